@@ -1,5 +1,5 @@
-//! Functions that are called. They are compiled before their callers, so that a call clobbers only the
-//! registers that the function uses, and a kernel reserves what its possible callees need.
+//! Compiles the functions that kernels call. A function is compiled before its callers, so that a call
+//! clobbers only the registers that the function uses, and a kernel reserves what its possible callees need.
 
 use crate::error::Error;
 use crate::models::{Models, own_target};
@@ -33,14 +33,17 @@ pub(crate) struct Calls {
     pub pointer: isel::Callee,
     /// Layout of the LDS variables that functions name.
     pub shared: isel::SharedLayout,
-    /// LDS variable through which functions that other objects may call exchange values between lanes.
+    /// LDS variable through which functions exchange values between lanes, if other objects may call these
+    /// functions; see `shared.rs`.
     pub exchange: Option<ir::Global>,
-    /// For each function, `Some` if code of other objects may call it, directly or through other functions.
+    /// For each function, `Some(())` if code of other objects may call it, directly or through other
+    /// functions.
     pub outside: Vec<Option<()>>,
     /// Whether all functions are in reach of a one-instruction call.
     pub near: bool,
-    /// Whether all functions keep the limit of LDS accesses in M0 by agreement, although the convention does
-    /// not require calls to preserve it.
+    /// Whether all functions keep the limit of LDS accesses in register M0 (GFX6 to GFX8 need it there). They
+    /// may do so by agreement within the object, although the calling convention does not require calls to
+    /// preserve M0.
     m0_agreed: bool,
     /// Which values are the same in all lanes.
     pub uniform: Arc<UniformCalls>,
@@ -49,7 +52,8 @@ pub(crate) struct Calls {
     /// Implicit arguments that code of another object may read.
     foreign_hidden: isa::Hidden,
     graph: CallGraph,
-    /// For each function, the numbers of SGPRs and VGPRs that all kernels which reach the function have.
+    /// For each function, the smallest number of SGPRs and of VGPRs that a kernel which reaches the function
+    /// may use.
     room: [Vec<Option<u32>>; 2],
     /// For each function, the smallest and the largest wave size of the kernels that reach it.
     lanes: Vec<Option<(u32, u32)>>,
@@ -76,7 +80,8 @@ impl Calls {
             Some(code) => graph_of_code(module, code),
             None => CallGraph::new(module),
         };
-        // Function addresses may cross between this object and other objects in both directions.
+        // Whether this object may receive function addresses from other objects, or other objects from this
+        // one.
         let foreign = module.funcs.values().any(|func| func.linkage != ir::Linkage::Local)
             || module.globals.values().any(|global| global.external);
         let (needs, pointer) = isel::needs(module, (&graph, foreign), target, &opts, scratch);
@@ -86,7 +91,7 @@ impl Calls {
         let callees =
             callees.map(|(needs, func)| isel::Callee { needs, local: local(func), ..unknown.clone() });
         let callees = callees.collect();
-        // Kernels of other objects may have work-groups of the largest size.
+        // Stands for kernels of other objects: they may have work-groups of the largest size.
         let stranger = ir::KernelInfo::default();
         let size: usize = module.funcs.values().map(ir::Function::inst_count).sum();
         let shared = isel::shared_layout(module, target, &opts, scratch);
@@ -120,9 +125,9 @@ impl Calls {
     }
 }
 
-/// Returns the implicit arguments that code of another object may read. From V5 on, each way of printing has
-/// a separate argument; before that, code of other objects is assumed to print in the same way as this
-/// object.
+/// Returns the implicit arguments that code of another object may read. From code object version 5 on, each
+/// way of printing has an implicit argument of its own. In earlier versions, code of other objects is assumed
+/// to print in the same way as this object.
 fn foreign_hidden(target: &Subtarget, printf: Printf) -> isa::Hidden {
     let args = isa::HiddenArgs::of(target.code_object);
     let apart = args.offset("hidden_printf_buffer") != args.offset("hidden_hostcall_buffer");
@@ -180,8 +185,9 @@ pub(crate) fn functions(
     result
 }
 
-/// Returns whether the range of passes includes register allocation, so that the registers and frames of
-/// functions are known. If it does not, callers must assume everything that the convention allows.
+/// Returns whether the passes that run include register allocation, so that the registers and frames of
+/// called functions are known. If not, callers must assume that a call clobbers everything that the
+/// convention allows.
 pub(crate) fn is_allocated(job: &Job<'_>) -> bool {
     job.range.machine().contains(&const { machine_pass("regalloc") })
 }
@@ -198,7 +204,8 @@ fn wave_sizes(module: &ir::Module, graph: &CallGraph, target: &Subtarget) -> Vec
     fewest.into_iter().zip(most).map(|(fewest, most)| Some((fewest?, most?.0))).collect()
 }
 
-/// Returns the error for a function that waves of two sizes call, because code works for one wave size only.
+/// Returns the error for a function that waves of two sizes call, because the code of a function works for
+/// only one wave size.
 #[cold]
 fn two_sizes(func: &ir::Function, (fewest, most): (u32, u32), job: &Job<'_>) -> Error {
     let message =
@@ -208,7 +215,7 @@ fn two_sizes(func: &ir::Function, (fewest, most): (u32, u32), job: &Job<'_>) -> 
     job.refuse("E0115", message, help.to_owned(), job.place(call, 1).map(|place| (place, "in this function")))
 }
 
-/// Returns, for each function, its index among the machine functions, in which kernels come first.
+/// Returns, for each function, its index in the list of machine functions, which begins with the kernels.
 fn places(module: &ir::Module) -> Vec<Option<usize>> {
     let kernels = module.funcs.iter().filter(|(_, func)| func.kernel.is_some()).map(|(id, _)| id);
     let mut places = vec![None; module.funcs.len()];
@@ -218,7 +225,8 @@ fn places(module: &ir::Module) -> Vec<Option<usize>> {
     places
 }
 
-/// Returns the call graph computed from machine functions, for a module whose functions have no IR.
+/// Returns the call graph that the calls in machine functions form. Used for a module whose functions were
+/// read as machine IR and have no IR.
 fn graph_of_code(module: &ir::Module, code: &[MachFunc]) -> CallGraph {
     let places = places(module);
     let mut graph = CallGraph::default();
@@ -248,9 +256,9 @@ fn with_code<'a>(
     funcs.filter(move |(_, func)| here(func)).map(|(id, _)| id)
 }
 
-/// Returns whether M0 contains the limit of LDS accesses when the function returns. The function must not
-/// write any other value to M0, and neither may its callees (after such a call the function writes M0 again).
-/// Unless it is agreed that M0 always has this limit, a function that sets M0 does not preserve it.
+/// Returns whether M0 contains the limit of LDS accesses when the function returns. The function and its
+/// callees must not leave any other value in M0. If functions do not agree to keep the limit in M0
+/// (`agreed`), a function that sets M0 does not preserve it either.
 fn keeps_m0(func: &MachFunc, agreed: bool) -> bool {
     let limit = isa::RegRange { first: isa::Reg::M0, len: 1 };
     let insts = func.blocks.values().flat_map(|block| &block.insts);
@@ -258,7 +266,7 @@ fn keeps_m0(func: &MachFunc, agreed: bool) -> bool {
         if inst.operands().first() == Some(&isa::Operand::Reg(isa::TAIL_TARGET))
             && inst.op == isa::op::S_SETPC_B64
         {
-            // Nothing is known about M0 in the function that a tail call jumps to.
+            // The function that a tail call jumps to may leave any value in M0.
             return false;
         }
         let writes = inst.operands().first() == Some(&isa::Operand::Reg(limit));
@@ -269,8 +277,8 @@ fn keeps_m0(func: &MachFunc, agreed: bool) -> bool {
     })
 }
 
-/// Returns whether a function uses the stack pointer or the scratch descriptor, or calls a function that
-/// does.
+/// Returns whether a function needs a stack: it uses the stack pointer or the scratch descriptor, or calls a
+/// function that does.
 fn wants_stack(func: &MachFunc, convention: Convention) -> bool {
     let pointer = callconv::column(convention).stack.pointer;
     let insts = func.blocks.values().flat_map(|block| &block.insts);
@@ -296,8 +304,8 @@ pub(crate) fn propagate(
 ) -> Result<(), Error> {
     let place = places(module);
     let mut uses = vec![None; place.len()];
-    // A recursive function uses what all functions on its cycle use, so the pass is repeated until the
-    // fixpoint.
+    // A recursive function uses what all functions of its call cycle use, so the pass is repeated until
+    // nothing changes.
     while calls
         .graph
         .bottom_up()
@@ -337,8 +345,8 @@ fn too_deep(func: &ir::Function, (stack, limit): (u32, u32), target: &Subtarget,
     job.refuse("E0110", message, help, job.place(loc, name.len()).map(|place| (place, "needs too much")))
 }
 
-/// Computes what a function and all its callees use, as far as the callees are known. Returns whether the
-/// result differs from the previous one.
+/// Computes the registers and the stack that a function and all its callees use, as far as the callees are
+/// known. Returns whether the result differs from the previous one.
 fn find_uses(
     calls: &Calls,
     id: ir::FuncId,

@@ -15,8 +15,9 @@ use std::sync::OnceLock;
 
 /// A compiled translation unit.
 ///
-/// Besides the bytes of the object it keeps the machine code and the facts about kernels and variables, for
-/// the listing and the relocatable form. [`CodeObject::into_bytes`] drops everything but the bytes.
+/// Besides the bytes of the loadable object, it keeps the machine code and the facts about kernels and
+/// variables, which are needed to write a listing or a relocatable object. [`CodeObject::into_bytes`] drops
+/// everything but the bytes.
 #[derive(Clone)]
 pub struct CodeObject {
     target: Subtarget,
@@ -26,14 +27,14 @@ pub struct CodeObject {
     /// Parameters of all kernels, one kernel after the other.
     params: Vec<ir::KernelParam>,
     variables: Vec<(ir::Global, ir::GlobalData)>,
-    /// Functions and variables that the code names and another object defines.
+    /// Functions and variables that the code refers to and that another object defines.
     externals: Vec<(isa::Referent, SmolStr)>,
     /// Signatures for [`emit::Program::signatures`].
     function_signatures: Vec<String>,
-    /// LDS variables that the linker places, in the order of their symbols.
+    /// LDS variables whose addresses the linker chooses, in the order of their symbols.
     shared: Vec<(ir::Global, ir::GlobalData)>,
-    /// Called functions by id, each with a flag that says whether other objects may call it. Their code
-    /// follows that of the kernels.
+    /// Called functions by id, each with a flag that says whether other objects may call the function. The
+    /// code of the functions follows the code of the kernels.
     functions: Vec<(ir::FuncId, bool)>,
     /// Formats of `printf` as the metadata lists them.
     formats: Vec<String>,
@@ -111,7 +112,8 @@ pub struct Reason {
     pub kernel: SmolStr,
     /// Byte offset of the instruction from the kernel's first instruction.
     pub offset: u32,
-    /// The reason as listings show it: `vmcnt: v_fmac_f32 needs v2 of global_load_dword`.
+    /// Reason for an inserted instruction as listings show it: `vmcnt: v_fmac_f32 needs v2 of
+    /// global_load_dword`.
     pub text: String,
 }
 
@@ -190,7 +192,8 @@ impl fmt::Display for PackError {
 impl std::error::Error for PackError {}
 
 impl<'a> Arg<'a> {
-    /// Returns the bytes of the argument in memory; `scalar` is a buffer for the bytes of a number.
+    /// Returns the bytes of the argument as they are stored in memory. `scalar` is a buffer that holds these
+    /// bytes if the argument is a number.
     fn bytes<'b>(self, scalar: &'b mut [u8; 8]) -> &'b [u8]
     where
         'a: 'b,
@@ -283,7 +286,8 @@ impl CodeObject {
         let function_signatures = function_signatures(module, &externals);
         let shared = shared(module, code);
         let referenced = referenced(module.globals.len(), code);
-        // Other objects may name constants that this object does not use.
+        // If the object is to be linked with others, constants that this object does not use are emitted too,
+        // because other objects may refer to them.
         let is_open = crate::shared::is_open(module);
         let is_emitted = |(id, global): &(ir::Global, &ir::GlobalData)| match global.space {
             _ if global.external => false,
@@ -329,7 +333,8 @@ impl CodeObject {
         self.signatures.iter().map(|signature| signature.resources.lds)
     }
 
-    /// Adds the LDS variables that a linker would place to the LDS sizes of the kernels.
+    /// Adds the sizes of the LDS variables that a linker would place to the LDS sizes of the kernels, for an
+    /// object that is loaded without linking.
     fn count_lds(&mut self, code: &[MachFunc]) {
         if self.shared.is_empty() {
             return;
@@ -430,7 +435,7 @@ impl CodeObject {
             .collect()
     }
 
-    /// Calls `f` with the object in the form that the emitter takes.
+    /// Calls `f` with this object converted to `Program`, the form that the emitter takes.
     fn with_program<T>(&self, code: &[MachFunc], f: impl FnOnce(&Program) -> T) -> T {
         let args: SmallVec<[emit::Arg<'_>; 8]> = self.params.iter().map(argument).collect();
         let mut left = args.as_slice();
@@ -511,7 +516,8 @@ fn not_written(error: EmitError, target: &Subtarget) -> Error {
     }
 }
 
-/// Returns the functions and variables that code and variables refer to and another object defines.
+/// Returns the functions and variables that the code, or the initial value of a variable, refers to and that
+/// another object defines.
 fn externals(module: &ir::Module, code: &[MachFunc]) -> Vec<(isa::Referent, SmolStr)> {
     let addresses = module.globals.values().flat_map(|global| &global.funcs);
     let addresses = addresses.map(|&(_, func)| isa::Referent::Func(func.as_u32()));
@@ -559,8 +565,8 @@ fn function_signatures(module: &ir::Module, externals: &[(isa::Referent, SmolStr
 }
 
 /// Returns the LDS variables that a linker places, in the order of their symbols: first the variables that
-/// are private to this object. Within each group the variables are in the order in which the code first names
-/// them.
+/// are private to this object, then the others. Within each group, the variables are in the order in which
+/// the code first refers to them.
 fn shared(module: &ir::Module, code: &[MachFunc]) -> Vec<(ir::Global, ir::GlobalData)> {
     let mut found: Vec<(ir::Global, ir::GlobalData)> = Vec::new();
     let named = code.iter().flat_map(|func| {
@@ -585,8 +591,8 @@ fn shared(module: &ir::Module, code: &[MachFunc]) -> Vec<(ir::Global, ir::Global
     all
 }
 
-/// Returns which globals the code refers to, by id. A constant whose value was folded into the code is not
-/// emitted.
+/// Returns, for each module variable by id, whether the code refers to it. Other variables are not emitted,
+/// for example a constant whose value was folded into the code.
 fn referenced(globals: usize, code: &[MachFunc]) -> SmallVec<[bool; 16]> {
     let mut referenced = smallvec![false; globals];
     for reloc in code.iter().flat_map(|func| &func.relocs) {

@@ -28,7 +28,7 @@ pub enum Error {
     Limit {
         /// The resource whose limit is exceeded.
         resource: Resource,
-        /// The limit, in the unit of [`crate::Limits`] (milliseconds for the time).
+        /// The limit that was exceeded, in the unit of [`crate::Limits`] (milliseconds for the time).
         allowed: u64,
     },
     /// The module is not valid IR.
@@ -53,7 +53,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// Returns the line and the column (in bytes), both counted from 1.
+    /// Returns the position of the first message in the source: line and column (in bytes), both counted from
+    /// 1.
     pub fn position(&self) -> (usize, usize) {
         self.source.position(self.range.start)
     }
@@ -118,12 +119,12 @@ impl Error {
         Cow::Owned(Diagnostics { list: vec![one], source })
     }
 
-    /// Returns the text for people: source lines with carets, in the style of `rustc`.
+    /// Returns the messages as text for people: source lines with carets, in the style of `rustc`.
     pub fn render(&self, color: bool) -> String {
         self.diagnostics().render(color)
     }
 
-    /// Returns the text for tools: a JSON array with one object per message.
+    /// Returns the messages as text for tools: a JSON array with one object per message.
     pub fn to_json(&self) -> String {
         self.diagnostics().to_json()
     }

@@ -3,10 +3,11 @@
 use frontend::{File, Files, beside};
 use std::path::PathBuf;
 
-/// Finds files in the directory of the file that names them, or else in the directories of a list, in order.
+/// Finds the files that `use` names: first in the directory of the file with the `use`, then in the
+/// directories of a list, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Directories {
-    /// Directories to search for files that are not in the directory of the file that names them.
+    /// Directories to search, in order, for files that are not in the directory of the file that names them.
     pub list: Vec<PathBuf>,
 }
 

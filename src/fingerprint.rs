@@ -5,7 +5,8 @@ use frontend::Printf;
 use isa::Subtarget;
 use std::fmt::{self, Write};
 
-/// A key of 128 bits. For one source, equal keys mean that the object has equal bytes.
+/// A key of 128 bits for a cache of compiled objects. If the same source is compiled twice with equal keys,
+/// the objects have equal bytes.
 ///
 /// The key is the same in every process, on every machine and for every number of threads.
 /// [`Options::fingerprint`] says which inputs it covers.
@@ -35,9 +36,9 @@ impl fmt::Display for Fingerprint {
 }
 
 impl Options {
-    /// Returns a key over everything except the source that decides the bytes of an object: the version of
-    /// kernc, the processor with all its modes and properties, the options that change code, and the name of
-    /// the source file, which is in the line table.
+    /// Returns a key that covers everything that determines the bytes of an object, except the source text:
+    /// the version of kernc, the processor with all its modes and properties, the options that change code,
+    /// and the name of the source file, which is in the line table.
     ///
     /// Files that a source includes with `use` are part of the source: their texts must be added to the key,
     /// too.
@@ -77,8 +78,8 @@ impl Options {
         } = self;
         let mut hash = Fnv(Fnv::BASIS);
         hash.field(env!("CARGO_PKG_VERSION").as_bytes());
-        // The debug text contains all fields of the subtarget, including fields that may be added later.
-        // Writing to a hash cannot fail.
+        // The target is hashed as its `Debug` text, so that fields which are added to it later are included
+        // too. Writing to a hash cannot fail.
         let _ = write!(hash, "{:?}", target.into());
         let calls_host = &(*printf == Printf::Hostcall);
         let switches =
@@ -116,8 +117,8 @@ impl Fnv {
         }
     }
 
-    /// Hashes the length before the bytes, so that two adjacent fields cannot be confused with a different
-    /// split of the same bytes.
+    /// Adds a field to the hash: its length, then its bytes. Without the length, moving bytes from one field
+    /// to the next would give the same hash.
     fn field(&mut self, bytes: &[u8]) {
         self.bytes(&(bytes.len() as u64).to_le_bytes());
         self.bytes(bytes);

@@ -1,5 +1,5 @@
-//! Checks of machine IR that was read from a text. The passes rely on properties that the earlier passes
-//! would have established. If a text lacks such a property, the error message shows the line.
+//! Checks of machine IR that was read from a text. A pass relies on properties that the earlier passes would
+//! have established. If a text lacks such a property, the error message shows the line.
 
 use crate::error::Error;
 use crate::models::Models;
@@ -27,8 +27,8 @@ const WAITS: usize = machine_pass("waits");
 const HAZARDS: usize = machine_pass("hazards");
 const BRANCHES: usize = machine_pass("branches");
 
-/// Checks machine IR that was read from a text before the first pass of a range runs on it. The text is given
-/// with its name.
+/// Checks machine IR that was read from a text, before the first of the chosen passes (`range`) runs on it.
+/// The text and its name are used in the error messages.
 ///
 /// # Errors
 /// The errors of the text, with their lines.
@@ -98,8 +98,8 @@ fn faults(func: &MachFunc, target: &Subtarget, range: &PassRange) -> Vec<Fault> 
     faults
 }
 
-/// Returns why an instruction could not be encoded after the passes that will run, as far as that is known at
-/// this point.
+/// Returns why an instruction could not be encoded, or `None` if it can. Problems that one of the passes that
+/// will run may remove are not reported.
 fn unencodable(func: &MachFunc, target: &Subtarget, inst: &MachInst, range: &PassRange) -> Option<Problem> {
     let start = range.machine().start;
     let goes = match inst.op {
@@ -121,8 +121,8 @@ fn unencodable(func: &MachFunc, target: &Subtarget, inst: &MachInst, range: &Pas
     (start > LEGALIZATION || !is_mended(&inst, problem)).then_some(problem)
 }
 
-/// Returns whether `legalize` may repair the problem: it moves operands to registers where they are allowed
-/// and splits off offsets that are too large.
+/// Returns whether the pass `legalize` may repair the problem: it moves operands to registers where those are
+/// required, and splits off offsets that are too large.
 fn is_mended(inst: &MachInst, problem: Problem) -> bool {
     let (Problem::Operand(n) | Problem::Register(n) | Problem::Literal(n) | Problem::Range(n)) = problem
     else {
@@ -132,8 +132,8 @@ fn is_mended(inst: &MachInst, problem: Problem) -> bool {
     inst.op.row().ops.get(usize::from(n)).is_some_and(|spec| !field.contains(&spec.kind))
 }
 
-/// Returns the faults that the final check would find in the code because the pass that prevents such faults
-/// is not among the passes that will run.
+/// Returns the faults that the final check would find because the pass that prevents such faults does not
+/// run, for example missing wait counts.
 fn left_out(func: &MachFunc, model: &Model, range: &PassRange) -> Vec<Fault> {
     let start = range.machine().start;
     if start <= COHERENCE || !range.machine().contains(&BRANCHES) {
@@ -153,7 +153,7 @@ fn left_out(func: &MachFunc, model: &Model, range: &PassRange) -> Vec<Fault> {
     violations.map(fault).collect()
 }
 
-/// Returns a fault if a call refers to a function or a signature that the module does not have.
+/// Returns a fault if a call refers to a function or to a function signature that the module does not have.
 fn unknown_callees(func: &MachFunc, module: &ir::Module, target: &Subtarget) -> Option<Fault> {
     let is_known = |callee: &isa::Callee| match *callee {
         isa::Callee::Func(number) => (number as usize) < module.funcs.len(),
@@ -196,7 +196,7 @@ fn diagnostic(fault: &Fault, kernel: &str, line: Option<u32>, text: &str) -> Dia
     }
 }
 
-/// Returns the byte range of the code in a line, without indentation and comment.
+/// Returns the byte range of a line of the text, without indentation and comment.
 fn line_range(text: &str, line: u32) -> std::ops::Range<usize> {
     let start: usize = text.split_inclusive('\n').take(line as usize - 1).map(str::len).sum();
     let line = text[start..].lines().next().unwrap_or_default();

@@ -71,9 +71,10 @@ pub use frontend::{
     Diagnostic, Diagnostics, Documented, File, Files, Level, Printf, Severity, SourceText, UsedFile,
     Warnings, documentation, explain,
 };
-/// The IR: the input of [`Compiler::compile_module`], and visible to an [`Observer`].
+/// The intermediate representation. It is the input of [`Compiler::compile_module`], and an [`Observer`] can
+/// look at it.
 pub use ir;
-/// The machine: processors, instructions, and machine code as an [`Observer`] sees it.
+/// Description of the target machine: processors, instructions, and machine code as an [`Observer`] sees it.
 pub use isa;
 pub use isa::{
     CodeObjectVersion, ModeError, Modes, Os, PROCESSORS, Setting, Subtarget, Target, combinations,

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 /// Limits of a compilation; `None` means no limit.
 ///
-/// The sizes bound the memory: the compiler needs a few kilobytes for each IR instruction or machine
-/// instruction, whichever are more. The time is checked between passes, and each pass takes time in
+/// The limits on sizes also bound the memory: the compiler needs a few kilobytes for each IR instruction or
+/// machine instruction, whichever are more. The time is checked between passes, and each pass takes time in
 /// proportion to the size, so a compilation ends soon after its time has run out but not immediately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -84,7 +84,8 @@ impl Budget {
         self.time()
     }
 
-    /// Checks the limits after a pass over machine code with this number of instructions.
+    /// Checks the limits after a pass over machine code; `instructions` is the number of machine instructions
+    /// after the pass.
     pub fn machine(&self, instructions: usize) -> Result<(), Error> {
         within(Resource::MachineInstructions, self.limits.machine_instructions, instructions)?;
         self.time()

@@ -1,4 +1,5 @@
-//! The targets of kernels: the processor with its modes and with the wave size that each kernel asks for.
+//! The targets that kernels are compiled for: the processor with its modes and with the wave size that each
+//! kernel asks for.
 
 use crate::error::Error;
 use isa::Subtarget;
@@ -10,7 +11,8 @@ pub(crate) fn own_target(target: &Subtarget, kernel: &ir::KernelInfo) -> Subtarg
     kernel.state.wave_size.and_then(|lanes| target.with_wave_size(lanes)).unwrap_or(*target)
 }
 
-/// Memory models of a processor for both wave sizes, created when they are first needed.
+/// Memory models (rules for waits and cache operations) of a processor for both wave sizes, created when they
+/// are first needed.
 #[derive(Default)]
 pub(crate) struct Models {
     /// Model for the target's own wave size.
@@ -20,7 +22,7 @@ pub(crate) struct Models {
 }
 
 impl Models {
-    /// Creates the models that the kernels of a module need.
+    /// Creates the memory models that the kernels of a module need.
     ///
     /// # Errors
     /// A kernel asks for a wave size that the processor does not have, or a table of the memory model has no
@@ -46,12 +48,13 @@ impl Models {
         Ok(())
     }
 
-    /// Returns the model of a kernel, for which [`Models::ready`] must have been called.
+    /// Returns the memory model of a kernel. [`Models::ready`] must have been called for the kernel's module.
     pub fn of(&self, kernel: Option<&ir::KernelInfo>) -> Result<&Model, Error> {
         self.with_lanes(kernel.and_then(|kernel| kernel.state.wave_size))
     }
 
-    /// Returns the model for waves of this number of lanes, or of the default number.
+    /// Returns the memory model for waves of `asked` lanes, or of the processor's default number of lanes for
+    /// `None`.
     pub fn with_lanes(&self, asked: Option<u32>) -> Result<&Model, Error> {
         let is_asked = |model: &&Model| asked.is_none_or(|lanes| lanes == model.subtarget().wave_size);
         let mut models = [&self.usual, &self.other].into_iter().flatten();

@@ -34,8 +34,8 @@ impl OptLevel {
 pub enum DebugInfo {
     /// No information.
     None,
-    /// Source line of each instruction (`.debug_line`), which debuggers, profilers and the emulator show in
-    /// their reports.
+    /// A line table (`.debug_line`) with the source line of each instruction, which debuggers, profilers and
+    /// the emulator show in their reports.
     #[default]
     Lines,
     /// Full debug information.
@@ -45,14 +45,14 @@ pub enum DebugInfo {
 /// Form of the DWARF in full debug information.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dwarf {
-    /// Version of the standard. A line table without full debug information always has version 5.
+    /// Version of the DWARF standard. A line table without full debug information always has version 5.
     pub version: DwarfVersion,
     /// Standard DWARF, or DWARF with extensions.
     pub dialect: Dialect,
     /// Whether to embed the source text, so that debuggers need no source file (seed 000, line 2133).
     pub embed_source: bool,
-    /// Whether to write an index of names (`.debug_names`), which exists in version 5; clang's `-gpubnames`
-    /// does the same.
+    /// Whether to write an index of names (`.debug_names`), which only DWARF version 5 has. It corresponds to
+    /// clang's `-gpubnames`.
     pub names: bool,
 }
 
@@ -75,43 +75,46 @@ pub struct Options {
     pub opt_level: OptLevel,
     /// Values of `param` items: `(NAME, VALUE)`, with the value in the syntax of the language.
     pub params: Vec<(String, String)>,
-    /// Whether `a * b + c` within an expression may be rounded once.
+    /// Whether `a * b + c` within an expression may be computed by one fused instruction, which rounds only
+    /// once.
     pub fp_contract: bool,
-    /// Whether `assert` generates code. If not, its condition is not computed.
+    /// Whether `assert` generates code. If false, the condition of an `assert` is not evaluated.
     pub asserts: bool,
     /// Whether to generate code that prints the position of an integer division by zero and ends the
     /// dispatch.
     pub check_divisions: bool,
     /// How the output of `printf` and `assert` reaches the host.
     pub printf: Printf,
-    /// Whether functions and divisions of `f32` use their less accurate `native_` forms, where these exist.
+    /// Whether mathematical functions and divisions of `f32` use less accurate `native_` forms, where these
+    /// exist.
     pub fast_math: bool,
     /// Whether to use the processor's atomic instructions for adding, subtracting and comparing floats in
     /// device memory. These instructions may flush denormals and work only on device memory that the host
     /// does not share.
     pub unsafe_fp_atomics: bool,
-    /// Whether to wait for all outstanding operations after each memory operation instead of waiting where a
-    /// result is needed. This is the first step of a bisection.
+    /// Whether to wait for all outstanding operations directly after each memory operation, and not where a
+    /// result is needed. If this removes a fault, a wait is missing.
     pub waits_all: bool,
-    /// Initial wave state of kernels whose attributes do not set it.
+    /// Initial mode of a wave (rounding, denormals and so on) for kernels whose attributes do not set it.
     pub state: ir::InitialState,
-    /// Language that the metadata names. It decides which implicit arguments are declared and which memory
-    /// model atomics follow: in OpenCL's model, each address space has a separate order.
+    /// Source language that the metadata names. It decides which implicit arguments are declared, and which
+    /// memory model atomics follow: in OpenCL's model, accesses to different address spaces are ordered
+    /// separately.
     pub language: Language,
-    /// Calling convention of functions. Only objects with the same convention can be linked.
+    /// Calling convention of functions. Objects can be linked only if they use the same convention.
     pub call_abi: Convention,
-    /// Stack bytes per work-item that a kernel gets for calls of unknown depth: recursion and code of other
-    /// objects. The limits of the processor may reduce the number.
+    /// Stack bytes per work-item that a kernel gets for calls whose depth is unknown: recursion and code of
+    /// other objects. The number is reduced if it exceeds what the processor provides.
     pub call_stack_size: u32,
     /// Amount of information about the source in the object. It takes some bytes per instruction and does not
     /// change the code.
     pub debug: DebugInfo,
     /// Form of the DWARF that [`DebugInfo::Full`] produces.
     pub dwarf: Dwarf,
-    /// Source of the files that `use "file.k";` names, for example [`crate::Directories`] or a map from names
-    /// to texts. Without it, `use` finds no files.
+    /// Finds the files that `use "file.k";` names, for example [`crate::Directories`] or a map from names to
+    /// texts. Without it, `use` finds no files.
     pub files: Option<Arc<dyn Files>>,
-    /// Levels of the warnings. [`crate::Observer::warnings`] receives the warnings.
+    /// Level of each warning (allowed, shown or denied). [`crate::Observer::warnings`] receives the warnings.
     pub warnings: Warnings,
     /// Whether to verify IR and machine code between passes and to check the register allocation. On by
     /// default in debug builds.

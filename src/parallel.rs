@@ -11,13 +11,14 @@ use std::slice::IterMut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Number of IR instructions that justify a thread: some milliseconds of work, compared with about ten
-/// microseconds to start a thread.
+/// Number of IR instructions that are worth starting a thread for. They take some milliseconds to compile,
+/// and starting a thread takes about ten microseconds.
 const PER_THREAD: usize = 1500;
 
-/// Compiles each kernel from IR to final machine code. The machine functions in `code` are overwritten in
-/// order to reuse their memory; afterwards the first ones are those of the kernels. Returns the number of
-/// kernels. After the call, only the declarations of the kernels in the IR are valid, not their code.
+/// Compiles each kernel from IR to final machine code and returns the number of kernels. The machine
+/// functions of the kernels are the first ones in `code` afterwards; existing machine functions in `code` are
+/// overwritten, so that their memory is reused. In the IR, only the declarations of the kernels remain valid,
+/// not their code.
 pub(crate) fn kernels(
     (scratch, most): (&mut Vec<Scratch>, Option<usize>),
     code: &mut Vec<MachFunc>,
@@ -44,8 +45,8 @@ pub(crate) fn kernels(
     failed.map_or(Ok(count), |(_, error)| Err(error))
 }
 
-/// Returns the number of threads that `count` kernels can keep busy, which is at most `most` or, if that is
-/// `None`, the number of threads that the machine runs at once.
+/// Returns the number of threads to use for `count` kernels: as many as they can keep busy, but at most
+/// `most`, or at most the number that the machine runs at once if `most` is `None`.
 fn threads(module: &ir::Module, count: usize, most: Option<usize>) -> usize {
     let kernels = module.funcs.values().filter(|func| func.kernel.is_some());
     let all: usize = kernels.map(ir::Function::inst_count).sum();
@@ -62,7 +63,8 @@ struct Left<'a> {
     next: usize,
     /// Machine functions for the code of the kernels.
     code: IterMut<'a, MachFunc>,
-    /// The first kernel so far whose compilation failed, with its error.
+    /// The first kernel in module order, among those compiled so far, whose compilation failed, with its
+    /// error.
     failed: Option<(usize, Error)>,
 }
 
@@ -91,7 +93,7 @@ impl<'a> Work<'a> {
                 others.iter_mut().map(|own| scope.spawn(move || self.run(own, &mut ()))).collect();
             self.run(first, observer);
             for helper in helpers {
-                // A panic in a helper thread continues in the thread that requested the compilation.
+                // A panic in a helper thread is passed on to the thread that requested the compilation.
                 helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             }
         });
@@ -102,7 +104,8 @@ impl<'a> Work<'a> {
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next kernel: returns its number, the kernel, and the machine function for its code.
+    /// Takes the next kernel that no thread has taken. Returns its number, its IR, and the machine function
+    /// that receives its code.
     fn take(&self) -> Option<(usize, &'a mut ir::Function, &'a mut MachFunc)> {
         let mut left = self.left();
         let func = left.funcs.find(|func| func.kernel.is_some())?;

@@ -15,8 +15,8 @@ pub enum Form {
     MachineIr,
 }
 
-/// Returns the names of the passes of a level in order. A pass of the optimiser that runs several times is
-/// listed with the same name each time.
+/// Returns the names of the passes of an optimisation level in order. If a pass runs several times, its name
+/// is listed several times.
 pub fn passes(level: OptLevel) -> impl Iterator<Item = &'static str> {
     let optimiser = ir::passes::pipeline(level.number());
     std::iter::once("frontend")
@@ -25,7 +25,7 @@ pub fn passes(level: OptLevel) -> impl Iterator<Item = &'static str> {
         .chain(std::iter::once("emit"))
 }
 
-/// A range of consecutive passes of a level, as chosen by `--start-at` and `--stop-after`.
+/// A range of consecutive passes of an optimisation level, as chosen by `--start-at` and `--stop-after`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PassRange {
     /// Range of indices into [`passes`].
@@ -41,9 +41,10 @@ impl PassRange {
         PassRange { range: 0..machine + MACHINE.len() + 1, machine }
     }
 
-    /// Returns the range from pass `start` to pass `stop`, both included. Without a name, the range begins
-    /// with the first or ends with the last pass. If a pass runs several times, its name means the first run
-    /// and `NAME.2` the second. `optimize` stands for all passes of the optimiser.
+    /// Returns the range from pass `start` to pass `stop`, both included. If `start` is `None`, the range
+    /// begins with the first pass; if `stop` is `None`, it ends with the last pass. If a pass runs several
+    /// times, its name means the first run and `NAME.2` the second. `optimize` stands for all passes of the
+    /// optimiser.
     ///
     /// # Errors
     /// A name is unknown, or the range is empty.
@@ -96,19 +97,19 @@ impl PassRange {
     pub fn input(&self) -> Form {
         match self.range.start {
             0 => Form::Source,
-            // Instruction selection takes IR and makes machine IR; the passes after it take machine IR.
+            // Instruction selection and the passes before it take IR; the passes after it take machine IR.
             start if start <= self.machine => Form::Ir,
             _ => Form::MachineIr,
         }
     }
 
-    /// Returns the range without the frontend, or `None` if nothing else is in the range.
+    /// Returns the range without the frontend, or `None` if the frontend is the only pass of the range.
     pub fn from_ir(&self) -> Option<PassRange> {
         let range = self.range.start.max(1)..self.range.end;
         (!range.is_empty()).then_some(PassRange { range, machine: self.machine })
     }
 
-    /// Returns the range of optimiser passes, with the indices of [`ir::passes::pipeline`].
+    /// Returns the optimiser passes of the range, as a range of indices into [`ir::passes::pipeline`].
     pub(crate) fn optimiser(&self) -> Range<usize> {
         let within = |place: usize| place.clamp(1, self.machine) - 1;
         within(self.range.start)..within(self.range.end)

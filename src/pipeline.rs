@@ -24,7 +24,7 @@ use isel::verify::State;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Receives the program between passes. Every method has an empty default.
+/// Receives the program between passes, for example to print it. Every method has an empty default.
 pub trait Observer {
     /// Called after a pass over the IR.
     fn ir(&mut self, _pass: &'static str, _module: &ir::Module) {}
@@ -35,7 +35,8 @@ pub trait Observer {
     fn warnings(&mut self, _warnings: Diagnostics) {}
     /// Called after the object has been written.
     fn done(&mut self, _pass: &'static str) {}
-    /// Returns whether the observer uses machine code. If not, kernels may be compiled in parallel.
+    /// Returns whether the observer uses machine code. If no observer does, kernels may be compiled in
+    /// parallel.
     fn looks_at_machine_code(&self) -> bool {
         true
     }
@@ -76,12 +77,12 @@ pub struct Compiler {
     passes: ir::passes::PassContext,
     warn: warn::Scratch,
     models: Models,
-    /// Number of threads; `None` means as many as the machine runs at once.
+    /// Number of threads that compile kernels; `None` means as many as the machine runs at once.
     threads: Option<usize>,
     /// Working memory of each thread that has been needed so far.
     scratch: Vec<Scratch>,
     emitter: emit::Context,
-    /// Working memory for debug information, once it has been requested.
+    /// Working memory for debug information; allocated when debug information is first requested.
     described: Option<Box<debuginfo::Scratch>>,
     /// Machine functions of earlier kernels, kept to reuse their memory.
     code: Vec<MachFunc>,
@@ -100,7 +101,7 @@ pub(crate) struct Scratch {
 pub(crate) struct Own {
     /// Number of the function.
     pub id: Option<ir::FuncId>,
-    /// Numbers of SGPRs and VGPRs that the function may use, which are the smallest among the kernels that
+    /// Numbers of SGPRs and VGPRs that the function may use: the smallest numbers among the kernels that
     /// reach it.
     pub room: [Option<u32>; 2],
 }
@@ -109,17 +110,17 @@ pub(crate) struct Own {
 #[derive(Clone, Copy)]
 pub(crate) struct Job<'a> {
     pub options: &'a Options,
-    /// Text that the positions of the IR refer to, if the program was compiled from a text.
+    /// Source text that the positions in the IR refer to, if the program was compiled from source.
     source: Option<&'a str>,
-    /// The same text with the names of its files, if there are several.
+    /// The same source text with the names of the files it consists of, if there are several files.
     used: Option<&'a Arc<SourceText>>,
-    /// Distance between two positions in the IR that differ only in the inlined copy; see
-    /// [`ir::track::Track::place`].
+    /// Distance between two positions in the IR that denote the same source position in different inlined
+    /// copies; see [`ir::track::Track::place`].
     stride: u32,
     pub budget: Budget,
     pub lacks: &'static [isa::Opcode],
     pub range: &'a PassRange,
-    /// Machine IR of the kernels in order, if it was read from a text and not made by the passes.
+    /// Machine IR of the kernels in order, if it was read from a text instead of being made by the passes.
     pub read: Option<&'a [MachFunc]>,
     /// Facts about the called functions.
     calls: Option<&'a Calls>,
@@ -127,8 +128,8 @@ pub(crate) struct Job<'a> {
 }
 
 impl Compiler {
-    /// Creates a compiler for a processor in the modes of the [`Subtarget`]. A [`Target`](isa::Target) alone
-    /// stands for the processor in its default modes.
+    /// Creates a compiler for a processor in the modes that the [`Subtarget`] names. If only a
+    /// [`Target`](isa::Target) is passed, the processor's default modes are used.
     pub fn new(target: impl Into<Subtarget>) -> Compiler {
         Compiler {
             target: target.into(),
@@ -367,7 +368,8 @@ impl Compiler {
             self.code.truncate(count);
             self.code.extend(code);
             count = self.code.len();
-            // A text that was written after register allocation already includes these resources.
+            // If the text was written after register allocation, its kernels already include the resources of
+            // their callees, so they are not added again.
             if calls::is_allocated(job) {
                 let depth = job.options.call_stack_size;
                 calls::propagate(&calls, &module, &mut self.code, (&self.target, depth), job)?;
@@ -386,8 +388,8 @@ impl Compiler {
         let told = (lines, frames, debug);
         let object = CodeObject::new(target, &mut module, &self.code[..count], told, &mut self.emitter);
         let object = object.map_err(|error| match error {
-            // Some wrong instructions in a text are noticed only when they are encoded, so the error is
-            // blamed on the text.
+            // Some wrong instructions in a text are noticed only during encoding. The error is then reported
+            // as an error in the text and not as an internal error.
             Error::Internal { message } if job.read.is_some() => Error::Ir { errors: vec![message] },
             error => error,
         })?;
@@ -399,8 +401,8 @@ impl Compiler {
 }
 
 impl Compiler {
-    /// Returns the debug information, if it was requested. Instructions get their normal source positions in
-    /// the process.
+    /// Returns the debug information, if it was requested. Also replaces the numbers of tracked program
+    /// points in the instructions by normal source positions.
     fn debug_info(
         &mut self,
         module: &mut ir::Module,
@@ -499,8 +501,8 @@ impl Compiler {
 }
 
 impl Job<'_> {
-    /// Returns the job with the facts about called functions, for compiling the function or kernel that `own`
-    /// describes.
+    /// Returns a copy of the job for compiling the function or kernel that `own` describes, with the facts
+    /// about called functions.
     pub fn calling<'a>(&'a self, calls: Option<&'a Calls>, own: Own) -> Job<'a> {
         Job { calls, own, ..*self }
     }
@@ -547,7 +549,7 @@ impl Job<'_> {
         verify_ir(pass, module, self.options)
     }
 
-    /// Returns the text of the main file, without the files that it uses.
+    /// Returns the text of the main source file, without the files that it includes with `use`.
     fn own_text(&self) -> Option<&str> {
         let own = self.used.and_then(|source| source.used.first()).map(|file| file.start);
         self.source.map(|text| &text[..own.unwrap_or(text.len())])
@@ -562,8 +564,8 @@ impl Job<'_> {
         lines
     }
 
-    /// Returns the source position for a location in the IR, which is a byte offset plus one, or 0 if there
-    /// is none.
+    /// Returns the source position for a location `loc` in the IR, which is a byte offset plus one, or 0 if
+    /// there is none. `bytes` is the length of the marked source range.
     pub fn place(&self, loc: u32, bytes: usize) -> Option<Place> {
         let start = ((loc % self.stride) as usize).checked_sub(1)?;
         let text = self.source.filter(|text| start < text.len())?;
@@ -597,7 +599,7 @@ impl Job<'_> {
 }
 
 impl Scratch {
-    /// Creates empty working memory. The code is long, so it is not inlined into the callers.
+    /// Creates empty working memory. Not inlined into the callers, because the code is long.
     #[inline(never)]
     pub fn new() -> Scratch {
         Scratch::default()
@@ -675,8 +677,8 @@ pub(crate) const MACHINE: [(&str, MachinePass); 12] = [
     }),
 ];
 
-/// Replaces the wave size in the IR by a constant: the wave size that the kernel asks for, else `usual`.
-/// Functions keep the variable size unless all kernels use `usual`.
+/// Replaces queries of the wave size in the IR by a constant: the wave size that the kernel asks for, or else
+/// `usual`. In functions, the query remains unless all kernels have the wave size `usual`.
 fn settle_wave_size(module: &mut ir::Module, usual: u32) {
     let asked =
         |func: &ir::Function| func.kernel.as_ref().map(|kernel| kernel.state.wave_size.unwrap_or(usual));
@@ -717,7 +719,8 @@ fn select(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -
 
 fn legalize(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     isel::legalize(mach, kernel.target, &kernel.selection(), &mut scratch.isel).map_err(|error| {
-        // `error.loc` is a number of a tracked program point; `place` converts it to a source position.
+        // `error.loc` may be the number of a tracked program point. `place` converts such a number to a
+        // source position.
         let loc = mach.track.as_ref().map_or(error.loc, |track| track.place(error.loc));
         unsupported(isel::Unsupported { loc, ..error }, kernel.job)
     })?;
@@ -793,7 +796,8 @@ impl Kernel<'_> {
     }
 }
 
-/// Returns the offsets that the optimiser may fold into an access.
+/// Returns the smallest and the largest offset that the optimiser may fold into a memory access, for each
+/// address space.
 fn offset_limits(target: &Subtarget) -> ir::passes::Limits {
     let ends = |offsets: Offsets| (offsets.min as i32, offsets.max as i32);
     let reach = &target.addressing;
@@ -806,12 +810,12 @@ fn offset_limits(target: &Subtarget) -> ir::passes::Limits {
 }
 
 /// Returns the numbers of SGPRs and VGPRs that a kernel may use. `None` means that neither its attributes nor
-/// its work-group size limit the number.
+/// its work-group size limit that kind of register.
 pub(crate) fn register_budget(target: &Subtarget, kernel: &ir::KernelInfo) -> [Option<u32>; 2] {
     [kernel.num_sgpr, Some(crate::register_limit::vgpr_limit(target, kernel).vgprs)]
 }
 
-/// Returns the error for code that instruction selection does not support, with its position.
+/// Returns the error for IR that instruction selection does not support, with its source position.
 #[cold]
 fn unsupported(error: isel::Unsupported, job: &Job<'_>) -> Error {
     Error::Unsupported { what: error.what, target: error.target.to_owned(), place: job.place(error.loc, 0) }
@@ -869,7 +873,8 @@ fn verify_ir(pass: &str, module: &ir::Module, options: &Options) -> Result<(), E
     })
 }
 
-/// Checks the invariants that register allocation relies on. The allocator checks its own output separately.
+/// Checks, after the pass `pass`, the invariants of machine code that register allocation relies on. The
+/// allocator checks its own output separately.
 fn verify_machine(pass: &str, kernel: &Kernel<'_>, mach: &MachFunc, state: State) -> Result<(), Error> {
     if !kernel.job.options.verify {
         return Ok(());
@@ -883,8 +888,8 @@ fn verify_machine(pass: &str, kernel: &Kernel<'_>, mach: &MachFunc, state: State
     })
 }
 
-/// Checks the wait counts, hazards and coherence of final code with the checker, which shares no logic with
-/// the passes.
+/// Checks final machine code for missing wait counts, hazards and incoherent memory accesses. The checker
+/// shares no logic with the passes that prevent these faults.
 fn verify_memory(model: &memmodel::Model, func: &MachFunc, job: &Job<'_>) -> Result<(), Error> {
     if !job.options.verify {
         return Ok(());
@@ -892,7 +897,7 @@ fn verify_memory(model: &memmodel::Model, func: &MachFunc, job: &Job<'_>) -> Res
     let faults = memmodel::proof::check(func, model);
     let Some(first) = faults.first() else { return Ok(()) };
     if job.read.is_some() && job.range.machine().start > const { machine_pass("coherence") } {
-        // The text contains the wait counts, so they are an error of the text.
+        // The wait counts were read from a text, so a wrong wait count is an error in the text.
         let errors = faults.iter().map(|fault| format!("kernel `{}`: {fault}", func.name));
         return Err(Error::Ir { errors: errors.collect() });
     }

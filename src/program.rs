@@ -27,7 +27,7 @@ pub enum Program {
 /// Options of [`Program::text`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextOptions {
-    /// Whether to write `!OFFSET` after instructions that have a source position.
+    /// Whether to write `!OFFSET` after each instruction that has a source position.
     pub locations: bool,
     /// Whether to write the declarations of the module before the machine functions. Without the
     /// declarations, the text cannot be read back.
@@ -53,7 +53,8 @@ impl Program {
         }
     }
 
-    /// Reads a text of IR or machine IR. Source text must be read by the frontend; it is treated as IR here.
+    /// Reads a text of IR or machine IR. A source text cannot be read here but only by the frontend; the form
+    /// `Source` is treated like IR.
     ///
     /// # Errors
     /// The errors of the text.
@@ -97,7 +98,7 @@ pub(crate) fn read_machine(
     let kernels = module.funcs.values().filter(|func| func.kernel.is_some());
     let mut declared: Vec<&str> = kernels.map(|func| func.name.as_str()).collect();
     let defined: Vec<&str> = code.iter().map(|func| func.name.as_str()).collect();
-    // Functions without code in this text have it in another object.
+    // A function that is declared but has no machine function in this text is defined in another object.
     let functions = module.funcs.values().filter(|func| func.kernel.is_none());
     declared.extend(functions.map(|func| func.name.as_str()).filter(|name| defined.contains(name)));
     if declared != defined {
@@ -120,7 +121,8 @@ fn kernels(module: &ir::Module) -> impl Iterator<Item = &ir::KernelInfo> {
     module.funcs.values().filter_map(|func| func.kernel.as_ref())
 }
 
-/// Parses a module. Line numbers in errors refer to `whole`, the complete text.
+/// Parses a module from `text`, which is part of the complete text `whole`. Line numbers in errors refer to
+/// `whole`.
 fn parse_module(text: &str, whole: &str, name: &str) -> Result<ir::Module, Error> {
     ir::parse::parse_module(text)
         .map_err(|error| malformed(whole, name, (error.line, error.column), error.message))

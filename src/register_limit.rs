@@ -19,7 +19,8 @@ pub struct VgprLimit {
 pub enum VgprLimitReason {
     /// Instructions cannot name more registers.
     Processor,
-    /// All waves of a work-group must fit on its SIMDs at the same time.
+    /// The work-group size: all waves of a work-group must fit on the SIMDs of a compute unit at the same
+    /// time.
     WorkGroup {
         /// Largest number of work-items in a work-group.
         items: u32,
@@ -46,7 +47,8 @@ impl fmt::Display for VgprLimitReason {
     }
 }
 
-/// Returns the limit of a kernel, the smallest of the limits that its work-group size and its attributes set.
+/// Returns the limit for a kernel: the smallest of the limits that the processor, the work-group size and the
+/// attributes set.
 pub(crate) fn vgpr_limit(target: &Subtarget, kernel: &ir::KernelInfo) -> VgprLimit {
     let items = kernel.max_flat_workgroup_size();
     let group_waves = items.div_ceil(target.wave_size).div_ceil(target.simds_per_group());

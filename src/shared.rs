@@ -14,8 +14,8 @@ use ir::{
 };
 use isa::Subtarget;
 
-/// Variable through which functions that other objects may call exchange values between lanes, on processors
-/// that use LDS for this.
+/// Name of the LDS variable through which functions that other objects may call exchange values between
+/// lanes, on processors that use LDS for cross-lane operations.
 const EXCHANGE: &str = "lanes.exchange";
 
 /// Marks the variables of a module that the linker must place.
@@ -53,8 +53,8 @@ fn mark_shared(module: &mut Module) {
     }
 }
 
-/// Adds [`EXCHANGE`] to a module that may need it. If no code uses the variable, it gets no symbol. It has
-/// one dword per work-item.
+/// Adds the LDS variable [`EXCHANGE`] with one dword per work-item to a module that may need it. If no code
+/// uses the variable, it gets no symbol.
 #[cold]
 fn add_exchange(module: &mut Module) {
     let called = called_from_outside(module, &CallGraph::new(module));
@@ -87,8 +87,8 @@ pub(crate) fn is_open(module: &Module) -> bool {
     module.funcs.values().any(is_outside) || module.funcs.values().all(|func| func.kernel.is_none())
 }
 
-/// Returns, for each function, `Some` if a function of another object may call it, directly or through other
-/// functions.
+/// Returns, for each function, `Some(())` if a function of another object may call it, directly or through
+/// other functions.
 pub(crate) fn called_from_outside(module: &Module, graph: &CallGraph) -> Vec<Option<()>> {
     let is_open = is_open(module);
     graph.least_of_callers(|id: FuncId| {
@@ -98,8 +98,8 @@ pub(crate) fn called_from_outside(module: &Module, graph: &CallGraph) -> Vec<Opt
     })
 }
 
-/// Returns the position of the first use of an LDS variable in a function, or that of the kernel if one of
-/// its parameters is dynamic LDS.
+/// Returns the position of the first use of an LDS variable in a function. If one of a kernel's parameters is
+/// dynamic LDS, returns the position of the kernel.
 pub(crate) fn first_use(module: &Module, func: &Function) -> Option<SrcLoc> {
     let is_shared =
         |op: Op| matches!(op, Op::GlobalAddr(global) if module.globals[global].space == Space::Shared);
@@ -140,8 +140,8 @@ fn operations(func: &Function) -> impl Iterator<Item = Op> + '_ {
     func.layout.iter().flat_map(|&block| &func.blocks[block].insts).map(|&inst| func.insts[inst].op)
 }
 
-/// Returns whether a variable is declared in a function, so that other objects cannot name it. Its name then
-/// consists of the function's name, a dot, and the name in the source.
+/// Returns whether a variable is declared inside a function, so that other objects cannot refer to it. The
+/// name of such a variable contains a dot between the function's name and the name in the source.
 pub(crate) fn is_of_function(data: &GlobalData) -> bool {
     data.name.contains('.')
 }

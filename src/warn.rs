@@ -11,14 +11,15 @@ use ir::passes::{OptOptions, PassContext};
 use isa::Subtarget;
 use std::ops::Range;
 
-/// A warning about operations that some work-items may not reach.
+/// A warning about operations that not all work-items may reach although all must, such as barriers.
 #[derive(Clone, Copy)]
 struct Row {
     name: &'static str,
     /// Returns whether the warning is about this operation.
     meets: fn(ir::Op) -> bool,
     message: &'static str,
-    /// Whether all lanes of a wave must reach the operation, and not all work-items of a group.
+    /// Whether the operation requires only all lanes of a wave to reach it. If false, all work-items of a
+    /// group must.
     of_waves: bool,
 }
 
@@ -41,11 +42,12 @@ const PARTED: [Row; 2] = [
 const HANDED_OVER: (&str, &str) =
     ("missing_barrier", "a work-item reads what another one may not have written yet");
 
-/// Name of the warning about accesses that cannot be merged or moved because a parameter lacks `restrict`.
+/// Name of the warning about memory accesses that cannot be merged or moved because a pointer parameter lacks
+/// `restrict`.
 const UNPROMISED: &str = "missing_restrict";
 
-/// Name and message of the warning about LDS variables if the waves of a group may run on several compute
-/// units, each with separate LDS.
+/// Name and message of the warning about LDS variables in a mode in which the waves of a group may run on
+/// several compute units, each of which has its own LDS.
 const SPLIT_GROUP: (&str, &str) =
     ("split_group_memory", "a work-group has no `shared` memory with `-mtgsplit`");
 /// Name of the warning about loops that are not unrolled although the source asks for it.
@@ -81,7 +83,8 @@ fn word(text: &str, loc: ir::SrcLoc) -> Option<Range<usize>> {
     Some(start..start + length.max(1))
 }
 
-/// Returns the byte range of the attribute at a location of the IR, or of the word if there is no attribute.
+/// Returns the byte range of the attribute that a location of the IR marks, or of the word at that location
+/// if there is no attribute.
 fn attribute(text: &str, loc: ir::SrcLoc) -> Option<Range<usize>> {
     let word = word(text, loc)?;
     let rest = &text.as_bytes()[word.start..];
@@ -89,8 +92,9 @@ fn attribute(text: &str, loc: ir::SrcLoc) -> Option<Range<usize>> {
     Some(end.map_or(word.clone(), |end| word.start..word.start + end + 1))
 }
 
-/// Returns message, labels and help for the optimisations that a kernel misses because parameters lack
-/// `restrict`. The message describes the first missed optimisation; the help names all parameters.
+/// Describes the optimisations that a kernel misses because pointer parameters lack `restrict`: returns the
+/// message, the labels and the help of one warning. The message describes the first missed optimisation; the
+/// help names all parameters concerned.
 fn missed(kernel: &ir::KernelInfo, all: &[Missed]) -> Option<(String, [String; 2], String)> {
     let name = |param: usize| kernel.params.get(param).map_or("", |param| param.name.as_str());
     let first = all.first()?;
@@ -133,8 +137,8 @@ pub struct Passed<'a> {
     pub lanes: u32,
 }
 
-/// Returns the warnings about an optimised module that was compiled from `text`. All of them become errors if
-/// the level of one of them is an error.
+/// Returns the warnings about an optimised module that was compiled from `text`. If one of the warnings has
+/// the level of an error, all of them are returned as errors.
 pub fn of_module(
     (module, target): (&ir::Module, &Subtarget),
     frontend: &Context,
@@ -166,11 +170,13 @@ impl Found<'_> {
         self.warnings.level(name) == Level::Allow
     }
 
-    /// Adds a warning at the position of the first label, unless there is already one at that position.
+    /// Adds a warning at the position of its first label, unless the list already has a warning at that
+    /// position.
     fn add(&mut self, name: &'static str, message: &str, labels: Labels, help: String) {
         let Some((at, _)) = &labels[0] else { return };
         let level = self.frontend.level(self.warnings, name, at.start);
-        // A function that several kernels call has been inlined several times but is one place in the source.
+        // A function that several kernels call is inlined several times, so the same warning may occur
+        // several times for one position in the source.
         let told = self.list.iter().any(|old| old.labels[0].0 == *at);
         if level != Level::Allow && !told {
             self.list.push(diagnostic(name, message, level, labels, help));
@@ -230,7 +236,8 @@ impl Found<'_> {
         }
     }
 
-    /// Warns about LDS variables if the waves of a group may run on several compute units.
+    /// Warns about LDS variables if the target's mode lets the waves of a group run on several compute units,
+    /// each of which has its own LDS.
     fn split_group(&mut self, module: &ir::Module, target: &Subtarget) {
         let (name, message) = SPLIT_GROUP;
         if !target.tgsplit || self.is_off(name) {
@@ -274,7 +281,7 @@ impl Found<'_> {
     }
 }
 
-/// Returns why a loop is not unrolled, and what to do about it.
+/// Returns a text that says why a loop is not unrolled, and a text that says what to do about it.
 fn refusal(why: Refusal) -> (String, &'static str) {
     let other = "write `#[unroll(n)]` for `n` copies of the body, or take the attribute away";
     match why {

@@ -13,7 +13,8 @@ pub struct Code {
     pub blocks: Vec<u32>,
     /// References to variables and functions.
     pub fixups: Vec<Fixup>,
-    /// Calls of functions nearby: word index, and index into `MachFunc::relocs`.
+    /// Calls whose distance is part of the instruction: word index of each call, and the index of its callee
+    /// in `MachFunc::relocs`.
     pub calls: Vec<(u32, u32)>,
     /// Positions at which the source location changes: word index, and `MachInst::loc`.
     pub places: Vec<(u32, u32)>,
@@ -25,12 +26,12 @@ pub struct Code {
     branches: Vec<(usize, MBlock)>,
 }
 
-/// Literal that is to be filled with the distance to a variable.
+/// Literal of an instruction that is to be filled with the distance from `origin` to a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fixup {
     /// Word index of the literal.
     pub at: u32,
-    /// Word index just after the `s_getpc_b64` from which the distance counts.
+    /// Word index of the instruction after the `s_getpc_b64`. The distance counts from there.
     pub origin: u32,
     /// Index into `MachFunc::relocs`.
     pub reloc: u32,
@@ -124,14 +125,15 @@ fn is_atomic_access(func: &MachFunc, inst: &MachInst) -> bool {
         && !flags.contains(Flags::ATOMIC)
 }
 
-/// Returns the first block of a jump table that does not have the layout on which the jump relies.
+/// Checks the layout of jump tables. Returns the first block of a table whose entries are not contiguous or
+/// not of equal size, so that the jump would go astray; `None` if all tables are sound.
 pub fn torn_table(func: &MachFunc) -> Option<MBlock> {
     let mut in_table = false;
     let torn = func.blocks.iter().find(|(id, block)| {
         let next = block.next_entry();
         let is_torn = match block.insts[..] {
-            // An entry of a jump table must be a single instruction, because the jump computes with that
-            // size.
+            // An entry of a jump table must be a single instruction, because the jump multiplies the entry's
+            // number by that size.
             [_] if in_table => false,
             [.., getpc, low, high, _] if !in_table => {
                 [getpc.op, low.op, high.op] != [op::S_GETPC_B64, op::S_ADD_U32, op::S_ADDC_U32]
@@ -161,8 +163,8 @@ fn with_distance(inst: &MachInst, distance: i32) -> MachInst {
     inst
 }
 
-/// Returns the index into `MachFunc::relocs` of the function that an `s_call_b64` calls by a distance in the
-/// instruction.
+/// If an instruction is an `s_call_b64`, which contains the distance to its callee, returns the index of the
+/// callee in `MachFunc::relocs`.
 fn near_call(inst: &MachInst) -> Option<u32> {
     match inst.ops[1] {
         Operand::Reloc(reloc) if inst.op == op::S_CALL_B64 => Some(reloc),
@@ -170,7 +172,8 @@ fn near_call(inst: &MachInst) -> Option<u32> {
     }
 }
 
-/// SOPP branches hold the distance in dwords from the next instruction in their low 16 bits.
+/// Fills in the distances of SOPP branches: the low 16 bits of the instruction hold the distance in dwords
+/// from the next instruction.
 fn patch_branches(func: &MachFunc, code: &mut Code, branches: &[(usize, MBlock)]) -> Result<(), EmitError> {
     for &(at, to) in branches {
         let distance = i64::from(code.blocks[to.as_u32() as usize]) - (at as i64 + 1);

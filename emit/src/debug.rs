@@ -11,7 +11,8 @@ pub struct Image<'a> {
     pub text: Target,
     /// Start and end of the code in that section.
     pub code: (u64, u64),
-    /// Start and end of each kernel and then of each function, in order.
+    /// Start and end offsets of the code of each kernel, followed by those of each function, in the program's
+    /// order.
     pub functions: &'a [(u64, u64)],
     /// Variables in device memory, by id.
     pub globals: &'a [Option<Target>],
@@ -21,6 +22,6 @@ pub struct Image<'a> {
 
 /// Writes the sections of debug information.
 pub trait DebugSections: std::fmt::Debug {
-    /// Returns the names and contents of the debug sections, in the order of the object.
+    /// Returns the names and contents of the debug sections, in the order in which the object contains them.
     fn sections(&self, image: &Image<'_>) -> Vec<(&'static str, Contents)>;
 }

@@ -18,15 +18,15 @@ pub fn symbol(kernel: &str) -> String {
     format!("{kernel}{SUFFIX}")
 }
 
-/// Returns the registers that a kernel occupies. Compiled code never accesses XNACK_MASK, but the hardware
-/// does if memory accesses are replayed.
+/// Returns the numbers of registers that a kernel occupies. XNACK_MASK is included where the hardware has it:
+/// compiled code never accesses that register, but the hardware does when it replays memory accesses.
 pub fn registers(target: &Subtarget, func: &MachFunc) -> Registers {
     Registers {
         vgprs: target.vgprs_with(func.vgprs, func.agprs),
         sgprs: func.sgprs,
         vcc: func.uses_vcc,
-        // GFX6 has no FLAT_SCRATCH, but assemblers reserve it anyway, and a source cannot say that it is not
-        // needed.
+        // GFX6 has no FLAT_SCRATCH, but assemblers reserve it there anyway, and no directive can turn that
+        // off.
         flat_scratch: func.abi.flat_scratch_init || !target.has(Feature::FLAT),
         xnack_mask: target.xnack.may_be_on(),
     }
@@ -64,7 +64,8 @@ fn settings(program: &Program, kernel: &Kernel) -> [(&'static Field, u32); 19] {
     ]
 }
 
-/// Fields of the exceptions, in the order of [`InitialState::exceptions`](crate::InitialState::exceptions).
+/// Descriptor fields that enable exceptions, in the order of the bits of
+/// [`InitialState::exceptions`](crate::InitialState::exceptions).
 const EXCEPTIONS: [&Field; 7] = [
     &fields::EXCEPTION_INVALID_OP,
     &fields::EXCEPTION_DENORM_SRC,
@@ -75,7 +76,8 @@ const EXCEPTIONS: [&Field; 7] = [
     &fields::EXCEPTION_INT_DIV_ZERO,
 ];
 
-/// Returns the bytes of the descriptor. The field of the entry point is left to a relocation.
+/// Returns the bytes of a kernel's descriptor. The field of the entry point is zero; a relocation fills it
+/// in.
 pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError> {
     let (target, func) = (&program.target_of(kernel), kernel.func);
     let mut out = fields::defaults(target, target.cumode);
@@ -85,7 +87,8 @@ pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError
     for (number, field) in EXCEPTIONS.iter().enumerate() {
         field.set(&mut out, u64::from(kernel.state.exceptions >> number & 1));
     }
-    // Accumulation registers come after the other vector registers.
+    // Accumulation registers follow the other vector registers, at the next multiple of four. The field
+    // counts blocks of four registers, minus one.
     let accumulation = (func.vgprs.max(1).div_ceil(4) - 1).into();
     for (field, value) in [(&fields::ACCUM_OFFSET, accumulation), (&fields::TG_SPLIT, target.tgsplit.into())]
     {
@@ -106,7 +109,8 @@ pub fn text(program: &Program, kernel: &Kernel, out: &mut String) -> Result<(), 
     let _ = writeln!(out, "\t.amdhsa_kernel {}", kernel.func.name);
     for (name, field) in fields::directives(target) {
         let value = field.get(&bytes);
-        // LLVM 14 assumes 64 lanes even if the processor has 32, so this value is always written.
+        // LLVM 14 assumes waves of 64 lanes even on processors whose default is 32, so the wave size is
+        // always written for waves of 32.
         let is_told = *field == fields::WAVEFRONT_SIZE32 && target.wave_size == 32;
         if is_told || value != field.default_for(target, target.cumode) {
             let _ = writeln!(out, "\t\t.amdhsa_{name} {value}");

@@ -33,7 +33,8 @@ pub fn run(func: &mut MachFunc, target: &Subtarget) -> usize {
     }
     let mut note = None;
     let mut nops = 0;
-    // For each block, the number of dwords from its beginning to the end of the code.
+    // For each block that is already laid out, the number of dwords from its beginning to the end of the
+    // code.
     let mut to_end = SecondaryMap::with_capacity(func.blocks.len());
     let count = func.blocks.len();
     let mut end = count;
@@ -53,15 +54,15 @@ pub fn run(func: &mut MachFunc, target: &Subtarget) -> usize {
     nops
 }
 
-/// Returns the first block of the jump table that ends with block `last`, or `last` itself if there is no
-/// such table.
+/// If block `last` is the last entry of a jump table, returns the first block of the table. Otherwise returns
+/// `last`.
 fn first_of_table(func: &MachFunc, last: usize) -> usize {
     let goes_on = |at: &usize| func.blocks[MBlock::new(*at)].next_entry().is_some();
     (0..last).rev().take_while(goes_on).last().unwrap_or(last)
 }
 
-/// Lays out some blocks, given the layout of the blocks after them. Returns whether one of their branches has
-/// the harmful distance.
+/// Computes the offsets of some blocks, given the offsets of the blocks after them. Returns whether one of
+/// their branches has the distance of 63 dwords that the hardware executes wrongly.
 fn is_wrong(
     func: &MachFunc,
     target: &Subtarget,
@@ -72,7 +73,7 @@ fn is_wrong(
     let mut wrong = false;
     for id in blocks.rev().map(MBlock::new) {
         for inst in func.blocks[id].insts.iter().rev() {
-            // Only forward branches are affected, because a backward distance is negative.
+            // Only forward branches are affected: a backward distance is negative and so never 63 dwords.
             let ahead = target_of(inst).filter(|&to| to > id);
             wrong |= ahead.is_some_and(|to| at == to_end[to] + WRONG);
             at += isa::size_in_words(target, inst) as u32;

@@ -1,7 +1,7 @@
 //! Builds the sections, symbols and relocations of a program, which [`objwriter`] writes to a file.
 //!
-//! They are the same, and in the same order, as an assembler produces from the text of [`crate::asm`], so
-//! both ways give identical files.
+//! An assembler that reads the text of [`crate::asm`] produces the same sections, symbols and relocations in
+//! the same order, so both ways give identical files.
 
 use crate::lines::Lines;
 use crate::shared::{self, Addresses};
@@ -45,7 +45,8 @@ pub fn relocatable(program: &Program) -> Result<Vec<u8>, EmitError> {
     write((program, None), &mut Context::default(), |object, _| objwriter::elf::relocatable(object))
 }
 
-/// Writes an object with `file`. `addresses`: addresses of variables in LDS, for loadable objects only.
+/// Builds an object and writes it with the function `file`. `addresses` are the addresses of variables in
+/// LDS, which only loadable objects contain.
 fn write(
     (program, addresses): (&Program, Option<&Addresses>),
     ctx: &mut Context,
@@ -86,7 +87,7 @@ fn write(
 #[derive(Default)]
 pub(crate) struct Memory {
     code: code::Code,
-    /// Contents of sections and their relocations, indexed by [`TEXT`] and the constants after it.
+    /// Contents and relocations of each section, indexed by [`TEXT`] and the constants after it.
     contents: [Contents; 4],
     /// The same for the sections in [`DEBUG`].
     debug: [Contents; 3],
@@ -95,9 +96,10 @@ pub(crate) struct Memory {
     sections: Vec<Section<'static>>,
 }
 
-/// Returns an empty list that reuses the memory of `list`, whose items may have a shorter lifetime.
+/// Returns an empty list that reuses the memory of `list`. The new list may have items of another lifetime,
+/// which the borrow checker would not allow for `list` itself.
 fn emptied<T, U>(list: Vec<T>) -> Vec<U> {
-    // If `T` and `U` have the same size, the standard library collects in place.
+    // The standard library reuses the memory of the source list if `T` and `U` have the same size.
     list.into_iter().filter_map(|_| None).collect()
 }
 
@@ -135,7 +137,8 @@ fn section(name: &str, contents: Contents) -> Section<'_> {
     Section { name, kind: SHT_PROGBITS, align: 1, data: bytes.into(), relocations, ..Section::default() }
 }
 
-/// Returns a section of full debug information. Linkers merge the string sections of several objects.
+/// Returns a section of full debug information. String sections are flagged so that linkers merge those of
+/// several objects.
 fn debug_section(name: &str, contents: Contents) -> Section<'_> {
     let section = section(name, contents);
     match name {
@@ -147,30 +150,32 @@ fn debug_section(name: &str, contents: Contents) -> Section<'_> {
 /// Section of the strings that debug information uses.
 const TEXTS: &str = ".debug_str";
 
-/// Symbol type of a symbol that another object defines, because its type is not known here.
+/// Symbol type for a symbol that another object defines: this object does not know whether it is a function
+/// or a variable.
 const STT_NOTYPE: u8 = 0;
 
-/// Alignment of the code of a kernel (seed 000, line 2567: the entry must be 256-byte aligned).
+/// Alignment of the code of a kernel in bytes: its entry must be aligned to 256 bytes (seed 000, line 2567).
 const KERNEL_ALIGN: u64 = 256;
 /// `s_nop 0`, with which assemblers pad code.
 const PADDING: u32 = 0xbf80_0000;
 
-/// Numbers of the sections in this module. `.data` exists only if there are writable variables.
+/// Numbers of the sections in this module, used as indices. `.data` exists only if the program has writable
+/// variables.
 const TEXT: u32 = 0;
 const RODATA: u32 = 1;
 const DATA: u32 = 2;
 const NOTE: u32 = 3;
 const NAMES: [&str; 4] = [".text", ".rodata", ".data", ".note"];
-/// Numbers of the sections in the object. Notes come last, except in V2, where they follow the code because
-/// the source begins with them.
+/// Number of each section in the object. The section of notes comes last, except in V2, where it follows the
+/// code because V2 listings begin with the directives for notes.
 const NUMBERS: [u32; 4] = [0, 1, 2, 3];
 const NUMBERS_V2: [u32; 4] = [0, 2, 3, 1];
 
-/// Debug sections: source lines, and atomic accesses. They come after all other sections, in this order,
-/// after [`ABBREV`].
+/// Sections for source lines and for atomic accesses. They follow all other sections, in this order, after
+/// [`ABBREV`].
 const DEBUG: [&str; 3] = [".debug_info", ".debug_line", objwriter::elf::ATOMICS];
 const ABBREV: &str = ".debug_abbrev";
-/// Section of call frame information, after the debug sections.
+/// Name of the section with call frame information, which follows the debug sections.
 const FRAMES: &str = ".debug_frame";
 const PRODUCER: &str = concat!("kernc ", env!("CARGO_PKG_VERSION"));
 
@@ -186,18 +191,20 @@ struct Image<'a> {
     /// Numbers of the sections in the object.
     numbers: [u32; 4],
     sections: Vec<Section<'a>>,
-    /// Symbols and sections in the order in which the assembly text names them.
+    /// Symbols and sections in the order in which the assembly listing first names them. An assembler numbers
+    /// symbols in this order.
     order: Vec<Target>,
     /// Addresses of variables in LDS, if they are known.
     addresses: Option<&'a Addresses>,
-    /// For each variable, function, external symbol and LDS variable, whether it is in `order` already.
+    /// Whether `order` already contains each symbol; indexed by variable, function, external symbol and LDS
+    /// variable.
     is_named: SmallVec<[bool; 8]>,
     /// Numbers of variables, by id.
     variables: ById<u32>,
     /// Numbers of functions, by id.
     functions: ById<u32>,
-    /// Calls by a distance in the instruction: name of the caller, offset of the instruction in the section,
-    /// callee.
+    /// Calls whose distance is part of the instruction: name of the caller, offset of the call in the
+    /// section, and callee.
     near: Vec<(&'a str, u64, Referent)>,
     /// Encoded code of the current function.
     code: code::Code,
@@ -211,12 +218,14 @@ struct Debug<'a> {
     table: LineTable,
     info: Contents,
     atomics: Contents,
-    /// Writer of full debug information, which replaces everything here except the atomic accesses.
+    /// If given, writes full debug information. It replaces all debug sections of this module except that of
+    /// atomic accesses.
     full: Option<&'a dyn DebugSections>,
 }
 
 impl<'a> Image<'a> {
-    /// Creates an empty image. `descriptors`: concatenated names of the symbols of kernel descriptors.
+    /// Creates an empty object. `descriptors` contains the names of all kernel descriptors' symbols, one
+    /// after another, so that symbols can borrow them.
     fn new(
         (program, addresses): (&'a Program<'a>, Option<&'a Addresses>),
         mut descriptors: &'a str,
@@ -230,8 +239,7 @@ impl<'a> Image<'a> {
         let mut symbols: Vec<Symbol> = std::mem::take(&mut memory.symbols);
         let kind = if program.is_v2() { STT_AMDGPU_HSA_KERNEL } else { STT_FUNC };
         symbols.extend(kernels.map(|name| symbol(name, STV_PROTECTED, kind)));
-        // The symbol of a descriptor has the visibility that the assembler gives it, which is that of its
-        // kernel.
+        // The assembler gives the symbol of a descriptor the visibility of its kernel.
         for kernel in program.with_descriptors() {
             let (name, rest) = descriptors.split_at(kernel.func.name.len() + descriptor::SUFFIX.len());
             descriptors = rest;
@@ -301,8 +309,8 @@ impl<'a> Image<'a> {
         self.code(number, (&self.program.target_of(kernel), kernel.func), begin)
     }
 
-    /// Adds the code of a function. No padding is needed, because the code before it ends at a multiple of
-    /// the size of an instruction.
+    /// Appends the code of a function. Functions need no padding before them, because all code consists of
+    /// whole dwords.
     fn function(&mut self, number: usize) -> Result<(), EmitError> {
         let begin = self.text.data.len();
         let function = self.program.functions[number];
@@ -311,8 +319,8 @@ impl<'a> Image<'a> {
         self.code(self.first_function() + number, (&target, function.func), begin)
     }
 
-    /// Adds code and its relocations. The symbol with number `symbol` covers everything from `begin` on,
-    /// including a header before the code.
+    /// Appends code and its relocations. The symbol with number `symbol` covers the bytes from `begin` to the
+    /// end of the code, so it includes a V2 header before the code.
     fn code(
         &mut self,
         symbol: usize,
@@ -371,7 +379,8 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// Fills in the address of a variable in LDS, or adds a relocation for the linker.
+    /// Writes the address of a variable in LDS at `offset`, or, if a linker is to choose the address, adds a
+    /// relocation.
     fn shared_address(&mut self, offset: u64, to: RelocRef) -> Result<(), EmitError> {
         let unknown = EmitError::Unknown(to.to);
         let Referent::Global(id) = to.to else { return Err(unknown) };
@@ -392,8 +401,9 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    /// Returns the relocation of a reference. The addend accounts for the dwords between the end of
-    /// `s_getpc_b64`, from which the distance counts, and the literal.
+    /// Returns the relocation for a reference to a variable or function. The hardware counts the distance
+    /// from the end of `s_getpc_b64`, but a relocation counts from the literal; the addend makes up for the
+    /// dwords between.
     fn reference(&mut self, start: u64, fixup: &code::Fixup, to: RelocRef) -> Result<Relocation, EmitError> {
         let target = self.named(to.to)?;
         Ok(Relocation {
@@ -422,7 +432,8 @@ impl<'a> Image<'a> {
         })
     }
 
-    /// Turns references to local functions into section-relative relocations, as an assembler does.
+    /// Replaces relocations to local functions with relocations to their section plus an offset, as an
+    /// assembler does.
     fn local_references(&mut self) {
         let text = Target::Section(TEXT);
         let mut found = false;
@@ -508,8 +519,8 @@ impl<'a> Image<'a> {
         let rodata = self.rodata.data.to_mut();
         let at = rodata.len() as u64;
         rodata.extend_from_slice(&bytes);
-        // The addend is the offset of the field, because the distance counts from the start of the
-        // descriptor.
+        // The field holds the distance from the start of the descriptor to the code. A relocation counts from
+        // the field, so the addend is the offset of the field.
         self.rodata.relocations.push(Relocation {
             offset: at + descriptor::ENTRY_OFFSET,
             target: Target::Symbol(number as u32),
@@ -548,7 +559,7 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    /// Returns the finished object, and the memory of its code for reuse.
+    /// Returns the finished object, and the code buffer so that the caller can reuse its memory.
     fn finish(mut self) -> (Object<'a>, code::Code) {
         let first_variable = self.first_variable() as u32;
         let function_numbers = self.first_function()..self.first_function() + self.program.functions.len();
@@ -610,8 +621,8 @@ impl<'a> Image<'a> {
     }
 }
 
-/// Returns the sections of full debug information, followed by the section of atomic accesses. `symbols`:
-/// symbols of kernels and functions; `globals`: targets of variables.
+/// Returns the sections of full debug information, followed by the section of atomic accesses. `symbols` are
+/// the symbols of kernels and functions; `globals` are the relocation targets of variables.
 #[cold]
 fn full_debug<'a>(
     (full, atomics): (&dyn DebugSections, Contents),
@@ -638,7 +649,8 @@ fn line_table(contents: Contents, lines: &Lines) -> LineTable {
 }
 
 impl<'a> Debug<'a> {
-    /// Adds the lines and atomic accesses of code from offset `start` to `end` of the section.
+    /// Records the source lines and atomic accesses of the code from offset `start` to `end` of the code
+    /// section.
     fn code(&mut self, code: &code::Code, start: u64, end: u64) {
         for &word in &code.atomics {
             self.atomics.field(8, Target::Section(TEXT), start + u64::from(word) * 4);
@@ -659,8 +671,8 @@ impl<'a> Debug<'a> {
         self.table.end(end);
     }
 
-    /// Returns the sections, the first of which has number `first` in the object. `code`: range of the code
-    /// in its section.
+    /// Returns the finished debug sections; the first of them has number `first` in the object. `code` is the
+    /// range of all code in the code section.
     fn finish(self, first: u32, code: std::ops::Range<u64>) -> [Section<'a>; 4] {
         let unit = Unit {
             producer: PRODUCER,

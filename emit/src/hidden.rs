@@ -1,4 +1,5 @@
-//! Hidden arguments of kernels: which of them the metadata lists, and their offsets in the kernarg segment.
+//! Hidden arguments of kernels, which the runtime adds after the explicit arguments: which of them the
+//! metadata lists, and their offsets in the kernarg segment.
 
 use crate::{Kernel, Program, ValueKind};
 use isa::{Hidden, HiddenArg, HiddenArgs, Subtarget};
@@ -30,11 +31,11 @@ impl Program<'_> {
 }
 
 impl HiddenPart {
-    /// Returns the hidden arguments of a kernel whose explicit arguments end after `own` bytes.
+    /// Determines the hidden arguments of a kernel whose explicit arguments take `own` bytes.
     ///
-    /// If the kernel's code reads a hidden argument, all hidden arguments of the code object version are
-    /// present. Otherwise `bytes` of them are present, if the kernel asks for them. The size of the segment
-    /// is a multiple of a dword.
+    /// If the kernel's code reads a hidden argument, the kernel gets all hidden arguments of its code object
+    /// version. Otherwise the kernel gets `bytes` bytes of hidden arguments if the source requests them
+    /// (`Some`). The size of the segment is a multiple of a dword.
     pub fn new(target: &Subtarget, own: u32, bytes: Option<u32>, holds: Hidden) -> HiddenPart {
         let block = HiddenArgs::of(target.code_object);
         let (size, asked) = match holds.are_read() {
@@ -46,14 +47,15 @@ impl HiddenPart {
         HiddenPart { block, holds: holds | asked | Hidden::of_target(target), start, size }
     }
 
-    /// Returns the hidden arguments, with their offsets in the segment.
+    /// Returns the hidden arguments, each with its offset in the kernarg segment.
     pub(crate) fn args(self) -> impl Iterator<Item = HiddenArg> {
         let listed = self.block.listed(self.holds);
         let within = listed.take_while(move |arg| arg.offset + arg.size <= self.size);
         within.map(move |arg| arg.behind(self.start))
     }
 
-    /// Returns the alignment of the segment that the hidden arguments require; 1 if there are none.
+    /// Returns the alignment in bytes that the hidden arguments require of the kernarg segment; 1 if there
+    /// are no hidden arguments.
     pub(crate) fn align(self) -> u32 {
         if self.size > 0 { 8 } else { 1 }
     }

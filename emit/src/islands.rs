@@ -36,27 +36,30 @@ use std::collections::VecDeque;
 
 /// Number of dwords that a branch is guaranteed to reach in either direction.
 const REACH: usize = 0x7fff;
-/// Upper bound on the dwords of any sequence of instructions that is never split: the branches at the end of
-/// a block, an address that is computed from the program counter, or a jump table, which has at most a few
-/// thousand entries (`ir::passes::switch`).
+/// Upper bound on the dwords of any sequence of instructions that islands must not split. Such sequences are:
+/// the branches at the end of a block, the computation of an address from the program counter, and a jump
+/// table, which has at most a few thousand entries (`ir::passes::switch`).
 const MARGIN: usize = 2048;
-/// Number of dwords by which inserted islands may lengthen a distance before the prediction "this target will
-/// be in range" becomes wrong. If the prediction is wrong, a group of islands is built for the target.
+/// Margin in dwords for predicting that a target will be in range: inserted islands may lengthen the distance
+/// by this much. If they lengthen it more, the prediction was wrong, and a group of islands is built for the
+/// target.
 const SLACK: usize = 1024;
 /// Length of the longest instruction, in dwords.
 const LONGEST_INST: usize = 5;
-/// If the oldest promise has no more than this many dwords left (beyond the margins), a place after an
-/// instruction that never falls through is used for a group of islands.
+/// Number of dwords before the deadline of the oldest promise from which on islands are placed early: at the
+/// first place after an instruction that never falls through, where no extra branch is needed.
 const EARLY: usize = REACH / 4;
 
-/// Target of a branch while the new code is being built. A label is bound to a new block as soon as the
-/// number of that block is known. Until `Walk::finish`, operands and edges hold labels instead of blocks.
+/// Stands for the target of a branch while the new code is being built, because the numbers of new blocks are
+/// not known yet. A label is bound to a new block as soon as that block has a number. `Walk::finish` replaces
+/// the labels in operands and edges with blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Label(u32);
 entity_impl!(Label);
 
 impl Label {
-    /// Returns the label, disguised as a block number for use in operands and edges.
+    /// Returns the label in the form of a block number, so that operands and edges can hold it until
+    /// `Walk::finish`.
     fn operand(self) -> MBlock {
         MBlock::from_u32(self.as_u32())
     }
@@ -65,7 +68,7 @@ impl Label {
 #[derive(Clone, Copy, Default)]
 struct Binding {
     block: Option<MBlock>,
-    /// Whether the label is unbound and a branch to the label has a promise in the queue.
+    /// Whether the label is not bound yet and the queue contains a promise for a branch to it.
     awaited: bool,
 }
 
@@ -74,25 +77,26 @@ struct Binding {
 struct Goal {
     /// Dword offset in the old code at which the block begins.
     start: usize,
-    /// Dword offset in the old code of the last branch to the block.
+    /// Dword offset, in the old code, of the last branch to the block.
     last_use: usize,
-    /// Number of branches to the block that the walk has not reached yet.
+    /// Number of branches to the block that the walk over the old code has not reached yet.
     uses: u32,
-    /// Label that a branch to the block uses at the current point of the walk: the label of the block or of
-    /// an island.
+    /// Label that branches to the block use at the current point of the walk: the label of the block itself
+    /// or of one of its islands.
     label: Option<Label>,
 }
 
-/// Promise to build an island for `goal` before the distance from `from` exceeds the range of a branch,
-/// unless the goal (or its last branch) comes into range first.
+/// Promise to build an island for the old block `goal` within branch range of offset `from`. The promise is
+/// dropped if the goal comes into range first, or, for a goal earlier in the code, if its last branch does.
 #[derive(Clone, Copy)]
 struct Promise {
     goal: MBlock,
     label: Label,
-    /// Whether the branch comes before its goal. Otherwise the goal, or an island of the goal, comes before
+    /// Whether the branch is before its goal in the code. Otherwise the goal, or an island for it, is before
     /// branches that the walk has not reached yet.
     forward: bool,
-    /// Dword offset in the new code from which the distance counts.
+    /// Dword offset in the new code of the branch (if `forward`), or of the goal or its last island. The
+    /// distance counts from there.
     from: usize,
     /// Source location of the branch, given to the island.
     loc: u32,
@@ -119,14 +123,15 @@ struct Walk<'a> {
     island: NoteId,
     /// Note that is attached to branches over islands.
     skip: NoteId,
-    /// Instruction that must precede a branch over islands, if any.
+    /// Instruction that must precede an added branch over islands because of a gfx101x hazard; `None` if no
+    /// instruction is needed.
     guard: Option<MachInst>,
 }
 
 /// Inserts islands so that every branch reaches its target. Returns the number of blocks that were added.
 ///
-/// `guard` is called only if islands are needed. It returns the instruction, if any, that must precede a
-/// branch in a place that had no branch before.
+/// `guard` is called only if islands are needed. It returns the instruction that must precede a branch at a
+/// place that had no branch before, because of a gfx101x hazard; `None` if no instruction is needed.
 pub fn run(
     func: &mut MachFunc,
     target: &Subtarget,
@@ -194,8 +199,8 @@ fn is_near(func: &MachFunc) -> bool {
     })
 }
 
-/// Returns, for each block, where the block begins and which branches go to the block. Returns `None` if
-/// every branch reaches its target.
+/// Returns, for each block, its offset in the old code and the branches to it. Returns `None` if every branch
+/// already reaches its target, so that no islands are needed.
 fn measure(func: &MachFunc, target: &Subtarget) -> Option<SecondaryMap<MBlock, Goal>> {
     let mut goals = SecondaryMap::<MBlock, Goal>::with_capacity(func.blocks.len());
     let mut branches = Vec::new();
@@ -215,17 +220,17 @@ fn measure(func: &MachFunc, target: &Subtarget) -> Option<SecondaryMap<MBlock, G
     branches.iter().any(is_far).then_some(goals)
 }
 
-/// Returns the number of instructions after an `s_getpc_b64`, up to and including the last instruction that
-/// adds a distance to the program counter. No island may be inserted between these instructions, because the
-/// distances count the dwords between them.
+/// Returns how many instructions after an `s_getpc_b64` belong to the computation of an address. The last of
+/// them adds a distance to the program counter. No island may be inserted among them, because the distance
+/// counts the dwords between them.
 fn address_length(after: &[MachInst]) -> usize {
     let refers = |inst: &MachInst| inst.operands().iter().any(|operand| matches!(operand, Operand::Reloc(_)));
     let end = after.iter().position(|inst| inst.op == op::S_GETPC_B64).unwrap_or(after.len());
     after[..end].iter().rposition(refers).map_or(0, |last| last + 1)
 }
 
-/// Returns the number of instructions in the clause that `inst`, an `s_clause`, begins. They must stay
-/// contiguous.
+/// If `inst` is an `s_clause`, returns the number of instructions in the clause that it begins; otherwise 0.
+/// The instructions of a clause must stay contiguous.
 fn clause_length(inst: &MachInst) -> usize {
     match inst.ops[0] {
         Operand::Imm(less_one) => usize::try_from(less_one).map_or(0, |less_one| less_one + 1),
@@ -234,11 +239,12 @@ fn clause_length(inst: &MachInst) -> usize {
 }
 
 impl Walk<'_> {
-    /// Walks over an old block. The block is split if islands must be placed inside it.
+    /// Copies an old block to the new code. Splits the block if islands must be placed inside it.
     fn block(&mut self, id: MBlock, mut data: MachBlock) {
         let in_table = data.next_entry().is_some();
         self.begin(id);
-        // Every instruction may add a promise, and each promise may need an island of one dword.
+        // Assume the worst case: every instruction of the block adds a promise that needs an island of one
+        // dword.
         if self.is_urgent_after(data.insts.len() * (LONGEST_INST + 1)) {
             self.pieces(&mut data, in_table);
         } else {
@@ -254,7 +260,7 @@ impl Walk<'_> {
         data.insts.clear();
         let is_branch = |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH);
         let tail = insts.iter().position(is_branch).unwrap_or(insts.len());
-        // Indices of the instructions before which the block may be split.
+        // Indices of the instructions before which the block may be split for islands.
         let mut cuts = 1..=tail;
         for (index, inst) in insts.iter().enumerate() {
             if cuts.contains(&index) && self.is_urgent_after(0) {
@@ -274,7 +280,8 @@ impl Walk<'_> {
         self.insts = insts;
     }
 
-    /// Ends the block. Islands may follow the block, except between the entries of a jump table.
+    /// Ends an old block, and places islands after it if they are due. Between the entries of a jump table no
+    /// islands are placed.
     fn end(&mut self, id: MBlock, mut data: MachBlock, in_table: bool) {
         let next = MBlock::from_u32(id.as_u32() + 1);
         let leaves = |last: &MachInst| last.op.row().flags.contains(Flags::NO_FALLTHROUGH);
@@ -296,7 +303,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Begins a block: from here on, the position of the block is known to branches.
+    /// Begins the copy of an old block: binds the block's label, so that branches know its position.
     fn begin(&mut self, id: MBlock) {
         let label = self.label_of(id);
         let next = self.next.take();
@@ -308,7 +315,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Ends a piece of a block, places islands after the piece, and begins the next piece.
+    /// Splits a block at this point: ends the current piece, places a group of islands, and begins the next
+    /// piece.
     fn cut(&mut self, data: &mut MachBlock) {
         let count = data.insts.len() as u32;
         let next = self.next_label();
@@ -333,7 +341,7 @@ impl Walk<'_> {
         self.bind(next);
     }
 
-    /// Adds the next instruction to the new code. The target of a branch is replaced with a label.
+    /// Appends the next instruction to the new code. If it is a branch, replaces its target with a label.
     fn inst(&mut self, inst: &mut MachInst) {
         if let Some(goal) = target_of(inst) {
             let label = self.label_of(goal);
@@ -345,8 +353,8 @@ impl Walk<'_> {
             self.goals[goal].uses -= 1;
             let binding = &mut self.labels[label];
             if binding.block.is_some() {
-                // This was the last branch to an earlier goal, so the promise for that goal does not matter
-                // any more.
+                // This was the last branch to a goal earlier in the code, so no island for that goal is
+                // needed any more.
                 self.live -= usize::from(self.goals[goal].uses == 0);
             } else if !std::mem::replace(&mut binding.awaited, true) {
                 self.promise(Promise { goal, label, forward: true, from: self.at, loc: inst.loc });
@@ -357,8 +365,8 @@ impl Walk<'_> {
         self.old_at += size;
     }
 
-    /// Ends a block with a branch over the islands that follow. The guard is needed only if the last
-    /// instruction is not a branch, because otherwise the path already has a branch here.
+    /// Ends a block with a branch over the islands that follow. The guard instruction is inserted only if the
+    /// last instruction is not a branch, because otherwise the path already had a branch here.
     fn skip(&mut self, block: &mut MachBlock, to: Label, loc: u32) {
         let is_branch = |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH);
         if let Some(guard) = self.guard
@@ -371,7 +379,7 @@ impl Walk<'_> {
         block.insts.push(branch);
     }
 
-    /// Returns a new `s_branch`, which the old code does not have, and counts its dword.
+    /// Returns an `s_branch` that the old code does not contain, and counts its dword.
     fn branch(&mut self, to: Label, note: NoteId, loc: u32) -> MachInst {
         self.at += 1;
         MachInst { note, loc, ..MachInst::new(op::S_BRANCH, &[Operand::Block(to.operand())]) }
@@ -382,7 +390,8 @@ impl Walk<'_> {
         self.promises.push_back(promise);
     }
 
-    /// Returns the label that a branch to the old block `goal` uses at the current point of the walk.
+    /// Returns the label that a branch to old block `goal` must use at the current point of the walk: that of
+    /// the block or of an island.
     fn label_of(&mut self, goal: MBlock) -> Label {
         *self.goals[goal].label.get_or_insert_with(|| self.labels.push(Binding::default()))
     }
@@ -408,8 +417,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the oldest promise that matters. Removes older promises, which do not matter any more, from
-    /// the queue.
+    /// Returns the oldest promise that still needs an island. Removes promises that do not need one any more
+    /// from the head of the queue.
     fn oldest(&mut self) -> Option<Promise> {
         while let Some(&promise) = self.promises.front() {
             if self.matters(&promise) {
@@ -420,8 +429,8 @@ impl Walk<'_> {
         None
     }
 
-    /// Returns whether the goal (or, for an earlier goal, the last branch to the goal) will presumably be out
-    /// of range from the place where the promise begins.
+    /// Returns whether an island is presumably needed for a promise, because its goal (or, for an earlier
+    /// goal, the last branch to the goal) will be out of range of `promise.from`.
     fn is_far(&self, promise: &Promise) -> bool {
         let goal = &self.goals[promise.goal];
         let end = if promise.forward { goal.start } else { goal.last_use };
@@ -435,15 +444,14 @@ impl Walk<'_> {
         self.oldest().is_some_and(|oldest| last_island > oldest.from + REACH)
     }
 
-    /// Returns whether islands will have to be placed soon, so that a suitable place should be used right
-    /// away.
+    /// Returns whether islands will be needed so soon that the walk should use a suitable place for them now.
     fn is_early(&mut self) -> bool {
         let soon = self.at + self.live + MARGIN + EARLY;
         self.oldest().is_some_and(|oldest| soon > oldest.from + REACH && self.is_far(&oldest))
     }
 
-    /// Builds a group of islands: one island for each promise whose goal is far away or whose deadline is
-    /// near.
+    /// Builds a group of islands at this point: one island for each promise whose goal is far away or whose
+    /// deadline is near.
     fn station(&mut self) {
         let soon = self.at + self.live + MARGIN + SLACK;
         let mut renewed = Vec::new();
@@ -462,15 +470,16 @@ impl Walk<'_> {
         }
     }
 
-    /// Builds an island. If the goal is later in the code, the branches so far jump to the island; if the
-    /// goal is earlier, the branches that the walk has not reached yet jump to the island.
+    /// Builds an island for a promise. If the goal is later in the code, the branches so far use the island;
+    /// if the goal is earlier, the branches that the walk has not reached yet use it.
     fn island(&mut self, promise: Promise) {
         let Promise { goal, label, forward, loc, .. } = promise;
         let other = self.labels.push(Binding::default());
         let (own, to) = if forward { (label, other) } else { (other, label) };
         self.goals[goal].label = Some(other);
         self.bind(own);
-        // If the goal is later, `bind` has already counted down the old promise.
+        // For a goal later in the code, binding the label has already removed the old promise from the count
+        // `live`.
         self.live -= usize::from(!forward);
         self.labels[other].awaited = forward;
         self.promise(Promise { label: other, from: self.at, ..promise });

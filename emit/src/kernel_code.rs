@@ -7,10 +7,10 @@ use crate::{EmitError, Kernel, Program, descriptor};
 use objwriter::kernel_code::{KEYS, Key, SIZE};
 use std::fmt::Write;
 
-/// Range of the bytes shared with kernel descriptors: `compute_pgm_rsrc1`, `compute_pgm_rsrc2`, and the
-/// properties that say which SGPRs are set up.
+/// Byte range that the header shares with kernel descriptors: `compute_pgm_rsrc1`, `compute_pgm_rsrc2`, and
+/// the bits that say which SGPRs the hardware initialises.
 const SHARED: std::ops::Range<usize> = 48..58;
-/// Logarithm (base 2) of the minimum alignment of segments, 16 bytes.
+/// Base-2 logarithm of the minimum alignment of memory segments, which is 16 bytes.
 const LEAST_ALIGN: u32 = 4;
 
 /// Returns the header of a kernel.

@@ -1,10 +1,10 @@
-//! Language that the metadata names, and properties that depend on it.
+//! The source language that the metadata names, and properties of code objects that depend on it.
 
 /// Source language that a runtime assumes for the kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
-    /// The language of kernc. Runtimes do not know it, so the metadata names OpenCL C, whose handling fits
-    /// best.
+    /// Kernc's own language. Runtimes do not know it, so the metadata names OpenCL C, whose treatment by
+    /// runtimes fits best.
     #[default]
     Kernc,
     /// OpenCL C.
@@ -43,13 +43,14 @@ impl Language {
         }
     }
 
-    /// Returns whether work-item ids include the global offset of the dispatch (seed 000, line 4381).
+    /// Returns whether work-item ids include the global offset of the dispatch, as in OpenCL (seed 000, line
+    /// 4381).
     pub const fn has_global_offset(self) -> bool {
         matches!(self, Language::OpenCl)
     }
 
-    /// Returns whether only `seq_cst` atomics, and fences that name several address spaces, order accesses to
-    /// different address spaces (seed 000, line 3067).
+    /// Returns whether accesses to different address spaces are ordered only by `seq_cst` atomics and by
+    /// fences that name several address spaces, as in OpenCL (seed 000, line 3067).
     pub const fn separate_spaces(self) -> bool {
         matches!(self, Language::OpenCl)
     }

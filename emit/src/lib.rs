@@ -56,8 +56,8 @@ pub enum ValueKind {
     GlobalBuffer,
     /// Offset of dynamically sized LDS.
     DynamicSharedPointer,
-    /// Pointer to an image, sampler, queue or pipe, as the metadata names it; and the access qualifier, if
-    /// any.
+    /// Pointer to an image, sampler, queue or pipe: the kind as the metadata names it, and the access
+    /// qualifier if there is one.
     Opaque(&'static str, Option<&'static str>),
 }
 
@@ -68,7 +68,8 @@ pub struct Arg<'a> {
     pub name: &'a str,
     /// Type as the source writes it.
     pub type_name: &'a str,
-    /// `i32`, `f32`, ..., `struct`: element type of a by-value argument or pointee.
+    /// Element type of an argument passed by value, or of a pointee, as the metadata names it: `i32`, `f32`,
+    /// ..., `struct`.
     pub value_type: &'a str,
     /// Size in bytes.
     pub size: u32,
@@ -124,14 +125,15 @@ pub struct InitialState {
     pub ieee: bool,
     /// `DX10_CLAMP` bit of the MODE register.
     pub dx10_clamp: bool,
-    /// Floating-point and integer exceptions that trap, as a bit set in the order of the descriptor's bits
-    /// from `EXCEPTION_INVALID_OP` on.
+    /// Floating-point and integer exceptions that cause a trap. Bit `n` is the descriptor's bit
+    /// `EXCEPTION_INVALID_OP + n`.
     pub exceptions: u8,
-    /// Size of the hidden arguments in bytes, if it differs from the language's.
+    /// Size in bytes of the hidden arguments, if the kernel requests a size other than that of its language.
     pub implicit_args: Option<u32>,
 }
 
-/// IEEE arithmetic with denormals in every precision, as the language requires on all processors.
+/// The default state: IEEE arithmetic with denormals in every precision, as the source language requires on
+/// all processors.
 impl Default for InitialState {
     fn default() -> Self {
         InitialState {
@@ -178,17 +180,17 @@ pub struct Variable<'a> {
     pub align: u32,
     /// Initial bytes. Zeros follow up to `size`.
     pub init: &'a [u8],
-    /// Whether the variable is in `.data`. Otherwise it is in `.rodata`.
+    /// Whether the variable is in the writable section `.data`. Otherwise it is in `.rodata`.
     pub writable: bool,
-    /// Addresses of functions in the variable: byte offsets in ascending order, and function ids. The loader
-    /// writes the addresses, so such a variable is writable.
+    /// Addresses of functions that the variable contains: byte offsets in ascending order, with function ids.
+    /// The loader writes these addresses, so such a variable must be writable.
     pub functions: SmallVec<[(u32, u32); 1]>,
 }
 
 impl<'a> Program<'a> {
-    /// Rejects operating systems other than HSA, which have neither these descriptors nor this metadata. Also
-    /// rejects V2 for processors with accumulation registers, because the header of V2 has no field for their
-    /// number.
+    /// Checks that a program can be written. Rejects operating systems other than HSA, which have neither
+    /// these descriptors nor this metadata, and V2 for processors with accumulation registers, because the V2
+    /// header has no field for their number.
     fn check(&self) -> Result<(), EmitError> {
         match self.target.os {
             Os::AmdHsa if self.is_v2() && objwriter::descriptor::ACCUM_OFFSET.on.has(&self.target) => {
@@ -219,19 +221,19 @@ impl<'a> Program<'a> {
         self.hidden(kernel).end()
     }
 
-    /// Returns the target of a kernel: the program's target, with the kernel's own wave size.
+    /// Returns the subtarget for a kernel: that of the program, with the kernel's own wave size.
     fn target_of(&self, kernel: &Kernel) -> Subtarget {
         let own = kernel.state.wave_size.and_then(|lanes| self.target.with_wave_size(lanes));
         own.unwrap_or(self.target)
     }
 
-    /// Returns the target of a function: the program's target, with the function's own wave size.
+    /// Returns the subtarget for a function: that of the program, with the function's own wave size.
     fn target_of_function(&self, function: &Function) -> Subtarget {
         let own = function.func.wave_size.and_then(|lanes| self.target.with_wave_size(lanes));
         own.unwrap_or(self.target)
     }
 
-    /// Returns the target id, as this code object version spells it.
+    /// Returns the target id of the program in the spelling of its code object version.
     fn target_id(&self) -> String {
         let Subtarget { target, xnack, sramecc, os, code_object, .. } = self.target;
         objwriter::elf::target_id(os.name(), target.name, xnack, sramecc, code_object)
@@ -264,10 +266,11 @@ pub struct Program<'a> {
     pub kernels: &'a [Kernel<'a>],
     /// Functions in order. Their code comes after the kernels.
     pub functions: &'a [Function<'a>],
-    /// Functions and variables of other objects that code refers to. A loadable object has none.
+    /// Functions and variables that code refers to and other objects define. A loadable object has none of
+    /// them.
     pub externals: &'a [External<'a>],
-    /// Strings `NAME SIGNATURE` for the functions that other objects call or define: see
-    /// [`objwriter::elf::SIGNATURES`].
+    /// Signatures of functions that this object defines for other objects or calls in other objects, as
+    /// strings `NAME SIGNATURE` (see [`objwriter::elf::SIGNATURES`]).
     pub signatures: &'a [String],
     /// Variables in LDS that a linker places, in the order of their symbols.
     pub shared: &'a [shared::Shared<'a>],
@@ -279,12 +282,12 @@ pub struct Program<'a> {
     pub lines: Option<&'a lines::Lines>,
     /// Full debug information, which contains the line table.
     pub debug: Option<&'a dyn DebugSections>,
-    /// Dialect of call frame information, if the object is to have it.
+    /// Dialect of the call frame information; `None` if the object is to have no call frame information.
     pub frames: Option<Dialect>,
 }
 
-/// Error that prevents writing a program. Except for [`EmitError::Unsupported`], it is a fault of an earlier
-/// pass, never of the user.
+/// Error that prevents writing a program. [`EmitError::Unsupported`] is a mistake of the user; every other
+/// error is a fault of an earlier compiler pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EmitError {
     /// Instruction without an encoding.
@@ -303,7 +306,7 @@ pub enum EmitError {
         /// Byte offset from the start of the kernel.
         offset: usize,
     },
-    /// Jump table whose entries do not have the layout on which the jump relies.
+    /// The entries of a jump table are not laid out as the jump assumes: contiguous and of equal size.
     Table {
         /// Name of the kernel.
         kernel: String,

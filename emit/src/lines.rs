@@ -20,7 +20,7 @@ pub struct Lines {
 #[derive(Clone, Debug)]
 struct File {
     name: SmolStr,
-    /// Byte offset at which the text of the file begins, and the number of lines before it.
+    /// Byte offset in the concatenated text at which the file begins, and the number of lines before it.
     start: u32,
     lines: u32,
 }
@@ -54,8 +54,8 @@ impl Lines {
         Lines { files, starts, size: text.len() as u32 }
     }
 
-    /// Notes that the text from byte `start` on, which follows the end of a line, belongs to the file `name`.
-    /// Files must be added in the order of their texts.
+    /// Records that the text from byte `start` on belongs to the file `name`. The text before `start` ends
+    /// with a newline. Files must be added in the order of their texts.
     pub fn add_file(&mut self, name: &str, start: usize) {
         let start = start as u32;
         let lines = self.starts.partition_point(|&line| line < start) as u32;
@@ -74,7 +74,8 @@ impl Lines {
         self.files.get(file).map_or(end, start)..end
     }
 
-    /// Returns the location of the byte at `loc - 1`. Returns `None` if `loc` is 0 or outside the text.
+    /// Returns the file, line and column of a location. `loc` is a byte offset plus 1. Returns `None` if
+    /// `loc` is 0 (no location) or outside the text.
     pub fn place(&self, loc: u32) -> Option<Place> {
         let at = loc.checked_sub(1).filter(|&at| at < self.size)?;
         let line = self.starts.partition_point(|&start| start <= at);

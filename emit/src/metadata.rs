@@ -1,5 +1,6 @@
-//! Metadata: the maps of kernels and arguments (seed 000, line 2369). They become [`objwriter`]'s tree, which
-//! is printed as YAML, or MessagePack directly. The document of V2 is the same tree with other spellings.
+//! Metadata of a program: maps that describe its kernels and their arguments. They are built as
+//! [`objwriter`]'s tree and printed as YAML, or written as MessagePack directly. V2 metadata is the same tree
+//! with other spellings (seed 000, line 2369).
 
 use crate::HiddenPart;
 use crate::{Arg, Kernel, Program, ValueKind, descriptor};
@@ -13,7 +14,7 @@ enum Item<'a> {
     Number(u32),
     Numbers(&'a [u32]),
     Text(&'a str),
-    /// Symbol of a kernel's descriptor, given the name of the kernel.
+    /// Name of the symbol for a kernel's descriptor; contains the name of the kernel.
     Descriptor(&'a str),
     Args(Args<'a>),
 }
@@ -23,8 +24,8 @@ enum Item<'a> {
 struct Args<'a> {
     own: &'a [Arg<'a>],
     hidden: HiddenPart,
-    /// Whether entries have an alignment, as in V2, which gives no offsets: each argument follows the
-    /// previous one, aligned.
+    /// Whether the metadata gives the alignment of each argument. V2 does, because it gives no offsets: each
+    /// argument follows the previous one at the next aligned offset.
     has_align: bool,
 }
 
@@ -81,7 +82,7 @@ pub fn write_message_pack(program: &Program, out: &mut Vec<u8>) {
     write(Item::Numbers(&note::metadata_version(program.target.code_object)), out);
 }
 
-/// Returns the metadata as YAML, as the metadata directive takes it.
+/// Returns the metadata as YAML, in the form that the assembler's metadata directive reads.
 pub fn text(program: &Program) -> String {
     let tree = tree(program);
     if program.is_v2() {
@@ -92,7 +93,7 @@ pub fn text(program: &Program) -> String {
     out
 }
 
-/// Kept out of line, because metadata code consists mostly of these calls and inlining would make it large.
+/// Not inlined, because metadata code consists mostly of calls of this function and would become large.
 #[inline(never)]
 fn add<'a>(entries: &mut Entries<'a>, key: &'static str, item: Item<'a>) {
     entries.push((key, item));

@@ -1,12 +1,12 @@
-//! Notes of an object: one note with the metadata since V3, four notes in V2. They are written as records, or
-//! as the directives that make an assembler write the records.
+//! Notes of an object: since V3 one note with the metadata, in V2 four notes. They are written either as note
+//! records or as assembler directives that produce the same records.
 
 use crate::{Program, metadata};
 use isa::{CodeObjectVersion, Subtarget};
 use objwriter::note::{self, NT_ISA_NAME, NT_ISA_VERSION, NT_METADATA, NT_METADATA_V2, NT_VERSION};
 use std::fmt::Write;
 
-/// Code object version in the notes of V2, as LLVM 14 writes it.
+/// Code object version that the notes of V2 state: 2.1, as LLVM 14 writes it.
 const V2: [u32; 2] = [2, 1];
 
 /// Vendor and architecture in the notes of V2.
@@ -41,7 +41,7 @@ pub fn write(program: &Program, out: &mut Vec<u8>) {
     record(NT_METADATA_V2, metadata::text(program).as_bytes());
 }
 
-/// Appends the directives at the beginning of a listing: version and processor.
+/// Appends to a listing the directives that come first: the code object version and the processor.
 pub fn prologue(program: &Program, out: &mut String) {
     let target = &program.target;
     // Writing to a string cannot fail.
@@ -53,7 +53,8 @@ pub fn prologue(program: &Program, out: &mut String) {
         return;
     }
     let _ = writeln!(out, "\t.amdgcn_target \"{}\"", program.target_id());
-    // Other versions follow from the metadata. LLVM 14 does not know this directive.
+    // Only V6 needs this directive: for other versions the assembler takes the version from the metadata, and
+    // LLVM 14 does not know the directive.
     if target.code_object == CodeObjectVersion::V6 {
         out.push_str("\t.amdhsa_code_object_version 6\n");
     }

@@ -17,10 +17,11 @@ const ESCAPES: [(char, &str); 7] = [
     (':', "\\72"),
 ];
 
-/// Returns the metadata string of `printf` call `number`. `sizes`: sizes of the arguments in bytes.
+/// Returns the metadata string for the format of `printf` call `number`. `sizes` contains the size of each
+/// argument in bytes.
 ///
-/// A backslash is not escaped, so its meaning depends on the character after it. Formats should not contain
-/// backslashes.
+/// Backslashes are not escaped, so how a reader understands a backslash depends on the character after it.
+/// Formats should not contain backslashes.
 pub fn encode(number: u32, sizes: &[u32], format: &str) -> String {
     let mut out = format!("{number}:{}:", sizes.len());
     for size in sizes {

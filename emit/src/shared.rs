@@ -35,8 +35,8 @@ impl Shared<'_> {
 /// Addresses of the variables in a loadable object, by id.
 pub(crate) type Addresses = ById<u32>;
 
-/// Calls `f` with the addresses of the variables, and with the program in which each kernel's LDS size
-/// includes the variables that the kernel reaches.
+/// Chooses addresses for the variables in LDS and calls `f` with them. The program that `f` receives has each
+/// kernel's LDS size increased by the variables that the kernel reaches.
 pub(crate) fn place<T>(program: &Program, f: impl FnOnce(&Program, &Addresses) -> T) -> T {
     if program.shared.is_empty() {
         return f(program, &Addresses::new());
@@ -67,8 +67,9 @@ pub(crate) fn place<T>(program: &Program, f: impl FnOnce(&Program, &Addresses) -
     f(&Program { kernels: &kernels, ..program.clone() }, &addresses)
 }
 
-/// Returns the ids of the variables in LDS to which a kernel refers, directly or through functions whose
-/// addresses it has, including addresses stored in variables.
+/// Returns the ids of the LDS variables that a kernel may use: those to which the kernel refers, and those to
+/// which functions refer that the kernel can call. A function can be called if its address is in code or in a
+/// variable that the kernel reaches.
 fn reached(program: &Program, kernel: &MachFunc) -> BTreeSet<u32> {
     let functions = by_id(program.functions.iter().map(|function| (function.id, function.func)));
     let variables = by_id(program.variables.iter().map(|variable| (variable.id, &variable.functions)));
@@ -94,12 +95,12 @@ fn reached(program: &Program, kernel: &MachFunc) -> BTreeSet<u32> {
     shared
 }
 
-/// Calls `f` with the program as [`crate::elf::loadable`] writes it.
+/// Calls `f` with the program as [`crate::elf::loadable`] writes it, with LDS variables placed.
 pub fn loadable<T>(program: &Program, f: impl FnOnce(&Program) -> T) -> T {
     place(program, |program, _| f(program))
 }
 
-/// Returns, for each kernel, the LDS in bytes that a loadable object requests.
+/// Returns, for each kernel, the size of LDS in bytes that the kernel requests in a loadable object.
 pub fn lds(program: &Program) -> Vec<u32> {
     place(program, |program, _| program.kernels.iter().map(|kernel| kernel.lds).collect())
 }

@@ -30,12 +30,13 @@ use objwriter::elf;
 use objwriter::frames::{Dword, FrameTable, Kind, Rule};
 use smallvec::SmallVec;
 
-/// Number of register codes that are tracked: scalar registers, VGPRs and accumulation VGPRs.
+/// Number of hardware register codes that are tracked: those of scalar registers, VGPRs and accumulation
+/// VGPRs.
 const CODES: u16 = 768;
 /// The stack pointer (seed 000, line 4113).
 const STACK_POINTER: Reg = Reg::sgpr(32);
 const RETURN: RegRange = RegRange { first: Reg::sgpr(30), len: 2 };
-/// Number of scalar registers to which DWARF gives numbers on some processor.
+/// Number of numbered scalar registers for which DWARF has numbers, on the processor that has most.
 const NUMBERED: u16 = 106;
 
 /// Code of the register whose value on entry a place holds.
@@ -44,7 +45,8 @@ type Value = u16;
 const OTHER: Value = u16::MAX;
 /// For EXEC: all lanes are on.
 const ALL: Value = u16::MAX - 1;
-/// For a vector register: it holds some other value even in lanes that were not active on entry.
+/// Marks a vector register that a write has changed even in lanes that were not active on entry, so that no
+/// lane holds the caller's value.
 const RUINED: Value = u16::MAX - 2;
 
 /// Position of a function's code in a section.
@@ -81,8 +83,8 @@ pub(crate) fn describe(func: &MachFunc, target: &Subtarget, span: Span, table: &
             let start = at;
             at += 4 * isa::size_in_words(target, inst) as u64;
             walk.step(inst);
-            // During a call, the return address in the caller's frame is after the call instruction, so the
-            // state after the call must hold from the call instruction on.
+            // During a call, a debugger looks up the return address, which is after the call instruction. So
+            // the state after the call must hold from the call instruction on.
             let from = if inst.is_call() { start } else { at };
             if from < span.bytes.1 {
                 told.tell(&mut walk, from, table);
@@ -92,14 +94,15 @@ pub(crate) fn describe(func: &MachFunc, target: &Subtarget, span: Span, table: &
     table.end();
 }
 
-/// Tracks, through the code of a function, which registers still hold values that registers had on entry.
+/// Tracks which registers hold values that registers had on entry to the function, instruction by
+/// instruction. Used by debug information.
 pub struct Entered<'a> {
     walk: Walk<'a>,
     states: Vec<Option<Box<State>>>,
 }
 
 impl<'a> Entered<'a> {
-    /// Analyses the final code of a function. The state is that before the first instruction.
+    /// Analyses the final code of a function. Afterwards the state is that before the first instruction.
     pub fn new(func: &'a MachFunc, target: &'a Subtarget) -> Entered<'a> {
         let mut walk = Walk::new(func, target);
         let states = walk.states(func);
@@ -121,9 +124,9 @@ impl<'a> Entered<'a> {
         self.walk.touched.clear();
     }
 
-    /// Returns the register whose value on entry `reg` holds. A vector register holds that value in the lanes
-    /// that were active on entry. A scalar register may hold what the first of these lanes had in a vector
-    /// register.
+    /// Returns the register whose value on entry `reg` holds now, if any. A vector register holds the value
+    /// in the lanes that were active on entry. If a scalar register holds the value of a vector register, it
+    /// holds the value of the first of these lanes.
     pub fn value(&self, reg: Reg) -> Option<Reg> {
         Some(self.walk.state.of(reg)).filter(|&value| value < CODES).map(Reg)
     }
@@ -137,7 +140,8 @@ struct Told {
 }
 
 impl Told {
-    /// Writes the rules that have changed, among the rules of the touched values.
+    /// Writes to the frame table the rules for those of the touched values whose rule has changed at code
+    /// offset `at`.
     fn tell(&mut self, walk: &mut Walk<'_>, at: u64, table: &mut FrameTable) {
         table.at(at);
         let mut touched = std::mem::take(&mut walk.touched);
@@ -149,7 +153,8 @@ impl Told {
                 }
                 continue;
             }
-            // The caller's stack pointer follows from the location of the frame.
+            // The table needs no rule for the stack pointer, because the caller's stack pointer follows from
+            // the canonical frame address.
             if value == STACK_POINTER.0 {
                 continue;
             }
@@ -160,8 +165,8 @@ impl Told {
             }
             let rule = &mut self.rules[usize::from(value)];
             let new = walk.rule(value);
-            // If a value is lost on one way and not on another, the rule remains "lost". The value is
-            // certainly not needed, because the code did not save it.
+            // If a value is lost on one path and kept on another, the paths join with the rule "lost". The
+            // caller certainly does not need the value, because the code did not save it.
             let is_lost = matches!((*rule, new), (Rule::Undefined, _) | (Rule::Others, Rule::Same));
             if is_lost && value != Reg::EXEC.0 {
                 continue;
@@ -183,13 +188,14 @@ impl Told {
 /// Values on entry that places hold.
 #[derive(Clone)]
 struct State {
-    /// For each register code, the value that the register holds. If a VGPR holds a scalar register's value,
-    /// it holds the value in the lanes that were active on entry. If a scalar register holds a VGPR's value,
-    /// it is the value of the first of these lanes.
+    /// For each register code, the value that the register holds, identified by the register that held it on
+    /// entry. A VGPR that holds a scalar register's value holds it in the lanes that were active on entry. A
+    /// scalar register that holds a VGPR's value holds the value of the first of these lanes.
     holds: [Value; CODES as usize],
     lanes: SmallVec<[(Reg, u8, Value); 8]>,
     frame: SmallVec<[Slot; 16]>,
-    /// Registers that hold the stack pointer's value on entry plus a number of bytes, counted per wave.
+    /// Registers that point into the stack, each with its distance from the stack pointer on entry, in bytes
+    /// of the wave (all lanes together).
     stack: SmallVec<[(Reg, i64); 2]>,
 }
 
@@ -212,7 +218,8 @@ impl State {
         }
     }
 
-    /// Keeps only what `other` holds as well. Returns whether anything was removed.
+    /// Joins with `other`: keeps only the facts that both states contain. Returns whether any fact was
+    /// removed.
     fn meet(&mut self, other: &State) -> bool {
         let mut less = false;
         for (mine, theirs) in self.holds.iter_mut().zip(&other.holds) {
@@ -233,12 +240,13 @@ impl State {
         self.holds.get(usize::from(reg.0)).copied().unwrap_or(OTHER)
     }
 
-    /// Returns the difference between a register and the stack pointer on entry.
+    /// Returns the distance between a register and the stack pointer on entry, in bytes of the wave, if it is
+    /// known.
     fn moved(&self, reg: Reg) -> Option<i64> {
         self.stack.iter().find(|entry| entry.0 == reg).map(|entry| entry.1)
     }
 
-    /// Returns a place of a dword of the caller. The dword's own register is preferred.
+    /// Returns a place that holds the caller's value of register `value`, preferably that register itself.
     fn dword(&self, value: Value) -> Option<Dword> {
         if self.of(Reg(value)) == value {
             return Some(Dword::Register(Reg(value)));
@@ -275,7 +283,8 @@ impl<'a> Walk<'a> {
         Walk { target, notes: &func.notes, state: State::new(), clobbers, touched: Vec::new() }
     }
 
-    /// Returns the state at the beginning of each block; `None` for unreachable blocks.
+    /// Returns the state at the beginning of each block, computed to a fixpoint; `None` for unreachable
+    /// blocks.
     fn states(&mut self, func: &MachFunc) -> Vec<Option<Box<State>>> {
         let mut states: Vec<Option<Box<State>>> = vec![None; func.blocks.len()];
         let mut waiting = vec![false; func.blocks.len()];
@@ -312,7 +321,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns the rule that says where the caller's value of a register is.
+    /// Returns the frame rule for the caller's value of a register: where a debugger finds the value.
     fn rule(&self, value: Value) -> Rule {
         let state = &self.state;
         if value == Reg::EXEC.0 && self.target.mask_dwords() == 2 {
@@ -345,7 +354,8 @@ impl<'a> Walk<'a> {
         self.state.stack.retain(|entry| entry.0 != reg);
     }
 
-    /// Applies a write of registers. A vector register is written only in active lanes.
+    /// Removes values from registers that are overwritten. A write to a vector register changes only active
+    /// lanes, so the other lanes keep their values.
     fn lose(&mut self, range: RegRange) {
         for reg in (0..u16::from(range.len)).map(|n| range.first.offset(n)) {
             let is_vector = reg.0 >= Reg::vgpr(0).0;
@@ -370,8 +380,8 @@ impl<'a> Walk<'a> {
                 return self.write_lane(to.first, from, lane.const_u32());
             }
             (op::BUFFER_STORE_DWORD, [Operand::Reg(data), Operand::None, _, Operand::Reg(base), ..]) => {
-                // The allocator's stores stay in place; other stores may be overwritten in ways that constant
-                // offsets do not show.
+                // A spill slot of the allocator is written only by noted stores and keeps its value. A slot
+                // of the program may be overwritten by stores whose address is not a constant offset.
                 let note = inst.note.index().and_then(|note| self.notes.get(note));
                 let stays = matches!(note, Some(Note::Alloc(_)));
                 self.store((data.first, base.first), inst.mods.offset, stays);
@@ -412,7 +422,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Applies a store of a dword to the address that a register and a constant offset give.
+    /// Applies a store of a dword to the address in register `base` plus `offset`. `stays` is whether no
+    /// other store can overwrite the dword.
     fn store(&mut self, (data, base): (Reg, Reg), offset: i32, stays: bool) {
         let Some(moved) = self.state.moved(base) else { return };
         let at = moved / i64::from(self.target.wave_size) + i64::from(offset);
@@ -421,8 +432,8 @@ impl<'a> Walk<'a> {
         let lost = self.state.frame.iter().filter(|slot| slot.at == at).map(|slot| slot.value);
         self.touched.extend(lost);
         self.state.frame.retain(|slot| slot.at != at);
-        // A copied VGPR holds the value only in the lanes active on entry, so only the register's own value
-        // counts for all lanes.
+        // A VGPR's copy in another VGPR holds the value only in lanes that were active on entry. So the dword
+        // holds all lanes of a value only if the stored register is the one that had the value on entry.
         let is_own = value == data.0 || value < Reg::vgpr(0).0;
         if stays && value < CODES && is_own && self.is_entire() {
             let whole = exec == ALL && value == data.0;
@@ -444,7 +455,7 @@ impl<'a> Walk<'a> {
         Some((to.first, self.state.moved(from.first)? + sign * by))
     }
 
-    /// Returns the registers that hold known values after the instruction, with the values.
+    /// Returns the registers to which the instruction copies known values, with these values.
     fn copies(&self, inst: &MachInst) -> SmallVec<[(Reg, Value); 4]> {
         let state = &self.state;
         let mut copies = SmallVec::new();
@@ -477,8 +488,8 @@ impl<'a> Walk<'a> {
                 }
             }
             op::V_READFIRSTLANE_B32 => {
-                // Any lane has a scalar register's value, but a vector register's value is read from the
-                // first active lane.
+                // The instruction reads a lane of a vector register. All lanes hold the same value if the
+                // value came from a scalar register; otherwise only the first active lane's value is known.
                 if let Operand::Reg(from) = from
                     && let value @ 0..CODES = state.of(from.first)
                     && (value < 256 || self.is_entire())
@@ -498,8 +509,8 @@ impl<'a> Walk<'a> {
         copies
     }
 
-    /// Returns the value of a dword of EXEC after an OR. If the operands include all lanes active on entry,
-    /// so does the result.
+    /// Returns what a dword of EXEC holds after an OR. If an operand includes all lanes that were active on
+    /// entry, so does the result.
     fn or(&self, inst: &MachInst, n: u16) -> Value {
         let of = |operand: &Operand| match operand {
             Operand::Reg(range) => self.state.of(range.first.offset(n)),
@@ -516,8 +527,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Returns whether the processor has the register and frame tables have a column for it: a numbered SGPR,
-/// EXEC, or a vector register.
+/// Returns whether frame tables have a column for a register on this processor: a numbered SGPR, EXEC, or a
+/// vector register that the processor has.
 fn has_column(target: &Target, reg: Reg) -> bool {
     let range = RegRange { first: reg, len: 1 };
     reg == Reg::EXEC || target.is_sgpr(reg) || !reg.is_scalar() && range.exists(target)

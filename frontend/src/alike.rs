@@ -8,7 +8,8 @@ use crate::diag::Diagnostic;
 use crate::echoes::{Read, place};
 use smallvec::SmallVec;
 
-/// State of the grouping: the diagnostics that were shown and those that were only counted.
+/// State of the grouping: the diagnostics that were shown in full, and those that were hidden and only
+/// counted.
 pub struct Alike<'r, 'p> {
     read: &'r Read<'p>,
     /// Number of diagnostics of one group to show.
@@ -26,15 +27,15 @@ pub struct Alike<'r, 'p> {
 /// Key by which diagnostics are grouped. Two diagnostics belong to one group if [`Kind::is_like`] returns
 /// true.
 struct Kind {
-    /// First half of the key: the wrong type that the message mentions, the type that lacks a member, or the
-    /// whole message. `what` is the second half.
+    /// First half of the grouping key: the wrong type that the message mentions, the type that lacks a
+    /// member, or the whole message. The field `what` is the second half.
     of: String,
     what: String,
     /// Type at the end of the pointer chain in a message about a wrong pointer level, or the generic
     /// parameter that the message is about. Empty if neither applies.
     base: String,
-    /// Functions that may contain the mistake: the function that contains the diagnostic, and the function
-    /// that is called there.
+    /// Functions whose source may contain the mistake: the function that contains the diagnostic, and the
+    /// function that is called at the diagnostic's position.
     bodies: SmallVec<[usize; 2]>,
     /// Number of diagnostics of this group to show.
     shown: usize,
@@ -51,15 +52,15 @@ impl Kind {
 impl<'r, 'p> Alike<'r, 'p> {
     const SHOWN: usize = 3;
 
-    /// Creates the grouping. `unknown` says whether some names are unknown, in which case fewer follow-up
+    /// Creates the grouping. `unknown` says whether the program uses unknown names; if so, fewer follow-up
     /// diagnostics are shown.
     pub fn new(read: &'r Read<'p>, unknown: bool) -> Self {
         let shown = Self::SHOWN - usize::from(unknown || read.parsed > 0);
         Alike { read, shown, kinds: Vec::new(), more: Vec::new(), names: Vec::new() }
     }
 
-    /// Returns how many diagnostics about types to show: only one after a broken parse, because most later
-    /// type errors are consequences of it.
+    /// Returns how many diagnostics about types to show: only one if the parser reported errors, because most
+    /// later type errors are consequences of them.
     fn shown_of_types(&self) -> usize {
         if self.read.broken { 1 } else { self.shown }
     }
@@ -79,8 +80,8 @@ impl<'r, 'p> Alike<'r, 'p> {
         kind
     }
 
-    /// Fills in `kind` for a diagnostic about a wrong type: a pointer, an array, a tuple, or a generic
-    /// parameter that lacks a bound. Returns whether the diagnostic is of that sort.
+    /// Fills in the grouping key `kind` for a diagnostic about a wrong type: a pointer, an array, a tuple, or
+    /// a generic parameter that lacks a bound. Returns whether the diagnostic is of that sort.
     fn is_of_types(&self, diagnostic: &Diagnostic, kind: &mut Kind) -> bool {
         let message = diagnostic.message.as_str();
         let label = diagnostic.labels.first().map_or("", |(_, label)| label);
@@ -108,8 +109,8 @@ impl<'r, 'p> Alike<'r, 'p> {
         !kind.of.is_empty()
     }
 
-    /// Fills in `kind` from the wording of the message, for example a missing member, a type that is too
-    /// small for a number, or two types that do not match.
+    /// Fills in the grouping key `kind` from the wording of the message, for example a missing member, a type
+    /// that is too small for a number, or two types that do not match.
     fn is_of_words(&self, diagnostic: &Diagnostic, kind: &mut Kind) {
         let message = diagnostic.message.as_str();
         let (at, label) = diagnostic.labels.first().map_or((0..0, ""), |(at, text)| (at.clone(), text));
@@ -140,9 +141,9 @@ impl<'r, 'p> Alike<'r, 'p> {
         (kind.of, kind.what, kind.shown) = (of.to_owned(), what.to_owned(), shown);
     }
 
-    /// Returns whether this unknown name is hidden because enough unknown names of the same function body are
-    /// shown; most likely their declaration is missing. A note on the last shown diagnostic then lists the
-    /// name.
+    /// Returns whether to hide the diagnostic of an unknown name. It is hidden if enough unknown names of the
+    /// same function body are shown, because most likely one declaration is missing. A note on the last shown
+    /// diagnostic then lists the hidden name.
     pub fn are_lost(&mut self, diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
         let is_lost = |one: &Diagnostic| one.code == "E0020" && one.message.starts_with("nothing is called");
         if !is_lost(diagnostic) {
@@ -154,7 +155,8 @@ impl<'r, 'p> Alike<'r, 'p> {
             let counts = diagnostic.suggestion.is_some() || old.suggestion.is_none();
             counts && is_lost(old) && body_of(old) == body
         };
-        // A name for which there is a similar known name may be a separate typing slip.
+        // A name for which there is a similar known name may be a typing slip of its own and not a
+        // consequence of a missing declaration.
         let shown = if diagnostic.suggestion.is_some() {
             Self::SHOWN
         } else {
@@ -207,8 +209,8 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> + Clone {
     text.split('`').skip(1).step_by(2)
 }
 
-/// Returns whether `types` contain pointers to one base type with different numbers of levels; the base type
-/// itself counts as level 0.
+/// Returns whether `types` contain pointers of different depth to one base type, such as `T`, `*T` and `**T`;
+/// the base type itself has depth 0.
 fn has_two_levels<'t>(types: impl Iterator<Item = &'t str> + Clone) -> bool {
     let Some(base) = types.clone().find_map(pointee) else { return false };
     let levels = |ty: &str| ty.bytes().filter(|&byte| byte == b'*').count();
@@ -217,8 +219,8 @@ fn has_two_levels<'t>(types: impl Iterator<Item = &'t str> + Clone) -> bool {
     of_base.any(|level| Some(level) != first)
 }
 
-/// Returns the type at the end of the pointer chain `ty`; of an array or a tuple, that of its first part.
-/// Returns `None` if that is not a pointer.
+/// Returns the type that the pointer chain `ty` leads to, for example `T` for `**T`. For an array or a tuple,
+/// the first element type is examined instead. Returns `None` if that type is not a pointer.
 fn pointee(ty: &str) -> Option<&str> {
     let ty = ty.trim_start_matches(['[', '(']);
     let ty = ty.split([';', ',', ')', ']']).next().unwrap_or(ty);

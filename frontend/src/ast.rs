@@ -111,7 +111,7 @@ impl UnaryOp {
         }
     }
 
-    /// Returns whether the operator accepts this scalar type and vectors of it.
+    /// Returns whether the unary operator accepts operands of this scalar type and vectors of it.
     pub fn takes(self, scalar: Scalar) -> bool {
         match self {
             UnaryOp::Neg => scalar.is_float() || scalar.is_signed(),
@@ -121,7 +121,8 @@ impl UnaryOp {
 }
 
 impl BinaryOp {
-    /// Returns whether the operator accepts this scalar type and (except for `&&` and `||`) vectors of it.
+    /// Returns whether the binary operator accepts operands of this scalar type and (except for `&&` and
+    /// `||`) vectors of it.
     pub fn takes(self, scalar: Scalar) -> bool {
         use BinaryOp::*;
         match self {
@@ -200,7 +201,7 @@ pub enum ExprKind {
     Call {
         callee: Name,
         args: List,
-        /// Generic arguments between `::<` and `>`, a range of [`Ast::generic_args`].
+        /// Generic arguments that the call lists between `::<` and `>`, a range of [`Ast::generic_args`].
         given: List,
     },
     /// A call of an expression: `(s.f)(x)`, `table[i](x)`.
@@ -232,7 +233,7 @@ pub enum ExprKind {
     Block(BlockId),
     /// `loop { … }`. Its value comes from its `break`s.
     Loop(LoopId, BlockId),
-    /// `'a: { … }`. Its value comes from its last expression and from its `break`s.
+    /// Labelled block `'a: { … }`. Its value is that of its last expression or of the `break` that leaves it.
     Labelled(LoopId, BlockId),
 }
 
@@ -257,10 +258,11 @@ pub struct MatchArm {
 pub enum PatKind {
     /// `_`
     Any,
-    /// `..` in a tuple, an array or a struct pattern: stands for all parts that are not listed.
+    /// `..` in a tuple, array or struct pattern: matches all elements or fields that the pattern does not
+    /// list.
     Rest,
-    /// A new variable. In a `match`, the name may also be that of a constant; `value` is then the name as an
-    /// expression.
+    /// A name in a pattern, which declares a new variable. In a `match`, the name may also refer to a
+    /// constant; `value` is then the name as an expression.
     Name { mutable: bool, name: Name, value: Option<ExprId> },
     /// A constant.
     Value(ExprId),
@@ -299,9 +301,9 @@ pub struct Pattern {
 pub struct Expr {
     pub kind: ExprKind,
     pub span: Span,
-    /// Height of the expression tree below this node. The parser limits it, so that recursion over the tree
-    /// is bounded. A chain of binary operators (left operands of left operands) counts as one level, as do
-    /// the arms of an `if`, because loops walk these.
+    /// Height of the expression tree below this node. The parser limits the height, so that recursion over
+    /// the tree cannot overflow the stack. A chain of binary operators (left operands of left operands) adds
+    /// only one level, as do the arms of an `if`, because loops and not recursion walk them.
     pub height: u16,
 }
 
@@ -364,7 +366,8 @@ pub enum StmtKind {
     Return(Option<ExprId>),
 }
 
-/// The parts that precede the keyword of a loop or the brace of a labelled block: label and unroll hint.
+/// The optional parts that precede the keyword of a loop or the brace of a labelled block: a label and an
+/// unroll hint.
 #[derive(Clone, Copy, Debug)]
 pub struct LoopHead {
     pub label: Option<Name>,
@@ -390,7 +393,8 @@ pub struct Block {
 #[derive(Clone, Copy, Debug)]
 pub enum TypeKind {
     Name(Sym),
-    /// An opaque kernel-parameter type with an access qualifier, such as `write_only image2d`.
+    /// Kernel-parameter type whose contents the kernel cannot access directly, such as `write_only image2d`:
+    /// access qualifier and name.
     Opaque(ir::Access, Sym),
     Array(TypeId, ExprId),
     /// `(A, B)`; the parts are a range of [`Ast::types_pool`].
@@ -462,8 +466,8 @@ pub struct Extent {
     pub loops: usize,
 }
 
-/// A generic function: its parameters are a range of [`Ast::generics`]; its nodes are those between `from`
-/// and `to`.
+/// A generic function: its parameters are a range of [`Ast::generics`]; its syntax-tree nodes have the
+/// indices between `from` and `to`.
 #[derive(Clone, Copy, Debug)]
 pub struct GenericFn {
     pub params: List,
@@ -537,8 +541,8 @@ pub struct Ast<'a> {
     /// Positions of the generic functions in the source.
     pub generic_spans: Vec<Span>,
     /// Source ranges in which warnings are suppressed. A range with a name comes from `#[allow(name)]` and
-    /// suppresses that warning; a range without a name is code that is not part of the program and suppresses
-    /// all.
+    /// suppresses that warning. A range without a name was excluded from the program, for example by
+    /// `#[cfg]`, and suppresses all warnings.
     pub quiet: Vec<(Span, Option<Sym>)>,
     /// Source ranges that the parser skipped because of syntax errors.
     pub skipped: Vec<Span>,
@@ -547,7 +551,7 @@ pub struct Ast<'a> {
 }
 
 impl<'a> Ast<'a> {
-    /// Returns an empty tree for another source; it reuses the memory of this tree.
+    /// Returns an empty tree for another source text. The new tree reuses the memory of this tree.
     pub fn renew<'b>(self) -> Ast<'b> {
         fn emptied<T>(mut list: Vec<T>) -> Vec<T> {
             list.clear();
@@ -575,8 +579,8 @@ impl<'a> Ast<'a> {
             generic_spans: emptied(self.generic_spans),
             quiet: emptied(self.quiet),
             skipped: emptied(self.skipped),
-            // Collecting an iterator over a vector with elements of the same layout reuses the vector's
-            // memory.
+            // Changes the lifetime of the vector's elements: collecting an iterator over a vector with
+            // elements of the same layout reuses the vector's memory.
             names: emptied(self.names).into_iter().map(|_| "").collect(),
         }
     }
@@ -597,8 +601,8 @@ impl<'a> Ast<'a> {
         self.loops[id.at()]
     }
 
-    /// Returns whether the left-hand side of an assignment is a tuple of places or `_`, and not a single
-    /// place.
+    /// Returns whether the left-hand side of an assignment is a tuple of assignable expressions or `_`, and
+    /// not a single assignable expression.
     pub fn is_parts(&self, place: ExprId) -> bool {
         match self.expr(place).kind {
             ExprKind::Tuple(_) => true,

@@ -24,7 +24,7 @@ pub enum Rmw {
     Plain(RmwOp),
 }
 
-/// Functions of a float or a float vector that take more than one IR operation.
+/// Functions of a float or a float vector that need more than one IR operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Math {
     Rcp,
@@ -77,7 +77,7 @@ pub enum Own {
     Exclusive,
 }
 
-/// How a lane chooses the lane that it reads from, within its row of 16 lanes.
+/// How a lane of a cross-lane operation chooses the lane whose value it reads, within its row of 16 lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row {
     Up,
@@ -104,7 +104,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Returns whether the class contains this scalar type and vectors of it.
+    /// Returns whether this class of types contains the scalar type and vectors of it.
     pub fn has(self, scalar: Scalar) -> bool {
         match self {
             Class::Float => scalar.is_float(),
@@ -149,12 +149,14 @@ pub enum Lane {
     Mul24,
     Mad24,
     Bfe,
-    /// Bit-field insert with OpenCL's argument order: mask, inserted value, base.
+    /// Bit-field insert with OpenCL's argument order: mask, inserted value, base value that supplies the
+    /// remaining bits.
     Bfi,
     Sad,
     /// Dot product of the packed 4-, 8- or 16-bit parts of two words, plus the third operand.
     Parts(u8),
-    /// `native_sin` and `native_cos`. They take radians, but the instruction takes revolutions.
+    /// `native_sin` and `native_cos`. They take an angle in radians, but the processor's instruction takes
+    /// revolutions, so the angle is scaled first.
     Turns(UnOp),
 }
 
@@ -174,10 +176,11 @@ pub enum Builtin {
     AtomicCasWeak,
     Load,
     Store,
-    /// An element-wise function of this number of operands. All operands have one type of the class; the
-    /// result has that type too.
+    /// An element-wise function with the given number of operands. All operands have the same type, which is
+    /// in the class; the result also has that type.
     Lanes(Lane, Class, u8),
-    /// `is_nan` and the like: take floats and return `bool` for each lane.
+    /// `is_nan` and similar tests: take a float or a float vector and return one `bool` for each vector
+    /// element.
     IsNan,
     IsInf,
     Ldexp,
@@ -205,7 +208,8 @@ pub enum Builtin {
     ShuffleUp,
     ShuffleDown,
     Mbcnt,
-    /// Combines all active lanes; with a second argument, only the lanes in that mask.
+    /// Combines the values of all active lanes of the wave. With a second argument, only the lanes in that
+    /// mask take part.
     WaveReduce(Wide),
     WaveScan(Wide, Own),
     WaveMatch,
@@ -373,9 +377,8 @@ const TABLE: &[(&str, Builtin)] = &[
     ("interrupt", B::Interrupt),
 ];
 
-/// Functions that are written in the kernel language itself, each with its parameters. A letter of the second
-/// text stands for an operand: `f` is a float of the function's type, `s` an `f32`, `i` an integer. See
-/// [`crate::library`].
+/// Built-in functions that are written in the kernel language itself: name, and one letter for each
+/// parameter. `f` is a float of the function's type, `s` an `f32`, `i` an integer. See [`crate::library`].
 pub const LIBRARY: &[(&str, &str)] = &[
     ("sin", "f"),
     ("cos", "f"),
@@ -441,7 +444,8 @@ fn library() -> impl Iterator<Item = (&'static str, Builtin)> {
     })
 }
 
-/// Returns the name of the `half_` form for which this function is accurate enough.
+/// Returns the name of the `half_` form (OpenCL's functions of reduced accuracy) for which this function is
+/// accurate enough, if there is one.
 fn half(name: &str) -> Option<&'static str> {
     Some(match name {
         "sin" => "half_sin",
@@ -464,7 +468,7 @@ pub fn find(name: &str) -> Option<Builtin> {
     BY_NAME.get(name).copied()
 }
 
-/// Returns the `native_` form of a function, which `--fast-math` uses in its place for `f32`.
+/// Returns the less accurate `native_` form of a function, which `--fast-math` uses in its place for `f32`.
 pub fn native(op: Lane) -> Option<Lane> {
     let is_this = |row: &(&str, Builtin)| matches!(row.1, B::Lanes(lane, ..) if lane == op);
     let (name, _) = TABLE.iter().copied().chain(library()).find(is_this)?;

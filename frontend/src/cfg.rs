@@ -17,7 +17,8 @@ pub enum Question {
 }
 
 impl Question {
-    /// Returns what the names that belong to this question are called in messages.
+    /// Returns how messages call the names that this question asks about, for example a processor or a
+    /// feature.
     fn what(self) -> &'static str {
         match self {
             Question::Processor => "processor",
@@ -29,15 +30,15 @@ impl Question {
 
 /// The target processor of the compilation.
 pub trait Processor: Debug + Sync {
-    /// Returns the answer to a question; `None` if the name is unknown.
+    /// Returns whether the name applies to the target processor; `None` if the name is unknown.
     fn answer(&self, question: Question, name: &str) -> Option<bool>;
 
     /// Returns all names that are valid in such a question.
     fn names(&self, question: Question) -> Vec<String>;
 }
 
-/// Returns the answer for `name`, which is at `span` in the source. Returns `false` if there is no target
-/// processor, and an error if the name is unknown.
+/// Returns whether the target processor has the property `name`, which is at `span` in the source. Returns
+/// `false` if there is no target processor, and an error if the name is unknown.
 pub(crate) fn ask(
     processor: Option<&dyn Processor>,
     question: Question,

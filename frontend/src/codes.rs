@@ -5,12 +5,12 @@ pub fn explain(code: &str) -> Option<&'static str> {
     TABLE.iter().find(|row| row.0 == code).map(|row| row.2)
 }
 
-/// Returns all codes in order, each with its one-line meaning and its explanation.
+/// Returns all diagnostic codes in order, each with its one-line meaning and its explanation.
 pub fn codes() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     TABLE.iter().copied()
 }
 
-/// Each row has a code, its one-line meaning and its explanation.
+/// The diagnostic codes. Each row has a code, its one-line meaning and its explanation.
 const TABLE: &[(&str, &str, &str)] = &[
     (
         "E0001",

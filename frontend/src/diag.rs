@@ -44,8 +44,8 @@ pub struct Suggestion {
     pub range: Range<usize>,
     /// Text to put in place of the range.
     pub replacement: String,
-    /// Whether the change is certainly what the user meant, so that a tool may apply it. If not, a person
-    /// must decide.
+    /// Whether the suggested change is certainly what the user meant, so that a tool may apply it without
+    /// asking.
     pub certain: bool,
 }
 
@@ -75,7 +75,8 @@ impl Diagnostic {
         self
     }
 
-    /// Does the work of [`Diagnostic::suggest`] if there is a change to suggest.
+    /// Adds the suggestion `change` (position and replacement text) to the diagnostic if there is one; see
+    /// [`Diagnostic::suggest`].
     pub(crate) fn suggest_opt(self, change: Option<(Span, &str)>) -> Self {
         match change {
             Some((span, replacement)) => self.suggest(span, replacement),
@@ -159,8 +160,8 @@ impl Sink {
         self.list.len()
     }
 
-    /// Looks at the diagnostics from index `first` on: removes those for which `drop` returns true and adds
-    /// `note` to the rest.
+    /// Removes, among the diagnostics from index `first` on, those for which `drop` returns true, and adds
+    /// `note` to the remaining ones.
     pub fn amend(&mut self, first: usize, drop: impl Fn(&Diagnostic) -> bool, note: Option<&str>) {
         let mut at = first;
         while at < self.list.len() {
@@ -185,7 +186,8 @@ impl Sink {
         }
     }
 
-    /// Takes the list out; [`Sink::restore`] puts the remaining diagnostics back.
+    /// Takes the list of diagnostics out of the sink, so that the caller can filter it; [`Sink::restore`]
+    /// puts the remaining diagnostics back.
     pub fn take(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.list)
     }
@@ -213,9 +215,9 @@ impl Sink {
 pub struct SourceText {
     /// Name of the file.
     pub name: String,
-    /// Contents of the file, followed by the contents of the files that it uses.
+    /// Contents of the file, followed by the contents of the files that it includes with `use`.
     pub text: String,
-    /// Files that the file uses, in the order of their contents in `text`.
+    /// Files that the file includes with `use`, in the order of their contents in `text`.
     pub used: Vec<UsedFile>,
 }
 
@@ -234,7 +236,8 @@ impl SourceText {
         Arc::new(SourceText { name: name.to_owned(), text: text.to_owned(), used: Vec::new() })
     }
 
-    /// Returns the line and the column (in bytes) of a byte in its file, both counted from 1.
+    /// Returns the line and the column (in bytes) of the byte at `offset`, both counted from 1 and within the
+    /// byte's own file.
     pub fn position(&self, offset: usize) -> (usize, usize) {
         let (_, range) = self.file(offset);
         LineIndex::new(&self.text[range.clone()]).position(offset - range.start)
@@ -270,7 +273,7 @@ impl fmt::Display for Diagnostics {
 impl std::error::Error for Diagnostics {}
 
 impl Diagnostics {
-    /// Returns the text for people: source lines with carets, in the style of `rustc`.
+    /// Returns the diagnostics as text for people: source lines with carets, in the style of `rustc`.
     pub fn render(&self, color: bool) -> String {
         let file_name = self.place();
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
@@ -308,7 +311,7 @@ impl Diagnostics {
         }
     }
 
-    /// Returns the text for tools: a JSON array with one object per diagnostic.
+    /// Returns the diagnostics as text for tools: a JSON array with one object per diagnostic.
     pub fn to_json(&self) -> String {
         let mut out = String::from("[");
         for (n, diagnostic) in self.list.iter().enumerate() {
@@ -444,7 +447,7 @@ impl LineIndex {
         LineIndex { starts: std::iter::once(first).chain(rest).collect() }
     }
 
-    /// Returns the line and the column (in bytes), both counted from 1.
+    /// Returns the line and the column (in bytes) of the byte at `offset`, both counted from 1.
     fn position(&self, offset: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|&start| start <= offset).max(1);
         (line, offset.saturating_sub(self.starts[line - 1]) + 1)

@@ -41,7 +41,7 @@ pub fn documentation(source: &str) -> Vec<Documented<'_>> {
     items
 }
 
-/// Returns the item that these tokens form, or `None` if they are no item.
+/// Returns the item that a sequence of tokens forms, or `None` if the tokens form no item.
 fn item<'a>(
     source: &'a str,
     kinds: &[Tok],
@@ -59,7 +59,8 @@ fn item<'a>(
         _ => return None,
     };
     name += usize::from(kinds.get(name) == Some(&Tok::Dyn));
-    // The signature of a struct includes its body; a function's body and a constant's value are left out.
+    // The shown signature of a struct includes its fields; the body of a function and the value of a constant
+    // are left out.
     let mut depth = 0i32;
     let inside = |tok: &&Tok| {
         let ends =

@@ -1,8 +1,8 @@
 //! Drops diagnostics that only repeat the consequences of another diagnostic, so that one slip gets one
 //! message and not a page of them.
 //!
-//! The parser's diagnostics are kept, except those that follow from a missing brace. Every other diagnostic
-//! is judged separately, in the order of the text.
+//! The parser's diagnostics are kept, except those that follow from a missing brace. Each diagnostic of the
+//! later phases is judged by the rules below, in the order of the source positions.
 
 use crate::alike::Alike;
 use crate::diag::Diagnostic;
@@ -18,10 +18,11 @@ pub struct Read<'p> {
     pub skipped: &'p [Span],
     /// Number of diagnostics that come from the parser; they are the first ones of the list.
     pub parsed: usize,
-    /// Whether one of the parser's diagnostics is about a missing token or about a token that cannot start
-    /// anything.
+    /// Whether one of the parser's diagnostics is about a missing token or about a token that no syntax can
+    /// start with.
     pub broken: bool,
-    /// Constructs of other languages: for each, the byte at which its diagnostic begins, and its span.
+    /// Constructs of other languages that were recognised in the program: for each, the byte at which its
+    /// diagnostic begins, and its source range.
     pub foreign: &'p [(usize, Span)],
 }
 
@@ -30,8 +31,8 @@ impl<'p> Read<'p> {
         self.tokens.text(token, self.source)
     }
 
-    /// Returns the number of the function that contains a byte, counting function keywords from the start of
-    /// the source.
+    /// Returns the number of the function whose source contains a byte. Functions are numbered by their
+    /// keywords, from the start of the source.
     pub fn body(&self, byte: usize) -> usize {
         self.body_at(self.tokens.at(byte))
     }
@@ -40,8 +41,8 @@ impl<'p> Read<'p> {
         self.tokens.kinds[..token].iter().filter(|tok| matches!(tok, Tok::Fn | Tok::Kernel)).count()
     }
 
-    /// Returns the number of the called function of the program, if the text at a byte is part of a call's
-    /// arguments.
+    /// Returns the number of the function that is called, if the byte is in the arguments of a call of a
+    /// function of the program.
     pub fn callee(&self, byte: usize) -> Option<usize> {
         let mut closed = 0;
         let open = (0..self.tokens.at(byte)).rev().find(|&token| {
@@ -59,19 +60,21 @@ impl<'p> Read<'p> {
     }
 }
 
-/// Returns the diagnostics of a program without those that only repeat the consequences of another one.
+/// Returns the diagnostics of a program, without those that only repeat the consequences of another
+/// diagnostic.
 pub fn dropped(list: Vec<Diagnostic>, read: &Read) -> Vec<Diagnostic> {
     let Read { source, skipped, parsed, foreign, .. } = *read;
     let unused: Vec<Range<usize>> = list.iter().filter(|d| d.code == "E0056").filter_map(place).collect();
-    // An argument of a misspelt fence or atomic operation may look like an unknown name.
+    // The arguments of a misspelt fence or atomic operation, such as memory orders, look like unknown names,
+    // so their diagnostics are dropped.
     let misses_function = list.iter().any(|diagnostic| matches!(diagnostic.code, "E0022" | "E0025"));
     let told: Vec<Range<usize>> = list[..parsed].iter().filter_map(place).collect();
     let unclosed = list[..parsed].iter().filter(|one| is_unclosed(one) || is_item_inside(one));
     let unclosed = unclosed.filter_map(place).map(|at| at.start).min();
     let is_astray = |one: &Diagnostic| {
         let behind = unclosed.is_some_and(|from| place(one).is_some_and(|at| from <= at.start));
-        // If the parser reads an item as part of something else, the item's keyword can appear where it
-        // expects a name.
+        // If the parser misreads an item as part of something else, the item's keyword appears where the
+        // parser expects a name.
         behind && matches!(one.code, "E0005" | "E0008")
     };
     let mut kept: Vec<Diagnostic> = Vec::new();
@@ -117,8 +120,8 @@ fn is_unclosed(diagnostic: &Diagnostic) -> bool {
     diagnostic.code == "E0006"
 }
 
-/// Returns whether a diagnostic is about an item inside a function. Most likely the function's closing brace
-/// is missing.
+/// Returns whether a diagnostic is about an item inside a function. Such a diagnostic most likely means that
+/// the function's closing brace is missing.
 fn is_item_inside(diagnostic: &Diagnostic) -> bool {
     let found = diagnostic.message.split_once(", found the keyword ").map_or("", |(_, word)| word);
     matches!(found, "`fn`" | "`struct`" | "`kernel`")
@@ -129,15 +132,16 @@ fn is_unknown(diagnostic: &Diagnostic) -> bool {
     matches!(diagnostic.code, "E0020" | "E0021" | "E0022")
 }
 
-/// Returns whether a diagnostic is about a value of unknown type inside the range of another diagnostic.
+/// Returns whether a diagnostic is about a value of unknown type and lies inside the source range of another
+/// diagnostic, which most likely explains it.
 fn is_of_no_type(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
     let Some((at, label)) = diagnostic.labels.first() else { return false };
     let around = |old: &Diagnostic| place(old).is_some_and(|of| of.start <= at.start && at.end <= of.end);
     label.contains("`?`") && kept.iter().any(around)
 }
 
-/// Returns whether a diagnostic is about the fields of a type that is defined twice. The other definition may
-/// have the fields.
+/// Returns whether a diagnostic is about a missing or unknown field of a type that is defined twice. The
+/// other definition may have the field.
 fn is_of_a_twin(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
     let message = diagnostic.message.as_str();
     let of = message.split_once(" has no field ").map(|(name, _)| name);
@@ -155,14 +159,15 @@ fn is_in_skipped(diagnostic: &Diagnostic, skipped: &[Span]) -> bool {
     place(diagnostic).as_ref().is_some_and(inside)
 }
 
-/// Returns whether a diagnostic is about a position after `from`, inside a construct of another language that
-/// has its own diagnostic.
+/// Returns whether a diagnostic is about a position after `from` inside `span`, a construct of another
+/// language that has its own diagnostic.
 fn is_foreign(diagnostic: &Diagnostic, from: usize, span: Span) -> bool {
     matches!(diagnostic.code, "E0020" | "E0003" | "E0090")
         && place(diagnostic).is_some_and(|at| from < at.start && at.end <= span.end as usize)
 }
 
-/// Returns whether a diagnostic is about an unknown name that a pattern like `Some(x)` would declare.
+/// Returns whether a diagnostic is about an unknown name that Rust's pattern `Some(x)` or a similar pattern
+/// (`pattern`) would declare.
 fn is_of_option(diagnostic: &Diagnostic, pattern: &str, source: &str) -> bool {
     diagnostic.code == "E0020"
         && pattern.starts_with("Some")
@@ -178,8 +183,8 @@ fn is_of_declaration(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
     diagnostic.code == "E0047" && diagnostic.labels.get(1).is_some_and(|(at, _)| is_wrong(at))
 }
 
-/// Returns whether a diagnostic is about an unknown name that has been reported, or whose declaration was
-/// skipped.
+/// Returns whether a diagnostic is about an unknown name that has been reported already, or whose declaration
+/// the parser skipped.
 fn is_repeated(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str, skipped: &[Span]) -> bool {
     let Some(at) = place(diagnostic) else { return false };
     let name = &source[at];
@@ -195,8 +200,8 @@ fn is_repeated(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str, skipp
     is_unknown && kept.iter().any(same) || skipped.iter().any(|span| has_word(span.text(source), name))
 }
 
-/// Returns whether a diagnostic is about a missing value where a statement computes an unused value. One
-/// wrong `;` causes both.
+/// Returns whether a diagnostic is about a missing value at a position where a statement computes an unused
+/// value. One superfluous `;` causes both.
 fn lacks_what_is_unused(diagnostic: &Diagnostic, unused: &[Range<usize>]) -> bool {
     let lacking = diagnostic.code == "E0049" || diagnostic.message == "this has no value";
     lacking
@@ -206,20 +211,22 @@ fn lacks_what_is_unused(diagnostic: &Diagnostic, unused: &[Range<usize>]) -> boo
             .any(|(at, _)| unused.iter().any(|of| of.start < at.end && of.end >= at.start.saturating_sub(4)))
 }
 
-/// Returns whether a diagnostic is about an unused value directly before text with a syntax error, which most
-/// likely would have used the value.
+/// Returns whether a diagnostic is about an unused value directly before text with a syntax error. Without
+/// that error, the text most likely would have used the value.
 fn is_unused_by_what_was_not_read(diagnostic: &Diagnostic, source: &str, told: &[Range<usize>]) -> bool {
     let Some(at) = place(diagnostic).filter(|_| diagnostic.code == "E0056") else { return false };
     let blank = |of: &Range<usize>| source.get(at.end..of.start).is_some_and(|text| text.trim().is_empty());
     told.iter().any(blank)
 }
 
-/// Returns whether a diagnostic is about an unknown name that is a word of fences and atomic operations.
+/// Returns whether a diagnostic is about an unknown name that is one of the special words of fences and
+/// atomic operations, such as a memory order.
 fn is_word(diagnostic: &Diagnostic, source: &str) -> bool {
     diagnostic.code == "E0020" && place(diagnostic).is_some_and(|at| words::is_word(&source[at]))
 }
 
-/// Returns whether a diagnostic is about a `break` outside of a loop where the head of a loop was skipped.
+/// Returns whether a diagnostic is about a `break` outside of a loop after the parser skipped the head of a
+/// loop, most likely the loop of this `break`.
 fn leaves_what_was_not_read(diagnostic: &Diagnostic, source: &str, skipped: &[Span]) -> bool {
     let leaves = diagnostic.code == "E0054" || diagnostic.message.starts_with("no loop around this");
     let is_head = |span: &Span| {
@@ -248,7 +255,8 @@ fn brings_to_no_one(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str) 
     kept.iter().filter(told).filter_map(place).any(is_inside)
 }
 
-/// Returns whether a diagnostic is about a missing value at the end of a body whose end was skipped.
+/// Returns whether a diagnostic is about a missing value at the end of a body whose last lines the parser
+/// skipped.
 fn ends_with_what_was_not_read(diagnostic: &Diagnostic, source: &str, skipped: &[Span]) -> bool {
     let Some(at) = place(diagnostic).filter(|_| diagnostic.code == "E0049") else { return false };
     let between = |span: &Span| source.get(span.end as usize..at.start);

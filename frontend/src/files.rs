@@ -1,6 +1,5 @@
-//! `use "file.k";`: finds the files and joins several files to one text.
-//!
-//! The contents of the files follow one another, so that one number gives a position in the whole program.
+//! `use "file.k";`: finds the files that a program uses and joins them to one text.  The contents of the
+//! files follow one another, so that one byte offset identifies a position in the whole program.
 
 use crate::diag::{Diagnostic, Sink, SourceText, UsedFile};
 use crate::lexer::{Span, Tok, Tokens, lex_file};
@@ -12,8 +11,8 @@ use std::sync::Arc;
 /// A file that `use` has found.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Name that identifies the file: a file is used only once however many paths lead to it, and its own
-    /// `use` paths are relative to this name.
+    /// Name that identifies the file: a file is included only once, however many different paths lead to it.
+    /// The paths in the file's own `use` items are relative to this name.
     pub name: String,
     /// Contents of the file.
     pub text: String,
@@ -60,7 +59,8 @@ pub fn beside(path: &str, from: &str) -> String {
     }
 }
 
-/// Returns the shortest name of the same file: without `.`, and without `..` where a directory precedes it.
+/// Returns the shortest name of the same file: removes `.`, and removes `..` together with the directory
+/// before it.
 fn clean(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
@@ -77,7 +77,8 @@ fn clean(path: &str) -> String {
 }
 
 /// Reads the files that a file uses, directly or indirectly, and appends their tokens to `tokens`, which
-/// holds the tokens of the first file. Returns the joined text, or `None` if the file uses no others.
+/// holds the tokens of the first file. Returns the text of all files joined, or `None` if the first file uses
+/// no other file.
 pub(crate) fn gather(
     name: &str,
     text: &str,

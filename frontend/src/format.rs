@@ -23,7 +23,8 @@ pub struct Mistake {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Literal {
     pub text: String,
-    /// Source position of each byte of the text, followed by the end of the last byte.
+    /// Source position of each byte of the literal's text, followed by the position of the end of its last
+    /// byte.
     at: Vec<u32>,
 }
 
@@ -116,7 +117,7 @@ fn escape(text: &str, start: u32) -> Result<(char, usize), Mistake> {
 /// Length modifier of a conversion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Length {
-    /// No modifier: an integer of at most 32 bits, or a float of any size.
+    /// No length modifier: the argument is an integer of at most 32 bits, or a float of any size.
     #[default]
     None,
     /// `hh`
@@ -156,7 +157,7 @@ impl Length {
 pub struct Conversion {
     /// Range of the conversion in the text.
     pub range: Range<usize>,
-    /// Flags (`-+ #0`, in any order), width and precision, as written.
+    /// Flags (`-+ #0`, in any order), width and precision of the conversion, as written in the format.
     field: String,
     has_precision: bool,
     /// Number of elements of a vector; 0 for a scalar.
@@ -200,7 +201,7 @@ impl Conversion {
         format!("%{}{vector}{}{}", self.field, self.length.text(), self.letter)
     }
 
-    /// Returns the type that the conversion gives to a literal argument without a type of its own.
+    /// Returns the type that the conversion gives to an argument that is a literal without a suffix.
     /// `is_negative` says whether a minus sign precedes the literal.
     pub fn usual(&self, is_negative: bool) -> Option<Scalar> {
         let kind = match self.kind() {
@@ -249,7 +250,7 @@ impl Conversion {
         self.lanes.max(1) == lanes
     }
 
-    /// Returns the conversion that a user would write for values of another type.
+    /// Returns the conversion that a user would write for values of a different type, used in a suggestion.
     pub fn made_for(&self, scalar: Scalar, lanes: u8) -> Option<String> {
         let letter = match self.kind() {
             _ if scalar.is_float() || scalar == Scalar::Bf16 => match self.kind() {
@@ -275,8 +276,8 @@ impl Conversion {
         Some(format!("%{field}{vector}{length}{letter}"))
     }
 
-    /// Appends the conversion as OpenCL's runtime expects it for values of a type. `f16` values are printed
-    /// as `f32`.
+    /// Appends the conversion in the form that OpenCL's runtime expects for values of type `scalar`. `f16`
+    /// values are printed as `f32`.
     fn opencl(&self, scalar: Option<Scalar>, out: &mut String) {
         let _ = write!(out, "%{}", self.field);
         let length = match (self.kind(), scalar) {
@@ -293,8 +294,9 @@ impl Conversion {
         let _ = write!(out, "{}{}", length.text(), self.letter);
     }
 
-    /// Appends the conversion as C expects it for values of a type, each in 64 bits. C has no vectors, so
-    /// each element gets a conversion; floats are doubles.
+    /// Appends the conversion in the form that C expects for values of type `scalar`, each of which is passed
+    /// in 64 bits. C has no vectors, so each element of a vector gets a conversion of its own; floats are
+    /// passed as doubles.
     pub fn c(&self, scalar: Option<Scalar>, out: &mut String) {
         let length = match (self.kind(), scalar) {
             (Kind::Float, _) => Length::None,
@@ -370,9 +372,10 @@ pub struct Record {
 }
 
 impl Record {
-    /// Appends text that is printed unchanged. Each backslash becomes a `%c`, because a backslash would begin
-    /// an escape sequence in the metadata and LLVM writes no escape for it. Returns the number of
-    /// backslashes; the caller must pass the character code as an argument for each.
+    /// Appends text that is printed unchanged. Each backslash is replaced by the conversion `%c`, because a
+    /// backslash would begin an escape sequence in the metadata, and LLVM's format strings have no escape for
+    /// a backslash itself. Returns the number of backslashes; the caller must pass the backslash's character
+    /// code as an argument for each.
     pub fn push(&mut self, text: &str) -> usize {
         for c in text.chars() {
             match c {
@@ -384,7 +387,8 @@ impl Record {
         text.matches('\\').count()
     }
 
-    /// Appends a conversion for an argument. `scalar` is the argument's type if it is a number.
+    /// Appends a conversion and the type that it prints. `scalar` is the argument's type if the argument is a
+    /// number.
     pub fn convert(&mut self, conversion: &Conversion, scalar: Option<Scalar>) {
         conversion.opencl(scalar, &mut self.text);
     }
@@ -414,7 +418,7 @@ impl Reader<'_> {
         found
     }
 
-    /// Returns a mistake whose position is the part of the conversion that has been read.
+    /// Returns an error whose source position is the part of the conversion that has been read so far.
     fn mistake<T>(
         &self,
         message: impl Into<String>,
@@ -498,7 +502,8 @@ impl Reader<'_> {
         Ok(found.map_or(Length::None, |(_, length)| length))
     }
 
-    /// Checks that a conversion exists and that its flags and length make sense.
+    /// Checks that a conversion such as `%d` exists and that its flags and its length modifier are allowed
+    /// with it.
     fn check(&self, conversion: &Conversion, flags: &str) -> Result<(), Mistake> {
         let Conversion { letter, lanes, length, .. } = *conversion;
         if letter == 'n' {

@@ -1,8 +1,8 @@
 //! Hints for people who know another language: the table `habits.txt`, and the matching of its rows with the
 //! source.
 //!
-//! A row's pattern that begins with `^` must match at the beginning of a statement, a pattern with `!` at the
-//! position of the mistake; any other pattern may match around that position.
+//! A pattern that begins with `^` must match at the beginning of a statement, and a pattern with `!` exactly
+//! at the position of the mistake. Any other pattern may also match at the tokens around the mistake.
 //!
 //! The table is parsed only when there is an error to explain, so correct programs do not pay for it.
 
@@ -20,8 +20,8 @@ const TABLE: &str = include_str!("habits.txt");
 /// Help text for a `=` in a condition.
 pub const ASSIGNS: &str = "`=` assigns and `==` compares";
 
-/// Start of the text of a row that matches a method call or a path call. The number that follows it says
-/// which part of the match is the function's name.
+/// Start of the hint of a row that matches a method call or a path call such as `T::name(…)`. The number that
+/// follows it says which part of the match is the function's name.
 const CALLED: &str = "call \\";
 
 /// One row of the table.
@@ -67,7 +67,7 @@ fn kinds(code: &str) -> &'static [u8] {
     }
 }
 
-/// What a row says about a word: the word's name in this language, or a hint.
+/// Advice about a word from another language: the corresponding name in this language, or a hint.
 pub enum Said {
     Name(String),
     Hint(String),
@@ -78,7 +78,7 @@ pub fn function(name: &str) -> Option<Said> {
     word(b'f', name).or_else(|| derived_function(name))
 }
 
-/// Returns what to say about a function that is called as a method or as `T::name`.
+/// Returns the advice about a function of another language that is called as a method or as `T::name`.
 pub fn called(name: &str) -> Option<Said> {
     if builtins::find(name).is_some() {
         return Some(Said::Name(name.to_owned()));
@@ -87,7 +87,8 @@ pub fn called(name: &str) -> Option<Said> {
     method.map(|row| Said::Hint(row.text.to_owned())).or_else(|| function(name))
 }
 
-/// Returns what to say about `T::name(…)`, or about a function with the name of a library before it.
+/// Returns the advice about a call `T::name(…)`, or about a call of a function that is preceded by a
+/// library's name.
 pub fn called_of(of: &str, name: &str) -> String {
     if matches!(name, "from" | "try_from" | "new") {
         return format!("convert with `x as {}`", here_type(of).unwrap_or_else(|| of.to_owned()));
@@ -109,7 +110,7 @@ pub fn no_function(name: &str) -> String {
     }
 }
 
-/// Returns what to say about a number suffix of another language.
+/// Returns the advice about a number suffix of another language.
 pub fn suffix(text: &str) -> Option<&'static str> {
     rows().find(|row| row.kind == b'x' && row.pattern == text).map(|row| row.text)
 }
@@ -140,8 +141,8 @@ fn vector(scalar: &str, lanes: u8) -> Option<Said> {
     (lanes == 1 || vector_name(&name).is_some()).then_some(Said::Name(name))
 }
 
-/// Returns whether a part of a pattern matches a word: it is the word, or it is `stem*` and the word begins
-/// with the stem.
+/// Returns whether a word matches one element of a pattern: the element is the word itself, or it is `stem*`
+/// and the word begins with the stem.
 fn names(part: &str, word: &str) -> bool {
     match part
         .strip_suffix('*')
@@ -152,7 +153,7 @@ fn names(part: &str, word: &str) -> bool {
     }
 }
 
-/// Returns what the row of this kind whose pattern is one word says about a name.
+/// Returns the advice of the row of this kind whose pattern is the single word `name`.
 fn word(kind: u8, name: &str) -> Option<Said> {
     let row = rows().find(|row| row.kind == kind && names(row.pattern, name))?;
     Some(match row.text.strip_prefix("=> ") {
@@ -161,8 +162,8 @@ fn word(kind: u8, name: &str) -> Option<Said> {
     })
 }
 
-/// Returns what to say about names that follow a rule: `sqrtf`, `make_float4`, `convert_int`, `as_uint`,
-/// `atomicMin`.
+/// Returns the advice about a function name that another language forms by a rule: `sqrtf`, `make_float4`,
+/// `convert_int`, `as_uint`, `atomicMin`.
 fn derived_function(name: &str) -> Option<Said> {
     if let Some(to) = name.strip_prefix("make_").or(Some(name)).and_then(here_type) {
         return Some(match vector_name(&to) {
@@ -205,12 +206,12 @@ fn snake_case(name: &str) -> String {
     out
 }
 
-/// Returns the name that a scalar type of this or another language has in this language.
+/// Returns this language's name for a scalar type that is named in this or another language.
 pub fn scalar(name: &str) -> Option<String> {
     here_type(name).filter(|here| Scalar::from_name(here).is_some())
 }
 
-/// Returns the name that a type of this or another language has in this language.
+/// Returns this language's name for a type that is named in this or another language.
 fn here_type(name: &str) -> Option<String> {
     if Scalar::from_name(name).is_some() || vector_name(name).is_some() {
         return Some(name.to_owned());
@@ -227,18 +228,20 @@ fn here_type(name: &str) -> Option<String> {
 pub fn amend(source: &str, tokens: &Tokens, skipped: &[Span], parsed: usize, sink: &mut Sink) {
     let matcher = Matcher { source, tokens };
     let mut list = sink.take();
-    // Constructs of other languages: for each, the byte at which its diagnostic begins, and its span.
+    // Constructs of other languages that were found: for each, the byte at which its diagnostic begins, and
+    // its source range.
     let mut foreign: Vec<(usize, Span)> = Vec::new();
     for diagnostic in &mut list {
-        // The help about `=` and `==` explains the mistake better than a row that happens to match the start
-        // of the statement.
+        // This help already explains the confusion of `=` and `==` better than a row that happens to match
+        // the start of the statement.
         if diagnostic.help.iter().any(|help| help == ASSIGNS) {
             continue;
         }
         let Some((label, text)) = diagnostic.labels.first() else { continue };
         let at = tokens.at(label.start);
         let row = matcher.row(kinds(diagnostic.code), at, text.ends_with("after this"));
-        // A row that matches only the start of a statement is a weaker hint than a similar name.
+        // A row that matches only the start of a statement is a weaker hint than a known name that is spelt
+        // similarly.
         let row = row.filter(|(row, _)| {
             row.kind == b's' || !row.pattern.starts_with('^') || diagnostic.help.is_empty()
         });
@@ -287,14 +290,14 @@ impl<'m> Matcher<'m> {
         let is_end = |&n: &usize| matches!(self.text(n), ";" | "{" | "}" | "");
         let end = (0..at.min(self.tokens.spans.len())).rev().find(is_end);
         match end {
-            // The first field of a struct belongs to the statement that begins with `struct`.
+            // The statement that contains the first field of a struct is the one that begins with `struct`.
             Some(end @ 2..) if self.text(end) == "{" && self.text(end - 2) == "struct" => end - 2,
             end => end.map_or(0, |end| end + 1),
         }
     }
 
-    /// Returns the first row of the given kinds that matches at a token or at the beginning of its statement.
-    /// `behind` says that the mistake may come after the token.
+    /// Returns the first row of the given kinds that matches at token `at` or at the beginning of its
+    /// statement. `behind` says that the mistake may come after the token.
     fn row(&self, kinds: &[u8], at: usize, behind: bool) -> Option<(Row, Found)> {
         if kinds.is_empty() {
             return None;
@@ -377,7 +380,8 @@ impl<'m> Matcher<'m> {
         Some((if unsigned { here.replacen('i', "u", 1) } else { here }, at))
     }
 
-    /// Returns the source range whose names belong to the construct that a row is about.
+    /// Returns the source range of the foreign construct that a row matched. Errors about names in this range
+    /// are consequences of the construct.
     fn reach(&self, row: Row, found: &Found) -> Span {
         if matches!(row.kind, b'f' | b'c') {
             return self.arguments(found);
@@ -411,7 +415,7 @@ impl<'m> Matcher<'m> {
         for (n, part) in found.parts.iter().enumerate() {
             text = text.replace(&format!("\\{}", n + 1), part);
         }
-        // The hint depends on the name of the called function, which may be unknown.
+        // The hint depends on the name of the called function, which may also be missing from the table.
         if let Some(part) = row.text.strip_prefix(CALLED) {
             let n = part.parse::<usize>().unwrap_or(1);
             let of = if n > 1 { found.parts[n - 2].as_str() } else { "" };

@@ -14,7 +14,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Returns the span from the start of `self` to the end of `other`.
+    /// Returns the span from the start of `self` to the end of `other`, which comes later in the source.
     pub fn to(self, other: Span) -> Span {
         Span { start: self.start, end: other.end.max(self.start) }
     }
@@ -254,7 +254,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Returns the index of the token that starts at a byte or is the last to start before it.
+    /// Returns the index of the token at a byte position: the last token that starts at or before that byte.
     pub fn at(&self, byte: usize) -> usize {
         self.spans.partition_point(|span| span.start as usize <= byte).saturating_sub(1)
     }
@@ -282,7 +282,8 @@ pub fn without_mark(text: &str) -> &str {
 pub fn lex_file(source: &str, base: usize, tokens: &mut Tokens, sink: &mut Sink) {
     let base = base + source[base..].len() - without_mark(&source[base..]).len();
     let text = &source[base..];
-    // A guess of the number of tokens (about one in four bytes), which only avoids reallocation.
+    // The division by three only estimates the number of tokens (about one in four bytes), so that the vector
+    // rarely has to grow.
     tokens.kinds.reserve(text.len() / 3 + 8);
     tokens.spans.reserve(text.len() / 3 + 8);
     let mut lexer = Tok::lexer(text);
@@ -297,8 +298,9 @@ pub fn lex_file(source: &str, base: usize, tokens: &mut Tokens, sink: &mut Sink)
                 tokens.spans.push(span);
             }
             Err(()) => {
-                // Adjacent unknown characters are one mistake, and so most likely are those of one line, for
-                // example in a quotation or in a comment whose start is missing.
+                // Adjacent unknown characters are reported once. So are unknown characters on the same line,
+                // which most likely belong together, for example to a quotation or to a comment whose start
+                // is missing.
                 if bad_until != Some(span.start) {
                     let between = bad_until.and_then(|end| source.get(end as usize..span.start as usize));
                     let is_known = span.text(source).starts_with(['"', '/']);

@@ -53,21 +53,24 @@ pub struct Options<'a> {
     pub params: &'a [(String, String)],
     /// Whether `a*b + c` may be rounded once.
     pub fp_contract: bool,
-    /// Source of the files that `use` names; without it `use` finds no files.
+    /// Finds and reads the files that `use` names. Without it, `use` finds no files.
     pub files: Option<&'a dyn Files>,
-    /// Processor that `#[cfg(…)]` and `has(…)` ask about; without it every answer is no.
+    /// Target processor that `#[cfg(…)]` and `has(…)` ask about; without a processor, the answer to every
+    /// such question is false.
     pub processor: Option<&'a dyn Processor>,
     /// Levels of the warnings that [`Context::warnings`] returns.
     pub warnings: Warnings,
-    /// Whether functions and divisions of `f32` use their less accurate `native_` forms.
+    /// Whether mathematical functions and divisions of `f32` use the less accurate `native_` forms of the
+    /// operation.
     pub fast_math: bool,
     /// Whether atomics that are not `seq_cst` order only the accesses of their own address space, as in
     /// OpenCL's memory model (seed 000, line 3067).
     pub separate_spaces: bool,
     /// Whether `global_id` starts at the global offset of the dispatch, as in OpenCL (seed 000, line 4381).
     pub global_offset: bool,
-    /// Calling convention of functions that other objects call or whose addresses are taken. Without it,
-    /// these functions are called like functions inside the module, so other objects cannot call them.
+    /// Calling convention of the functions that other objects call or whose addresses are taken. Without a
+    /// convention, such functions are called in the compiler's internal way, so other objects cannot call
+    /// them.
     pub abi: Option<Abi<'a>>,
     /// Whether `assert` generates code.
     pub asserts: bool,
@@ -77,18 +80,18 @@ pub struct Options<'a> {
     pub printf: Printf,
     /// Whether to generate debug information: [`ir::Module::description`], [`ir::Function::track`].
     pub debug: bool,
-    /// Whether each variable is also stored in private memory, where debuggers can find it.
+    /// Whether each variable is also stored in private memory (its home), where debuggers can find it.
     pub homes: bool,
 }
 
 /// How the output of `printf` and `assert` reaches the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Printf {
-    /// Through OpenCL's buffer, which the host reads after the kernel has ended. Output that does not fit in
-    /// the buffer is lost.
+    /// `printf` writes to OpenCL's buffer, which the host reads after the kernel has ended. Output that does
+    /// not fit in the buffer is lost.
     #[default]
     Buffer,
-    /// Through calls of the host, as in HIP. Each call waits until the host has printed the text.
+    /// `printf` calls the host, as in HIP. Each call waits until the host has printed the text.
     Hostcall,
 }
 
@@ -127,8 +130,8 @@ pub struct Context {
     lower: lower::Scratch,
     module: ir::Module,
     warnings: Diagnostics,
-    /// Source ranges in which the last program allows a warning, with the name of the warning. Only the
-    /// warnings of phases after the frontend are listed.
+    /// Source ranges of the last program in which `#[allow]` suppresses a warning, with the name of the
+    /// warning. Only warnings of phases after the frontend are listed.
     quiet: Vec<(&'static str, lexer::Span)>,
     /// Text of the last program if it has several files.
     source: Option<std::sync::Arc<SourceText>>,
@@ -148,13 +151,14 @@ impl Context {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Returns the text of the program that was compiled last if it has several files; the positions in its
-    /// IR refer to that text. Clears it.
+    /// Returns the text of the program that was compiled last, and clears it. Returns `None` if the program
+    /// has only one file. The positions in the program's IR refer to this text.
     pub fn source(&mut self) -> Option<std::sync::Arc<SourceText>> {
         self.source.take()
     }
 
-    /// Returns the level of a warning about byte `at` of the program that was compiled last.
+    /// Returns the level of the warning `name` for byte `at` of the program that was compiled last: allowed,
+    /// shown as a warning, or denied.
     pub fn level(&self, warnings: &Warnings, name: &str, at: usize) -> Level {
         let at = at as u32;
         let allows =

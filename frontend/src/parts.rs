@@ -1,8 +1,7 @@
-//! Lists the parts of the language that a program uses, and all parts that exist. This measures the coverage
-//! of a generator of test programs.
-//!
-//! Kinds of syntax are named by matches without a default arm, so that a new kind does not compile until it
-//! has a name here. All other lists are the compiler's own tables.
+//! Lists the parts of the language (kinds of syntax, operators, types, built-in functions) that a program
+//! uses, and all parts that exist. This measures how much of the language a generator of test programs
+//! covers.  Kinds of syntax are named by matches without a default arm, so that a new kind does not compile
+//! until it has a name here. All other lists are the compiler's own tables.
 
 use crate::ast::{Ast, BinaryOp, ExprId, ExprKind, ItemKind, LoopHead, PatKind, StmtKind, TypeKind, UnaryOp};
 use crate::builtins::{self, Builtin};
@@ -196,7 +195,7 @@ fn names() -> impl Iterator<Item = &'static str> {
     words.chain(types).chain(attributes).chain(constants::names())
 }
 
-/// Returns the name of the part "this built-in function on numbers of this type".
+/// Returns the name of the language part "built-in function `name` on numbers of type `scalar`".
 fn of(name: &str, scalar: Scalar) -> String {
     format!("{name}() of {}", scalar.name())
 }
@@ -253,7 +252,7 @@ fn syntax(ast: &Ast<'_>, used: &mut BTreeSet<String>) {
     }
 }
 
-/// Adds the names of types and the words with a special meaning.
+/// Adds the names of types and the special words that the program uses.
 fn named(ast: &Ast<'_>, used: &mut BTreeSet<String>) {
     let known: BTreeSet<String> = types().chain(names().map(str::to_owned)).collect();
     used.extend(ast.names.iter().filter(|name| known.contains(**name)).map(|name| (*name).to_owned()));
@@ -263,7 +262,7 @@ fn named(ast: &Ast<'_>, used: &mut BTreeSet<String>) {
     }));
 }
 
-/// Adds the operators and conversions with the types of their numbers.
+/// Adds the operators and conversions that the program uses, each with its number type.
 fn operators(ast: &Ast<'_>, checked: &Checked, used: &mut BTreeSet<String>) {
     let scalar = |id: ExprId| checked.types.lanes(checked.expr_ty[id.at()]).map(|(scalar, _)| scalar);
     used.extend(ast.exprs.iter().enumerate().filter_map(|(n, one)| match one.kind {
@@ -274,7 +273,8 @@ fn operators(ast: &Ast<'_>, checked: &Checked, used: &mut BTreeSet<String>) {
     }));
 }
 
-/// Adds the built-in functions; a function that works lane by lane is named with the type of its numbers.
+/// Adds the built-in functions that the program uses. An element-wise function is listed with the type of its
+/// numbers.
 fn functions(ast: &Ast<'_>, checked: &Checked, used: &mut BTreeSet<String>) {
     for (n, one) in ast.exprs.iter().enumerate() {
         let ExprKind::Call { callee, args, .. } = one.kind else { continue };

@@ -16,8 +16,8 @@ pub enum Scalar {
     U32,
     U64,
     F16,
-    /// The upper half of an `f32`, both in memory and in registers. It can be stored and converted, but there
-    /// is no arithmetic on it.
+    /// `bf16`, which consists of the upper half of an `f32`, both in memory and in registers. It can be
+    /// stored and converted, but there is no arithmetic on it.
     Bf16,
     F32,
     F64,
@@ -25,7 +25,8 @@ pub enum Scalar {
 
 use Scalar::*;
 
-/// Each row has a scalar type, its name, bytes in memory, type in the IR, and access type in memory.
+/// Each row has a scalar type, its name in the language, its bytes in memory, its type in the IR, and the
+/// type with which memory is accessed.
 const TABLE: [(Scalar, &str, u32, Type, MemTy); 13] = [
     (Bool, "bool", 1, Type::Bool, MemTy::U8),
     (I8, "i8", 1, Type::I32, MemTy::S8),
@@ -83,8 +84,8 @@ impl Scalar {
         self.is_int() || self.is_float()
     }
 
-    /// Returns whether every value of the type has exactly one bit pattern. Such types can be matched and
-    /// have bitwise operators.
+    /// Returns whether each value of the type has exactly one bit pattern, which is false for floats. Only
+    /// such types can be matched and have bitwise operators.
     pub fn is_exact(self) -> bool {
         self.is_int() || self == Bool
     }
@@ -97,8 +98,8 @@ impl Scalar {
         matches!(self, I8 | I16 | I32 | I64)
     }
 
-    /// Returns whether the type is an 8- or 16-bit integer. In registers it is an `i32` that is always kept
-    /// extended.
+    /// Returns whether the type is an 8- or 16-bit integer. In a register, such a number is an `i32` that is
+    /// always kept sign- or zero-extended.
     pub fn is_small(self) -> bool {
         matches!(self, I8 | I16 | U8 | U16)
     }
@@ -120,7 +121,7 @@ impl Scalar {
         if negative { value <= limit } else { value < limit }
     }
 
-    /// Returns the smallest and the largest integer, as [`Scalar::wrap`] encodes them.
+    /// Returns the smallest and the largest number of the integer type, as [`Scalar::wrap`] encodes them.
     pub fn limits(self) -> (u64, u64) {
         let max = match self {
             Scalar::Bool => 1,

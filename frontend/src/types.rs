@@ -15,7 +15,8 @@ use smallvec::SmallVec;
 pub struct Ty(u32);
 
 impl Ty {
-    /// Type of an expression with a reported error. It fits everywhere.
+    /// Type of an expression that has a reported error. It is compatible with every type, so that there are
+    /// no further errors.
     pub const ERROR: Ty = Ty(0);
     /// Type of an expression without a value.
     pub const UNIT: Ty = Ty(1);
@@ -41,21 +42,22 @@ impl Ty {
     }
 }
 
-/// State of an open type, the type of a literal without a suffix.
+/// State of the type of a literal without a suffix, which is open until a use of the literal decides it.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    /// Type that this open type is equal to: another open type, or a scalar. `None` if it is undecided.
+    /// Type that this open type has been made equal to: another open type, or a scalar. `None` if nothing has
+    /// decided it yet.
     is: Option<Ty>,
     float: bool,
-    /// Whether a literal of the type is negated, so that the type cannot be unsigned.
+    /// Whether a minus sign precedes a literal of this type, so that the type cannot be unsigned.
     signed: bool,
-    /// Upper bound on the length of chains of open types that lead to this type. At least 2^rank types are
-    /// united in it, which keeps the chains short.
+    /// Upper bound on the length of the chains of open types that lead to this type. At least 2^rank open
+    /// types have been made equal to it, so the chains stay short.
     rank: u8,
 }
 
 impl Open {
-    /// Returns the scalar that the type becomes if no use decides it.
+    /// Returns the scalar type that the open type becomes if no use decides it.
     fn default(self) -> Scalar {
         if self.float { Scalar::F32 } else { Scalar::I32 }
     }
@@ -107,7 +109,7 @@ pub enum TyKind {
     Pointer(Pointer),
     /// The address of a function: index into [`Types::functions`].
     Function(u32),
-    /// A type that only a kernel parameter can have, with its name without the access qualifier.
+    /// An opaque type, which only a kernel parameter can have, with its name without the access qualifier.
     Opaque(ir::Opaque, &'static str),
 }
 
@@ -117,10 +119,11 @@ pub struct Layout {
     /// Number of bytes, a multiple of the alignment.
     pub size: u32,
     pub align: u32,
-    /// Number of fragments (scalars and pointers) of the type; saturates.
+    /// Number of fragments (scalars and pointers) of a value of the type. Numbers that do not fit are clamped
+    /// to the largest `u32`.
     pub leaves: u32,
     pub has_array: bool,
-    /// Whether the type contains an open type, so that the size is not final.
+    /// Whether the type contains the undecided type of a literal, so that its size is not final.
     pub open: bool,
 }
 
@@ -137,7 +140,7 @@ pub struct Field {
 #[derive(Clone, Debug)]
 pub struct Struct {
     pub name: Option<Sym>,
-    /// Whether it has been laid out; for a tuple, whether all its parts have been too.
+    /// Whether the struct has been laid out; for a tuple, whether all its element types have been.
     defined: bool,
     pub fields: Vec<Field>,
 }
@@ -197,7 +200,8 @@ impl Types {
         }
     }
 
-    /// Returns the kind of a type. An undecided open type is reported as its default scalar.
+    /// Returns the kind of a type. For an open type that is not decided yet, it is that of its default
+    /// scalar.
     pub fn kind(&self, ty: Ty) -> TyKind {
         let ty = self.decided(ty);
         match ty.open_number() {
@@ -222,7 +226,7 @@ impl Types {
     }
 
     /// Returns the type that an open type has been decided to be: a scalar, or the open type that represents
-    /// all types united with it.
+    /// all types that were made equal to it.
     fn decided(&self, mut ty: Ty) -> Ty {
         while let Some(next) = ty.open_number().and_then(|n| self.open[n].is) {
             ty = next;
@@ -230,17 +234,17 @@ impl Types {
         ty
     }
 
-    /// Returns whether the type is open or contains an open type, or did so when it was created.
+    /// Returns whether the type is open or contains an open type, or was so when it was created.
     pub fn is_open(&self, ty: Ty) -> bool {
         ty.open_number().is_some() || self.layouts[ty.0 as usize].open
     }
 
-    /// Returns whether the type is an open type that has not been decided.
+    /// Returns whether the type is that of a literal and no use has decided it yet.
     pub fn is_undecided(&self, ty: Ty) -> bool {
         self.decided(ty).open_number().is_some()
     }
 
-    /// Returns whether two types are open types that have been united.
+    /// Returns whether two types are open types that have been made equal.
     pub fn is_same_literal(&self, a: Ty, b: Ty) -> bool {
         let root = |ty: Ty| {
             let mut n = ty.open_number()?;
@@ -259,15 +263,16 @@ impl Types {
         }
     }
 
-    /// Makes the open type of a literal an error, because an error about the literal has been reported and
-    /// should be reported only once.
+    /// Turns the open type of a literal into the error type, after an error about the literal has been
+    /// reported, so that it is reported only once.
     pub fn spoil(&mut self, ty: Ty) {
         if let Some(n) = self.decided(ty).open_number() {
             self.open[n].is = Some(Ty::ERROR);
         }
     }
 
-    /// Makes two types the same by deciding open types. Returns whether they are the same.
+    /// Makes two types the same by deciding types of literals that are still open. Returns whether the types
+    /// are the same afterwards.
     pub fn agree(&mut self, a: Ty, b: Ty) -> bool {
         let (a, b) = (self.decided(a), self.decided(b));
         match (a.open_number(), b.open_number()) {
@@ -310,8 +315,8 @@ impl Types {
         true
     }
 
-    /// Returns the type with all open types replaced; an undecided one becomes `i32` or `f32`. Fails if an
-    /// array becomes too large by that.
+    /// Returns the type with all open types in it replaced by what they were decided to be; an undecided type
+    /// becomes `i32` or `f32`. Fails if this makes an array too large.
     pub fn settled(&mut self, ty: Ty) -> Result<Ty, TooLarge> {
         if !self.is_open(ty) {
             return Ok(ty);
@@ -371,7 +376,7 @@ impl Types {
         }
     }
 
-    /// Returns whether values of the type contain the address of a function.
+    /// Returns whether values of the type contain a function pointer.
     pub fn holds_function(&self, ty: Ty) -> bool {
         match self.kind(ty) {
             TyKind::Function(_) => true,
@@ -384,7 +389,7 @@ impl Types {
     }
 
     pub fn vector(&mut self, scalar: Scalar, lanes: u8) -> Ty {
-        // A vector of three lanes takes the space of four, as in OpenCL.
+        // A vector of three elements takes the space of four elements, as in OpenCL.
         let room = if lanes == 3 { 4 } else { u32::from(lanes) };
         let size = scalar.bytes() * room;
         let layout = Layout { size, align: size, leaves: u32::from(lanes), has_array: false, open: false };
@@ -405,7 +410,8 @@ impl Types {
             open: inner.open,
         };
         let ty = self.intern(TyKind::Array(element, len), layout);
-        // The array type may have been created before its element was laid out.
+        // The array type may have been created before its element type was laid out; its layout is then out
+        // of date.
         let known = &mut self.layouts[ty.0 as usize];
         *known = Layout { open: known.open, ..layout };
         Ok(ty)
@@ -438,7 +444,8 @@ impl Types {
         self.intern(TyKind::Pointer(pointer), Layout { size, align: size, leaves: 1, has_array: false, open })
     }
 
-    /// Returns an opaque type. Its argument is a pointer to something that is not a value.
+    /// Returns an opaque type. The kernel argument of this type is a pointer to an object that the kernel
+    /// cannot use as a value.
     pub fn opaque(&mut self, opaque: ir::Opaque, name: &'static str) -> Ty {
         let layout = Layout { size: 8, align: 8, leaves: 0, has_array: false, open: false };
         self.intern(TyKind::Opaque(opaque, name), layout)
@@ -464,7 +471,8 @@ impl Types {
             return Ok(Ty::UNIT);
         }
         if let Some(&ty) = self.tuples.get(parts) {
-            // The tuple may have been created before its parts were laid out.
+            // The tuple type may have been created before its element types were laid out; its layout is then
+            // out of date.
             return if self.is_defined(ty) { Ok(ty) } else { self.lay_out_again(ty).map(|()| ty) };
         }
         let members: SmallVec<[(Sym, Ty); 8]> = parts.iter().map(|&ty| (Sym(0), ty)).collect();
@@ -481,8 +489,8 @@ impl Types {
         found.name.is_none().then(|| found.fields.iter().map(|field| field.ty).collect())
     }
 
-    /// Returns the types of the parts into which a pattern can take a value apart: those of a tuple, a struct
-    /// or an array.
+    /// Returns the types of the parts of a value that a pattern can match separately: the elements of a tuple
+    /// or an array, or the fields of a struct.
     pub fn pattern_parts(&self, ty: Ty) -> Option<Parts> {
         match self.kind(ty) {
             TyKind::Struct(index) => {
@@ -522,7 +530,7 @@ impl Types {
         }
     }
 
-    /// Returns whether the type contains a tuple, directly or behind pointers.
+    /// Returns whether the type contains a tuple, directly or through pointers.
     pub fn holds_tuple(&self, ty: Ty) -> bool {
         // A struct may point to itself, so each struct is visited only once.
         let (mut seen, mut work) = (FxHashSet::default(), SmallVec::<[Ty; 8]>::from_slice(&[ty]));
@@ -571,7 +579,8 @@ impl Types {
         Ok(())
     }
 
-    /// Returns the scalar of a scalar or vector type, and the number of lanes.
+    /// Returns the scalar type and the number of elements of a vector type; a scalar type has one element.
+    /// Returns `None` for other types.
     pub fn lanes(&self, ty: Ty) -> Option<(Scalar, u8)> {
         match self.kind(ty) {
             TyKind::Scalar(scalar) => Some((scalar, 1)),
@@ -595,8 +604,8 @@ impl Types {
         }
     }
 
-    /// Returns the type whose fields `x.field` can name for an `x` of type `ty`, found by following pointers,
-    /// and the last pointer that was followed, if any.
+    /// Follows the pointers of `ty` to the type that they lead to, because `x.field` does this for `x`.
+    /// Returns that type, and the last pointer that was followed, if any.
     pub fn behind_pointers(&self, mut ty: Ty) -> (Ty, Option<Pointer>) {
         let mut last = None;
         while let Some(pointer) = self.as_pointer(ty) {
@@ -606,7 +615,8 @@ impl Types {
         (ty, last)
     }
 
-    /// Returns the type `shape`, a scalar or vector type, with its scalar replaced by `scalar`.
+    /// Returns the type that results from `shape`, a scalar or vector type, if its scalar type is replaced by
+    /// `scalar`.
     pub fn with_scalar(&mut self, shape: Ty, scalar: Scalar) -> Ty {
         match self.kind(shape) {
             TyKind::Vector(_, lanes) => self.vector(scalar, lanes),
@@ -614,7 +624,8 @@ impl Types {
         }
     }
 
-    /// Returns whether a value of type `from` can be used where `to` is expected.
+    /// Returns whether a value of type `from` can be used where type `to` is expected, without an instruction
+    /// that converts it.
     pub fn fits(&self, from: Ty, to: Ty) -> bool {
         let (from, to) = (self.decided(from), self.decided(to));
         if from == to || from == Ty::ERROR || to == Ty::ERROR || from == Ty::NEVER || to == Ty::NONE {
@@ -703,7 +714,8 @@ pub fn swizzle(name: &str, lanes: u8) -> Option<([u8; 16], usize)> {
         _ => (0, 0, 0),
     };
     if count > 0 && lanes > 2 {
-        // The upper half of a vector of three lanes would include the padding.
+        // The upper half of a vector of three elements would include the padding after the third element, so
+        // it is not allowed.
         for n in 0..count {
             picked[n as usize] = start + n * step;
         }

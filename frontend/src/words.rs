@@ -1,5 +1,5 @@
-//! Words that have a meaning only in the arguments of some built-ins: memory orders, scopes, address spaces,
-//! hints.
+//! Words that have a meaning only in the arguments of some built-in functions: memory orders, scopes, address
+//! spaces, hints.
 
 use crate::ast::{Ast, BinaryOp, ExprId, ExprKind};
 use ir::{MemFlags, Order, Scope, Spaces};
@@ -14,7 +14,8 @@ pub const ORDERS: [(&str, Order); 6] = [
     ("seq_cst", Order::SeqCst),
 ];
 
-/// Synchronisation scopes by name; the flag marks the `_one_as` forms, which order only one address space.
+/// Synchronisation scopes by name. The flag marks the scopes whose name ends in `_one_as`, which order only
+/// the accesses to one address space.
 pub const SCOPES: [(&str, Scope, bool); 10] = [
     ("singlethread", Scope::SingleThread, false),
     ("wavefront", Scope::Wavefront, false),
@@ -57,7 +58,8 @@ pub fn hint(word: &str) -> Option<MemFlags> {
     HINTS.iter().find(|row| row.0 == word).map(|row| row.1)
 }
 
-/// Returns the flags of a hint argument: `volatile`, `nontemporal` or both joined by `|`.
+/// Returns the flags that a hint argument of `load` or `store` stands for: `volatile`, `nontemporal` or both
+/// joined by `|`. Returns the wrong part of the argument otherwise.
 pub fn hints(ast: &Ast<'_>, arg: ExprId) -> Result<MemFlags, ExprId> {
     let one = |arg: ExprId| match ast.expr(arg).kind {
         ExprKind::Name(sym) => hint(ast.name(sym)).ok_or(arg),

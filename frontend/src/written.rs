@@ -24,9 +24,9 @@ impl Types {
         self.write_fields(ty, names, &mut text).then_some(text)
     }
 
-    /// Appends the text of a type with the fields of its structs. Returns whether the text is short enough.
-    /// It stops as soon as the text is too long, because nested structs may have an enormous number of
-    /// fields.
+    /// Appends the text of a type with the fields of its structs. Returns whether the text is within the
+    /// length limit. The function stops as soon as the text is too long, because nested structs may have an
+    /// enormous number of fields.
     fn write_fields(&self, ty: Ty, names: &[&str], out: &mut String) -> bool {
         /// Longest text of a type, in bytes.
         const MAX_TEXT: usize = 1 << 15;

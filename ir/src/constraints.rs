@@ -22,20 +22,21 @@ bitflags::bitflags! {
     /// The accesses that an operation keeps on their side.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Stays: u8 {
-        /// Later accesses must not be moved before the operation (acquire).
+        /// Accesses after the operation must not be moved before it (as for acquire).
         const LATER = 1;
-        /// Earlier accesses must not be moved after the operation (release).
+        /// Accesses before the operation must not be moved after it (as for release).
         const EARLIER = 2;
     }
 
-    /// What an access demands of the compiler. Each access has exactly one class.
+    /// Which changes to an access its semantics permit. Each access has exactly one class.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Class: u8 {
         /// No demands.
         const PLAIN = 1;
         /// The access keeps its nontemporal hint, so it is merged only with other nontemporal accesses.
         const NONTEMPORAL = 2;
-        /// No demands. The memory is never written, so no ordering applies to the access.
+        /// The access has no restrictions, and memory ordering does not apply to it, because its memory is
+        /// never written.
         const INVARIANT = 4;
         /// The access is executed as often as written, and in order.
         const VOLATILE = 8;
@@ -89,8 +90,8 @@ pub const CONSTRAINTS: [(Order, [Stays; 4], u16); 7] = {
     ]
 };
 
-/// Returns the accesses that an operation keeps on their side. Barriers, traps and calls keep all accesses;
-/// for a trap this is so that a debugger finds everything that was stored before the trap.
+/// Returns which accesses must not be moved across an operation. No access may be moved across barriers,
+/// traps and calls; for a trap, because a debugger must find everything that was stored before it.
 #[inline]
 pub const fn stays(op: &Op) -> Stays {
     const fn of(order: Order, kind: usize) -> Stays {
@@ -119,7 +120,7 @@ pub struct Rule {
     pub does: &'static str,
     /// Classes of accesses that the pass may change.
     pub takes: Class,
-    /// Accesses are not moved across operations that keep any of these on their side.
+    /// The rule's pass does not move accesses across operations that restrict any of these directions.
     pub stopped_by: Stays,
 }
 
@@ -146,7 +147,8 @@ const fn rule(pass: &'static str, does: &'static str, takes: Class, stopped_by: 
 /// Marks loads of memory that is never written.
 pub const PROMISE: Rule =
     rule("restrict", "a load through `const restrict` becomes invariant", Class::FREE, Stays::empty());
-/// Replaces a load by a value that an earlier access has shown.
+/// Store-to-load and load-to-load forwarding: replaces a load by the value that an earlier access stored or
+/// loaded.
 pub const FORWARD: Rule =
     rule("gvn", "a load takes the value of an earlier access", Class::FREE, Stays::LATER);
 /// Merges equal loads regardless of what is between them.

@@ -131,7 +131,7 @@ pub struct Description {
     pub functions: Vec<Subprogram>,
     /// Global variables of the module.
     pub variables: Vec<ModuleVariable>,
-    /// Distance between source locations that differ only in their inlined call: see
+    /// Offset between the source locations of two inlined copies of the same code: see
     /// [`Track::place`](crate::track::Track::place).
     pub stride: u32,
 }

@@ -204,7 +204,8 @@ pub struct Function {
     spare: Vec<InstList>,
     /// Empty parameter list, kept for its memory in case this becomes a kernel again.
     spare_params: Vec<KernelParam>,
-    /// Number of the function in the order in which the module's functions were created.
+    /// Creation number: position of the function in the order in which the module's functions were created.
+    /// Used to reuse the memory of a removed function.
     made: u32,
 }
 
@@ -430,8 +431,8 @@ pub struct Module {
     pub formats: Vec<Format>,
     /// Debug information about types and functions, if it was requested. Not part of the text form.
     pub description: Option<Box<Description>>,
-    /// Removed functions by their creation numbers, kept for their memory: a function that is created again
-    /// with the same number finds enough room.
+    /// Removed functions, indexed by their creation numbers and kept for their memory. A function with the
+    /// same creation number in the next compilation probably needs as much memory.
     spare: Vec<Function>,
     /// Number of functions that have been created.
     made: u32,
@@ -547,7 +548,7 @@ impl Function {
         blocks.clear();
     }
 
-    /// Attaches an empty set of debug records to the function. For `number` and `stride` see [`Track`].
+    /// Attaches an empty set of debug records to the function. For the parameters see [`Track`].
     pub fn begin_track(&mut self, number: u32, stride: u32) {
         let mut track = self.spare_track.take().unwrap_or_default();
         track.clear();
@@ -555,7 +556,7 @@ impl Function {
         self.track = Some(track);
     }
 
-    /// Keeps debug records that are no longer used for their memory.
+    /// Keeps the memory of debug records that are no longer used.
     pub fn end_track(&mut self, track: Box<Track>) {
         self.spare_track = Some(track);
     }

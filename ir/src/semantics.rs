@@ -35,7 +35,7 @@ pub const fn signed(ty: Type, bits: u64) -> i64 {
     ((bits << unused) as i64) >> unused
 }
 
-/// Primitives that the floating-point operations need for `f16`, `f32` and `f64`.
+/// Operations on `f16`, `f32` and `f64` that the floating-point operations of the IR are composed of.
 trait Real: Copy + PartialOrd {
     const BITS: u32;
     const MANTISSA: u32;
@@ -300,7 +300,8 @@ fn frexp<F: Real>(a: F) -> (u64, u64) {
     ((scaled & !F::exponent_mask()) | half, u64::from(exponent as u32))
 }
 
-/// Returns a word of two halves; `half` computes each half from the number of its first bit.
+/// Returns a 32-bit word of two halves. `half(n)` computes the half that begins at bit `n` of the word (0 or
+/// 16).
 fn halves(half: impl Fn(u32) -> u64) -> u64 {
     half(0) & 0xffff | (half(16) & 0xffff) << 16
 }

@@ -80,7 +80,8 @@ impl Exceptions {
     }
 }
 
-/// State that a kernel requests. Each field is `None` if the kernel leaves the choice to others.
+/// State of the wavefronts that a kernel requests with attributes. A field is `None` if the kernel does not
+/// request anything, so that a command-line option or the default applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct InitialState {
     /// `#[wave_size(n)]`: number of lanes of a wavefront.
@@ -101,7 +102,7 @@ impl InitialState {
     /// Maximum size of the hidden arguments in bytes: their size in code object V5.
     pub const MAX_IMPLICIT_ARGS: u32 = 256;
 
-    /// Returns the requests of `self`, completed by those of `others` where `self` has none.
+    /// Returns the requests of `self`; fields that are `None` are taken from `others`.
     pub fn or(self, others: &InitialState) -> InitialState {
         InitialState {
             wave_size: self.wave_size.or(others.wave_size),

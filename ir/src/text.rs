@@ -35,7 +35,8 @@ pub fn declarations(module: &Module) -> String {
             let _ = write_kernel(&mut out, kernel);
             out.push_str("}\n");
         } else {
-            // The body is elsewhere: later in the text, or in another object.
+            // Ends the declaration without a body, which is elsewhere: later in the text, or in another
+            // object.
             let _ = write_declaration(&mut out, func);
         }
     }
@@ -162,7 +163,8 @@ fn write_function(
         Linkage::Export => write!(out, "export ")?,
         Linkage::Extern => return write_declaration(out, func),
     }
-    // Passes leave the debug records unfinished, so a copy is finished here.
+    // Debug records are completed only after the last pass, so a copy of the function is completed here for
+    // printing.
     let concluded = func.track.is_some().then(|| {
         let mut func = func.clone();
         func.conclude_track();

@@ -1,7 +1,7 @@
-//! Contents of the registers when a kernel's first instruction runs.
+//! Says which registers hold which values when a kernel's first instruction runs.
 //!
-//! User SGPRs come first, in a fixed order, followed by the system SGPRs (seed 000, lines 2567 and 2902).
-//! Each is present only if the kernel descriptor requests it; if one is absent, the following ones move down.
+//! User SGPRs come first, in a fixed order, followed by the system SGPRs (seed 000, lines 2567 and 2902). A
+//! value is in registers only if the kernel descriptor requests it; the values after a missing one move down.
 
 use crate::func::{Abi, MachFunc};
 use crate::reg::Reg;
@@ -28,8 +28,8 @@ pub enum AbiInput {
     PrivateSegmentWaveOffset,
     /// Work-item id in dimension 0, 1 or 2 (1 VGPR).
     WorkitemId(u8),
-    /// Address of the hidden arguments (2 SGPRs). Functions receive it in registers; kernels find the hidden
-    /// arguments after their own arguments.
+    /// Address of the hidden arguments (2 SGPRs). Only functions other than kernels receive it in registers;
+    /// a kernel finds its hidden arguments in memory after its own arguments.
     ImplicitArgPtr,
 }
 
@@ -45,7 +45,8 @@ pub struct AbiSlot {
 }
 
 impl Abi {
-    /// Returns the user SGPRs in their order: input, number of dwords, and whether it is present.
+    /// Lists the values in user SGPRs in register order: value, number of dwords, and whether the kernel
+    /// descriptor requests it.
     const fn user_sgprs(&self) -> [(AbiInput, u8, bool); 6] {
         [
             (AbiInput::PrivateSegmentBuffer, 4, self.private_segment_buffer),
@@ -57,7 +58,8 @@ impl Abi {
         ]
     }
 
-    /// Returns the system SGPRs in their order: input, number of dwords, and whether it is present.
+    /// Lists the values in system SGPRs in register order: value, number of dwords, and whether the kernel
+    /// descriptor requests it.
     const fn system_sgprs(&self) -> [(AbiInput, u8, bool); 4] {
         [
             (AbiInput::WorkgroupId(0), 1, self.workgroup_id[0]),
@@ -67,8 +69,9 @@ impl Abi {
         ]
     }
 
-    /// Returns all inputs with their registers: SGPRs in ascending order, then VGPRs. A kernel always has the
-    /// work-item id of dimension 0 in `v0`; `workitem_ids` requests further dimensions.
+    /// Returns all values that are present on entry with their registers: SGPRs in ascending order, then
+    /// VGPRs. `v0` always holds the work-item id of dimension 0; `workitem_ids` requests ids of further
+    /// dimensions.
     pub fn layout(&self) -> SmallVec<[AbiSlot; 13]> {
         let mut slots = SmallVec::new();
         let mut next = 0;
@@ -96,8 +99,8 @@ impl Abi {
 }
 
 impl MachFunc {
-    /// Changes the entry state, and moves the registers in `inputs` to their place in the new state. An input
-    /// that the new state lacks is removed.
+    /// Replaces the kernel's entry state. The hardware registers in `inputs` are updated to where the new
+    /// state has the same value; an input whose value the new state does not contain is removed.
     pub fn set_abi(&mut self, abi: Abi) {
         let (old, new) = (self.abi.layout(), abi.layout());
         self.inputs.retain_mut(|(_, reg)| {

@@ -1,4 +1,5 @@
-//! Memory addressing by generation: ranges of immediate offsets and other rules for addresses.
+//! Memory addressing of each generation: ranges of immediate offsets, and what the addresses of memory
+//! instructions must satisfy.
 //!
 //! # Source
 //! Offsets: the chapters on memory instructions in the ISA manuals (the widths are those of the fields in
@@ -42,8 +43,9 @@ impl Offsets {
         self.min <= offset && offset <= self.max && offset % self.unit as i64 == 0
     }
 
-    /// Splits an offset into a part that an instruction can carry and the rest: `(carried, rest)`. Offsets
-    /// that are close to each other have the same rest, so that its computation can be shared.
+    /// Splits an offset into the part that goes into an instruction's offset field and the rest, which is
+    /// added to the address: `(field, rest)`. Nearby offsets have the same rest, so that accesses can share
+    /// its addition.
     pub const fn split(&self, offset: i64) -> (i64, i64) {
         if self.contains(offset) {
             return (offset, 0);
@@ -62,14 +64,14 @@ pub struct Addressing {
     pub flat: Option<Offsets>,
     /// Offsets of `buffer_*` instructions, including those for scratch.
     pub buffer: Offsets,
-    /// Fourth dword of a buffer descriptor for device memory: the format of elements and, under HSA, caching
-    /// and address translation.
+    /// Fourth dword of a buffer descriptor for device memory. It contains the element format and, under HSA,
+    /// caching and address translation.
     pub descriptor: u32,
-    /// Whether there are loads and stores of three dwords. LLVM's assembler accepts `buffer_load_dwordx3` for
-    /// GFX6, but the manual does not list it.
+    /// Whether there are memory instructions for three dwords. GFX6 has none according to its manual,
+    /// although LLVM's assembler accepts `buffer_load_dwordx3` for GFX6.
     pub three_dwords: bool,
-    /// Whether accesses to device memory may cross dwords, so that their addresses need not be multiples of
-    /// the element size.
+    /// Whether an access to device memory may cross a dword boundary, so that its address need not be a
+    /// multiple of the element size.
     pub unaligned: bool,
     /// Offsets of `s_load_*` and `s_buffer_load_*`.
     pub scalar: Offsets,
@@ -77,16 +79,19 @@ pub struct Addressing {
     pub scalar_literal: bool,
     /// Offsets of `ds_*` instructions.
     pub lds: Offsets,
-    /// Whether an LDS address may be negative if its sum with the offset is not negative.
+    /// Whether the address register of an LDS instruction may be negative, if the sum of address and offset
+    /// is not negative.
     pub lds_negative_base: bool,
-    /// Whether LDS instructions take their limit from M0, which then has to be set first.
+    /// Whether LDS instructions compare their address with a limit in M0, which then must be set before the
+    /// first LDS access.
     pub lds_needs_m0: bool,
-    /// Whether a scratch address must be within the range by itself, without the offset, so that it has no
-    /// negative parts.
+    /// Whether the hardware checks the range of a scratch address before it adds the offset, so that the
+    /// address without the offset must not be negative.
     pub scratch_checks_base: bool,
     /// Maximum size of a wave's scratch memory in bytes.
     pub scratch_per_wave: u32,
-    /// Where code finds the apertures, the ranges of generic addresses for LDS and private memory.
+    /// Where code finds the apertures, which are the ranges of generic addresses that refer to LDS and to
+    /// private memory.
     pub apertures: Apertures,
     /// Required contents of FLAT_SCRATCH.
     pub flat_scratch: FlatScratch,
@@ -103,32 +108,37 @@ pub enum Apertures {
     Registers,
 }
 
-/// Required contents of FLAT_SCRATCH, computed from `flat_scratch_init` and the wave's offset (seed 000,
-/// lines 2935 and 3021).
+/// What FLAT_SCRATCH must contain for FLAT accesses to private memory. The kernel computes it from
+/// `flat_scratch_init` and the wave's scratch offset (seed 000, lines 2935 and 3021).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlatScratch {
     /// There is no FLAT_SCRATCH.
     None,
-    /// Low half: size of a work-item's memory. High half: start of the wave's memory, in units of 256 bytes.
+    /// Low half: size in bytes of a work-item's private memory. High half: start of the wave's private
+    /// memory, in units of 256 bytes.
     SizeAndOffset,
     /// Address of the wave's memory.
     Address,
-    /// Address of the wave's memory, in hardware registers that only `s_setreg_b32` writes.
+    /// Address of the wave's private memory. FLAT_SCRATCH consists of hardware registers here that only
+    /// `s_setreg_b32` writes.
     HardwareRegisters,
 }
 
-/// `DATA_FORMAT`: elements are dwords. Raw accesses only require that some format is set.
+/// `DATA_FORMAT` field of a buffer descriptor: elements are dwords. For accesses without a format, the field
+/// may have any value except 0 (invalid).
 const DWORDS: u32 = 0xf000;
-/// `DST_SEL`: the order of components in an element, which is irrelevant for raw accesses.
+/// `DST_SEL` fields of a buffer descriptor: the order of the components in an element. Accesses without a
+/// format ignore them.
 const ANY_COMPONENTS: u32 = 0xfff;
-/// `MTYPE` for memory that is kept coherent with the host, for a processor that shares its memory with the
-/// host.
+/// `MTYPE` field of a buffer descriptor for an APU, which shares its memory with the host: memory is kept
+/// coherent with the host.
 const COHERENT: u32 = 2 << 27;
-/// `MTYPE` for memory of the processor's own. The value 0 would mean non-volatile memory, as for scratch,
-/// which `buffer_wbinvl1_vol` leaves in the cache.
+/// `MTYPE` field of a buffer descriptor for a processor with memory of its own. The field must not be 0, as
+/// it is for scratch: that would mean non-volatile memory, which `buffer_wbinvl1_vol` leaves in the cache.
 const NONCOHERENT: u32 = 1 << 27;
 
-/// Properties that do not follow from features and field widths of the processor, by generation.
+/// Addressing of GFX6, without the properties that depend on the processor's features or field widths. The
+/// constants for later generations change single fields of it.
 const GFX6: Addressing = Addressing {
     global: None,
     flat: None,
@@ -142,7 +152,8 @@ const GFX6: Addressing = Addressing {
     lds_negative_base: false,
     lds_needs_m0: true,
     scratch_checks_base: true,
-    // COMPUTE_TMPRING_SIZE.WAVESIZE: 13 bits, in units of 256 dwords.
+    // Limit of the register field COMPUTE_TMPRING_SIZE.WAVESIZE, which has 13 bits and counts units of 256
+    // dwords.
     scratch_per_wave: ((1 << 13) - 1) * 1024,
     apertures: Apertures::None,
     flat_scratch: FlatScratch::None,
@@ -157,8 +168,8 @@ const GFX7: Addressing = Addressing {
     ..GFX6
 };
 const GFX8: Addressing = Addressing { scalar: Offsets::unsigned(20), scalar_literal: false, ..GFX7 };
-/// Scalar offsets have a sign bit on GFX9, but a negative sum is an error if the base is 0, so negative
-/// offsets are not used.
+/// Addressing of GFX9. Its scalar loads could express negative offsets, but these are not used, because an
+/// access fails if its base is 0 and the sum of its offsets is negative.
 const GFX9: Addressing = Addressing {
     scratch_checks_base: false,
     apertures: Apertures::Registers,
@@ -168,12 +179,12 @@ const GFX9: Addressing = Addressing {
 const GFX10: Addressing = Addressing { flat_scratch: FlatScratch::HardwareRegisters, ..GFX9 };
 
 impl Addressing {
-    /// `ATC` in a descriptor's fourth dword: addresses are translated like those of the host. Only HSA uses
+    /// `ATC` bit of a buffer descriptor's fourth dword: the host's IOMMU translates addresses. Only HSA sets
     /// it.
     pub const TRANSLATED: u32 = 1 << 24;
 
-    /// Returns the value of the offset field of a scalar load, if the instruction can express this offset in
-    /// bytes.
+    /// Converts an offset in bytes to the value of a scalar load's offset field. Returns `None` if the field
+    /// cannot express it.
     pub const fn scalar_field(&self, bytes: i64) -> Option<i32> {
         let field = bytes / self.scalar.unit as i64;
         let literal = self.scalar_literal && 0 <= field && field <= i32::MAX as i64;
@@ -181,7 +192,7 @@ impl Addressing {
         if fits { Some(field as i32) } else { None }
     }
 
-    /// Returns the offset in bytes that a value of the offset field of a scalar load stands for.
+    /// Converts the value of a scalar load's offset field to an offset in bytes.
     pub const fn scalar_bytes(&self, field: i32) -> i64 {
         field as i64 * self.scalar.unit as i64
     }

@@ -1,7 +1,7 @@
-//! Compact storage of machine functions, for use when functions are kept for later inspection. All functions
-//! are stored in a few flat lists, without the spare room that passes need. An instruction takes about half
-//! the memory that it takes in a function, because most instructions use three of the six operands and have
-//! no modifiers.
+//! Stores machine functions compactly, for functions that are kept for later inspection. All functions are
+//! stored in a few flat lists, without the spare capacity that the lists of a [`MachFunc`](crate::MachFunc)
+//! have for the passes. An instruction takes about half the memory that it takes in a function, because most
+//! instructions use three of the six operands and have no modifiers.
 
 use crate::func::{CallSite, Edges, MachBlock, MachFunc, MemId, MemRef, Note, NoteId, RelocRef};
 use crate::inst::{Form, MachInst, Mods};
@@ -11,8 +11,8 @@ use crate::table::Opcode;
 use smol_str::SmolStr;
 use std::slice::Iter;
 
-/// Stored functions. In each list, the elements of a function or block directly follow the elements of the
-/// previous function or block.
+/// Compactly stored functions. Each list holds the elements of all functions: those of the first function,
+/// then those of the second, and so on.
 #[derive(Clone, Debug, Default)]
 pub struct Archive {
     funcs: Vec<Func>,

@@ -1,7 +1,8 @@
 //! Decodes words to machine instructions. This is the inverse of `encode` and uses the same slots and fields.
 //!
-//! Bits without meaning in an instruction must be as an assembler sets them. Every part of the decoder
-//! reports which bits it has interpreted; all other bits must be those of the opcode.
+//! Bits that have no meaning in an instruction must have the value that an assembler gives them. Every part
+//! of the decoder reports which bits it has interpreted; all other bits must equal the constant bits of the
+//! opcode.
 
 use crate::encode::{
     address_width, data_file, is_forbidden, is_index_mode, is_inline, is_odd_gws, is_refused_sgpr,
@@ -59,7 +60,7 @@ pub fn decode(target: &Target, words: &[u32]) -> Result<(MachInst, usize), Decod
     Decoder::new(target).ok_or(DecodeError::Unknown)?.decode(words)
 }
 
-/// A processor and its opcode maps, for decoding many instructions.
+/// A decoder for one processor, with tables of its opcodes. Create it once to decode many instructions.
 #[derive(Clone, Copy)]
 pub struct Decoder {
     target: &'static Target,
@@ -101,7 +102,8 @@ impl Maps {
         map[index] = Some(op);
     }
 
-    /// Returns the instruction with this first dword, and its opcode number in its own family.
+    /// Finds the instruction that the first dword `word` encodes. Returns it with its opcode number in its
+    /// own family, which differs from the number in the word for VOP3.
     fn get(&self, generation: Generation, family: Family, word: u32) -> Result<(Opcode, u32), DecodeError> {
         let code = family_pattern(generation, family).1.get(u64::from(word));
         let op = self.families[family as usize].get(code as usize).copied().flatten();
@@ -164,8 +166,8 @@ impl Decoder {
         self.decode_as(words, Meaningless::Refused)
     }
 
-    /// Decodes like hardware and LLVM's disassembler: bits without meaning in the instruction may have any
-    /// value, so that encoding the result may give different words.
+    /// Decodes as tolerantly as hardware and LLVM's disassembler: bits that have no meaning in the
+    /// instruction may have any value. Encoding the result may therefore give different words.
     pub fn decode_tolerant(&self, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
         self.decode_as(words, Meaningless::Ignored)
     }
@@ -177,7 +179,7 @@ impl Decoder {
         }
     }
 
-    /// Decodes instructions of all families except those of `graphics`.
+    /// Decodes an instruction of any family that `graphics` does not handle.
     fn decode_compute(&self, words: &[u32], rest: Meaningless) -> Result<(MachInst, usize), DecodeError> {
         let &first = words.first().ok_or(DecodeError::Truncated)?;
         let (target, generation) = (self.target, self.target.generation);
@@ -238,7 +240,7 @@ impl Decoder {
     }
 }
 
-/// Returns whether the combination of operands is one that an assembler accepts.
+/// Returns whether an assembler would accept this combination of operands.
 fn is_sound(target: &Target, row: &Row, inst: &MachInst) -> bool {
     if is_index_mode(inst.op) {
         return matches!(inst.ops[1], Operand::Imm(0..16));
@@ -253,7 +255,8 @@ fn is_sound(target: &Target, row: &Row, inst: &MachInst) -> bool {
     !row.is_valu() || constant_bus_ok(target, inst, None) && !sum_overlaps(row, inst)
 }
 
-/// Returns the form that the first dword specifies, and the kind of DPP.
+/// Returns the form (encoding) of the instruction that the first dword specifies and, if it is a DPP form,
+/// which kind of DPP.
 fn form_of(target: &Target, family: Family, row: &Row, word: u32) -> (Form, Lane) {
     if !matches!(family, Family::Vop1 | Family::Vop2 | Family::Vopc) {
         return (Form::Full, Lane::None);
@@ -290,7 +293,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Returns the value of a field and marks its bits as interpreted.
+    /// Returns the value of a field and records that its bits have been interpreted.
     fn get(&mut self, field: Field) -> u32 {
         self.known |= field.bits();
         field.get(self.bits)
@@ -304,8 +307,8 @@ impl Reader {
         }
     }
 
-    /// Reads the operand in a slot, whether or not the instruction may have it. The function is long because
-    /// it has one arm for each kind of slot.
+    /// Reads the operand that a slot holds, without checking whether the instruction accepts it. The function
+    /// is long because it has one arm for each kind of slot.
     #[inline]
     fn slot(&mut self, slot: Slot, spec: &OpSpec) -> Result<Operand, DecodeError> {
         let target = self.target;
@@ -397,21 +400,22 @@ impl Reader {
         })
     }
 
-    /// Returns whether the fields can name the registers but the instruction does not accept them.
+    /// Returns whether the instruction refuses the registers, although its fields can encode them.
     fn is_refused(&self, slot: Slot, spec: &OpSpec, range: RegRange) -> bool {
         let strict = self.rest == Meaningless::Refused;
         if range.first.0 >= 256 {
             return is_odd_gws(self.target, self.row, range);
         }
-        // The codes beyond EXEC are constants and status bits, which cannot be written. LLVM's disassembler
-        // accepts status bits there.
+        // Source codes after EXEC are constants and status bits, which an instruction cannot write. LLVM's
+        // disassembler nevertheless accepts status bits as destinations.
         let constant = range.first.0 < 256 && range.first.0 > Reg::EXEC.0 + 1;
         is_forbidden(self.target, self.row, slot, spec, range)
             || strict && is_refused_sgpr(self.target, self.row, range)
             || spec.role != Role::Use && constant && (strict || !is_status(range.first.0))
     }
 
-    /// Returns whether a matrix instruction may add a constant, which a hardware defect of gfx908 prevents.
+    /// Returns whether the addend of a matrix instruction may be a constant. On gfx908 it may not because of
+    /// a hardware defect.
     fn takes_constant_sums(&self) -> bool {
         self.target.has(Feature::GFX90A) || self.rest == Meaningless::Ignored
     }
@@ -422,7 +426,8 @@ impl Reader {
         self.group(Reg(first as u16), width)
     }
 
-    /// Reads a source that is VGPRs, or accumulation VGPRs if `bit` is set or if there is no such bit.
+    /// Reads a source that consists of VGPRs or of accumulation VGPRs. The latter if the field `bit` is set,
+    /// or if `bit` is `None`.
     fn vgpr_source(&mut self, field: Field, bit: Option<Field>, width: u8) -> Result<Operand, DecodeError> {
         let code = self.get(field);
         let is_acc = bit.is_none_or(|bit| self.get(bit) != 0);
@@ -518,7 +523,8 @@ impl Reader {
         }
     }
 
-    /// Returns whether it is a scratch access of gfx103x with an offset only.
+    /// Returns whether the instruction is a scratch access without any address register, which only gfx103x
+    /// has: its address is the immediate offset.
     fn has_no_address(&self) -> bool {
         self.row.family == Family::Scratch
             && self.target.has(Feature::GFX10_3)

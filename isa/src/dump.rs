@@ -12,7 +12,8 @@ impl fmt::Display for Note {
         match self {
             Note::Wait { counter, producer, reg: Some(reg), consumer } => {
                 let mut name = String::new();
-                // All processors that code can be compiled for name their registers in the same way.
+                // Any processor can serve here, because register names are the same on all processors that
+                // `kernc` compiles for.
                 write_reg(&PROCESSORS[0], RegRange { first: *reg, len: 1 }, &mut name)?;
                 write!(f, "{counter}: {consumer} needs {name} of {producer}")
             }
@@ -35,7 +36,7 @@ impl MachFunc {
         self.notes.get(id.index()?)
     }
 
-    /// Returns the whole function as text, without source locations: see [`crate::text`].
+    /// Returns the whole function as text without source locations. [`crate::text`] describes the format.
     pub fn dump(&self, target: &Target) -> String {
         let mut out = String::new();
         write_function(self, target, &Options::default(), &mut out);

@@ -1,9 +1,10 @@
-//! Registers that an instruction reads and writes: the single source for passes, checkers and allocators.
+//! Determines which registers an instruction reads and writes. Passes, checkers and the allocator all use
+//! this module.
 //!
-//! Explicit operands have the role that the row gives, refined by form and modifiers ([`MachInst::role`]).
-//! Implicit registers ([`MachInst::for_each_implicit`]) also depend on the processor: lane masks have a bit
-//! for each lane of the wave, FLAT_SCRATCH has different registers in different generations, and LDS
-//! instructions read their limit from M0 on some processors.
+//! Whether an explicit operand is read or written is its role in the instruction table, refined by form and
+//! modifiers ([`MachInst::role`]). Implicit registers ([`MachInst::for_each_implicit`]) also depend on the
+//! processor: lane masks have a bit for each lane of the wave, FLAT_SCRATCH has different registers in
+//! different generations, and LDS instructions read their limit from M0 on some processors.
 //!
 //! # Limits
 //! MODE and the other hardware registers of `s_setreg` are not included, because they have no register
@@ -20,8 +21,8 @@ use crate::target::{Feature, Generation, Target};
 const FLAT_SCRATCH: [Option<Reg>; Generation::COUNT] =
     [None, Some(Reg(104)), Some(Reg::FLAT_SCRATCH), Some(Reg::FLAT_SCRATCH), None];
 
-/// Implicit registers: flag, register, and whether it is read or written. The index of a row is the number of
-/// its flag's bit.
+/// Implicit registers that instructions use: flag in the table, register, and whether it is read or written.
+/// Row `n` of this table belongs to bit `n` of [`Implicit`].
 const IMPLICIT: [(Implicit, Beside, Role); 9] = [
     (Implicit::READ_SCC, Beside::One(Reg::SCC), Role::Use),
     (Implicit::READ_VCC, Beside::Mask(Reg::VCC), Role::Use),
@@ -70,7 +71,7 @@ enum Beside {
 const ALIASES: [(Reg, Beside); 3] = [
     (Reg::VCCZ, Beside::Mask(Reg::VCC)),
     (Reg::EXECZ, Beside::Mask(Reg::EXEC)),
-    // LDS data that is read directly comes from the address in M0.
+    // An instruction that reads LDS directly takes the LDS address from M0.
     (Reg::LDS_DIRECT, Beside::One(Reg::M0)),
 ];
 
@@ -84,11 +85,11 @@ impl Beside {
     }
 }
 
-/// Calls `f` for the registers of the given flags of [`IMPLICIT`].
+/// Calls `f` for each implicit register range that the given flags select from [`IMPLICIT`].
 #[inline]
 fn beside(row: &Row, mut bits: u16, target: &Target, f: &mut impl FnMut(Role, RegRange)) {
-    // `s_and_saveexec_b32` uses one dword of EXEC whatever the wave size, so for scalar instructions the mask
-    // has the width of the first operand.
+    // Scalar instructions can use only half of EXEC: `s_and_saveexec_b32` uses one dword whatever the wave
+    // size. The width of the first operand is therefore the width of the mask.
     let masks =
         if row.is_salu() { row.ops.first().map_or(0, |spec| spec.width) } else { target.mask_dwords() };
     while bits != 0 {
@@ -106,14 +107,16 @@ impl Target {
         FLAT_SCRATCH[self.generation as usize].map(|first| RegRange { first, len: 2 })
     }
 
-    /// Returns the registers of a lane mask that starts at `first`: VCC or EXEC.
+    /// Returns the register range of the lane mask VCC or EXEC, whose low dword is `first`: one dword for 32
+    /// lanes, two for 64.
     pub const fn lane_mask(&self, first: Reg) -> RegRange {
         RegRange { first, len: self.mask_dwords() }
     }
 }
 
 impl OpSpec {
-    /// Returns the size of the operand in dwords. Lane masks have a bit for each lane of the wave.
+    /// Returns the size of the operand in dwords. The size of a lane mask depends on the number of lanes of
+    /// the wave.
     pub fn dwords(&self, target: &Target) -> u8 {
         if self.kind == Kind::Mask { target.mask_dwords() } else { self.width }
     }
@@ -135,7 +138,8 @@ impl MachInst {
     #[inline]
     fn role_in(&self, row: &Row, index: usize) -> Role {
         let Some(spec) = row.ops.get(index) else {
-            // Operands of pseudo-instructions: the destination comes first.
+            // The table has no operand specs for pseudo-instructions. Their destination, if there is one, is
+            // operand 0.
             let defines = matches!(self.op, op::COPY | op::UNDEF | op::CALL | op::TAIL_CALL | op::STACK_END);
             return if index == 0 && defines { Role::Def } else { Role::Use };
         };
@@ -146,7 +150,8 @@ impl MachInst {
         }
     }
 
-    /// Returns whether it is an atomic that only reads its data, because `glc` is not set.
+    /// Returns whether the instruction is an atomic that does not return the old value, because `glc` is not
+    /// set.
     fn returns_nothing(&self, row: &Row) -> bool {
         row.flags.contains(Flags::ATOMIC)
             && !self.mods.flags.contains(ModFlags::GLC)
@@ -202,7 +207,8 @@ impl MachInst {
     pub fn for_each_implicit(&self, target: &Target, mut f: impl FnMut(Role, RegRange)) {
         let row = self.op.row();
         let mut implicit = self.implicit();
-        // GDS takes its part of the memory from M0; LDS takes its limit from M0 before GFX9.
+        // Global data share (GDS) instructions take their part of the memory from M0, and LDS instructions
+        // before GFX9 take their limit from M0; both therefore read M0.
         let limited = !target.has(Feature::LDS_NO_M0) || self.mods.flags.contains(ModFlags::GDS);
         if row.family == Family::Ds && limited {
             implicit |= Implicit::READ_M0;
@@ -240,8 +246,8 @@ impl MachInst {
         beside(row, row.implicit.bits() & WRITTEN, target, &mut |_, range| f(range));
     }
 
-    /// Returns the implicit registers that are the same on all processors: those of the row, and M0 for a
-    /// load to LDS.
+    /// Returns the flags of the implicit registers that do not depend on the processor: the flags of the
+    /// table row, and READ_M0 for a load to LDS.
     pub fn implicit(&self) -> Implicit {
         let row = self.op.row();
         match self.mods.flags.contains(ModFlags::LDS) {
@@ -250,7 +256,8 @@ impl MachInst {
         }
     }
 
-    /// Returns whether the instruction is a call, after which execution continues behind it.
+    /// Returns whether the instruction is a call that returns here, so that execution continues with the next
+    /// instruction.
     pub fn is_call(&self) -> bool {
         matches!(self.op, op::S_SWAPPC_B64 | op::S_CALL_B64)
     }
@@ -260,7 +267,7 @@ impl MachInst {
         self.touches(target, range, Role::Def)
     }
 
-    /// Returns whether the instruction writes any of the registers.
+    /// Returns whether the instruction writes at least one register of the range.
     pub fn writes(&self, target: &Target, range: RegRange) -> bool {
         self.touches(target, range, Role::Use)
     }

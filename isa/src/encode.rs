@@ -1,5 +1,6 @@
-//! Encodes machine instructions as words. The encoder is driven by tables: the row of an instruction
-//! describes its operands and modifiers, and `layout` gives the positions of the fields.
+//! Encodes machine instructions as words. The encoder is driven by tables: the row of an instruction in the
+//! instruction table describes its operands and modifiers, and `layout` gives the positions of the fields in
+//! the words.
 
 use crate::graphics;
 use crate::inst::{Form, Lane, MachInst, ModFlags};
@@ -31,11 +32,12 @@ pub enum Problem {
     Form,
     /// Too few or too many operands.
     Count,
-    /// The operand with this index is of a kind that is not accepted there.
+    /// The operand with this index is of a kind that the instruction does not accept in this position.
     Operand(u8),
     /// The register operand with this index has the wrong size, is misaligned or does not exist.
     Register(u8),
-    /// There is no room for the literal, or it is a second literal.
+    /// The operand with this index is a literal for which the encoding has no room, or a second literal with
+    /// a different value.
     Literal(u8),
     /// A virtual register or block that should have been replaced.
     Unresolved(u8),
@@ -98,7 +100,7 @@ pub(crate) fn problem(target: &Target, inst: &MachInst) -> Option<Problem> {
     }
 }
 
-/// Returns the number of dwords of an instruction; 0 for a pseudo-instruction.
+/// Returns the number of dwords of an encoded instruction; 0 for a pseudo-instruction, which is not encoded.
 pub fn size_in_words(target: &Target, inst: &MachInst) -> usize {
     if graphics::handles(inst.op.family()) {
         return graphics::size_in_words(inst);
@@ -108,7 +110,7 @@ pub fn size_in_words(target: &Target, inst: &MachInst) -> usize {
         Operand::Literal(_) => true,
         // The distance of a call is in a field of the instruction.
         Operand::Reloc(_) => inst.op != op::S_CALL_B64,
-        // On GFX7, an offset of a scalar load that is too large for its field becomes a literal.
+        // GFX7 encodes an offset that is too large for the offset field of a scalar load as a literal.
         Operand::Imm(value) => encoding == Encoding::Smem && is_long_smrd_offset(target, *value),
         _ => false,
     };
@@ -134,7 +136,8 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Words, Proble
     let row = inst.op.row();
     let code = row.code(target).ok_or(Problem::Unavailable)?;
     let encoding = Encoding::of(target, row, inst.form, inst.mods.lane).ok_or(Problem::Form)?;
-    // `s_endpgm` and similar instructions may omit their number, which is then 0.
+    // `s_endpgm` and similar instructions may be created without their only operand, a number, which is then
+    // 0.
     let implied = inst.len == 0 && row.ops.len() == 1 && row.ops[0].kind == Kind::Imm;
     if usize::from(inst.len) != row.ops.len() && !implied {
         return Err(Problem::Count);
@@ -159,8 +162,8 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Words, Proble
     Ok(Words { bits: words.bits | modifiers, ..words })
 }
 
-/// Returns the constant bits of an encoding, the opcode, and the code that announces a second dword of the
-/// encoding.
+/// Returns the fixed bits of an instruction: the constant bits of the encoding, the opcode and, for SDWA and
+/// DPP, the source code in the first dword that announces the second dword.
 #[inline]
 pub(crate) fn opcode_bits(generation: Generation, family: Family, encoding: Encoding, code: u32) -> u64 {
     if encoding == Encoding::Vop3 {
@@ -183,8 +186,8 @@ struct Writer<'a> {
     inst: &'a MachInst,
     encoding: Encoding,
     words: Words,
-    /// The bit that selects the file of the most recent VGPR operand that may be in either file, and whether
-    /// that bit is set.
+    /// For the last VGPR operand that may be an ordinary or an accumulation VGPR: the bit that says which,
+    /// and whether this bit is set. Operands that share the bit must agree.
     file: Option<(Field, bool)>,
 }
 
@@ -282,8 +285,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the bits of VGPRs or accumulation VGPRs, which `bit` distinguishes. Operands that share the
-    /// bit must be in the same file.
+    /// Returns the bits of an operand that consists either of VGPRs or of accumulation VGPRs; the field `bit`
+    /// says which. Fails if another operand that shares `bit` is in the other register file.
     fn either(
         &mut self,
         field: Field,
@@ -305,8 +308,8 @@ impl Writer<'_> {
         Ok(field.put(number? + base) | bit.put(u32::from(is_acc)))
     }
 
-    /// Records the literal after the instruction. Several operands can use it only if they have the same
-    /// value.
+    /// Records the literal that follows the instruction. Fails if another operand has already recorded a
+    /// different value.
     fn literal(&mut self, value: u32, index: u8) -> Result<(), Problem> {
         match self.words.literal.replace(value) {
             Some(other) if other != value => Err(Problem::Literal(index)),
@@ -375,8 +378,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the bits of an offset SGPR and an immediate offset, which GFX9 and GFX10 can have in addition
-    /// to the SGPR; `None` if they cannot be encoded.
+    /// Returns the bits for a scalar memory offset that is an SGPR plus the immediate `offset`. GFX9 and
+    /// GFX10 can encode such sums; before, the immediate must be 0. `None` if the sum cannot be encoded.
     fn smem_register(&self, reg: u32, offset: i32) -> Option<u64> {
         if !SMEM_OFFSET.fits_signed(offset) || !takes_offset(self.target, self.inst.op.row(), offset) {
             return None;
@@ -410,7 +413,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns whether it is a scratch access of gfx103x with an offset only.
+    /// Returns whether the instruction is a scratch access without any address register, which only gfx103x
+    /// has: its address is the immediate offset.
     fn has_no_address(&self) -> bool {
         let row = self.inst.op.row();
         let is_off = |(spec, operand): (&OpSpec, &Operand)| {
@@ -430,35 +434,35 @@ impl Writer<'_> {
     }
 }
 
-/// Returns whether a scalar memory access accepts the offset: a negative offset is possible only with an
-/// address, not with a buffer.
+/// Returns whether a scalar memory access can have this offset. An offset may be negative only if the base is
+/// an address, not if it is a buffer descriptor.
 #[inline]
 pub(crate) fn takes_offset(target: &Target, row: &Row, offset: i32) -> bool {
     let from_buffer = || row.ops.iter().rev().nth(1).is_some_and(|base| base.width == 4);
     offset >= 0 || target.generation < Generation::Gfx9 || !from_buffer()
 }
 
-/// Returns whether a register is refused because gfx90a reads the operand of a global wave sync only from a
-/// VGPR with an even number.
+/// Returns whether the register must be refused because it has an odd number: gfx90a reads the operand of a
+/// global wave sync (GWS) instruction only from an even VGPR.
 #[inline]
 pub(crate) fn is_odd_gws(target: &Target, row: &Row, range: RegRange) -> bool {
     row.flags.contains(Flags::GDS_ONLY) && target.has(Feature::GFX90A) && !range.first.0.is_multiple_of(2)
 }
 
-/// Returns whether a register is refused because gfx908 writes accumulation VGPRs only from VGPRs and inline
-/// constants.
+/// Returns whether the register must be refused because it is an SGPR: gfx908 writes accumulation VGPRs only
+/// from VGPRs and inline constants.
 #[inline]
 pub(crate) fn is_refused_sgpr(target: &Target, row: &Row, range: RegRange) -> bool {
     row.flags.contains(Flags::NO_SGPR) && !target.has(Feature::GFX90A) && range.first.0 < 256
 }
 
-/// Returns whether a slot has the bits for the registers but does not accept them.
+/// Returns whether the instruction does not accept the registers in this slot, although the field of the slot
+/// could encode them.
 #[inline]
 pub(crate) fn is_forbidden(target: &Target, row: &Row, slot: Slot, spec: &OpSpec, range: RegRange) -> bool {
     let exec = range.first.0 & !1 == Reg::EXEC.0;
     match slot {
-        // Direct LDS data is accepted only as the first source of a vector ALU instruction, and no part of it
-        // can be selected.
+        // `src_lds_direct` is accepted only as the whole first source of a vector ALU instruction.
         Slot::Source(SRC0 | VOP3_SRC0) if range.first == Reg::LDS_DIRECT => {
             let writes_lane = row.ops[0].kind == Kind::Vgpr && row.flags.contains(Flags::NO_EXEC);
             let middle = matches!(target.generation, Generation::Gfx8 | Generation::Gfx9);
@@ -473,7 +477,8 @@ pub(crate) fn is_forbidden(target: &Target, row: &Row, slot: Slot, spec: &OpSpec
         Slot::Source(MUBUF_SOFFSET) => range.first == Reg(254),
         // EXEC cannot be the mask that an instruction reads.
         Slot::Source(_) => exec && spec.kind == Kind::Mask,
-        // The code of `exec_hi` means "off"; on GFX10 the code of `null` does.
+        // A SGPR base must not have the code that means "no base": the code of `exec_hi` and, on GFX10, also
+        // the code of `null`.
         Slot::Base => {
             let code = u32::from(range.first.0);
             code == SADDR_OFF || code == NULL && target.generation == Generation::Gfx10
@@ -482,14 +487,14 @@ pub(crate) fn is_forbidden(target: &Target, row: &Row, slot: Slot, spec: &OpSpec
     }
 }
 
-/// Returns whether the instruction's number says which operands are indexed. Four bits of its eight-bit field
-/// are used.
+/// Returns whether the instruction is `s_set_gpr_idx_on`. Its immediate says which operands are indexed and
+/// uses only four bits of its eight-bit field.
 pub(crate) fn is_index_mode(op: Opcode) -> bool {
     op == op::S_SET_GPR_IDX_ON
 }
 
-/// Returns whether a source may be a literal: in encodings with room for a literal, except for the lane mask
-/// of a fork.
+/// Returns whether the sources of an instruction may be a literal. That depends on the encoding, and the lane
+/// mask of a fork (`s_cbranch_g_fork`) may never be a literal.
 pub(crate) fn takes_literals(target: &Target, row: &Row, encoding: Encoding) -> bool {
     let forks = row.flags.contains(Flags::BRANCH) && row.implicit.contains(Implicit::WRITE_EXEC);
     encoding.has_literals(target.generation) && !forks
@@ -510,8 +515,8 @@ fn immediate(operand: Operand, index: u8) -> Result<i32, Problem> {
     }
 }
 
-/// Returns the bits of a 16-bit number. Signed and unsigned values are both accepted: -1 and 0xffff are the
-/// same.
+/// Returns the bits of a 16-bit immediate. Signed and unsigned values are both accepted, so that -1 and
+/// 0xffff have the same bits.
 fn simm16(operand: Operand, index: u8) -> Result<u64, Problem> {
     let value = immediate(operand, index)?;
     let fits = SIMM16.fits_signed(value) || u16::try_from(value).is_ok();
@@ -544,8 +549,8 @@ pub(crate) fn is_inline(target: &Target, code: u16) -> bool {
     matches!(code, 128..=208 | 240..=247) || code == 248 && target.has(Feature::INV_2PI)
 }
 
-/// Returns the bit that selects the register file of the data in a slot of `Slot::Address`, if there are two
-/// files.
+/// Returns the bit that says whether the data of a memory instruction is in accumulation VGPRs. `None` if the
+/// processor has no such bit or `field` is not a data field.
 pub(crate) fn data_file(target: &Target, family: Family, field: Field) -> Option<Field> {
     match (family, field) {
         _ if !target.has(Feature::GFX90A) => None,
@@ -555,10 +560,12 @@ pub(crate) fn data_file(target: &Target, family: Family, field: Field) -> Option
     }
 }
 
-/// Returns the number of dwords of the VGPR group in a slot of `Slot::Address`; 0 if it must be absent.
+/// Returns how many VGPRs the operand in a slot of kind `Slot::Address` must have; 0 if the operand must be
+/// absent. `based` says whether the address also has an SGPR base.
 pub(crate) fn address_width(row: &Row, field: Field, spec: &OpSpec, flags: ModFlags, based: bool) -> u8 {
     match (row.family, field) {
-        // Fields of different families may be equal, so the family is checked first.
+        // The family is checked first, because fields of different families may be at the same position and
+        // then compare equal.
         (Family::Mubuf, MUBUF_VADDR) if flags.contains(ModFlags::ADDR64) => 2,
         (Family::Mubuf, MUBUF_VADDR) => {
             u8::from(flags.contains(ModFlags::OFFEN)) + u8::from(flags.contains(ModFlags::IDXEN))
@@ -574,7 +581,8 @@ pub(crate) fn address_width(row: &Row, field: Field, spec: &OpSpec, flags: ModFl
     }
 }
 
-/// Returns whether the processor has the instruction in this form at all, whatever the operands.
+/// Returns whether the processor has an encoding for the instruction in this form, independent of the
+/// operands.
 pub fn has_form(target: &Target, op: Opcode, form: Form) -> bool {
     if graphics::handles(op.family()) {
         return op.row().code(target).is_some() && graphics::has_form(op, form);

@@ -22,7 +22,7 @@ use crate::table::{Flags, op};
 use crate::track::MachTrack;
 use cranelift_entity::{PrimaryMap, entity_impl};
 
-/// A machine block. The order of the indices is the layout order.
+/// A block of a machine function, given by its index. The blocks are laid out in the order of their indices.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MBlock(u32);
 entity_impl!(MBlock, "bb");
@@ -56,12 +56,12 @@ optional_id!(
 /// Reason for an instruction. Printed in annotated assembly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// `s_waitcnt`: the counter, the operation it waits for, and the instruction that needs the result. The
-    /// text is created when it is printed.
+    /// Reason for an `s_waitcnt`: the counter, the operation it waits for, and the instruction that needs the
+    /// result. The text of the note is created only when it is printed.
     Wait {
         /// "vmcnt", "lgkmcnt" or "expcnt".
         counter: &'static str,
-        /// Mnemonic of the oldest outstanding operation that is waited for.
+        /// Mnemonic of the memory operation whose completion the wait is for; of several, the oldest.
         producer: &'static str,
         /// First register (dword) concerned, if any.
         reg: Option<Reg>,
@@ -69,16 +69,17 @@ pub enum Note {
         /// agent scope").
         consumer: &'static str,
     },
-    /// Mitigation of a hazard between two instructions: the hazard's name and the number of wait states that
-    /// it requires; 0 if an instruction mitigates it.
+    /// Reason for an instruction that mitigates a hazard between two other instructions: the hazard's name,
+    /// and the number of wait states that it requires. The number is 0 if the hazard needs a particular
+    /// instruction and not wait states.
     Hazard {
         /// Name of the rule.
         rule: &'static str,
         /// Number of wait states required.
         states: u8,
     },
-    /// A cache operation or wait of the memory model: the row of its table ("load atomic acquire agent
-    /// global").
+    /// Reason for a cache operation or wait that the memory model requires: the row of the memory model's
+    /// table, such as "load atomic acquire agent global".
     Coherence(&'static str),
     /// Register allocation: "spill", "reload", "copy".
     Alloc(&'static str),
@@ -114,8 +115,8 @@ pub enum SyncScope {
     System,
 }
 
-/// Set of address spaces that a synchronisation affects or an access may touch, with bit `1 << space number`
-/// for each (1 global, 3 shared, 5 private; generic is all three).
+/// Set of address spaces, with bit `1 << number` for each address space: 1 global, 3 shared, 5 private; a
+/// generic access has all three bits. Says which spaces a synchronisation orders or an access may touch.
 pub type SpaceSet = u8;
 /// Global memory.
 pub const SPACE_GLOBAL: SpaceSet = 1 << 1;
@@ -124,7 +125,7 @@ pub const SPACE_SHARED: SpaceSet = 1 << 3;
 /// Scratch.
 pub const SPACE_PRIVATE: SpaceSet = 1 << 5;
 
-/// Meaning of a memory instruction or `FENCE` pseudo-instruction for the memory model.
+/// What the memory model needs to know about a memory instruction or `FENCE` pseudo-instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemRef {
     /// Memory order.
@@ -141,7 +142,8 @@ pub struct MemRef {
     pub volatile: bool,
     /// `nontemporal`.
     pub nontemporal: bool,
-    /// Alias class. Accesses with two different non-zero classes never overlap.
+    /// Alias class of the access, 0 if unknown. Two accesses with different classes other than 0 never
+    /// overlap.
     pub alias: u16,
 }
 
@@ -154,14 +156,14 @@ pub enum Referent {
     Func(u32),
 }
 
-/// The part of a distance, or the address, that an operand holds.
+/// Which part of a distance between code and a symbol an operand holds, or that it holds an address instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distance {
     /// Low half of a 64-bit distance.
     Low,
     /// High half of a 64-bit distance.
     High,
-    /// 16-bit distance in dwords from the end of the instruction (`s_call_b64`).
+    /// Distance in dwords from the end of the instruction, as a 16-bit number (`s_call_b64`).
     Words,
     /// Not a distance but the 32-bit address of a variable in LDS.
     Address,
@@ -183,34 +185,37 @@ pub struct RelocRef {
 pub enum Callee {
     /// A function of the module (`ir::FuncId`).
     Func(u32),
-    /// Any function with this signature of the module (`ir::SigId`), called through an address.
+    /// A call through an address. It may reach any function of the module that has this signature
+    /// (`ir::SigId`).
     Pointer(u32),
 }
 
-/// Registers that hold the address of the target of a tail call. No calling convention passes arguments in
-/// them or preserves them.
+/// Registers that hold the target address of a tail call. They are suitable because no calling convention
+/// passes arguments in them or preserves them.
 pub const TAIL_TARGET: RegRange = RegRange { first: Reg::sgpr(28), len: 2 };
 
 /// Number of `CALL` operands with fixed registers.
 pub const CALL_PINS: usize = 4;
 
-/// A call, with the information that is not in the operands of its `CALL`.
+/// A call: callee, registers and clobbered registers, which the operands of its `CALL` instruction do not
+/// say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallSite {
     /// The callee.
     pub callee: Callee,
-    /// First register of each operand: results, arguments, work-item ids, scalar arguments.
+    /// First hardware register of each operand of the `CALL`: results, arguments, work-item ids, scalar
+    /// arguments.
     pub pins: [Reg; CALL_PINS],
     /// Registers that the call may clobber, including results.
     pub clobbers: RegSet,
     /// Whether the call needs the stack.
     pub stack: bool,
-    /// Whether the callee's code is in the same section and is not visible to other objects, so that its
-    /// distance is known.
+    /// Whether the callee is in the same section and other objects cannot replace it, so that the distance to
+    /// it is known without a relocation.
     pub local: bool,
 }
 
-/// Arguments of an edge for block parameters: a slice of `MachFunc::args`.
+/// Arguments that an edge passes to the parameters of its target block: a slice of `MachFunc::args`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArgRange {
     /// First index in `MachFunc::args`.
@@ -224,7 +229,8 @@ pub struct ArgRange {
 pub struct Edge {
     /// Target.
     pub to: MBlock,
-    /// Arguments for the target's parameters of the graph's register class.
+    /// Arguments for the parameters of the target: for SGPR parameters on a linear edge, for VGPR parameters
+    /// on a logical edge.
     pub args: ArgRange,
 }
 
@@ -250,18 +256,19 @@ pub struct MachBlock {
     pub logical: Edges,
     /// Loop nesting depth, for spill weights.
     pub depth: u8,
-    /// Whether the block is executed without the change of EXEC (to the other lanes of a branch, or to fewer
-    /// lanes) that the control flow would require, because none of its instructions depends on EXEC.
+    /// Whether the block is executed with an EXEC mask that does not belong to it: a change of EXEC that the
+    /// control flow would require (to the other lanes of a branch, or to fewer lanes) is omitted, because
+    /// none of the block's instructions depends on EXEC.
     pub is_foreign: bool,
 }
 
 impl MachBlock {
-    /// Returns the next entry of a jump table, if this block is the head or an entry of the table.
-    /// `s_setpc_b64` jumps either to an entry or past it. An entry directly follows the previous one and has
-    /// no instruction before its own `s_branch`.
+    /// Returns the next entry of a jump table if this block is the head or an entry of a jump table; `None`
+    /// for other blocks and the last entry.
     ///
-    /// In the linear graph, a jump table is a chain of blocks, each with one edge to its target and one to
-    /// the next entry.
+    /// A jump table is a sequence of blocks: a head, which ends in `s_setpc_b64`, and directly after it the
+    /// entries, which contain only an `s_branch`. The head jumps to an entry, or behind all entries. In the
+    /// linear graph, each of these blocks has an edge to its own target and one to the next entry.
     pub fn next_entry(&self) -> Option<MBlock> {
         let (last, before) = self.insts.split_last()?;
         let row = last.op.row();
@@ -277,8 +284,8 @@ impl MachBlock {
     }
 }
 
-/// Registers that the hardware initialises before the first instruction, as requested in the kernel
-/// descriptor (seed 000, lines 2567 and 2902).
+/// Values that the kernel descriptor requests, so that the hardware puts them into registers before a
+/// kernel's first instruction (seed 000, lines 2567 and 2902).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Abi {
     /// User SGPRs: private segment buffer (4 dwords).
@@ -297,7 +304,7 @@ pub struct Abi {
     pub workgroup_id: [bool; 3],
     /// Scratch wave offset (1).
     pub private_segment_wave_offset: bool,
-    /// VGPRs with work-item ids: 0 for x, 1 for x and y, 2 for x, y and z.
+    /// How many work-item ids are in VGPRs: 0 for x, 1 for x and y, 2 for x, y and z.
     pub workitem_ids: u8,
 }
 
@@ -307,7 +314,8 @@ pub enum FuncRole {
     /// Started by the packet processor.
     #[default]
     Kernel,
-    /// Called by other code. Its stack starts at the stack pointer, and it returns.
+    /// A function that other code calls. It uses the stack at the stack pointer, and it returns to its
+    /// caller.
     Callee,
 }
 
@@ -324,7 +332,8 @@ pub struct MachFunc {
     pub tuples: Vec<VReg>,
     /// Storage of edge arguments.
     pub args: Vec<VReg>,
-    /// Virtual registers that have a value on entry, and the hardware registers in which they arrive.
+    /// Virtual registers that have a value when the function begins, each with the hardware register in which
+    /// the value arrives.
     pub inputs: Vec<(VReg, Reg)>,
     /// Reasons of instructions.
     pub notes: Vec<Note>,
@@ -336,13 +345,14 @@ pub struct MachFunc {
     pub calls: Vec<CallSite>,
     /// How the function is started.
     pub role: FuncRole,
-    /// Wave size of a called function, if it differs from the module's wave size.
+    /// Number of lanes for which a called function is compiled, if it differs from that of the module.
     pub wave_size: Option<u32>,
     /// Entry state.
     pub abi: Abi,
     /// Size of statically allocated LDS in bytes.
     pub lds_size: u32,
-    /// Size of scratch memory per work-item for private variables, in bytes; the allocator adds spill slots.
+    /// Private memory of the function in bytes per work-item. It holds private variables; the allocator adds
+    /// spill slots.
     pub scratch_size: u32,
     /// Size of explicit kernel arguments in bytes.
     pub kernarg_size: u32,
@@ -354,18 +364,18 @@ pub struct MachFunc {
     pub vgprs: u32,
     /// One more than the highest accumulation VGPR in use. Set by the allocator.
     pub agprs: u32,
-    /// One more than the highest numbered SGPR in use, not counting VCC and other special registers. Set by
+    /// One more than the highest SGPR number in use. VCC and other special registers are not counted. Set by
     /// the allocator.
     pub sgprs: u32,
     /// Whether an instruction uses VCC, explicitly or implicitly. Set by the allocator.
     pub uses_vcc: bool,
-    /// Whether the stack size of a kernel's calls is unknown, because there is recursion or code of another
-    /// object.
+    /// Whether the stack size that a kernel's calls need is unknown, because a callee is recursive or in
+    /// another object.
     pub dynamic_stack: bool,
-    /// Registers that a call of the function may clobber. Set by the allocator.
+    /// Registers whose value a call of this function may change. Set by the allocator.
     pub clobbers: RegSet,
-    /// Debug records, if debug information was requested. The `loc` of each instruction is then a point of
-    /// these records.
+    /// Records for debug information, if it was requested. The field `loc` of each instruction is then not a
+    /// source location but the number of a point in these records.
     pub track: Option<Box<MachTrack>>,
     /// Memory of removed lists, for reuse.
     pub spare: SpareLists,
@@ -391,7 +401,7 @@ impl SpareLists {
         self.params.give(vgpr_params);
     }
 
-    /// Returns a list with these instructions and room for instructions that passes insert.
+    /// Returns a copy of the instructions in a list with spare capacity for instructions that passes insert.
     pub fn insts(&mut self, insts: &[MachInst]) -> Vec<MachInst> {
         let mut list = self.insts.take(insts.len() + insts.len() / 2 + 2);
         list.extend_from_slice(insts);
@@ -501,8 +511,8 @@ impl MachFunc {
         &self.args[edge.args.start as usize..][..edge.args.len as usize]
     }
 
-    /// Returns whether the function uses the stack as called functions do: through `s[0:3]` and the stack
-    /// pointer, which are then reserved.
+    /// Returns whether the function has a stack like that of called functions, accessed through `s[0:3]` and
+    /// the stack pointer. The allocator must not assign these registers then.
     pub fn has_stack(&self) -> bool {
         self.role == FuncRole::Callee || self.calls.iter().any(|call| call.stack)
     }

@@ -1,26 +1,29 @@
-//! Hidden arguments: the arguments that runtimes pass after a kernel's own arguments, and their offsets.
+//! Hidden arguments: values such as the `printf` buffer that the runtime stores after a kernel's own
+//! arguments, and their offsets.
 //!
 //! # Source
-//! seed 000, line 4381, for hidden arguments up to V4; LLVM 14 and 19 for the arguments that metadata lists,
-//! which depends on what the code reads. `tests/hidden_arguments.rs` compares the lists with those of clang.
+//!
+//! Hidden arguments up to code object V4: seed 000, line 4381. Which of them the metadata lists depends on
+//! what the code reads, and was determined with LLVM 14 and 19. `tests/hidden_arguments.rs` compares the
+//! lists with those of clang.
 
 use crate::addressing::Apertures;
 use crate::{CodeObjectVersion, Subtarget};
 use bitflags::bitflags;
 
 bitflags! {
-    /// Conditions that determine which hidden arguments a kernel lists.
+    /// Conditions that determine which hidden arguments the metadata of a kernel lists.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct Hidden: u8 {
-        /// The code reads the `printf` buffer, or the object has `printf` formats.
+        /// The code reads the address of the `printf` buffer, or the module contains `printf` formats.
         const PRINTF_BUFFER = 1 << 0;
-        /// The code reads the queue, and the queue pointer is not in SGPRs.
+        /// The code reads the queue pointer from the hidden arguments, because it is not in SGPRs.
         const QUEUE_PTR = 1 << 1;
         /// The code reads the host-call buffer.
         const HOSTCALL_BUFFER = 1 << 2;
         /// The code reads the global offset.
         const GLOBAL_OFFSET = 1 << 3;
-        /// Code of another object is called, which may read any hidden argument.
+        /// The kernel calls code of another object, which may read any hidden argument.
         const FOREIGN = 1 << 4;
         /// The kernel has dynamic LDS.
         const DYNAMIC_LDS = 1 << 5;
@@ -30,8 +33,8 @@ bitflags! {
 }
 
 impl Hidden {
-    /// Conditions under which the code reads hidden arguments. A kernel has no hidden arguments unless one of
-    /// these holds.
+    /// Conditions that mean that the code reads a hidden argument. If none of these holds, the metadata lists
+    /// no hidden arguments.
     const READ: Hidden = Hidden::PRINTF_BUFFER
         .union(Hidden::QUEUE_PTR)
         .union(Hidden::HOSTCALL_BUFFER)
@@ -43,7 +46,7 @@ impl Hidden {
         self.intersects(Hidden::READ)
     }
 
-    /// Returns the conditions that hold on a processor independently of the code.
+    /// Returns the conditions that hold for any code on this processor.
     pub const fn of_target(target: &Subtarget) -> Hidden {
         match target.addressing.apertures {
             Apertures::Registers => Hidden::empty(),
@@ -61,8 +64,8 @@ pub struct HiddenArg {
     pub offset: u32,
     /// Size in bytes, which is also its alignment.
     pub size: u32,
-    /// Conditions of which at least one must hold for a list to contain the argument; if empty, every list
-    /// contains it.
+    /// The metadata lists the argument if at least one of these conditions holds, or if the set is empty. See
+    /// also `without`.
     with: Hidden,
     /// Conditions of which none may hold.
     without: Hidden,
@@ -71,7 +74,8 @@ pub struct HiddenArg {
 /// The hidden arguments of a code object version.
 #[derive(Debug)]
 pub struct HiddenArgs {
-    /// In the order of their offsets. A list contains at most one of several arguments with the same offset.
+    /// The hidden arguments in the order of their offsets. Several arguments may have the same offset; their
+    /// conditions exclude each other, so that a kernel lists at most one of them.
     args: &'static [HiddenArg],
     /// Total size in bytes.
     pub size: u32,
@@ -108,8 +112,8 @@ impl HiddenArgs {
         }
     }
 
-    /// Returns the offset at which the hidden arguments start after `own` bytes of the kernel's own
-    /// arguments.
+    /// Returns the offset at which the hidden arguments start, if the kernel's own arguments take `own`
+    /// bytes.
     pub const fn start(own: u32) -> u32 {
         own.saturating_add(7) & !7
     }
@@ -119,7 +123,8 @@ impl HiddenArgs {
         self.args.iter().find(|arg| arg.kind == kind).map(|arg| arg.offset)
     }
 
-    /// Returns the hidden arguments that a kernel lists, given the conditions that hold for it.
+    /// Returns the hidden arguments that the metadata lists for a kernel for which the conditions `holds` are
+    /// true.
     pub fn listed(&self, holds: Hidden) -> impl Iterator<Item = HiddenArg> {
         self.args.iter().copied().filter(move |arg| arg.is_listed(holds))
     }
@@ -138,8 +143,9 @@ const PRINTF: Hidden = Hidden::PRINTF_BUFFER;
 const HOSTCALL: Hidden = Hidden::HOSTCALL_BUFFER;
 const FOREIGN: Hidden = Hidden::FOREIGN;
 
-// Kernels cannot be enqueued from the device here, so the default queue and the completion action are listed
-// as `hidden_none` up to V4. ROCm 5.2 fails when it launches a HIP kernel that lists them.
+// Hidden arguments of code object V3 and V4. The default queue and the completion action are listed as
+// `hidden_none`, because kernels cannot be enqueued from the device here, and ROCm 5.2 fails to launch a HIP
+// kernel that lists them.
 static V3: HiddenArgs = HiddenArgs {
     args: &[
         arg("hidden_global_offset_x", 0, 8),

@@ -10,7 +10,8 @@ pub const MAX_OPERANDS: usize = 6;
 /// Encoding of an instruction that has several encodings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// The family's own encoding (SOP, memory, VOP3-only) or, for VOP1/VOP2/VOPC, the 64-bit VOP3 encoding.
+    /// The encoding of the instruction's own family (scalar, memory or VOP3-only instructions); for VOP1,
+    /// VOP2 and VOPC instructions, the 64-bit VOP3 encoding.
     #[default]
     Full,
     /// VOP1/VOP2/VOPC in their 32-bit encoding (`_e32`).
@@ -74,7 +75,7 @@ bitflags::bitflags! {
     }
 }
 
-/// Selects a part of a dword (SDWA); the numbering is the hardware's.
+/// Part of a dword that an SDWA operand uses. The discriminants are the hardware's codes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -90,7 +91,7 @@ pub enum SdwaSel {
 }
 
 impl SdwaSel {
-    /// Returns the selection of the field with `width` bits starting at bit `offset`.
+    /// Returns the part of a dword with `width` bits from bit `offset` on; `None` if SDWA cannot select it.
     pub const fn of_field(offset: u32, width: u32) -> Option<SdwaSel> {
         match (width, offset) {
             (8, 0 | 8 | 16 | 24) => SdwaSel::from_code((offset / 8) as u8),
@@ -116,23 +117,26 @@ impl SdwaSel {
     }
 }
 
-/// Controls that only some encodings have: SDWA, DPP, MTBUF and MIMG.
+/// Modifiers that belong to one encoding: SDWA, DPP, MTBUF or MIMG.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Lane {
     /// No such controls.
     #[default]
     None,
-    /// SDWA: selections of destination and sources; `unused` is 0 for padding, 1 for sign extension, 2 for
-    /// preserving; `sext` has a bit for each source.
+    /// SDWA: selected parts of the destination and of the sources. `unused` says what happens to the other
+    /// bits of the destination: 0 zeros, 1 sign extension, 2 preserved. `sext` has a bit for each source that
+    /// is sign-extended.
     Sdwa { dst: SdwaSel, unused: u8, src0: SdwaSel, src1: SdwaSel, sext: u8 },
     /// DPP: control word, row and bank masks.
     Dpp { ctrl: u16, row_mask: u8, bank_mask: u8 },
-    /// MTBUF: format of the data. Before GFX10, the data format plus 16 times the numeric format.
+    /// MTBUF: format of the data. Before GFX10 this is the data format plus 16 times the numeric format; on
+    /// GFX10 one number.
     Format(u8),
-    /// DPP8 (GFX10): eight lane numbers of three bits each, the first lane's in the lowest bits.
+    /// DPP8 (GFX10): for each of eight lanes, the number of the lane from which it reads, with three bits
+    /// each, starting with lane 0 in the lowest bits.
     Dpp8 { lanes: u32 },
-    /// MIMG: enabled components (as bits) and, on GFX10, the dimension of the image.
+    /// MIMG: enabled components of a texel, one bit for each, and on GFX10 the dimension of the image.
     Image { dmask: u8, dim: u8 },
 }
 
@@ -149,18 +153,20 @@ pub struct Mods {
     pub omod: u8,
     /// `op_sel` bits.
     pub op_sel: u8,
-    /// `op_sel_hi` bits (VOP3P). An ordinary packed instruction has the bits of all its sources set (0 would
-    /// mean that both results use the low halves); `v_fma_mix_*` on f32 sources has them clear.
+    /// `op_sel_hi` (VOP3P): one bit for each source. Packed instructions normally have the bits of all their
+    /// sources set; with 0, both results would use the low halves. For `v_fma_mix_*`, a clear bit means an
+    /// f32 source.
     pub op_sel_hi: u8,
-    /// Byte offset of a memory access. For DS instructions with two offsets: `offset0 | offset1 << 8`, in
-    /// elements.
+    /// Offset of a memory access in bytes. For DS instructions with two offsets, `offset0 | offset1 << 8`;
+    /// the unit of each is the element size.
     pub offset: i32,
     /// Controls of SDWA, DPP and other encodings.
     pub lane: Lane,
 }
 
-/// A machine instruction. Explicit operands are in the assembler's order, destinations first, and are always
-/// those of the widest form: a carry-out is explicit even if the form implies `vcc`.
+/// A machine instruction. Its explicit operands are in the assembler's order, destinations first. An
+/// instruction has the same operands in all forms: a carry-out is an explicit operand even in a form that
+/// implies `vcc` for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MachInst {
     /// Row of the instruction table.
@@ -173,7 +179,8 @@ pub struct MachInst {
     pub ops: [Operand; MAX_OPERANDS],
     /// Modifiers.
     pub mods: Mods,
-    /// Byte offset into the source text plus one; 0 means no source location (as in `ir::SrcLoc`).
+    /// Source location: byte offset into the source text plus one, or 0 if there is none (as in
+    /// `ir::SrcLoc`).
     pub loc: u32,
     /// Reason for the instruction, if a pass inserted it.
     pub note: NoteId,

@@ -1,7 +1,8 @@
-//! Positions of the fields in an instruction word, shared by the encoder and the decoder.
+//! Positions of the fields in instruction words, used by both the encoder and the decoder.
 //!
-//! An instruction is one or two dwords, treated here as one 64-bit number with the first dword low, and
-//! possibly a literal after it. `slots` determines which fields an operand occupies.
+//! An instruction has one or two dwords, and possibly a literal after these. The one or two dwords are
+//! treated here as one 64-bit number with the first dword in the low half. The module `slots` determines
+//! which fields hold which operand.
 
 use crate::inst::{Form, Lane, ModFlags};
 use crate::table::{Family, Flags, Kind, Role, Row};
@@ -21,7 +22,8 @@ impl Field {
         Field { lo, bits }
     }
 
-    /// Returns the field with the given value in place; excess bits are cut off.
+    /// Returns the value, shifted to the position of the field. Bits that do not fit in the field are
+    /// dropped.
     pub const fn put(self, value: u32) -> u64 {
         (value as u64 & self.mask()) << self.lo
     }
@@ -55,7 +57,7 @@ impl Field {
         (self.get(word) << shift) as i32 >> shift
     }
 
-    /// Returns whether the signed number fits in the field in two's complement.
+    /// Returns whether a signed number fits in the field in two's complement representation.
     pub const fn fits_signed(self, value: i32) -> bool {
         if self.bits == 0 {
             return value == 0;
@@ -89,7 +91,7 @@ fields! {
 
     SMEM_SBASE 0 6;
     SMEM_SDATA 6 7;
-    /// GFX9: whether there is an offset SGPR in addition to the immediate.
+    /// GFX9: set if the offset is the sum of an SGPR and the immediate.
     SMEM_SOE 14 1;
     SMEM_IMM 17 1;
     /// The field of GFX8 is one bit shorter and unsigned.
@@ -97,7 +99,7 @@ fields! {
     SMEM_OFFSET_GFX8 32 20;
     /// The offset SGPR if there is no immediate (GFX8, GFX9).
     SMEM_OFFSET_REG 32 7;
-    /// The offset SGPR in addition to an immediate on GFX9, always on GFX10.
+    /// The offset SGPR. GFX9 uses this field only if there is also an immediate offset, GFX10 always.
     SMEM_SOFFSET 57 7;
 
     VDST 17 8;
@@ -148,7 +150,8 @@ fields! {
     VOP3P_OP_SEL_HI2 14 1;
     VOP3P_OP_SEL_HI 59 2;
 
-    /// Matrix instructions: whether the sums, and each factor, are in accumulation VGPRs.
+    /// Matrix instructions: set if the addend and the result are in accumulation VGPRs; the next two fields
+    /// say the same for the two factors.
     MFMA_ACC_SUM 15 1;
     MFMA_ACC_A 59 1;
     MFMA_ACC_B 60 1;
@@ -156,7 +159,8 @@ fields! {
     MFMA_ABID 11 4;
     MFMA_BLGP 61 3;
 
-    /// gfx90a: whether the data of a memory access is in accumulation VGPRs.
+    /// gfx90a: set if the data of a memory instruction is in accumulation VGPRs (fields for DS, MUBUF and
+    /// FLAT).
     DS_ACC 25 1;
     MUBUF_ACC 55 1;
     FLAT_ACC 55 1;
@@ -180,23 +184,23 @@ fields! {
     FLAT_VDST 56 8;
 }
 
-/// Value of `saddr` for a GLOBAL or SCRATCH instruction without an SGPR base; on GFX10 for a SCRATCH
-/// instruction without any address register.
+/// Value of the field `saddr` that means "no SGPR base" for GLOBAL and SCRATCH instructions before GFX10. On
+/// GFX10, it means for a SCRATCH instruction that there is no address register at all.
 pub(crate) const SADDR_OFF: u32 = 0x7f;
-/// Code of `null`, with which GFX10 says that there is no SGPR.
+/// Code of the register `null`. In the field of an SGPR, GFX10 uses it for "no SGPR".
 pub(crate) const NULL: u32 = 0x7d;
 /// Value of `src0` that announces an SDWA dword.
 pub(crate) const SRC_SDWA: u32 = 249;
 /// Value of `src0` that announces a DPP dword.
 pub(crate) const SRC_DPP: u32 = 250;
-/// Value of `src0` that announces a dword with eight lane numbers, without its low two bits. These bits are
-/// 1, or 2 if inactive lanes are also read.
+/// Value of the field `src0` that says that the second dword is a DPP8 dword. The value is without its low
+/// two bits, which are 1, or 2 if inactive lanes are also read.
 pub(crate) const SRC_DPP8: u32 = 232;
 /// Source code of a literal.
 pub(crate) const SRC_LITERAL: u32 = 255;
 
-/// The encodings. They differ from the families: for example, a VOP2 instruction may be encoded as `Vop32`,
-/// `Vop3`, `Sdwa` or `Dpp`.
+/// Encodings of instruction words. An instruction of one family may have several encodings: a VOP2
+/// instruction, for example, `Vop32`, `Vop3`, `Sdwa` or `Dpp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub(crate) enum Encoding {
@@ -219,8 +223,8 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// Returns the encoding of a row in a form; `None` if there is none, or if it is one of `graphics`.
-    /// `lane` distinguishes the two encodings of DPP.
+    /// Returns the encoding for an instruction in a form. `None` if the instruction has no such form, or if
+    /// the module `graphics` encodes it. `lane` tells DPP and DPP8 apart.
     #[inline]
     pub fn of(target: &Target, row: &Row, form: Form, lane: Lane) -> Option<Encoding> {
         Some(match row.family {
@@ -249,7 +253,7 @@ impl Encoding {
             Form::E32 => (Encoding::Vop32, Flags::NO_E32),
             Form::Sdwa if target.has(Feature::SDWA) => (Encoding::Sdwa, Flags::NO_SDWA),
             Form::Dpp if row.family == Family::Vopc || !target.has(Feature::DPP) => return None,
-            // Of the 64-bit instructions, only gfx90a's have DPP, with `row_newbcast` only.
+            // 64-bit instructions have DPP only on gfx90a, where it is limited to `row_newbcast`.
             Form::Dpp if row.flags.contains(Flags::DPP64) && !target.has(Feature::GFX90A) => return None,
             Form::Dpp if matches!(lane, Lane::Dpp8 { .. }) => match target.generation {
                 Generation::Gfx10 => (Encoding::Dpp8, Flags::NO_DPP),
@@ -275,7 +279,7 @@ impl Encoding {
         }
     }
 
-    /// Returns whether a source may be a literal after the instruction.
+    /// Returns whether a literal can follow an instruction in this encoding.
     pub const fn has_literals(self, generation: Generation) -> bool {
         match self {
             Encoding::Sop1 | Encoding::Sop2 | Encoding::Sopc | Encoding::Sopk | Encoding::Vop32 => true,
@@ -285,14 +289,15 @@ impl Encoding {
     }
 }
 
-/// Returns the constant bits of a family's own encoding (the 32-bit one if it has one) and the position of
-/// its opcode.
+/// Returns the constant bits of a family's own encoding, and the field of its opcode. For a family with a
+/// 32-bit and a 64-bit encoding, this is the 32-bit one.
 #[inline]
 pub(crate) fn family_pattern(generation: Generation, family: Family) -> (u64, Field) {
     PATTERNS[generation as usize][family as usize]
 }
 
-/// Table of [`pattern`], because it is needed for every instruction that is encoded or decoded.
+/// Results of [`pattern`] for all generations and families. They are precomputed because each instruction
+/// that is encoded or decoded needs one.
 static PATTERNS: [[(u64, Field); Family::COUNT]; Generation::COUNT] = {
     let mut all = [[(0, ABSENT); Family::COUNT]; Generation::COUNT];
     let mut generation = 0;
@@ -337,7 +342,8 @@ const fn pattern(generation: Generation, family: Family) -> (u64, Field) {
     }
 }
 
-/// Returns the number that is added to a family's opcode in the VOP3 encoding.
+/// Returns the number that is added to an opcode of the family to get the VOP3 opcode of the same
+/// instruction.
 pub(crate) const fn vop3_base(generation: Generation, family: Family) -> u32 {
     match (family, generation) {
         (Family::Vop2, _) => 0x100,
@@ -354,11 +360,13 @@ const fn flag(bit: u8, flag: ModFlags) -> FlagBit {
     (Field::new(bit, 1), flag)
 }
 
-/// Positions that differ between generations, other than those of opcodes. Absent fields have no bits.
+/// Positions of fields that differ between generations; opcode fields are in [`pattern`]. A field that a
+/// generation does not have has a width of 0 bits.
 pub(crate) struct Layout {
     pub vop3_clamp: [FlagBit; 1],
     pub vop3_op_sel: Field,
-    /// On GFX8, SDWA has neither scalar sources nor an output modifier.
+    /// Output modifier of SDWA. Absent on GFX8, where SDWA has no output modifier. Scalar sources, see
+    /// `sdwa_scalars`, are absent there too.
     pub sdwa_omod: Field,
     pub sdwa_scalars: bool,
     /// Valid control words of DPP.
@@ -371,12 +379,14 @@ pub(crate) struct Layout {
     pub spare: Spare,
 }
 
-/// Bits between the fields that LLVM's disassembler ignores; determined for GFX8 to GFX10.
+/// For each encoding, the bits outside of all fields that LLVM's disassembler ignores. They were determined
+/// for GFX8 to GFX10.
 pub(crate) struct Spare {
     pub smem: u64,
     pub ds: u64,
     pub mubuf: u64,
-    /// Bits of the offset, registers and cache fields that are ignored for an instruction without operands.
+    /// Bits that LLVM's disassembler ignores in an MUBUF instruction without operands, such as a cache
+    /// invalidation: the offset, registers and cache flags.
     pub mubuf_bare: u64,
     pub flat: u64,
     pub sdwa: u64,
@@ -385,11 +395,13 @@ pub(crate) struct Spare {
     pub dpp: u64,
 }
 
-/// Bits of the offset and registers of MUBUF, and the bits between them.
+/// MUBUF bits that are ignored in an instruction without operands: the fields of offset and registers, and
+/// the bits between them.
 const MUBUF_BARE: u64 = 0xff7f_ffff_0202_0fff;
 
-/// `quad_perm`, `row_shl`, `row_shr`, `row_ror` by 1 to 15; `wave_shl`, `wave_rol`, `wave_shr`, `wave_ror` by
-/// 1; `row_mirror`, `row_half_mirror`; `row_bcast` of 15 and 31.
+/// DPP control words of GFX8 and GFX9: `quad_perm`; `row_shl`, `row_shr` and `row_ror` by 1 to 15;
+/// `wave_shl`, `wave_rol`, `wave_shr` and `wave_ror` by 1; `row_mirror`, `row_half_mirror`; `row_bcast` of 15
+/// and 31.
 const DPP_CTRL_GFX8: [RangeInclusive<u16>; 9] = [
     0..=0xff,
     0x101..=0x10f,
@@ -406,7 +418,8 @@ const DPP_CTRL_GFX90A: [RangeInclusive<u16>; 10] = {
     let [a, b, c, d, e, f, g, h, i] = DPP_CTRL_GFX8;
     [a, b, c, d, e, f, g, h, i, 0x150..=0x15f]
 };
-/// GFX10: no control words that cross rows, but additionally `row_share` and `row_xmask`.
+/// DPP control words of GFX10. The words that move data across rows are missing; `row_share` and `row_xmask`
+/// are new.
 const DPP_CTRL_GFX10: [RangeInclusive<u16>; 6] =
     [0..=0xff, 0x101..=0x10f, 0x111..=0x11f, 0x121..=0x12f, 0x140..=0x141, 0x150..=0x16f];
 
@@ -486,8 +499,8 @@ static GFX9_LAYOUT: Layout = Layout {
         dpp: 3 << 49,
     },
 };
-/// gfx90a: an additional scope bit, and no bits for `tfe` and `nv`, because these select accumulation
-/// registers.
+/// gfx90a differs from GFX9: it has an additional scope bit (`scc`), and no bits for `tfe` and `nv`, because
+/// these positions say that data is in accumulation registers.
 static GFX90A_LAYOUT: Layout = Layout {
     vop3_clamp: [flag(15, ModFlags::CLAMP)],
     vop3_op_sel: Field::new(11, 4),
@@ -545,7 +558,7 @@ impl Layout {
         }
     }
 
-    /// Returns the single-bit modifiers for which the encoding has room.
+    /// Returns the single-bit modifiers that exist in an encoding, with their positions.
     pub fn flags(&'static self, encoding: Encoding) -> &'static [FlagBit] {
         match encoding {
             Encoding::Smem => self.smem,
@@ -560,7 +573,8 @@ impl Layout {
     }
 }
 
-/// Returns the bits of an encoding that are set whatever the operands.
+/// Returns the bits that are set in each encoded instruction of this row and encoding, whatever its operands
+/// and modifiers.
 #[inline]
 pub(crate) fn fixed_bits(target: &Target, row: &Row, encoding: Encoding) -> u64 {
     match (target.generation, encoding) {
@@ -569,7 +583,8 @@ pub(crate) fn fixed_bits(target: &Target, row: &Row, encoding: Encoding) -> u64 
         (Gfx10, Encoding::Vop3) if row.family == Family::Vopc && row.ops[0].role == Role::Use => {
             VOP3_DST.put(126)
         }
-        // Moves from and to accumulation VGPRs have the bits of a packed instruction without `op_sel`.
+        // Moves from and to accumulation VGPRs are VOP3P instructions without `op_sel`, but the `op_sel_hi`
+        // bits must be set as in a packed instruction.
         (_, Encoding::Vop3p) if row.has_kind(Kind::Agpr) => VOP3P_OP_SEL_HI.put(3) | VOP3P_OP_SEL_HI2.put(1),
         _ => 0,
     }

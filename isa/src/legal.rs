@@ -1,7 +1,8 @@
-//! Rules for the operands of an instruction and their combinations.
+//! Rules for the operands of one instruction and for their combination.
 //!
-//! [`problem`] checks an instruction before registers are assigned, using the operand specs of its row and
-//! the properties of the subtarget. With hardware registers, `encode` refuses the same instructions and more.
+//! [`problem`] checks these rules before registers are assigned, so that passes cannot create instructions
+//! that the encoder would refuse later. It uses the operand specs in the instruction table and the properties
+//! of the subtarget. With hardware registers, `encode` makes the same checks and a few more.
 
 use crate::addressing::Offsets;
 use crate::encode;
@@ -16,21 +17,22 @@ use crate::subtarget::Subtarget;
 use crate::table::{Caps, Family, Flags, Implicit, Kind, OpSpec, Role, Row, op};
 use crate::target::{Feature, Generation, Target};
 
-/// Why an instruction cannot be encoded as it is. Operands are given by their index.
+/// Reason why an instruction cannot be encoded. A number is the index of the operand that causes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Illegal {
     /// The processor does not have the instruction.
     Unavailable,
     /// Wrong number of operands.
     Count,
-    /// The operand is of a kind or register class that is not accepted.
+    /// The operand is of a kind, or a register of a class, that the instruction does not accept there.
     Kind(u8),
-    /// The operand has the wrong number of dwords, or contains registers of both classes.
+    /// The operand has the wrong number of dwords, or mixes SGPRs and VGPRs.
     Width(u8),
-    /// There is no room for the literal, or it is a second literal; also an inline constant that the
-    /// processor does not have.
+    /// The encoding has no room for the literal, or it is a second literal, or the operand is an inline
+    /// constant that the processor does not have.
     Literal(u8),
-    /// With this operand, the instruction takes too many values over the constant bus.
+    /// With this operand, the instruction uses more different scalar values than the constant bus can
+    /// transfer.
     ConstantBus(u8),
     /// The immediate offset does not fit.
     Offset,
@@ -50,8 +52,8 @@ impl std::fmt::Display for Illegal {
     }
 }
 
-/// Returns the first reason why an instruction with virtual or hardware registers cannot be encoded, if there
-/// is one. Pseudo-instructions have no encoding and are not checked.
+/// Returns the first reason why an instruction cannot be encoded, or `None` if it can be. Its registers may
+/// be virtual. Pseudo-instructions are never encoded, so this returns `None` for them.
 pub fn problem(target: &Subtarget, inst: &MachInst, func: &MachFunc) -> Option<Illegal> {
     let row = inst.op.row();
     if row.family == Family::Pseudo {
@@ -63,7 +65,8 @@ pub fn problem(target: &Subtarget, inst: &MachInst, func: &MachFunc) -> Option<I
     if usize::from(inst.len) != row.ops.len() {
         return Some(Illegal::Count);
     }
-    // Numbers of literals and of values that may use the constant bus. Most instructions have at most one.
+    // Counters of literals, and of values that may use the constant bus. Most instructions have at most one
+    // of either.
     let (mut literals, mut scalars) = (0, 0);
     for (n, (spec, &operand)) in (0..).zip(row.ops.iter().zip(inst.operands())) {
         let regs = registers(func, operand);
@@ -99,9 +102,10 @@ pub fn problem(target: &Subtarget, inst: &MachInst, func: &MachFunc) -> Option<I
     (!fits).then_some(Illegal::Offset)
 }
 
-/// Returns why an instruction could not be encoded if its virtual registers were hardware registers and its
-/// branches short; `None` if it could. Unlike [`problem`], it checks everything that the encoder checks,
-/// except the constant bus.
+/// Returns the encoder's reason for refusing an instruction, or `None` if it can be encoded. Virtual
+/// registers are replaced by suitable hardware registers, and branches are taken to be short. Unlike
+/// [`problem`], this runs the encoder itself and therefore all of its checks, but does not check the constant
+/// bus.
 pub fn unencodable(target: &Target, original: &MachInst, func: &MachFunc) -> Option<encode::Problem> {
     let mut inst = *original;
     for (n, operand) in inst.ops[..usize::from(inst.len)].iter_mut().enumerate() {
@@ -125,8 +129,8 @@ fn is_label(inst: &MachInst, index: usize) -> bool {
     inst.op.row().ops.get(index).is_some_and(|spec| spec.kind == Kind::Label)
 }
 
-/// Returns whether an operand is a lane mask that has no field in the instruction's encoding and therefore
-/// must be VCC.
+/// Returns whether an operand must be VCC because it is a lane mask for which the instruction's encoding has
+/// no field.
 pub fn is_vcc(target: &Target, inst: &MachInst, index: usize) -> bool {
     let row = inst.op.row();
     if inst.form == Form::Full || row.ops.get(index).is_none_or(|spec| spec.kind != Kind::Mask) {
@@ -136,7 +140,7 @@ pub fn is_vcc(target: &Target, inst: &MachInst, index: usize) -> bool {
         .is_some_and(|encoding| Slots::new(target, row, encoding).nth(row, index) == Some(Slot::Vcc))
 }
 
-/// Describes the operands of an instruction for messages; `None` if it has no operands.
+/// Returns a description of an instruction's operands for error messages; `None` if it has no operands.
 pub fn usage(row: &Row) -> Option<String> {
     let operands: Vec<String> = row.ops.iter().map(describe).collect();
     (!operands.is_empty()).then(|| format!("the operands of `{}`: {}", row.name, operands.join("; ")))
@@ -169,8 +173,8 @@ fn describe(spec: &OpSpec) -> String {
 /// 1/(2*pi) as an inline constant.
 const INV_2PI: u16 = 248;
 
-/// Returns the offsets for which an instruction has room in `Mods::offset`; `None` if the field holds
-/// something else.
+/// Returns the range of offsets that an instruction can have in `Mods::offset`. `None` if the instruction has
+/// no such offset.
 pub fn offsets(target: &Subtarget, row: &Row) -> Option<Offsets> {
     let addressing = &target.addressing;
     match row.family {
@@ -183,7 +187,7 @@ pub fn offsets(target: &Subtarget, row: &Row) -> Option<Offsets> {
     }
 }
 
-/// Returns whether an instruction, in its current form, may be followed by a literal.
+/// Returns whether the instruction in its current form has room for a literal.
 pub fn takes_literal(target: &Target, inst: &MachInst) -> bool {
     Encoding::of(target, inst.op.row(), inst.form, inst.mods.lane)
         .is_some_and(|encoding| encoding.has_literals(target.generation))
@@ -217,8 +221,8 @@ fn operand_problem(
         Kind::Imm => !matches!(operand, Operand::Imm(_)),
         Kind::Vaddr => class != Some(RegClass::Vgpr) && !is_absent,
         Kind::Saddr => class != Some(RegClass::Sgpr) && !is_absent,
-        // Accumulation registers are only used for spilling, and compiled code has no matrix or graphics
-        // instructions.
+        // Code that `kernc` compiles has no matrix or graphics instructions, and uses accumulation registers
+        // only for spilling. So the check of other kinds of operands is superficial.
         Kind::Agpr => !matches!(operand, Operand::Reg(range) if range.first.is_agpr()),
         Kind::Avgpr | Kind::Acc => true,
         Kind::ExportTarget | Kind::Channel | Kind::Attribute | Kind::Parameter => true,
@@ -253,8 +257,8 @@ fn literal_problem(target: &Target, inst: &MachInst, row: &Row) -> Option<Illega
     None
 }
 
-/// Returns the last operand that uses the constant bus, if too many do; the preceding operands may keep using
-/// it.
+/// If the instruction uses the constant bus for too many values, returns the last operand that does so as the
+/// reason; moving this operand to a VGPR leaves the bus to the others.
 fn bus_problem(target: &Target, inst: &MachInst, func: &MachFunc) -> Option<Illegal> {
     let row = inst.op.row();
     if constant_bus_ok(target, inst, Some(func)) {
@@ -272,29 +276,33 @@ fn bus_problem(target: &Target, inst: &MachInst, func: &MachFunc) -> Option<Ille
 enum BusValue {
     Hw(RegRange),
     Virt(crate::reg::VReg),
-    /// A literal, and whether its operand has 64 bits; the same literal counts separately for 32-bit and
-    /// 64-bit operands.
+    /// A literal, with a flag that says whether its operand has 64 bits. The same number in a 32-bit and in a
+    /// 64-bit operand counts as two values.
     Literal(u32, bool),
 }
 
-/// Returns the number of values that a vector instruction may take over the constant bus: one; on GFX10 two,
+/// Returns how many different values a vector instruction may use over the constant bus: one; on GFX10 two,
 /// except for 64-bit shifts.
 pub fn constant_bus_limit(target: &Target, row: &Row) -> usize {
     if target.generation == Generation::Gfx10 && !row.flags.contains(Flags::BUS1) { 2 } else { 1 }
 }
 
-/// Returns whether a vector instruction respects the limit of the constant bus: it may read one SGPR (pair)
-/// or literal, on GFX10 two ([`constant_bus_limit`]), each any number of times. A literal needs a 32-bit
-/// encoding or, on GFX10, VOP3, and there is at most one. All other instructions are accepted.
+/// Returns whether a vector instruction respects the limit of the constant bus; always true for other
+/// instructions.
 ///
-/// `func` gives the class of virtual registers; without it they count as VGPRs. Inline constants do not use
-/// the bus. Status bits and apertures, which are encoded like constants, do use it.
+/// The values on the bus are SGPRs or SGPR pairs, literals, status bits and apertures. An instruction may use
+/// one such value, on GFX10 two ([`constant_bus_limit`]), each in any number of operands. Inline constants do
+/// not use the bus. A literal also needs an encoding with room for it (32-bit encodings; on GFX10 also VOP3),
+/// and there may be only one.
+///
+/// `func` tells whether virtual registers are SGPRs; without it, they are treated as VGPRs.
 pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&MachFunc>) -> bool {
     let row = inst.op.row();
     if !row.is_valu() {
         return true;
     }
-    // Fast path: nearly all instructions have only VGPRs and inline constants.
+    // Fast path for most instructions, whose operands are all VGPRs and inline constants, so that they do not
+    // use the bus.
     let by_wire = |operand: &Operand| match operand {
         Operand::Reg(range) => range.first.is_vgpr(),
         Operand::Inline(_) => true,
@@ -317,7 +325,8 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&MachFunc>
         }
         true
     };
-    // LLVM counts an implied VCC as a pair, whatever the wave size.
+    // A VCC operand that the encoding implies uses the bus. LLVM counts it as a register pair, whatever the
+    // wave size.
     for (flag, first, len) in [(Implicit::READ_VCC, Reg::VCC, 2), (Implicit::READ_M0, Reg::M0, 1)] {
         if row.implicit.contains(flag) {
             fits(BusValue::Hw(RegRange { first, len }));
@@ -333,7 +342,7 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&MachFunc>
         if implied_mask && spec.kind == Kind::Mask {
             continue;
         }
-        // The lane selection of `v_writelane_b32` does not read M0 over the constant bus.
+        // `v_writelane_b32` does not use the constant bus for M0 if M0 is its lane selection.
         let lane_write = matches!(inst.op, op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2);
         if lane_write && index == 2 && operand == Operand::reg(Reg::M0) {
             continue;
@@ -353,8 +362,8 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&MachFunc>
     true
 }
 
-/// Returns whether a matrix instruction with more than four result registers adds to registers that overlap
-/// its result registers without being the same.
+/// Returns whether the addend of a matrix instruction overlaps its result without being in exactly the same
+/// registers, which is not allowed if the result has more than four registers.
 pub fn sum_overlaps(row: &Row, inst: &MachInst) -> bool {
     match (inst.ops[0], inst.ops[3]) {
         (Operand::Reg(to), Operand::Reg(sum)) if row.caps.contains(Caps::MFMA) && to.len > 4 => {

@@ -1,5 +1,5 @@
-//! Names of numbers in program-flow instructions: hardware registers, messages and their operations. The
-//! meaning of each name, and the processors that know it, were determined with LLVM 19's assembler and
+//! Names of numbers in scalar instructions: hardware registers, messages and the operations of messages. The
+//! meaning of each name, and the processors that have it, were determined with LLVM 19's assembler and
 //! disassembler.
 
 use crate::target::{Feature, Generation, Target};
@@ -52,13 +52,14 @@ static HW_REGISTERS: &[Name] = &[
     Name { lacks: Feature::GFX10_3, ..name("HW_REG_XNACK_MASK", 22, Gfx10, Gfx10) },
     name("HW_REG_HW_ID1", 23, Gfx10, Gfx10),
     name("HW_REG_HW_ID2", 24, Gfx10, Gfx10),
-    // These registers are only read. LLVM 19 accepts the older name for the first one.
+    // These hardware registers can only be read. For the first register, LLVM 19 also accepts this older
+    // name.
     name("HW_REG_HW_ID", 23, Gfx10, Gfx10),
     name("HW_REG_POPS_PACKER", 25, Gfx10, Gfx10),
     Name { requires: Feature::GFX10_3, ..name("HW_REG_SHADER_CYCLES", 29, Gfx10, Gfx10) },
 ];
 
-/// Messages of `s_sendmsg`. Messages 2, 3 and 15 have an operation.
+/// Messages that `s_sendmsg` can send. Messages 2, 3 and 15 also have an operation.
 static MESSAGES: &[Name] = &[
     name("MSG_INTERRUPT", 1, Gfx6, Gfx10),
     name("MSG_GS", 2, Gfx6, Gfx10),
@@ -101,7 +102,7 @@ fn known(rows: &'static [Name], target: &Target) -> impl Iterator<Item = &'stati
     rows.iter().filter(move |row| row.is_known_to(target))
 }
 
-/// Returns the hardware registers that have names on a processor.
+/// Returns the names of hardware registers on a processor.
 pub fn hw_registers(target: &Target) -> impl Iterator<Item = &'static Name> {
     known(HW_REGISTERS, target)
 }
@@ -111,7 +112,7 @@ pub fn messages(target: &Target) -> impl Iterator<Item = &'static Name> {
     known(MESSAGES, target)
 }
 
-/// Returns the operations of a message that have names on a processor.
+/// Returns the names of the operations that a message can have on a processor.
 pub fn operations(target: &Target, message: u32) -> impl Iterator<Item = &'static Name> {
     let rows = match message {
         MSG_GS | MSG_GS_DONE => GS_OPERATIONS,
@@ -160,7 +161,8 @@ static DEPENDENCY_COUNTERS: &[DependencyCounter] = &[
     DependencyCounter { name: "depctr_vm_vsrc", shift: 2, bits: 3, requires: NONE },
 ];
 
-/// Returns the counters of `s_waitcnt_depctr`, in the order in which they are printed.
+/// Returns the counters that `s_waitcnt_depctr` can wait for on a processor, in the order in which they are
+/// printed.
 pub fn dependency_counters(target: &Target) -> impl Iterator<Item = &'static DependencyCounter> {
     DEPENDENCY_COUNTERS.iter().filter(|row| target.has(row.requires))
 }

@@ -2,9 +2,9 @@
 //!
 //! # Source
 //! Vega ISA manual, the limits on waves; seed 000, line 2640 ff. for the allocation units of registers and
-//! LDS. Sizes of register files, units and limits are properties of the [`Target`]: waves of 32 lanes have
-//! twice as many VGPRs, in units twice as large. From GFX10 on, every wave gets the same number of SGPRs, so
-//! that SGPRs are never the limit.
+//! LDS. Sizes of register files, units and limits are properties of the [`Target`]: in waves of 32 lanes, a
+//! VGPR takes half the space, so that there are twice as many VGPRs, in allocation units twice as large. From
+//! GFX10 on, every wave gets the same number of SGPRs, so that SGPRs are never the limit.
 
 use crate::subtarget::Subtarget;
 use crate::target::{Feature, Target};
@@ -48,7 +48,7 @@ pub struct Occupancy {
 pub struct Usage {
     /// Vector registers per lane.
     pub vgprs: u32,
-    /// Scalar registers, including VCC and other special registers.
+    /// Number of SGPRs of the kernel, including VCC and other special registers.
     pub sgprs: u32,
     /// LDS per work-group in bytes.
     pub lds: u32,
@@ -81,8 +81,8 @@ impl Occupancy {
 }
 
 impl Subtarget {
-    /// Returns the number of compute units whose SIMDs and LDS a work-group can use: one, or the two of a
-    /// work-group processor.
+    /// Returns how many compute units a work-group can use with their SIMDs and LDS: one, or both compute
+    /// units of a work-group processor.
     pub fn units_per_group(&self) -> u32 {
         if self.has(Feature::WAVE32) && !self.cumode { 2 } else { 1 }
     }
@@ -94,9 +94,9 @@ impl Subtarget {
 }
 
 impl Target {
-    /// Returns the number of VGPRs that a wave allocates for `vgprs` VGPRs and `agprs` accumulation VGPRs. If
-    /// the accumulation VGPRs are a separate register file, this is the larger number. On gfx90a, where they
-    /// follow the VGPRs from a multiple of four on, it is the sum.
+    /// Returns the number of VGPRs that are allocated for a wave with `vgprs` VGPRs and `agprs` accumulation
+    /// VGPRs. If accumulation VGPRs have a register file of their own, this is the larger of both numbers. On
+    /// gfx90a, where they share the file and start at a multiple of four after the VGPRs, it is the sum.
     pub fn vgprs_with(&self, vgprs: u32, agprs: u32) -> u32 {
         match agprs {
             0 => vgprs,
@@ -105,8 +105,8 @@ impl Target {
         }
     }
 
-    /// Returns the number of accumulation VGPRs that are available at no additional cost to a wave that
-    /// allocates `vgprs` VGPRs, of which the first 256 are ordinary VGPRs.
+    /// Returns how many accumulation VGPRs a wave can use without allocating more registers, if it allocates
+    /// `vgprs` registers of which the first 256 are ordinary VGPRs.
     pub fn agprs_within(&self, vgprs: u32) -> u32 {
         match self.has(Feature::MAI) {
             true if self.has(Feature::GFX90A) => vgprs.min(self.addressable_vgprs).saturating_sub(256),
@@ -115,19 +115,19 @@ impl Target {
         }
     }
 
-    /// Returns the number of waves for which a SIMD has enough VGPRs.
+    /// Returns the maximum number of waves on a SIMD if each wave uses `vgprs` VGPRs.
     pub fn waves_by_vgprs(&self, vgprs: u32) -> u32 {
         let allotted = vgprs.clamp(1, u32::MAX / 2).next_multiple_of(self.vgpr_granule);
         (self.total_vgprs / allotted).min(self.max_waves)
     }
 
-    /// Returns the number of waves for which a SIMD has enough SGPRs.
+    /// Returns the maximum number of waves on a SIMD if each wave uses `sgprs` SGPRs.
     pub fn waves_by_sgprs(&self, sgprs: u32) -> u32 {
         let allotted = sgprs.clamp(1, u32::MAX / 2).next_multiple_of(self.sgpr_granule);
         (self.total_sgprs / allotted).min(self.max_waves)
     }
 
-    /// Returns the maximum number of VGPRs per lane if the SIMD should hold `waves` waves.
+    /// Returns the maximum number of VGPRs that a kernel may use so that a SIMD can hold `waves` waves.
     pub fn vgprs_for_waves(&self, waves: u32) -> u32 {
         let share = self.total_vgprs / waves.max(1) / self.vgpr_granule * self.vgpr_granule;
         share.clamp(self.vgpr_granule, self.addressable_vgprs)

@@ -12,8 +12,8 @@ pub struct RegRange {
     pub len: u8,
 }
 
-/// Virtual registers that must become consecutive hardware registers: a slice of `MachFunc::tuples`. The
-/// struct is packed so that an operand fits in eight bytes.
+/// A group of virtual registers for which the allocator must find consecutive hardware registers: a slice of
+/// `MachFunc::tuples`. The struct is packed so that an operand fits in eight bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(Rust, packed)]
 pub struct Tuple {
@@ -31,10 +31,10 @@ pub struct Scattered {
 }
 
 impl Scattered {
-    /// Maximum number of registers in one operand, which keeps the size of `Operand` at eight bytes.
+    /// Maximum number of registers in one operand. It is chosen so that `Operand` has eight bytes.
     pub const MAX: usize = 6;
 
-    /// Returns the operand with the given VGPR numbers; `None` if there are too many.
+    /// Returns the operand with the given VGPR numbers; `None` if there are more than [`Scattered::MAX`].
     pub fn new(numbers: &[u8]) -> Option<Scattered> {
         let mut all = [0; Scattered::MAX];
         all.get_mut(..numbers.len())?.copy_from_slice(numbers);
@@ -47,36 +47,37 @@ impl Scattered {
     }
 }
 
-/// An operand. Operands are in the order in which the assembler writes them.
+/// An operand of a machine instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Operand {
-    /// Absent (`off` for a global address, or a missing destination).
+    /// No operand: `off` for a global address, or a destination that the instruction does not have.
     #[default]
     None,
     /// Hardware registers.
     Reg(RegRange),
     /// Virtual registers.
     Virt(Tuple),
-    /// VGPRs that need not be consecutive: an image address of GFX10. If they do not fit, further operands
-    /// after the row's last operand hold the rest.
+    /// VGPRs that need not be consecutive: part of an image address on GFX10. An address with more registers
+    /// than fit here continues in further operands, after the last operand in the instruction's row.
     Scattered(Scattered),
-    /// An inline constant, given by its source code 128..=248: 128..=192 are 0..=64, 193..=208 are -1..=-16,
-    /// 240..=248 are 0.5 -0.5 1.0 -1.0 2.0 -2.0 4.0 -4.0 1/(2*pi) in the operand's own floating-point type.
+    /// An inline constant, given by its code in a source field: codes 128 to 192 are the integers 0 to 64,
+    /// 193 to 208 are -1 to -16, 240 to 248 are 0.5, -0.5, 1.0, -1.0, 2.0, -2.0, 4.0, -4.0 and 1/(2*pi) in
+    /// the operand's own floating-point type.
     Inline(u16),
     /// A 32-bit literal that follows the instruction.
     Literal(u32),
-    /// A field of the instruction that is not a source operand: `simm16`, an `s_waitcnt` mask, a memory
-    /// offset of SMEM.
+    /// A number that is part of the instruction and not a source operand: `simm16`, the mask of `s_waitcnt`,
+    /// or the memory offset of SMEM.
     Imm(i32),
     /// A branch target.
     Block(MBlock),
-    /// A reference to a global variable or a function: an index into `MachFunc::relocs`, whose entry gives
-    /// the target, the addend, and which part of the distance or address the operand holds.
+    /// A reference to a global variable or function: an index into `MachFunc::relocs`, which gives the
+    /// target, the addend, and which part of the distance or address this operand holds.
     Reloc(u32),
 }
 
-/// Returns the source code of the inline constant that a 16-bit operand reads as `bits`: integers from -16 to
-/// 64, eight floats, and 1/(2 pi).
+/// Returns the code of the inline constant whose value in a 16-bit operand has these bits: an integer from
+/// -16 to 64, one of eight floats, or 1/(2 pi). `None` if there is no such constant.
 pub const fn inline_half(bits: u16) -> Option<u16> {
     Some(match bits {
         0..=64 => 128 + bits,
@@ -110,8 +111,8 @@ impl Operand {
     /// `exec` as a 64-bit mask.
     pub const EXEC: Operand = Operand::regs(Reg::EXEC, 2);
 
-    /// Returns a 32-bit integer operand: an inline constant if the bits are those of an inline integer or
-    /// f32, otherwise a literal.
+    /// Returns an operand for a 32-bit source: an inline constant if one has these bits (an integer or an
+    /// f32), otherwise a literal.
     pub const fn int(value: i32) -> Operand {
         match value {
             0..=64 => Operand::Inline(128 + value as u16),
@@ -128,19 +129,18 @@ impl Operand {
         Operand::int(bits as i32)
     }
 
-    /// Returns an f16 operand, given its bits, for a source that is read as f16.
+    /// Returns an operand with these bits for a source that the instruction reads as f16.
     pub const fn f16(bits: u16) -> Operand {
         match inline_half(bits) {
-            // Integers are handled as 32-bit integers, and not all processors have the constant with code
-            // 248.
+            // Only floats with codes up to 247 become inline constants here: small integers are handled by
+            // `int`, and not all processors have the constant with code 248 (1/(2 pi)).
             Some(code @ 240..=247) => Operand::Inline(code),
             _ => Operand::int(bits as i32),
         }
     }
 
-    /// Returns a 64-bit integer operand if a small, sign-extended inline constant can express it; otherwise
-    /// `None`. (A literal in a 64-bit SALU operand is also sign-extended, but only inline constants are used
-    /// here.)
+    /// Returns an operand for a 64-bit integer source, if the value is an inline integer (-16 to 64);
+    /// otherwise `None`. Literals are not used for 64-bit sources.
     pub const fn int64(value: i64) -> Option<Operand> {
         match value {
             0..=64 => Some(Operand::Inline(128 + value as u16)),
@@ -149,8 +149,9 @@ impl Operand {
         }
     }
 
-    /// Returns an f64 operand, given its bits: an inline constant, or a literal if the low half is zero,
-    /// because the hardware puts a literal into the high half.
+    /// Returns an operand for an f64 source, given its bits: an inline constant, or a literal if the low half
+    /// is zero. (The hardware takes a literal as the high half and sets the low half to zero.) `None` for
+    /// other values.
     pub const fn f64(bits: u64) -> Option<Operand> {
         if let Some(op) = Operand::int64(bits as i64) {
             return Some(op);
@@ -171,7 +172,7 @@ impl Operand {
         Some(Operand::Inline(code))
     }
 
-    /// Returns dword `n` of a register operand; other operands are returned unchanged.
+    /// Returns the operand for dword `n` of a register group. Returns other operands unchanged.
     pub const fn dword(self, n: u8) -> Operand {
         match self {
             Operand::Virt(tuple) => Operand::Virt(Tuple { start: tuple.start + n as u32, len: 1 }),
@@ -180,7 +181,7 @@ impl Operand {
         }
     }
 
-    /// Returns whether it is a constant source (inline or literal).
+    /// Returns whether the operand is an inline constant or a literal.
     pub const fn is_const(self) -> bool {
         matches!(self, Operand::Inline(_) | Operand::Literal(_) | Operand::Reloc(_))
     }
@@ -195,8 +196,8 @@ impl Operand {
     }
 }
 
-/// Returns the source code of an f32 inline constant. (`1/(2*pi)` exists from GFX8 on; the encoder refuses it
-/// for GFX6 and GFX7.)
+/// Returns the code of the inline constant with the bits of an f32, if there is one. (`1/(2*pi)` exists from
+/// GFX8 on; the encoder refuses it for GFX6 and GFX7.)
 const fn inline_f32(bits: u32) -> Option<u16> {
     Some(match bits {
         0x3f00_0000 => 240,
@@ -212,7 +213,8 @@ const fn inline_f32(bits: u32) -> Option<u16> {
     })
 }
 
-/// Returns the value of an inline constant in a 32-bit operand.
+/// Returns the bits that an inline constant has in a 32-bit operand, given its code. `None` if the code is
+/// not that of an inline constant.
 pub const fn inline_value(code: u16) -> Option<u32> {
     Some(match code {
         128..=192 => (code - 128) as u32,
@@ -230,6 +232,6 @@ pub const fn inline_value(code: u16) -> Option<u32> {
     })
 }
 
-/// The size matters because every instruction holds six operands, and each pass moves all instructions of a
-/// function through the caches.
+/// Keeps operands small, because every instruction has room for six operands, and passes move many
+/// instructions.
 const _: () = assert!(size_of::<Operand>() == 8);

@@ -78,7 +78,7 @@ const GFX6_BASE: Target = Target {
     total_sgprs: 512,
     sgpr_granule: 8,
     sgpr_encoding_granule: 8,
-    // Includes FLAT_SCRATCH, which GFX6 does not have but assemblers count.
+    // LLVM's assembler counts FLAT_SCRATCH here although GFX6 does not have it.
     extra_sgprs: 4,
     addressable_vgprs: 256,
     total_vgprs: 256,
@@ -118,7 +118,7 @@ const GFX9_BASE: Target = Target {
     flat_offset_bits: 12,
     ..GFX8_BASE
 };
-/// Counted in compute unit mode: two of a work-group processor's four SIMDs.
+/// Number of SIMDs of a compute unit: two of the four SIMDs of a work-group processor.
 const GFX10_BASE: Target = Target {
     generation: Generation::Gfx10,
     features: GFX10,
@@ -136,7 +136,8 @@ const GFX10_BASE: Target = Target {
     wave_size: 32,
     global_offset_bits: 12,
     flat_offset_bits: 11,
-    // Three lines, the maximum distance that `s_inst_prefetch` can request.
+    // Padding of three cache lines, because `s_inst_prefetch` can request that the processor prefetches up to
+    // three lines.
     code_end: Some(CodeEnd { word: 0xbf9f_0000, bytes: 3 * CodeEnd::LINE }),
     ..GFX9_BASE
 };
@@ -187,7 +188,8 @@ const ROWS: [Target; COUNT] = [
     on_by_default(like(GFX9_BASE, "gfx908", (9, 0, 8), 0x30, GFX908, &[]), Feature::SRAMECC),
     on_by_default(like(GFX9_BASE, "gfx909", (9, 0, 9), 0x31, GFX902, &[]), XNACK),
     Target {
-        // Accumulation registers come from the same register file, which is twice as large.
+        // On gfx90a, accumulation registers are in the same register file as VGPRs, and this file is twice as
+        // large.
         features: GFX90A,
         addressable_vgprs: 512,
         total_vgprs: 512,
@@ -218,7 +220,8 @@ const fn on_by_default(processor: Target, features: Feature) -> Target {
     Target { on_by_default: features, ..processor }
 }
 
-/// Returns a processor of GFX8 whose waves always get 96 SGPRs.
+/// Returns a GFX8 processor with the defect in the initialisation of SGPRs: each of its waves always gets 96
+/// SGPRs.
 const fn initialised_badly(
     name: &'static str,
     version: (u32, u32, u32),
@@ -242,8 +245,8 @@ const fn numbered(mut rows: [Target; COUNT]) -> [Target; COUNT] {
     rows
 }
 
-/// Returns the processors with wavefronts of 64 lanes. Processors that support both sizes have half as many
-/// registers per lane in this mode.
+/// Changes the processors to wavefronts of 64 lanes and leaves out those that cannot do this. A processor
+/// that supports both sizes has half as many registers per lane with 64 lanes.
 const fn in_wave64(mut rows: [Target; COUNT]) -> [Target; COUNT] {
     let mut n = 0;
     while n < COUNT {

@@ -5,8 +5,9 @@ use crate::reg::Reg;
 
 const WORDS: usize = 12;
 
-/// A set of hardware registers: two words for scalar registers, four each for VGPRs and accumulation VGPRs,
-/// and two for the fictitious registers of passes, whose codes start at 1024.
+/// A set of hardware registers, stored as bits: two words for scalar registers, four words each for VGPRs and
+/// accumulation VGPRs, and two words for registers with codes from 1024 on. The latter do not exist in
+/// hardware; passes use them for state of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RegSet([u64; WORDS]);
 

@@ -18,8 +18,8 @@ use crate::table::{Family, Flags, Role};
 
 impl Subtarget {
     /// Returns whether an instruction may be executed again after it has already returned a part of its
-    /// result. The allocator then keeps its results apart from its sources. This is not possible for operands
-    /// that are modified in place.
+    /// result. The allocator must then not put a result into a register of a source, which an operand that is
+    /// modified in place cannot satisfy.
     pub fn holds_sources(&self, inst: &MachInst) -> bool {
         let row = inst.op.row();
         self.xnack.may_be_on()
@@ -29,8 +29,9 @@ impl Subtarget {
 }
 
 impl MachInst {
-    /// Returns whether a part of the instruction may have been done when it is executed again, which is so
-    /// for a scalar load of several dwords.
+    /// Returns whether a repeated execution of the instruction may find a part of its work done already. This
+    /// is so for a scalar load of several dwords, which may return some of them before it encounters a
+    /// missing page.
     pub fn is_replayed_in_parts(&self) -> bool {
         let row = self.op.row();
         row.family == Family::Smem
@@ -38,8 +39,8 @@ impl MachInst {
             && matches!(self.operands().first(), Some(Operand::Reg(range)) if range.len > 1)
     }
 
-    /// Returns the registers of a source that the instruction overwrites, if it does; registers that it
-    /// modifies in place do not count.
+    /// Returns the registers of a source that are also a destination of the instruction; `None` if there are
+    /// none. Operands that are modified in place are ignored.
     pub fn overwritten_source(&self) -> Option<RegRange> {
         let registers = |role: Role| {
             self.operands().iter().enumerate().filter_map(move |(n, operand)| match operand {

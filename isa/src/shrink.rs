@@ -29,7 +29,7 @@ fn is_vgpr(operand: Operand) -> bool {
     matches!(operand, Operand::Reg(range) if range.first.is_vgpr())
 }
 
-/// Returns whether the instruction has no modifiers for which only the 64-bit encoding has room.
+/// Returns whether the instruction has none of the modifiers that need the 64-bit encoding.
 fn plain(mods: &Mods) -> bool {
     *mods == Mods { offset: mods.offset, ..Mods::default() } && mods.lane == Lane::None
 }
@@ -188,7 +188,8 @@ macro_rules! pairs {
     };
 }
 
-/// Returns the instruction that has the same result when its first two sources are exchanged.
+/// Returns the opcode that gives the same result with the first two sources exchanged: the same opcode for
+/// commutative instructions, the reversed one otherwise.
 pub fn swapped(op: Opcode) -> Option<Opcode> {
     if op.row().flags.contains(Flags::COMMUTES) {
         return Some(op);

@@ -12,7 +12,8 @@ pub(crate) enum Slot {
     Scalar(Field),
     /// Number of a VGPR.
     Vector(Field),
-    /// Code of a source. An 8-bit field has scalar registers and constants, a 9-bit field also VGPRs.
+    /// Code of a source operand. An 8-bit field can name scalar registers and constants, a 9-bit field also
+    /// VGPRs.
     Source(Field),
     /// 8-bit code of a source in a field that otherwise holds a VGPR number: scalar registers and constants
     /// only.
@@ -21,11 +22,13 @@ pub(crate) enum Slot {
     Acc(Field),
     /// Code of a source that is an accumulation VGPR.
     AccSource(Field),
-    /// Number of a VGPR, or of an accumulation VGPR if the bit in the second field is set.
+    /// VGPR or accumulation VGPR, by its number. The second field is a bit that is set for an accumulation
+    /// VGPR.
     Either(Field, Field),
-    /// Code of a source that is a VGPR, or an accumulation VGPR if the bit in the second field is set.
+    /// VGPR or accumulation VGPR, by its source code. The second field is a bit that is set for an
+    /// accumulation VGPR.
     EitherSource(Field, Field),
-    /// Addend of a matrix instruction: like its destination, or a constant.
+    /// Addend of a matrix instruction: in registers of the same file as the result, or a constant.
     Sum(Field),
     /// SDWA source: number of a VGPR, or code of an SGPR if the bit is set.
     SdwaSource(Field, Field),
@@ -60,7 +63,8 @@ pub(crate) enum Slot {
 pub(crate) struct Slots {
     encoding: Encoding,
     generation: Generation,
-    /// Whether memory instructions, and the addends of matrix instructions, can use both files of VGPRs.
+    /// Whether the processor accepts accumulation VGPRs as well as VGPRs in memory instructions and as
+    /// addends of matrix instructions (gfx90a).
     both_files: bool,
     flags: Flags,
     index: u8,
@@ -105,14 +109,16 @@ impl Slots {
         row.ops.iter().map(|spec| self.next(spec)).nth(index)
     }
 
-    /// Returns the number of the next operand among the sources, if it is a source.
+    /// Returns the position of the next operand among the sources of the instruction (0 for the first
+    /// source); `None` if the operand is no source.
     pub fn source_of(&mut self, spec: &OpSpec) -> Option<u8> {
         let before = self.sources;
         self.next(spec);
         self.last_source().filter(|_| self.sources != before)
     }
 
-    /// Returns the number of the operand whose slot was returned last among the sources, if it was a source.
+    /// Returns the position among the sources of the operand whose slot was returned last. Meaningful only if
+    /// this operand is a source.
     pub fn last_source(&self) -> Option<u8> {
         self.sources.checked_sub(1)
     }
@@ -190,7 +196,8 @@ impl Slots {
             Gfx6 | Gfx7 => (SMRD_SDATA, SMRD_SBASE),
             _ => (SMEM_SDATA, SMEM_SBASE),
         };
-        // Without data, the base is the first operand (`s_dcache_discard`).
+        // `s_dcache_discard` and similar instructions have no data operand, so their address base is the
+        // first operand.
         match index + u8::from(self.flags.contains(Flags::NO_DATA)) {
             0 if spec.kind == Kind::Imm => Slot::Unsigned(data),
             0 => Slot::Scalar(data),

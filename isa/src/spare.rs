@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// Empty lists, by the logarithm of their capacity. A request gets the smallest list that is large enough.
+/// Empty lists, kept so that their memory can be used again. List `n` of the outer list holds those whose
+/// capacity has the logarithm `n`; a request gets the smallest list that is large enough.
 pub struct Spare<T>(Vec<Vec<Vec<T>>>);
 
 impl<T> Spare<T> {
@@ -33,7 +34,7 @@ impl<T> Default for Spare<T> {
     }
 }
 
-/// A copy starts empty, because spare memory need not be copied.
+/// The copy of a collection of empty lists is empty, because unused memory need not be copied.
 impl<T> Clone for Spare<T> {
     fn clone(&self) -> Spare<T> {
         Spare::default()

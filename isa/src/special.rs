@@ -80,7 +80,8 @@ pub(crate) fn special_name(target: &Target, range: RegRange) -> Option<&'static 
     rows.find(|row| row.range == RegRange { first: range.first, len }).map(|row| row.name)
 }
 
-/// Returns whether the code is that of an aperture or a status bit, which are encoded like constants.
+/// Returns whether a source code is that of an aperture or of a status bit. These are registers that are
+/// encoded like constants.
 pub(crate) const fn is_status(code: u16) -> bool {
     matches!(code, 235..=239 | 251..=253)
 }
@@ -158,11 +159,11 @@ impl RegRange {
                     || matches!(generation, Gfx8 | Gfx9) && target.has(Feature::XNACK))
             }
             108..=111 => pair && generation <= Gfx8,
-            // M0 and `src_lds_direct`, which have one dword; `null`, which has any width.
+            // M0 and `src_lds_direct` have one dword. `null` may be used with any width.
             124 => len == 1,
             254 => len == 1 && !target.has(Feature::GFX90A),
             125 => generation == Gfx10,
-            // Apertures, which are 64-bit values with one code, and status bits.
+            // Apertures and status bits: each has one code for 32-bit and 64-bit operands.
             235..=239 => len <= 2 && generation >= Gfx9,
             251..=253 => len <= 2,
             _ => false,

@@ -119,7 +119,7 @@ impl CodeObjectVersion {
         }
     }
 
-    /// Returns whether an object can express that a feature of the target id may be on or off.
+    /// Returns whether code objects of this version can express that a target id feature may be on or off.
     pub const fn says_any(self) -> bool {
         self.number() >= 4
     }
@@ -149,7 +149,8 @@ pub struct Subtarget {
     /// Whether a work-group stays within a compute unit. Always true except on GFX10, where false means that
     /// it stays within a work-group processor.
     pub cumode: bool,
-    /// Whether the waves of a work-group may run on several compute units (gfx90a).
+    /// Whether the waves of a work-group may be distributed over several compute units (gfx90a's threadgroup
+    /// split mode).
     pub tgsplit: bool,
     /// Operating system whose runtime loads the object.
     pub os: Os,

@@ -214,7 +214,8 @@ fn settings(text: &str, spelling: Spelling) -> Result<Modes, ModeError> {
     Ok(modes)
 }
 
-/// A mode: how to find out whether it was requested, and whether a processor has it.
+/// A mode such as `xnack` or `wavefrontsize64`: its name, a function that reads whether it was requested, and
+/// a function that says whether a processor has it.
 struct Mode {
     name: &'static str,
     said: fn(&Modes) -> bool,
@@ -321,7 +322,7 @@ pub fn combinations(target: &Target) -> Vec<Modes> {
     all
 }
 
-/// Returns two variants of each element: `say` is called with false and with true.
+/// Returns each element of the list twice: changed by `say` with false, and changed by `say` with true.
 fn both(list: &[Modes], say: impl Fn(&mut Modes, bool)) -> Vec<Modes> {
     let one = |(modes, second): (&Modes, bool)| {
         let mut modes = *modes;

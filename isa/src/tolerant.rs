@@ -55,8 +55,8 @@ fn has_result(row: &Row) -> bool {
     row.ops.iter().any(|spec| spec.role != Role::Use || spec.kind == Kind::Sgpr && row.family == Family::Sopk)
 }
 
-/// Returns the bits of `op_sel` for instructions without `op_sel`, and of the EXEC destination of GFX10's
-/// `v_cmpx`.
+/// Returns a mask of VOP3 bits that LLVM ignores: `op_sel` in instructions that do not use it, and the
+/// destination of GFX10's `v_cmpx`, which always writes EXEC.
 fn vop3(target: &Target, row: &Row) -> u64 {
     const OP_SEL: u64 = 0xf << 11;
     let selects = row.caps.intersects(Caps::OP_SEL | Caps::PERMLANE);
@@ -68,8 +68,8 @@ fn vop3(target: &Target, row: &Row) -> u64 {
     }
 }
 
-/// Returns bit masks of a vector instruction's sources that can have signs: all of them, and the integer
-/// sources.
+/// Returns two masks with a bit for each source of a vector instruction that can have `neg` and `abs`: all
+/// these sources, and those of them that are integers.
 fn sources(row: &Row) -> (u32, u32) {
     let sources = row.ops.iter().filter(|spec| spec.role == Role::Use && spec.kind != Kind::Mask);
     sources.enumerate().fold((0, 0), |(all, integers), (n, spec)| {
@@ -77,8 +77,8 @@ fn sources(row: &Row) -> (u32, u32) {
     })
 }
 
-/// Returns whether LLVM reads the sign of an integer source as a sign extension, which it does for integers
-/// in combination with floats.
+/// Returns whether LLVM treats the `neg` bit of an integer source as sign extension. It does so in
+/// instructions that also have float sources.
 fn extends(row: &Row) -> bool {
     let (all, integers) = sources(row);
     !matches!(row.family, Family::Vopc | Family::Vop1)
@@ -89,8 +89,8 @@ fn extends(row: &Row) -> bool {
         && !row.has_mask_out()
 }
 
-/// Returns the bits without those that LLVM interprets differently or ignores: the fourth value of SDWA's
-/// `dst_unused` is padding, and many integer sources have no signs.
+/// Returns the instruction bits with cleared modifiers where LLVM ignores them: `neg` and `abs` of many
+/// integer sources, and the value 3 of SDWA's `dst_unused`, which LLVM treats as 0 (padding).
 pub(crate) fn cleared(target: &Target, row: &Row, encoding: Encoding, bits: u64) -> u64 {
     match encoding {
         Encoding::Sdwa if row.family != Family::Vopc && SDWA_DST_UNUSED.get(bits) == 3 => {
@@ -115,8 +115,8 @@ pub(crate) fn cleared(target: &Target, row: &Row, encoding: Encoding, bits: u64)
     }
 }
 
-/// Returns the scalar registers that LLVM reads for a misaligned group: the aligned group that contains its
-/// first register.
+/// Returns the scalar registers that LLVM's disassembler shows for a group that starts at a misaligned
+/// register: the aligned group that contains this register.
 pub(crate) fn align(target: &Target, range: RegRange) -> RegRange {
     if target.generation == Generation::Gfx10 && u32::from(range.first.0) == NULL {
         return RegRange { first: range.first, len: 1 };
@@ -135,7 +135,8 @@ pub(crate) fn align(target: &Target, range: RegRange) -> RegRange {
     RegRange { first: Reg(range.first.0 / unit * unit), len: range.len }
 }
 
-/// Returns the bits of registers that a scalar memory instruction does not have, and of its cache flags.
+/// Returns a mask of the bits that LLVM ignores in a scalar memory instruction: fields for registers that it
+/// does not have, and cache flags.
 fn smem(row: &Row) -> u64 {
     let registers = match row.ops.len() {
         0 => SMEM_SBASE.bits() | SMEM_SDATA.bits(),
@@ -149,7 +150,8 @@ fn smem(row: &Row) -> u64 {
     registers | address | coherence
 }
 
-/// Returns the bits of operands that this kind of instruction does not have.
+/// Returns a mask of the bits that LLVM ignores in a FLAT instruction: fields of operands that the
+/// instruction does not have.
 fn flat(row: &Row, flags: ModFlags) -> u64 {
     let has = |role: Role| row.ops.iter().any(|spec| spec.role == role && spec.kind == Kind::Vgpr);
     let data = if has(Role::Use) { 0 } else { FLAT_DATA.bits() };
@@ -161,7 +163,8 @@ fn flat(row: &Row, flags: ModFlags) -> u64 {
     data | result | address
 }
 
-/// Returns the bits between the fields that LLVM does not ignore for this instruction.
+/// Returns a mask of the bits outside of fields that LLVM does check for this FLAT instruction, although it
+/// ignores them for others.
 fn fixed_flat(row: &Row, flags: ModFlags) -> u64 {
     let volatile = if flags.contains(ModFlags::LDS) { 1 << 55 } else { 0 };
     volatile | if row.has_no_scope() { 1 << 25 } else { 0 }

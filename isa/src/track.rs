@@ -59,7 +59,7 @@ pub enum TermOp {
     AShr,
     Not,
     Neg,
-    /// The given number of low bits, zero-extended or sign-extended.
+    /// Zero-extends or sign-extends the given number of low bits of the operand.
     Low(u8),
     SignedLow(u8),
     /// The first operand is an address, the second an unsigned 32-bit offset.
@@ -78,8 +78,9 @@ pub enum TermOp {
     Select,
 }
 
-/// Location of a value: indices of [`Watched`] registers, one for each dword, for each of its forms.
-/// `u32::MAX` means that the value does not exist in this form.
+/// Where the value of a variable is. It may exist in up to three forms: in vector registers, in scalar
+/// registers and as a lane mask. Each field is the index of the first [`Watched`] register of that form (one
+/// for each dword), or `u32::MAX` if the value does not exist in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
     /// First of the vector registers.
@@ -99,14 +100,15 @@ pub struct Spot {
 pub struct Watched {
     /// The register.
     pub register: VReg,
-    /// Instruction that writes it, if any. Set by the allocator, together with `place`.
+    /// Instruction that writes the register, if there is one. Set by the allocator, together with `place`.
     pub write: Option<Write>,
-    /// IR block that receives it at its beginning: an index into [`MachTrack::parts`]; `u32::MAX` for none.
+    /// IR block at whose beginning the register gets its value as a block parameter: an index into
+    /// [`MachTrack::parts`], or `u32::MAX` if it is not a block parameter.
     pub part: u32,
     /// Hardware register that the allocator has assigned.
     pub place: Option<Reg>,
-    /// Where it is kept while it is not in a register: an index into [`MachTrack::kept`]; `u32::MAX` for
-    /// none.
+    /// Where the value is while it is spilled: an index into [`MachTrack::kept`], or `u32::MAX` if it is
+    /// never spilled.
     pub slot: u32,
 }
 
@@ -115,18 +117,20 @@ pub struct Watched {
 pub struct Write {
     /// Point of the instruction.
     pub point: NonZeroU32,
-    /// Number of preceding instructions of that point that write the same hardware register.
+    /// Number of earlier instructions with the same point that write the same hardware register, to tell
+    /// these instructions apart.
     pub number: u32,
 }
 
 /// Location of a spilled register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Point of the instructions that store and reload it: see [`spill_point`].
+    /// Point that the store and reload instructions of the spill slot have: see [`spill_point`].
     pub point: u32,
     /// Location that holds it.
     pub cell: Cell,
-    /// Whether it is in the spill slot and not in the register at the beginning of [`Watched::part`].
+    /// Whether the value is in the spill slot, and not in its register, at the beginning of the block
+    /// [`Watched::part`].
     pub enters: bool,
 }
 
@@ -139,7 +143,7 @@ pub enum Cell {
     Lane(Reg, u8),
     /// Private memory, at this offset in bytes from the start of the function's frame.
     Private(u32),
-    /// No longer stored: the value that a register held at the entry of the function.
+    /// The value is no longer stored. It is the value that this register held when the function was entered.
     Entered(Reg),
 }
 
@@ -168,7 +172,7 @@ pub struct Record {
 pub enum What {
     /// A statement begins, at this source location.
     Statement(u32),
-    /// A fragment, given by its number among the fragments of all variables, has this location.
+    /// A fragment of a variable gets this location. The number counts the fragments of all variables.
     Leaf(u32, Held),
 }
 
@@ -198,7 +202,7 @@ pub struct MachTrack {
     pub leaves: u32,
     /// Size of a lane mask in dwords.
     pub mask_dwords: u8,
-    /// Fragments that are known at the beginning of blocks, with their locations.
+    /// Locations of fragments at the beginnings of blocks; each block has a range of this list.
     pub heads: Vec<(u32, Held)>,
     /// Locations of values in registers.
     pub spots: Vec<Spot>,
@@ -213,12 +217,12 @@ pub struct MachTrack {
     /// Offsets of LDS variables, by their index in the module; `u32::MAX` for variables that the function
     /// does not use.
     pub shared: Vec<u32>,
-    /// Points of calls, with the indices of the calls in [`MachFunc::calls`](crate::MachFunc).
+    /// Points of call instructions, each with the index of the call in [`MachFunc::calls`](crate::MachFunc).
     pub calls: Vec<(u32, u32)>,
 }
 
 impl MachTrack {
-    /// Resets the records to those of an empty function and keeps the allocated memory.
+    /// Removes all records and keeps the allocated memory for the next function.
     pub fn clear(&mut self) {
         let MachTrack { places, parts, records, heads, spots, terms, watched, kept, slots, .. } = self;
         places.clear();
@@ -235,7 +239,7 @@ impl MachTrack {
         self.calls.clear();
     }
 
-    /// Returns where a tracked register is kept while it is not in a register.
+    /// Returns where a tracked register's value is while it is spilled; `None` if it is never spilled.
     pub fn slot(&self, watched: &Watched) -> Option<&Slot> {
         self.kept.get(watched.slot as usize)
     }

@@ -16,7 +16,8 @@ use crate::target::{Generation, Target};
 pub enum Counter {
     /// Vector memory operations; on GFX10 those that return data.
     Vm,
-    /// Operations whose sources are still to be read: exports, GDS, and on GFX6 stores.
+    /// `expcnt`: exports, GDS instructions and, on GFX6, stores that have not read their source registers
+    /// yet.
     Exp,
     /// LDS, GDS and scalar memory operations, messages, and FLAT instructions.
     Lgkm,
@@ -84,8 +85,8 @@ impl Counts {
 pub struct WaitInst {
     /// Opcode.
     pub op: Opcode,
-    /// Counters that it waits for: several counters packed into one mask (`s_waitcnt`), or one counter whose
-    /// count is an operand next to `null`.
+    /// Counters that the instruction waits for. `s_waitcnt` packs several counters into one mask; the other
+    /// instructions have one counter, and their operands are the register `null` and the count.
     pub counters: &'static [Counter],
 }
 
@@ -101,15 +102,16 @@ const ALONE: [WaitInst; 4] = [
 const GFX6: &[WaitInst] = &[PACKED];
 const GFX10: &[WaitInst] = &[PACKED, ALONE[0], ALONE[1], ALONE[2], ALONE[3]];
 
-/// The wait instructions by generation. The first ones that together cover all counters are preferred.
+/// Wait instructions of each generation. Earlier ones in a list are preferred if they cover all counters that
+/// must be waited for.
 static WAITS: [&[WaitInst]; Generation::COUNT] = [GFX6, GFX6, GFX6, GFX6, GFX10];
 
 /// The register that always reads as 0 and ignores writes (GFX10).
 const NULL: Reg = Reg(125);
 
 impl WaitInst {
-    /// Returns the instruction that waits for those counts for which it has a field; `None` if none of these
-    /// counts needs a wait.
+    /// Returns the instruction that waits for the counts of its counters. `None` if none of its counters
+    /// needs a wait.
     pub fn inst(&self, target: &Target, counts: Counts) -> Option<MachInst> {
         self.counters.iter().find(|&&counter| counts.count(counter) < counter.max(target))?;
         Some(match *self.counters {
@@ -147,7 +149,8 @@ impl Target {
             }
         };
         match (wait.counters, inst.operands()) {
-            // The register is added to the constant, so only `null` gives a known count.
+            // The instruction adds the register to the constant. The count is therefore known only if the
+            // register is `null`, which is 0.
             (&[counter], [Operand::Reg(register), Operand::Imm(count)]) if register.first == NULL => {
                 demand(counter, (count & 0x3f) as u8);
             }

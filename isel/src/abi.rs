@@ -17,9 +17,9 @@ use smallvec::SmallVec;
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     list: SmallVec<[(AbiInput, Operand); 13]>,
-    /// If all work-item ids are passed in one register, ten bits each: the last dimension that is used.
-    /// `None` if each id has its own register, or if only the first id is used and nothing needs to be
-    /// extracted.
+    /// If the work-item ids of all dimensions arrive in one register, ten bits per id: the last dimension
+    /// whose id is used. `None` if each id has its own register, or if only the id of the first dimension is
+    /// used, so that no bit field needs to be extracted.
     packed: Option<u8>,
 }
 
@@ -73,7 +73,8 @@ impl Lower<'_> {
         self.inputs.list.iter().any(|(have, _)| *have == input)
     }
 
-    /// Returns the registers of an input, if the value is that input without any computation.
+    /// Returns the registers in which the hardware or the caller passes a value. Returns `None` if the value
+    /// has to be computed. Requests the input if it was not requested before.
     pub fn input(&mut self, value: Value) -> Option<Operand> {
         let input = self.input_of(value)?;
         let whole = self.abi_input(input);
@@ -128,7 +129,8 @@ impl Lower<'_> {
         }
         self.out.abi = abi;
         for slot in abi.layout() {
-            // If functions are called, the descriptor stays in the registers in which it arrives.
+            // The scratch descriptor stays in the registers in which it arrives if the function calls other
+            // functions, because all functions expect the descriptor there.
             if slot.input == AbiInput::PrivateSegmentBuffer && self.has_stack {
                 continue;
             }
@@ -142,7 +144,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Enters the requested inputs and the parameters of a function that is not a kernel.
+    /// Records the requested inputs, and the parameters of a function that is not a kernel, in the machine
+    /// function.
     fn finish_implicit(&mut self) {
         let dwords = argument_dwords(self.func);
         for (implicit, input) in INPUTS {
@@ -162,7 +165,8 @@ impl Lower<'_> {
         self.out.inputs.extend(parameters);
     }
 
-    /// Lowers those values of `Op::Pos` that are not simply inputs.
+    /// Lowers `Op::Pos` (ids, sizes and pointers of the dispatch) for values that have to be computed from
+    /// inputs.
     pub fn pos(&mut self, inst: Inst, pos: Pos) {
         let result = self.func.insts[inst].first;
         if self.home(result) == Home::Const {

@@ -50,8 +50,9 @@ impl Lower<'_> {
         (pointer, sum)
     }
 
-    /// Returns the instruction that accesses the address. If there is a choice, returns a buffer instruction
-    /// wherever that instruction needs no additions.
+    /// Returns the opcode for an access to the address, as an instruction without operands. If both a buffer
+    /// and a FLAT instruction are possible, chooses the buffer instruction if it computes the whole address
+    /// itself.
     pub fn device_instruction(&mut self, role: Role, pointer: Value, offset: i32) -> MachInst {
         match self.s.roles.by_buffer(role) {
             Some(op) if self.prefers_buffer(pointer, offset) => MachInst::new(op, &[]),
@@ -91,15 +92,16 @@ impl Lower<'_> {
         Address::new(vaddr, Operand::None, offset)
     }
 
-    /// Splits an offset. Returns the rest, and the part that fits into the instruction.
+    /// Splits a constant offset between the address and the instruction's offset field. Returns the part that
+    /// has to be added to the address, and the part for the field.
     fn split_offset(&self, offset: i64) -> (i64, i32) {
         let addressing = &self.target.addressing;
         let (carried, rest) = addressing.global.unwrap_or(addressing.buffer).split(offset);
         (rest, carried as i32)
     }
 
-    /// Returns a uniform address. The offset register must exist anyway, so it can hold constants that the
-    /// instruction cannot.
+    /// Returns a uniform address as a base in SGPRs plus an offset in a VGPR. The VGPR is needed in any case,
+    /// so it also holds constants that do not fit into the instruction's offset field.
     fn uniform_address(&mut self, base: Value, offset: i64) -> Address {
         let (rest, offset) = self.split_offset(offset);
         let mut saddr = self.sgpr(base);
@@ -178,8 +180,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the offsets that FLAT instructions can add to an address; none if the processor adds them
-    /// incorrectly (LLVM's `FlatSegmentOffsetBug`).
+    /// Returns the range of the offset field of FLAT instructions. The range is empty if the processor adds
+    /// the offset incorrectly (LLVM's `FlatSegmentOffsetBug`).
     fn flat_offsets(&self) -> Offsets {
         let has = self.target.addressing.flat.filter(|_| !self.target.has(Feature::FLAT_OFFSET_BUG));
         has.unwrap_or(Offsets::NONE)
@@ -248,8 +250,8 @@ impl Lower<'_> {
         offset == 0 || base.is_none_or(|base| self.max_bits(base) < 32)
     }
 
-    /// Returns the offset in scratch memory: VGPR (if any), the stack pointer if the address is relative to
-    /// it, and immediate.
+    /// Returns the parts of an address in scratch memory: the VGPR with the variable offset (if any), the
+    /// stack pointer (if the address is relative to it), and the constant offset.
     pub fn scratch_address(
         &mut self,
         pointer: Value,

@@ -94,7 +94,8 @@ impl Lower<'_> {
             BinOp::Shl => self.vector_shift(dst, Role::VShlB32, a, b),
             BinOp::LShr => self.vector_shift(dst, Role::VShrB32, a, b),
             BinOp::AShr => self.vector_shift(dst, Role::VAshrI32, a, b),
-            // Subtracting a literal would need a register for the literal.
+            // A subtraction with a literal is not lowered to a subtraction instruction, because the literal
+            // would need a register.
             BinOp::Sub if self.const_u32(b).is_some() => {
                 let minus = self.const_u32(b).unwrap_or(0).wrapping_neg();
                 let x = self.source(a);
@@ -123,7 +124,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the low dword of a value, in the form that it already has.
+    /// Returns the low dword of a value as an operand: a constant, SGPR or VGPR, without a copy to another
+    /// register class.
     pub fn low_source(&mut self, value: Value) -> Operand {
         if self.ty(value).bits() != 64 {
             return self.source(value);
@@ -154,8 +156,8 @@ impl Lower<'_> {
         self.emit(op, &[dst, x, y]);
     }
 
-    /// Emits an operation together with the operation of one of its operands, if an instruction does both.
-    /// Returns whether it did.
+    /// Emits an operation together with the operation that computes one of its operands, if a single
+    /// instruction computes both. Returns whether such an instruction was emitted.
     fn fused(&mut self, result: Value, outer: BinOp, a: Value, b: Value) -> bool {
         if !matches!(outer, BinOp::Add | BinOp::Or | BinOp::Xor | BinOp::Shl) {
             return false;
@@ -192,8 +194,8 @@ impl Lower<'_> {
         false
     }
 
-    /// Returns the binary operation that defines a value, if it is a 32-bit operation on the vector unit and
-    /// can be folded.
+    /// Returns the operation that defines a value, and its operands, if it is a 32-bit operation on the
+    /// vector unit whose only user may include it.
     fn inner(&self, value: Value) -> Option<(BinOp, Value, Value)> {
         let inst = self.foldable(value)?;
         if self.home(value) != Home::Vgpr || self.ty(value).bits() != 32 {

@@ -16,8 +16,8 @@ struct Window {
     number: usize,
     /// Register `src_shared_base` or `src_private_base`: 64 bits, of which the high half is the aperture.
     base: Reg,
-    /// Offset in the queue (`amd_queue_t`), for processors without these registers: of
-    /// `group_segment_aperture_base_hi` or `private_segment_aperture_base_hi`.
+    /// Byte offset of the field `group_segment_aperture_base_hi` or `private_segment_aperture_base_hi` in the
+    /// queue (`amd_queue_t`). Processors without aperture registers load the aperture from there.
     in_queue: i64,
 }
 
@@ -28,7 +28,8 @@ const PRIVATE: Window = Window { number: 1, base: Reg(237), in_queue: 0x44 };
 const FLAT_SCR_LO: i32 = 20 | 31 << 11;
 
 impl Lower<'_> {
-    /// Lowers a pointer cast if it changes the width of the pointer. Returns whether it does.
+    /// Lowers a pointer cast that changes the width of the pointer. Returns false, without emitting anything,
+    /// if the cast does not change the width.
     pub fn apertures(&mut self, result: Value, arg: Value) -> bool {
         let (Type::Ptr(from), Type::Ptr(to)) = (self.ty(arg), self.ty(result)) else { return false };
         match (from.pointer_bits(), to.pointer_bits()) {
@@ -82,8 +83,8 @@ impl Lower<'_> {
         self.emit(Role::VCndmaskB32, &[dst, null, x[0], some]);
     }
 
-    /// Sets M0, which limits LDS accesses on some processors, to no limit. Emitted at the beginning of the
-    /// entry block.
+    /// Sets M0 to the largest value at the beginning of the entry block, because M0 limits the addresses of
+    /// LDS accesses on some processors.
     pub fn init_lds_limit(&mut self) {
         if self.reaches_lds && self.target.addressing.lds_needs_m0 {
             self.emit_raw(Role::SMovB32, &[Operand::reg(Reg::M0), Operand::int(-1)]);

@@ -76,7 +76,8 @@ pub fn float_atomics(target: &Subtarget, unsafe_global: bool) -> Native {
 }
 
 impl Lower<'_> {
-    /// Lowers an atomic read-modify-write operation. The old value is returned only if it is used.
+    /// Lowers an atomic read-modify-write operation. The instruction returns the old value only if the value
+    /// has a user.
     pub fn atomic_rmw(&mut self, inst: Inst, op: RmwOp, mem: Mem) {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
@@ -176,7 +177,8 @@ impl Lower<'_> {
         self.push_device(inst, &at, dst, data, id);
     }
 
-    /// Copies the data to registers, the first of which are the registers of the result.
+    /// Copies the data operands of an atomic to consecutive registers that begin with the result's registers,
+    /// because the instruction returns the old value in its first data register.
     fn data_in_place(&mut self, dst: Operand, data: &[Value]) -> Operand {
         let mut sources: SmallVec<[Operand; 4]> = SmallVec::new();
         for &value in data {

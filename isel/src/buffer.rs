@@ -61,9 +61,9 @@ pub(crate) struct Buffers {
 }
 
 impl Lower<'_> {
-    /// Returns whether, on a processor with FLAT instructions, a buffer instruction is better for an address:
-    /// if 32 bits are added to a uniform pointer. For a 64-bit distance FLAT is better, because one
-    /// instruction (`v_mad_u64_u32`) computes the whole address.
+    /// Returns whether a buffer instruction is better than a FLAT instruction for an address, on processors
+    /// that have both. It is better if the address is a uniform pointer plus 32 bits. For a 64-bit distance
+    /// FLAT is better, because one instruction (`v_mad_u64_u32`) computes the whole address.
     pub fn prefers_buffer(&self, pointer: Value, offset: i32) -> bool {
         let (way, offset) = self.way(pointer, offset);
         self.in_range(way, offset)
@@ -113,7 +113,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns how an address is composed, and the constant that is added.
+    /// Returns how the operands of a buffer instruction compose an address, and the constant offset that has
+    /// to be added.
     fn way(&self, pointer: Value, offset: i32) -> (Way, i64) {
         let (base, mut offset) = self.strip_offsets(pointer, offset);
         if self.home(base) == Home::Sgpr {
@@ -135,8 +136,8 @@ impl Lower<'_> {
         (Way::Whole(base), offset)
     }
 
-    /// Returns whether the offset from the base fits into 32 bits, so that the range check does not reject
-    /// it.
+    /// Returns whether base plus constant offset stays within 32 bits, so that the range check of the buffer
+    /// instruction does not reject an access inside the memory.
     fn in_range(&self, way: Way, offset: i64) -> bool {
         let most = match way {
             Way::Uniform(_) => 0,
@@ -168,7 +169,8 @@ impl Lower<'_> {
         Address { vaddr, base: resource, scalar, offset, flags: ModFlags::ADDR64 }
     }
 
-    /// Splits a constant into the scalar operand and the immediate of the instruction.
+    /// Splits a constant offset between the scalar operand and the immediate of the instruction. Returns
+    /// `None` if the constant does not fit.
     fn scalar_part(&mut self, offset: i64) -> Option<(Operand, i32)> {
         let (field, rest) = self.target.addressing.buffer.split(offset);
         let rest = u32::try_from(rest).ok()?;
@@ -228,14 +230,15 @@ impl Lower<'_> {
         self.fill_descriptor(resource, None);
     }
 
-    /// Returns whether the pointer has at most 48 bits, as loaded pointers have. A sum may be negative as an
-    /// intermediate result, although the final address is not.
+    /// Returns whether the pointer's value certainly fits into the 48 address bits of a descriptor. Loaded
+    /// pointers do; the result of an addition may not, because an intermediate sum can be negative although
+    /// the final address is valid.
     fn is_address(&self, pointer: Value) -> bool {
         matches!(self.func.def_op(pointer), Some(Op::Load { .. } | Op::GlobalAddr(_)))
     }
 
-    /// Fills in a constant base, if given, and the upper half, which is the same in all descriptors and is
-    /// copied as a pair.
+    /// Writes the constant base of a descriptor, if one is given, and the upper half of the descriptor, which
+    /// is the same in all descriptors and is copied with one 64-bit move.
     fn fill_descriptor(&mut self, resource: Operand, base: Option<[u32; 2]>) {
         for (n, word) in (0..).zip(base.into_iter().flatten()) {
             let dword = self.dword(resource, n);
@@ -268,7 +271,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Initialises the common upper half of the descriptors, before all descriptors.
+    /// Initialises the upper half that all descriptors share, at a place before the code that completes any
+    /// descriptor.
     pub fn init_descriptors(&mut self) {
         let Some(upper) = self.buffers.upper else { return };
         let mut format = self.target.addressing.descriptor;

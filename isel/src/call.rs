@@ -42,7 +42,7 @@ pub struct Callee {
 }
 
 impl Callee {
-    /// Returns the properties of a function of which only the convention is known.
+    /// Returns the properties to assume for a function of which only the calling convention is known.
     pub fn unknown(convention: Convention, target: &Subtarget) -> Callee {
         let mut clobbers = RegSet::EMPTY;
         clobbers.insert(RegRange { first: Reg(0), len: 128 });
@@ -134,7 +134,8 @@ impl Lower<'_> {
         match self.home(value) {
             Home::Sgpr => self.sgpr_of(value),
             _ => {
-                // The address is uniform, but is in VGPRs because no scalar instruction computes it.
+                // The address is the same in all lanes, but is in VGPRs because the scalar unit cannot
+                // compute it. It is read back to SGPRs.
                 let (from, to) = (self.vgpr(value), self.stemp(2));
                 for n in 0..2 {
                     let parts = [self.dword(to, n), self.dword(from, n)];
@@ -236,7 +237,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Converts a result to the form of its home, if that is not VGPRs.
+    /// Moves or converts a call's result from VGPRs to the kind of register in which selection keeps the
+    /// value, if that is SGPRs or a lane mask.
     fn take_result(&mut self, result: Value, bits: Operand) {
         match self.home(result) {
             Home::Mask => {

@@ -56,8 +56,9 @@ struct Classes<'a> {
 }
 
 impl Classes<'_> {
-    /// Sets the home of a block parameter. A scalar argument can be passed only if the lanes reach the block
-    /// together with the program counter; so the parameters of a block at which lanes are parked are vectors.
+    /// Decides in which kind of register a block parameter is kept. A scalar register can carry the argument
+    /// only if all lanes reach the block together with the program counter. Parameters of a block at which
+    /// lanes are parked are therefore kept in VGPRs.
     fn param(&mut self, param: Value, parked: bool) {
         let scalar = !parked && self.uniformity.is_uniform(param);
         self.homes[param] = match self.func.ty(param) {
@@ -174,7 +175,8 @@ pub(crate) fn is_constant(module: &Module, func: &Function, op: Op) -> bool {
     }
 }
 
-/// Returns the work-group size that `#[workgroup_size]` requires.
+/// Returns the work-group size that the `#[workgroup_size]` attribute of the kernel fixes, if it has the
+/// attribute.
 pub(crate) fn reqd(func: &Function) -> Option<[u32; 3]> {
     func.kernel.as_ref().and_then(|kernel| kernel.reqd_workgroup_size)
 }

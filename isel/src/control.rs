@@ -110,8 +110,9 @@ impl Lower<'_> {
         }
     }
 
-    /// Clears `exec` if `resume` adds its parked lanes to `exec`: lanes that are parked elsewhere must not
-    /// become active there. Returns the number of instructions.
+    /// Clears `exec`, if necessary, before a jump to the position `resume`. The jump goes to a block that
+    /// adds its parked lanes to `exec`; lanes that are parked elsewhere must not become active there. Returns
+    /// the number of instructions.
     fn clear_exec(&mut self, resume: Pos) -> u32 {
         let node = self.node(resume);
         if node.accompanied && matches!(node.entry, Entry::Pending(_)) {
@@ -121,8 +122,8 @@ impl Lower<'_> {
         0
     }
 
-    /// Adds lanes to the mask of the block at which they are parked: all active lanes, or the active lanes
-    /// for which `cond`'s mask bit equals its flag.
+    /// Adds lanes to the lane mask of the block `target`, at which they are then parked: all active lanes, or
+    /// the active lanes whose bit in the mask of condition `cond.0` equals `cond.1`.
     fn park(&mut self, node: &Node, target: Pos, cond: Option<(Operand, bool)>) {
         let mut parks = node.parks.iter().flatten();
         let Some(&Parking { new, old, .. }) = parks.find(|parking| parking.target == target) else { return };
@@ -210,9 +211,9 @@ impl Lower<'_> {
         group
     }
 
-    /// Returns whether the condition's mask contains no inactive lanes. This holds if a vector comparison in
-    /// this block computes it: a comparison clears the bits of inactive lanes, and `exec` has not changed
-    /// since.
+    /// Returns whether the lane mask of a condition contains no inactive lanes. This holds if a vector
+    /// comparison in the current block computes it, because a comparison clears the bits of inactive lanes
+    /// and `exec` has not changed since.
     fn holds_active_lanes(&self, cond: Value) -> bool {
         let (cond, _) = self.strip_not(cond);
         self.home(cond) == Home::Mask
@@ -294,7 +295,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns whether a parameter is passed in SGPRs, and its registers.
+    /// Returns whether a block parameter is passed in SGPRs, and the registers in which it is passed.
     fn param_regs(&mut self, param: Value) -> (bool, Operand) {
         match self.home(param) {
             Home::Sgpr | Home::Scc => (true, self.sgpr_of(param)),
@@ -302,7 +303,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Creates the block's edges in both graphs, with their arguments.
+    /// Creates the block's edges in the logical and the linear control-flow graph, with their arguments.
     fn edges(&mut self, at: Pos) {
         let plan = self.plan;
         let node = &plan.nodes[at as usize];

@@ -64,8 +64,8 @@ impl Lower<'_> {
         }
         let double = self.ty(result) == Type::F64;
         let (ops, len) = if double { (&DOUBLE, 2) } else { (&SINGLE, 1) };
-        // Source modifiers are not used, because the scaling looks at the bits of its operands. The operands
-        // are in VGPRs, because the constant bus allows only one SGPR.
+        // The operands are loaded without source modifiers, because `v_div_scale` looks at the bits of its
+        // operands. They are in VGPRs because the constant bus allows only one SGPR per instruction.
         let (num, den) = (self.vgpr(a), self.vgpr(b));
         let (d, n, r0) = (self.vtemp(len), self.vtemp(len), self.vtemp(len));
         let unused = self.mask_temp();
@@ -142,7 +142,8 @@ impl Lower<'_> {
         extended.is_some_and(|inst| self.ty(self.func.args(inst)[0]) == Type::F16)
     }
 
-    /// Emits the square root of `y`. In the lanes of `small`, `y` was multiplied by 2^32.
+    /// Emits the square root of `y`. In the lanes of the mask `small`, `y` is the original operand multiplied
+    /// by 2^32, so that the root in these lanes is divided by 2^16.
     fn sqrt32_unscaled(&mut self, result: Value, y: Operand, small: Option<Operand>) {
         let (s, down, up) = (self.vtemp(1), self.vtemp(1), self.vtemp(1));
         self.emit(Role::VSqrtF32, &[s, y]);

@@ -22,7 +22,8 @@ enum Key {
     Sgpr64(u64),
     /// A VGPR plus a constant.
     Plus(VReg, u32),
-    /// Zero in a VGPR that forms the upper half of a pair whose lower half is the given register.
+    /// A VGPR with the value zero that is the upper half of a 64-bit register pair. The lower half is the
+    /// given register.
     Beside(VReg),
 }
 
@@ -37,7 +38,7 @@ struct SharedCopy {
     key: Key,
     dst: Tuple,
     src: Tuple,
-    /// The copy is placed above the last `below` instructions of the block.
+    /// Place of the copy: before the last `below` instructions of the block.
     below: u32,
 }
 
@@ -51,7 +52,7 @@ pub(crate) struct Copies {
     /// SGPRs that the instructions since the last flush define.
     local: Vec<VReg>,
     hoisted: Hoisted,
-    /// Copies for the ends of blocks that selection has not visited yet.
+    /// Copies that belong to the ends of other blocks (preheaders of loops), which selection visits later.
     outside: Vec<(Block, SharedCopy)>,
     /// Numbers of SGPRs and VGPRs that the hoisted copies occupy.
     hoisted_count: [u32; 2],
@@ -232,8 +233,8 @@ impl Lower<'_> {
             }
             Operand::Virt(tuple) if self.is_sgpr(operand) => {
                 let first = self.out.regs(tuple)[0];
-                // A shared copy is placed before the current instructions, so it cannot read a register that
-                // these instructions define.
+                // A shared copy is placed before the instructions of the current lowering step, so it cannot
+                // read a register that these instructions define.
                 if self.s.copies.local.contains(&first) {
                     return self.copy_here(operand, tuple.len);
                 }
@@ -311,8 +312,9 @@ impl Lower<'_> {
         place
     }
 
-    /// Like [`Lower::shared`], but places the copy in the preheader of a loop. Returns `None` if that is not
-    /// possible or the limit is reached.
+    /// Returns a copy of `src` that is placed in the preheader of a loop, so that it is not repeated in each
+    /// iteration. Returns `None` if the source changes in the loop, or if [`HOISTED_MAX`] registers hold such
+    /// copies already.
     fn shared_outside(&mut self, key: Key, class: RegClass, src: Tuple) -> Option<Operand> {
         let place = self.outside_loops(key)?;
         if let Some(&dst) = self.s.copies.hoisted.get(&(place, key)) {
@@ -436,7 +438,8 @@ impl Lower<'_> {
 
 /// Access to values as operands.
 impl Lower<'_> {
-    /// Returns the bits of a value that is a constant at this point and needs no register.
+    /// Returns the bits of a value if the value is a constant that instructions can use as an operand at this
+    /// point, without a register.
     pub fn const_bits(&self, value: Value) -> Option<u64> {
         use crate::class::reqd;
         use ir::{Op, Pos};
@@ -472,7 +475,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the value in the form that it already has: constant, SGPR or VGPR.
+    /// Returns the value as an operand, in the kind of register in which it is already kept, or as a
+    /// constant.
     pub fn source(&mut self, value: Value) -> Operand {
         if let Some(bits) = self.const_bits(value) {
             return self.constant(value, bits);
@@ -538,7 +542,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the halves of a 64-bit value; each half is a constant, an SGPR or a VGPR.
+    /// Returns the low and the high half of a 64-bit value as separate operands; each operand is a constant,
+    /// an SGPR or a VGPR.
     pub fn halves(&mut self, value: Value) -> [Operand; 2] {
         if let Some(bits) = self.const_bits(value) {
             return [Operand::int(bits as u32 as i32), Operand::int((bits >> 32) as u32 as i32)];
@@ -562,7 +567,7 @@ impl Lower<'_> {
         [self.dword(whole, 0), self.dword(whole, 1)]
     }
 
-    /// Emits code that converts a result to the other forms that were requested.
+    /// Emits conversions of a result to all further kinds of registers in which its users have requested it.
     pub fn convert_result(&mut self, value: Value) {
         match self.home(value) {
             Home::Vgpr => {

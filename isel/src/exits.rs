@@ -45,7 +45,8 @@ pub(crate) fn run(func: &mut Function, an: &mut Analyses) -> bool {
     changed
 }
 
-/// A loop, together with the blocks that are laid out inside the loop because lanes leave there.
+/// A divergent loop with many exits, together with the blocks after its exits that are laid out inside the
+/// loop.
 struct Region {
     /// Blocks with edges out of the region.
     sources: Vec<Block>,
@@ -55,9 +56,10 @@ struct Region {
     gathering: Block,
     /// Types of the slots.
     slots: Vec<Type>,
-    /// By place, the slots that the place uses and what is passed in each slot.
+    /// For each place, the slots that carry values to the place, and the value that is passed in each slot.
     carried: Vec<SmallVec<[(usize, Carried); 4]>>,
-    /// Values passed by all exits at which they are available, with their slots.
+    /// Values that every exit at which they are available passes to the dispatch, with the slots that carry
+    /// the values.
     common: Vec<(usize, Value)>,
     /// Parameters of the dispatch: the number of the place, then the slots.
     params: Vec<Value>,
@@ -80,10 +82,11 @@ struct Round {
     region: Vec<u32>,
     /// Number of each place in its region.
     places: FxHashMap<(u32, Block), usize>,
-    /// By block: the nearest dominator (or the block itself) that is a place reached from one region only.
+    /// For each block: the nearest dominator (or the block itself) that is an exit target reached from one
+    /// region only. Values that are used in the block arrive through that exit target.
     owner: Vec<Option<Block>>,
-    /// Slots of values that are used after a region, by value and by the place that dominates the use, if
-    /// there is such a place.
+    /// Slots that carry values out of a region to later uses. The key is the value and the exit target that
+    /// dominates the use, if there is such an exit target.
     slots: FxHashMap<(Value, Option<Block>), usize>,
     /// Constants that edges pass; they are defined at the end of the entry block.
     constants: FxHashMap<(Type, u64), Value>,
@@ -220,7 +223,7 @@ impl Round {
         (first != NONE && all && self.region[index(block)] != first).then_some(first)
     }
 
-    /// Returns the place of the region that dominates the block, if there is one.
+    /// Returns the exit target (place) of the region that dominates the block, if there is one.
     fn place_before(&self, an: &Analyses, region: u32, block: Block) -> Option<Block> {
         let mut place = self.owner[index(block)];
         while let Some(found) = place {
@@ -232,8 +235,9 @@ impl Round {
         None
     }
 
-    /// Assigns a slot to each value that is used after its region and cannot be used there directly: values
-    /// that are not available at all exits, and scalar values that only one place needs.
+    /// Assigns a slot to each value that is defined in a region and used after it, if the dispatch makes the
+    /// direct use impossible: values that are not available at all exits, and scalar values that only one
+    /// place needs.
     fn find_slots(&mut self, func: &Function, an: &Analyses) {
         for &block in an.cfg.rpo() {
             for &inst in &func.blocks[block].insts {
@@ -281,7 +285,8 @@ impl Round {
         self.slots.insert((value, place), slot);
     }
 
-    /// Replaces the uses of values after their regions by the slots.
+    /// Makes the uses after a region read the dispatch's parameters (slots) in place of the values of the
+    /// region.
     fn use_slots(&self, func: &mut Function, an: &Analyses) {
         if self.slots.is_empty() {
             return;
@@ -344,7 +349,8 @@ impl Round {
 }
 
 impl Region {
-    /// Returns a slot of type `ty` that the place does not use yet.
+    /// Returns the index of a slot of type `ty` that the place does not use yet; adds a slot to the region if
+    /// there is none.
     fn slot(&mut self, place: usize, ty: Type) -> usize {
         let used = |slot: usize| {
             self.carried[place].iter().any(|&(have, _)| have == slot)

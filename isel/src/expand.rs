@@ -193,7 +193,7 @@ impl Expander<'_> {
         self.bin(BinOp::And, field, mask)
     }
 
-    /// Returns the byte that the selector at bit `at` of `c` chooses.
+    /// Returns a byte of `a` or `b`. The three-bit selector that begins at bit `at` of `c` chooses the byte.
     fn chosen_byte(&mut self, a: Value, b: Value, c: Value, at: i64) -> Value {
         let [at, width, three, one] = [at, 8, 3, 1].map(|n| self.int(n, Type::I32));
         let selector = self.op(Op::Tern(TernOp::Ubfe), &[c, at, width], Type::I32);

@@ -67,7 +67,8 @@ pub(crate) fn parts(op: TernOp) -> Option<Role> {
     })
 }
 
-/// Returns whether an operation has a half as operand or result and no instruction computes it.
+/// Returns whether an operation must be expanded: it has a half-precision operand or result, and the
+/// processor has no instruction for it.
 pub(crate) fn needs(func: &Function, inst: Inst, roles: &Roles) -> bool {
     let data = &func.insts[inst];
     let Some(&arg) = func.args(inst).first().filter(|_| data.results == 1) else { return false };
@@ -139,7 +140,7 @@ impl Expander<'_> {
         let [bits, sign] = [sum, error].map(|x| self.cast(CastOp::Bitcast, x, Type::I32));
         let zero = self.op(Op::Const(0), &[], Type::F32);
         let inexact = self.op(Op::Fcmp(FloatCc::One), &[error, zero], Type::Bool);
-        // The sum is too large in magnitude if the error has the opposite sign.
+        // The sum was rounded away from zero if the rounding error has the opposite sign.
         let differ = self.bin(BinOp::Xor, bits, sign);
         let count = self.int(31, Type::I32);
         let less = self.bin(BinOp::AShr, differ, count);

@@ -15,22 +15,23 @@ use isa::{MemId, MemRef, ModFlags, Operand};
 /// Bits of a dword's byte address that select the lane within a wave.
 const LANE_BYTES: u32 = 63 * 4;
 
-/// Returns the number of LDS bytes that a work-group needs for the exchange.
+/// Returns the number of LDS bytes that a work-group needs so that its lanes can exchange values.
 pub(crate) fn bytes(func: &Function) -> u32 {
     let most = func.kernel.as_ref().map_or(1024, |kernel| kernel.max_flat_workgroup_size());
     most.next_multiple_of(64) * 4
 }
 
 impl Lower<'_> {
-    /// Lets each lane read the value of the lane that it names. The operands are `dst, lane * 4, value`.
+    /// Emits code by which each lane reads `value` of the lane whose number it gives. The operands are `dst,
+    /// lane * 4, value`.
     pub fn permute_through_lds(&mut self, o: &[Operand]) {
         let (own, other, mem) = self.lane_slots(o[1]);
         self.push_mem(Role::LdsWriteB32, &[own, o[2]], 0, ModFlags::empty(), mem);
         self.push_mem(Role::LdsReadB32, &[o[0], other], 0, ModFlags::empty(), mem);
     }
 
-    /// Lets each lane send its value to the lane that it names. A lane that receives no value gets 0. The
-    /// operands are `dst, lane * 4, value`.
+    /// Emits code by which each lane sends `value` to the lane whose number it gives. A lane to which no
+    /// value is sent gets 0. The operands are `dst, lane * 4, value`.
     pub fn send_through_lds(&mut self, o: &[Operand]) {
         let (own, other, mem) = self.lane_slots(o[1]);
         let zero = self.vtemp(1);

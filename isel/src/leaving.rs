@@ -13,14 +13,14 @@ const SHORT: usize = 3;
 /// Finds these blocks; [`Leaving::compute`] must run first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Leaving {
-    /// By block: whether a condition that is defined in the block is used in another block. If such a block
-    /// were executed repeatedly, each execution would overwrite the condition's lane mask with the mask of
-    /// other lanes.
+    /// For each block: whether a condition that is defined in the block is used in another block. Such a
+    /// block must not be laid out inside a loop, because each execution would overwrite the condition's lane
+    /// mask with the mask of other lanes.
     strays: Vec<bool>,
 }
 
 impl Leaving {
-    /// Looks for conditions that are used outside the block that defines them.
+    /// Fills `strays` by looking for conditions that are used outside the block that defines them.
     pub fn compute(&mut self, func: &Function, an: &Analyses) {
         self.strays.clear();
         if !an.uniformity.has_divergent_loop() {
@@ -66,7 +66,7 @@ impl Leaving {
     }
 }
 
-/// Returns whether the effect of an operation in a lane does not depend on the other active lanes.
+/// Returns whether the effect of an operation in a lane is independent of which other lanes are active.
 fn is_own_business(op: Op) -> bool {
     match op {
         Op::Load { mem, .. } | Op::Store { mem, .. } => mem.order == Order::NotAtomic,

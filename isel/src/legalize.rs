@@ -43,7 +43,8 @@ struct Legalizer<'a> {
     func: &'a mut MachFunc,
     target: &'a Subtarget,
     roles: &'a Roles,
-    /// Instructions of the current block so far, once it had a problem.
+    /// Instructions of the current block that replace its old list. Used only once an instruction with an
+    /// illegal operand was found.
     out: Vec<MachInst>,
     loc: u32,
 }
@@ -108,8 +109,8 @@ impl Legalizer<'_> {
         Unsupported { what, target: self.target.name, loc: inst.loc }
     }
 
-    /// Copies an operand to registers of a class that the instruction allows. Returns whether there is such a
-    /// class.
+    /// Copies an illegal operand to registers of a class that the instruction allows at that place. Returns
+    /// false if the instruction allows no register class there.
     fn move_operand(&mut self, inst: &mut MachInst, n: usize) -> Result<bool, Unsupported> {
         let spec = &inst.op.row().ops[n];
         let class = match spec.kind {
@@ -152,7 +153,8 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Adds the immediate offset to the address instead. Returns whether that is possible.
+    /// Sets the instruction's offset field to 0 and adds the offset to the address. Returns false if the
+    /// address cannot be changed.
     fn take_offset_out(&mut self, inst: &mut MachInst) -> Result<bool, Unsupported> {
         let row = inst.op.row();
         let find = |kind| {

@@ -79,7 +79,7 @@ fn outside_uses(func: &MachFunc, homes: &[Option<MBlock>], mut f: impl FnMut(VRe
     }
 }
 
-/// Returns all uses, sorted, of the registers that have a use which some path reaches without a definition.
+/// Returns all uses of those scalar registers that are undefined on some path to a use. The list is sorted.
 fn undefined_uses(func: &MachFunc, graph: &Graph, homes: &[Option<MBlock>]) -> Vec<(VReg, MBlock)> {
     let mut bad = vec![false; func.vregs.len()];
     outside_uses(func, homes, |reg, block, home| {
@@ -96,7 +96,7 @@ fn undefined_uses(func: &MachFunc, graph: &Graph, homes: &[Option<MBlock>]) -> V
     uses
 }
 
-/// Register that holds a scalar at the entry and at the end of a block.
+/// Registers that hold the current value of a scalar at the entry and at the end of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Reaching {
     /// Whether the block has been visited.
@@ -115,7 +115,7 @@ struct Repair<'a> {
     home: MBlock,
     /// By block; has default values outside of the region and the home.
     values: &'a mut [Reaching],
-    /// Blocks in which the register is live-in, in reverse postorder.
+    /// Blocks at whose entry the scalar is live, in reverse postorder.
     region: Vec<MBlock>,
 }
 
@@ -174,7 +174,7 @@ impl Repair<'_> {
         }
     }
 
-    /// Makes the uses in a block read the value that reaches the block.
+    /// Makes the uses of the scalar in a block read the register that holds its value at the block's entry.
     fn rewrite(&mut self, block: MBlock) {
         let from = self.reg;
         let Some(to) = self.values[index(block)].start else { return };
@@ -276,7 +276,7 @@ fn split(func: &mut MachFunc, block: MBlock, k: usize, edge: Edge) {
             }
         }
     }
-    // The edge was the fallthrough to the next block, so a branch is needed.
+    // The edge was the fallthrough to the next block. The new block is elsewhere, so a branch is needed.
     if !jumps {
         data.insts.push(MachInst::new(op::S_BRANCH, &[Operand::Block(between)]));
     }

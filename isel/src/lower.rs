@@ -53,15 +53,15 @@ pub struct Options<'a> {
     pub pointer: Option<&'a Callee>,
     /// Calling convention: where arguments and results are passed.
     pub convention: Convention,
-    /// Values besides its arguments that the compiled function receives from its callers, if it is not a
+    /// Implicit arguments and wave state that the compiled function receives from its callers, if it is not a
     /// kernel.
     pub own: Needs,
     /// LDS addresses of the module variables that functions use.
     pub shared: Option<&'a SharedLayout>,
-    /// LDS variable through which a function exchanges values between lanes, unless that memory is at address
-    /// 0. Its address is a multiple of 256.
+    /// LDS variable in which lanes exchange values in a function that is not a kernel. `None` if the memory
+    /// for the exchange is at LDS address 0. The variable's address is a multiple of 256.
     pub exchange: Option<Global>,
-    /// Arguments and results of calls that are the same in all lanes.
+    /// Arguments and results of calls that have the same value in all lanes.
     pub uniform: Option<&'a Arc<UniformCalls>>,
     /// Number of the function that is compiled, if it is not a kernel.
     pub id: Option<FuncId>,
@@ -158,7 +158,8 @@ pub(crate) struct Scratch {
     pub sgprs: Vec<u32>,
     pub vgprs: Vec<u32>,
     pub masks: Vec<u32>,
-    /// The same, for values of which only the low half was requested.
+    /// For each value, the index of the registers that hold its low half, for values of which only the low
+    /// half was requested.
     lows: Vec<u32>,
     /// Buffer descriptors of uniform pointers.
     descriptors: Vec<u32>,
@@ -176,12 +177,12 @@ pub(crate) struct Scratch {
     /// LDS offset of each module variable, and scratch offset of each stack slot.
     pub shared: Vec<u32>,
     pub slots: Vec<u32>,
-    /// Scalar loads that another scalar load includes, by instruction.
+    /// For each instruction, whether it is a scalar load whose dwords another scalar load provides.
     pub merged: Vec<bool>,
     pub groups: Vec<LoadGroup>,
     /// Load groups, by their leading load.
     pub leaders: Vec<(Inst, u32)>,
-    /// Pairs of LDS loads that become one instruction, by the first load.
+    /// Pairs of LDS loads that one instruction will do. The key is the first load of the pair.
     pub pairs: Vec<LoadPair>,
     pub mblocks: Vec<[MBlock; 2]>,
     pub edges: Edges,
@@ -208,8 +209,8 @@ pub(crate) struct Lower<'a> {
     /// Apertures of LDS and of private memory, if an instruction requested them and they are loaded from the
     /// queue.
     pub apertures: [Option<Operand>; 2],
-    /// Address of the work-item's dword in the memory for exchanging values between lanes, if an instruction
-    /// requested it.
+    /// Address of the work-item's own dword in the LDS memory through which lanes exchange values, if an
+    /// instruction requested the address.
     pub lane_slot: Option<Operand>,
     pub loc: u32,
     pub error: Option<Unsupported>,
@@ -263,8 +264,8 @@ pub fn select_into(
     if opts.opt_level >= 2 {
         packed::run(func, ctx);
     }
-    // Rows for jump tables are made from switches. If the plan turns out to be incompatible with the rows,
-    // the original function is lowered without them.
+    // Switches become jump tables, which are rows of branches. If the plan of the control flow turns out to
+    // be incompatible with the rows, the original function is lowered without tables.
     let original = (!func.switches.is_empty()).then(|| copy(func));
     crate::prepare(func, ctx);
     if !ctx.plan.rows.is_empty() {
@@ -385,7 +386,8 @@ pub fn schedule(func: &mut MachFunc, target: &Subtarget, opts: &Options<'_>, ctx
 }
 
 impl Scratch {
-    /// Fills the tables for a function. Returns whether the function calls a function that needs a stack.
+    /// Initialises the lowering state for a function. Returns whether the function calls a function that
+    /// needs a stack.
     fn begin(
         &mut self,
         target: &isa::Target,
@@ -434,7 +436,8 @@ impl Scratch {
                             callee.stack || call::stack_bytes(dwords, opts.convention, &callee.needs) > 0
                         });
                     }
-                    // Processors that lack the instruction for shuffles also lack the one for permutes.
+                    // Processors without the shuffle instruction lack the permute instruction too, so both
+                    // exchange values through LDS.
                     Op::Wave(WaveOp::Permute) => permutes |= through_lds,
                     _ => {}
                 }
@@ -469,8 +472,8 @@ enum Form {
 }
 
 impl Lower<'_> {
-    /// Completes the debug information. An error's location is a point at this stage, so it is converted back
-    /// to a source location.
+    /// Completes the debug information. During selection an error's location is a program-point number, so it
+    /// is converted back to a source location.
     #[cold]
     fn take_track(&mut self, track: Box<MachTrack>) {
         if let Some(error) = &mut self.error {
@@ -593,8 +596,9 @@ impl Lower<'_> {
         self.func.ty(value)
     }
 
-    /// Returns the definition of a value if the value's only user may fold it: it is in the current block,
-    /// has one use, and was not requested in a register.
+    /// Returns the instruction that defines a value if the value's only user may include that instruction: it
+    /// is in the current block, its value has one use, and no instruction has requested the value in a
+    /// register.
     pub fn foldable(&self, value: Value) -> Option<Inst> {
         let inst = self.func.def_inst(value)?;
         (self.s.uses[value] == 1 && self.func.insts[inst].block == self.block && !self.wanted(value))

@@ -63,7 +63,7 @@ pub(crate) struct Masks {
 }
 
 impl Masks {
-    /// Returns the representation of masks for the subtarget's waves.
+    /// Returns the opcodes and the number of SGPRs with which the subtarget represents lane masks.
     pub fn of(target: &Subtarget) -> Masks {
         Masks { dwords: target.mask_dwords() }
     }

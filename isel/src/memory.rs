@@ -174,7 +174,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns how many dwords the next instruction accesses, if `left` dwords from number `at` on are left.
+    /// Returns the number of dwords that the next instruction of an access should transfer, if `left` dwords
+    /// remain from dword number `at` on.
     fn piece(&self, access: &Access, at: u8, left: u8) -> u8 {
         let mem = &access.mem;
         if mem.ty.bytes() < 4 {
@@ -225,8 +226,8 @@ impl Lower<'_> {
         self.push(access);
     }
 
-    /// Returns the best row of [`DS`] for an alignment among the rows that fit and whose instruction the
-    /// processor has.
+    /// Returns the best instruction for an LDS access among the rows of [`DS`]: a row that the alignment
+    /// allows, that satisfies `fits`, and whose instruction the processor has.
     fn ds_row(&self, store: bool, align: u8, fits: impl Fn(&DsRow) -> bool) -> &'static DsRow {
         let there = |row: &DsRow| self.s.roles.opcode(row.role(store)).is_some();
         DS.iter().find(|row| align >= row.align && fits(row) && there(row)).unwrap_or(&DS[DS.len() - 1])
@@ -300,7 +301,8 @@ impl DsRow {
         if store { self.store } else { self.load }
     }
 
-    /// Returns the offset field: a byte offset, or the numbers of two consecutive elements.
+    /// Returns the value of the instruction's offset field for a byte offset. In two-offset forms the field
+    /// holds the numbers of two consecutive elements.
     fn field(&self, bytes: i64) -> i64 {
         if self.unit == 0 {
             return bytes;

@@ -111,7 +111,7 @@ impl Needs {
         self.implicit |= bit(implicit);
     }
 
-    /// Adds the needs of another function. Returns whether that changed `self`.
+    /// Adds the needs of another function. Returns whether `self` changed.
     pub fn join(&mut self, other: &Needs) -> bool {
         let before = *self;
         self.implicit |= other.implicit;

@@ -9,7 +9,8 @@ use isa::table::{self, Family, Flags, Kind};
 use isa::{Feature, Form, MachInst, Opcode, Operand, Target, op};
 use smallvec::SmallVec;
 
-/// Opcodes that compute the same result with the sources swapped.
+/// Pairs of opcodes that compute the same result if the sources are swapped, such as a subtraction and a
+/// reversed subtraction.
 const REVERSED: &[(Opcode, Opcode)] = &[
     (op::V_SUB_F32, op::V_SUBREV_F32),
     (op::V_SUBREV_F32, op::V_SUB_F32),
@@ -38,8 +39,9 @@ impl Lower<'_> {
     pub fn legalize_valu(&mut self, inst: &mut MachInst) {
         let row = inst.op.row();
         match inst.ops[1] {
-            // On processors without other half-precision instructions it is unknown which value an inline
-            // constant has as a half, and assemblers have no syntax for a literal in its place.
+            // This literal stays a literal. On processors without other half-precision instructions it is
+            // unknown which value an inline constant has as a half, and assemblers have no syntax for such a
+            // literal.
             Operand::Literal(bits)
                 if inst.op == op::V_CVT_F32_F16
                     && !table::available(op::V_ADD_F16, self.target)
@@ -49,7 +51,8 @@ impl Lower<'_> {
             }
             _ => inline_halves(self.target, inst),
         }
-        // Mask operands and VCC are counted first, because they cannot be moved to VGPRs.
+        // Lane masks and VCC come first in the count of constant-bus operands, because only the other
+        // operands can be moved to VGPRs.
         let mut bus: SmallVec<[Operand; 2]> = SmallVec::new();
         let masks = row.ops.iter().zip(inst.operands()).filter(|(spec, _)| spec.kind == Kind::Mask);
         bus.extend(masks.filter(|(spec, _)| spec.role == table::Role::Use).map(|(_, &mask)| mask));
@@ -152,7 +155,7 @@ fn inline_halves(target: &Target, inst: &mut MachInst) {
     }
 }
 
-/// Returns the inline constant that assemblers choose for a half.
+/// Returns the inline constant, if any, by which assemblers encode a half with these bits.
 fn half_constant(target: &Target, bits: u32) -> Option<u16> {
     let code = isa::inline_half(u16::try_from(bits).ok()?)?;
     (code != INV_2PI || target.has(Feature::INV_2PI)).then_some(code)

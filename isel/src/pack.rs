@@ -79,7 +79,7 @@ impl Single {
     }
 }
 
-/// Tuple that contains a register and can be used without a copy.
+/// The home of a register: the tuple that contains the register and can be used without a copy.
 #[derive(Clone, Copy, Debug, Default)]
 struct Home {
     /// Index of the tuple in `MachFunc::tuples`.
@@ -93,14 +93,16 @@ struct Home {
 /// What is known about the other dword of the register's pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Neighbour {
-    /// It has a value wherever the register has a value, because one instruction defines both.
+    /// The other register of the tuple has a value wherever this register has a value, because one
+    /// instruction defines both.
     #[default]
     Defined,
-    /// It has a value in that block after an instruction that read both.
+    /// The other register of the tuple has a value in that block, after an instruction that read both
+    /// registers.
     ReadIn(MBlock),
     /// It may not have a value yet where the register is read.
     Unknown,
-    /// There is none: the other register of the tuple has an arbitrary value.
+    /// The tuple was made for this register alone: the other register of the tuple has an arbitrary value.
     Nothing,
 }
 
@@ -115,7 +117,7 @@ struct Source {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dwords {
-    /// Adjacent dwords in `MachFunc::tuples`, starting at this index.
+    /// The two registers are adjacent in `MachFunc::tuples`, starting at this index.
     Home(u32),
     /// Registers without a home; the new tuple becomes their home.
     New([VReg; 2]),
@@ -146,7 +148,8 @@ enum Fate {
     Stays,
     /// Removed: a later packed instruction includes it.
     Goes,
-    /// Preceded by `UNDEF` for that number of registers of `Packer::any`.
+    /// The instruction must follow `UNDEF` instructions that define that number of registers of
+    /// `Packer::any`.
     Needs(u32),
 }
 
@@ -194,7 +197,7 @@ impl Packer {
         }
     }
 
-    /// Makes a tuple the home of all registers in it that have no home yet.
+    /// Makes a tuple the home of every register in it that has no home yet.
     fn settle(&mut self, func: &MachFunc, tuple: Tuple, neighbour: Neighbour) {
         for (at, &reg) in (0..).zip(func.regs(tuple)) {
             if self.homes[reg].len == 0 {
@@ -236,8 +239,9 @@ impl Packer {
         self.rewrite(func, block);
     }
 
-    /// Returns two operations as one packed instruction, if the processor can encode it and no register has
-    /// to be copied. The first two sources of the second operation may be swapped.
+    /// Combines two operations into one packed instruction. Returns `None` if the processor cannot encode it
+    /// or if a register would have to be copied. The first two sources of the second operation may be
+    /// swapped.
     fn pair(
         &self,
         func: &MachFunc,
@@ -266,7 +270,8 @@ impl Packer {
         ways.max_by_key(|pair| pair.gain)
     }
 
-    /// Returns a pair of dwords from which the two results can read these registers.
+    /// Returns an operand for the packed instruction from which the first result can read `low` and the
+    /// second result `high`. Returns `None` if that needs a copy.
     fn source(&self, func: &MachFunc, block: MBlock, [low, high]: [VReg; 2]) -> Option<Source> {
         let [a, b] = [low, high].map(|reg| self.homes[reg]);
         let scalar = func.vregs[low] == RegClass::Sgpr;

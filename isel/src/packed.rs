@@ -122,7 +122,7 @@ pub(crate) fn run(func: &mut Function, ctx: &mut Context) {
 /// The two halves of a word: low and high. Each half is an `f16`, or the low 16 bits of an `i32`.
 type Pair = [Value; 2];
 
-/// Returns the halves from which an instruction assembles a word.
+/// Returns the two halves that an instruction combines to a word by `low | high << 16`, if it has that form.
 fn root(func: &Function, inst: Inst) -> Option<Pair> {
     let data = &func.insts[inst];
     if data.op != Op::Bin(BinOp::Or) || func.ty(data.first) != Type::I32 {
@@ -195,7 +195,8 @@ fn reads_halves(func: &Function, inst: Inst, args: &[Value]) -> bool {
     }
 }
 
-/// Returns whether the upper half of a value is zero (or, with `signed`, the sign of the lower half).
+/// Returns whether the upper 16 bits of a value are all zero or, with `signed`, all equal to the sign bit of
+/// the lower 16 bits.
 fn is_extended(func: &Function, value: Value, signed: bool) -> bool {
     if let Some(bits) = func.const_bits(value) {
         let bits = bits as u32;
@@ -250,7 +251,8 @@ pub(crate) enum Word {
     Known(u32),
 }
 
-/// Returns the operand that provides these halves without an additional instruction, if there is one.
+/// Returns an operand that provides these two halves as one word without an additional instruction, if there
+/// is one.
 fn free(func: &Function, [low, high]: Pair) -> Option<Word> {
     let known = |value| func.const_bits(value).map(|bits| bits as u32 & 0xffff);
     if let (Some(low), Some(high)) = (known(low), known(high)) {
@@ -340,7 +342,7 @@ impl Pass<'_> {
         Some(Packed { op: packed, minus, args, cond: None })
     }
 
-    /// Returns whether a word made of these halves is likely to be cheap.
+    /// Returns whether a word of these two halves can probably be made with few instructions.
     fn alike(&self, pair: Pair) -> bool {
         let op = |half: Value| self.func.def_inst(half).map(|inst| self.func.insts[inst].op);
         free(self.func, pair).is_some()
@@ -355,8 +357,8 @@ impl Pass<'_> {
         self.push(block, Op::Const(bits.into()), &[])
     }
 
-    /// Returns the word of two halves. For a root, `at` has the root instruction, which is replaced by the
-    /// packed operation.
+    /// Returns a word that holds the two halves. If `at` is given, its instruction computes the word so far
+    /// and is replaced by the packed operation.
     fn word_of(&mut self, pair: Pair, block: ir::Block, at: Option<(Inst, Packed)>) -> Value {
         if at.is_none() {
             if let Some(&word) = self.words.get(&pair) {

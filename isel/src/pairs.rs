@@ -123,7 +123,8 @@ impl Lower<'_> {
         self.push(inst);
     }
 
-    /// Returns the address register, the offsets in elements, and the role.
+    /// Returns the operands of a two-address LDS load: the address register, the two offsets in elements, and
+    /// the role of the instruction.
     fn pair_address(&mut self, pair: &LoadPair) -> (Operand, [i64; 2], Role) {
         let wide = pair.dwords == 2;
         let plain = if wide { Role::LdsRead2B64 } else { Role::LdsRead2B32 };

@@ -23,8 +23,8 @@ pub(crate) struct Sets {
     /// For each list, its first member and the rest; cell 0 is the empty set.
     cells: Vec<(Pos, Set)>,
     known: FxHashMap<(Pos, Set), Set>,
-    /// For [`Sets::union`]: the members before the shared tail, each with its list in the first and in the
-    /// second set.
+    /// Scratch list for [`Sets::union`]: the members of the union that precede the shared tail. Each member
+    /// comes with the list that begins at it in the first and in the second set, if there is such a list.
     front: Vec<(Pos, [Option<Set>; 2])>,
 }
 

@@ -81,13 +81,15 @@ impl Pending {
         self.params[first..].iter().take_while(move |param| param.at == at).map(|param| param.mask)
     }
 
-    /// Returns the masks that the edge from `from` ([`GATE`] is added if it is a gate) passes to `to`.
+    /// Returns the lane masks that are passed as arguments on the edge from `from` to `to`. [`GATE`] is added
+    /// to `from` if the edge starts at the gate of that block.
     pub fn args(&self, from: Pos, to: Pos) -> impl Iterator<Item = LaneMask> {
         let first = self.args.partition_point(|arg| arg.edge < (from, to));
         self.args[first..].iter().take_while(move |arg| arg.edge == (from, to)).map(|arg| arg.mask)
     }
 
-    /// Returns the first block at which lanes may be parked at the target, or which parks lanes there.
+    /// Returns the first block, in layout order, at which the target's lane mask must exist: lanes may be
+    /// parked at the target when the block begins, or the block parks lanes there.
     fn begin(&self, plan: &Plan, target: Pos) -> Pos {
         let mut begin = self.parkers.of(target).first().map_or(target, |&first| first);
         while begin > 0 && plan.waits(target, begin) {

@@ -252,10 +252,9 @@ impl Plan {
         }
     }
 
-    /// Moves a block that bypasses a loop (`if n == 0`) to the position before the loop, rather than between
-    /// the loop and the block that follows. Then the end of the loop is a single branch. A block whose
-    /// predecessor repeats is not moved, because the move would take the block into the loop that lanes leave
-    /// there.
+    /// Moves blocks that are executed instead of a loop to the position before the loop, so that they are not
+    /// between the loop and the block that follows. The end of the loop is then a single branch. A block
+    /// whose predecessor repeats is not moved, because the move would put the block inside the loop.
     fn place_detours(&mut self, func: &Function, an: &Analyses) {
         for at in 2..self.nodes.len().saturating_sub(1) {
             let block = self.nodes[at].block;
@@ -349,7 +348,8 @@ impl Plan {
         }
     }
 
-    /// Returns whether lanes may be parked at `target` when block `at` begins.
+    /// Returns whether lanes may be parked at `target` when block `at` begins, so that they wait for the
+    /// program counter to reach `target`.
     pub fn waits(&self, target: Pos, at: Pos) -> bool {
         self.sets.contains(self.nodes[at as usize].waiting, target)
     }
@@ -400,7 +400,8 @@ impl Plan {
         }
     }
 
-    /// Returns the dominator of `block` all of whose lanes arrive in `block` together.
+    /// Returns the nearest dominator of `block` in the same loop if all lanes that leave that dominator
+    /// arrive in `block` together. `exec` then gets the value that it had at the end of the dominator.
     fn reunited(&self, an: &Analyses, block: Block) -> Option<Pos> {
         let home = an.loops.innermost(block);
         let mut d = an.dom.idom(block)?;

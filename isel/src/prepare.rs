@@ -82,7 +82,7 @@ fn join_ends(func: &mut Function, ends: &[Inst], loc: SrcLoc) {
     func.push(end, Op::Ret, &params, loc);
 }
 
-/// An `unreachable` is never executed, so any result can be passed.
+/// An `unreachable` is never executed, so it can pass any values as the function's results.
 fn pass_anything(func: &mut Function, end: Inst, results: &[Type]) {
     let block = func.insts[end].block;
     let loc = func.insts[end].loc;
@@ -160,8 +160,8 @@ fn split_edges(func: &mut Function, ctx: &Context) -> bool {
         let Some(branch) = func.terminator(block) else { continue };
         let Op::Br { then, otherwise, .. } = func.insts[branch].op else { continue };
         for (which, to) in [(0, then), (1, otherwise)] {
-            // An entry of a jump table is a single branch, so the moves for its arguments need a separate
-            // block.
+            // The code of a jump-table entry is a single branch, so moves for the arguments of its edge need
+            // a block of their own.
             if cfg.preds(to).len() < 2 && !ctx.plan.rows.goes_on(block) {
                 continue;
             }

@@ -28,7 +28,7 @@ impl Lower<'_> {
         let x = match plain {
             true => source.operand,
             false => {
-                // Scaling by 2^0 gives registers to which the modifiers have been applied.
+                // A multiplication by 2^0 applies the source modifiers and puts the result into registers.
                 let x = self.vtemp(if double { 2 } else { 1 });
                 let role = if double { Role::VLdexpF64 } else { Role::VLdexpF32 };
                 self.emit_float(role, x, &[source, FloatSource::plain(Operand::int(0))]);

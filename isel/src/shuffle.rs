@@ -61,8 +61,8 @@ impl Way {
     }
 }
 
-/// Returns the source lane of each lane, if it can be computed from the lane's own number; `None` for lanes
-/// in which `only` is false.
+/// Returns the source lane of each lane, if the compiler can evaluate it from the lane's own number. If the
+/// condition `only` is given, lanes in which it is false have no source lane.
 fn asked(target: &Target, func: &Function, lane: Value, only: Option<Value>) -> Option<Asked> {
     let size = target.wave_size as u8;
     let mut asked = [None; 64];
@@ -110,7 +110,8 @@ impl LaneValue<'_> {
     }
 }
 
-/// Returns control words that the processor supports and that agree with the first lanes.
+/// Returns candidates for the DPP control word of a shuffle, computed from the source lanes of the first
+/// lanes and limited to the words that the processor supports. The caller checks which candidate fits.
 fn controls(target: &Target, asked: &Asked) -> impl Iterator<Item = u16> {
     let lanes = || asked.iter().zip(0i16..).filter_map(|(from, lane)| Some((i16::from((*from)?), lane)));
     let by = lanes().map(|(from, lane)| from - lane).find(|&by| by != 0).unwrap_or(0).clamp(-15, 15);
@@ -162,8 +163,8 @@ fn quads(asked: &Asked) -> u16 {
     (0..4).map(|lane| u16::from(asked[lane].unwrap_or(lane as u8) & 3) << (2 * lane)).sum()
 }
 
-/// Returns the swizzle offset that treats each bit of the lane number as the first lanes require: kept,
-/// inverted or constant.
+/// Returns the offset for `ds_swizzle_b32` that treats each bit of the lane number (kept, inverted or
+/// constant) as the source lanes of the first lanes require. The caller checks the other lanes.
 fn masks(asked: &Asked) -> u16 {
     let from = |lane: usize| u16::from(asked[lane].unwrap_or(lane as u8));
     let (mut and, mut or, mut xor) = (0, 0, 0);

@@ -23,8 +23,8 @@ impl Lower<'_> {
         self.emit_raw(Role::SSleep, &[Operand::Imm(SLEEP)]);
     }
 
-    /// Sends an interrupt to the host. If lanes give different event numbers, only the first active lane's
-    /// number is sent.
+    /// Sends an interrupt with an event number to the host. If the lanes have different event numbers, only
+    /// the number of the first active lane is sent.
     #[inline(never)]
     pub fn interrupt(&mut self, inst: Inst) {
         let event = self.func.args(inst)[0];

@@ -52,15 +52,16 @@ impl Rows {
         self.rows.is_empty()
     }
 
-    /// Returns the row of which a block is an entry, and the entry's number.
+    /// Returns the jump table of which a block is an entry, and the number of the entry. Returns `None` for
+    /// other blocks.
     fn of(&self, block: Block) -> Option<(&Row, u32)> {
         let &row = self.of.get(block.as_u32() as usize)?;
         let row = self.rows.get(row as usize)?;
         Some((row, block.as_u32().checked_sub(row.first.as_u32())?))
     }
 
-    /// Returns the entries of the row whose first entry is `block` (empty if there is none), and whether
-    /// `block` is an entry other than the first.
+    /// Returns the entries of the jump table whose first entry is `block` (no entries if there is no such
+    /// table), and whether `block` is an entry other than the first of some table.
     pub fn entries(&self, block: Block) -> (impl Iterator<Item = Block> + use<>, bool) {
         let (first, count) = match self.of(block) {
             Some((row, 0)) => (row.first.as_u32(), row.count),
@@ -69,13 +70,14 @@ impl Rows {
         ((first..first + count).map(Block::from_u32), self.of(block).is_some_and(|(_, n)| n > 0))
     }
 
-    /// Returns whether the next block in the layout must be the next entry.
+    /// Returns whether the block is a jump-table entry that must be followed directly by the next entry in
+    /// the layout.
     pub fn goes_on(&self, block: Block) -> bool {
         self.of(block).is_some_and(|(row, n)| n + 1 < row.count)
     }
 
-    /// Returns the head of the row to which a block belongs, where the same lanes are active; otherwise the
-    /// block itself.
+    /// Returns the head of the jump table to which a block belongs, or the block itself if it belongs to
+    /// none. The same lanes are active in the head and in the entries.
     pub fn head_of(&self, block: Block) -> Block {
         self.of(block).map_or(block, |(row, _)| row.head)
     }

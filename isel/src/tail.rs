@@ -23,8 +23,8 @@ pub(crate) struct Tail<'a> {
     pub callee: &'a Callee,
 }
 
-/// Returns the call that ends a block, if the block returns exactly the call's results and the call can
-/// become a jump.
+/// Returns the call at the end of a block if the call can become a jump: the block returns exactly the
+/// results of the call, and the conditions for a tail call hold.
 pub(crate) fn tail<'a>(func: &Function, block: Block, opts: &Options<'a>) -> Option<Tail<'a>> {
     let [.., call, end] = func.blocks[block].insts[..] else { return None };
     let (to, callee) = match func.insts[call].op {

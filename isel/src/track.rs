@@ -26,7 +26,7 @@ const UNKNOWN: u32 = NONE - 1;
 /// recomputed.
 const DEPTH: u32 = 4;
 
-/// The same limit for a value that has registers and is recomputed only where those registers hold something
+/// Like `DEPTH`, for a value that has registers and is recomputed only where those registers hold something
 /// else. A limit of 4 would find the value at only 0.3 % more program points, but would make debug
 /// information 5 % more expensive to compute.
 const DEPTH_OF_REGISTERS: u32 = 1;
@@ -49,8 +49,8 @@ pub(crate) fn number(func: &mut Function, spare: &mut SpareLists) -> Box<MachTra
     track
 }
 
-/// Fills in the debug information that depends on the decisions of selection: spots, records, locations at
-/// block entries, and calls.
+/// Fills in the debug information that depends on the decisions of selection: the locations of values
+/// (spots), the assignments to variables, the locations at block entries, and the calls.
 #[inline(never)]
 pub(crate) fn fill(lower: &Lower<'_>, s: &mut Scratch, mut track: Box<MachTrack>) -> Option<Box<MachTrack>> {
     let said = lower.func.track.as_ref()?;
@@ -123,16 +123,18 @@ pub(crate) struct Scratch {
     /// Number of each variable's first fragment, by variable; the last entry is the total number of
     /// fragments.
     first: Vec<u32>,
-    /// Spot of each value: `UNKNOWN` if it has not been computed yet, `NONE` if the value has no known
-    /// location.
+    /// For each value, the number of its location in the debug information (its spot): `UNKNOWN` if it has
+    /// not been computed yet, `NONE` if the value has no known location.
     spots: Vec<u32>,
     /// Position of each block in the order of the code.
     at: SecondaryMap<Block, Option<u32>>,
-    /// By spot: the loop outside of which the spot's registers do not describe the value, if there is one.
+    /// For each spot (location of a value): the loop outside of which the spot's registers do not hold the
+    /// value, if there is one.
     loops: Vec<Option<Loop>>,
     codes: Codes,
     heads: Heads,
-    /// Scratch buffer: codes of the fragments' locations at the entry of the block that is being visited.
+    /// Scratch buffer: the location of each fragment, as a number of [`Codes`], at the entry of the block
+    /// that is being visited.
     begin: Vec<u32>,
 }
 
@@ -226,8 +228,8 @@ impl Filler<'_> {
         }
     }
 
-    /// Returns what a debugger can use as `held` in a block: `Lost` if the block is outside the loop to which
-    /// the spot is limited.
+    /// Returns the location of a value as far as a debugger can use it in a block: `Lost` if the block is
+    /// outside the loop in which the location is valid.
     fn seen_in(&self, held: Held, block: Block) -> Held {
         match held {
             Held::Spot(spot) => match self.s.loops[spot as usize] {
@@ -278,8 +280,8 @@ impl Filler<'_> {
         let mut term = NONE;
         let depth = if has_none { depth } else { depth.min(DEPTH_OF_REGISTERS) };
         if let Some((new, of_args)) = self.term(value, depth) {
-            // A value whose registers are valid everywhere must not get a term that limits the spot to a
-            // loop.
+            // If the value's registers are valid everywhere, a term (an expression that recomputes the value)
+            // is not used if it is valid only inside a loop.
             let agreed = match (scope, of_args) {
                 (None, Some(_)) if !has_none => None,
                 _ => self.inner(scope, of_args),
@@ -503,7 +505,7 @@ impl Codes {
 #[derive(Debug, Default)]
 struct Heads {
     leaves: usize,
-    /// For each block, the codes at its entry followed by the codes at its exit.
+    /// For each block, the location numbers of all fragments at its entry, followed by those at its exit.
     codes: Vec<u32>,
     /// Whether each block has been visited.
     is_seen: Vec<bool>,
@@ -537,8 +539,8 @@ impl Heads {
         self.codes[range].copy_from_slice(to);
     }
 
-    /// Stores in `all` the codes on which the exits of the visited blocks among `blocks` agree; other
-    /// fragments get [`LOST`].
+    /// Stores in `all` the locations on which the exits of the visited blocks among `blocks` agree. A
+    /// fragment on whose location they do not agree gets [`LOST`].
     fn meet(&self, blocks: impl Iterator<Item = u32>, all: &mut Vec<u32>) {
         all.clear();
         for block in blocks.map(|block| block as usize).filter(|&block| self.is_seen[block]) {

@@ -44,7 +44,7 @@ impl Way {
     }
 }
 
-/// Returns the registers in which the handler expects the queue.
+/// Returns the registers in which the trap handler expects the address of the queue.
 fn queue_registers() -> Operand {
     Operand::regs(Reg::sgpr(0), 2)
 }

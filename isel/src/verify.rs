@@ -289,7 +289,7 @@ impl Check<'_> {
         }
     }
 
-    /// Returns whether a register has its value before an instruction.
+    /// Returns whether a register is defined on every path to instruction `n` of a block.
     fn is_there(&self, reg: VReg, block: MBlock, n: usize) -> bool {
         let [linear, logical] = &self.graphs;
         let graph = if self.func.vregs[reg] == RegClass::Sgpr { linear } else { logical };
@@ -324,8 +324,8 @@ impl Check<'_> {
         }
     }
 
-    /// Returns, by register, whether a scalar register has no value on some path: results of `undef`, and
-    /// parameters to which such a register is passed.
+    /// Returns for each register whether it is a scalar that may be undefined: a result of `undef`, or a
+    /// parameter to which such a register is passed.
     fn made_up(&self) -> Vec<bool> {
         let func = self.func;
         let mut made_up = vec![false; func.vregs.len()];
@@ -469,7 +469,7 @@ impl Check<'_> {
         }
     }
 
-    /// Returns whether an access has an order for failure but none for success.
+    /// Returns whether a memory access has an order for the failure case but no order for the success case.
     fn fails_in_order(&self, inst: &MachInst) -> bool {
         let mem = inst.mem.index().and_then(|mem| self.func.mems.get(mem));
         mem.is_some_and(|mem| mem.fail != SyncOrder::NotAtomic && mem.order == SyncOrder::NotAtomic)

@@ -93,7 +93,7 @@ impl Lower<'_> {
         self.emit(Role::VMinU32, &[dst, d, c]);
     }
 
-    /// Emits an operation of whose result only the low half is used.
+    /// Emits a 64-bit operation of whose result only the low half is used.
     fn low_bin(&mut self, result: Value, bin: BinOp, a: Value, b: Value) {
         let narrow = match bin {
             BinOp::Add => Role::VAddU32,

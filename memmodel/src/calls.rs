@@ -15,7 +15,8 @@ pub(crate) const RETURN: RegRange = RegRange { first: Reg(callconv::RETURN_ADDRE
 /// Kind of control transfer to another function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Away {
-    /// To a function that returns here, or to a function that returns in place of this function.
+    /// A call of a function that returns here, or a tail call of a function that returns in place of this
+    /// function.
     Call,
     /// To the caller.
     Return,
@@ -51,8 +52,8 @@ impl Away {
         read.iter().any(overlaps)
     }
 
-    /// Returns the minimum number of wait states before an instruction of the other side that could be the
-    /// second of a pair.
+    /// Returns the minimum number of wait states between a control transfer and the first instruction of the
+    /// other function that a hazard could concern.
     pub fn states(self) -> u8 {
         match self {
             Away::Call => 2,

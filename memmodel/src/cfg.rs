@@ -11,7 +11,8 @@ pub struct Decoded {
     pub address: u64,
     /// Size in bytes.
     pub size: u32,
-    /// The instruction. A branch target is `Operand::Imm`, in dwords relative to the end of the instruction.
+    /// The decoded instruction. A branch target is an `Operand::Imm`: the distance in dwords from the end of
+    /// the instruction.
     pub inst: MachInst,
 }
 

@@ -97,7 +97,7 @@ fn clauses(insts: &[MachInst], subtarget: &Subtarget, found: &mut Vec<Clause>) {
     }
 }
 
-/// Returns how many instructions, from the first one on, form a clause.
+/// Returns the length of the clause that begins with the first instruction of `insts`.
 fn length(insts: &[MachInst], subtarget: &Subtarget) -> usize {
     let Some(first) = insts.first().and_then(kind) else { return 0 };
     let replays = subtarget.xnack.may_be_on();

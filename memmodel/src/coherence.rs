@@ -40,7 +40,8 @@ pub fn run(func: &mut MachFunc, model: &Model, _opts: &Options, ctx: &mut Contex
     stats
 }
 
-/// Returns whether the pass must handle an instruction. Most memory accesses are plain, so it need not.
+/// Returns whether an instruction needs cache bits, invalidations or wait points. Most memory accesses are
+/// plain and need none.
 fn concerns(func: &MachFunc, inst: &MachInst) -> bool {
     match inst.mem.index() {
         Some(mem) => {
@@ -54,7 +55,8 @@ fn concerns(func: &MachFunc, inst: &MachInst) -> bool {
 /// Properties that are the same for all instructions of a function.
 struct Pass<'a> {
     model: &'a Model,
-    /// Whether a release to the group may be the first release of a chain.
+    /// Whether a release to the work-group must also wait for `vmcnt`, because a later release to the agent
+    /// may depend on it (see "Releases in a chain" in the module's description).
     in_chain: bool,
 }
 
@@ -62,7 +64,8 @@ struct Pass<'a> {
 const CHAIN: &str = "release to the group, before one to the agent";
 
 impl Pass<'_> {
-    /// Writes an instruction, with the steps that the table requires around it.
+    /// Writes an instruction to `out`, with the waits and cache instructions that the table requires before
+    /// and after it.
     fn instruction(&self, func: &mut MachFunc, inst: &MachInst, out: &mut Vec<MachInst>, stats: &mut Stats) {
         let mem = inst.mem.index().map(|mem| func.mems[mem]);
         let Some((kind, mem)) = kind(inst).zip(mem) else {
@@ -93,7 +96,7 @@ impl Pass<'_> {
         self.steps(func, row.name, around.after, inst.loc, out, stats);
     }
 
-    /// Sets the cache bits for `volatile` and `nontemporal` accesses. LDS accesses have no such bits.
+    /// Sets the cache bits of `volatile` and `nontemporal` accesses. LDS instructions have no cache bits.
     fn hint(&self, inst: &mut MachInst, kind: Kind, mem: &MemRef) {
         if !inst.op.row().is_vmem() {
             return;
@@ -110,7 +113,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Writes steps: the write-back, one wait point, and the invalidations.
+    /// Writes the instructions of a sequence: the write-back of the cache, one wait point for all counters,
+    /// and the cache invalidations.
     fn steps(
         &self,
         func: &mut MachFunc,
@@ -150,8 +154,8 @@ impl Pass<'_> {
     }
 }
 
-/// Returns whether a function releases to the agent or the system, so that other groups may learn what it has
-/// written.
+/// Returns whether a function has a release whose scope is the agent or the system, after which other
+/// work-groups may read what the function has written.
 fn releases_beyond_the_group(func: &MachFunc) -> bool {
     func.blocks.values().flat_map(|block| &block.insts).any(|inst| {
         let mem = inst.mem.index().map(|mem| func.mems[mem]);
@@ -166,7 +170,8 @@ pub(crate) fn kind(inst: &MachInst) -> Option<Kind> {
         return Some(Kind::Fence);
     }
     let row = inst.op.row();
-    // Scalar loads read memory that does not change while a kernel runs (seed 000, line 3127).
+    // Scalar loads need no ordering, because they read memory that does not change while a kernel runs (seed
+    // 000, line 3127).
     if row.family == Family::Smem {
         return None;
     }

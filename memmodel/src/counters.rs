@@ -76,8 +76,8 @@ pub static CLASSES: [Class; CLASS_COUNT] = [
     class(Counter::Lgkm, "GDS", true, true),
     class(Counter::Lgkm, "scalar memory", false, false),
     class(Counter::Lgkm, "message", false, false),
-    // The source registers of a GDS operation or an export are free when expcnt has been decremented. Exports
-    // have several destinations of different speed, so they are not in order.
+    // The source registers of a GDS operation or an export may be overwritten once expcnt has been
+    // decremented. Exports have several destinations of different speed, so they do not complete in order.
     reading("GDS data", true, Tells::SourcesRead),
     reading("export", false, Tells::SourcesRead),
     reading("store data", true, Tells::DataRead),
@@ -210,8 +210,8 @@ pub fn lds_path(inst: &MachInst) -> Option<LdsPath> {
     }
 }
 
-/// Returns 0 for a load, 1 for a store or another operation that returns nothing, and 2 for an atomic that
-/// returns the old value.
+/// Returns the column of [`EVENTS`] within an instruction family: 0 for a load, 1 for a store or another
+/// operation that returns nothing, and 2 for an atomic that returns the old value.
 fn manner(inst: &MachInst) -> usize {
     let flags = inst.op.row().flags;
     match flags.contains(Flags::ATOMIC) {
@@ -221,7 +221,8 @@ fn manner(inst: &MachInst) -> usize {
     }
 }
 
-/// Calls `f` with the registers that are in use until the class of the instruction says that they are free.
+/// Calls `f` with each register that the instruction's operation still writes or reads after issue. Such a
+/// register must not be accessed before an operation of class `class` is complete.
 pub fn held(inst: &MachInst, class: &Class, mut f: impl FnMut(RegRange)) {
     let specs = inst.op.row().ops;
     for (index, &operand) in inst.operands().iter().enumerate() {
@@ -240,8 +241,8 @@ pub fn held(inst: &MachInst, class: &Class, mut f: impl FnMut(RegRange)) {
     }
 }
 
-/// Returns whether an operation of these classes writes its registers in the order of all vector memory
-/// operations. Image instructions have a path of their own.
+/// Returns whether an operation of these classes writes its registers in the order in which all vector memory
+/// operations do. Image instructions have a data path of their own and do not.
 pub fn writes_in_order(op: Opcode, classes: ClassSet) -> bool {
     classes & !STORE_DATA == VECTOR && op.family() != Family::Mimg
 }

@@ -5,8 +5,9 @@ use isa::{MBlock, MachFunc, MachInst};
 /// Number of instructions above which lists are swapped rather than copied.
 const SHORT: usize = 64;
 
-/// Replaces each instruction of a block by what `f` writes for it. The new instructions are written to
-/// `scratch` first; short blocks, of which there may be many, keep their own allocation.
+/// Replaces each instruction of a block by the instructions that `f` writes for it. The new list is written
+/// to `scratch`. A short list is then copied to the block's own allocation, because there may be many short
+/// blocks; a long list is swapped with it.
 pub(crate) fn rewrite(
     func: &mut MachFunc,
     block: MBlock,

@@ -35,7 +35,8 @@ struct Recent {
 struct Marks {
     /// Registers for which the hazard is possible.
     armed: RegSet,
-    /// For a rule that requires a branch: whether there was a first instruction and no branch since.
+    /// For a rule that requires a branch between its two instructions: whether the first instruction was
+    /// executed, and no branch since.
     seen: bool,
 }
 
@@ -95,7 +96,8 @@ impl<'a> View<'a> {
         View { model, role: func.role, vgprs, active, only_clauses }
     }
 
-    /// Returns the applicable rules whose mitigation is an instruction, with their numbers.
+    /// Returns the rules that apply and are mitigated by an instruction rather than by wait states, with
+    /// their numbers.
     fn mended(&self) -> impl Iterator<Item = (usize, &'a Rule)> + use<'a> {
         let active = self.active;
         let rules = self.model.rules.mended().iter().enumerate();
@@ -128,7 +130,7 @@ impl Window {
         }
         let rules = &view.model.rules;
         let away = Away::of(view.role, inst);
-        // The largest number that is missing; among rules with the same number, the first rule.
+        // The largest number of missing wait states; if rules have the same number, the first of them.
         let mut worst: Option<(u8, usize)> = None;
         for recent in &self.recent {
             for index in rules.timed_by(recent.producer) {
@@ -154,7 +156,8 @@ impl Window {
         })
     }
 
-    /// Returns the first rule that requires an instruction to be inserted before this instruction.
+    /// Returns the first rule with an unmitigated hazard at this instruction, and the instruction to insert
+    /// before it.
     fn unmended<'a>(&self, view: &View<'a>, inst: &MachInst) -> Option<(&'a Rule, rules::Insert)> {
         if view.only_clauses && view.model.rules.clause(inst) & self.clause == 0 {
             return None;
@@ -172,7 +175,8 @@ impl Window {
             if armed.is_empty() {
                 continue;
             }
-            // An instruction that ends a clause is not part of the clause.
+            // An instruction that ends a clause is not part of the clause, so it has no hazard with the
+            // instructions of the clause.
             if breaks == rules::Breaks::ClauseEnds && self.breaks(view, inst, breaks) {
                 continue;
             }
@@ -311,20 +315,21 @@ impl Window {
     }
 }
 
-/// Returns whether an access to a register may matter to the code that gets control. That code writes all
-/// other registers before it reads them.
+/// Returns whether a hazard about these registers may concern the function that gets control. That function
+/// reads only certain registers before it writes them.
 fn concerns(away: Away, recent: &Recent) -> bool {
     let scalar = recent.range.first.0 < 128;
     recent.producer != Producer::ValuWritesVgpr && (!scalar || away.may_read(recent.range))
 }
 
-/// Returns whether the code that gets control handles a rule. This applies to rules whose second instruction
-/// is rare.
+/// Returns whether the function that gets control mitigates the hazard, rather than the function that
+/// transfers control. This applies to rules whose second instruction is rare.
 fn is_received(second: rules::Consumer) -> bool {
     matches!(second, rules::Consumer::Permlane | rules::Consumer::Vccz)
 }
 
-/// Returns whether a hazard would still exist on the other side. A function begins with waits.
+/// Returns whether a hazard could still concern the other function. The waits at the beginning of a function
+/// mitigate some hazards.
 fn leaves(away: Away, rule: &Rule, breaks: rules::Breaks) -> bool {
     use rules::Breaks::{ClauseEnds, MemoryHasRead, SmemHasRead};
     let waited = away == Away::Call && matches!(breaks, MemoryHasRead | SmemHasRead);
@@ -424,7 +429,8 @@ fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
         entry[0].come_from_elsewhere(view);
     }
     dirty.clear();
-    // Unreachable blocks are visited too, because the rules hold inside them as well.
+    // All blocks are visited first, including unreachable blocks, because the hazard rules hold inside
+    // unreachable blocks too.
     dirty.resize(count, true);
     missing.clear();
     missing.resize(count, false);

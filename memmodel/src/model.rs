@@ -55,7 +55,8 @@ impl Model {
     pub fn of(subtarget: &Subtarget) -> Result<Model, Missing> {
         let mut oldest = [0; CLASS_COUNT];
         for (oldest, class) in oldest.iter_mut().zip(&CLASSES) {
-            // The largest count that is still a wait: the maximum value of the field means no wait.
+            // The largest count for which a wait has an effect. The maximum value of the field means that the
+            // wave does not wait.
             *oldest = class.counter.max(subtarget).saturating_sub(1);
         }
         Ok(Model {
@@ -80,7 +81,8 @@ impl Model {
         counters::event(inst).map_or(0, |event| self.events[event as usize])
     }
 
-    /// Returns the largest age that is distinguished for operations of a class.
+    /// Returns the largest age of an operation of this class. Older operations are treated as if they had
+    /// that age.
     #[inline]
     pub(crate) fn oldest(&self, class: usize) -> u8 {
         self.oldest[class]
@@ -91,7 +93,8 @@ impl Model {
         self.column
     }
 
-    /// Returns the steps around an access or fence of a row, in a case of [`crate::sequences::lookup`].
+    /// Returns the sequence of waits and cache instructions around an access or fence. `row` and `case` are
+    /// the results of [`crate::sequences::lookup`].
     pub fn around(&self, row: &Row, case: When, inst: &MachInst) -> Around {
         let flags = inst.op.row().flags;
         let returns = flags.contains(Flags::LOAD) || inst.mods.flags.contains(ModFlags::GLC);

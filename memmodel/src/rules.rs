@@ -58,7 +58,7 @@ pub enum Producer {
     SetReg,
     /// `s_setvskip`.
     SetVskip,
-    /// An image instruction whose address has three dwords or more.
+    /// An image instruction whose address has at least three dwords in non-consecutive registers.
     LongImageAddress,
     /// A float atomic in memory.
     FloatAtomic,
@@ -82,7 +82,8 @@ pub enum Producer {
     ClauseReads,
     /// A memory instruction of a clause returns a result.
     ClauseReturns,
-    /// A memory instruction of a clause returns a result in a register that it reads.
+    /// A memory instruction of a clause returns its result in a register from which it reads its address or
+    /// data.
     ClauseOwn,
 }
 
@@ -160,7 +161,8 @@ pub enum Consumer {
 /// Events other than the inserted instruction that mitigate a hazard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Breaks {
-    /// A VALU instruction, or `s_waitcnt 0`: vector memory instructions have read their registers.
+    /// A VALU instruction or `s_waitcnt 0`, after which all vector memory instructions have read their
+    /// registers.
     MemoryHasRead,
     /// A SALU instruction, or a wait for `lgkmcnt(0)`.
     SmemHasRead,
@@ -226,14 +228,14 @@ pub struct Rule {
     pub second: Consumer,
     /// Mitigation.
     pub mend: Mend,
-    /// By generation, the number of wait states between the two instructions; 0 if the generation does not
-    /// have the hazard. For a rule with an instruction as mitigation, 1.
+    /// Number of wait states between the two instructions, by generation; 0 if the generation does not have
+    /// the hazard. If an instruction mitigates the hazard, 1 stands for "has the hazard".
     columns: [u8; Generation::COUNT],
     requires: Feature,
     lacks: Feature,
     /// Whether the hazard exists only if memory instructions may be replayed (XNACK).
     replay: bool,
-    /// Number of wait states on the processor; filled in by [`Rules`].
+    /// Number of wait states on the processor for which [`Rules`] was created; [`Rules`] fills it in.
     pub states: u8,
 }
 
@@ -298,7 +300,7 @@ use Consumer as C;
 use Feature as F;
 use Producer as P;
 
-/// All rules. The numbers are the columns of GFX6, GFX7, GFX8, GFX9, GFX10.
+/// All rules. The five numbers of a row are wait states on GFX6, GFX7, GFX8, GFX9 and GFX10.
 #[rustfmt::skip]
 pub static RULES: [Rule; 35] = [
     timed("VALU writes SGPR, VMEM reads it", P::ValuWritesScalar, C::VmemReadsScalar, [5, 5, 5, 5, 0]),
@@ -394,7 +396,7 @@ impl Rules {
         &self.rows[self.timed..]
     }
 
-    /// Returns whether a rule with wait states has this producer as its first instruction.
+    /// Returns whether the given producer is the first instruction of a rule that wait states mitigate.
     #[inline]
     pub(crate) fn counts(&self, first: Producer) -> bool {
         self.timed_by[first as usize] != 0

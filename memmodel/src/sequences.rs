@@ -16,7 +16,7 @@
 //!
 //! | mark | the word is there |
 //! |---|---|
-//! | `?` | where address spaces are ordered with each other (the guide's "If OpenCL, omit") |
+//! | `?` | where address spaces are ordered with each other ("If OpenCL, omit" in the AMDGPU guide) |
 //! | `@` | where a fence orders global memory ("If OpenCL and address space is local, omit") |
 //! | `~` | where the waves of a work-group do not share their first cache: GFX10 in WGP mode, gfx90a in `tgsplit` mode ("If CU wavefront execution mode, omit") |
 //! | `!` | at system scope |
@@ -139,8 +139,8 @@ pub struct Sequence {
 pub struct Around {
     /// Steps before the access; for a fence, all steps.
     pub before: Steps,
-    /// The bits `glc` and `dlc`. They are never set for a read-modify-write, where `glc` requests the old
-    /// value.
+    /// Cache bits `glc` and `dlc` of the access. They are never set for a read-modify-write, where `glc` has
+    /// another meaning: the instruction returns the old value.
     pub bits: ModFlags,
     /// Steps after the access.
     pub after: Steps,
@@ -255,7 +255,7 @@ impl Row {
             && matches!(self.order, SyncOrder::Release | SyncOrder::AcqRel | SyncOrder::SeqCst)
     }
 
-    /// Returns whether the row releases to the work-group and no further.
+    /// Returns whether the row is a release whose scope is the work-group.
     pub fn releases_to_group(&self) -> bool {
         self.releases() && self.scopes == GROUP
     }
@@ -271,9 +271,10 @@ impl Row {
 pub struct CacheOps {
     /// Instruction for [`Steps::INVALIDATE`].
     pub invalidate: Opcode,
-    /// Instruction for [`Steps::INVALIDATE_OUTER`], if the column uses it.
+    /// Instruction that implements [`Steps::INVALIDATE_OUTER`] on the processors of the column, if they need
+    /// it.
     pub outer: Option<Opcode>,
-    /// Instruction for [`Steps::WRITE_BACK`], if the column uses it.
+    /// Instruction that implements [`Steps::WRITE_BACK`] on the processors of the column, if they need it.
     pub write_back: Option<Opcode>,
 }
 
@@ -323,7 +324,7 @@ pub static COLUMNS: [Column; 4] = [
         requires: NO_FEATURE,
         lacks: NO_FEATURE,
         cell: 0,
-        // On GFX6 the cache has no volatile lines that could be invalidated separately.
+        // GFX6 has no instruction that invalidates only volatile lines, so the whole cache is invalidated.
         caches: CacheOps { invalidate: op::BUFFER_WBINVL1, ..ONLY_L1 },
         hints: GCN_HINTS,
     },
@@ -410,7 +411,8 @@ macro_rules! table {
     };
 }
 
-// Kind, order, scopes, places, name; the cells of GFX6-GFX9, gfx90a, GFX10; the line.
+// Columns of a row: kind of operation, order, scopes, address spaces, name; the sequences of GFX6-GFX9,
+// gfx90a and GFX10; the line of the AMDGPU guide (seed 000).
 #[rustfmt::skip]
 table! {
     Load Relaxed WAVE MEMORY, "load atomic monotonic wavefront global", "op", "op", "op", 3192;
@@ -481,16 +483,16 @@ table! {
     Fence SeqCst WIDE NOWHERE, "fence seq_cst agent", "vm ?lgkm inv", "!wb vm ?lgkm !out inv", "vm vs ?lgkm out inv", 4014;
 }
 
-/// Returns the row of an access or fence, and the conditions that it meets. Returns `None` if the access is
-/// not atomic or is private.
+/// Returns the row of the table for an access or fence, and the conditions of words that hold for it. Returns
+/// `None` if the access is not atomic or accesses private memory.
 pub fn lookup(kind: Kind, mem: &MemRef) -> Option<(&'static Row, When)> {
     let place = match kind {
         Kind::Fence => Place::None,
         _ => place(mem)?,
     };
     let order = normalise(kind, strongest(mem.order, mem.fail))?;
-    // A sequentially consistent fence orders all address spaces, whatever spaces it names (seed 000, line
-    // 4014).
+    // A sequentially consistent fence orders all address spaces, whatever spaces it names (AMDGPU guide: seed
+    // 000, line 4014).
     let is_of_all = mem.spaces == 0 || kind == Kind::Fence && order == SyncOrder::SeqCst;
     let spaces = if is_of_all { SPACE_GLOBAL | SPACE_SHARED } else { mem.spaces };
     // A scope wider than the work-group has no meaning for LDS (seed 000, line 3115).

@@ -138,7 +138,8 @@ fn solve(func: &MachFunc, (model, convention): (&Model, Convention), scratch: &m
     entry.resize_with(entry.len().max(count), State::default);
     reached.clear();
     reached.resize(count, false);
-    // Unreachable blocks are visited too, because the checker also follows edges from them into other blocks.
+    // All blocks are visited first, including unreachable blocks, because the checker also follows edges from
+    // unreachable blocks.
     dirty.clear();
     dirty.resize(count, true);
     let mut again = true;
@@ -188,7 +189,8 @@ fn transfer(
     state.retire(model, carried.wait);
 }
 
-/// Returns the reason for an instruction that only says what to wait for.
+/// Returns the text that says why a wait point or a wait of the input exists, for the note of the wait that
+/// replaces it.
 fn reason(func: &MachFunc, inst: &MachInst) -> &'static str {
     match inst.note.index().map(|note| &func.notes[note]) {
         Some(Note::Coherence(reason) | Note::Text(reason)) => reason,
@@ -234,7 +236,8 @@ fn step(
     }
     if !carried.wait.is_none() {
         if inst.op == op::S_ENDPGM {
-            // No later instruction needs the wait, and stores complete by themselves.
+            // Wait points demand nothing at the end of the program, because no instruction follows that could
+            // need a wait, and stores complete without a wait.
             *carried = Need::NONE;
         } else if !need.wait.is_none()
             || model.classes(inst) != 0

@@ -1,5 +1,6 @@
-//! Order of the steps: streams, live ranges, groups and places of both classes, then the copies; and the
-//! strategy if there are too few registers.
+//! Order of the allocator's steps: for both register classes the streams, live ranges, groups and hardware
+//! registers, and then the copies. Also decides what to spill, and by which algorithm, if there are too few
+//! registers.
 
 use crate::pack::File;
 use crate::rewrite::Packed;
@@ -10,8 +11,8 @@ use crate::stream::{SGPR, VGPR};
 use crate::{AllocError, Context, Stats};
 use isa::{MachFunc, Note, Subtarget};
 
-/// Returns the number of registers with which the packer stops looking for a better order. For SGPRs, only
-/// numbers that reduce the number of waves matter.
+/// Returns the number of registers at which the packer stops trying other orders of groups, because fewer
+/// registers would not help. For SGPRs, only numbers that change the number of waves matter.
 fn aim(class: usize, pressure: u32, target: &Subtarget) -> u32 {
     if class == VGPR {
         return pressure;
@@ -24,18 +25,18 @@ fn no_registers(class: usize, budget: u32) -> AllocError {
     AllocError::Registers { class: ["SGPR", "VGPR"][class], budget }
 }
 
-/// Numbers of registers by which regalloc2's budget is smaller than the available registers, in the order in
-/// which they are tried.
+/// How many registers fewer than available regalloc2 may use. The values are tried one after the other,
+/// because reloads need registers too.
 const QUESTIONS: [u32; 4] = [1, 4, 9, 16];
 
-/// Largest number of registers (in operands and at block entries) times questions for which regalloc2 is
-/// asked in one function. regalloc2 takes about a microsecond for each, and more than linear time if very
-/// many registers are live.
+/// Limit of the work that regalloc2 does for one function: registers (in operands and at block entries) times
+/// number of runs. regalloc2 takes about a microsecond for each, and more than linear time if very many
+/// registers are live.
 const MOST_ASKED: usize = 1 << 14;
 
-/// Largest pressure for which regalloc2 is asked, by class, in halves of the available registers. With higher
-/// pressure regalloc2 takes many times as long, and most uses need a reload whatever it answers. With more
-/// SGPRs than that, linear scan spills fewer registers.
+/// By class, the largest pressure for which regalloc2 is used, in halves of the number of available
+/// registers. With higher pressure, regalloc2 takes many times as long, and most uses need a reload whatever
+/// it decides. With more SGPRs than that, linear scan spills fewer registers.
 const MOST_HALVES: [u32; 2] = [3, 8];
 
 /// Ratio of pressure to available registers above which nearly all registers must be spilled, so that the
@@ -45,12 +46,14 @@ const TOO_MANY: u32 = 2;
 /// Algorithm that chooses the registers to spill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Engine {
-    /// Linear scan, and only registers that can be rematerialised; [`Engine::Ask`] if that is not enough.
+    /// First stage: linear scan chooses registers to spill, but only registers that can be rematerialised. If
+    /// that is not enough, [`Engine::Ask`] follows.
     #[default]
     Remake,
     /// Linear scan ([`crate::scan`]).
     Scan,
-    /// regalloc2 ([`crate::budget`]), and linear scan if regalloc2 has no answer that fits.
+    /// Second stage: regalloc2 ([`crate::budget`]) chooses. If no answer of regalloc2 leads to an allocation,
+    /// linear scan follows.
     Ask,
 }
 
@@ -65,7 +68,7 @@ struct Try {
     asked: usize,
     /// Whether regalloc2's last answer is being tried; `Snapshots::before` has the state before it.
     answered: bool,
-    /// Whether the function may have been changed according to one of regalloc2's answers.
+    /// Whether the code may have been changed by spilling according to an answer of regalloc2.
     resided: bool,
     /// Algorithm that chooses the registers to spill.
     engine: Engine,
@@ -75,8 +78,8 @@ struct Try {
     thinned: bool,
 }
 
-/// A class that does not fit: the available registers, and the number of registers that are live at the same
-/// time.
+/// A class whose registers do not fit into the register file, with the registers of the file and the largest
+/// number of registers that are live at the same time.
 #[derive(Clone, Copy)]
 struct Tight<'a> {
     target: &'a Subtarget,
@@ -116,7 +119,8 @@ impl Context {
             tries = self.restart(func, Engine::Ask);
             settled = self.settle(func, target, budget, &mut tries, stats);
         }
-        // Without an answer of regalloc2, the result is that of linear scan or needs fewer spills.
+        // If regalloc2's answer was not used, the result is already that of linear scan, or it needs fewer
+        // spills. So linear scan need not be tried for comparison.
         let done = scan || settled.is_ok() && tries.iter().all(|tried| !tried.resided);
         if done || !matches!(settled, Ok(()) | Err(AllocError::Registers { .. })) {
             return settled;
@@ -190,8 +194,8 @@ impl Context {
         }
     }
 
-    /// Computes what is live at block boundaries. Returns false, without a complete result, if thinning out
-    /// is allowed and necessary.
+    /// Computes which registers are live at block boundaries. With `may_thin`, stops and returns false if so
+    /// many registers are live that the function has to be thinned out first.
     fn flow(&mut self, func: &MachFunc, file: File, may_thin: bool) -> bool {
         let most = TOO_MANY * file.limit;
         let most = (may_thin && self.streams.phys_base >= 4 * most).then_some(most);
@@ -253,7 +257,7 @@ impl Context {
             if self.spilled {
                 return Err(no_registers(class, file.limit));
             }
-            // The function has not been changed, so no step needs to be repeated.
+            // This attempt has not changed the function, so regalloc2 can begin from the current state.
             tries.iter_mut().for_each(|tried| tried.engine = Engine::Ask);
             tries[class].slack = 0;
         }
@@ -297,7 +301,8 @@ impl Context {
         false
     }
 
-    /// Lets regalloc2 decide what resides in registers. Returns false if it has no answer.
+    /// Spills the registers that regalloc2 does not keep in hardware registers. Returns false if regalloc2
+    /// finds no allocation.
     fn ask(&mut self, func: &mut MachFunc, tight: Tight<'_>, attempt: &mut Try) -> bool {
         let Tight { target, file, pressure } = tight;
         let class = file.class;
@@ -328,7 +333,8 @@ impl Context {
         false
     }
 
-    /// Computes ranges, groups and places of a class. Returns whether the class fits, and the pressure.
+    /// Computes live ranges, groups and hardware registers of a class. Returns whether the class fits into
+    /// the register file, and the largest number of registers that are live at the same time.
     fn pack(
         &mut self,
         func: &MachFunc,
@@ -342,13 +348,14 @@ impl Context {
         file.aim = aim(class, pressure, target);
         let stream = &mut self.streams.class[class];
         self.groups[class].run(stream, &mut self.live, coalesce);
-        // If the pressure exceeds the number of registers, no order of packing helps.
+        // If more registers are live than the file has, no order of the groups helps.
         let fits = pressure <= file.limit + if class == SGPR { 2 } else { 0 }
             && self.packers[class].run(file, stream, &mut self.groups[class], self.streams.phys_base);
         Ok((fits, pressure))
     }
 
-    /// Plans all copies. Returns as an error the class in which no register was free for a cycle.
+    /// Plans all copies of both classes. If a cycle of copies needs a free register and there is none,
+    /// returns the class of that cycle as an error.
     fn plan(&mut self, func: &MachFunc, target: &Subtarget, files: [File; 2]) -> Result<(), usize> {
         self.plan.clear();
         let phys_base = self.streams.phys_base;

@@ -52,7 +52,8 @@ struct View {
     registers: usize,
 }
 
-/// Residence of registers, and scratch memory for computing it.
+/// For spilled registers, the intervals in which they are in hardware registers according to regalloc2 (their
+/// residence), and scratch memory for computing the intervals.
 #[derive(Default)]
 pub(crate) struct Budget {
     view: View,
@@ -62,7 +63,8 @@ pub(crate) struct Budget {
     web: Vec<u32>,
     /// Bank of each web, by the web's root.
     bank_of: Vec<u8>,
-    /// Points at which a register that regalloc2 does not see becomes live (+1) or dies (-1).
+    /// Changes of the number of live registers that regalloc2 does not see: program point, and +1 (becomes
+    /// live) or -1 (dies).
     changes: Vec<(u32, i32)>,
     /// Edges, sorted by target.
     edges: Vec<(Block, Block)>,
@@ -170,8 +172,8 @@ impl View {
         self.blocks.push(InstRange::new(Inst::new(first), Inst::new(self.rows.len())));
     }
 
-    /// Converts a range of regalloc2 to our program points, if the range is not in a block that was added for
-    /// an edge.
+    /// Converts a range of regalloc2's program points to the program points of this allocator. Returns `None`
+    /// for a range in a block that was added to split an edge, because such blocks do not exist here.
     fn stay(&self, from: ProgPoint, to: ProgPoint) -> Option<(u32, u32)> {
         let is_own = |point: ProgPoint| point.inst().index() < self.rows.len();
         is_own(from).then(|| (self.point(from), if is_own(to) { self.point(to) } else { u32::MAX }))
@@ -185,8 +187,8 @@ impl View {
 }
 
 impl Budget {
-    /// Asks regalloc2 to allocate with `room` registers. Registers marked `fixed` are not spilled. Returns
-    /// false if regalloc2 cannot.
+    /// Runs regalloc2 with `room` registers per point. Registers marked `fixed` must not be spilled. Returns
+    /// false if regalloc2 finds no allocation.
     pub fn run(
         &mut self,
         func: &MachFunc,
@@ -241,7 +243,8 @@ impl Budget {
         after > 0 && point < ranges[after - 1].1
     }
 
-    /// Returns the points at which a spilled register's stays in hardware begin.
+    /// Returns the program points from which a spilled register is in a hardware register: the beginnings of
+    /// its intervals of residence.
     pub fn arrivals(&self, reg: u32) -> impl Iterator<Item = u32> + '_ {
         let ranges = if self.is_spilled(reg) { self.resides.list(reg as usize) } else { &[] };
         ranges.iter().map(|&(from, _)| from)
@@ -272,7 +275,7 @@ impl Budget {
                 self.web[a.max(b) as usize] = a.min(b);
             }
         }
-        // regalloc2 sees a parameter together with all its arguments, or none of them.
+        // regalloc2 sees either a block parameter and all of its arguments, or none of them.
         for reg in 0..registers {
             if self.bank[reg as usize] == NONE {
                 let root = self.root(reg);
@@ -363,7 +366,8 @@ impl Budget {
         self.view = view;
     }
 
-    /// Returns the registers for which regalloc2 sees both the register and its partner.
+    /// Returns those of `regs` that regalloc2 sees, if it also sees the partner in `partners`: the argument
+    /// of a parameter, or the parameter of an argument.
     fn visible<'a>(
         &'a self,
         regs: &'a [isa::VReg],

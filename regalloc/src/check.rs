@@ -81,12 +81,13 @@ pub enum Value {
     Hardware(u16),
     /// Contents of a register that the hardware initialised before the first instruction.
     Input(u16),
-    /// Contents that some registers of the original always have; the number of a fact in `facts`.
+    /// Contents that some registers of the original function always have. The number is the index of the fact
+    /// in `facts`.
     Fact(u32),
     /// The wave's scratch offset plus that number of bytes.
     ScratchBase(u32),
-    /// Half of the program counter as the last inserted `s_getpc_b64` read it; and the carry of an addition
-    /// to its low half.
+    /// One half of the program counter that the last inserted `s_getpc_b64` read, or the carry from the
+    /// addition to its low half.
     Counter(u8),
     Carry,
 }
@@ -147,7 +148,7 @@ struct State {
     undef: FxHashSet<Value>,
 }
 
-/// Checks that the operands of a call are in the registers that the call site prescribes.
+/// Checks that the operands of a call are in the hardware registers `pins`, which the call site prescribes.
 fn placed(inst: &MachInst, pins: &[Reg]) -> Result<(), Problem> {
     inst.operands().iter().zip(pins).try_for_each(|(&operand, &pin)| placed_at(operand, pin))
 }
@@ -248,8 +249,8 @@ impl State {
         *self != before
     }
 
-    /// Returns the part of the state that flows along the graph of a class, without values that are not
-    /// needed afterwards.
+    /// Returns the part of the state that flows along the graph of a class: SGPRs and their spill lanes, or
+    /// VGPRs and their spill slots. Drops values for which `needed` is false.
     fn part(&self, class: usize, needed: impl Fn(Value) -> bool) -> State {
         State {
             places: self
@@ -268,15 +269,16 @@ impl State {
     }
 }
 
-/// Original copies that the final code has not executed yet. It must execute them before the next original
-/// instruction, or not at all.
+/// Copies of the original function that the final code has not executed yet. The final code must execute them
+/// before the next original instruction, or not at all.
 #[derive(Default)]
 struct Pending {
     /// Constants, with the values to which they are copied.
     constants: Vec<(Operand, Value)>,
     /// Values in VGPRs, with the values in SGPRs from which they are copied.
     from_sgprs: Vec<(Value, Value)>,
-    /// Values to which facts are copied; the final code may compute these facts only at this point.
+    /// Registers to which a value is copied that is always the same (a fact), with that value. The final code
+    /// may compute the value in place of the copy, but only at this point.
     facts: Vec<(Value, Value)>,
 }
 
@@ -287,7 +289,8 @@ impl Pending {
         self.facts.clear();
     }
 
-    /// Records copies within a class. The source itself may be the destination of another pending copy.
+    /// Records original copies within a class as pending. The source of a copy may be the destination of
+    /// another pending copy.
     fn copy(&mut self, pairs: &[(Value, Value)]) {
         for &(dst, src) in pairs {
             if matches!(src, Value::Fact(_)) {
@@ -356,7 +359,8 @@ impl Checker<'_> {
         inst.note.index().is_some_and(|i| matches!(self.final_.notes[i], Note::Alloc(_)))
     }
 
-    /// Collects the VGPRs whose lanes hold spilled SGPRs, and checks that no other code uses them.
+    /// Collects the VGPRs whose lanes hold spilled SGPRs, and checks that the code uses these VGPRs for
+    /// nothing else.
     fn find_lanes(&mut self) -> Result<(), CheckError> {
         for inst in self.final_.blocks.values().flat_map(|block| &block.insts) {
             if let (op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2, true, Operand::Reg(range)) =
@@ -371,8 +375,8 @@ impl Checker<'_> {
                 if inserted && matches!(inst.op, op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2) {
                     continue;
                 }
-                // The allocator's copies may read such a VGPR, because an input can be in it before the first
-                // lane is written.
+                // A copy that the allocator inserted may read such a VGPR, because an input can arrive in the
+                // VGPR and be copied away before the first lane is written.
                 let named = inst.operands().iter().enumerate().filter_map(|(i, operand)| match operand {
                     Operand::Reg(range) if !inserted || inst.role(i) != Role::Use => Some(range),
                     _ => None,
@@ -450,8 +454,8 @@ impl Checker<'_> {
             Value::Hardware(code) => usize::from(code >= 256),
             Value::Input(code) => usize::from(code >= 256),
             Value::ScratchBase(_) | Value::Counter(_) | Value::Carry => SGPR,
-            // Facts and the other values do not flow from a definition: they belong to the class of the
-            // register that holds them.
+            // A fact is held by registers of either class, so it flows along the graph of the class of the
+            // register that holds it.
             Value::Fact(_) => class,
         };
         let live = Live::new(self.original);
@@ -470,8 +474,8 @@ impl Checker<'_> {
                 std::mem::swap(&mut work, &mut later);
                 continue;
             };
-            // State flows on only from a graph on which state has arrived. State of VGPRs also needs the
-            // SGPRs, because VGPRs can be copied from SGPRs.
+            // A block's end state flows along a graph only if the block was reached along that graph. State
+            // of VGPRs also needs the state of SGPRs, because VGPRs can be copied from SGPRs.
             let known = self.entry[block.index()].each_ref().map(Option::is_some);
             let carries = [known[SGPR], known[SGPR] && known[VGPR]];
             let mut state = self.entry_state(block);
@@ -650,8 +654,8 @@ impl Checker<'_> {
             if values.len() != usize::from(range.len) || (matches!(from, Operand::Reg(_)) && from != to) {
                 problem = problem.and(Err(Problem::Different));
             }
-            // Registers of a call's operands follow from the convention and are checked below. No instruction
-            // reads them as a tuple, so they need not be aligned.
+            // The convention fixes the registers of a call's operands; they are checked below. No instruction
+            // reads these registers as one tuple, so they need not be aligned.
             let is_pinned = matches!(inst.op, op::CALL | op::TAIL_CALL);
             if matches!(from, Operand::Virt(_)) && !is_pinned && !self.valid(range) {
                 problem = problem.and(Err(Problem::Register { reg: range.first, len: range.len }));
@@ -719,7 +723,8 @@ impl Checker<'_> {
                 let moved: SmallVec<[Values; 2]> =
                     (0..dst.len).map(|i| self.moved(dst, inst.ops[1], i, state, pending)).collect();
                 for (mut values, code) in moved.into_iter().zip(dst.first.0..) {
-                    // A kernel's frame begins at 0, so a constant is an offset from it.
+                    // A kernel's frame begins at scratch address 0, so a constant is an offset from the
+                    // frame's beginning.
                     let base = inst.ops[1].const_u32().filter(|_| self.frame() == Some(Operand::int(0)));
                     values.extend(base.map(Value::ScratchBase));
                     state.set(Place::Reg(code), values);
@@ -774,7 +779,8 @@ impl Checker<'_> {
                 }
                 state.forget(Value::Hardware(Reg::SCC.0));
                 let bytes = inst.ops[2].const_u32().ok_or(Problem::Inserted)?;
-                // The wave's offset never changes, so other registers that hold the same sum keep it.
+                // The wave's scratch offset never changes, so other registers that hold the same sum of
+                // offset and constant keep that value.
                 state.set(Place::Reg(dst.0), SmallVec::from_slice(&[Value::ScratchBase(bytes)]));
                 Ok(())
             }
@@ -786,7 +792,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the values that dword `i` of a move's destination receives.
+    /// Returns the values that dword `i` of the destination holds after an inserted move from `source`.
     fn moved(&self, dst: RegRange, source: Operand, i: u8, state: &State, pending: &Pending) -> Values {
         let Operand::Reg(src) = source else {
             let part = rewrite::constant_part(source, i, dst.len);
@@ -803,7 +809,7 @@ impl Checker<'_> {
         pending.from_sgprs.iter().filter(|(_, from)| held(from)).map(|(to, _)| *to).collect()
     }
 
-    /// Executes a step of computing the address of a module variable.
+    /// Executes one instruction of the sequence that computes the address of a module variable.
     fn address(
         &self,
         inst: &MachInst,
@@ -829,7 +835,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Executes a load of dwords that the original code also loads from the same pointer.
+    /// Executes an inserted scalar load of dwords that the original code also loads from the same pointer
+    /// (kernel arguments).
     fn argument(
         &self,
         inst: &MachInst,
@@ -888,7 +895,8 @@ impl Checker<'_> {
         self.access(inst, data, from, state)
     }
 
-    /// Returns the operand at which the frame of a function with a stack begins.
+    /// Returns the stack pointer or constant at which the frame of a function with a stack begins; `None` if
+    /// the function has no stack.
     fn frame(&self) -> Option<Operand> {
         let pointer = Operand::reg(Reg::sgpr(callconv::column(self.convention).stack.pointer));
         self.original.has_stack().then(|| match self.original.role {
@@ -897,8 +905,8 @@ impl Checker<'_> {
         })
     }
 
-    /// Like [`Checker::scratch`], for functions with a stack, in which the descriptor is always in the same
-    /// registers.
+    /// Checks a scratch access like [`Checker::scratch`], in functions with a stack, whose scratch descriptor
+    /// is always in the same registers.
     fn in_frame(
         &self,
         inst: &MachInst,

@@ -19,7 +19,8 @@ pub(crate) struct Cleanup {
     /// Indices of the dead instructions of the current block, last index first.
     dead: Vec<u32>,
     work: Vec<u32>,
-    /// Blocks that are executed although their active lanes should be in another block.
+    /// Blocks that are executed with lanes active that should be in another block, because an `exec` write
+    /// was removed before the block.
     foreign: Vec<MBlock>,
     /// For each block that only passes control on, the block to which control finally goes; for other blocks,
     /// the block itself.
@@ -36,13 +37,14 @@ struct End {
     /// needed.
     next: Option<MBlock>,
     jump: Option<MachInst>,
-    /// The next entry of a jump table, which must remain the next block.
+    /// The next entry of a jump table, if the block is an entry; it must remain the next block in the layout.
     entry: Option<MBlock>,
 }
 
 impl End {
-    /// Returns the same end with the conditional branch as the back edge, if exactly one target is a back
-    /// edge. Then each loop iteration executes one branch, and leaving the loop executes two.
+    /// Returns an equivalent end of the block in which the conditional branch goes back to the loop header
+    /// and the final target leaves the loop, if exactly one of the two targets is a back edge. Each iteration
+    /// then executes one branch, and leaving the loop executes two.
     fn loops_first(self, block: MBlock) -> End {
         match (self.cond, self.next) {
             (Some((inst, ahead)), Some(back)) if back <= block && block < ahead => {
@@ -162,7 +164,8 @@ impl Effect {
         }
     }
 
-    /// Returns the state before the instructions, given the state after them.
+    /// Returns the liveness state before a group of instructions with this effect, given the state after the
+    /// group.
     fn before(self, after: State) -> State {
         State {
             exec: self.needs.exec || after.exec && self.keeps.exec,

@@ -8,7 +8,8 @@ use isa::legal::is_vcc;
 use isa::table::Role;
 use isa::{Form, MachBlock, MachFunc, MachInst, Operand, Reg, Target, op};
 
-/// Returns the operand numbers and roles of the virtual lane masks that must be VCC.
+/// Returns those operands of an instruction that are virtual registers but must be VCC: operand number, and
+/// whether the operand is read or written.
 fn implied<'a>(target: &'a Target, inst: &'a MachInst) -> impl Iterator<Item = (usize, Role)> + 'a {
     let virt = |i: &usize| matches!(inst.ops[*i], Operand::Virt(_));
     let masks = (0..usize::from(inst.len)).filter(virt).filter(|&i| is_vcc(target, inst, i));

@@ -32,7 +32,8 @@ pub(crate) struct Copies {
     moves: Vec<(Reg, Source)>,
     /// Number of pending moves that read each register.
     readers: [u16; CODES],
-    /// Index of the pending move that writes each register, plus one.
+    /// For each register, the index plus one of the pending move that writes the register; 0 if there is
+    /// none.
     writer: [u16; CODES],
     ready: Vec<u16>,
     done: Vec<bool>,
@@ -81,7 +82,8 @@ impl Copies {
         cyclic
     }
 
-    /// Emits the copy as instructions, and clears it. Returns false if a cycle could not be broken.
+    /// Emits the parallel copy as a sequence of instructions, and clears the copy. Returns false if it
+    /// contains a cycle for which neither a swap instruction nor a free register is available.
     pub fn resolve(&mut self, class: usize, breaker: Breaker, emit: &mut impl FnMut(MachInst)) -> bool {
         self.moves.sort_unstable_by_key(|&(dst, _)| dst);
         self.index();
@@ -212,7 +214,8 @@ fn write(moves: &[(Reg, Source)], class: usize, emit: &mut impl FnMut(MachInst))
     }
 }
 
-/// Returns whether a 64-bit move of the inline constant `low` gives both halves.
+/// Returns whether a single 64-bit move of the inline constant `low`, which the hardware sign-extends, writes
+/// both constants.
 fn is_sign_extension(low: Operand, high: Operand) -> bool {
     match low {
         Operand::Inline(128..=192) => high == Operand::int(0),

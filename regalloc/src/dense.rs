@@ -70,7 +70,8 @@ impl Dense {
         self.written[self.words * block as usize + number / 64] |= 1 << (number % 64);
     }
 
-    /// Completes the sets by iterating to a fixpoint. Blocks should be in an order with few backward edges.
+    /// Iterates until the live sets of all blocks reach a fixpoint. The fewer edges go backwards in the order
+    /// of blocks, the fewer iterations are needed.
     pub fn solve(&mut self, func: &MachFunc, class: usize) {
         let words = self.words;
         let mut changed = true;

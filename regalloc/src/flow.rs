@@ -14,7 +14,8 @@ use isa::table::Role;
 
 const NONE: u32 = u32::MAX;
 
-/// Linked lists in one array: the entries with the next entry of each, and the first entry of each list.
+/// Linked lists in one array: each item with the index of the next item of its list, and for each list the
+/// index of its first item.
 #[derive(Default)]
 struct Lists {
     heads: Vec<u32>,
@@ -41,10 +42,11 @@ impl Lists {
     }
 }
 
-/// Number of words in sets that is acceptable per operand of the function.
+/// Number of words that the bit sets may have per operand of the function.
 const WORDS: usize = 8;
 
-/// Number of words in sets that cost no more than one entry of a list.
+/// Number of words of a bit set that cost as much as one item of a linked list. It decides which of the two
+/// representations is cheaper.
 const WORDS_PER_ENTRY: usize = 4;
 
 /// Distance in blocks between a register's first definition and last use from which on the register is
@@ -61,20 +63,21 @@ pub(crate) struct Flow {
     live_in: Lists,
     live_out: Lists,
     preds: Lists,
-    /// By register, the blocks that read it before writing it; and the registers with at least one such
-    /// block.
+    /// For each register, the blocks that read it before writing it; and the list of the registers with at
+    /// least one such block.
     exposed: Lists,
     globals: Vec<u32>,
     /// The registers of `globals` that are kept in sets.
     chosen: Vec<u32>,
-    /// By register, the blocks that write it; and the first of these blocks.
+    /// For each register, the blocks that write it; and separately the first of these blocks.
     defs: Lists,
     first: Vec<u32>,
-    /// By register, the last block that wrote it, and the last block that read it before writing it.
+    /// For each register, the last visited block that writes it, and the last visited block that reads it
+    /// before writing it. They prevent duplicates in the lists.
     written: Vec<u32>,
     read: Vec<u32>,
-    /// By block, the register that was last found to be written there, and the registers for which the
-    /// block's entry and end were last visited.
+    /// Marks that prevent repeated visits. By block: the register that was last found to be written there,
+    /// and the registers for which the block's entry and end were last visited.
     def_mark: Vec<u32>,
     in_mark: Vec<u32>,
     out_mark: Vec<u32>,

@@ -28,7 +28,7 @@ use isa::{
     Opcode, Operand, Referent, Reg, RegRange, RegSet, RelocRef, Subtarget, TAIL_TARGET, op,
 };
 
-/// Returns, by class, the registers that a function must preserve.
+/// Returns, by class, the numbers of the registers that a function must preserve for its caller.
 pub(crate) fn kept(convention: Convention, target: &Subtarget) -> [Numbers; 2] {
     let mut kept = [Numbers::default(); 2];
     for reg in preserved_set(convention, target).iter() {
@@ -37,8 +37,9 @@ pub(crate) fn kept(convention: Convention, target: &Subtarget) -> [Numbers; 2] {
     kept
 }
 
-/// Returns the same registers as a set. It includes the return address, which the function itself needs when
-/// it returns, and excludes the stack pointer, which has its old value again after every call.
+/// Returns the callee-saved registers as a set. The set includes the return address, which the function
+/// itself needs when it returns. It excludes the stack pointer, which has its old value again after every
+/// call.
 fn preserved_set(convention: Convention, target: &Subtarget) -> RegSet {
     let mut set = RegSet::EMPTY;
     let lists = preserved(convention, target);
@@ -130,7 +131,8 @@ fn written(func: &MachFunc, target: &Subtarget) -> RegSet {
 struct Frame {
     /// Size in bytes per lane.
     size: u32,
-    /// SGPRs that are saved, with their frame offset, or with their lane if `lanes` is set.
+    /// SGPRs that are saved at the function's entry. The number is the frame offset of the SGPR, or its lane
+    /// if `lanes` is set.
     scalars: Vec<(Reg, u32)>,
     lanes: Option<Reg>,
     /// VGPRs that are saved in active lanes, with their frame offsets.
@@ -170,7 +172,8 @@ impl Frame {
             let count = written.iter().filter(is_kept).filter(|reg| !reg.is_vgpr()).count();
             in_lanes = lanes_for(func, target, options, &written, count);
             if in_lanes.is_none() && count > 0 {
-                // These VGPRs are callee-saved only if no other VGPR is free; then they must be saved first.
+                // These VGPRs are callee-saved only if no other VGPR was free. In that case the function must
+                // save them before it writes them.
                 free.iter()
                     .flat_map(|free| free.vgprs)
                     .for_each(|first| written.insert(RegRange { first, len: 1 }));
@@ -201,8 +204,8 @@ impl Frame {
     }
 }
 
-/// Returns the registers that hold arguments at the entry; and the registers that hold results, or arguments
-/// of a tail call, where the function ends.
+/// Returns the registers that must not be used as temporaries: at the entry, the registers that hold
+/// arguments; at the function's end, the registers that hold results or arguments of a tail call.
 fn busy(func: &MachFunc) -> [RegSet; 2] {
     let ends = |inst: &&MachInst| matches!(inst.op, op::RETURN | op::TAIL_CALL);
     let mut busy = [RegSet::EMPTY; 2];
@@ -249,8 +252,9 @@ fn lanes_for(
 const FIELD_MIN: u32 = 4095;
 
 impl Free {
-    /// Finds the first registers that need not be preserved and hold nothing. Arguments and results may
-    /// occupy all VGPRs that are not callee-saved; then callee-saved VGPRs are used.
+    /// Finds free temporary registers at the entry or end of the function: registers that need not be
+    /// preserved and hold nothing. If arguments and results occupy all VGPRs that are not callee-saved,
+    /// callee-saved VGPRs are used.
     fn new(busy: &RegSet, lanes: &[Reg], convention: Convention, target: &Subtarget) -> Free {
         let preserved = preserved_set(convention, target);
         let is_free = |reg: &Reg| !busy.contains(*reg) && !preserved.contains(*reg) && !lanes.contains(reg);
@@ -268,7 +272,8 @@ impl Free {
     }
 }
 
-/// Returns an operand for a part of the distance to a function.
+/// Returns a relocation as an operand: the low or high part of the distance from the program counter to a
+/// function.
 fn reloc(func: &mut MachFunc, callee: u32, part: Distance) -> Operand {
     func.relocs.push(RelocRef { to: Referent::Func(callee), part, addend: 0 });
     Operand::Reloc(func.relocs.len() as u32 - 1)
@@ -336,7 +341,8 @@ impl Writer<'_> {
         Operand::reg(Reg::sgpr(column(self.options.convention).stack.pointer))
     }
 
-    /// Returns a number of bytes per lane as a number of bytes per wave.
+    /// Returns an operand for an amount of scratch memory: the bytes per lane times the number of lanes of
+    /// the wave.
     fn bytes(&self, bytes: u32) -> Operand {
         Operand::int((bytes * self.target.wave_size) as i32)
     }

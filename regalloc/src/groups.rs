@@ -15,8 +15,8 @@ use isa::table::Role;
 /// Largest width of a group that coalescing may build. Tuples of a single instruction may be wider.
 const MAX_COALESCED_WIDTH: i32 = 16;
 
-/// Alignment of a group that must be at one specific place. It exceeds the number of registers, so only one
-/// place satisfies it.
+/// Value of `align` that pins a group to one specific hardware register. It exceeds the number of registers,
+/// so only one register satisfies it.
 pub(crate) const PINNED: i32 = 1024;
 
 /// An operand that got new registers. Copies between these registers and the registers at `old` are placed
@@ -37,7 +37,7 @@ struct Info {
     /// Lowest and highest offset of a member, relative to the root.
     lo: i32,
     hi: i32,
-    /// The root's hardware register number modulo `align` must be `phase`.
+    /// Alignment of the root: the root's hardware register number modulo `align` must equal `phase`.
     align: i32,
     phase: i32,
     /// Index of the first of `hi - lo + 1` entries in `Groups::columns`.
@@ -51,7 +51,7 @@ pub(crate) struct Shape<'a> {
     pub lo: i32,
     /// Remainder that the root's register number must have; see `align`.
     pub phase: i32,
-    /// The root's hardware register number modulo `align` must be `phase`.
+    /// Alignment of the root: the root's hardware register number modulo `align` must equal `phase`.
     pub align: i32,
     /// Live range of each column.
     pub columns: &'a [Slice],
@@ -74,7 +74,8 @@ pub(crate) struct Groups {
     /// For each hardware register, the intervals in which it is clobbered or bound to an operand. Groups
     /// pinned to that register must not overlap them.
     taken: Vec<Vec<Interval>>,
-    /// New registers of pinned operands, and the registers of which they are copies.
+    /// Pairs of a new register that is pinned to an operand's hardware register, and the register of which it
+    /// is a copy. Each pair should get the same hardware register.
     pinned: Vec<Affinity>,
 }
 
@@ -94,8 +95,8 @@ impl Groups {
         }
     }
 
-    /// Takes over outlines in place of live ranges. They show what is live where, but no groups can be
-    /// packed.
+    /// Uses outlines in place of exact live ranges. They show which registers are live where, so that
+    /// registers to spill can be chosen, but groups cannot be packed by them.
     pub fn outline(&mut self, outlines: &[Interval]) {
         self.ranges.intervals.clear();
         self.ranges.intervals.extend_from_slice(outlines);
@@ -164,7 +165,8 @@ impl Groups {
         Shape { lo, phase, align, columns }
     }
 
-    /// Requires `reg(b) = reg(a) + distance`. Returns whether that is possible.
+    /// Joins the groups of two registers so that `b` gets the hardware register that is `distance` after that
+    /// of `a`. Returns false, without a change, if that is impossible.
     pub fn glue(&mut self, a: u32, b: u32, distance: i32, max_width: i32) -> bool {
         let ((mut root, offset_a), (mut other, offset_b)) = (self.find(a), self.find(b));
         let mut shift = offset_a + distance - offset_b;
@@ -199,8 +201,9 @@ impl Groups {
         true
     }
 
-    /// If one of two groups is pinned, checks that the other group does not overlap other uses of the
-    /// registers that it would get. If it does not, marks these registers as taken.
+    /// Checks, if one of two groups is pinned to a hardware register, that the other group does not overlap
+    /// other uses of the hardware registers that it would get. If it does not, marks these registers as taken
+    /// by the other group. Returns whether the groups can be joined.
     fn keeps_clear(&mut self, (big, small): (&Info, &Info), shift: i32) -> bool {
         let (loose, first) = match (big.align == PINNED, small.align == PINNED) {
             (true, false) => (small, big.phase + shift + small.lo),
@@ -249,8 +252,8 @@ impl Groups {
         self.offset[other as usize] = shift;
     }
 
-    /// Requires that the place at `distance` from a register is a multiple of `align`. Returns whether that
-    /// is possible.
+    /// Constrains a group so that the hardware register at `distance` from a register's own has a number that
+    /// is a multiple of `align`. Returns false if the group's other constraints contradict that.
     fn align_to(&mut self, register: u32, distance: i32, align: i32) -> bool {
         let (root, offset) = self.find(register);
         let info = &mut self.info[root as usize];
@@ -308,7 +311,8 @@ impl Groups {
         }
     }
 
-    /// Gives operands that must be in specific registers new registers, which are pinned there.
+    /// Gives new registers to operands that must be in specific hardware registers (such as arguments of
+    /// calls), and pins the new registers there.
     fn pin(&mut self, stream: &mut ClassStream) {
         self.pinned.clear();
         if !stream.has_pins() {
@@ -385,7 +389,8 @@ impl Groups {
         }
     }
 
-    /// Gives the operand new registers: for the dwords that could not be glued to `base`, or for all dwords.
+    /// Gives an operand new registers with copies, because its registers cannot be adjacent: new registers
+    /// for the dwords that could not be glued to `base`, or for all dwords.
     fn fix(
         &mut self,
         stream: &mut ClassStream,
@@ -437,8 +442,8 @@ impl Groups {
     }
 }
 
-/// Returns the interval in which an operand's new registers are live, including the copies before or after
-/// the instruction.
+/// Returns the live range of an operand's new registers: from the copies before the instruction to its reads,
+/// or from its writes to the copies after it.
 fn own_interval(pos: u32, op: &Op) -> Interval {
     match op.role {
         Role::Use => (pos + 1, pos + if op.held { 3 } else { 2 }),

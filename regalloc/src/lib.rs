@@ -61,14 +61,15 @@ pub struct Options {
     pub check: bool,
     /// Whether to choose registers to spill by linear scan only, without asking regalloc2.
     pub scan: bool,
-    /// Whether to leave blocks and branches unchanged, which a later run of the checker requires.
+    /// Whether to leave blocks and branches unchanged, because the checker compares the blocks of the
+    /// original and the final function.
     pub keep_blocks: bool,
     /// Optimisation level, 0 to 3.
     pub opt_level: u8,
     /// Calling convention of functions.
     pub convention: Convention,
-    /// Whether functions of the module are near enough to be called in a single instruction, if the processor
-    /// has that instruction.
+    /// Whether the functions of the module are near enough to each other for the call instruction with a
+    /// 16-bit distance, if the processor has that instruction.
     pub near: bool,
 }
 
@@ -180,8 +181,8 @@ pub fn run(
         options.budget_vgprs.unwrap_or(u32::MAX).min(target.allocatable_vgprs()),
     ];
     let original = options.check.then(|| func.clone());
-    // Accumulation VGPRs that do not reduce the number of waves hold spilled registers before scratch memory
-    // does.
+    // Spilled registers are kept in accumulation VGPRs as far as these do not reduce the number of waves, and
+    // only then in scratch memory.
     let agprs =
         if func.has_stack() { 0 } else { target.agprs_within(options.budget_vgprs.unwrap_or(u32::MAX)) };
     ctx.spiller.clear(agprs, options.convention);

@@ -32,13 +32,14 @@ pub(crate) struct Liveness {
     pub peak: u32,
     /// Registers that are live at block boundaries.
     pub flow: Flow,
-    /// Number of available registers. Registers beyond it that a call clobbers do not count.
+    /// Number of available registers. Calls may clobber registers beyond this number, which are ignored.
     limit: u32,
     live_end: Vec<u32>,
     head: Vec<u32>,
     records: Vec<(Interval, u32)>,
     live: u32,
-    /// Set of the registers that are live across blocks and are live here.
+    /// Bit set of the registers that are live at the current point of the walk, for registers in the sets of
+    /// `Flow`.
     open: Vec<u64>,
     pending: Vec<u32>,
 }
@@ -160,7 +161,8 @@ impl Liveness {
                 for &reg in stream.regs_of(op) {
                     let end = self.close(flow, reg);
                     if op.pin.is_some() {
-                        // The result is written to another register, and copied from there.
+                        // A pinned operand writes its result to new registers first, and a copy follows. The
+                        // result occupies the point of that copy too.
                         dead += 1;
                         if end != 0 {
                             self.record(reg, event.pos + 3, end);
@@ -178,7 +180,8 @@ impl Liveness {
             }
             self.note_pressure(dead, event.pos + 2);
             for op in ops.iter().filter(|op| op.role != Role::Def) {
-                // A register that is modified in place is still occupied while the results are written.
+                // The registers of an operand that is modified in place, or is still needed while results are
+                // written, stay occupied one point longer.
                 let stays = op.role == Role::DefUse || op.held;
                 let end = event.pos
                     + match op.pin {
@@ -212,8 +215,8 @@ impl Liveness {
                 self.record(dst, pos + 2, end);
             }
         }
-        // All destinations end before the sources begin, because a register may be both a source and a
-        // destination.
+        // The live ranges of all destinations are closed before those of the sources are opened, because a
+        // register may be both a source and a destination.
         let mut pending = std::mem::take(&mut self.pending);
         for ops in ops.chunks_exact(2) {
             let (dst, src) = pair(ops);

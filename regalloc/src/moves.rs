@@ -41,8 +41,8 @@ pub(crate) enum Step {
 /// Scratch memory for ordering moves.
 #[derive(Default)]
 pub(crate) struct Order {
-    /// By slot, the number of moves that read it, and the move that writes it. Both are reset after each
-    /// ordering.
+    /// For each slot, the number of pending moves that read it, and the move that writes it. Both tables are
+    /// reset after each ordering.
     readers: Vec<u32>,
     writer: Vec<u32>,
     ready: Vec<usize>,
@@ -101,7 +101,7 @@ impl Order {
         }
     }
 
-    /// Removes a reader of a source. After the last reader, the move that writes the source can be done.
+    /// Counts one reader of a slot less. After the last reader, the move that writes the slot becomes ready.
     fn release(&mut self, from: From) {
         let From::Slot(slot) = from else { return };
         let left = &mut self.readers[slot as usize];

@@ -51,8 +51,8 @@ impl Outline {
         for event in &stream.events {
             for op in stream.ops_of(event) {
                 for &reg in stream.regs_of(op) {
-                    // A register whose first mention in layout order is not a definition may be live
-                    // anywhere.
+                    // If the first mention of a register in layout order is a use, the register may be live
+                    // anywhere in the function.
                     if self.home[reg as usize] == NONE && op.role != Role::Def {
                         (self.home[reg as usize], self.range[reg as usize]) = (0, (0, end));
                     }

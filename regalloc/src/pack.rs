@@ -25,8 +25,8 @@ pub(crate) struct File {
     pub class: usize,
     /// Number of registers that may be used.
     pub limit: u32,
-    /// Number of registers that should not be exceeded if that costs nothing; it is the largest number of
-    /// registers live at the same time.
+    /// Number of registers at which the packer stops trying other orders. It is at least the largest number
+    /// of registers that are live at the same time.
     pub aim: u32,
     /// Callee-saved registers by number. They are used only if no other register is free.
     pub kept: Numbers,
@@ -76,7 +76,8 @@ pub(crate) struct Packer {
     occupied: Vec<Vec<Interval>>,
     /// Whether `occupied` describes the best attempt.
     shows_best: bool,
-    /// Last interval of each register in `occupied`. It answers most queries.
+    /// For each hardware register, the last interval in which it is occupied. Most queries can be answered
+    /// with it alone.
     last: Vec<Interval>,
     hint: Vec<i32>,
     addend: Vec<u32>,
@@ -114,8 +115,9 @@ impl Packer {
         true
     }
 
-    /// Returns a register that is free throughout `[from, to)`. It is rarely needed, so the best attempt is
-    /// laid out again only for it.
+    /// Returns a hardware register that is free throughout the points `[from, to)`, to break a cycle of
+    /// copies. It is rarely needed, so the occupied intervals of the best attempt are computed again only
+    /// when it is.
     pub fn free_at(
         &mut self,
         file: File,
@@ -181,8 +183,8 @@ impl Packer {
                     ((FILE as u64).saturating_sub(shape.columns.len() as u64)) << 32 | u64::from(start)
                 }
             };
-            // Pinned groups come first, then inputs; otherwise they would lose the register in which they
-            // arrive.
+            // Pinned groups are placed first, then groups of inputs, because otherwise another group could
+            // take the register in which the input arrives.
             let hint = self.hint[root as usize];
             let rank = match hint {
                 _ if shape.align == PINNED => 0,
@@ -265,7 +267,7 @@ impl Packer {
                 if slice.1 > 0 {
                     let reg = place + shape.lo + i as i32;
                     self.occupy(reg as u16, groups.ranges.get(slice));
-                    // A register that is saved anyway can be used by other groups too.
+                    // A callee-saved register in use is saved in any case, so other groups may use it too.
                     file.kept.remove(reg as u16);
                     if file.class != SGPR || reg < VCC {
                         peak = peak.max(reg as u32 + 1);
@@ -277,7 +279,8 @@ impl Packer {
         complete.then_some(peak)
     }
 
-    /// Returns a place for a group: its preferred place, else the lowest place, else VCC.
+    /// Returns the lowest register number for a group: the preferred place if it is free, else the lowest
+    /// free place, else VCC. Returns `None` if there is no place.
     fn find(&self, file: File, groups: &Groups, root: u32, shape: Shape) -> Option<i32> {
         let hint = self.hint[root as usize];
         if hint != NONE && self.fits(file, groups, shape, hint) {

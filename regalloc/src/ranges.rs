@@ -6,14 +6,15 @@
 
 use crate::live::{Interval, Slice};
 
-/// Lists of intervals, and the size of the part of the array that must not be changed.
+/// Lists of intervals in one array. A part at the beginning of the array is shared and must not be changed.
 #[derive(Default)]
 pub(crate) struct Ranges {
     /// Intervals of all lists.
     pub intervals: Vec<Interval>,
     /// Lists that begin before this index are shared and must not be changed.
     shared: u32,
-    /// Positions at which a union inserted the intervals of the shorter list, last interval first.
+    /// Scratch list of positions at which a union inserted intervals of the shorter list, last interval
+    /// first.
     places: Vec<usize>,
 }
 
@@ -51,7 +52,7 @@ pub(crate) fn push_interval(list: &mut Vec<Interval>, interval: Interval) {
     }
 }
 
-/// Returns the minimum capacity of a list with that length that was created by [`Ranges::union`].
+/// Returns the capacity, at the least, of a list with `len` intervals that [`Ranges::union`] created.
 fn capacity(len: u32) -> u32 {
     len.next_power_of_two()
 }
@@ -106,8 +107,8 @@ impl Ranges {
         (moved, len)
     }
 
-    /// Merges intervals that are adjacent to the intervals at `places`; the first of `places` is the last
-    /// position.
+    /// Merges each interval in the union that [`Ranges::union`] inserted (at `places`) with adjacent
+    /// intervals. The first of `places` is the last position.
     fn close_gaps(&mut self, start: u32, len: usize) -> Slice {
         let list = &mut self.intervals[start as usize..][..len];
         let mut end = self.places.last().copied().unwrap_or(len);

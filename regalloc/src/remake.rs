@@ -114,7 +114,7 @@ impl Recipes {
         }
     }
 
-    /// Returns how an instruction computes dword `n` of its result of `len` dwords.
+    /// Returns the recipe by which an instruction computes dword `n` of its result of `len` dwords.
     fn recipe(&mut self, func: &MachFunc, inst: &MachInst, n: u8, len: u8) -> Recipe {
         match inst.op {
             op::COPY if inst.ops[1].is_const() => Recipe::Const(constant_part(inst.ops[1], n, len)),
@@ -165,7 +165,8 @@ impl Recipes {
         Recipe::Address { index: (self.addresses.len() as u32).wrapping_sub(1), part }
     }
 
-    /// Returns the recipe of an addition to half of the program counter that was read last.
+    /// Returns the recipe of an instruction that adds a distance to one half of the program counter, which
+    /// the preceding `s_getpc_b64` read.
     fn sum(&mut self, func: &MachFunc, inst: &MachInst, half: usize) -> Recipe {
         let (Operand::Virt(dst), Operand::Virt(src), Operand::Reloc(_)) =
             (inst.ops[0], inst.ops[1], inst.ops[2])

@@ -22,7 +22,7 @@ struct Insert {
     inst: MachInst,
 }
 
-/// An operand whose hardware registers are not the registers assigned to its virtual registers.
+/// An operand that names specific hardware registers in place of those assigned to its virtual registers.
 #[derive(Clone, Copy)]
 struct Override {
     block: u32,
@@ -67,7 +67,7 @@ impl Plan {
     pub fn clear(&mut self) {
         self.inserts.clear();
         self.overrides.clear();
-        // If no register was free for a cycle, the plan's moves are left over.
+        // Discards moves of an earlier plan that failed because no register was free to break a cycle.
         self.copies.clear();
         self.moves = 0;
     }
@@ -159,7 +159,7 @@ impl Plan {
         }
     }
 
-    /// Adds copies around an instruction whose operands got new registers.
+    /// Adds copies before or after an instruction for operands that got new registers (see `groups::Fix`).
     fn fixed(
         &mut self,
         target: &Subtarget,
@@ -200,7 +200,8 @@ impl Plan {
         true
     }
 
-    /// Turns the collected copies into moves. They occupy `points` program points from `pos` on.
+    /// Turns the collected parallel copy into a sequence of moves, and adds it to the plan. The copy occupies
+    /// `points` program points from `pos` on.
     fn flush(
         &mut self,
         target: &Subtarget,

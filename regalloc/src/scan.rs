@@ -6,7 +6,7 @@ use crate::stream::Streams;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Factor by which a use counts more for each level of loop nesting.
+/// Factor by which the weight of a use increases with each enclosing loop.
 pub(crate) const LOOP_FACTOR: f32 = 8.0;
 
 /// Returns the cost of rematerialising a value. A reload from a slot costs 1 and also needs a store.
@@ -18,23 +18,24 @@ fn remake_cost(recipe: Recipe) -> f32 {
 /// Scratch memory of the scan.
 #[derive(Default)]
 pub(crate) struct Scan {
-    /// By register, weighted number of uses, divided by the length of the live range.
+    /// For each register, the cost of spilling it: the number of uses weighted by loop depth, divided by the
+    /// length of the live range.
     weight: Vec<f32>,
     /// Beginning, end and register of each interval.
     starts: Vec<(u32, u32, u32)>,
     /// End of the interval in which a register is currently live; 0 if it is not live.
     live_until: Vec<u32>,
-    /// Live registers, by end and by weight. Entries of registers that have ended or been evicted remain in
-    /// the heaps.
+    /// Heaps of the live registers, by the end of the interval and by weight. Registers whose interval has
+    /// ended, or that were evicted, are removed from the heaps only when they are reached.
     by_end: BinaryHeap<Reverse<(u32, u32)>>,
     by_weight: BinaryHeap<Reverse<(u32, u32)>>,
     evicted: Vec<bool>,
 }
 
 impl Scan {
-    /// Chooses registers to spill so that at most `room` other registers are live anywhere. Across each call,
-    /// at most as many are live as the call leaves unclobbered of the first `across` registers. Registers
-    /// marked `fixed` are never chosen.
+    /// Chooses registers to spill so that at most `room` other registers are live at any point. Across a
+    /// call, at most as many registers stay live as the call leaves unclobbered among the first `across`
+    /// registers. Registers marked `fixed` are never chosen.
     pub fn run(
         &mut self,
         Scene { streams, groups, class, .. }: Scene,

@@ -25,7 +25,7 @@ pub(crate) struct Slots {
     range: Vec<Slice>,
     /// Beginning, end and root of each web.
     order: Vec<(u32, u32, u32)>,
-    /// Slots in use: the end of the last web in the slot, and the slot's number.
+    /// Slots that hold a web: program point at which the last web of the slot ends, and the slot's number.
     used: BinaryHeap<Reverse<(u32, u32)>>,
 }
 

@@ -29,7 +29,8 @@ use smallvec::SmallVec;
 /// Entry of `Spiller::slot`: not spilled.
 const NONE: u32 = u32::MAX;
 
-/// Entry of `Spiller::slot`: spilled, and rematerialised where it is needed.
+/// Value in `Spiller::slot` of a spilled register that needs no slot, because it is rematerialised where it
+/// is needed.
 const MADE: u32 = u32::MAX - 1;
 
 /// What has been spilled so far, in all rounds of one function.
@@ -41,7 +42,7 @@ pub(crate) struct State {
     slots: [u32; 2],
     /// Number of slots that are accumulation VGPRs; further slots are in scratch memory.
     agprs: u32,
-    /// VGPRs whose lanes hold SGPRs, and the number of SGPRs per VGPR.
+    /// VGPRs in whose lanes spilled SGPRs are kept, and the number of SGPRs that fit into one VGPR.
     lanes: Vec<VReg>,
     lanes_each: u32,
     /// Row of `access::LANE_OPS` for the processor.
@@ -62,7 +63,7 @@ pub(crate) struct Spiller {
     /// Calling convention, which determines the registers for the stack.
     pub convention: Convention,
     recipes: Recipes,
-    /// Slot of each register that is spilled in this round, or `MADE`.
+    /// For each register that is spilled in this round, the number of its slot, or `MADE`.
     slot: Vec<u32>,
     slots: Slots,
     scan: Scan,
@@ -78,17 +79,19 @@ pub(crate) struct Spiller {
     bounds: [u32; 2],
     after: Vec<MachInst>,
     temps: Vec<(VReg, VReg)>,
-    /// Registers to be reloaded at this place, with the registers into which they are loaded.
+    /// Registers to be reloaded before the current instruction or at the current block end, each with the new
+    /// register that receives the value.
     wanted: Vec<(VReg, VReg)>,
     moves: Vec<Move>,
     head_edge: Vec<Option<(MBlock, usize)>>,
     /// Parameters that are loaded instead of passed, by number.
     dropped: Vec<bool>,
-    /// Reloads where a stay in hardware begins, in the order of blocks and places.
+    /// Reloads at the beginnings of the intervals in which a spilled register is in a hardware register,
+    /// sorted by block and place.
     reloads: Vec<Reload>,
     next_reload: usize,
-    /// Instructions of the current block before which an address can be computed, and the last such place in
-    /// `body`.
+    /// For each instruction of the current block, whether an address can be computed before it (which
+    /// overwrites SCC); and the last such place in `body`.
     address_places: Vec<bool>,
     address_place: usize,
 }
@@ -116,7 +119,8 @@ pub(crate) struct Scene<'a> {
     pub target: &'a Subtarget,
     pub streams: &'a Streams,
     pub groups: &'a Groups,
-    /// Residence of registers. Without it, spilled registers are in hardware only at their uses.
+    /// Intervals in which spilled registers are in hardware registers, chosen by regalloc2. Without it, each
+    /// use of a spilled register reloads it.
     pub budget: Option<&'a Budget>,
 }
 
@@ -168,8 +172,8 @@ impl Spiller {
         self.apply(func, scene)
     }
 
-    /// Adjusts the choice at edges: if an argument has a slot, the parameter gets a slot too; an argument
-    /// that can be rematerialised is not spilled if the parameter is not spilled.
+    /// Makes the choice of spilled registers consistent at edges. If an argument has a slot, the parameter
+    /// gets a slot too. An argument that can be rematerialised is not spilled if the parameter is not.
     fn spare_edges(&mut self, func: &MachFunc, class: usize) {
         let pairs = &mut self.pairs;
         pairs.clear();
@@ -185,7 +189,7 @@ impl Spiller {
         chosen.resize(func.vregs.len(), false);
         self.chosen.iter().for_each(|&reg| chosen[reg as usize] = true);
         let is_made = |reg: VReg| self.recipes.get(reg.as_u32()).is_some();
-        // The list is empty after the loop, and then receives the result.
+        // The list of chosen registers is empty after the loop, and then receives the result.
         let work = &mut self.chosen;
         while let Some(reg) = work.pop().map(VReg::from_u32) {
             if is_made(reg) {
@@ -316,8 +320,9 @@ impl Spiller {
         true
     }
 
-    /// Finds the stays in hardware that begin without a definition: in the middle of a block, or on an edge
-    /// whose source does not have the register in hardware.
+    /// Finds the places where a spilled register has to be reloaded because an interval of its residence
+    /// begins without a definition: in the middle of a block, or on an edge from a block at whose end the
+    /// register is not in a hardware register.
     fn find_reloads(
         &mut self,
         func: &MachFunc,

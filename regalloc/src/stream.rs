@@ -32,7 +32,7 @@ pub(crate) fn class_index(class: RegClass) -> usize {
     }
 }
 
-/// Returns a block's edges in the graph on which a class is live.
+/// Returns a block's edges in the control-flow graph on which registers of a class are live.
 pub(crate) fn edges(block: &MachBlock, class: usize) -> &Edges {
     if class == SGPR { &block.linear } else { &block.logical }
 }
@@ -127,7 +127,7 @@ pub(crate) struct ClassStream {
     pub events: Vec<Event>,
     /// Operands of the events.
     pub ops: Vec<Op>,
-    /// Registers of the operands: virtual register numbers, or `phys_base + n` for half `n` of VCC.
+    /// Registers of all operands: numbers of virtual registers, or `phys_base + n` for half `n` of VCC.
     pub regs: Vec<u32>,
     /// First event of each block, plus one entry for the end.
     pub block_events: Vec<u32>,
@@ -147,7 +147,8 @@ pub(crate) struct ClassStream {
     pub inputs: Vec<(u32, Reg)>,
     /// Calls: program point and index of the call site.
     pub calls: Vec<(u32, u32)>,
-    /// Registers that calls clobber: register number and interval, in program order.
+    /// Hardware registers that calls clobber, each with the program points at which it is clobbered, in
+    /// program order.
     pub lost: Vec<(u16, Interval)>,
 }
 

@@ -20,8 +20,8 @@ fn place(func: &MachFunc, assigned: Assigned<'_>, register: VReg) -> Option<Reg>
     Some(crate::rewrite::hardware(class, number))
 }
 
-/// Records places and writes, in code that still names virtual registers. A copy that needs no instruction
-/// has the same write as its source.
+/// Records in which hardware registers the watched virtual registers are, and which instructions write them.
+/// The code still names virtual registers. A copy that needs no instruction has the same write as its source.
 #[inline(never)]
 pub(crate) fn fill(
     func: &MachFunc,
@@ -103,8 +103,8 @@ pub(crate) struct Scratch {
     /// By virtual register, the instruction that writes it, and the register of which it is a copy.
     writes: Vec<Option<Write>>,
     copied: Vec<PackedOption<VReg>>,
-    /// Registers that are block parameters or inputs, and the IR blocks in which watched registers of them
-    /// begin.
+    /// Registers that are block parameters or inputs; and for watched registers among them, the IR blocks at
+    /// whose beginning they get their value.
     entering: EntitySet<VReg>,
     parts: FxHashMap<VReg, u32>,
 }
@@ -129,7 +129,8 @@ impl Scratch {
 struct Counts {
     /// By point, the index of its first register.
     first: Vec<u32>,
-    /// Registers, number of writes, and index of the next register of the same point.
+    /// Registers written by instructions of each program point, with the number of writes so far, and the
+    /// index of the next entry of the same point.
     all: Vec<(Reg, u32, u32)>,
 }
 

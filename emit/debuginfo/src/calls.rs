@@ -12,7 +12,7 @@ use isa::track::MachTrack;
 use isa::{CallSite, Callee, MachFunc, MachInst, Operand, Reg, RegRange, Subtarget, TAIL_TARGET, op};
 use smallvec::SmallVec;
 
-/// Maximum number of argument dwords in registers, in any calling convention.
+/// Largest number of dwords of arguments that any calling convention passes in registers.
 const MOST: usize = 32;
 
 /// Known value of an argument register at the time of a call.
@@ -20,7 +20,8 @@ const MOST: usize = 32;
 pub enum Passed {
     /// This constant in all lanes.
     Constant(u32),
-    /// The value of this register, which does not change during the call.
+    /// The value that this register holds. Neither the caller nor the callee changes the register during the
+    /// call.
     Kept(Reg),
     /// The value that this register had on entry to the caller.
     Entered(Reg),
@@ -29,19 +30,19 @@ pub enum Passed {
 /// Call instruction with what is known about its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Offsets of the first byte of the instruction and of the byte after it.
+    /// Byte offsets, in the code of the function, of the call instruction and of the end of that instruction.
     pub bytes: (u32, u32),
     /// Callee, if it is known.
     pub callee: Option<Callee>,
     /// Whether this is a tail call: the function ends with the call, and the callee returns to the function's
     /// caller.
     pub is_tail: bool,
-    /// Argument registers with their values, for the arguments that are known.
+    /// Argument registers whose values are known during the call, each with its value.
     pub parameters: SmallVec<[(Reg, Passed); 4]>,
 }
 
-/// Returns all calls of a function in the order of its code. `dwords` returns the number of argument dwords
-/// of a callee.
+/// Returns all calls in a function, in the order of the function's code. `dwords` returns the number of
+/// dwords that a callee receives in argument registers.
 pub fn read(
     func: &MachFunc,
     track: &MachTrack,
@@ -79,7 +80,8 @@ pub fn read(
     calls
 }
 
-/// Returns whether a function has a caller, which has passed arguments.
+/// Returns whether a function is called by other functions, so that its argument registers hold values on
+/// entry. Kernels are not called.
 pub fn is_called(func: &MachFunc) -> bool {
     func.role == isa::FuncRole::Callee
 }
@@ -88,8 +90,8 @@ struct Reader<'a> {
     target: &'a Subtarget,
     entered: Entered<'a>,
     is_called: bool,
-    /// For each vector register, the value that the current block has put there: a constant, or the value of
-    /// a register that has not changed since.
+    /// For each vector register, what the instructions of the current block so far have moved there: a
+    /// constant, or the value of a register that has not changed since the move.
     put: [Option<Passed>; MOST],
 }
 
@@ -104,15 +106,16 @@ impl Reader<'_> {
                 Some(passed) => passed,
                 None => self.given(reg)?,
             };
-            // During a tail call the caller's frame does not exist any more, so its registers cannot be
-            // consulted.
+            // A tail call removes the frame of the caller, so a debugger cannot read the caller's registers
+            // during the call. Only constants remain known.
             let is_known = !is_tail || matches!(passed, Passed::Constant(_));
             is_known.then_some((reg, passed))
         });
         passed.collect()
     }
 
-    /// Returns the value of a register as an argument of the caller, if it is one.
+    /// If a register holds an argument that the caller itself received, returns that argument as the value on
+    /// entry to the caller.
     fn given(&self, reg: Reg) -> Option<Passed> {
         self.entered.value(reg).filter(|_| self.is_called).map(Passed::Entered)
     }
@@ -134,8 +137,9 @@ impl Reader<'_> {
         self.entered.step(inst);
     }
 
-    /// Removes values that were in the registers of `range` or were copied from them. If EXEC changes, all
-    /// values are removed, because a later copy would not cover all lanes.
+    /// Forgets the values that were in the registers of `range` or were copied from these registers. If
+    /// `range` includes EXEC, forgets all values, because a copy made with a different EXEC mask would not
+    /// copy all lanes.
     fn changed(&mut self, range: RegRange) {
         if range.overlaps(RegRange { first: Reg::EXEC, len: 2 }) {
             self.put = [None; MOST];
@@ -152,7 +156,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the vector register to which an instruction moves a value, and the value if it is known.
+    /// If an instruction moves a value to a vector register, returns that register, and the value if it is
+    /// known (a constant or an unchanged register).
     fn puts(&self, inst: &MachInst) -> Option<(Reg, Option<Passed>)> {
         let is_move = inst.op == op::V_MOV_B32 && inst.mods == isa::Mods::default();
         let (Operand::Reg(to), from) = (inst.ops[0], inst.ops[1]) else { return None };

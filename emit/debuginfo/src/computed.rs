@@ -22,7 +22,8 @@ enum Above {
 }
 
 impl Writer {
-    /// Pushes a computed value. Returns `false`, and writes nothing, if some operand cannot be described.
+    /// Appends to `out` the operations that push value `number` of `terms`, which is computed from other
+    /// values. Returns `false`, and writes nothing, if DWARF cannot describe some operand.
     pub fn computed(self, number: u32, terms: &[Computed], out: &mut Vec<u8>) -> bool {
         let start = out.len();
         let is_written = self.term(number, terms, out).is_some();
@@ -48,7 +49,8 @@ impl Writer {
             TermOp::And => simple(DW_OP_AND, out),
             TermOp::Or => simple(DW_OP_OR, out),
             TermOp::Xor => simple(DW_OP_XOR, out),
-            // A truth value stays 0 or 1, because all operations on truth values rely on that.
+            // Flip only the lowest bit, so that a truth value stays 0 or 1: all operations on truth values
+            // rely on that.
             TermOp::Not if bits == 1 => {
                 self.value(arg(0)?, bits, terms, out)?;
                 out.extend_from_slice(&[DW_OP_LIT0 + 1, DW_OP_XOR]);
@@ -65,8 +67,8 @@ impl Writer {
                 if low > bits {
                     return Some(above);
                 }
-                // A conversion to a type with as many bits changes nothing, so the bits above stay as they
-                // are.
+                // A conversion between types of the same width changes no bit, so the bits above the value
+                // stay as they are.
                 self.clear(if low < bits { Above::Anything } else { above }, low, out);
                 Some(Above::Zero)
             }
@@ -85,8 +87,9 @@ impl Writer {
                 self.value(arg(1)?, 64, terms, out)?;
                 self.value(arg(2)?, 64, terms, out)?;
                 self.clean(arg(0)?, 1, terms, out)?;
-                // The expression pushes both values and the condition. `DW_OP_bra` skips the swap if the
-                // condition is true, so that `DW_OP_drop` removes the value that is not selected.
+                // Selects one of two values. The stack holds both values and, on top, the condition.
+                // `DW_OP_bra` skips the swap if the condition is true; then `DW_OP_drop` removes the value
+                // that was not selected.
                 out.extend_from_slice(&[DW_OP_BRA, 1, 0, DW_OP_SWAP, DW_OP_DROP]);
                 Some(Above::Anything)
             }
@@ -125,8 +128,8 @@ impl Writer {
         Some(if op == TermOp::LShr { Above::Zero } else { Above::Anything })
     }
 
-    /// Compares two values. Comparisons in DWARF are signed, so 64-bit unsigned values can only be compared
-    /// for equality.
+    /// Appends a comparison of two values. DWARF compares signed 64-bit integers, so 64-bit unsigned values
+    /// can only be compared for equality; narrower unsigned values are extended first.
     fn compare(
         self,
         op: TermOp,
@@ -161,7 +164,8 @@ impl Writer {
         Some(Above::Zero)
     }
 
-    /// Pushes a value of `bits` bits. Returns the state of the bits above.
+    /// Pushes an operand of `bits` bits, which is at location `place`. Returns what the stack entry contains
+    /// above these bits, or `None` if DWARF cannot describe the operand.
     fn value(self, place: Where, bits: u8, terms: &[Computed], out: &mut Vec<u8>) -> Option<Above> {
         let written = match place {
             Where::Constant(value) => {
@@ -202,7 +206,7 @@ impl Writer {
         }
     }
 
-    /// Fills the bits above the low `bits` bits of the top of the stack with the sign.
+    /// Sign-extends the value of `bits` bits on top of the stack to the whole 64-bit stack entry.
     fn sign(self, bits: u8, out: &mut Vec<u8>) {
         if bits < 64 {
             self.number(64 - u64::from(bits), 8, out);

@@ -51,7 +51,8 @@ impl Form {
             (Form::Text, Version::V4) => 0x0e,    // DW_FORM_strp
             (Form::Address, Version::V5) => 0x1b, // DW_FORM_addrx
             (Form::Address, Version::V4) => 0x01, // DW_FORM_addr
-            // Lists are referred to by offset, so they need no table of offsets.
+            // References to range lists and location lists are section offsets (`DW_FORM_sec_offset`). So the
+            // lists need no table of offsets, which the index forms would require.
             (Form::Section | Form::Ranges | Form::Places, _) => 0x17, // DW_FORM_sec_offset
             (Form::Place, _) => 0x18,                                 // DW_FORM_exprloc
             (Form::Entry, _) => 0x13,                                 // DW_FORM_ref4
@@ -120,7 +121,7 @@ pub enum Shape {
     Pointer,
     PointerClass,
     Untyped,
-    /// Types of functions, without a result and with one (`FunctionTypeOf`).
+    /// Type of a function without a result. `FunctionTypeOf` is the type of a function with a result.
     FunctionType,
     FunctionTypeOf,
     Taken,
@@ -214,7 +215,8 @@ const ORIGIN: (u16, Form) = (at::ABSTRACT_ORIGIN, Form::Known);
 const PROTOTYPED: (u16, Form) = (at::PROTOTYPED, Form::Flag);
 const EXTERNAL: (u16, Form) = (at::EXTERNAL, Form::Flag);
 const FRAME: (u16, Form) = (at::FRAME_BASE, Form::Place);
-/// Attributes of lanes: their number, the active lanes, and the locations of all lanes.
+/// Attributes of a function that describe its lanes: the number of lanes, the mask of active lanes, and the
+/// program counter of each lane.
 const LANES: [(u16, Form); 3] =
     [(at::LLVM_LANES, Form::Byte), (at::LLVM_ACTIVE_LANE, Form::Places), (at::LLVM_LANE_PC, Form::Places)];
 const ALL_CALLS: (u16, Form) = (at::CALL_ALL_CALLS, Form::Flag);
@@ -224,7 +226,8 @@ const CALLEE: (u16, Form) = (at::CALL_ORIGIN, Form::Entry);
 const CALLED: [(u16, Form); 3] =
     [(at::CALL_FILE, Form::Number), (at::CALL_LINE, Form::Number), (at::CALL_COLUMN, Form::Number)];
 
-/// Table of shapes: tag, whether entries have children, attributes.
+/// Table of all shapes of entries: the shape, its DWARF tag, whether entries of this shape have children, and
+/// the attributes.
 const SHAPES: [(Shape, u16, bool, Attributes); 57] = [
     (Shape::Unit5, 0x11, true, unit!(BASES[0], BASES[1])),
     (Shape::Unit4, 0x11, true, unit!()),
@@ -320,15 +323,15 @@ const SHAPES: [(Shape, u16, bool, Attributes); 57] = [
     (Shape::CallParameter, 0x49, false, &[PLACE, (at::CALL_VALUE, Form::Place)]),
 ];
 
-/// Tags and attributes of version 4 that replace those of version 5: the GNU extensions, which readers know
-/// (the proposals that became DWARF 5, 3.4).
+/// DWARF 5 tags and the GNU extensions that replace them in DWARF 4. DWARF 4 readers know these extensions,
+/// from which the DWARF 5 tags were developed (DWARF 5, 3.4).
 const TAGS_BEFORE_5: [(u16, u16); 2] = [
     (0x48, 0x4109), // DW_TAG_GNU_call_site
     (0x49, 0x410a), // DW_TAG_GNU_call_site_parameter
 ];
 const ATTRIBUTES_BEFORE_5: [(u16, u16); 6] = [
     (at::CALL_RETURN_PC, at::LOW_PC),
-    // In version 4, the address of a tail call is written as the address after its jump.
+    // DWARF 4 has no attribute for the address of a call, so a tail call has the address after its jump.
     (at::CALL_PC, at::LOW_PC),
     (at::CALL_ORIGIN, at::ABSTRACT_ORIGIN),
     (at::CALL_VALUE, 0x2111),     // DW_AT_GNU_call_site_value
@@ -336,7 +339,8 @@ const ATTRIBUTES_BEFORE_5: [(u16, u16); 6] = [
     (at::CALL_ALL_CALLS, 0x2117), // DW_AT_GNU_all_call_sites
 ];
 
-/// Returns the number of a tag or attribute of version 5 in `version`.
+/// Returns the number that a DWARF 5 tag or attribute has in `version`. `before_5` is the table of the
+/// numbers that differ.
 fn number_in(version: Version, before_5: &[(u16, u16)], number: u16) -> u16 {
     let other = before_5.iter().find(|other| other.0 == number && version == Version::V4);
     other.map_or(number, |other| other.1)
@@ -350,12 +354,12 @@ const _: () = {
     }
 };
 
-/// `.debug_info` while it is written. The caller writes the attributes of an entry in the order of the
-/// entry's shape.
+/// The contents of `.debug_info` while they are written. The caller writes the attributes of each entry in
+/// the order that the entry's shape prescribes.
 pub struct Entries {
     pub contents: Contents,
     pub version: Version,
-    /// Abbreviation codes of shapes, counted from 1; 0 for a shape that has not been used.
+    /// For each shape, its abbreviation code, counted from 1; 0 if no entry has used the shape yet.
     codes: [u8; SHAPES.len()],
     pub abbreviations: Vec<u8>,
     used: u8,
@@ -373,7 +377,8 @@ impl Entries {
         }
     }
 
-    /// Begins an entry. Returns the offset of the entry in the section, which is also its offset in the unit.
+    /// Begins an entry of this shape. Returns the offset of the entry in `.debug_info`. The section has a
+    /// single unit, so this is also the offset in the unit.
     pub fn begin(&mut self, shape: Shape) -> u32 {
         let offset = self.contents.bytes.len() as u32;
         let code = match self.codes[shape as usize] {
@@ -432,7 +437,8 @@ impl Entries {
         self.bytes(expression);
     }
 
-    /// Fills in a reference to an entry whose offset was not known yet when the reference was written.
+    /// Writes the offset of an entry into a reference at position `at`, which was reserved before the offset
+    /// of the entry was known.
     pub fn fill(&mut self, at: usize, offset: u32) {
         self.contents.bytes[at..at + 4].copy_from_slice(&offset.to_le_bytes());
     }

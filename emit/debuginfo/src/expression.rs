@@ -1,8 +1,8 @@
-//! Locations as DWARF expressions.
+//! Writes locations of variables as DWARF expressions.
 //!
 //! # Source
-//! DWARF 5, 2.5 and 7.7; the guide's extensions (seed 000, line 755), with the numbers of LLVM's current
-//! guide (`docs/debug-information.md`).
+//! DWARF 5, 2.5 and 7.7; the heterogeneous extensions of the AMDGPU guide (seed 000, line 755), with the
+//! operation numbers of LLVM's current AMDGPU guide (see `docs/debug-information.md`).
 
 use crate::calls::Passed;
 use crate::final_code::{Computed, Where};
@@ -15,14 +15,14 @@ use objwriter::leb::{signed, unsigned};
 use objwriter::operations::*;
 use objwriter::registers::{Bank, Register};
 
-/// The guide's address space number of a lane's private memory (seed 000, line 706).
+/// Number of the address space for a lane's private memory in the AMDGPU guide (seed 000, line 706).
 const PRIVATE_LANE: u8 = 5;
 
 /// Number of bits of a program location (a program counter).
 const LOCATION_BITS: u8 = 64;
 
-/// Memory other than the default one. Expressions name it by the guide's number (seed 000, line 706) or by
-/// LLVM's address class.
+/// GPU memory other than the default (global) memory. Expressions name such a memory by the address space of
+/// the AMDGPU guide (seed 000, line 706) or by LLVM's address class, depending on the dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// LDS.
@@ -51,19 +51,22 @@ pub struct Writer {
     pub version: Version,
     /// Number of lanes in a wavefront.
     pub lanes: u32,
-    /// Whether the function has a frame on the stack. Otherwise it is a kernel, whose private memory begins
-    /// at offset 0.
+    /// Whether other functions call this function, so that it has a frame on the stack. Otherwise it is a
+    /// kernel, whose private memory begins at offset 0.
     pub is_called: bool,
 }
 
-/// Returns the DWARF number of a register; `None` for registers without one, such as VCC.
+/// Returns the DWARF number of a register; `None` for registers without a DWARF number, such as VCC. `lanes`
+/// is the number of lanes of a wave, because vector registers have different numbers for waves of 32 and 64
+/// lanes.
 pub fn number(reg: Reg, lanes: u32) -> Option<u64> {
     Register::named(reg, lanes).map(|register| register.0)
 }
 
 impl Writer {
-    /// Writes the location of a fragment of `bytes` bytes. Returns `false`, and writes nothing, if the
-    /// location cannot be described. `is_part`: whether the variable consists of several fragments.
+    /// Appends the location of a fragment of `bytes` bytes to `out`. Returns `false`, and writes nothing, if
+    /// DWARF cannot describe the location. `is_part` is whether the variable has other fragments, too, so
+    /// that this location is one piece of a composite location description.
     pub fn place(
         self,
         place: Where,
@@ -83,9 +86,10 @@ impl Writer {
                     self.piece(4, out);
                 }
             }
-            // If the value is wider than the fragment, the fragment is the low bytes of the value.
+            // If the value has two dwords but the fragment at most one, the fragment is the low dword.
             Where::Dwords(low, _) => return self.cell(low, is_part, out),
-            // Memory holds a whole variable, so it is handled before single fragments are.
+            // A location in memory describes a whole variable. The caller writes it before it asks for single
+            // fragments.
             Where::Memory(_) => return false,
             Where::Mask(reg) => {
                 let is_written = self.bit(reg, out);
@@ -101,23 +105,26 @@ impl Writer {
         true
     }
 
-    /// Returns whether the location of a fragment of `bytes` bytes consists of pieces already.
+    /// Returns whether the location that [`Self::place`] writes for a fragment of `bytes` bytes is already a
+    /// composite location description, because the fragment itself consists of several pieces.
     pub const fn is_composite(place: Where, bytes: u8) -> bool {
         matches!(place, Where::Dwords(_, Some(_)) if bytes > 4)
     }
 
-    /// Ends a piece: the location so far holds the next `bytes` bytes of the variable.
+    /// Appends `DW_OP_piece`: the location written so far describes the next `bytes` bytes of the variable.
     pub fn piece(self, bytes: u32, out: &mut Vec<u8>) {
         out.push(DW_OP_PIECE);
         unsigned(out, bytes.into());
     }
 
-    /// Pushes the value of a dword. Returns `false` if the cell cannot be described.
+    /// Appends operations that push the value of a dword in a cell (a register or spill slot). Returns
+    /// `false` if DWARF cannot describe the cell.
     pub(crate) fn dword(self, cell: Cell, out: &mut Vec<u8>) -> bool {
         match (cell, self.dialect) {
             (Cell::Private(_), Dialect::Standard) => {
                 self.cell(cell, true, out);
-                // Removes `DW_OP_stack_value`, because the value stays on the stack.
+                // The location of the dword ends with `DW_OP_stack_value`. Remove that operation, because
+                // here the value is an operand that stays on the stack.
                 out.pop();
             }
             (Cell::Reg(reg), dialect) if reg.is_scalar() || dialect == Dialect::Standard => {
@@ -142,8 +149,8 @@ impl Writer {
         match cell {
             Cell::Reg(reg) => return self.register(reg, out),
             Cell::Lane(reg, lane) => {
-                // Without the extensions, a vector register means the dword of the current lane, so another
-                // lane cannot be named.
+                // In the standard dialect, the number of a vector register means the dword of the current
+                // lane, so the dword of a different lane cannot be described.
                 let Some(register) =
                     number(reg, self.lanes).filter(|_| self.dialect == Dialect::Heterogeneous)
                 else {
@@ -155,9 +162,8 @@ impl Writer {
                 unsigned(out, 4 * u64::from(lane));
             }
             Cell::Private(offset) if is_part && self.dialect == Dialect::Standard => {
-                // In the standard dialect, an address space applies to the whole expression. So a part of a
-                // variable is not described by a location in private memory but by the value that is read
-                // from there.
+                // In the standard dialect, an address space applies to the whole expression. So a fragment in
+                // private memory is described by the value that is read from there, not by its location.
                 self.private(offset, out);
                 out.extend_from_slice(&[lit(PRIVATE_LANE), DW_OP_SWAP, DW_OP_XDEREF_SIZE, 4]);
                 out.push(DW_OP_STACK_VALUE);
@@ -173,8 +179,8 @@ impl Writer {
     }
 
     fn constant(self, bits: u64, bytes: u8, is_float: bool, out: &mut Vec<u8>) {
-        // An implicit value gives the bytes of the value, whatever its type. Floats need this; other numbers
-        // are pushed.
+        // `DW_OP_implicit_value` gives the bytes of a value of any type. It is used for floats, which cannot
+        // be pushed; other numbers are pushed.
         if is_float && bits != 0 {
             out.extend_from_slice(&[DW_OP_IMPLICIT_VALUE, bytes]);
             out.extend_from_slice(&bits.to_le_bytes()[..usize::from(bytes.min(8))]);
@@ -206,22 +212,24 @@ impl Writer {
         out.push(DW_OP_REGX);
         unsigned(out, register);
         if self.dialect == Dialect::Heterogeneous && !reg.is_scalar() {
-            // Selects the dword of the current lane in the vector register (seed 000, line 1915).
+            // Selects the dword of the current lane in the vector register that was just named: lane number
+            // times 4 bytes (seed 000, line 1915).
             out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_PUSH_LANE, lit(4), DW_OP_MUL]);
             out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_OFFSET]);
         }
         true
     }
 
-    /// Pushes the value that a register had on entry to the function.
+    /// Pushes the value that a register had on entry to the function. Returns `false` if the register has no
+    /// DWARF number.
     fn entry_value(self, reg: Reg, out: &mut Vec<u8>) -> bool {
         let mut inner = Vec::new();
         if !self.register(reg, &mut inner) {
             return false;
         }
         if self.dialect == Dialect::Heterogeneous && !reg.is_scalar() {
-            // `DW_OP_entry_value` does not accept a part of a register (seed 000, line 861). So the operand
-            // reads the value of the lane's dword.
+            // `DW_OP_entry_value` does not accept a part of a register (seed 000, line 861). So its operand
+            // is an expression that reads the four bytes of the current lane.
             inner.extend_from_slice(&[DW_OP_DEREF_SIZE, 4]);
         }
         out.push(match self.version {
@@ -233,8 +241,8 @@ impl Writer {
         true
     }
 
-    /// Writes the register of an argument as call site entries name it. Readers look for the register alone,
-    /// so no lane is selected. Returns `false` if the register has no DWARF number.
+    /// Writes an argument register as the location of a call site parameter. Debuggers recognise only a plain
+    /// register there, so no lane is selected. Returns `false` if the register has no DWARF number.
     pub fn parameter(self, reg: Reg, out: &mut Vec<u8>) -> bool {
         let Some(register) = number(reg, self.lanes) else { return false };
         out.push(DW_OP_REGX);
@@ -242,8 +250,8 @@ impl Writer {
         true
     }
 
-    /// Pushes the value that the caller passes in an argument register. Returns `false` if it cannot be
-    /// described.
+    /// Pushes the value that the caller passes in an argument register. Returns `false` if DWARF cannot
+    /// describe the value.
     pub fn passed(self, passed: Passed, out: &mut Vec<u8>) -> bool {
         match passed {
             Passed::Constant(bits) => self.number(bits.into(), 8, out),
@@ -264,8 +272,8 @@ impl Writer {
         true
     }
 
-    /// Pushes the current lane's bit of a lane mask. Returns `false` in the standard dialect, which cannot
-    /// name the current lane.
+    /// Pushes the current lane's bit of the lane mask in `reg`. Returns `false` in the standard dialect,
+    /// which has no operation for the number of the current lane.
     pub(crate) fn bit(self, reg: Reg, out: &mut Vec<u8>) -> bool {
         if self.dialect == Dialect::Standard {
             return false;
@@ -295,7 +303,8 @@ impl Writer {
     /// Writes the location at an offset in bytes from the beginning of the function's private memory.
     pub fn in_private(self, offset: u32, out: &mut Vec<u8>) {
         self.private(offset, out);
-        // With the extensions, the frame base is a location in private memory already.
+        // In the heterogeneous dialect, the frame base of a called function is already a location in private
+        // memory, which needs no conversion.
         if !(self.is_called && self.dialect == Dialect::Heterogeneous) {
             self.mark(Memory::Private, out);
         }
@@ -315,7 +324,8 @@ impl Writer {
         out.push(DW_OP_CALL_FRAME_CFA);
     }
 
-    /// Converts the address on top of the stack to an address in `memory`.
+    /// Converts the plain address on top of the stack to an address in `memory`, in the way of the current
+    /// dialect.
     fn mark(self, memory: Memory, out: &mut Vec<u8>) {
         out.push(lit(memory.number(self.dialect)));
         match self.dialect {
@@ -332,8 +342,9 @@ impl Writer {
         self.for_each_lane(DW_OP_LLVM_EXTEND, out);
     }
 
-    /// Replaces, in the lane locations on top of the stack, the locations of active lanes with the program
-    /// counter. `saved`: the register that holds the active lanes where EXEC has all lanes on.
+    /// The stack holds the locations of all lanes. Replaces the locations of active lanes with the program
+    /// counter. `saved` is the register that holds the mask of active lanes where EXEC temporarily has all
+    /// lanes on.
     pub fn at_program_counter(self, saved: Option<Reg>, out: &mut Vec<u8>) {
         self.only(Bank::Pc, DW_OP_REGX, out);
         self.for_each_lane(DW_OP_LLVM_EXTEND, out);
@@ -341,9 +352,8 @@ impl Writer {
         self.for_each_lane(DW_OP_LLVM_SELECT_BIT_PIECE, out);
     }
 
-    /// Replaces, in the lane locations below the top of the stack, the locations of some lanes with the
-    /// location on top of the stack. `lanes`: mask of these lanes; `None` means all lanes that were active on
-    /// entry.
+    /// The stack holds the locations of all lanes and, on top, one new location. Replaces the locations of
+    /// the lanes in the mask `lanes` with the new location. `None` means all lanes that were active on entry.
     pub fn at_location(self, lanes: Option<&Dwords>, out: &mut Vec<u8>) {
         out.push(DW_OP_STACK_VALUE);
         self.for_each_lane(DW_OP_LLVM_EXTEND, out);
@@ -358,7 +368,8 @@ impl Writer {
         self.for_each_lane(DW_OP_LLVM_SELECT_BIT_PIECE, out);
     }
 
-    /// Pushes the mask of active lanes. `saved`: the register that holds it where EXEC has all lanes on.
+    /// Pushes the mask of active lanes. `saved` is the register that holds the mask where EXEC temporarily
+    /// has all lanes on; otherwise EXEC itself is read.
     pub fn active(self, saved: Option<Reg>, out: &mut Vec<u8>) {
         match saved {
             Some(reg) => self.mask(&[0, 1].map(|n| vec![Term::All(Place::Scalar(reg.offset(n)))]), out),

@@ -53,13 +53,14 @@ use smallvec::SmallVec;
 pub enum Where {
     /// The fragment has no location: its value is this constant.
     Constant(u64),
-    /// The fragment is in one cell (a register or its spill slot), or its two halves are in two cells.
+    /// The fragment is in one cell (a register or its spill slot), or its low and high dwords are in two
+    /// cells.
     Dwords(Cell, Option<Cell>),
-    /// Each lane's value is one bit in a lane mask, which is in this register or in the pair that begins
-    /// here.
+    /// The fragment is a truth value. The bit of each lane is in a lane mask, which is in this register or in
+    /// the register pair that begins here.
     Mask(Reg),
-    /// The whole variable is in private memory, at this offset in bytes from the beginning of the function's
-    /// part of private memory.
+    /// The whole variable is in private memory, at this byte offset from the beginning of the function's own
+    /// private memory.
     Memory(u32),
     /// The value is computed. An index into [`FinalCode::terms`].
     Term(u32),
@@ -79,7 +80,7 @@ pub struct Computed {
 /// Range of code in which a fragment is at one location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// Number of the fragment among the fragments of all variables.
+    /// Number of the fragment. Fragments ("leaves") are numbered through all variables of the function.
     pub leaf: u32,
     /// Offset of the first byte.
     pub start: u32,
@@ -89,7 +90,7 @@ pub struct Range {
     pub place: Where,
 }
 
-/// Row of the line table: the source location of the code from an offset on.
+/// Row of the line table: the source location of the code from this offset to the next row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Byte offset in the code of the function.
@@ -100,7 +101,7 @@ pub struct Line {
     pub is_statement: bool,
 }
 
-/// Debug information that was read from the final code of a function.
+/// Debug information of one function, read from its final code.
 #[derive(Clone, Debug, Default)]
 pub struct FinalCode {
     /// Size of the code in bytes.
@@ -129,7 +130,8 @@ pub struct Scratch {
     places: Vec<(u32, u32)>,
 }
 
-/// Reads final code. `has_masks`: whether a lane's bit in a lane mask can be described as a location.
+/// Reads the debug information of a function from its final code. `has_masks` is whether the DWARF dialect
+/// can describe one lane's bit of a lane mask as a location.
 pub fn read(
     func: &MachFunc,
     track: &MachTrack,
@@ -150,8 +152,8 @@ pub fn read(
     if !begins.is_new.contains(&true) {
         return code;
     }
-    // A back edge has reached a block with fewer facts than were assumed when the walk passed the block. So
-    // the entry states are computed to a fixpoint, and the walk is repeated.
+    // Each walk assumes that loops keep all facts. If the state at a back edge shows that a loop header has
+    // fewer facts than the walk assumed, compute the entry states to a fixpoint and walk again.
     reader.settle(walker, begins);
     reader.walk(walker, begins, (writer, places), (terms, given))
 }
@@ -160,13 +162,15 @@ pub fn read(
 #[derive(Debug, Default)]
 struct Known {
     effects: Effects,
-    /// Bit sets of places: first the scalar places (one value for all lanes), then the vector places (one
-    /// value for each lane).
+    /// Bit sets that classify the places: first the set of scalar places (one value for all lanes), then the
+    /// set of vector places (one value for each lane).
     kinds: [Vec<u64>; 2],
-    /// Places that have their values where blocks of the IR begin, sorted by block.
+    /// Places whose values are available, or in flight, where blocks of the IR begin; sorted by block of the
+    /// IR.
     at_heads: Vec<AtHead>,
     coming: Coming,
-    /// Whether each block is executed with the lanes of another block (see `foreign`).
+    /// For each block of the code, whether the block is executed with the lanes of another block (see
+    /// `foreign`), so that no statement begins there.
     foreign: Vec<bool>,
 }
 
@@ -197,8 +201,8 @@ impl Known {
 
 impl Known {
     /// Corrects `at_heads` for values that were spilled between the beginning of a block of the IR and the
-    /// block's first instruction. If a spill reload has overwritten the register by then, the value is in its
-    /// spill slot if it was stored there, or lost otherwise.
+    /// first instruction selected from the block. If a reload has overwritten such a value's register by
+    /// then, the value is in its spill slot, or lost if it was never stored there.
     fn spilled_at_heads(&mut self, func: &MachFunc, track: &MachTrack, places: &Places) {
         let Known { effects, at_heads, .. } = self;
         if !effects.has_spills() {
@@ -235,21 +239,22 @@ impl Known {
     }
 }
 
-/// Entry states of all blocks, as bit sets: for each block first the present places, then the ready places
-/// (see `State`).
+/// Entry states of all blocks, as bit sets: for each block, first the set of places that hold or will receive
+/// their value, then the set of places whose value has arrived (see `State`).
 #[derive(Debug, Default)]
 struct Begins {
     bits: Vec<u64>,
     /// Number of words in each of the two bit sets of a block.
     words: usize,
-    /// Whether the entry state of a block has changed since the last walk through the block.
+    /// For each block, whether its entry state has changed since the last walk through the block.
     is_new: Vec<bool>,
 }
 
 impl Begins {
-    /// Resets all entry states to the optimistic state in which every place is present and ready. A kind of
-    /// place is present only in blocks that have an incoming edge of the matching kind: `linear` edges
-    /// (program counter) for scalar registers, `logical` edges (lanes) for vector registers.
+    /// Resets all entry states to the optimistic state in which every place holds its value and the value has
+    /// arrived. Scalar places need an incoming edge that the program counter can take (`linear`), vector
+    /// places need an incoming edge that lanes can take (`logical`); a block without such an edge begins
+    /// without these places.
     fn reset(&mut self, func: &MachFunc, known: &Known) {
         self.words = known.kinds[0].len();
         self.bits.clear();
@@ -284,7 +289,8 @@ impl Begins {
         [present, ready]
     }
 
-    /// Joins `state` into the entry state of block `to`, restricted to the places in `kind`.
+    /// Joins `state` into the entry state of block `to`. The join covers only the places in the bit set
+    /// `kind` (the scalar or the vector places).
     fn meet(&mut self, to: MBlock, state: &State, kind: &[u64]) {
         let mut changed = false;
         let [present, ready] = self.of_mut(to);
@@ -335,8 +341,8 @@ impl Reader<'_> {
         }
     }
 
-    /// If a block of the IR begins at the next instruction, marks the values that are available there and
-    /// returns the number of the block.
+    /// If a block of the IR begins at the next instruction, marks the values that are available at its
+    /// beginning. Returns the number of that block of the IR, or `None` if none begins.
     fn arrive(&self, walker: &mut Walker) -> Option<u32> {
         let part = walker.next.head(&self.known.effects)?;
         let first = self.known.at_heads.partition_point(|head| head.part < part);
@@ -378,7 +384,8 @@ impl Reader<'_> {
         walker.next.inst += 1;
     }
 
-    /// Applies an instruction that stores a register to a spill slot or reloads one, or that helps to do so.
+    /// Updates the state of the walker for an instruction that spills a register to its spill slot, reloads a
+    /// register, or computes an address for that.
     fn spill(&self, inst: &MachInst, (written, counter): (&[u16], Option<Counter>), walker: &mut Walker) {
         let overwrite = |walker: &mut Walker| written.iter().for_each(|&cell| walker.clear_cell(cell.into()));
         let Some(data) = spilled(inst) else {
@@ -415,7 +422,8 @@ impl Reader<'_> {
         walker.flights.clear();
     }
 
-    /// Returns the registers that a call may change. Returns all registers for a call that is not known.
+    /// Returns the registers that a call may change. For a call whose callee is unknown, returns all
+    /// registers.
     fn clobbered(&self, inst: &MachInst) -> impl Iterator<Item = Reg> {
         let known = self.track.calls.iter().find(|&&(point, _)| point == inst.loc);
         let site = known.and_then(|&(_, number)| self.func.calls.get(number as usize));
@@ -423,7 +431,8 @@ impl Reader<'_> {
         all.filter(move |&first| site.is_none_or(|site| site.clobbers.hits(RegRange { first, len: 1 })))
     }
 
-    /// Returns the location of a spot's value, if the value is available.
+    /// Returns where the value of a spot (a value in watched registers) is available to the debugger; `None`
+    /// if it is not available.
     #[inline]
     fn place(&self, spot: &Spot, walker: &Walker, (terms, given): (&mut Terms, &Given)) -> Option<Where> {
         let computed = |terms| self.computed(spot.term, walker, terms, MOST_STEPS);
@@ -468,7 +477,8 @@ impl Reader<'_> {
         (is_there && first != Reg::VCC).then_some(Where::Mask(first))
     }
 
-    /// Returns a value that can be computed from available values with at most `steps` nested operations.
+    /// Returns a description of the value of `term` as a computation on available values, with at most
+    /// `steps` nested operations. Returns `None` if the value cannot be computed that way.
     fn computed(&self, term: u32, walker: &Walker, terms: &mut Terms, steps: u32) -> Option<Where> {
         let Term { op, bits, args } = *self.track.terms.get(term as usize)?;
         let steps = steps.checked_sub(1)?;
@@ -496,9 +506,9 @@ impl Reader<'_> {
         Some(Where::Term(terms.number(Computed { op, bits, args: places })))
     }
 
-    /// Walks through the code once and collects lines and ranges. Each block is read with the entry state
-    /// that is known when the walk reaches the block; if a later block changes that entry state,
-    /// `Begins::is_new` shows it.
+    /// Walks through the code once and collects rows of the line table and location ranges of fragments. Each
+    /// block is read with the entry state that is known when the walk reaches the block. If a later block
+    /// changes that entry state, `Begins::is_new` tells the caller to walk again.
     fn walk(
         &self,
         walker: &mut Walker,
@@ -532,9 +542,9 @@ impl Reader<'_> {
                 if let Some(entered) = &entered {
                     given.note(track, (walker, first), entered, part == Some(0));
                 }
-                // A statement begins after the instructions that wait for its operands, so that values and
-                // lanes are available where the debugger stops. For the same reason the first statement
-                // begins after the copies of arguments at the beginning of the function.
+                // The debugger stops at the first instruction of a statement. So the statement begins after
+                // the instructions that wait for its operands, when its values and lanes are available. For
+                // the same reason, the first statement begins after the copies of the function's arguments.
                 let early = n < arguments.max(data.prologue as usize) || effect.is_wait;
                 let statement = if early { None } else { writer.records(track, places[n]) };
                 let statement = statement.filter(|_| !known.foreign[block.as_u32() as usize]);
@@ -542,7 +552,8 @@ impl Reader<'_> {
                 walker.changes.clear();
                 writer.refresh(track, offset, |spot| self.place(spot, walker, (terms, given)));
                 if early && offset == 0 {
-                    // Debuggers expect the line of the function itself where the code of the function begins.
+                    // Debuggers expect that the line-table row at the first instruction of a function has the
+                    // line of the function's declaration.
                     writer.line(0, 0, None);
                 } else if !(early && writer.is_due(track, places[n])) {
                     writer.line(offset, track.place(effect.point), statement);
@@ -562,18 +573,20 @@ impl Reader<'_> {
     }
 }
 
-/// Returns whether an instruction belongs to an operation of the IR.
+/// Returns whether an instruction was selected from an operation of the IR and so has a point. The compiler
+/// has added all other instructions.
 fn is_pointed(effect: &Effect) -> bool {
     effect.point != 0 && !is_spill(effect.point)
 }
 
-/// For each watched register, the register that held its value on entry to the function, if the caller passed
-/// that value.
+/// For each watched register, the register that held the same value on entry to the function, if the caller
+/// passed that value as an argument.
 #[derive(Debug, Default)]
 struct Given(Vec<Option<Reg>>);
 
 impl Given {
-    /// Returns the location of a spot's value as a register on entry, if the caller passed the value.
+    /// If the caller passed the value of a spot (a value in watched registers), returns its location as the
+    /// value of a register on entry.
     fn place(&self, spot: &Spot) -> Option<Where> {
         let given = |watched: u32| self.0.get(watched as usize).copied().flatten().map(Cell::Entered);
         let first = [spot.vector, spot.scalar].into_iter().find(|&first| given(first).is_some())?;
@@ -581,8 +594,8 @@ impl Given {
         Some(Where::Dwords(given(first)?, high.map_or(Some(None), |high| high.map(Some))?))
     }
 
-    /// Notes the registers on entry for the watched registers in `walker.changes[first..]`, which have just
-    /// received values.
+    /// For the watched registers in `walker.changes[first..]`, which have just received values, notes which
+    /// register held the same value on entry.
     ///
     /// A scalar register can be described by a vector register on entry only if the watched value is the
     /// argument itself. Otherwise the scalar register may hold what was read from a single lane of the vector

@@ -23,12 +23,13 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 const PRODUCER: &str = concat!("kernc ", env!("CARGO_PKG_VERSION"));
-/// The closest language that debuggers know: its expressions are those of C, and it has the memories of GPUs.
+/// Language of the unit. DWARF has no number for the source language, so OpenCL stands in: debuggers know it,
+/// its expressions are those of C, and it has the memories of GPUs.
 const DW_LANG_OPENCL: u16 = 0x15;
 const DW_UT_COMPILE: u8 = 1;
 const DW_INL_INLINED: u8 = 1;
 
-/// Returns the contents of all debug sections, in the order of the object.
+/// Returns the names and contents of all debug sections, in the order in which the object contains them.
 pub fn write(info: &DebugInfo, image: &Image<'_>) -> Vec<(&'static str, Contents)> {
     let version = info.options.version;
     let mut unit = Unit::new(info, image);
@@ -64,17 +65,19 @@ fn lists(version: Version) -> [Name; 2] {
     }
 }
 
-/// Returns a section as a relocation target, with a provisional number that [`sections::number`] replaces.
+/// Returns the relocation target for a debug section. The target's section number is provisional;
+/// [`sections::number`] replaces it with the final one.
 fn section(image: &Image<'_>, name: Name) -> Target {
     Target::Section(image.first + name as u32)
 }
 
-/// Abstract entry: function of the source that was inlined somewhere.
+/// Abstract entry of a source function that was inlined. The entries of all inlined copies refer to it.
 #[derive(Default)]
 struct Abstract {
     /// Offset of the entry.
     entry: u32,
-    /// Offsets of the entries of the function's variables, by declaration.
+    /// Offsets of the variables' entries in this abstract entry. The key is the position of the declaration
+    /// and the name.
     variables: FxHashMap<(u32, String), u32>,
 }
 
@@ -90,14 +93,15 @@ struct Unit<'a> {
     address_numbers: FxHashMap<(Target, u64), u64>,
     /// Offsets of the entries of DWARF procedures, by expression.
     procedures: FxHashMap<Vec<u8>, u32>,
-    /// Offsets of the entries of types; references to types that are to be filled in later.
+    /// `types`: offset of the entry of each type. `waiting`: references to types whose entries are not
+    /// written yet, to be filled in later.
     types: Vec<u32>,
     waiting: Vec<(usize, u32)>,
     abstracts: FxHashMap<u32, Abstract>,
     /// Entries that the index of names contains.
     named: Vec<Named>,
-    /// Offsets of the entries of functions that have code, in order; references to functions that are to be
-    /// filled in later.
+    /// Offsets of the entries of functions that have code, in the order of the functions; and references to
+    /// functions whose entries are not written yet, to be filled in later.
     functions: Vec<u32>,
     callers: Vec<(usize, usize)>,
     /// Offset of the first byte of the unit's code in its section.
@@ -106,8 +110,8 @@ struct Unit<'a> {
     listing: Option<Listing>,
 }
 
-/// Variable for which a location list is written: its function, its size in bytes, and the offset (`start`)
-/// of the function's code in the code of the unit.
+/// Variable whose location list is written: its function, its size in bytes, and the offset of the function's
+/// code in the code of the unit (`start`).
 struct Told<'a> {
     function: &'a Function,
     variable: &'a Variable,
@@ -119,12 +123,13 @@ struct Told<'a> {
 struct Listing {
     /// Offset of the list, if the list has an entry.
     list: Option<u32>,
-    /// Range of code and expression of the entry that is written next. The range may still be extended.
+    /// Code range of the list entry that is to be written next; `scratch` holds its expression. The range may
+    /// still be extended.
     open: Option<(u32, u32)>,
     last: Vec<u8>,
     /// Current expression.
     bytes: Vec<u8>,
-    /// Code offsets at which the location of some fragment changes.
+    /// Code offsets at which the location of some fragment of the variable changes.
     bounds: Vec<u32>,
 }
 
@@ -185,7 +190,8 @@ impl<'a> Unit<'a> {
         self.entries.number(number);
     }
 
-    /// Returns the index of an address in `.debug_addr`. Adds the address if necessary.
+    /// Returns the index in `.debug_addr` of an address (`target` plus `addend`). Appends the address if the
+    /// table does not contain it.
     fn address_number(&mut self, target: Target, addend: u64) -> u64 {
         *self.address_numbers.entry((target, addend)).or_insert_with(|| {
             self.addresses.push((target, addend));
@@ -193,7 +199,8 @@ impl<'a> Unit<'a> {
         })
     }
 
-    /// Writes a reference to a list. `offset` is the result of [`Lists::begin`].
+    /// Writes a reference to a range list or location list. `offset` is the offset of the list that
+    /// [`Lists::begin`] returned.
     fn list(&mut self, name: Name, offset: u32) {
         self.entries.section(self.section(name), offset.into());
     }
@@ -220,8 +227,8 @@ impl<'a> Unit<'a> {
         (Name::Names, names::write(&self.named, &self.strings, sections))
     }
 
-    /// Writes a reference to a type. All entries of types are written before entries that refer to them by
-    /// this form.
+    /// Writes a reference to a type whose entry has already been written. All entries of types precede the
+    /// entries that use this form.
     fn known_type(&mut self, ty: u32) {
         self.entries.number(self.types[ty as usize].into());
     }
@@ -233,7 +240,7 @@ impl<'a> Unit<'a> {
         self.entries.number(place.line.into());
     }
 
-    /// Writes the number of a file. Files are counted from 0, but from 1 in version 4.
+    /// Writes the number of a source file. DWARF 5 counts files from 0, DWARF 4 from 1.
     fn file(&mut self, file: u32) {
         self.entries.number(u64::from(file) + u64::from(self.version == Version::V4));
     }
@@ -390,8 +397,9 @@ impl<'a> Unit<'a> {
         Writer { dialect: self.info.options.dialect, version: self.version, lanes, is_called }
     }
 
-    /// Writes a call site entry with its parameters. All call sites are direct children of the function, even
-    /// inside inlined code, because readers look for them there.
+    /// Writes the entry of a call site, with the known arguments as its children. All call sites are direct
+    /// children of the function's entry, even those in inlined code, because debuggers look for them only
+    /// there.
     fn call(&mut self, function: &Function, call: &Call, start: u64) {
         let info = self.info;
         let callee = match call.callee {
@@ -427,11 +435,11 @@ impl<'a> Unit<'a> {
         self.entries.end();
     }
 
-    /// Writes the variables of a scope, and the scopes nested in it. `start`: offset of the function's code
-    /// in the code of the unit.
+    /// Writes the variables of a scope, and then the scopes nested in it. `start` is the offset of the
+    /// function's code in the code of the unit.
     fn scope(&mut self, function: &Function, scopes: &Scopes, number: usize, start: u32) {
         let scope = &scopes.list[number];
-        // Parameters are sorted by position and precede other variables.
+        // Sort the variables so that parameters come first, in the order of their positions.
         let mut variables = scope.variables.clone();
         variables.sort_by_key(|&n| function.variables[n as usize].parameter.map_or(u32::MAX, u32::from));
         for variable in variables {
@@ -439,7 +447,8 @@ impl<'a> Unit<'a> {
         }
         for &child in &scope.children {
             let inner = &scopes.list[child];
-            // A scope without code is omitted, and so are its variables, because they have no location.
+            // A scope without code is omitted together with its variables, because a debugger never stops in
+            // it.
             if inner.code.is_empty() {
                 continue;
             }
@@ -458,7 +467,7 @@ impl<'a> Unit<'a> {
             if let Some(site) = site {
                 let origin = self.abstracts.get(&site.callee).map_or(0, |origin| origin.entry);
                 self.entries.number(origin.into());
-                // The index of names lists the inlined copy under the name of the callee.
+                // Add the inlined copy to the index of names under the name of the callee.
                 if let Some(callee) = self.info.description.functions.get(site.callee as usize) {
                     self.named(&callee.name, entry, shape);
                 }
@@ -475,7 +484,8 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Writes the code of a scope: an address and a size, or a range list.
+    /// Writes the code ranges of a scope: as start address and size if there is one range, otherwise as a
+    /// range list.
     fn code(&mut self, code: &[(u32, u32)], start: u32) {
         if let [(from, to)] = *code {
             let base = self.base;
@@ -524,8 +534,8 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Writes to `scratch` the location of a variable that is always in private memory. Returns `false` if
-    /// the variable may be elsewhere.
+    /// If a variable is in private memory during its whole lifetime, writes its location to `scratch` and
+    /// returns `true`. Returns `false` if the variable may be elsewhere and needs a location list.
     fn fixed_place(&mut self, function: &Function, variable: &Variable) -> bool {
         if variable.is_value {
             return false;
@@ -537,7 +547,8 @@ impl<'a> Unit<'a> {
         true
     }
 
-    /// Writes the location list of a variable. Returns its offset, or `None` if the list is empty.
+    /// Writes the location list of variable `number`. Returns the offset of the list, or `None` if the list
+    /// would be empty.
     fn place_list(&mut self, function: &Function, number: u32, start: u32) -> Option<u32> {
         let first = function.first_leaves[number as usize];
         let variable = &function.variables[number as usize];
@@ -569,8 +580,9 @@ impl<'a> Unit<'a> {
         list
     }
 
-    /// Adds list entries for a variable of several fragments, the first of which has number `first`: one
-    /// entry for each interval between consecutive offsets at which some fragment moves.
+    /// Adds entries to the location list of a variable that has several fragments, of which the first has
+    /// number `first`. There is one entry for each interval between consecutive offsets at which some
+    /// fragment moves.
     fn parts(&mut self, told: &Told<'_>, first: u32, ranges: &[Range], listing: &mut Listing) {
         let mut bounds = std::mem::take(&mut listing.bounds);
         bounds.clear();
@@ -578,8 +590,8 @@ impl<'a> Unit<'a> {
         bounds.sort_unstable();
         bounds.dedup();
         let leaves = first..first + told.variable.leaves.len() as u32;
-        // For each fragment: its first range that does not end before the current interval, and its location
-        // in the interval.
+        // For each fragment of the variable: the index of its first range that does not end before the
+        // current interval, and the fragment's location in the interval.
         let mut next: SmallVec<[usize; 16]> =
             leaves.clone().map(|leaf| ranges.partition_point(|range| range.leaf < leaf)).collect();
         let mut places: SmallVec<[Option<Where>; 16]> = SmallVec::from_elem(None, next.len());
@@ -597,8 +609,8 @@ impl<'a> Unit<'a> {
         listing.bounds = bounds;
     }
 
-    /// Adds a list entry for a variable whose fragments are at `places` in this range of code. Extends the
-    /// previous entry if it is equal.
+    /// Adds an entry to the location list: in this range of code, the fragments of the variable are at
+    /// `places`. If the previous entry ends here and has the same expression, that entry is extended instead.
     fn held(
         &mut self,
         told: &Told<'_>,
@@ -620,7 +632,7 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Writes the open entry to the list. Begins the list if this is its first entry.
+    /// Writes the open entry to the location list. If this is the first entry, begins the list.
     fn listed(&mut self, start: u32, listing: &mut Listing) {
         let Some((from, to)) = listing.open else { return };
         if listing.list.is_none() {
@@ -630,8 +642,8 @@ impl<'a> Unit<'a> {
         self.places.expression(self.version, &listing.last);
     }
 
-    /// Writes the location of a variable, given the locations of its fragments. Returns `false` if no part of
-    /// the variable has a location.
+    /// Writes the DWARF expression for a variable, given the locations of its fragments. Returns `false` if
+    /// no fragment has a location.
     fn expression(
         &self,
         &Told { function, variable, size, .. }: &Told<'_>,
@@ -660,15 +672,15 @@ impl<'a> Unit<'a> {
                 writer.piece(bytes.into(), out);
             }
         }
-        // The bytes after the last fragment belong to the variable but have no value: a vector of three
-        // elements has the size of four.
+        // Pad the location with an empty piece for the bytes after the last fragment, which have no value:
+        // for example, a vector of three elements has the size of four.
         if found && size > covered {
             writer.piece(size - covered, out);
         }
         found
     }
 
-    /// Returns whether the fragment at an offset of a type is a float.
+    /// Returns whether the fragment at byte `offset` of a value of type `ty` is a floating-point number.
     fn is_float(&self, mut ty: u32, mut offset: u32) -> bool {
         let types = &self.info.description.types;
         loop {

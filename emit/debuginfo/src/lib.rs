@@ -39,27 +39,27 @@ pub struct Options {
     pub version: Version,
     /// Whether the DWARF extensions of the guide are used.
     pub dialect: Dialect,
-    /// Whether the text of the source is embedded (seed 000, line 2133).
+    /// Whether the line table contains the text of the source files (seed 000, line 2133).
     pub embed_source: bool,
-    /// Whether an index of names is written. Version 4 never has one.
+    /// Whether `.debug_names`, the index of names, is written. DWARF 4 has no such index.
     pub names: bool,
-    /// Whether the copy of a variable in private memory is correct wherever a statement begins. This holds if
-    /// the optimiser has neither moved nor removed accesses to memory.
+    /// Whether private memory holds the current value of each variable that has a copy there, wherever a
+    /// statement begins. This is so if the optimiser has neither moved nor removed accesses to memory.
     pub memory_is_true: bool,
 }
 
 /// Function of the object, with all that its debug information needs.
 #[derive(Clone, Debug)]
 struct Function {
-    /// Number of the function in the source: an index into [`Description::functions`].
+    /// Number of the function in the description of the source: an index into [`Description::functions`].
     number: u32,
     /// Final code of the function.
     code: FinalCode,
-    /// For each variable of the function, the number of the first fragment of the variable.
+    /// For each variable of the function, the number of the variable's first fragment.
     first_leaves: Vec<u32>,
     /// Calls in the function.
     calls: Vec<Call>,
-    /// Variables of the function, and variables of functions inlined into it.
+    /// Variables of the function itself and of the functions inlined into it.
     variables: Vec<Variable>,
     /// Inlined calls.
     sites: Vec<Site>,
@@ -69,7 +69,8 @@ struct Function {
     lanes_at: Option<lanes::Lanes>,
     /// Whether other functions call this function. Kernels are not called.
     is_called: bool,
-    /// Offsets of private variables in private memory, by variable number.
+    /// For each variable that has a copy in private memory, its byte offset there, indexed by variable
+    /// number.
     slots: Vec<u32>,
     /// Offsets of the module's variables in LDS, by variable number. `u32::MAX` for a variable that the
     /// function does not use.
@@ -85,8 +86,8 @@ pub struct Scratch(final_code::Scratch);
 pub struct DebugInfo {
     options: Options,
     description: Description,
-    /// Functions in the order of the code: kernels first, then other functions. `None` for a function that is
-    /// not in the source.
+    /// Functions in the order of the code: kernels first, then other functions. `None` for a function that
+    /// the compiler generated without source.
     functions: Vec<Option<Function>>,
     /// Identifiers of the functions in the module, in the same order.
     ids: Vec<ir::FuncId>,
@@ -148,7 +149,8 @@ impl DebugInfo {
         DebugInfo { options, description, functions, ids: ids.to_vec(), stride, lines, source }
     }
 
-    /// Splits a location into the location proper and the number of the inlined call to which it belongs.
+    /// Splits an instruction's location into the source location and the number of the inlined call to which
+    /// the instruction belongs (0: not inlined).
     fn split(&self, loc: u32) -> (u32, u32) {
         let (loc, site) = ir::track::split(ir::SrcLoc(loc), self.stride);
         (loc.0, site)
@@ -166,7 +168,8 @@ impl DebugInfo {
     }
 }
 
-/// Numbers of argument dwords, by function and by signature. Calls through a pointer know only the signature.
+/// Numbers of dwords that callees receive in argument registers, by function and by signature. For a call
+/// through a pointer, only the signature is known.
 struct Dwords {
     functions: Vec<u32>,
     signatures: Vec<u32>,

@@ -30,11 +30,13 @@ pub fn write(info: &DebugInfo, image: &Image<'_>) -> Contents {
         let mut in_prologue = true;
         for line in &function.code.lines {
             let place = match (line.start, line.loc) {
-                // Debuggers expect the line of the function itself where its code begins.
+                // Debuggers expect that the first row of a function has the line of the function's
+                // declaration.
                 (0, 0) => info.declaration(function),
                 _ => info.place(ir::SrcLoc(line.loc)),
             };
-            // If no statement begins, a row at the same source location as the previous row adds nothing.
+            // A row at which no statement begins, and that has the same source location as the previous row,
+            // tells the debugger nothing and is omitted.
             if line.is_statement {
                 table.statement(true);
                 if std::mem::take(&mut in_prologue) {

@@ -26,10 +26,11 @@ pub struct Named {
     pub tag: u16,
 }
 
-/// Size in bytes of an entry in the index: abbreviation code and offset.
+/// Size in bytes of an entry of the name index: abbreviation code (1 byte) and offset (4 bytes).
 const ENTRY: u32 = 5;
 
-/// Returns the contents of the section. `info` and `texts`: the sections of entries and of strings.
+/// Returns the contents of `.debug_names`. `info` and `texts` are the sections `.debug_info` and
+/// `.debug_str`, to which the index refers.
 pub fn write(all: &[Named], strings: &Strings, (info, texts): (Target, Target)) -> Contents {
     let names = Names::new(all, strings);
     let (abbreviations, codes) = abbreviations(all);
@@ -37,7 +38,8 @@ pub fn write(all: &[Named], strings: &Strings, (info, texts): (Target, Target)) 
     let word = |contents: &mut Contents, value: u32| contents.bytes.extend_from_slice(&value.to_le_bytes());
     word(&mut contents, 0);
     word(&mut contents, VERSION);
-    // The header: one compilation unit, no type units, no augmentation string.
+    // The header of the name index: it covers one compilation unit and no type units, and has no augmentation
+    // string.
     let (buckets, count) = (names.buckets.len() as u32, names.list.len() as u32);
     for value in [1, 0, 0, buckets, count, abbreviations.len() as u32, 0] {
         word(&mut contents, value);
@@ -74,7 +76,8 @@ struct Name {
 /// Names in the order of their buckets.
 struct Names {
     list: Vec<Name>,
-    /// For each bucket, the number of its first name, counted from 1; 0 for an empty bucket.
+    /// For each bucket of the hash table, the number of the bucket's first name, counted from 1; 0 for an
+    /// empty bucket.
     buckets: Vec<u32>,
     /// Entries, sorted by name.
     entries: Vec<u32>,
@@ -144,7 +147,7 @@ fn abbreviations(all: &[Named]) -> (Vec<u8>, FxHashMap<u16, u8>) {
     (table, codes)
 }
 
-/// Returns the hash of a name, ignoring case. Names of the language are ASCII.
+/// Returns the hash of a name, ignoring case (DWARF 5, 7.33). Names in this language are ASCII.
 fn hash(text: &[u8]) -> u32 {
     let step = |hash: u32, byte: &u8| hash.wrapping_mul(33).wrapping_add(byte.to_ascii_lowercase().into());
     text.iter().fold(5381, step)

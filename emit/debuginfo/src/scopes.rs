@@ -11,7 +11,8 @@ use std::ops::Range;
 pub enum Kind {
     /// The whole function.
     Function,
-    /// Block of the source, from the first declaration in the block to its end: byte offsets in the source.
+    /// Block of the source. The range is in bytes of the source: from the block's first declaration to its
+    /// end.
     Block(Range<u32>),
     /// Inlined call, by its number.
     Site(u32),
@@ -32,18 +33,18 @@ pub struct Scope {
     pub children: SmallVec<[usize; 4]>,
 }
 
-/// The scopes of a function. The function itself is the first scope.
+/// All scopes of a function, outer scopes before inner ones. The first scope is the function itself.
 pub struct Scopes {
     /// All scopes.
     pub list: Vec<Scope>,
-    /// For each inlined call (0 for the function itself): its scope, and its blocks with the source offsets
-    /// at which they begin, outer blocks first.
+    /// For each inlined call (0 for the function itself): the scope of the call, and the blocks in it, each
+    /// with the source offset at which it begins; outer blocks precede inner ones.
     sites: Vec<(usize, Vec<(u32, usize)>)>,
 }
 
 impl Scopes {
-    /// Creates the scopes, without code. `ends` contains the source offset where the text of each site's
-    /// function ends.
+    /// Creates the scopes of a function; their code is assigned later. `ends` contains, for each inlined call
+    /// (site), the source offset at which the text of the inlined function ends.
     pub fn new(variables: &[Variable], sites: &[Site], ends: &[u32]) -> Scopes {
         let function = Scope {
             kind: Kind::Function,
@@ -55,7 +56,8 @@ impl Scopes {
         let mut scopes = Scopes { list: Vec::with_capacity(8), sites: Vec::with_capacity(1 + sites.len()) };
         scopes.list.push(function);
         scopes.sites.push((0, Vec::new()));
-        // A caller's site precedes the sites that were inlined into it.
+        // The site (inlined call) of a caller precedes the sites that were inlined into it, so outer scopes
+        // are created first.
         for site in 0..=sites.len() as u32 {
             if let Some(own) = site.checked_sub(1).map(|n| &sites[n as usize]) {
                 let parent = scopes.innermost(own.parent, own.call.0.wrapping_sub(1));
@@ -81,13 +83,15 @@ impl Scopes {
         number
     }
 
-    /// Adds the blocks of a site. Only blocks that declare variables are known.
+    /// Adds the blocks of an inlined call (site). Only blocks that declare variables are known from the
+    /// source.
     fn blocks(&mut self, site: u32, variables: &[Variable], end: u32) {
         let own = || variables.iter().zip(0u32..).filter(|(variable, _)| variable.site == site);
         let mut blocks: Vec<Range<u32>> = Vec::new();
         let mut named: FxHashSet<(u32, &str)> = FxHashSet::with_capacity_and_hasher(16, FxBuildHasher);
         for (variable, _) in own() {
-            // A variable that hides an earlier variable of the same name begins a block of its own.
+            // A variable that hides an earlier variable of the same name begins a block of its own, so that a
+            // debugger finds the right one.
             if !named.insert((variable.scope.end, &variable.name)) {
                 blocks.push(variable.scope.clone());
             } else if variable.scope.end < end {
@@ -97,7 +101,7 @@ impl Scopes {
                 }
             }
         }
-        // An outer block begins earlier or ends later than the blocks in it.
+        // Sort outer blocks before the blocks in them: an outer block begins earlier or ends later.
         blocks.sort_unstable_by_key(|block| (block.start, u32::MAX - block.end));
         for block in blocks {
             let start = block.start;
@@ -116,11 +120,11 @@ impl Scopes {
         }
     }
 
-    /// Returns the innermost scope of a site around a byte of the source.
+    /// Returns the innermost scope of an inlined call (site) that contains byte `at` of the source.
     fn innermost(&self, site: u32, at: u32) -> usize {
         let Some((root, blocks)) = self.sites.get(site as usize) else { return 0 };
         // Blocks are nested or disjoint, and sorted by their beginnings. So the innermost block is the last
-        // block that begins at or before `at`, or a block around it.
+        // block that begins at or before `at`, or a block that encloses it.
         let mut scope = match blocks.partition_point(|block| block.0 <= at).checked_sub(1) {
             Some(last) => blocks[last].1,
             None => return *root,
@@ -134,11 +138,12 @@ impl Scopes {
         *root
     }
 
-    /// Assigns the code to the scopes. `split` splits a location into a source offset and a site.
+    /// Assigns the code to the scopes. `split` splits an instruction's location into a source offset and the
+    /// number of an inlined call (site).
     pub fn code(&mut self, lines: &[Line], size: u32, split: impl Fn(u32) -> (u32, u32)) {
         let (mut scope, mut start) = (0, 0);
-        // Site of the current scope, and a range of source offsets for which that scope is certainly the
-        // innermost one.
+        // Site of the current scope, and a range of source offsets that certainly belong to the current
+        // scope. It saves the search for the scope at most rows.
         let mut near = (u32::MAX, 0..0);
         for line in lines {
             // Code without a source location belongs to the scope of the code before it.
@@ -160,8 +165,8 @@ impl Scopes {
         self.extend(scope, start, size);
     }
 
-    /// Returns the source offsets for which a scope is the innermost scope of its site, if the scope is a
-    /// block without nested blocks. Otherwise returns an empty range.
+    /// If a scope is a block without nested blocks, returns the source offsets of the block, for which it is
+    /// the innermost scope. Otherwise returns an empty range.
     fn undivided(&self, scope: usize) -> Range<u32> {
         let Scope { kind, children, .. } = &self.list[scope];
         match kind {

@@ -1,4 +1,5 @@
-//! Sections of debug information while they are built, and their fields that depend on addresses.
+//! Debug sections while they are built, and the fields in them that need relocations because they depend on
+//! addresses.
 
 use objwriter::dwarf::Contents;
 use objwriter::elf::Target;
@@ -6,7 +7,8 @@ use objwriter::leb::unsigned;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smol_str::SmolStr;
 
-/// Debug sections. Empty sections, and sections of the other version of DWARF, are omitted.
+/// Names of the debug sections. The object omits empty sections and sections that the chosen version of DWARF
+/// does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Name {
@@ -69,7 +71,7 @@ pub struct Strings {
 }
 
 impl Strings {
-    /// Returns an empty table with capacity for the strings of a small program.
+    /// Returns an empty string table with capacity for the strings of a small program.
     pub fn new() -> Strings {
         Strings {
             offsets: Vec::with_capacity(32),
@@ -78,7 +80,8 @@ impl Strings {
         }
     }
 
-    /// Returns the number of a string. A string that contains zero bytes is cut at the first.
+    /// Returns the number of a string. Strings in the table end at the first zero byte, so a string that
+    /// contains a zero byte is cut there.
     pub fn number(&mut self, text: &str) -> u32 {
         if let Some(&known) = self.numbers.get(text) {
             return known;
@@ -108,8 +111,8 @@ impl Strings {
     }
 }
 
-/// Gives sections their final numbers in the object, starting at `first`. Relocations, which name sections by
-/// [`Name`], are updated.
+/// Numbers the debug sections in the object, starting at `first`, and updates their relocations, which name
+/// sections by [`Name`].
 pub fn number(all: &mut [(Name, Contents)], first: u32) {
     let mut numbers = [0; COUNT];
     for ((name, _), number) in all.iter().zip(first..) {
@@ -130,8 +133,8 @@ pub struct Lists {
     bytes: Vec<u8>,
 }
 
-/// Header of the lists in version 5: their length, the version, the size of an address, no segment selectors,
-/// and no table of offsets.
+/// Header of a DWARF 5 section of lists: length (filled in later), version, size of an address, no segment
+/// selectors, no table of offsets.
 const LISTS_HEADER: [u8; 12] = [0, 0, 0, 0, 5, 0, 8, 0, 0, 0, 0, 0];
 const OFFSET_PAIR: u8 = 4;
 
@@ -178,7 +181,7 @@ impl Lists {
         self.bytes.extend_from_slice(end);
     }
 
-    /// Returns the contents of the section, or `None` if it is empty.
+    /// Returns the contents of the section of lists, or `None` if the section contains no list.
     pub fn finish(self, version: Version) -> Option<Contents> {
         let header = if version == Version::V5 { LISTS_HEADER.len() } else { 0 };
         if self.bytes.len() == header {

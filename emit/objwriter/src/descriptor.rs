@@ -14,7 +14,7 @@ use std::fmt;
 
 /// Size of a descriptor in bytes.
 pub const SIZE: usize = 64;
-/// Offset of the 64-bit distance from the descriptor to the entry point.
+/// Byte offset of the field that holds the 64-bit distance from the descriptor to the kernel's entry point.
 pub const ENTRY_OFFSET: u64 = 16;
 
 /// Offsets of the words that contain several fields.
@@ -39,7 +39,7 @@ pub enum Unit {
     VgprBlocks,
     /// Number of SGPR blocks, minus one.
     SgprBlocks,
-    /// Offset of the accumulation registers in blocks of four, minus one.
+    /// Number of the first accumulation register, stored as a number of blocks of four registers, minus one.
     AccumOffset,
     /// Number of blocks of 8 shared VGPRs.
     SharedVgprs,
@@ -49,7 +49,8 @@ pub enum Unit {
     Denorm,
     /// Which work-item ids are in VGPRs.
     WorkItemId,
-    /// Register that contains several fields. It serves as a heading and is shown in hexadecimal.
+    /// A 32-bit descriptor word that contains several fields. Readers print it in hexadecimal as a heading
+    /// for its fields.
     Register,
 }
 
@@ -160,8 +161,8 @@ impl Field {
         self.mask()
     }
 
-    /// Returns the offset of eight bytes in the descriptor that contain the field, and the lowest bit of the
-    /// field in them.
+    /// Returns where to access the field: the offset of eight descriptor bytes that contain it, and the
+    /// position of its lowest bit in them.
     const fn place(&self) -> (usize, u32) {
         let start = if (self.byte as usize) < SIZE - 8 { self.byte as usize } else { SIZE - 8 };
         (start, self.low as u32 + 8 * (self.byte as usize - start) as u32)
@@ -185,7 +186,8 @@ impl Field {
         place.copy_from_slice(&(others | (value & self.mask()) << low).to_le_bytes());
     }
 
-    /// Returns the default for a processor. `cumode`: whether compute-unit mode is requested.
+    /// Returns the default of the field for a processor. `cumode` is whether the target requests compute-unit
+    /// mode.
     pub fn default_for(&self, target: &Target, cumode: bool) -> u64 {
         match self.default {
             _ if !self.on.has(target) => 0,
@@ -205,8 +207,8 @@ macro_rules! fields {
             pub const $id: Field = $field;
         )*
 
-        /// All fields. Fields with a directive are in the order of the guide's table of directives. Bits
-        /// outside all fields are reserved and must be 0.
+        /// All fields of the descriptor. Fields that have a directive are in the order of the AMDGPU guide's
+        /// table of directives. Bits outside all fields are reserved and must be 0.
         pub static FIELDS: &[Field] = &[$($id),*];
     };
 }
@@ -225,7 +227,7 @@ fields! {
     FLAT_SCRATCH_INIT = flag(PROPERTIES, 5, "enable_sgpr_flat_scratch_init").directive("user_sgpr_flat_scratch_init").sgprs(2);
     PRIVATE_SEGMENT_SIZE = flag(PROPERTIES, 6, "enable_sgpr_private_segment_size").directive("user_sgpr_private_segment_size").sgprs(1);
     KERNARG_PRELOAD = word(PRELOAD, 16, "kernarg_preload", Unit::Register);
-    /// Number of SGPRs that are preloaded with the first arguments.
+    /// Number of SGPRs into which the hardware loads the first kernel arguments before the kernel starts.
     KERNARG_PRELOAD_LENGTH = bits(PRELOAD, 0, 7, "length", Unit::Count).on(On::Gfx90a).directive("user_sgpr_kernarg_preload_length");
     KERNARG_PRELOAD_OFFSET = bits(PRELOAD, 7, 9, "offset", Unit::Count).on(On::Gfx90a).directive("user_sgpr_kernarg_preload_offset");
     WAVEFRONT_SIZE32 = flag(PROPERTIES, 10, "enable_wavefront_size32").gfx10().directive("wavefront_size32").default(Default::Wave32);
@@ -270,19 +272,22 @@ fields! {
     EXCEPTION_INEXACT = flag(RSRC2, 29, "enable_exception_ieee_754_fp_inexact").directive("exception_fp_ieee_inexact");
     EXCEPTION_INT_DIV_ZERO = flag(RSRC2, 30, "enable_exception_int_divide_by_zero").directive("exception_int_div_zero");
     COMPUTE_PGM_RSRC3 = word(RSRC3, 32, "compute_pgm_rsrc3", Unit::Register);
-    /// First accumulation VGPR in units of 4, minus one. `.amdhsa_accum_offset` gives it in registers.
+    /// Number of the first accumulation VGPR in units of 4, minus one. The directive `.amdhsa_accum_offset`
+    /// gives the number in registers.
     ACCUM_OFFSET = bits(RSRC3, 0, 6, "accum_offset", Unit::AccumOffset).on(On::Gfx90a);
     TG_SPLIT = flag(RSRC3, 16, "tg_split").on(On::Gfx90a).directive("tg_split");
     SHARED_VGPR_COUNT = bits(RSRC3, 0, 4, "shared_vgpr_count", Unit::SharedVgprs).gfx10().directive("shared_vgpr_count");
 }
 
-/// Returns the fields that have a directive, with the name of the directive, in the order of the guide.
+/// Returns the fields that have a directive on this processor, with the name of the directive, in the order
+/// of the AMDGPU guide's table.
 pub fn directives(target: &Target) -> impl Iterator<Item = (&'static str, &'static Field)> {
     let on_target = FIELDS.iter().filter(|field| field.on.has(target));
     on_target.filter_map(|field| Some((field.directive?, field)))
 }
 
-/// Returns a descriptor in which all fields have defaults. `cumode`: whether compute-unit mode is requested.
+/// Returns a descriptor in which all fields have their defaults for a processor. `cumode` is whether the
+/// target requests compute-unit mode.
 pub fn defaults(target: &Target, cumode: bool) -> [u8; SIZE] {
     let mut bytes = [0; SIZE];
     for field in FIELDS.iter().filter(|field| !matches!(field.default, Default::Is(0))) {
@@ -291,7 +296,7 @@ pub fn defaults(target: &Target, cumode: bool) -> [u8; SIZE] {
     bytes
 }
 
-/// Returns the number of user SGPRs that the enabled inputs take.
+/// Returns the number of user SGPRs that the inputs enabled in a descriptor take.
 pub fn user_sgprs(bytes: &[u8; SIZE], target: &Target) -> u32 {
     let fields = FIELDS.iter().filter(|field| field.user_sgprs > 0 && field.on.has(target));
     let inputs: u32 = fields.map(|field| field.get(bytes) as u32 * field.user_sgprs).sum();
@@ -304,7 +309,8 @@ pub fn user_sgprs(bytes: &[u8; SIZE], target: &Target) -> u32 {
 pub struct Granules {
     /// VGPRs in a block.
     pub vgpr: u32,
-    /// SGPRs in a block. `None` on GFX10, which does not count SGPRs and whose field is 0.
+    /// Number of SGPRs in an allocation block. `None` on GFX10, where every wave has all SGPRs and the
+    /// descriptor's field is 0.
     pub sgpr: Option<u32>,
 }
 
@@ -316,17 +322,18 @@ impl Granules {
         Granules { vgpr: target.vgpr_encoding_granule, sgpr }
     }
 
-    /// Returns the number of blocks minus one, as the field stores it.
+    /// Returns the number of allocation blocks for `count` registers, minus one, as the descriptor stores it.
     const fn blocks(count: u32, granule: u32) -> u32 {
         let count = if count == 0 { 1 } else { count };
         count.div_ceil(granule) - 1
     }
 }
 
-/// Number of SGPRs that every wave gets on processors with the SGPR initialisation bug.
+/// Number of SGPRs that every wave must request on processors with the SGPR initialisation bug
+/// (`SGPR_INIT_BUG`).
 const SGPRS_OF_INIT_BUG: u32 = 96;
 
-/// Numbers of registers of a kernel, as the directives count them.
+/// Numbers of registers that a kernel uses, as the assembler directives count them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registers {
     /// Number of the highest VGPR, plus one.
@@ -398,8 +405,8 @@ impl Registers {
         }
         VGPR_BLOCKS.set(bytes, vgprs);
         let Some(granule) = granules.sgpr else { return Ok(()) };
-        // Up to GFX7, and on processors with the bug, VCC and the other special registers are among the
-        // addressable SGPRs.
+        // Up to GFX7, and on processors with the SGPR initialisation bug, VCC and the other special registers
+        // count towards the limit of addressable SGPRs.
         let has_bug = target.has(Feature::SGPR_INIT_BUG);
         let total = self.total_sgprs(target);
         let most = if has_bug { SGPRS_OF_INIT_BUG } else { target.addressable_sgprs };

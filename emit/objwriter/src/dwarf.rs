@@ -16,15 +16,16 @@ use crate::leb::{signed, unsigned};
 /// Dialect of debug information.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
-    /// Only the operations of the standard. The memory of a location is marked as LLVM marks it.
+    /// Only operations of standard DWARF. An address in GPU memory is marked with its address class as LLVM
+    /// does it.
     #[default]
     Standard,
-    /// The guide's extensions (seed 000, line 554): locations in any memory, vector registers with all their
-    /// lanes.
+    /// The heterogeneous extensions of the AMDGPU guide: locations in any memory, and vector registers with
+    /// all their lanes (seed 000, line 554).
     Heterogeneous,
 }
 
-/// Contents of `.debug_abbrev` for [`unit`]: one kind of entry.
+/// Contents of `.debug_abbrev` for the entry that [`unit`] writes, which is the only kind of entry.
 pub const ABBREVIATIONS: &[u8] = &[
     1, 0x11, 0, // DW_TAG_compile_unit, without children
     0x25, 0x08, // DW_AT_producer: DW_FORM_string
@@ -37,11 +38,11 @@ pub const ABBREVIATIONS: &[u8] = &[
 
 const VERSION: u16 = 5;
 const ADDRESS_SIZE: u8 = 8;
-/// Unit of address advances in bytes, because instructions consist of dwords.
+/// Number of bytes in a unit of address advances: a dword, because instructions consist of dwords.
 const DWORD: u64 = 4;
 
-// A special opcode advances line and address together; the line by a number in `LINE_BASE..LINE_BASE +
-// LINE_RANGE`.
+// Least line advance of a special opcode. A special opcode advances the address and the line together; the
+// line advance is in `LINE_BASE..LINE_BASE + LINE_RANGE`.
 const LINE_BASE: i64 = -5;
 const LINE_RANGE: u64 = 14;
 const OPCODE_BASE: u64 = 13;
@@ -88,7 +89,7 @@ impl Contents {
         self.bytes.resize(self.bytes.len() + size, 0);
     }
 
-    /// Appends a zero-terminated string. A string that contains zero bytes is cut at the first.
+    /// Appends a zero-terminated string. A string that contains a zero byte is cut there.
     fn text(&mut self, text: &str) {
         self.bytes.extend(text.bytes().take_while(|&byte| byte != 0));
         self.bytes.push(0);
@@ -127,7 +128,7 @@ impl Contents {
         self.bytes.push(0);
     }
 
-    /// Fills in the 32-bit length field at offset `at`, which counts the bytes after it.
+    /// Fills in the 32-bit length field at offset `at`. The length is that of all bytes after the field.
     pub fn close(&mut self, at: usize) {
         let length = (self.bytes.len() - at - 4) as u32;
         self.bytes[at..at + 4].copy_from_slice(&length.to_le_bytes());
@@ -139,13 +140,15 @@ impl Contents {
 pub struct LineTableHeader {
     /// Version of DWARF: 4 or 5.
     pub version: u16,
-    /// Whether only rows that are marked so begin statements. Otherwise every row begins a statement.
+    /// Whether statements begin only at rows that are marked as the beginning of a statement. Otherwise a
+    /// statement begins at every row.
     pub statements: bool,
-    /// Whether the texts of the files are embedded, which needs version 5 (seed 000, line 2133).
+    /// Whether the table contains the texts of the source files, which requires DWARF 5 (seed 000, line
+    /// 2133).
     pub sources: bool,
 }
 
-/// Header of version 5 for a table in which every row begins a statement.
+/// The default: DWARF 5, and a statement begins at every row.
 impl Default for LineTableHeader {
     fn default() -> Self {
         LineTableHeader { version: VERSION, statements: false, sources: false }
@@ -161,7 +164,7 @@ pub struct SourceFile<'a> {
     pub text: &'a str,
 }
 
-/// Row: source location of the code from an offset of the section on.
+/// Row of the line table: the source location of the code from a section offset to the next row.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Row {
     /// Offset in the section.
@@ -182,15 +185,15 @@ pub struct LineTable {
     text: Target,
     /// State of the reader's line number machine.
     state: Row,
-    /// Whether the next rows begin statements, and whether rows do so by default at the beginning of a
-    /// sequence.
+    /// Whether the rows that follow in the table begin statements, and whether rows do so at the beginning of
+    /// a sequence until told otherwise.
     statement: bool,
     by_default: bool,
     /// Number of the first file: 0 in version 5, and 1 before version 5.
     first_file: u32,
 }
 
-/// File with which the reader's line number machine begins, in the table's numbering.
+/// Number of the file that a reader assumes at the beginning of a sequence (DWARF 5, 6.2.2).
 const INITIAL_FILE: u32 = 1;
 
 impl LineTable {
@@ -211,7 +214,7 @@ impl LineTable {
         }
         let length = out.len();
         out.extend_from_slice(&[0; 4]);
-        // Maximum operations per instruction: 1, because there is no VLIW code.
+        // Field `maximum_operations_per_instruction`: 1, because the processor is not a VLIW machine.
         out.extend_from_slice(&[DWORD as u8, 1, u8::from(!header.statements)]);
         out.extend_from_slice(&[LINE_BASE as u8, LINE_RANGE as u8, OPCODE_BASE as u8]);
         out.extend_from_slice(&STANDARD_OPERANDS);
@@ -238,12 +241,13 @@ impl LineTable {
         self.contents.bytes.push(DW_LNS_SET_PROLOGUE_END);
     }
 
-    /// Begins the code at this offset of the section. Rows must follow in the order of addresses.
+    /// Begins a sequence of rows for the code from this offset of the section. Rows must follow in the order
+    /// of addresses.
     pub fn begin(&mut self, offset: u64) {
         self.contents.bytes.extend_from_slice(&[0, 1 + ADDRESS_SIZE, DW_LNE_SET_ADDRESS]);
         self.contents.field(ADDRESS_SIZE.into(), self.text, offset);
-        // If files count from 0, the initial file is none of the table's files, so the first row sets its
-        // file.
+        // Readers begin with file 1. If files count from 0, the wrapping difference makes sure that the first
+        // row sets its file.
         let file = INITIAL_FILE.wrapping_sub(self.first_file);
         self.state = Row { offset, file, line: 1, column: 0 };
         self.statement = self.by_default;
@@ -279,7 +283,8 @@ impl LineTable {
         self.state = row;
     }
 
-    /// Ends the code that [`LineTable::begin`] began. `offset` is that of the byte after the last.
+    /// Ends the sequence that [`LineTable::begin`] began. `offset` is the offset of the first byte after the
+    /// code.
     pub fn end(&mut self, offset: u64) {
         let out = &mut self.contents.bytes;
         out.push(DW_LNS_ADVANCE_PC);
@@ -301,7 +306,7 @@ pub struct Unit<'a> {
     pub producer: &'a str,
     /// Name of the source file.
     pub file: &'a str,
-    /// Section of the code, offset of the code in that section, and size of the code in bytes.
+    /// Code that the unit covers: its section, its offset in that section, and its size in bytes.
     pub text: (Target, u64, u64),
     /// The section `.debug_abbrev`, which contains [`ABBREVIATIONS`].
     pub abbreviations: Target,

@@ -37,22 +37,24 @@ pub const PC: u32 = 16;
 /// Version of `.debug_frame`, whatever the version of DWARF.
 const VERSION: u8 = 4;
 const ADDRESS_SIZE: u8 = 8;
-/// Augmentation string which says that a unit's entries (`DW_AT_LLVM_augmentation`) or frames use the
-/// extensions. The seed's string has `amd` (lines 1494 and 1587) and LLVM's current guide has `llvm`; the
-/// latter is used because the numbers of operations are those of LLVM's guide.
+/// Augmentation string which says that the entries of a unit (`DW_AT_LLVM_augmentation`) or the frames use
+/// the heterogeneous extensions. Seed 000 has `amd` in this string (lines 1494 and 1587), and LLVM's current
+/// AMDGPU guide has `llvm`. kernc writes `llvm`, because it uses the operation numbers of LLVM's guide.
 pub const AUGMENTATION: &str = "[llvm:v0.0]";
 
-/// Register of the stack pointer, which counts bytes of the wave (seed 000, line 4113).
+/// Stack pointer register. It counts bytes of the wave, that is, of all lanes together (seed 000, line 4113).
 const STACK_POINTER: Reg = Reg::sgpr(32);
 /// Registers of the return address on entry (seed 000, line 4111).
 const RETURN: [Reg; 2] = [Reg::sgpr(30), Reg::sgpr(31)];
-/// Address space of the wave's scratch memory as it is laid out in memory (seed 000, line 720).
+/// Number of the address space for the scratch memory of a whole wave, with the dwords of all lanes
+/// interleaved (seed 000, line 720).
 const PRIVATE_WAVE: u8 = 6;
 
-/// Operations with which LLVM marks an address of private memory (`dwarf::marked`).
+/// Operations that LLVM writes after an address to mark it as an address in private memory; readers recognise
+/// the sequence (`dwarf::marked`).
 const MARK: [u8; 3] = [lit(1), DW_OP_SWAP, DW_OP_XDEREF];
 
-/// Operations that replace a non-zero mask with the number of its lowest set bit.
+/// Operations that replace the non-zero mask on top of the stack with the number of its lowest set bit.
 const FIRST_BIT: [u8; 18] = [
     lit(0),
     DW_OP_SWAP,
@@ -75,7 +77,7 @@ const FIRST_BIT: [u8; 18] = [
     DW_OP_DROP,
 ];
 
-/// Appends an instruction that advances the code offset by `units` units.
+/// Appends a call frame instruction that advances the code offset by `units` instruction dwords.
 pub fn advance(out: &mut Vec<u8>, units: u64) {
     match units {
         0 => {}
@@ -92,17 +94,19 @@ pub fn advance(out: &mut Vec<u8>, units: u64) {
     }
 }
 
-/// Appends the beginning of a common information entry, after its length. It says how dependent entries are
-/// read.
+/// Appends the beginning of a common information entry (CIE), without its length field. A CIE says how the
+/// frame entries that refer to it are read.
 pub fn header(out: &mut Vec<u8>, augmentation: &str, return_column: u32) {
     out.extend_from_slice(&[0xff, 0xff, 0xff, 0xff, VERSION]);
     out.extend_from_slice(augmentation.as_bytes());
-    // Terminator of the augmentation string, address size, no segment selectors, alignment factors.
+    // The rest of the header: terminator of the augmentation string, address size, no segment selectors,
+    // alignment factors.
     out.extend_from_slice(&[0, ADDRESS_SIZE, 0, CODE_UNIT as u8, DATA_UNIT as u8]);
     unsigned(out, return_column.into());
 }
 
-/// Returns the DWARF number of a register in code for waves of `lanes` lanes.
+/// Returns the DWARF number of a register in code for waves of `lanes` lanes; `None` if it has none. Frame
+/// tables have a column for each such number.
 pub fn column(reg: Reg, lanes: u32) -> Option<u32> {
     Register::named(reg, lanes).map(|register| register.0 as u32)
 }
@@ -114,7 +118,8 @@ pub enum Dword {
     Register(Reg),
     /// In a lane of a VGPR.
     Lane(Reg, u8),
-    /// In the frame, at this offset in bytes, in the lanes that were active on entry.
+    /// The dword is in the frame, at this offset in bytes. Only the lanes that were active on entry have been
+    /// stored.
     Frame(u32),
 }
 
@@ -129,9 +134,10 @@ pub enum Rule {
     One(Dword),
     /// A 64-bit value, in these dwords: low half, high half.
     Two([Dword; 2]),
-    /// A vector register's value for all lanes, in the frame at this offset in bytes.
+    /// The value of a vector register is in the frame at this offset in bytes, for all lanes.
     Whole(u32),
-    /// The same for the lanes that were active on entry. The values of other lanes are still in the register.
+    /// The value of a vector register is in the frame at this offset in bytes, for the lanes that were active
+    /// on entry. For other lanes, the value is still in the register.
     Masked(u32),
     /// A vector register's value is lost for lanes that were active on entry. The values of other lanes are
     /// still in the register.
@@ -147,8 +153,8 @@ pub enum Kind {
     Function,
 }
 
-/// Appends the expression of the frame base (`DW_AT_frame_base`). `moved`: distance by which the stack
-/// pointer has moved since the function began, in bytes of the wave.
+/// Appends the expression for the frame base (`DW_AT_frame_base`). `moved` is the distance, in bytes of the
+/// wave, by which the stack pointer has moved since the function began.
 pub fn frame_base(out: &mut Vec<u8>, dialect: Dialect, kind: Kind, lanes: u32, moved: i64) {
     match kind {
         Kind::Kernel => out.push(lit(0)),
@@ -178,17 +184,18 @@ const FEW: usize = 96;
 pub struct FrameTable {
     contents: Contents,
     dialect: Dialect,
-    /// Common information entries so far: kind, lanes, and offset of the entry.
+    /// Common information entries written so far: the kind of code, the number of lanes of a wave, and the
+    /// offset of the entry.
     headers: Vec<(Kind, u32, u32)>,
-    /// Current entry: its offset and its lanes (`entry`); the code offset of its last instruction and that of
-    /// the next instructions (`at`).
+    /// `entry`: offset of the current frame entry, and the lanes of its wave. `at`: code offset of its last
+    /// instruction, and the code offset for the next instructions.
     entry: (usize, u32),
     at: [u64; 2],
     expression: Vec<u8>,
 }
 
 impl FrameTable {
-    /// Returns a table without entries, reusing the memory of `contents`.
+    /// Returns a frame table without entries. Reuses the memory of `contents`.
     pub fn new(mut contents: Contents, dialect: Dialect) -> FrameTable {
         contents.bytes.clear();
         contents.bytes.reserve(FEW);
@@ -203,7 +210,8 @@ impl FrameTable {
         }
     }
 
-    /// Begins the entry of code from offset `start` to `end` of section `text`, for waves of `lanes` lanes.
+    /// Begins the frame entry of a function or kernel, whose code is at offsets `start` to `end` of section
+    /// `text`. A wave has `lanes` lanes.
     pub fn begin(&mut self, text: Target, (start, end): (u64, u64), kind: Kind, lanes: u32) {
         let found = self.headers.iter().find(|header| (header.0, header.1) == (kind, lanes));
         let header = match found {
@@ -211,7 +219,8 @@ impl FrameTable {
             None => self.header(kind, lanes),
         };
         self.open(lanes);
-        // The relocation target is this section itself, whose number is filled in by `finish`.
+        // The entry refers to its common information entry, which is in this section. `finish` fills in the
+        // section's number.
         self.contents.field(4, Target::Nothing, header.into());
         self.contents.field(ADDRESS_SIZE.into(), text, start);
         self.contents.bytes.extend_from_slice(&(end - start).to_le_bytes());
@@ -223,13 +232,14 @@ impl FrameTable {
         self.at[1] = offset;
     }
 
-    /// Notes that the stack pointer has moved by `bytes` bytes of the wave since the function began.
+    /// Records that the stack pointer has moved by `bytes` bytes of the wave since the function began.
     pub fn moved(&mut self, bytes: i64) {
         self.advance();
         self.frame(Kind::Function, bytes);
     }
 
-    /// Adds a rule for the caller's value of a register. Registers without a DWARF number are ignored.
+    /// Adds a rule that says where the caller's value of a register is. Registers without a DWARF number are
+    /// ignored.
     pub fn rule(&mut self, reg: Reg, rule: Rule) {
         if let Some(column) = column(reg, self.entry.1) {
             self.advance();
@@ -252,7 +262,8 @@ impl FrameTable {
         self.contents.close(start);
     }
 
-    /// Returns the contents of the section. `own`: number of the section in the object.
+    /// Returns the contents of `.debug_frame`. `own` is the number of this section in the object, which
+    /// relocations need.
     pub fn finish(mut self, own: u32) -> Contents {
         for relocation in self.contents.relocations.iter_mut() {
             if relocation.target == Target::Nothing {
@@ -286,7 +297,8 @@ impl FrameTable {
                     self.plain(DW_CFA_VAL_OFFSET, column(STACK_POINTER, lanes).unwrap_or_default());
                     self.contents.bytes.push(0);
                 }
-                // The call has overwritten these registers, so the caller's values are lost.
+                // The call has overwritten the registers of the return address, so the caller's values of
+                // these registers are lost.
                 for reg in RETURN {
                     self.write(column(reg, lanes).unwrap_or_default(), Rule::Undefined);
                 }
@@ -312,7 +324,8 @@ impl FrameTable {
         }
         frame_base(&mut self.expression, self.dialect, kind, lanes, moved);
         self.close_expression(&[DW_CFA_DEF_CFA_EXPRESSION]);
-        // The caller's stack pointer, from which the address of the frame is computed.
+        // The canonical frame address is the caller's stack pointer. It follows from the current stack
+        // pointer and the distance that it has moved.
         match (kind, moved) {
             (Kind::Kernel, _) => {}
             (Kind::Function, 0) => self.plain(DW_CFA_SAME_VALUE, pointer),
@@ -334,7 +347,8 @@ impl FrameTable {
         self.expression.clear();
     }
 
-    /// Writes an instruction for a column whose last operand is the expression.
+    /// Writes a call frame instruction for a register's column. The last operand of the instruction is the
+    /// collected expression.
     fn close_expression_of(&mut self, instruction: u8, column: u32) {
         self.contents.bytes.push(instruction);
         unsigned(&mut self.contents.bytes, column.into());
@@ -401,8 +415,8 @@ impl FrameTable {
         unsigned(out, u64::from(bytes) / DATA_UNIT as u64);
     }
 
-    /// Writes a 64-bit value in two registers as a computation, for readers that do not know composite
-    /// locations.
+    /// Computes a 64-bit value from the registers of its halves, because readers of the standard dialect may
+    /// not know composite location descriptions.
     fn sum(&mut self, [low, high]: [Reg; 2]) {
         let lanes = self.entry.1;
         let register = |out: &mut Vec<u8>, reg| {
@@ -417,8 +431,8 @@ impl FrameTable {
         self.close_expression_of(DW_CFA_VAL_EXPRESSION, PC);
     }
 
-    /// Appends one dword of a composite location. The address of the frame is below on the stack, or on top
-    /// for the first dword.
+    /// Appends one dword of a composite location description. The stack holds the address of the frame: on
+    /// top for the first dword, below the composite for later dwords.
     fn part(&mut self, dword: Dword, is_first: bool) {
         let lanes = self.entry.1;
         match dword {
@@ -434,8 +448,8 @@ impl FrameTable {
             Dword::Frame(at) => {
                 self.expression.push(if is_first { DW_OP_DUP } else { DW_OP_OVER });
                 self.mask();
-                // The mask of a running wave is never zero. One bit is set in addition so that a reader of
-                // damaged data does not loop for ever.
+                // The mask of a running wave is never zero. One more bit is set so that a debugger does not
+                // loop for ever if the mask in damaged data is zero.
                 self.expression.extend_from_slice(&[
                     lit(1),
                     DW_OP_CONST1U,
@@ -464,8 +478,8 @@ impl FrameTable {
         self.expression.extend_from_slice(&[DW_OP_DEREF_SIZE, (lanes / 8) as u8]);
     }
 
-    /// Writes a vector register whose lanes that were active on entry are at the location on the stack. The
-    /// other lanes are still in the register (seed 000, line 1349).
+    /// Writes the rule for a vector register. The lanes that were active on entry are at the location on the
+    /// stack; the other lanes are still in the register (seed 000, line 1349).
     fn masked(&mut self, column: u32) {
         let lanes = self.entry.1;
         self.expression.push(DW_OP_REGX);

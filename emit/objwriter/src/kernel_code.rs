@@ -17,7 +17,7 @@ pub const SIZE: usize = 256;
 pub enum Default {
     /// This number.
     Is(u64),
-    /// A component of the processor's version: 0 for major, 1 for minor, 2 for stepping.
+    /// A number of the processor's version: 0 selects the major version, 1 the minor version, 2 the stepping.
     Version(u8),
     /// Logarithm (base 2) of the wave size.
     WaveSize,
@@ -34,7 +34,8 @@ pub enum Default {
 pub struct Key {
     /// Name of the key.
     pub name: &'static str,
-    /// Alternative name, which is that of the register's field. Equal to `name` if there is only one name.
+    /// Alternative name of the key, which is the name of the register field. Equal to `name` if the key has
+    /// only one name.
     pub alternative: &'static str,
     /// Offset of the number that contains the key's bits.
     pub byte: usize,
@@ -71,7 +72,8 @@ impl Key {
         self
     }
 
-    /// Returns the value of the key, not sign-extended: see [`Key::is_signed`].
+    /// Returns the value of the key in the header's bytes, without sign extension. [`Key::is_signed`] says
+    /// whether the key is signed.
     pub fn get(&self, bytes: &[u8; SIZE]) -> u64 {
         self.number(bytes) >> self.low & self.mask()
     }
@@ -96,7 +98,7 @@ impl Key {
         (self.get(bytes) << shift) as i64 >> shift
     }
 
-    /// Returns the default for a processor. `wgp`: whether work-group-processor mode is on.
+    /// Returns the key's default for a processor. `wgp` is whether work-group-processor mode is on.
     pub fn default_for(&self, target: &Target, wgp: bool) -> u64 {
         let is_gfx10 = target.has(Feature::WAVE32);
         match self.default {
@@ -205,7 +207,7 @@ pub static KEYS: &[Key] = &[
     whole("runtime_loader_kernel_symbol", 120, 8),
 ];
 
-/// Returns the bytes that contain set bits outside all keys: `(byte, bits)`.
+/// Returns the bytes that have bits set which belong to no key: each byte's offset and these bits.
 pub fn unnamed(bytes: &[u8; SIZE]) -> impl Iterator<Item = (usize, u8)> {
     let mut rest = *bytes;
     KEYS.iter().for_each(|key| key.set(&mut rest, 0));

@@ -9,7 +9,7 @@ pub fn unsigned(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Appends a signed number. The sign is bit 6 of the last byte.
+/// Appends a signed number in LEB128. Readers take bit 6 of the last byte as the sign.
 pub fn signed(out: &mut Vec<u8>, mut value: i64) {
     while !(-0x40..0x40).contains(&value) {
         out.push(value as u8 | 0x80);

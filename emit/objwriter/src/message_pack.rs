@@ -1,4 +1,5 @@
-//! Metadata as MessagePack in LLVM's form: keys are sorted, and each value has the shortest encoding.
+//! Writes metadata as MessagePack in the form that LLVM writes: the keys of maps are sorted, and each value
+//! has the shortest encoding.
 
 use crate::value::Value;
 
@@ -40,10 +41,10 @@ pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// Returns the sort key of a map key, as LLVM sorts them: first by type, then by value.
+/// Returns what LLVM sorts a map's keys by: first the type of the key, then its value.
 fn rank(key: &Value) -> (u8, u64, Option<&str>) {
     match key {
-        // Flipping the sign bit makes unsigned comparison order signed numbers correctly.
+        // Flipping the sign bit turns signed order into unsigned order.
         Value::Int(value) => (0, value.cast_unsigned() ^ 1 << 63, None),
         Value::Uint(value) => (1, *value, None),
         Value::Nil => (2, 0, None),
@@ -68,7 +69,8 @@ pub fn bool(value: bool, out: &mut Vec<u8>) {
     out.push(0xc2 + u8::from(value));
 }
 
-/// Appends a length. The codes are for up to 15 entries, for a 16-bit length and for a 32-bit length.
+/// Appends the length of a string, sequence or map with the shortest of three type codes: for lengths up to
+/// 15, 16-bit lengths and 32-bit lengths.
 fn length(len: usize, [fix, two, four]: [u8; 3], out: &mut Vec<u8>) {
     match len {
         0..=15 => out.push(fix | len as u8),

@@ -12,9 +12,11 @@ use std::fmt::Write;
 pub enum Kind {
     /// A string.
     Text,
-    /// One of these strings. V2 spells `GlobalBuffer` what later versions spell `global_buffer`.
+    /// The value is one of these strings. V2 spells them in camel case: `GlobalBuffer` for `global_buffer` of
+    /// later versions.
     Word(&'static [&'static str]),
-    /// Symbol of a kernel's descriptor: `name@kd`, in later versions `name.kd`.
+    /// The value is the symbol of a kernel's descriptor. V2 spells it `name@kd`; later versions spell it
+    /// `name.kd`.
     Symbol,
     /// Number, omitted if it equals the default.
     Number(Option<u64>),
@@ -35,8 +37,8 @@ pub enum Kind {
 pub struct Key {
     /// Name of the key.
     pub name: &'static str,
-    /// Name in later versions. Empty if later versions do not have the key, or do not have a nested map for
-    /// it.
+    /// Name of the key in later versions. Empty if later versions have no such key, or have the contents of
+    /// its map directly in the surrounding map.
     pub later: &'static str,
     /// Kind of the value.
     pub kind: Kind,
@@ -155,7 +157,7 @@ pub fn of_later(tree: &Value) -> Value {
 fn earlier(tree: &Value, keys: &'static [Key]) -> Value {
     let entry = |key: &Key| {
         let value = match key.kind {
-            // Later versions have these keys directly in the kernel's map.
+            // Later versions have the keys of this nested map directly in the kernel's map.
             Mapping(keys) => {
                 Some(earlier(tree, keys)).filter(|map| !matches!(map, Value::Map(map) if map.is_empty()))
             }
@@ -178,7 +180,7 @@ fn respelled(value: &Value, kind: Kind) -> Value {
 /// Converts `hidden_global_offset_x` to `HiddenGlobalOffsetX`.
 fn camel_case(word: &str) -> String {
     let mut out = String::with_capacity(word.len());
-    // `multigrid` is one word in later versions and two words in V2.
+    // V2 treats `multigrid` as two words (`MultiGrid`), later versions as one.
     for part in word.replace("multigrid", "multi_grid").split('_') {
         let mut chars = part.chars();
         out.extend(chars.next().map(|c| c.to_ascii_uppercase()));
@@ -187,7 +189,7 @@ fn camel_case(word: &str) -> String {
     out
 }
 
-/// Returns the YAML document of a tree. Values that do not have the kind of their key are omitted.
+/// Returns the YAML document of a metadata tree. Values whose type does not fit their key are omitted.
 pub fn text(tree: &Value) -> String {
     let mut out = String::from("---\n");
     mapping(tree, ROOT, 0, &mut out);
@@ -201,7 +203,7 @@ fn mapping(tree: &Value, keys: &[Key], indent: usize, out: &mut String) {
         let Some(value) = tree.get(key.name) else { continue };
         let start = out.len();
         entry(key, value, indent, out);
-        // The first entry of a map in a sequence is on the line of the dash.
+        // The first entry of a map that is an item of a sequence is written on the line of the item's dash.
         if first && out.len() > start && out[..start].ends_with("- ") {
             let line = out.split_off(start);
             out.push_str(line.trim_start_matches(' '));

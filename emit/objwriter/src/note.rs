@@ -1,5 +1,5 @@
-//! Note records. The layout and the types of V3 are from seed 000, line 429; `NT_AMD_*` of V2 are as LLVM 14
-//! writes them.
+//! Writes ELF note records. The layout and the note types of V3 are from seed 000, line 429; the note types
+//! `NT_AMD_*` of V2 have the contents that LLVM 14 writes.
 
 use isa::CodeObjectVersion;
 
@@ -26,7 +26,8 @@ pub fn record(owner: &str, kind: u32, desc: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Appends a note record, whose contents `desc` appends. `out` must have a length that is a multiple of four.
+/// Appends a note record. `desc` appends the contents of the note. The length of `out` must be a multiple of
+/// four.
 pub fn write(owner: &str, kind: u32, desc: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
     let start = out.len();
     for number in [owner.len() as u32 + 1, 0, kind] {
@@ -42,7 +43,8 @@ pub fn write(owner: &str, kind: u32, desc: impl FnOnce(&mut Vec<u8>), out: &mut 
     out.resize(out.len().next_multiple_of(4), 0);
 }
 
-/// Returns the version of the metadata in code objects of a version: `amdhsa.version`, or `Version` in V2.
+/// Returns the version of the metadata format that a code object version uses. The metadata contains it under
+/// the key `amdhsa.version`, or `Version` in V2.
 pub const fn metadata_version(version: CodeObjectVersion) -> [u32; 2] {
     match version {
         CodeObjectVersion::V2 | CodeObjectVersion::V3 => [1, 0],
@@ -51,12 +53,13 @@ pub const fn metadata_version(version: CodeObjectVersion) -> [u32; 2] {
     }
 }
 
-/// Returns the contents of [`NT_VERSION`]: the version of the code object.
+/// Returns the contents of an [`NT_VERSION`] note, which states the version of the code object.
 pub fn version(major: u32, minor: u32) -> [u8; 8] {
     (u64::from(minor) << 32 | u64::from(major)).to_le_bytes()
 }
 
-/// Returns the contents of [`NT_ISA_VERSION`]: version of the processor, vendor, architecture.
+/// Returns the contents of an [`NT_ISA_VERSION`] note, which states the version of the processor, the vendor
+/// and the architecture.
 pub fn isa_version(version: [u32; 3], vendor: &[u8], arch: &[u8]) -> Vec<u8> {
     let mut desc = Vec::with_capacity(18 + vendor.len() + arch.len());
     for text in [vendor, arch] {

@@ -1,9 +1,9 @@
-//! Numbers of expression operations and of call frame instructions, for everything that writes DWARF. Readers
-//! have a table of their own, with names and operands (`dwarf`).
+//! Numbers of DWARF expression operations and of call frame instructions, for all code that writes DWARF. The
+//! crate `dwarf`, which reads them, has a table of its own with names and operands.
 //!
 //! # Source
-//! DWARF 5, table 7.9 (operations) and 7.29 (instructions). The numbers of the extensions are those of LLVM's
-//! current guide (`docs/debug-information.md`).
+//! DWARF 5, table 7.9 (operations) and 7.29 (instructions). The numbers of the heterogeneous extensions are
+//! those of LLVM's current AMDGPU guide (`docs/debug-information.md`).
 
 #![allow(missing_docs)]
 
@@ -53,7 +53,8 @@ pub const DW_OP_ADDRX: u8 = 0xa1;
 pub const DW_OP_ENTRY_VALUE: u8 = 0xa3;
 pub const DW_OP_GNU_ENTRY_VALUE: u8 = 0xf3;
 
-/// Prefix of the extensions' operations. The byte after it is the number of the operation.
+/// First byte of every operation of the heterogeneous extensions. The second byte is the number of the
+/// operation.
 pub const DW_OP_LLVM_USER: u8 = 0xe9;
 pub const DW_OP_LLVM_FORM_ASPACE_ADDRESS: u8 = 2;
 pub const DW_OP_LLVM_PUSH_LANE: u8 = 3;
@@ -64,7 +65,8 @@ pub const DW_OP_LLVM_UNDEFINED: u8 = 8;
 pub const DW_OP_LLVM_EXTEND: u8 = 11;
 pub const DW_OP_LLVM_SELECT_BIT_PIECE: u8 = 12;
 
-// Instructions of call frames. The low six bits of the first three contain a number of units or a register.
+// Call frame instruction: advance the code offset. The low six bits contain the number of units. The next two
+// instructions contain a register there.
 pub const DW_CFA_ADVANCE_LOC: u8 = 0x40;
 pub const DW_CFA_OFFSET: u8 = 0x80;
 pub const DW_CFA_RESTORE: u8 = 0xc0;

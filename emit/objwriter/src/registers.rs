@@ -12,7 +12,7 @@ pub enum Bank {
     Exec,
     /// Scalar registers `s0`, ...
     Sgpr,
-    /// Vector registers. Each contains the dwords of all lanes, lane 0 first.
+    /// Vector registers. A DWARF vector register contains the dwords of all lanes, beginning with lane 0.
     Vgpr,
     /// Accumulation registers, in the same form.
     Agpr,
@@ -22,8 +22,8 @@ pub enum Bank {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Register(pub u64);
 
-/// Rows of the guide's table: first DWARF number, count, bank, number of the first register in its bank, size
-/// of each in bits.
+/// Rows of the AMDGPU guide's table of DWARF registers: first DWARF number, number of registers, bank, number
+/// of the first register in its bank, and size of a register in bits.
 const REGISTERS: [(u64, u64, Bank, u32, u32); 10] = [
     (0, 1, Bank::Pc, 0, 32),
     (1, 1, Bank::Exec, 0, 32),
@@ -51,7 +51,7 @@ impl Register {
         self.facts().map(|(.., bits)| bits)
     }
 
-    /// Returns a register of a bank, for waves of `lanes` lanes; `None` if it has no DWARF number.
+    /// Returns register `number` of a bank in waves of `lanes` lanes; `None` if it has no DWARF number.
     pub fn of(bank: Bank, number: u32, lanes: u32) -> Option<Register> {
         REGISTERS.iter().find_map(|&(first, count, of, low, bits)| {
             let sized = match bank {
@@ -80,8 +80,9 @@ impl Register {
         Register::of(bank, reg.number().into(), lanes)
     }
 
-    /// Parses the name of a register, in the form that [`fmt::Display`] writes or as in instructions. The
-    /// wave size may follow a register: `s33`, `pc`, `exec.64`, `v7.32`. The default is 64 lanes.
+    /// Parses the name of a register as [`fmt::Display`] writes it or as instructions spell it. The wave size
+    /// may follow after a dot: `exec.64`, `v7.32`; without it the wave has 64 lanes. Other examples: `s33`,
+    /// `pc`. Returns `None` if the text is not the name of a register.
     pub fn parse(text: &str) -> Option<Register> {
         if let Ok(number) = text.parse() {
             return Some(Register(number));

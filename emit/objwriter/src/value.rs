@@ -32,8 +32,8 @@ impl Value {
         crate::message_pack::write(self, out);
     }
 
-    /// Returns whether the assembler's YAML can represent the value: the value contains no nil, bytes or
-    /// floating-point numbers, and every key is read back as what it is.
+    /// Returns whether YAML in the assembler's form can represent the value. It can if the value contains no
+    /// nil, bytes or floating-point numbers, and if every key is read back with the same type and value.
     pub fn is_plain(&self) -> bool {
         match self {
             Value::Bool(_) | Value::Uint(_) | Value::Int(_) | Value::Str(_) => true,
@@ -101,7 +101,7 @@ impl Value {
         matches!(self, Value::Seq(_) | Value::Map(_)) && !self.is_empty()
     }
 
-    /// Writes a block. The caller has indented the first line already.
+    /// Writes a sequence or map as an indented block. The caller has already indented the first line.
     fn write_block(&self, indent: usize, out: &mut String) {
         match self {
             Value::Seq(items) => {
@@ -155,16 +155,17 @@ impl Value {
                 Ok(())
             }
             Value::Bytes(bytes) => write!(out, "!!binary # {} bytes", bytes.len()),
-            // Other sequences and maps are written as blocks, so only empty ones (and keys) get here.
+            // Sequences with items are written as blocks elsewhere. Only empty sequences, and sequences that
+            // are keys of a map, are written here.
             Value::Seq(_) => write!(out, "[]"),
             Value::Map(_) => write!(out, "{{}}"),
         };
     }
 }
 
-/// Writes a string: unquoted if YAML reads it back as the same string, otherwise in quotes. LLVM's reader
-/// interprets even quoted text as a number or boolean (`n` is a boolean), so such strings also get the tag
-/// `!str`.
+/// Writes a string. It stays unquoted if YAML reads it back as the same string, and is quoted otherwise.
+/// LLVM's reader interprets even quoted text as a number or boolean (`n` is a boolean), so such strings also
+/// get the tag `!str`.
 fn write_string(text: &str, out: &mut String) {
     if needs_tag(text) {
         out.push_str("!str ");
@@ -172,7 +173,7 @@ fn write_string(text: &str, out: &mut String) {
     write_text(text, out);
 }
 
-/// Returns whether LLVM's reader could take a string for another type.
+/// Returns whether LLVM's YAML reader could read a string as a value of another type.
 fn needs_tag(text: &str) -> bool {
     const WORDS: [&str; 11] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nil", "~"];
     let is_word = WORDS.iter().any(|word| text.eq_ignore_ascii_case(word));
@@ -206,8 +207,8 @@ fn write_text(text: &str, out: &mut String) {
     }
 }
 
-/// Returns the number that LLVM's YAML reader reads from a text: decimal, `0x`, `0b`, `0o`, or octal after a
-/// leading zero.
+/// Reads an unsigned number as LLVM's YAML reader does: decimal, `0x`, `0b`, `0o`, or octal after a leading
+/// zero. Returns `None` if the text is not such a number.
 pub fn unsigned(text: &str) -> Option<u64> {
     let (digits, base) = match text.as_bytes() {
         [b'0', b'x' | b'X', ..] => (&text[2..], 16),

@@ -8,7 +8,7 @@ use crate::types::Ty;
 use ir::{Denormals, Exceptions, InitialState, Inline, Linkage};
 use isa::spelling::nearest;
 
-/// Attributes of kernels, each with an example of its arguments for messages.
+/// Attributes that kernels can have, each with an example of its arguments, which messages show.
 pub const KERNEL_ATTRS: [(&str, &str); 15] = [
     ("workgroup_size", "#[workgroup_size(256)]` or `#[workgroup_size(16, 16)]"),
     ("workgroup_size_hint", "#[workgroup_size_hint(256)]"),
@@ -178,8 +178,9 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Evaluates an attribute whose arguments are words, such as `#[denormals(off)]`. Returns `None` for
-    /// other attributes, `Some(None)` if the words are invalid, and else `state` with the attribute applied.
+    /// Applies an attribute whose arguments are words, such as `#[denormals(off)]`, to the initial
+    /// floating-point state `state`. Returns `None` for other attributes, `Some(None)` if the words are
+    /// invalid, and otherwise the changed state.
     fn state_of_words(&self, attr: &Attr, state: InitialState) -> Option<Option<InitialState>> {
         let args = self.ast.list(attr.args);
         let words = || args.iter().map(|&arg| crate::words::word(self.ast, arg));
@@ -229,7 +230,7 @@ impl Checker<'_, '_> {
         let mut values = Leaves::new();
         for &arg in ast.list(attr.args) {
             let found = self.any_integer(arg, Ty::U32);
-            // As for the lengths of arrays, a constant of any integer type is accepted.
+            // A constant of any integer type is accepted, as it is for the length of an array.
             let is_integer = self.s.checked.types.as_scalar(found).is_some_and(Scalar::is_int);
             if found == Ty::ERROR || (!is_integer && !self.require(arg, found, Ty::U32)) {
                 return None;

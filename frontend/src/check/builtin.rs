@@ -46,7 +46,8 @@ fn arity(builtin: Builtin) -> (usize, usize) {
     }
 }
 
-/// Returns whether argument `n` is a shift count or a similar number, which may have any integer type.
+/// Returns whether argument `n` is a shift count or a similar number. Such an argument may have any integer
+/// type.
 fn is_count(lane: Lane, n: usize) -> bool {
     match lane {
         Lane::Rotl | Lane::Rotr => n == 1,
@@ -208,7 +209,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks an argument of a fixed type. Returns whether its type is right.
+    /// Checks an argument that must have one particular type. Returns whether its type is right.
     fn argument(&mut self, arg: ExprId, wanted: Ty) -> bool {
         let found = self.expr(arg, wanted);
         self.require(arg, found, wanted) && found != Ty::ERROR
@@ -241,8 +242,8 @@ impl Checker<'_, '_> {
         self.s.checked.types.lanes(ty).is_some_and(|(scalar, _)| class.has(scalar))
     }
 
-    /// Checks a numeric argument of a class and returns its type. A literal takes the type `expect` if that
-    /// is in the class; in a float class it is otherwise a float.
+    /// Checks a numeric argument whose type must be in a class, and returns its type. A literal gets the type
+    /// `expect` if that is in the class; otherwise, a class of floats makes the literal a float.
     fn of_class(&mut self, arg: ExprId, class: Class, callee: Name, expect: Ty) -> Ty {
         let expect = match class {
             _ if self.is_class(expect, class) => expect,
@@ -252,15 +253,15 @@ impl Checker<'_, '_> {
         };
         let found = self.expr(arg, expect);
         let ty = self.in_class(found, arg, class, callee);
-        // Only a preliminary test: the type may still be decided to be too small, too wide or unsigned, so it
-        // is tested again once it is known.
+        // This is only a preliminary test. The type of a literal is not final yet and may turn out to be too
+        // small, too wide or unsigned, so the argument is tested again once the type is known.
         if self.s.checked.types.is_undecided(ty) && !matches!(class, Class::Number | Class::Float) {
             self.ask_later(ty, Question::Class(arg, class, callee));
         }
         ty
     }
 
-    /// Reports an argument whose type is not in the class. Returns the type if it is.
+    /// Returns the type of an argument if that type is in the class; otherwise reports the argument.
     pub(super) fn in_class(&mut self, found: Ty, arg: ExprId, class: Class, callee: Name) -> Ty {
         if found == Ty::ERROR || self.is_class(found, class) {
             return found;
@@ -277,7 +278,8 @@ impl Checker<'_, '_> {
         Ty::ERROR
     }
 
-    /// Checks an element-wise function: all operands have one type, but a scalar may stand for a vector.
+    /// Checks an element-wise function. All operands must have the same type, but a scalar may take the place
+    /// of a vector; it then applies to every element.
     fn lanes(&mut self, lane: Lane, class: Class, callee: Name, args: &[ExprId], expect: Ty) -> Ty {
         let mut result = Ty::NONE;
         let mut failed = false;
@@ -287,7 +289,7 @@ impl Checker<'_, '_> {
         } else {
             expect
         };
-        // Operands with a type of their own decide the common type, so they come before the literals.
+        // Operands that are not literals decide the common type, so they are checked before the literals.
         for literals in [false, true] {
             for (n, &arg) in args.iter().enumerate() {
                 if is_count(lane, n) || self.untyped(arg).is_some() != literals {
@@ -308,8 +310,9 @@ impl Checker<'_, '_> {
         if failed { Ty::ERROR } else { result }
     }
 
-    /// Checks a count operand, which is one number for all lanes of the type `of` or one for each lane. The
-    /// operand is an `i32` if the function computes with it (`is_number`), else an integer of any type.
+    /// Checks a shift count or similar operand: either one number for all elements of the type `of`, or a
+    /// vector with one number for each element. The operand is an `i32` if the function computes with it
+    /// (`is_number`), else an integer of any type.
     fn count(&mut self, arg: ExprId, is_number: bool, of: Ty) -> bool {
         let wanted = if is_number { Scalar::I32 } else { Scalar::U32 };
         let ty = Ty::scalar(wanted);
@@ -332,7 +335,8 @@ impl Checker<'_, '_> {
         found == Ty::ERROR || self.require(arg, found, shape)
     }
 
-    /// Returns the common type of the operands so far and one more operand.
+    /// Returns the common type of `so_far`, the type of the earlier operands, and of one more operand of type
+    /// `found`.
     fn widest(&mut self, so_far: Ty, found: Ty, arg: ExprId, failed: &mut bool) -> Ty {
         if so_far == Ty::NONE || so_far == found {
             return found;
@@ -355,7 +359,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks a function with two results: the second result is stored through the last argument.
+    /// Checks a function with two results, such as `sincos`: the call returns the first result and stores the
+    /// second through its last argument, a pointer.
     fn two(&mut self, two: Two, callee: Name, args: &[ExprId], expect: Ty) -> Ty {
         let ty = self.of_class(args[0], Class::Float, callee, expect);
         let at = args[args.len() - 1];
@@ -387,7 +392,8 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// Checks `cross`, which takes vectors of three lanes, or of four lanes whose last lane counts as 0.
+    /// Checks the cross product `cross`. It takes vectors of three elements, or of four elements of which the
+    /// last is treated as 0.
     fn cross(&mut self, callee: Name, args: &[ExprId], expect: Ty) -> Ty {
         let ty = self.of_class(args[0], Class::Float, callee, expect);
         let found = self.expr(args[1], ty);
@@ -458,7 +464,7 @@ impl Checker<'_, '_> {
         to
     }
 
-    /// Reports a `bitcast` between types with different numbers of bits.
+    /// Reports a `bitcast` whose source and target type have different numbers of bits.
     pub(super) fn same_bits(&mut self, arg: ExprId, from: Ty, to: Ty) {
         let types = &self.s.checked.types;
         let bits = |ty| match types.lanes(ty) {
@@ -567,8 +573,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns the type that an atomic operation works on, or reports that the pointer's space or type does
-    /// not allow the operation.
+    /// Returns the type of the memory that an atomic operation works on, or reports that the pointer's
+    /// address space or type does not allow the operation.
     fn atomic_element(&mut self, builtin: Builtin, arg: ExprId, ty: Ty) -> Option<Ty> {
         let pointer = self.pointer_argument(arg, ty)?;
         let span = self.ast.span(arg);
@@ -663,7 +669,7 @@ impl Checker<'_, '_> {
         Ty::UNIT
     }
 
-    /// Reports an argument that should be one of a few known words.
+    /// Reports an argument that is not one of the words that are allowed there.
     #[cold]
     fn unknown_word(&mut self, arg: ExprId, what: &str, known: impl Iterator<Item = &'static str> + Clone) {
         let found = words::word(self.ast, arg);

@@ -1,4 +1,4 @@
-//! Checks calls of functions and of vector constructors, and finds the built-ins.
+//! Checks calls of functions and of vector constructors, and recognises calls of built-in functions.
 
 use super::{Binding, Checker, ConstItem, Leaves, Res};
 use crate::ast::{ExprId, ExprKind, List, Name};
@@ -94,7 +94,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks arguments without an expected type, so that mistakes in them are reported.
+    /// Checks arguments without an expected type. It is used when the call itself is wrong, so that mistakes
+    /// in its arguments are still reported.
     pub(super) fn check_all(&mut self, args: List) {
         for n in args.range() {
             self.expr(self.ast.exprs_pool[n], Ty::NONE);
@@ -116,7 +117,8 @@ impl Checker<'_, '_> {
         self.s.checked.res[id.at()] = Res::Func(func);
         let text = self.ast.name(callee.sym);
         let Some(info) = self.s.checked.funcs.get(func as usize) else {
-            // Constants and array lengths are evaluated before functions have signatures.
+            // Constants and array lengths are evaluated before functions have signatures, so they cannot
+            // contain calls.
             self.error(
                 "E0070",
                 format!("`{text}` is not evaluated at compile time"),
@@ -149,8 +151,8 @@ impl Checker<'_, '_> {
         if result == Ty::UNIT && self.lacks_result(func) { Ty::ERROR } else { result }
     }
 
-    /// Returns the variable or constant that the called name refers to, with its type, if that is a function
-    /// type.
+    /// Returns the variable or constant that the called name refers to, with its type. Returns `None` if its
+    /// type is not a function type.
     fn called_variable(&mut self, callee: Name) -> Option<(Res, Ty)> {
         let (res, ty) = match self.binding(callee.sym) {
             Binding::Const(index) => {
@@ -206,8 +208,9 @@ impl Checker<'_, '_> {
         result
     }
 
-    /// Returns whether the body of a function without a declared result ends in an expression that certainly
-    /// is a value. That error is reported at the end of the body, so its calls need no second report.
+    /// Returns whether a function declares no result although its body ends in an expression that certainly
+    /// has a value. That error is reported at the end of the body, so calls of the function need no second
+    /// report.
     fn lacks_result(&self, func: u32) -> bool {
         let body = self.s.checked.funcs[func as usize].body;
         let tail = body.and_then(|body| self.ast.block(body).tail);
@@ -253,7 +256,8 @@ impl Checker<'_, '_> {
         self.sink.push(diagnostic);
     }
 
-    /// Checks `f32x4(…)`: one scalar for all lanes, or parts that fill the lanes in order.
+    /// Checks a vector constructor such as `f32x4(…)`. It takes one scalar for all elements, or scalars and
+    /// vectors that fill the elements in order.
     fn vector(&mut self, callee: Name, scalar: Scalar, lanes: u8, args: List) -> Ty {
         let ty = self.s.checked.types.vector(scalar, lanes);
         let wanted = Ty::scalar(scalar);

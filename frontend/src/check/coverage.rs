@@ -1,8 +1,8 @@
 //! Checks whether the arms of a `match` cover every value, as in Rust.
 //!
-//! A value is a point with one coordinate for each scalar of its type; a pattern without a guard is a set of
-//! boxes in that space. The search for an uncovered point takes one coordinate after the other and cuts it at
-//! the ends of the boxes.
+//! A value is treated as a point with one coordinate for each scalar of its type. A pattern without a guard
+//! is a set of boxes in that space: the product of one range of numbers for each coordinate. The search for
+//! an uncovered point takes one coordinate after the other and cuts it at the ends of the boxes' ranges.
 
 use super::pattern::patterns_of_parts;
 use super::{Binding, Checker, PatRes};
@@ -13,13 +13,13 @@ use crate::scalar::Scalar;
 use crate::types::{Field, Ty, TyKind};
 use smallvec::SmallVec;
 
-/// First and last number of a box along one coordinate. For signed types, the sign bit is flipped so that the
-/// numbers are in order.
+/// First and last number of a box's range along one coordinate. For signed types, the sign bit is flipped so
+/// that unsigned order is the order of the values.
 type Side = (u64, u64);
 /// A box: its side along each coordinate.
 type Shape = SmallVec<[Side; 4]>;
 
-/// Limits on the number of boxes of a `match` and on the number of comparisons of boxes.
+/// Limit on the number of boxes of a `match`, and (below) on the number of comparisons of boxes.
 const MAX_BOXES: usize = 4096;
 const MAX_WORK: usize = 1 << 20;
 
@@ -73,7 +73,8 @@ impl Checker<'_, '_> {
     fn never_reached(&mut self, all: PatId, behind: PatId) {
         let all = self.ast.pattern(all);
         let help = match all.kind {
-            // A variable here is most likely a misspelt name of a constant.
+            // A pattern that is a plain name declares a variable, which matches everything. Here, the name is
+            // most likely a misspelt name of a constant.
             PatKind::Name { name, .. } => {
                 let constants = self.bound_names(|b| matches!(b, Binding::Const(_)));
                 let close = self.nearest(self.ast.name(name.sym), constants.into_iter());
@@ -145,7 +146,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Appends the sides of the box that contains all values of a type.
+    /// Appends, for each scalar of a type, the range of all its values. Together the ranges form the box that
+    /// contains every value of the type.
     fn whole(&self, of: Ty, out: &mut Shape) {
         match self.s.checked.types.pattern_parts(of) {
             Some(parts) => parts.iter().for_each(|&part| self.whole(part, out)),
@@ -159,7 +161,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns the scalar type if patterns compare values of this type with constants.
+    /// Returns the scalar type if patterns for values of type `of` compare with constants; `None` for tuples,
+    /// structs and other types with parts.
     fn compared(&self, of: Ty) -> Option<Scalar> {
         self.s.checked.types.as_scalar(of).filter(|scalar| scalar.is_exact())
     }
@@ -188,7 +191,8 @@ impl Checker<'_, '_> {
         Ok(out)
     }
 
-    /// Returns the boxes of a pattern with parts: every combination of one box from each part.
+    /// Returns the boxes of a tuple, array or struct pattern: every combination of one box from each
+    /// sub-pattern.
     fn product(&self, list: List, of: Ty) -> Result<Vec<Shape>, TooMany> {
         let parts = self.s.checked.types.pattern_parts(of).unwrap_or_default();
         let written = patterns_of_parts(self.ast, &self.s.checked.patterns, list, parts.len());
@@ -208,7 +212,8 @@ impl Checker<'_, '_> {
         Ok(all)
     }
 
-    /// Returns the text of a pattern that matches the uncovered values `sides`.
+    /// Returns an example of a pattern that is missing in the `match`: the text of a pattern for type `of`
+    /// that matches the uncovered ranges `sides`.
     fn witness<'s>(&self, of: Ty, sides: &mut impl Iterator<Item = &'s Side>) -> String {
         if let Some(parts) = self.s.checked.types.pattern_parts(of) {
             let parts: Vec<String> = parts.iter().map(|&part| self.witness(part, sides)).collect();
@@ -247,13 +252,14 @@ impl Checker<'_, '_> {
     }
 }
 
-/// Maps a number of type `scalar` so that unsigned order is the order of the values. The mapping is its own
-/// inverse.
+/// Maps the bits of a number of type `scalar` so that unsigned order is the order of the values (flips the
+/// sign bit of signed types). The mapping is its own inverse.
 fn in_order(scalar: Scalar, bits: u64) -> u64 {
     if scalar.is_signed() { bits ^ 1 << 63 } else { bits }
 }
 
-/// Returns some values that no box holds. The boxes have the same sides on all coordinates before `at`.
+/// Returns a box of values that none of the boxes contains, if there is such a box. The boxes have the same
+/// ranges on all coordinates before `at`.
 fn uncovered(boxes: &[Shape], whole: &[Side], at: usize, work: &mut usize) -> Result<Option<Shape>, TooMany> {
     *work = work.checked_sub(boxes.len() + 1).ok_or(TooMany)?;
     let Some(&(min, max)) = whole.get(at) else { return Ok(None) };
@@ -278,7 +284,7 @@ fn uncovered(boxes: &[Shape], whole: &[Side], at: usize, work: &mut usize) -> Re
     Ok(None)
 }
 
-/// Returns the first numbers of `whole` that none of the sides contains.
+/// Returns the first range of numbers within `(min, max)` that none of the sides contains.
 fn gap(sides: &mut [Side], (min, max): Side) -> Option<Side> {
     sides.sort_unstable();
     let mut next = min;

@@ -30,7 +30,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Appends the fragments of the value to `out`. Returns `Err(None)` if an error was reported before.
+    /// Appends the fragments (scalars) of the expression's value to `out`. Returns `Err(None)` if the error
+    /// has already been reported.
     fn eval_into(&self, id: ExprId, out: &mut Leaves) -> Result<(), Option<Diagnostic>> {
         let ty = self.s.checked.expr_ty[id.at()];
         if ty == Ty::ERROR {
@@ -46,7 +47,8 @@ impl Checker<'_, '_> {
             ExprKind::Bool(value) => out.push(u64::from(value)),
             ExprKind::Name(_) | ExprKind::TypeConst(..) => match self.s.checked.res[id.at()] {
                 Res::Const(index) => out.extend_from_slice(&self.s.checked.consts[index as usize].value),
-                // A function is its index plus one, because no function has the address 0.
+                // The value of a function constant is the function's index plus one, because 0 is the null
+                // pointer.
                 Res::Func(func) => out.push(u64::from(func) + 1),
                 _ => return Err(Some(self.not_constant(id))),
             },
@@ -59,7 +61,8 @@ impl Checker<'_, '_> {
                 let start = out.len();
                 if types.as_function(ty).is_some() {
                     self.eval_into(inner, out)?;
-                    // Only a null pointer or a function of that type is a constant here.
+                    // A cast to a function pointer is a constant only for a null pointer or for a value of
+                    // function type.
                     let is_known = types.as_function(from_ty).is_some() || out[start..] == [0];
                     return if is_known { Ok(()) } else { Err(Some(self.not_constant(id))) };
                 }
@@ -149,7 +152,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Evaluates a chain of binary operators, from its first operand on.
+    /// Evaluates a chain of binary operators such as `a + b - c`, from its first operand on.
     fn eval_chain(&self, id: ExprId, out: &mut Leaves) -> Result<(), Option<Diagnostic>> {
         let (mut links, mut first) = (SmallVec::<[_; 4]>::new(), id);
         while let ExprKind::Binary(op, left, right) = self.ast.expr(first).kind {
@@ -192,7 +195,8 @@ impl Checker<'_, '_> {
             return Err(Some(self.not_constant(id)));
         }
         for n in 0..a.len().max(b.len()) {
-            // A scalar operand is combined with each lane of a vector operand.
+            // If one operand is a scalar and the other a vector, the scalar is combined with each element of
+            // the vector.
             let (x, y) = (a[n.min(a.len() - 1)], b[n.min(b.len() - 1)]);
             let value =
                 if scalar.is_float() { float_binary(op, scalar, x, y) } else { int_binary(op, scalar, x, y) };
@@ -248,7 +252,9 @@ impl Checker<'_, '_> {
                     self.eval_into(arg, out)?;
                 }
             }
-            // `has(feature)`. The result of a call through a constant of a function type is unknown.
+            // A call refers to a constant in two cases. `has(feature)` refers to a `bool` constant with the
+            // answer, which is copied here. A call through a constant of a function type has an unknown
+            // result; the test of the type excludes it.
             (Res::Const(index), ..) if self.s.checked.consts[index as usize].ty == Ty::BOOL => {
                 out.extend_from_slice(&self.s.checked.consts[index as usize].value);
             }
@@ -394,7 +400,8 @@ fn float_binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Result<u64, Und
     }
 }
 
-/// Converts `bits` as `as` does: integers wrap, floats saturate.
+/// Converts `bits` from one scalar type to another with the rules of the `as` operator: integers wrap, floats
+/// saturate.
 fn cast(from: Scalar, to: Scalar, bits: u64) -> u64 {
     if from == to {
         return bits;

@@ -11,8 +11,8 @@ use crate::types::{Field, Parts, Struct, Ty, TyKind, swizzle};
 use ir::Space;
 
 impl Checker<'_, '_> {
-    /// Checks an expression and returns its type. `expect` is the type that the context prefers: literals
-    /// take it, and so do pointers that convert to it.
+    /// Checks an expression and returns its type. `expect` is the type that the context prefers: a literal
+    /// without a suffix gets this type, and a pointer that can be converted to it is converted.
     pub(super) fn expr(&mut self, id: ExprId, expect: Ty) -> Ty {
         let expr = *self.ast.expr(id);
         let ty = match expr.kind {
@@ -50,9 +50,9 @@ impl Checker<'_, '_> {
         if expect == Ty::NONE { ty } else { self.become_expected(id, ty, expect) }
     }
 
-    /// Returns the type of a value where `expect` is wanted: a pointer may gain qualifiers or become a
-    /// generic pointer. Each arm of an `if` or `match` does this conversion for itself, so that the types of
-    /// all arms agree.
+    /// Converts an expression of type `found` to the pointer type `expect` if that is possible: a pointer may
+    /// gain qualifiers or become a generic pointer. Returns the resulting type. Each arm of an `if` or
+    /// `match` is converted separately, so that the types of all arms agree.
     fn become_expected(&mut self, id: ExprId, found: Ty, expect: Ty) -> Ty {
         let types = &mut self.s.checked.types;
         if types.as_pointer(expect).is_none() || types.as_pointer(found).is_none() {
@@ -86,7 +86,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns whether an `if` without `else` has no value, as it must; reports an error otherwise.
+    /// Returns whether the body of an `if` without `else` has no value. A body with a value is an error,
+    /// which this function reports.
     fn if_alone(&mut self, then: BlockId, found: Ty) -> bool {
         if let (Some(tail), false) =
             (self.ast.block(then).tail, matches!(found, Ty::UNIT | Ty::NEVER | Ty::ERROR))
@@ -113,12 +114,13 @@ impl Checker<'_, '_> {
         self.same(block.tail, span, found, before)
     }
 
-    /// Returns the type to expect of the next arm when the earlier arms have type `before`.
+    /// Returns the type that the context expects of the next arm when the earlier arms have type `before`.
     pub(super) fn wanted_of(before: Ty, expect: Ty) -> Ty {
         if before == Ty::NEVER || before == Ty::ERROR { expect } else { before }
     }
 
-    /// Returns the common type of an arm of type `found` and the earlier arms of type `before`.
+    /// Returns the common type of an arm of type `found` and the earlier arms of type `before`. Reports an
+    /// error if there is none.
     pub(super) fn same(&mut self, id: Option<ExprId>, span: Span, found: Ty, before: Ty) -> Ty {
         match (before, found) {
             (Ty::NEVER, other) | (other, Ty::NEVER) => other,
@@ -216,7 +218,8 @@ impl Checker<'_, '_> {
             return self.sink.push(diagnostic.help_opt(help));
         }
         let values = |b: Binding| matches!(b, Binding::Local(_) | Binding::Const(_) | Binding::Static(_));
-        // A variable of this name that is out of scope is a better guess than a variable with a similar name.
+        // A variable of this name whose scope has ended is a better suggestion than a variable with a similar
+        // name.
         let first = self.s.checked.funcs.get(self.s.body.func as usize).map_or(0, |func| func.locals.start);
         let gone = self.s.checked.locals.iter().skip(first as usize).find(|local| local.name == sym);
         let close = self.nearest(text, self.bound_names(values).into_iter()).filter(|_| gone.is_none());
@@ -368,7 +371,7 @@ impl Checker<'_, '_> {
     /// Reports a constant index past the end or before the first element.
     fn check_bounds(&mut self, index: ExprId, len: u32) {
         let value = self.constant_value(index);
-        // A length of 0 stands for `shared dyn` memory, whose size the dispatch decides.
+        // A length of 0 means `shared dyn` memory, whose size is known only when the kernel is dispatched.
         if len > 0
             && let Some(value) = value
             && value >= u64::from(len)

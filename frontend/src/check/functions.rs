@@ -28,7 +28,8 @@ impl Checker<'_, '_> {
         result.filter(|ty| !is_unit(ty))
     }
 
-    /// Returns the type of functions with parameters of these types and the written result type.
+    /// Returns the function type with these parameter types and the result type that is written in the
+    /// source.
     fn function_type(&mut self, types: Vec<Ty>, result: Option<TypeId>) -> Ty {
         let result_ty = self.not_unit(result).map_or(Ty::UNIT, |node| self.resolve(node));
         if types.contains(&Ty::ERROR) || result_ty == Ty::ERROR {
@@ -37,8 +38,8 @@ impl Checker<'_, '_> {
         self.s.checked.types.function(types, result_ty)
     }
 
-    /// Returns the type of a function that is used as a value. Returns `None` for a kernel or while the
-    /// signature is unknown.
+    /// Returns the function type of a function whose name is used as a value. Returns `None` for a kernel or
+    /// while the function's signature is unknown.
     pub(super) fn function_value(&mut self, func: u32) -> Option<Ty> {
         let checked = &mut self.s.checked;
         let Some(info) = checked.funcs.get_mut(func as usize) else {
@@ -55,8 +56,9 @@ impl Checker<'_, '_> {
         Some(checked.types.function(params, info.result))
     }
 
-    /// Does the work of [`Checker::function_value`] in a constant, which is evaluated before functions have
-    /// signatures. Mistakes in the parameter types are reported later, with the signature.
+    /// Does the work of [`Checker::function_value`] in a constant: returns the function type of a function
+    /// that is used as a value. Constants are evaluated before functions have signatures, so the parameter
+    /// types are read here. Mistakes in them are reported later, with the signature.
     fn early_function_value(&mut self, func: u32) -> Option<Ty> {
         let &item = self.s.item_of_func.get(func as usize)?;
         let ItemKind::Fn { kernel: false, params, result, .. } = self.ast.items[item as usize].kind else {

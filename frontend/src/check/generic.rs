@@ -1,10 +1,11 @@
 //! Checks generic functions. Each combination of types and constants that calls ask for becomes an instance,
 //! a function of its own.
 //!
-//! The checker's tables are indexed by nodes of the tree, and a generic function is in the tree only once. An
-//! instance is checked in that part of the tables and then keeps a copy of the part; lowering copies it back
-//! into the tables. Before any instance is made, each generic function is checked with sample types that its
-//! bounds allow, so that most mistakes are reported once, at the definition.
+//! The checker's tables are indexed by nodes of the syntax tree, and a generic function is in the tree only
+//! once. All its instances are therefore checked in the same part of the tables. Each instance keeps a copy
+//! of that part, which lowering copies back into the tables when it lowers the instance. Before any instance
+//! is made, each generic function is checked with sample types that its bounds allow, so that most mistakes
+//! are reported once, at the definition.
 
 use super::{Binding, Checked, Checker, ConstItem, Leaves, PatRes, Res};
 use crate::ast::{ExprId, ExprKind, Extent, GenericFn, ItemKind, List, Name, Sym, TypeId, TypeKind};
@@ -16,16 +17,18 @@ use crate::types::{Parts, Ty, TyKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// Limit on the number of instances; a program that exceeds it most likely instantiates functions without
-/// end.
+/// Limit on the number of instances (generic functions with concrete arguments). A program that exceeds it
+/// most likely instantiates functions without end.
 const MAX_INSTANCES: usize = 1000;
-/// Value of each `const` parameter while a sample is checked, because the real value is unknown.
+/// Value of each `const` parameter while a generic function is checked with sample arguments. The real value
+/// is unknown then.
 const SAMPLE_CONSTANT: u64 = 61;
-/// Codes of errors that the value of a constant can cause. They are not reported for samples, whose constants
-/// are made up.
+/// Error codes that can be caused by the value of a constant. These errors are not reported for sample
+/// instances, whose constants are made up.
 const OF_CONSTANTS: [&str; 8] = ["E0003", "E0044", "E0070", "E0071", "E0072", "E0075", "E0086", "E0090"];
 
-/// A bound: its name, the test for the scalars that it allows, and sample scalars.
+/// A bound on a generic parameter: its name, the test for the scalars that it allows, and sample scalars to
+/// check the function with.
 pub type Bound = (&'static str, fn(Scalar) -> bool, &'static [Scalar]);
 
 pub static BOUNDS: [Bound; 5] = [
@@ -49,10 +52,12 @@ pub enum Arg {
 }
 
 type Args = SmallVec<[Arg; 4]>;
-/// Arguments of a call as far as they have been inferred; `None` for the unknown arguments.
+/// Generic arguments of a call as far as they have been inferred; `None` for each argument that is still
+/// unknown.
 type Known = SmallVec<[Option<Arg>; 4]>;
 
-/// A generic function with its arguments, and a copy of its part of the checker's tables.
+/// Instance of a generic function: its arguments, and a copy of the part of the checker's tables that belongs
+/// to its nodes.
 #[derive(Debug)]
 pub struct Instance {
     item: u32,
@@ -66,7 +71,7 @@ pub struct Instance {
 }
 
 impl Checked {
-    /// Copies the part of the tables that belongs to an instance into that instance.
+    /// Copies the part of the checker's tables that belongs to a generic function's nodes into the instance.
     fn save(&mut self, instance: usize, GenericFn { from, to, .. }: GenericFn) {
         let expr_ty = self.expr_ty[from.exprs..to.exprs].to_vec();
         let res = self.res[from.exprs..to.exprs].to_vec();
@@ -79,7 +84,7 @@ impl Checked {
             Instance { item, args, from, expr_ty, res, stmt_decl, loop_assigned, patterns };
     }
 
-    /// Copies the part of the tables that an instance has saved back into the tables.
+    /// Copies the table entries that an instance has saved back into the checker's tables.
     pub fn restore(&mut self, instance: u32) {
         fn put<T: Copy>(to: &mut [T], at: usize, from: &[T]) {
             to[at..at + from.len()].copy_from_slice(from);
@@ -94,7 +99,8 @@ impl Checked {
     }
 }
 
-/// A call whose instance is made when the open types among its arguments are decided.
+/// Call of a generic function whose argument types still depend on literals. Its instance is created when
+/// these types are decided.
 struct Pending {
     id: ExprId,
     item: u32,
@@ -197,8 +203,8 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// Checks an argument and infers parameters of the function from its type. Returns whether the argument
-    /// is right.
+    /// Checks an argument and infers generic parameters of the called function from its type. Returns whether
+    /// the argument is right.
     fn argument_of(&mut self, call: &mut Call, node: TypeId, arg: ExprId) -> bool {
         let wanted = self.expected_of(call, node, arg);
         let found = self.expr(arg, wanted);
@@ -211,8 +217,8 @@ impl Checker<'_, '_> {
         found != Ty::ERROR && self.require(arg, found, wanted)
     }
 
-    /// Returns the type that literals in an argument should have, even if only part of the parameter's type
-    /// is known.
+    /// Returns the type that literals in an argument should get, derived from the parameter's type as far as
+    /// that is known.
     fn expected_of(&mut self, call: &Call, node: TypeId, arg: ExprId) -> Ty {
         match (self.ast.type_node(node).kind, self.ast.expr(arg).kind) {
             _ if !self.has_unknown(call, node) => self.as_far_as_known(call, node),
@@ -235,8 +241,9 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Does the work of [`Checker::expected_of`] for an element of an array. All elements have the same type,
-    /// so the type counts as unknown unless all of it is known.
+    /// Does the work of [`Checker::expected_of`] for the elements of an array: returns the type that literals
+    /// in them should have. All elements have the same type, so the result is the unknown type unless the
+    /// whole element type is known.
     fn expected_element(&mut self, call: &Call, node: TypeId, first: ExprId) -> Ty {
         match (self.ast.type_node(node).kind, self.ast.expr(first).kind) {
             (TypeKind::Tuple(_), _) | (TypeKind::Array(..), ExprKind::Repeat(..)) => {
@@ -258,14 +265,14 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns whether `sym` names a parameter of the generic function whose bound allows only floats.
+    /// Returns whether `sym` names a generic parameter of the called function whose bound allows only floats.
     fn stands_for_floats(&self, call: &Call, sym: Sym) -> bool {
         let generics = &self.ast.generics[call.def.params.range()];
         let bound = generics.iter().find(|generic| generic.name.sym == sym).and_then(|found| found.bound);
         bound.is_some_and(|bound| self.ast.name(bound.sym) == "Float")
     }
 
-    /// Returns whether a value consists only of literals without a type of their own.
+    /// Returns whether a value consists only of literals without a suffix, whose type is still open.
     fn is_of_literals(&self, id: ExprId) -> bool {
         match self.ast.expr(id).kind {
             ExprKind::Array(list) | ExprKind::Tuple(list) => {
@@ -276,8 +283,9 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Infers parameters from the scalar, array or tuple type that the context expects. If the context
-    /// expects a vector, a parameter that only literals would decide gets the vector's scalar.
+    /// Infers generic parameters from the scalar, array or tuple type that the context expects. If the
+    /// context expects a vector, a parameter whose type would otherwise depend on literals alone gets the
+    /// vector's element type.
     fn infer_scalars(&self, call: &mut Call, node: TypeId, expect: Ty) {
         let types = &self.s.checked.types;
         match (self.ast.type_node(node).kind, types.kind(expect)) {
@@ -366,7 +374,8 @@ impl Checker<'_, '_> {
         Some(known)
     }
 
-    /// Infers parameters by comparing the written type `node` with the type `found`.
+    /// Infers generic parameters by comparing `node`, a parameter type as written in the function's
+    /// declaration, with `found`, the type of the argument.
     fn infer(&self, call: &mut Call, node: TypeId, found: Ty) {
         let position =
             |sym: Sym| self.ast.generics[call.def.params.range()].iter().position(|g| g.name.sym == sym);
@@ -406,8 +415,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns the type that a written type stands for in a call, or `Ty::NONE` if a parameter in it is
-    /// unknown.
+    /// Returns the type that a written type has in a call, with the inferred generic arguments inserted.
+    /// Returns `Ty::NONE` if one of those arguments is unknown.
     fn as_far_as_known(&mut self, call: &Call, node: TypeId) -> Ty {
         if self.has_unknown(call, node) {
             return Ty::NONE;
@@ -457,7 +466,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Runs `f` with the names bound as they are outside of functions.
+    /// Runs `f` with all names bound as they are at the top level of the program, outside of functions.
     fn at_top<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         let mark = self.s.shadowed.len();
         let swap = |c: &mut Self, n: usize| {
@@ -492,7 +501,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Makes the instances of all calls whose types are decided by this point.
+    /// Creates the instances for all pending calls whose argument types have been decided.
     pub(super) fn make_instances(&mut self) {
         for pending in std::mem::take(&mut self.s.generics.pending) {
             self.make_instance(pending);
@@ -532,7 +541,8 @@ impl Checker<'_, '_> {
         true
     }
 
-    /// Returns the function of an instance and creates that function at its first use.
+    /// Returns the function that is the instance of a generic function for these arguments. Creates that
+    /// function at its first use.
     fn instance(&mut self, item: u32, args: Args, span: Span) -> Option<u32> {
         if let Some(&func) = self.s.generics.funcs.get(&(item, args.clone())) {
             return Some(func);
@@ -562,7 +572,8 @@ impl Checker<'_, '_> {
         Some(func)
     }
 
-    /// Adds the function that results from a generic function with these arguments.
+    /// Adds a function with the signature that the generic function has for these arguments. Returns the new
+    /// function's index.
     fn signature_with(&mut self, item: u32, args: &[Arg]) -> u32 {
         let known: Known = args.iter().map(|&arg| Some(arg)).collect();
         let func = self.s.checked.funcs.len() as u32;
@@ -577,15 +588,16 @@ impl Checker<'_, '_> {
         func
     }
 
-    /// Drops the errors that only the made-up constants of a sample can have caused, and adds a note to the
-    /// remaining errors.
+    /// Drops the errors from index `before` on that may be due only to the made-up constants of a sample
+    /// instance, and adds a note to the remaining errors.
     fn amend(&mut self, before: usize, args: &[Arg], note: Option<&str>) {
         let has_constants = args.iter().any(|arg| matches!(arg, Arg::Const(_)));
         let forgiven = self.s.generics.sampling && has_constants;
         self.sink.amend(before, |d: &Diagnostic| forgiven && OF_CONSTANTS.contains(&d.code), note);
     }
 
-    /// Checks the body of an instance. Returns whether it has no errors.
+    /// Checks the body of a generic function for particular arguments (an instance). Returns whether the body
+    /// has no errors.
     fn body_with(&mut self, func: u32, item: u32, args: &[Arg]) -> bool {
         let known: Known = args.iter().map(|&arg| Some(arg)).collect();
         let before = self.sink.count();
@@ -611,8 +623,8 @@ impl Checker<'_, '_> {
         self.s.checked.save(instance, def);
     }
 
-    /// Returns the note that names the arguments: "`T` is `f32`, `N` is 4". In a sample, a parameter without
-    /// a bound is described as any type.
+    /// Returns the note that names the generic arguments: "`T` is `f32`, `N` is 4". In a sample instance, a
+    /// parameter without a bound is described as any type.
     fn choice(&self, item: u32, args: &[Arg]) -> Option<String> {
         let (def, ..) = self.generic_fn(item);
         let sampling = self.s.generics.sampling;
@@ -632,7 +644,7 @@ impl Checker<'_, '_> {
         (!all.is_empty()).then(|| format!("where {}", all.join(", ")))
     }
 
-    /// Checks each generic function with samples of the types that its bounds allow.
+    /// Checks each generic function with sample types that the bounds of its parameters allow.
     pub(super) fn check_generics(&mut self) {
         for item in 0..self.ast.items.len() as u32 {
             let ItemKind::Fn { generic: Some(n), .. } = self.ast.items[item as usize].kind else { continue };
@@ -657,7 +669,7 @@ impl Checker<'_, '_> {
         BOUNDS.iter().find(|row| row.0 == self.ast.name(bound.sym)).map(|row| row.2)
     }
 
-    /// Checks the parameters of a generic function. Returns whether they have no errors.
+    /// Checks the declarations of a generic function's parameters. Returns whether they have no errors.
     fn parameters(&mut self, def: GenericFn) -> bool {
         let before = self.sink.count();
         for n in def.params.range() {
@@ -695,8 +707,8 @@ impl Checker<'_, '_> {
         self.sink.count() == before
     }
 
-    /// Checks a generic function with the sample arguments of a round and removes everything that this adds
-    /// to the tables except the errors. Returns whether there are no errors.
+    /// Checks a generic function with the sample arguments number `round`. Removes everything that this adds
+    /// to the checker's tables, except the errors. Returns whether there are no errors.
     fn sample(&mut self, item: u32, def: GenericFn, round: usize) -> bool {
         let before = self.sink.count();
         let args: Args = def.params.range().map(|n| self.sample_arg(n, round)).collect();
@@ -720,7 +732,7 @@ impl Checker<'_, '_> {
         }
         Arg::Type(match self.samples_of(n) {
             Some(samples) => Ty::scalar(samples[round % samples.len()]),
-            // A new struct type without fields stands for an unbounded type.
+            // A new struct type without fields is the sample for a type parameter without a bound.
             None => self.s.checked.types.structure(generic.name.sym, &[]).unwrap_or(Ty::ERROR),
         })
     }

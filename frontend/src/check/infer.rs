@@ -1,4 +1,5 @@
-//! Infers the types of literals, as in Rust: the uses of `best` decide its type in `let mut best = 0;`.
+//! Infers the types of literals, as in Rust: after `let mut best = 0;`, the uses of `best` decide the type of
+//! the literal `0`.
 //!
 //! A literal without a suffix starts with an open type ([`Types::open`]) if its context does not ask for a
 //! type. Where two types must be the same, [`Checker::agree`] decides open types. A type that is still open
@@ -14,7 +15,7 @@ use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::Ty;
 
-/// Items that are checked again at the end of a function, when all types are known.
+/// Facts that are checked at the end of a function, when the types of all literals are known.
 #[derive(Default)]
 pub(super) struct Unsettled {
     /// Expressions with open types.
@@ -24,20 +25,20 @@ pub(super) struct Unsettled {
     /// Float literals that some float type cannot hold; the `bool` says whether a minus sign precedes the
     /// literal.
     floats: Vec<(ExprId, bool)>,
-    /// Patterns of a `match` on a value of open type, each with that type.
+    /// Patterns of a `match` whose matched value has a type that is not decided yet, each with that type.
     patterns: Vec<(PatId, Ty)>,
     /// Tests that are postponed until an open type is known.
     questions: Vec<(Ty, Question)>,
-    /// Open types that were decided, with the position that decided each; used in messages.
+    /// Literal types that were decided by their use, with the position that decided each; messages show it.
     decisions: Vec<(Ty, Span)>,
 }
 
 /// A test of a type that is made when the type is known.
 #[derive(Clone, Copy)]
 pub(super) enum Question {
-    /// Whether an argument of a built-in function has a type in the class that the function accepts.
+    /// Checks whether the type of a built-in function's argument is in the class that the function accepts.
     Class(ExprId, Class, Name),
-    /// Whether a `bitcast` of the expression to this type keeps the number of bits.
+    /// Checks whether a `bitcast` of the expression to this type keeps the number of bits.
     Bits(ExprId, Ty),
 }
 
@@ -54,8 +55,8 @@ impl Unsettled {
 }
 
 impl Checker<'_, '_> {
-    /// Makes two types the same by deciding open types; `at` is the position where they meet. Returns whether
-    /// the types are the same.
+    /// Makes two types the same by deciding those types that are still open; `at` is the position where the
+    /// types meet. Returns whether the types are the same.
     pub(super) fn agree(&mut self, a: Ty, b: Ty, at: Span) -> bool {
         let types = &mut self.s.checked.types;
         let open = |ty| types.is_undecided(ty).then_some(ty);
@@ -70,8 +71,9 @@ impl Checker<'_, '_> {
         same
     }
 
-    /// Checks an integer of any type, such as a shift count or an index. A plain literal gets the type
-    /// `plain`; a literal inside a branch takes the type of the other branches, as in Rust.
+    /// Checks an integer of any type, such as a shift count or an index. A plain literal without a suffix
+    /// gets the type `plain`. A literal that is the value of a branch gets the type of the other branches, as
+    /// in Rust.
     pub(super) fn any_integer(&mut self, id: ExprId, plain: Ty) -> Ty {
         let expect = if self.untyped(id).is_some() { plain } else { Ty::NONE };
         self.expr(id, expect)
@@ -96,9 +98,11 @@ impl Checker<'_, '_> {
         self.set(id, ty)
     }
 
-    /// Records a float literal without a suffix, whose type is open.
+    /// Records a float literal without a suffix, whose type is not decided yet, so that its range is checked
+    /// later.
     pub(super) fn open_float(&mut self, id: ExprId, ty: Ty, negative: bool) -> Ty {
-        // Only a literal that is too large for the smallest float type must be checked again.
+        // A literal that fits in `f16`, the smallest float type, fits in every float type; only larger
+        // literals must be checked again.
         if self.is_beyond(id, Scalar::F16) {
             self.s.unsettled.floats.push((id, negative));
         }
@@ -111,8 +115,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Explains one of two types that do not agree, if that type came from a literal. Returns the position
-    /// and the text of a label.
+    /// Explains where one of two disagreeing types comes from, if it comes from a literal. Returns the
+    /// position and the text of a label for the diagnostic.
     pub(super) fn why(&self, types: [Ty; 2]) -> Option<(Span, String)> {
         let Checked { types: known, expr_ty, .. } = &self.s.checked;
         types.into_iter().find_map(|ty| {
@@ -126,7 +130,7 @@ impl Checker<'_, '_> {
         })
     }
 
-    /// Returns the help text for an integer literal that met a float.
+    /// Returns the help text for an integer literal that is combined with a float: write a decimal point.
     pub(super) fn point_help(&self, a: Ty, b: Ty) -> Option<String> {
         let types = &self.s.checked.types;
         let is_float = |ty| types.lanes(ty).is_some_and(|(scalar, _)| scalar.is_float());
@@ -135,7 +139,8 @@ impl Checker<'_, '_> {
             .then(|| "a literal with a point is a float: `0.0`".to_string())
     }
 
-    /// Returns the help text for a variable initialised by a literal that met a generic parameter.
+    /// Returns the help text for a variable that is initialised by a literal and then combined with a value
+    /// of a generic parameter's type.
     pub(super) fn generic_help(&self, a: Ty, b: Ty) -> Option<String> {
         let known = &self.s.checked.types;
         let (literal, other) = if known.is_undecided(a) { (a, b) } else { (b, a) };
@@ -159,17 +164,18 @@ impl Checker<'_, '_> {
         Some(format!("give it the type that it is to have: `{word} {name}: {} = {value};`", generic))
     }
 
-    /// Marks the types as wrong, because an error was reported for their literal.
+    /// Turns types that are still open into the error type, because an error was reported for their literal.
     pub(super) fn spoil(&mut self, types: [Ty; 2]) {
         types.into_iter().for_each(|ty| self.s.checked.types.spoil(ty));
     }
 
-    /// Decides all types that are still open at the end of a function whose locals start at `first_local`.
+    /// Gives a default type to all literals whose type is still open at the end of a function. The function's
+    /// local variables start at index `first_local`.
     pub(super) fn settle(&mut self, first_local: usize) {
         let mut unsettled = std::mem::take(&mut self.s.unsettled);
         if self.sink.count() > 0 {
-            // The error may be in the expression that would have decided the type, so the literals with open
-            // types are not checked.
+            // The reported error may be in the expression that would have decided a literal's type, so
+            // literals with open types are not checked.
             let types = &self.s.checked.types;
             let expr_ty = &self.s.checked.expr_ty;
             unsettled.integers.retain(|(id, ..)| !types.is_undecided(expr_ty[id.at()]));
@@ -199,7 +205,8 @@ impl Checker<'_, '_> {
         let mut told = None;
         for &(ty, question) in &unsettled.questions {
             match question {
-                // The arguments of one call most likely have one type, so one report per call is enough.
+                // The arguments of one call most likely have the same type, so one report for each call is
+                // enough.
                 Question::Class(_, _, callee) if told == Some(callee.span) => {}
                 Question::Class(arg, class, callee) => {
                     let fits = self.in_class(ty, arg, class, callee) != Ty::ERROR;
@@ -221,8 +228,8 @@ impl Checker<'_, '_> {
         })
     }
 
-    /// Reports an integer literal that its type cannot hold. Among the float types, only `f16` is too small
-    /// for some integers.
+    /// Reports an integer literal whose type is too small for it. Among the float types, only `f16` is too
+    /// small for some integers.
     pub(super) fn in_range(&mut self, id: ExprId, value: u64, negative: bool, scalar: Scalar) {
         if scalar == Scalar::F16 {
             return self.float_in_range(id, negative, scalar);

@@ -107,8 +107,9 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Starts the evaluation of item `n`. Returns false if the item has been evaluated or its evaluation must
-    /// fail (a cycle or too deep a chain).
+    /// Starts the evaluation of item `n`. Returns whether to evaluate it: false if the item has been
+    /// evaluated already, or if the evaluation must fail because of a cycle or too deep a chain of
+    /// references.
     fn enter_lazy(&mut self, n: usize) -> bool {
         let item = &self.ast.items[n];
         match self.s.lazy[n] {
@@ -223,7 +224,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns a text with the two values of a comparison that is false.
+    /// Returns a text that shows the two compared values of a comparison that is false, for the message of a
+    /// failed `static_assert`.
     fn compared_values(&mut self, cond: ExprId) -> Option<String> {
         let ExprKind::Binary(op, left, right) = self.ast.expr(cond).kind else { return None };
         let scalar = self.s.checked.types.as_scalar(self.s.checked.expr_ty[left.at()])?;
@@ -250,7 +252,7 @@ impl Checker<'_, '_> {
         self.eval(value)
     }
 
-    /// Evaluates the constant with this number unless that has been done.
+    /// Evaluates the constant with this number unless it has been evaluated already.
     pub(super) fn force_const(&mut self, id: u32) {
         // Local constants are evaluated at their declarations and have no item.
         if let Some(&n) = self.s.item_of_const.get(id as usize)
@@ -345,7 +347,8 @@ impl Checker<'_, '_> {
         });
     }
 
-    /// Returns the type of a variable in memory, after applying the rules for `shared` variables.
+    /// Returns the type of a module variable or `shared` variable, after applying the rules for `shared`
+    /// variables.
     pub(super) fn variable_type(&mut self, name: Name, ty: TypeId, space: Space, dynamic: bool) -> Ty {
         let span = self.ast.type_node(ty).span;
         let kind = self.ast.type_node(ty).kind;
@@ -395,8 +398,8 @@ impl Checker<'_, '_> {
             let text = self.ast.name(param.name.sym);
             if self.s.checked.locals[first..].iter().any(|local| local.name == param.name.sym) {
                 self.error("E0024", format!("parameter `{text}` is defined twice"), param.name.span, "again");
-                // It is unclear which of the two parameters a use means, so the second one gets the error
-                // type.
+                // Two parameters have the same name, so it is unclear which one a use means. The second one
+                // gets the error type, so that its uses cause no more errors.
                 self.declare(param.name, Ty::ERROR, false);
             } else {
                 self.declare(param.name, ty, param.mutable);
@@ -436,7 +439,8 @@ impl Checker<'_, '_> {
         self.s.checked.funcs.push(func);
     }
 
-    /// Checks that a function which other objects can call or define has a form that they can use.
+    /// Checks the signature of a function that other objects can call or define: they must be able to use it
+    /// through the calling convention.
     fn border(&mut self, item: &Item, func: &Func) {
         if func.linkage == Linkage::Local {
             return;
@@ -509,7 +513,8 @@ impl Checker<'_, '_> {
     pub(super) fn bodies(&mut self) {
         self.check_generics();
         let mut func = 0;
-        // Checking a body may add instances of generic functions to the list.
+        // Checking a body may add instances of generic functions to the list, so the length is read anew in
+        // each iteration.
         while func < self.s.checked.funcs.len() {
             match self.s.checked.funcs[func].instance {
                 Some(instance) => self.instance_body(func as u32, instance as usize),
@@ -553,7 +558,8 @@ impl Checker<'_, '_> {
             TypeKind::Pointer { space, is_const, is_volatile, is_restrict, to } => {
                 let to = self.resolve_pointee(to);
                 let mut qualifiers = Qualifiers::empty();
-                // Constant memory is never written, even if the pointer type lacks `const`.
+                // Constant memory cannot be written, so a pointer to it is `const` even if its type does not
+                // say so.
                 qualifiers.set(Qualifiers::CONST, is_const || space == Some(Space::Constant));
                 qualifiers.set(Qualifiers::VOLATILE, is_volatile);
                 qualifiers.set(Qualifiers::RESTRICT, is_restrict);
@@ -578,7 +584,7 @@ impl Checker<'_, '_> {
             _ => return None,
         };
         let (name, opaque) = OPAQUE.into_iter().find(|row| row.0 == self.ast.name(sym))?;
-        // A struct or a generic parameter may have the same name and takes precedence.
+        // A struct or a generic parameter may have the same name as an opaque type. It then takes precedence.
         match access {
             _ if matches!(self.binding(sym), Binding::Struct(_) | Binding::Type(_)) => None,
             Some(_) if opaque.access().is_none() => None,
@@ -608,7 +614,7 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// Lays out the pointees of pointers after all structs have been laid out.
+    /// Lays out the types that pointers point to, after all structs have been laid out.
     fn lay_out_pointees(&mut self) {
         for (ty, span) in std::mem::take(&mut self.s.early) {
             if self.s.checked.types.lay_out_again(ty).is_err() {
@@ -722,7 +728,7 @@ pub(super) enum Literal {
 
 /// Parses the value that `-P` gives for a scalar parameter.
 fn parse_override(scalar: Scalar, text: &str) -> Option<u64> {
-    // Digits whose value rounds to infinity are an error; infinity must be written `inf`.
+    // A literal with digits whose value rounds to infinity is an error; only the word `inf` means infinity.
     let is_in_range = |value: f64| !value.is_infinite() || !text.contains(|c: char| c.is_ascii_digit());
     match scalar {
         Scalar::Bool => match text {
@@ -757,7 +763,8 @@ fn parse_override(scalar: Scalar, text: &str) -> Option<u64> {
     }
 }
 
-/// Opaque types: a kernel receives their values as arguments and cannot look inside.
+/// Opaque types (image, sampler and so on): a kernel receives their values as arguments and can use them only
+/// through built-in functions.
 pub const OPAQUE: [(&str, ir::Opaque); 5] = [
     ("image2d", ir::Opaque::Image(ir::Access::ReadOnly)),
     ("image3d", ir::Opaque::Image(ir::Access::ReadOnly)),

@@ -10,7 +10,8 @@ use smallvec::SmallVec;
 /// Kind of a statement that `break` can leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A `for` or `while` loop. It can also end at its condition, so it has no value.
+    /// A `for` or `while` loop. It can end without a `break`, when its condition is false, so it has no
+    /// value.
     Counted,
     Loop,
     /// A labelled block.
@@ -22,16 +23,18 @@ pub(super) enum Kind {
 pub(super) struct Scope {
     label: Option<Sym>,
     kind: Kind,
-    /// Common type of the values of its `break`s; `!` if it has no `break`.
+    /// Common type of the values of all `break`s that leave this loop or block; `!` if there is no such
+    /// `break`.
     ty: Ty,
-    /// Type that the context expects of the values of its `break`s.
+    /// Type that the context expects of the loop's or block's value, and so of the values of its `break`s.
     expect: Ty,
     /// Position of its first `break`.
     first: Option<Span>,
 }
 
 impl Checker<'_, '_> {
-    /// Checks a loop or labelled block and records the outer variables that its body assigns.
+    /// Checks a loop or labelled block, and records which variables that are declared outside of it are
+    /// assigned in its body.
     pub(super) fn in_loop(
         &mut self,
         head: LoopId,
@@ -168,8 +171,8 @@ impl Checker<'_, '_> {
         );
     }
 
-    /// Reports an unknown label. It does so once per body, because most likely the label's declaration is
-    /// wrong.
+    /// Reports an unknown label. Only the first one in each body is reported, because most likely the label's
+    /// declaration is wrong.
     #[cold]
     fn unknown_label(&mut self, label: Name) {
         if self.s.body.unknown_labels.contains(&label.sym) {

@@ -24,7 +24,8 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// Returns the type of the matched value if it can be matched, else reports an error.
+    /// Returns the type of the matched value if `match` accepts values of this type; otherwise reports an
+    /// error.
     fn matched_type(&mut self, value: ExprId, found: Ty) -> Ty {
         let types = &self.s.checked.types;
         let fine = types.as_scalar(found).is_some_and(Scalar::is_exact);

@@ -62,13 +62,14 @@ pub enum Res {
 /// Meaning of a pattern that its syntax alone does not give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatRes {
-    /// The pattern has a reported error, or its syntax says everything.
+    /// Nothing to record: either the pattern has a reported error, or its syntax alone determines what it
+    /// matches.
     Unknown,
     /// A pattern for a value with parts.
     Parts,
     /// Number of the field.
     Field(u32),
-    /// First and last value that the pattern matches, encoded as in [`ConstItem`].
+    /// First and last value that the pattern matches. Each is encoded like the values in [`ConstItem`].
     Between(u64, u64),
     /// The pattern matches every value and binds this variable.
     Local(u32),
@@ -114,14 +115,16 @@ pub struct StaticItem {
 #[derive(Clone, Debug)]
 pub struct Func {
     pub name: Name,
-    /// Parameters: a range of [`Checked::locals`] (`locals`) and of [`Ast::params`] (`params`).
+    /// Parameters of the function: a range of [`Checked::locals`] (`locals`) and of [`Ast::params`]
+    /// (`params`).
     pub locals: List,
     pub params: List,
     pub result: Ty,
     /// `None` if the function is defined in another object.
     pub body: Option<BlockId>,
     pub kernel: Option<KernelInfo>,
-    /// Visibility of the function to other objects, and the inlining that an attribute asks for.
+    /// Linkage: whether other objects can call or define the function. Below it, the inlining that an
+    /// attribute asks for.
     pub linkage: Linkage,
     pub inline: Inline,
     /// Whether the program takes the function's address.
@@ -141,7 +144,8 @@ pub struct Checked {
     pub expr_ty: Vec<Ty>,
     /// Meaning of each name and call.
     pub res: Vec<Res>,
-    /// Number of the loop variable, static or constant that each statement declares.
+    /// For each statement that declares a local variable, `shared` variable or constant: the index of what it
+    /// declares.
     pub stmt_decl: Vec<u32>,
     /// For each loop or labelled block, a range of `loop_locals`: the variables that are declared outside and
     /// assigned inside.
@@ -204,8 +208,8 @@ pub struct Scratch {
     lazy_depth: u32,
     /// Struct type of each item.
     struct_ty: Vec<Ty>,
-    /// Pointees that contain structs which are not laid out yet. A type comes after the types that it
-    /// contains.
+    /// Types that pointers point to and that contain structs which are not laid out yet, in an order in which
+    /// a type comes after the types that it contains.
     early: Vec<(Ty, Span)>,
     /// Number of the constant that each item declares.
     const_of_item: Vec<u32>,
@@ -213,14 +217,15 @@ pub struct Scratch {
     item_of_const: Vec<usize>,
     /// Item of each function that is not generic.
     item_of_func: Vec<u32>,
-    /// Functions whose addresses are in constants that were evaluated before functions had signatures.
+    /// Functions whose addresses are used by constants that were evaluated before functions had signatures.
     taken_early: FxHashSet<u32>,
     body: Body,
     unsettled: infer::Unsettled,
     generics: generic::Generics,
     /// `match`es whose arms are checked for coverage when all types are known.
     matches: Vec<ExprId>,
-    /// Pairs of function and variable name of the `shared` variables in bodies, to detect equal names.
+    /// Pairs of function name and variable name for the `shared` variables in bodies; used to detect two
+    /// variables of one name in a function.
     static_names: FxHashSet<(Sym, Sym)>,
     /// Operators of the chains that are being checked.
     chain: Vec<operator::Link>,
@@ -296,7 +301,7 @@ pub fn check(ast: &Ast<'_>, options: &Options<'_>, s: &mut Scratch, sink: &mut S
 }
 
 impl<'a> Checker<'_, 'a> {
-    /// Returns the names that are bound to something that `want` accepts.
+    /// Returns the names whose binding satisfies `want`, as candidates for spelling suggestions.
     fn bound_names(&self, want: impl Fn(Binding) -> bool) -> Vec<&'a str> {
         if self.sink.is_full() {
             return Vec::new();
@@ -357,7 +362,8 @@ impl Checker<'_, '_> {
         self.s.bindings[name.0 as usize]
     }
 
-    /// Closes the scopes opened since `mark`, a length of `shadowed`.
+    /// Closes the scopes that were opened since the list `shadowed` had the length `mark`, and restores the
+    /// names that they hid.
     fn close_scope(&mut self, mark: usize) {
         while self.s.shadowed.len() > mark {
             if let Some((name, binding)) = self.s.shadowed.pop() {
@@ -376,19 +382,21 @@ impl Checker<'_, '_> {
         local
     }
 
-    /// Returns the closest name for the help "a … with a similar name exists".
+    /// Returns the candidate that is spelt most similarly to `name`, for the help "a … with a similar name
+    /// exists".
     fn nearest<'n>(&self, name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-        // A full sink drops the diagnostic, and the search could look at a hundred thousand names.
+        // A full sink drops the diagnostic anyway, and the search may have to compare a hundred thousand
+        // names.
         if self.sink.is_full() { None } else { nearest(name, candidates) }
     }
 
-    /// Reports a value of the wrong type. Returns whether the type fits.
+    /// Reports a value whose type `found` differs from the type `wanted`. Returns whether the types agree.
     fn require(&mut self, id: ExprId, found: Ty, wanted: Ty) -> bool {
         self.require_at(Some(id), self.ast.span(id), found, wanted)
     }
 
-    /// Does the work of [`Checker::require`] for a position; `id` is the expression of the value, if there is
-    /// one.
+    /// Reports a value whose type `found` differs from the type `wanted`, at a given source position. Returns
+    /// whether the types agree. `id` is the expression of the value, if there is one.
     fn require_at(&mut self, id: Option<ExprId>, span: Span, found: Ty, wanted: Ty) -> bool {
         if self.s.checked.types.fits(found, wanted) || self.agree(found, wanted, span) {
             return true;
@@ -417,7 +425,8 @@ impl Checker<'_, '_> {
         false
     }
 
-    /// Returns the help text for a literal of the wrong kind, which should be rewritten and not converted.
+    /// Returns the help text for a literal of the wrong kind, such as `1` for a float. Such a literal should
+    /// be written differently and not converted.
     fn literal_help(&self, id: ExprId, wanted: Ty) -> Option<String> {
         if wanted == Ty::BOOL && self.untyped(id).is_some() {
             return Some("write `true` or `false`".to_string());
@@ -427,7 +436,8 @@ impl Checker<'_, '_> {
             .then(|| "an integer is written without a point".to_string())
     }
 
-    /// Returns the help text for a pointer that must be writable but is the address of an immutable variable.
+    /// Returns the help text for the address of an immutable variable where a pointer to mutable memory is
+    /// required.
     fn address_help(&self, id: ExprId, found: Ty, wanted: Ty) -> Option<String> {
         let types = &self.s.checked.types;
         let (from, to) = (types.as_pointer(found)?, types.as_pointer(wanted)?);
@@ -441,7 +451,7 @@ impl Checker<'_, '_> {
         })
     }
 
-    /// Returns the help text for a call of a function without a result in a place that needs a value.
+    /// Returns the help text for a call that has no value because the called function declares no result.
     fn result_help(&self, id: ExprId, found: Ty, wanted: Ty) -> Option<String> {
         let ExprKind::Call { callee, .. } = self.ast.expr(id).kind else { return None };
         let name = self.ast.name(callee.sym);
@@ -461,7 +471,8 @@ impl Checker<'_, '_> {
         (ty == Ty::UNIT).then(|| "`()` is no value; a function with a result says so: `-> T`".to_string())
     }
 
-    /// Returns the help text that says how to convert one type to the other, if that is possible.
+    /// Returns the help text that says how to convert a value of type `found` to type `wanted`, if a
+    /// conversion exists.
     fn conversion_help(&self, found: Ty, wanted: Ty) -> Option<String> {
         let types = &self.s.checked.types;
         let wanted_name = self.type_name(wanted);

@@ -24,8 +24,8 @@ pub(super) struct Link {
     expect: Ty,
 }
 
-/// Returns the kind of literal that `left op right` is, if both operands are literals without a type and the
-/// result can take any such type.
+/// Returns the kind of literal (integer or float) that `left op right` behaves like, if both operands are
+/// literals without a suffix and the result can have any type of that kind.
 pub(super) fn untyped_binary(
     op: BinaryOp,
     left: Option<Literal>,
@@ -40,7 +40,8 @@ pub(super) fn untyped_binary(
 
 impl Checker<'_, '_> {
     pub(super) fn unary(&mut self, op: UnaryOp, inner: ExprId, span: Span, expect: Ty) -> Ty {
-        // A minus sign belongs to the literal that follows: `-128i8` is in range although `128i8` is not.
+        // A minus sign is treated as part of the literal that follows: `-128i8` is in range although `128i8`
+        // is not.
         if let (UnaryOp::Neg, ExprKind::Int { value, suffix }) = (op, self.ast.expr(inner).kind) {
             let ty = self.int_literal(inner, value, suffix, expect, true);
             return self.set(inner, ty);
@@ -92,8 +93,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks a chain of operators such as `a + b * c - d`. It goes down to the first operand, passing on the
-    /// expected type, and then computes the types upwards.
+    /// Checks a chain of operators such as `a + b * c - d`. It first goes down to the leftmost operand and
+    /// passes the expected type on, and then computes the types of the operations from there upwards.
     pub(super) fn binary(&mut self, id: ExprId, expect: Ty) -> Ty {
         let mark = self.s.chain.len();
         let mut first = id;
@@ -101,8 +102,8 @@ impl Checker<'_, '_> {
             self.s.chain.push(Link { id: first, op, left, right, literal: None, right_is: Ty::NONE, expect });
             first = left;
         }
-        // The result of pointer arithmetic, not its operand, is converted to a generic pointer; pointers that
-        // are compared are not converted.
+        // If a generic pointer is expected, the result of pointer arithmetic is converted to it and not the
+        // operand, so the operand gets no expected type. Pointers that are compared are not converted at all.
         let expect = if self.s.checked.types.as_pointer(expect).is_some() { Ty::NONE } else { expect };
         let end = self.s.chain.len();
         let mut literal = self.untyped(first);
@@ -125,8 +126,8 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// Returns the type to expect of the left operand of a link. As in [`Checker::pair`], a literal takes the
-    /// type of the right operand.
+    /// Returns the type that the context expects of the left operand of operator `n` of the chain. As in
+    /// [`Checker::pair`], a literal gets the type of the right operand.
     fn expected_of_left(&mut self, n: usize, expect: Ty) -> Ty {
         let Link { op, right, literal, .. } = self.s.chain[n];
         if op.is_logic() {
@@ -151,7 +152,7 @@ impl Checker<'_, '_> {
         expect
     }
 
-    /// Returns the type of a link whose left operand has the type `a`.
+    /// Returns the type of one operator of a chain (`link`) whose left operand has type `a`.
     fn apply_link(&mut self, link: Link, a: Ty) -> Ty {
         let Link { id, op, left, right, literal, right_is, expect } = link;
         if op.is_logic() {
@@ -173,8 +174,8 @@ impl Checker<'_, '_> {
         self.binary_type(op, a, b, (left, right), self.ast.span(id))
     }
 
-    /// Returns the type to expect of the right operand after a left operand of type `left`. Pointers are
-    /// compared without a conversion, so nothing is expected for them.
+    /// Returns the type that is expected of the right operand after a left operand of type `left`. Pointers
+    /// are compared without a conversion, so nothing is expected after a pointer.
     fn expected_of_right(&self, left: Ty) -> Ty {
         if self.s.checked.types.as_pointer(left).is_some() { Ty::NONE } else { left }
     }
@@ -305,7 +306,7 @@ impl Checker<'_, '_> {
         self.s.checked.types.lanes(ty).is_some_and(|(scalar, _)| scalar.is_float())
     }
 
-    /// Returns the scalar type of a vector's lanes; any other type is returned unchanged.
+    /// Returns the element type of a vector type; returns any other type unchanged.
     pub(super) fn lane_type(&self, ty: Ty) -> Ty {
         match self.s.checked.types.kind(ty) {
             TyKind::Vector(scalar, _) => Ty::scalar(scalar),
@@ -313,7 +314,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns the type of `p + i`, `p - i` or a comparison of pointers.
+    /// Returns the type of the pointer operation `p + i`, `p - i` or a comparison of pointers; `None` if the
+    /// operands are not of this form.
     fn pointer_binary(&mut self, op: BinaryOp, a: Ty, b: Ty, span: Span) -> Option<Ty> {
         let left = self.s.checked.types.as_pointer(a)?;
         match (op, self.s.checked.types.kind(b)) {
@@ -367,7 +369,7 @@ impl Checker<'_, '_> {
                 .generic_help(a, b)
                 .or_else(|| self.point_help(a, b))
                 .or_else(|| self.conversion_help(b, a)),
-            // One float literal makes the whole chain of literals a float.
+            // If one literal of a chain of literals is a float, the whole chain is a float.
             _ if self.is_float(a) != self.is_float(b) => {
                 let float = if self.is_float(a) { &left } else { &right };
                 Some(format!("convert the integer, `x as {float}`, or write the literal without a point"))

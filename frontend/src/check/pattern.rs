@@ -12,18 +12,18 @@ use std::ops::Range;
 /// How to interpret names in a pattern.
 #[derive(Clone)]
 struct Names {
-    /// Whether the pattern belongs to a `match`. Names of constants then mean the constants, and the pattern
-    /// may compare values.
+    /// Whether the pattern belongs to a `match`. If so, a name of a constant refers to the constant, and the
+    /// pattern may compare values.
     refutable: bool,
     /// Number of the first local variable that the pattern declares.
     first: usize,
-    /// In the alternatives after the first one of `a | b`, the variables that `a` declared. The other
-    /// alternatives declare no variables but must name the same ones.
+    /// Set while an alternative after the first one of `a | b` is checked: the variables that `a` declared.
+    /// Later alternatives declare no variables of their own; they must name the same variables.
     declared: Option<Range<usize>>,
 }
 
-/// Returns the pattern of each part of a value, or `None` for a part without a pattern; `res` is the table of
-/// the meanings of all patterns.
+/// Returns the sub-pattern for each part (element or field) of a value, or `None` for a part that has no
+/// sub-pattern. `res` is the table of the meanings of all patterns.
 pub fn patterns_of_parts(
     ast: &Ast,
     res: &[PatRes],
@@ -112,7 +112,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks a tuple or array pattern, its parts from left to right.
+    /// Checks the sub-patterns of a tuple or array pattern from left to right.
     fn listed_parts(&mut self, id: PatId, list: List, of: Ty, parts: Option<Parts>, names: &Names) {
         let ast = self.ast;
         let pattern = ast.pattern(id);
@@ -138,7 +138,8 @@ impl Checker<'_, '_> {
                 at += skipped;
                 continue;
             }
-            // A wrong pattern still declares its names, so that their uses are not reported too.
+            // The names in a wrong pattern are still declared, with the error type, so that their uses are
+            // not reported too.
             let of = if rests <= 1 { parts.get(at).copied().unwrap_or(Ty::ERROR) } else { Ty::ERROR };
             self.pattern(id, of, names);
             at += 1;
@@ -290,7 +291,7 @@ impl Checker<'_, '_> {
         Some(self.declare(name, of, mutable))
     }
 
-    /// Evaluates the values that pattern `id` compares with, for values of type `of`.
+    /// Evaluates the constants that pattern `id` compares with; the matched values have type `of`.
     fn bounds(&mut self, id: PatId, first: Option<ExprId>, last: Option<ExprId>, of: Ty) {
         let span = self.ast.pattern(id).span;
         if of != Ty::ERROR && self.s.checked.types.as_scalar(of).is_none_or(|scalar| !scalar.is_exact()) {
@@ -319,8 +320,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Computes the first and last value that a pattern matches. If the type was open when the pattern was
-    /// checked, this runs again when the type is known.
+    /// Computes the first and last value that a pattern matches. If the type of the matched value was not
+    /// decided when the pattern was checked, this runs again when the type is known.
     pub(super) fn pattern_bounds(&mut self, id: PatId, of: Ty) {
         let Some(scalar) = self.s.checked.types.as_scalar(of) else { return };
         let pattern = *self.ast.pattern(id);
@@ -340,7 +341,8 @@ impl Checker<'_, '_> {
         let less = |a: u64, b: u64| if scalar.is_signed() { (a as i64) < (b as i64) } else { a < b };
         let exclusive = last.is_some() && !inclusive;
         if less(hi, lo) || (exclusive && hi == lo) {
-            // If the type was open and turned out too small, its literals are reported.
+            // If the type of the matched value was decided late and is too small, the pattern's literals are
+            // reported.
             self.sink.push(
                 Diagnostic::error("E0058", "the range is empty")
                     .label(pattern.span, "no value is in it")

@@ -1,4 +1,5 @@
-//! Checks places: expressions that can be assigned to or have an address.
+//! Checks places: expressions that denote memory or a variable, so that they can be assigned to or have their
+//! address taken.
 
 use super::{Checker, Res};
 use crate::ast::{ExprId, ExprKind, StmtKind};
@@ -22,7 +23,8 @@ pub(super) enum Root {
 }
 
 impl Checker<'_, '_> {
-    /// Returns the root of a checked expression, found by going inwards from the outermost access.
+    /// Returns the root of a checked expression: the variable or pointer that remains when all field
+    /// accesses, indices and swizzles are removed.
     pub(super) fn root(&self, mut id: ExprId) -> Root {
         loop {
             let expr = self.ast.expr(id);
@@ -78,7 +80,8 @@ impl Checker<'_, '_> {
                 if !info.mutable {
                     let (declared, name) = (info.span, self.ast.name(info.name));
                     self.immutable(span, declared, name);
-                    // There is one mistake, the missing `mut` in the declaration, so it is reported once.
+                    // The only mistake is the missing `mut` in the variable's declaration. The variable is
+                    // made mutable here, so that the mistake is reported only once.
                     self.s.checked.locals[local as usize].mutable = true;
                 }
                 if !self.s.body.loops.is_empty() {
@@ -134,7 +137,7 @@ impl Checker<'_, '_> {
         );
     }
 
-    /// Reports an assignment to a swizzle like `v.xx`, which would write one lane twice.
+    /// Reports an assignment to a swizzle such as `v.xx`, which would write one vector element twice.
     fn distinct_lanes(&mut self, id: ExprId) {
         let ExprKind::Field(base, field) = self.ast.expr(id).kind else { return };
         let types = &self.s.checked.types;

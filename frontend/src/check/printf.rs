@@ -33,8 +33,8 @@ impl Checker<'_, '_> {
         Ty::UNIT
     }
 
-    /// Returns the string literal that an argument must be; reports `otherwise` if the argument is no
-    /// literal.
+    /// Returns the string literal that an argument must be. If the argument is not a string literal, reports
+    /// the message `otherwise`.
     fn text(&mut self, arg: ExprId, otherwise: &str) -> Option<Literal> {
         let expr = *self.ast.expr(arg);
         let ExprKind::Str(written) = expr.kind else {
@@ -58,8 +58,8 @@ impl Checker<'_, '_> {
         self.sink.push(Diagnostic::error("E0096", message).label(span, label).help_opt(help));
     }
 
-    /// Checks arguments without a format, so that mistakes in them are reported. Some arguments may be string
-    /// literals.
+    /// Checks the arguments of a `printf` whose format is unusable, so that mistakes in them are still
+    /// reported. Some arguments may be string literals.
     fn arguments(&mut self, args: &[ExprId]) {
         for &arg in args {
             if !matches!(self.ast.expr(arg).kind, ExprKind::Str(_)) {

@@ -218,7 +218,8 @@ impl Checker<'_, '_> {
         let text = self.ast.name(name.sym);
         if !dynamic {
             let size = self.s.checked.types.layout(ty).size;
-            // A single variable that is too large has already been reported.
+            // A single variable that is larger than the limit has already been reported, so it does not count
+            // towards the total.
             let counts = u64::from(size) <= MAX_SHARED;
             self.s.body.shared_bytes += if counts { u64::from(size.next_multiple_of(16)) } else { 0 };
         }
@@ -305,7 +306,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns the type of a tuple of places that is assigned to; `_` accepts any type.
+    /// Returns the type of a tuple of assignable expressions on the left of an assignment; `_` accepts a
+    /// value of any type.
     fn places(&mut self, id: ExprId) -> Ty {
         let ty = match self.ast.expr(id).kind {
             ExprKind::Tuple(list) => {
@@ -366,7 +368,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks the bounds and step of a range and returns the type of the loop counter.
+    /// Checks the bounds and the step of a `for` loop's range, and returns the type of the loop counter.
     fn range(&mut self, from: ExprId, to: ExprId, step: Option<ExprId>) -> Ty {
         let (a, b) = self.pair(from, to, Ty::NONE);
         if a == Ty::ERROR || b == Ty::ERROR {

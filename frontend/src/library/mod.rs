@@ -5,8 +5,9 @@
 //! compiled from a separate source and appended to the module's functions. A kernel thus pays only for the
 //! library functions that it calls.
 //!
-//! `erf` of `f64` is the item `erf_f64`, or `erf_T` if the text is the same for both types. If there is no
-//! item for `f32`, the function is computed in `f64` and its result is rounded.
+//! Naming, with `erf` as the example: the function for `f64` is the item `erf_f64`, or the template `erf_T`
+//! if the text is the same for `f32` and `f64`. If there is no item for `f32`, the function is computed in
+//! `f64` and its result is rounded.
 
 use crate::{Context, Options};
 use ir::{FuncId, Global, GlobalData, Module, Op, SrcLoc};
@@ -38,7 +39,8 @@ const TEXTS: &[&str] = &[
 static ITEMS: LazyLock<FxHashMap<&str, &str>> =
     LazyLock::new(|| TEXTS.iter().flat_map(|text| text.split("\n\n")).filter_map(item).collect());
 
-/// Returns the name and the text of the item in a paragraph, without the comment above the item.
+/// Returns the name and the text of the item that a paragraph of the library's source consists of, without
+/// the comment above the item.
 fn item(paragraph: &str) -> Option<(&str, &str)> {
     let mut text = paragraph;
     while text.starts_with("//") {
@@ -56,7 +58,7 @@ pub fn has(name: &str) -> bool {
     ITEMS.contains_key(name) || template(name).is_some()
 }
 
-/// Returns the template text of a function and the type to put into it.
+/// Returns the source text of a library function with a placeholder for its type, and the type to insert.
 fn template(name: &str) -> Option<(&'static str, &str)> {
     let (stem, ty) = name.rsplit_once('_')?;
     let text = *ITEMS.get(format!("{stem}_T").as_str())?;
@@ -78,7 +80,8 @@ fn text_of(name: &str) -> Option<Cow<'static, str>> {
     Some(text.into())
 }
 
-/// Returns a source with these functions, in this order, followed by all functions that they need.
+/// Returns the source of these library functions in this order, followed by all library functions that they
+/// call.
 fn source(names: &[SmolStr]) -> String {
     let mut text = String::new();
     let mut needed: Vec<SmolStr> = names.to_vec();
@@ -96,8 +99,8 @@ fn source(names: &[SmolStr]) -> String {
     text
 }
 
-/// Compiles these library functions and appends them to the module, whose calls refer to them by numbers
-/// after those of its own functions.
+/// Compiles the named library functions and appends them to the module's functions in the order of `names`.
+/// Calls in the module already refer to the library functions by the numbers that they get here.
 ///
 /// The functions have no position in the user's source. When such a function is inlined, its instructions get
 /// the position of the call.

@@ -1,11 +1,12 @@
-//! Passes values to and from functions that other objects know or that are called through their addresses, as
-//! the calling convention requires: dword by dword.
+//! Passes arguments and results of functions that other objects know or that are called through their
+//! addresses. The calling convention passes them dword by dword, each dword in a register or a stack slot
+//! (here called a place).
 //!
 //! In the IR, the parameters of such a function are its argument registers in order, followed by its stack
-//! slots. A 32-bit parameter stands for one place and a 64-bit parameter for two; an unused place is a
-//! parameter whose value is zero. Results are passed in the same way. Code generation therefore only counts
-//! places and need not know about structs. The crate `callconv` decides which part of a value goes to which
-//! place.
+//! slots. A 32-bit parameter stands for one place and a 64-bit parameter for two. A place that carries no
+//! value is a parameter whose value is zero. Results are passed in the same way. Code generation therefore
+//! only counts places and need not know about structs. The crate `callconv` decides which part of a value
+//! goes to which place.
 //!
 //! For a call through an address, caller and callee derive the same [`Border`] from the function's type. If
 //! the convention cannot pass a type (vectors of `bool`) and the function is not visible to other objects,
@@ -25,23 +26,25 @@ pub struct Abi<'a> {
     pub target: &'a isa::Subtarget,
     /// Variant of the convention.
     pub convention: callconv::Convention,
-    /// Source language that clang assumes for the other side of a call.
+    /// Source language that clang is assumed to have compiled the other side of a call from; some rules of
+    /// the convention depend on it.
     pub language: callconv::Language,
 }
 
 impl<'a> Abi<'a> {
-    /// Returns the convention of LLVM 19 for C and similar languages, so that objects link with clang's
-    /// objects.
+    /// Returns the calling convention of LLVM 19 for C and similar languages, so that this compiler's objects
+    /// can be linked with clang's objects.
     pub fn today(target: &'a isa::Subtarget) -> Self {
         Abi { target, convention: callconv::Convention::default(), language: callconv::Language::C }
     }
 }
 
-/// Part of a fragment that is in a dword: which bits of the fragment, and where in the dword.
+/// Describes the part of a fragment (scalar) that is passed in a dword: which bits of the fragment, and their
+/// position in the dword.
 #[derive(Clone, Copy, Debug)]
 struct Bits {
     leaf: usize,
-    /// Number of the first bit in the fragment (`from`) and in the dword (`shift`).
+    /// Number of the first bit: `from` is counted in the fragment (scalar), `shift` in the dword.
     from: u32,
     shift: u32,
     count: u32,
@@ -78,12 +81,12 @@ impl Unit {
 pub struct Border {
     params: Vec<(Ty, Vec<Unit>)>,
     result: Vec<Unit>,
-    /// Set if the result is returned in memory: how its address is passed, and whether the address is the
-    /// first argument.
+    /// Set if the result is returned in memory. Says how the address of that memory is passed, and whether
+    /// the address is the first argument.
     stored: Option<(Unit, bool)>,
 }
 
-/// A scalar in the memory image of a value: byte offset, number of bits, and type in the IR.
+/// A scalar of a value that is laid out in memory: byte offset, number of bits, and type in the IR.
 struct Leaf {
     at: u32,
     bits: u32,
@@ -148,7 +151,8 @@ fn foreign(types: &Types, ty: Ty, out: &mut callconv::Types) -> Result<callconv:
     }
 }
 
-/// Returns the type to pass to `callconv`. An array is passed as a struct that contains the array.
+/// Returns the type in the form that `callconv` takes. A parameter of array type is passed as a struct that
+/// contains the array.
 fn whole(types: &Types, ty: Ty, out: &mut callconv::Types) -> Result<callconv::TypeId, String> {
     let id = foreign(types, ty, out)?;
     match types.kind(ty) {
@@ -157,7 +161,8 @@ fn whole(types: &Types, ty: Ty, out: &mut callconv::Types) -> Result<callconv::T
     }
 }
 
-/// Returns how a function with these parameters and this result is called.
+/// Returns the border of a function with these parameter types and this result type: which part of which
+/// value is passed in which place.
 ///
 /// # Errors
 /// A text that says what the convention or this compiler cannot pass.
@@ -205,7 +210,7 @@ pub fn border(types: &Types, abi: &Abi<'_>, params: &[Ty], result: Ty) -> Result
     Ok(border)
 }
 
-/// Iterator state over the places in order: the next place, and the last argument register.
+/// State of an iteration over the places in order: the next place, and the last argument register.
 struct Walk {
     next: Place,
     last: u16,
@@ -281,7 +286,8 @@ impl Walk {
         Ok(units)
     }
 
-    /// Returns whether `piece` is the second half of a 64-bit value and is in the next place.
+    /// Returns whether `piece` is the second half of a 64-bit value and is passed in the place directly after
+    /// the first half.
     fn takes_next(&self, piece: Option<&Piece>, offset: u32) -> bool {
         piece.is_some_and(|piece| piece.offset == offset && piece.bits == 32 && piece.place == self.next)
     }
@@ -333,13 +339,14 @@ fn scalars(types: &Types, ty: Ty, out: &mut Vec<Scalar>) {
 }
 
 impl Lower<'_, '_> {
-    /// Returns the border of a function type, or `None` if the convention cannot pass one of its types.
+    /// Returns the border of a function type (how its values are passed), or `None` if the convention cannot
+    /// pass one of its types.
     pub(super) fn border_of(&self, params: &[Ty], result: Ty) -> Option<Border> {
         border(&self.checked.types, self.abi.as_ref()?, params, result).ok()
     }
 
-    /// Emits a call of a function that takes its arguments as `border` says. Returns the fragments of the
-    /// result.
+    /// Emits a call of a function whose arguments and result are passed as `border` says. Returns the
+    /// fragments (scalars) of the result.
     pub(super) fn call_over(
         &mut self,
         border: &Border,
@@ -379,8 +386,9 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Adds the parameters of a function that is called as `border` says. Returns the fragments of each
-    /// source parameter, and the address at which the result must be stored if it is returned in memory.
+    /// Adds the IR parameters of a function whose arguments are passed as `border` says. Returns the
+    /// fragments (scalars) of each source parameter, and the address at which the result must be stored if it
+    /// is returned in memory.
     pub(super) fn enter_over(&mut self, border: &Border) -> (Vec<Val>, Option<Value>) {
         let types = border.signature().params;
         let params: Val = types.iter().map(|&ty| self.func.add_param(self.block, ty)).collect();
@@ -400,7 +408,8 @@ impl Lower<'_, '_> {
         (values, stored)
     }
 
-    /// Rewrites each `ret` of the function so that it returns the result as `border` says.
+    /// Rewrites each `ret` of the function so that it returns the result in the registers or the memory that
+    /// the calling convention prescribes (`border`).
     pub(super) fn leave_over(&mut self, border: &Border, stored: Option<Value>, result: Ty) {
         self.func.results = border.signature().results;
         let ends = self.func.layout.iter().copied().filter_map(|block| {
@@ -445,7 +454,7 @@ impl Lower<'_, '_> {
         self.store_leaves(pointer, Mem { align: 1, ..super::plain_mem(space) }, ty, &mut rest);
     }
 
-    /// Appends the values of the IR that pass a value with these fragments.
+    /// Appends the IR values that pass a source value of type `ty` with the fragments (scalars) `leaves`.
     fn send(&mut self, ty: Ty, units: &[Unit], leaves: &[Value], out: &mut Val) {
         for unit in units {
             let value = match unit {
@@ -473,8 +482,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Returns part of a fragment, shifted to its position in the dword. If the part is `alone` in its dword,
-    /// the bits above it are not cleared.
+    /// Returns the bits of a fragment (scalar) that are passed in one dword, shifted to their position in the
+    /// dword. If no other fragment shares the dword (`alone`), the bits above are not cleared.
     fn bits_of(&mut self, leaf: Value, part: &Bits, alone: bool) -> Value {
         let mut value = match self.func.ty(leaf) {
             Type::Bool => self.emit(Op::Cast(CastOp::Zext), &[leaf], Type::I32),
@@ -507,7 +516,8 @@ impl Lower<'_, '_> {
         value
     }
 
-    /// Returns the fragments of a value that was passed as `values`.
+    /// Returns the fragments (scalars) of a source value of type `ty` that was passed as the IR values
+    /// `values`.
     fn receive(&mut self, ty: Ty, units: &[Unit], values: &[Value]) -> Val {
         let (mut types, mut of) = (super::Leaves::new(), Vec::new());
         leaf_types(self.checked, ty, &mut types);
@@ -541,7 +551,8 @@ impl Lower<'_, '_> {
         found.into_iter().enumerate().map(finish).collect()
     }
 
-    /// Returns part of a dword, shifted to its position in the fragment.
+    /// Returns the bits of a dword that belong to one fragment (scalar), shifted to their position in the
+    /// fragment.
     fn part_of(&mut self, word: Value, part: &Bits, wide: bool) -> Value {
         let mut value = word;
         if part.shift > 0 {

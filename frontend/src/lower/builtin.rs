@@ -30,7 +30,7 @@ impl Lower<'_, '_> {
         self.emit(Op::Pos(pos), &[], Type::I32)
     }
 
-    /// Emits the work-item's id in a grid that begins at the global offset.
+    /// Emits the work-item's global id in dimension `d`, counted from the global offset of the dispatch.
     fn offset_id(&mut self, d: u8) -> Value {
         let [offset, id] =
             [Pos::GlobalOffset(d), Pos::GlobalId(d)].map(|pos| self.emit(Op::Pos(pos), &[], Type::I32));
@@ -210,8 +210,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Emits an atomic operation with a result. A float is exchanged as an integer of the same width, because
-    /// memory only holds bits.
+    /// Emits an atomic operation that returns a value. An exchange of floats is done as an exchange of
+    /// integers of the same width, because memory only holds bits.
     fn atomic_op(&mut self, op: Op, operands: &[Value], ty: Type) -> Value {
         if !ty.is_float() || !matches!(op, Op::AtomicRmw { op: RmwOp::Xchg, .. }) {
             return self.emit(op, operands, ty);
@@ -222,7 +222,8 @@ impl Lower<'_, '_> {
         self.emit(Op::Cast(CastOp::Bitcast), &[old], ty)
     }
 
-    /// Returns the memory that a pointer argument points to. For `&x[i]`, known facts about `x` are kept.
+    /// Returns the memory that a pointer argument points to. If the argument is `&x[i]`, what is known about
+    /// `x` (such as its alias class) is kept.
     fn pointee_of_address(&mut self, arg: ExprId) -> super::memory::MemPlace {
         if let crate::ast::ExprKind::AddrOf(inner) = self.ast.expr(arg).kind
             && let super::memory::Place::Memory(place) = self.place(inner)
@@ -364,7 +365,8 @@ impl Lower<'_, '_> {
             .collect()
     }
 
-    /// Lowers a function with two results: the second result is stored through the last argument.
+    /// Lowers a function with two results, such as `sincos`: the call returns the first result and stores the
+    /// second through its last argument, a pointer.
     fn two(&mut self, two: Two, args: &[ExprId]) -> Val {
         let (at, args) = args.split_last().expect("as checked");
         let operands: SmallVec<[Val; 2]> = args.iter().map(|&arg| self.expr(arg)).collect();
@@ -500,7 +502,8 @@ impl Lower<'_, '_> {
         self.words_of(&values, op, lane)
     }
 
-    /// Applies a cross-lane operation, which moves 32 bits, to values of any type.
+    /// Applies a cross-lane operation to values of any type, 32 bits at a time, because the operation moves
+    /// 32 bits.
     pub(super) fn words_of(&mut self, values: &[Value], op: WaveOp, lane: Option<Value>) -> Val {
         values.iter().map(|&value| self.wave_value(value, op, lane)).collect()
     }
@@ -550,8 +553,8 @@ impl Lower<'_, '_> {
         self.emit(Op::Bin(BinOp::Or), &[low, high], Type::I64)
     }
 
-    /// Reinterprets the bits of a value as another type: the lanes are cut into pieces of the smaller lane
-    /// size, which are then joined.
+    /// Reinterprets the bits of a value as another type. The vector elements are cut into pieces of the
+    /// smaller element size, which are then joined to the new elements.
     fn bitcast(&mut self, arg: ExprId, to: Ty) -> Val {
         let from_scalar = self.scalar_of(self.ty_of(arg));
         let to_scalar = self.scalar_of(to);
@@ -574,8 +577,8 @@ impl Lower<'_, '_> {
         pieces.chunks(per_lane).map(|chunk| self.glue(chunk, unit, to_scalar)).collect()
     }
 
-    /// Reinterprets the bits of a value as another type of the same width. An `f16` corresponds to the low
-    /// bits of an `i32`.
+    /// Reinterprets the bits of a value as another type of the same width. An `f16` is converted from and to
+    /// the low 16 bits of an `i32`.
     pub(super) fn rebit(&mut self, value: Value, ty: Type) -> Value {
         let op = match (self.func.ty(value), ty) {
             (from, to) if from == to => return value,
@@ -627,7 +630,8 @@ impl Lower<'_, '_> {
     }
 }
 
-/// Returns the operation on a pair of `f16` values, which is an addition or an exchange.
+/// Returns the read-modify-write operation on a pair of `f16` values that corresponds to `rmw`, an addition
+/// or an exchange.
 fn halves_op(rmw: Rmw) -> RmwOp {
     if rmw == Rmw::Plain(RmwOp::Xchg) { RmwOp::Xchg } else { RmwOp::PkFAdd }
 }

@@ -8,8 +8,8 @@ use crate::types::Ty;
 use ir::{BinOp, Block, IntCc, Op, SrcLoc, UnrollHint, Value};
 use smallvec::SmallVec;
 
-/// Limit on the number of operators in the right operand of `&&` or `||` that is computed unconditionally
-/// instead of with a branch.
+/// Limit on the number of operators in the right operand of `&&` or `||`. Up to this limit, a cheap right
+/// operand is computed unconditionally, which avoids a branch.
 const MAX_CHEAP: u16 = 12;
 
 /// A loop or labelled block that is being lowered.
@@ -19,8 +19,9 @@ pub struct Loop {
     vars: SmallVec<[u32; 8]>,
     pub(super) breaks: Edges,
     pub(super) continues: Edges,
-    /// Counters at the start of the loop: number of operations that depend on other lanes (`crossings`) and
-    /// of `return`s (`returned`).
+    /// Values of two counters at the start of the loop: the number of operations that depend on other lanes
+    /// (`crossings`) and the number of `return`s (`returned`). A later value shows whether the loop contains
+    /// any.
     pub(super) crossings: u32,
     pub(super) returned: usize,
 }
@@ -180,8 +181,8 @@ impl Lower<'_, '_> {
         self.loops.push(Loop { label, vars, breaks, continues, crossings, returned });
     }
 
-    /// Closes a loop or block that only `break`s leave. The value is the part of each `break`'s edge values
-    /// that comes after the variables.
+    /// Closes a loop or block that only `break`s leave, and returns its value. Each `break`'s edge passes the
+    /// values of the variables, followed by the value of the loop or block.
     fn exit_all(&mut self, ty: Ty) -> Val {
         let Some(Loop { mut vars, breaks, .. }) = self.loops.pop() else { return Val::new() };
         let known = vars.len();
@@ -254,7 +255,7 @@ impl Lower<'_, '_> {
         self.merge(ends, self.ty_of(id))
     }
 
-    /// Lowers a branch with two arms and a value of type `ty`. The second arm may be empty.
+    /// Lowers a branch with two arms to a value of type `ty`. The second arm may be missing.
     pub(super) fn branch(
         &mut self,
         cond: Value,
@@ -278,9 +279,9 @@ impl Lower<'_, '_> {
         self.merge([a, b].into_iter().collect(), ty)
     }
 
-    /// Opens a loop: jumps to a header that has a parameter for each variable assigned in the loop and, if
-    /// there is a counter, one for the counter. `lower` lowers the rest of the loop and must end with
-    /// `exit_loop` or `exit_all`.
+    /// Opens a loop: jumps to a new loop header. The header has a parameter for each variable that the loop
+    /// assigns, and one for the counter if there is a counter. The closure `lower` lowers the rest of the
+    /// loop and must end with `exit_loop` or `exit_all`.
     fn enter_loop<T>(
         &mut self,
         head: LoopId,
@@ -310,14 +311,14 @@ impl Lower<'_, '_> {
         self.block = header;
         self.open(label, vars);
         let result = lower(self, header, counter);
-        // The log entries of the loop's assignments refer to the header's parameters; they must refer to the
-        // values from before the loop.
+        // The log of assignments says which values to restore. The entries that the loop made name the
+        // header's parameters as old values; they are replaced by the values from before the loop.
         self.ssa.log_afresh(mark);
         result
     }
 
-    /// Joins all edges to the next iteration and jumps to the header. `more` returns additional arguments for
-    /// the header.
+    /// Joins all edges that continue with the next iteration, and jumps to the loop header. `more` returns
+    /// additional arguments for the header.
     fn back_edge(&mut self, header: Block, more: impl FnOnce(&mut Self) -> Val) {
         let Some(entry) = self.loops.last_mut() else { return };
         let mut edges = std::mem::take(&mut entry.continues);
@@ -335,8 +336,8 @@ impl Lower<'_, '_> {
         self.jump(self.block, header, &args);
     }
 
-    /// Closes the loop. `leg` describes the branch at which the loop condition ends the loop: its block, the
-    /// condition to continue, the block to continue with, and the values of the variables at that point.
+    /// Closes a loop. If the loop ends at a condition, `leg` describes that branch: its block, the condition
+    /// to continue, the block to continue with, and the values of the variables at the branch.
     fn exit_loop(&mut self, leg: Option<(Block, Value, Block, Val)>) {
         let Some(entry) = self.loops.pop() else { return };
         let Some((head, cond, body, values)) = leg else {
@@ -376,7 +377,7 @@ impl Lower<'_, '_> {
         });
     }
 
-    /// Returns the current values of the innermost loop's variables.
+    /// Returns the current values of the variables that the innermost loop assigns.
     fn loop_values(&self) -> Val {
         self.loops.last().map_or_else(SmallVec::new, |entry| self.ssa.values_of(&entry.vars))
     }
@@ -433,8 +434,8 @@ impl Lower<'_, '_> {
         self.exit_loop(Some((head, cond, body_block, leg_values)));
     }
 
-    /// Leaves a loop over `a..=b`, where `b` may be the largest number of its type, if the counter is less
-    /// than one step before `b`. The addition of the step could otherwise wrap around.
+    /// Leaves a loop over `a..=b` if the counter is less than one step before `b`. Without this test, adding
+    /// the step could wrap around, because `b` may be the largest number of its type.
     fn leave_before_end(&mut self, counter: Value, range: Range) {
         let scalar = self.scalar_of(range.ty);
         let left = self.bin(BinOp::Sub, range.to, counter);
@@ -475,7 +476,8 @@ impl Lower<'_, '_> {
         self.ast.expr(id).height <= MAX_CHEAP && self.cheap_within(id, &mut u32::from(MAX_CHEAP))
     }
 
-    /// Does the work of [`Lower::is_cheap`] with a limit of `left` more operators, which it decrements.
+    /// Returns whether an expression is pure and cheap (see [`Lower::is_cheap`]) and has at most `left`
+    /// operators. Subtracts the number of operators from `left`.
     fn cheap_within(&self, mut id: ExprId, left: &mut u32) -> bool {
         loop {
             match self.ast.expr(id).kind {

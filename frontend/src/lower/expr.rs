@@ -9,17 +9,17 @@ use ir::{CastOp, Op, Signature, Space, SrcLoc, Type, Value};
 use smallvec::SmallVec;
 
 impl Lower<'_, '_> {
-    /// Lowers an expression whose value has a single fragment, and returns that fragment.
+    /// Lowers an expression whose value is a single scalar or pointer, and returns it.
     pub(super) fn one(&mut self, id: ExprId) -> Value {
         let values = self.expr(id);
         match values.first() {
             Some(&value) => value,
-            // An expression has no fragments here only in unreachable code.
+            // The value of an expression has no fragments (scalars) here only if the code is unreachable.
             None => self.zero(Type::I32),
         }
     }
 
-    /// Lowers an expression and returns the fragments of its value.
+    /// Lowers an expression and returns the fragments (scalars) of its value.
     pub(super) fn expr(&mut self, id: ExprId) -> Val {
         let expr = *self.ast.expr(id);
         let outer = std::mem::replace(&mut self.loc, SrcLoc(expr.span.start + 1));
@@ -100,7 +100,8 @@ impl Lower<'_, '_> {
     fn address_of(&mut self, inner: ExprId) -> Val {
         match self.place(inner) {
             super::memory::Place::Memory(place) => Val::from_slice(&[self.address(&place)]),
-            // The checker has put every variable whose address is taken into memory.
+            // The checker has put every variable whose address is taken into memory, so other storage does
+            // not need an address here.
             other => self.read(&other),
         }
     }
@@ -119,8 +120,8 @@ impl Lower<'_, '_> {
         values
     }
 
-    /// Replaces the fragments in `values` that are functions by their addresses. `leaves` yields the numbers
-    /// and the bits of the fragments that have not been visited.
+    /// Replaces the fragments (scalars) in `values` that are functions by the addresses of the functions. The
+    /// iterator `leaves` yields index and bits of each fragment that has not been visited yet.
     fn address_leaves<'v>(
         &mut self,
         ty: Ty,
@@ -151,8 +152,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Lowers a struct literal: the fields are evaluated in the order of the literal and returned in the
-    /// order of the declaration.
+    /// Lowers a struct literal. The fields are evaluated in the order of the literal; their values are
+    /// returned in the order of the struct's declaration.
     fn struct_literal(&mut self, ty: Ty, inits: List) -> Val {
         let mut given = SmallVec::<[_; 8]>::new();
         for n in inits.range() {
@@ -202,7 +203,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Returns the type of a variable or constant that is called, if that is a function type.
+    /// Returns the type of a variable or constant that a call names, if it is of function type.
     fn called_type(&self, res: Res) -> Option<Ty> {
         let ty = match res {
             Res::Local(local) => self.checked.locals[local as usize].ty,
@@ -252,7 +253,7 @@ impl Lower<'_, '_> {
         self.call_of(func, args, &types)
     }
 
-    /// Emits a call of the function with this number; `types` are the types of its results.
+    /// Emits a call of the module's function number `func`; `types` are the types of its results.
     pub(super) fn call_of(&mut self, func: u32, args: &[Value], types: &[Type]) -> Val {
         let op = Op::Call(func_id(func));
         self.crossings += 1;

@@ -21,8 +21,9 @@ pub struct Home {
 }
 
 impl Lower<'_, '_> {
-    /// Allocates a home for a variable, if variables have homes, and stores the variable's first value there.
-    /// The fragments of the variable are the SSA variables from `first` on.
+    /// Allocates a home (private memory for debuggers) for a variable, if variables have homes, and stores
+    /// the variable's first value there. The fragments (scalars) of the variable are the SSA variables from
+    /// number `first` on.
     pub(super) fn home_of(&mut self, local: u32, first: u32, value: &[Value]) -> Option<Slot> {
         let ty = self.checked.locals[local as usize].ty;
         let layout = self.checked.types.layout(ty);
@@ -31,8 +32,8 @@ impl Lower<'_, '_> {
         }
         let mut leaves = Vec::new();
         leaves_of(self.checked, ty, 0, &mut leaves);
-        // A generic pointer that is never stored can be traced to a pointer of a known address space, which
-        // some processors need.
+        // If a generic pointer is never stored, the compiler can trace it to a pointer of a known address
+        // space, which some processors need. Such pointers therefore get no home.
         let is_generic = |&(_, ty): &(u32, Ty)| {
             self.checked.types.as_pointer(ty).is_some_and(|pointer| pointer.space == Space::Generic)
         };
@@ -48,7 +49,7 @@ impl Lower<'_, '_> {
         Some(slot)
     }
 
-    /// Stores the value of an SSA variable to its home, if it has one.
+    /// Stores the current value of an SSA variable to the variable's home in private memory, if it has one.
     pub(super) fn bring_home(&mut self, var: u32) {
         let Some(Home { slot, offset, ty }) = self.ssa.home(var).filter(|_| !self.dead) else { return };
         let value = self.ssa.get(var);

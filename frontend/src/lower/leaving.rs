@@ -24,7 +24,8 @@ use super::{Lower, Scratch, func_id};
 use ir::{Block, FuncId, IntCc, Linkage, Module, Op, Type, Value, WaveOp};
 use smallvec::SmallVec;
 
-/// A branch back to the header that was added because of calls.
+/// A branch back to the loop header that was added because of calls. It is removed again if the called
+/// functions turn out not to depend on other lanes.
 pub struct WayBack {
     func: FuncId,
     /// Block that ends in the branch, and the number of instructions that the block had before.
@@ -33,7 +34,7 @@ pub struct WayBack {
     callees: SmallVec<[FuncId; 4]>,
 }
 
-/// Returns whether the result of an operation depends on which lanes are active.
+/// Returns whether the result of an operation depends on which lanes are active, as for a ballot.
 fn asks(op: Op) -> bool {
     match op {
         Op::Wave(op) => op != WaveOp::Mbcnt,
@@ -46,8 +47,8 @@ fn asks(op: Op) -> bool {
 /// The blocks of a loop's body, starting with its header.
 struct Body {
     first: usize,
-    /// For each block: whether it is on no path back to the header, and it or an earlier such block on a path
-    /// to it depends on other lanes.
+    /// For each block, whether two facts hold: no path leads from it back to the header, and the block, or an
+    /// earlier block of that kind on a path to it, depends on other lanes.
     asks: Vec<bool>,
     /// For each block: the same for calls.
     calls: Vec<bool>,
@@ -61,9 +62,9 @@ impl Body {
 }
 
 impl Lower<'_, '_> {
-    /// Adds branches back to the header to the exits of the innermost loop that need them. The loop has been
-    /// lowered except for the code that follows it. `leg` is the branch in the loop's head that will be added
-    /// later: its block, and its target in the body.
+    /// Adds never-taken branches back to the header to those exits of the innermost loop that need them. The
+    /// loop has been lowered, but the code after the loop has not. `leg` is the branch in the loop's head
+    /// that will be added later: its block, and its target in the body.
     pub(super) fn keep_together(&mut self, header: Block, leg: Option<(Block, Block)>) {
         let Some(entry) = self.loops.last() else { return };
         let Loop { crossings, returned, .. } = *entry;
@@ -91,8 +92,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Classifies the blocks of a loop's body. Returns `None` if no path leads back to the header, or if no
-    /// block that only leads out of the loop depends on other lanes or calls a function.
+    /// Classifies the blocks of a loop's body. Returns `None` if there is nothing to do: no path leads back
+    /// to the header, or no block that only leads out of the loop depends on other lanes or calls a function.
     fn body(&self, header: Block, leg: Option<(Block, Block)>) -> Option<Body> {
         let first = header.as_u32() as usize;
         let count = self.func.blocks.len() - first;
@@ -102,7 +103,7 @@ impl Lower<'_, '_> {
             let behind_head = leg.filter(|&(head, _)| head == block(at)).map(|(_, to)| to);
             self.func.succs(block(at)).chain(behind_head).filter_map(number)
         };
-        // There are few back edges, so one or two backward sweeps reach the fixpoint.
+        // A loop has few back edges, so one or two backward sweeps over its blocks reach the fixpoint.
         let mut returns = vec![false; count];
         let mut changed = true;
         while std::mem::take(&mut changed) {
@@ -140,8 +141,9 @@ impl Lower<'_, '_> {
         Some(Body { first, asks, calls })
     }
 
-    /// If a block depends on other lanes or calls functions that may, ends the block with a never-taken
-    /// branch to the header and returns the block that follows. Otherwise returns the block itself.
+    /// Adds a never-taken branch to the loop header at the end of a block if the block depends on other lanes
+    /// or calls functions that may. Returns the block in which lowering continues: the new block after the
+    /// branch, or the block itself if no branch is added.
     fn way_back(&mut self, body: &Body, block: Block, header: Block) -> Block {
         let asks = body.is(&body.asks, block);
         if !asks && !body.is(&body.calls, block) {

@@ -28,7 +28,7 @@ impl Lower<'_, '_> {
             return self.match_by_tests(id, value, arms);
         }
         let value = self.one(value);
-        // The last arm is the default: it gets all values that no other arm matches.
+        // The last arm is the default of the switch: it gets all values that no other arm matches.
         let default = arms.len - 1;
         let cases = first_wins(self.wanted(List { len: default, ..arms }, self.scalar_of(value_ty)));
         if cases.is_empty() || self.dead {
@@ -113,7 +113,7 @@ impl Lower<'_, '_> {
         self.merge(ends, self.ty_of(id))
     }
 
-    /// Returns the ranges that the arms match, as unsigned numbers of the IR type's width.
+    /// Returns the ranges of values that the arms match, as unsigned numbers of the IR type's width.
     fn wanted(&self, arms: List, scalar: Scalar) -> Vec<Wanted> {
         let max = u64::MAX >> (64 - scalar.ir().bits());
         let mut all = Vec::with_capacity(arms.len as usize);
@@ -143,7 +143,7 @@ impl Lower<'_, '_> {
     }
 }
 
-/// Returns the switch for these cases; the last arm is the default.
+/// Returns the IR switch for these ranges of values; the last arm is the default.
 fn switch(cases: &[Wanted], blocks: &[Option<Block>]) -> SwitchData {
     let mut data = SwitchData::default();
     let mut edge_of = vec![0; blocks.len()];

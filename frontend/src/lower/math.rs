@@ -1,8 +1,7 @@
-//! Expands mathematical functions to a few operations around the approximations of the hardware.
-//!
-//! The hardware's `exp2` and `log2` are accurate to 1 ulp but flush denormals, so the argument or the result
-//! is scaled if it is denormal. `exp` and `log` multiply by a constant that is split in two parts, because
-//! the error of a single product would grow with the result.
+//! Expands mathematical functions to a few operations around the hardware's approximate instructions.  The
+//! hardware's `exp2` and `log2` are accurate to 1 ulp but flush denormals, so a denormal argument or result
+//! is scaled. `exp` and `log` multiply by a constant that is split in two parts, because the error of a
+//! single product would grow with the result.
 
 use super::{Lower, Val};
 use crate::builtins::Math;
@@ -10,7 +9,8 @@ use crate::library;
 use ir::{BinOp, CastOp, FloatCc, Op, TernOp, Type, UnOp, Value};
 use smol_str::{SmolStr, format_smolstr};
 
-/// log2(e) and ln(2), each as the nearest `f32` and the `f32` nearest to the remainder.
+/// log2(e) (and below, ln(2)) as a sum of two `f32`: the nearest `f32`, and the `f32` nearest to the
+/// remainder.
 const LOG2_E: (f64, f64) = split(std::f64::consts::LOG2_E);
 const LN_2: (f64, f64) = split(std::f64::consts::LN_2);
 
@@ -71,8 +71,8 @@ impl Lower<'_, '_> {
         self.emit(Op::Cast(CastOp::FTrunc), &[result], Type::F16)
     }
 
-    /// Calls a function of the library. If the library has the function only for `f64`, the operands are
-    /// widened and the result is rounded.
+    /// Calls a function of the mathematical library. If the library has the function only for `f64`, the
+    /// operands are widened to `f64` and the result is rounded.
     pub(super) fn library(&mut self, name: &str, ty: Type, x: &[Value]) -> Value {
         if ty == Type::F16 && name != "nextafter" {
             return self.by_single(x, |lower, x| lower.library(name, Type::F32, x));
@@ -109,7 +109,8 @@ impl Lower<'_, '_> {
         self.call_of((self.checked.funcs.len() + number) as u32, x, results)
     }
 
-    /// Emits 2^x. Below -126 the result is denormal, so 2^(x+64) * 2^-64 is computed there.
+    /// Emits 2^x. For x below -126 the result is denormal, which the hardware would flush to 0, so 2^(x+64) *
+    /// 2^-64 is computed instead.
     fn exp2(&mut self, x: Value) -> Value {
         let ty = Type::F32;
         let limit = self.float(ty, -126.0);
@@ -123,7 +124,8 @@ impl Lower<'_, '_> {
         self.emit(Op::Bin(BinOp::FMul), &[power, scale], ty)
     }
 
-    /// Emits e^x = 2^(x log2 e). The exponent is split: its integer part goes to `ldexp`.
+    /// Emits e^x as 2^(x log2 e). The exponent is split: the fraction goes to `exp2`, the integer part to
+    /// `ldexp`.
     fn exp(&mut self, x: Value) -> Value {
         let ty = Type::F32;
         let (high, low) = (self.float(ty, LOG2_E.0), self.float(ty, LOG2_E.1));
@@ -137,8 +139,8 @@ impl Lower<'_, '_> {
         let power = self.emit(Op::Un(UnOp::NativeExp2), &[part], ty);
         let count = self.emit(Op::Cast(CastOp::FToS), &[whole], Type::I32);
         let result = self.emit(Op::Bin(BinOp::Ldexp), &[power, count], ty);
-        // Outside of these bounds the result is 0 or infinite. For an infinite argument, the parts above are
-        // NaN.
+        // Outside of these bounds the result is 0 or infinite. It is selected explicitly, because the split
+        // exponent above is NaN for an infinite argument.
         let (bottom, top) = (self.float(ty, -104.0), self.float(ty, 89.0));
         let (zero, infinity) = (self.float(ty, 0.0), self.float(ty, f64::INFINITY));
         let below = self.emit(Op::Fcmp(FloatCc::Olt), &[x, bottom], Type::Bool);
@@ -147,7 +149,7 @@ impl Lower<'_, '_> {
         self.emit(Op::Select, &[above, infinity, result], ty)
     }
 
-    /// Returns log2(x), or log2(x * 2^32) if x is denormal, and whether x is denormal.
+    /// Returns two values: log2(x), or log2(x * 2^32) if x is denormal; and whether x is denormal.
     fn scaled_log2(&mut self, x: Value) -> (Value, Value) {
         let ty = Type::F32;
         let limit = self.float(ty, MIN_NORMAL);
@@ -158,7 +160,7 @@ impl Lower<'_, '_> {
         (self.emit(Op::Un(UnOp::NativeLog2), &[argument], ty), tiny)
     }
 
-    /// Emits ln x = log2 x * ln 2 and adds the rounding error of the product back.
+    /// Emits ln x as log2 x * ln 2 and adds the rounding error of the product back.
     fn log(&mut self, x: Value) -> Value {
         let ty = Type::F32;
         let (log, scaled) = self.scaled_log2(x);

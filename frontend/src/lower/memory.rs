@@ -14,7 +14,7 @@ enum Dynamic {
     None,
     /// Signed offset that is as wide as the pointer.
     Full(Value),
-    /// 32-bit offset that is zero-extended to the 64 bits of the pointer.
+    /// 32-bit offset that must be zero-extended to the 64 bits of the pointer.
     Zext(Value),
 }
 
@@ -27,7 +27,8 @@ pub struct MemPlace {
     space: Space,
     flags: MemFlags,
     alias: u16,
-    /// Whether the base is a pointer parameter whose byte offsets fit in 32 bits.
+    /// Whether the base is a pointer parameter of a kernel with `#[small_buffers]`, whose byte offsets fit in
+    /// 32 bits.
     small: bool,
     pub ty: Ty,
 }
@@ -39,11 +40,12 @@ impl MemPlace {
     }
 }
 
-/// Storage or value that an expression denotes. It can be read and, except for a temporary value, written.
+/// What an expression denotes: a variable, a value in memory, or a temporary value. It can be read and,
+/// except for a temporary value, written.
 pub enum Place {
     /// SSA variables, one for each fragment.
     Vars(SmallVec<[u32; 4]>),
-    /// A lane of a vector in SSA variables whose number is known only at run time.
+    /// A vector element whose number is known only at run time; the vector is in SSA variables.
     VarLane(SmallVec<[u32; 4]>, Value),
     Memory(MemPlace),
     /// Some lanes of a vector in memory.
@@ -52,7 +54,7 @@ pub enum Place {
     Temp(Val),
 }
 
-/// Constant offsets below this limit are folded into the place.
+/// Constant offsets below this limit are added to the constant part of the address (`offset`).
 const MAX_OFFSET: i64 = 1 << 30;
 
 impl Lower<'_, '_> {
@@ -94,7 +96,8 @@ impl Lower<'_, '_> {
 
     pub(super) fn slot_place(&mut self, slot: u32, ty: Ty) -> MemPlace {
         let base = self.emit(Op::SlotAddr(ir::Slot::from_u32(slot)), &[], Type::Ptr(Space::Private));
-        // The alias classes below `first` belong to module variables and constants.
+        // Alias classes are numbered: those below `first` belong to module variables and constants, the
+        // following ones to stack slots.
         let first = self.checked.statics.len() + self.checked.consts.len() + 1;
         let alias = u16::try_from(first + slot as usize).unwrap_or(0);
         MemPlace {
@@ -110,8 +113,8 @@ impl Lower<'_, '_> {
     }
 
     fn global_place(&mut self, global: Global, mut class: usize, ty: Ty) -> MemPlace {
-        // All variables whose size the dispatch decides share one block of memory, so they share an alias
-        // class.
+        // All `shared dyn` variables, whose size is known only when the kernel is dispatched, share one block
+        // of memory, so they share an alias class.
         if self.module.globals[global].dynamic {
             class = self.checked.statics.iter().position(|item| item.dynamic).unwrap_or(class);
         }
@@ -154,7 +157,8 @@ impl Lower<'_, '_> {
         self.pointee_at(base, pointer)
     }
 
-    /// Does the work of [`Lower::pointee_of`] for a pointer that has been computed.
+    /// Does the work of [`Lower::pointee_of`]: returns the memory that `pointer` points to. The pointer's
+    /// value `base` has been computed already.
     pub(super) fn pointee_at(&mut self, base: Value, pointer: ExprId) -> MemPlace {
         let ty = self.ty_of(pointer);
         // The checker accepts only pointers here.
@@ -168,7 +172,8 @@ impl Lower<'_, '_> {
             && let Some(n) = local.checked_sub(self.first_param)
             && n < self.params
         {
-            // A mutable parameter may have been assigned, and then its base pointer is unknown.
+            // A mutable parameter may have been assigned another pointer, for which the promise of
+            // `#[small_buffers]` need not hold.
             let keeps = !self.checked.locals[local as usize].mutable;
             place.small =
                 self.small_buffers && keeps && matches!(pointer_ty.space, Space::Global | Space::Constant);
@@ -176,8 +181,8 @@ impl Lower<'_, '_> {
         place
     }
 
-    /// Returns the memory that a pointer expression leads to after following pointers to pointers, so that
-    /// this memory contains no pointer itself.
+    /// Returns the memory that a pointer expression finally leads to. If it is a pointer to a pointer, the
+    /// pointers are followed until the memory contains no pointer.
     fn behind_pointers(&mut self, pointer: ExprId) -> MemPlace {
         let mut place = self.pointee_of(pointer);
         while let Some(next) = self.checked.types.as_pointer(place.ty) {
@@ -187,7 +192,7 @@ impl Lower<'_, '_> {
         place
     }
 
-    /// Returns the memory of a constant and creates it at its first use.
+    /// Returns the constant memory that holds the value of a constant. Creates this memory at its first use.
     fn const_place(&mut self, index: u32) -> MemPlace {
         let item = &self.checked.consts[index as usize];
         let global = match self.const_globals[index as usize] {
@@ -231,7 +236,7 @@ impl Lower<'_, '_> {
         self.variable_place(self.checked.res[id.at()], self.ty_of(id))
     }
 
-    /// Returns the place of the item that a name refers to; `ty` is its type.
+    /// Returns the storage or value that a name refers to; `ty` is its type.
     pub(super) fn variable_place(&mut self, res: Res, ty: Ty) -> Place {
         match res {
             Res::Local(local) => {
@@ -270,7 +275,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Stores a value to a new stack slot, because SSA variables cannot be indexed at run time.
+    /// Copies a value from SSA variables to a new stack slot, so that it can be indexed at run time.
     fn spill(&mut self, place: &Place, ty: Ty) -> MemPlace {
         let value = self.read(place);
         let layout = self.checked.types.layout(ty);
@@ -287,7 +292,8 @@ impl Lower<'_, '_> {
             return Place::Memory(self.offset_by(place, index, ty));
         }
         let index_value = self.one(index);
-        // A constant index past the last lane is treated like an index that is only known at run time.
+        // A constant index past the last vector element is treated like an index that is only known at run
+        // time.
         let lanes = self.checked.types.lanes(self.ty_of(base)).map_or(1, |(_, lanes)| u64::from(lanes));
         let lane = self.func.const_bits(index_value).filter(|&lane| lane < lanes);
         match (place, lane) {
@@ -370,8 +376,8 @@ impl Lower<'_, '_> {
         let narrow_pointer = place.space.pointer_bits() == 32;
         if narrow_pointer || (scalar.bits() == 64 && !place.small) {
             let index = if narrow_pointer { self.word_of(index) } else { index };
-            // Sums wrap at the width of the pointer, so a constant addend can be moved to the constant
-            // offset.
+            // The index addition wraps at the width of the pointer, so moving its constant addend to the
+            // constant offset does not change the address.
             let (index, offset) = self.split_constant(index, place.offset, size);
             place.offset = offset;
             let scaled = self.scale(index, size);
@@ -423,7 +429,7 @@ impl Lower<'_, '_> {
         let dynamic = match (place.dynamic, more) {
             (Dynamic::None, more) => more,
             (Dynamic::Full(a), Dynamic::Full(b)) => Dynamic::Full(self.bin(BinOp::Add, a, b)),
-            // The promise of `#[small_buffers]` covers the whole offset, so the sum of the two parts cannot
+            // The promise of `#[small_buffers]` covers the sum of both offsets, so the 32-bit addition cannot
             // wrap.
             (Dynamic::Zext(a), Dynamic::Zext(b)) => Dynamic::Zext(self.bin(BinOp::Add, a, b)),
             (Dynamic::Zext(a), Dynamic::Full(_)) => {
@@ -460,7 +466,8 @@ impl Lower<'_, '_> {
         self.emit(Op::PtrAdd, &[pointer, offset], Type::Ptr(place.space))
     }
 
-    /// Returns the pointer and the attributes for an access to a place.
+    /// Returns the pointer for an access to a value in memory, and the attributes of the access (alias class,
+    /// alignment and so on).
     fn access(&mut self, place: &MemPlace) -> (Value, Mem) {
         let mem = Mem { flags: place.flags, alias: place.alias, ..plain_mem(place.space) };
         let size = i64::from(self.checked.types.layout(place.ty).size);
@@ -608,8 +615,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Loads a vector of 16-bit lanes two lanes per word. (Lanes in private memory are accessed one by one,
-    /// because otherwise variables could not be promoted to SSA values.)
+    /// Loads a vector of 16-bit elements, two elements with each 32-bit load. Elements in private memory are
+    /// loaded one by one, because otherwise variables could not be promoted to SSA values.
     fn load_halves(
         &mut self,
         pointer: Value,
@@ -650,7 +657,8 @@ impl Lower<'_, '_> {
         self.bin(BinOp::Or, low, high)
     }
 
-    /// Stores a vector of 16-bit lanes two lanes per word; see [`Lower::load_halves`].
+    /// Stores a vector of 16-bit elements, two elements with each 32-bit store, except in private memory; see
+    /// [`Lower::load_halves`].
     fn store_halves(
         &mut self,
         pointer: Value,
@@ -692,7 +700,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Stores the fragments of a type, which it takes from the front of `value`.
+    /// Stores the fragments (scalars) of a value of type `ty`, and removes them from the front of `value`.
     pub(super) fn store_leaves(&mut self, pointer: Value, mem: Mem, ty: Ty, value: &mut &[Value]) {
         let checked = self.checked;
         match checked.types.kind(ty) {
@@ -762,19 +770,19 @@ impl Lower<'_, '_> {
     }
 }
 
-/// Returns `offset + count * size` if that is small enough for an instruction.
+/// Returns `offset + count * size` if the sum is small enough to be the constant offset of an address.
 fn fold(offset: i64, count: i64, size: u32) -> Option<i64> {
     let sum = offset.checked_add(count.checked_mul(i64::from(size))?)?;
     (sum.abs() < MAX_OFFSET).then_some(sum)
 }
 
-/// Returns an alignment that each of the [`runs`] of a vector has.
+/// Returns an alignment in bytes that every access of [`runs`] to a vector has.
 fn run_align(scalar: Scalar, align: u32) -> u32 {
     if scalar.bytes() < 4 { scalar.bytes() } else { align.min(16) }
 }
 
-/// Returns accesses of at most 16 bytes that together cover a vector: first lane and number of lanes of each.
-/// Lanes smaller than a dword are accessed one by one.
+/// Splits a vector into memory accesses of at most 16 bytes. Returns the first element and the number of
+/// elements of each access. Elements smaller than a dword are accessed one by one.
 fn runs(scalar: Scalar, lanes: u8) -> impl Iterator<Item = (u32, u32)> {
     let lanes = u32::from(lanes);
     let step = if scalar.bytes() < 4 { 1 } else { 16 / scalar.bytes() };

@@ -76,7 +76,7 @@ pub fn lower(
     module
 }
 
-/// Attaches each record of debug information to the instruction that follows the record.
+/// Attaches each record of debug information to the instruction that follows it in the block.
 #[cold]
 fn begin_tracks(module: &mut Module, describer: track::Describer) {
     for func in module.funcs.values_mut() {
@@ -91,7 +91,7 @@ fn begin_tracks(module: &mut Module, describer: track::Describer) {
 /// Working memory that is reused from function to function.
 #[derive(Default)]
 pub struct Scratch {
-    /// Module variable of each constant that is indexed at run time; it is in constant memory.
+    /// For each constant that is indexed at run time, the module variable in constant memory that holds it.
     const_globals: Vec<Option<Global>>,
     /// First SSA variable, or stack slot, of each local variable.
     local_at: Vec<u32>,
@@ -99,7 +99,7 @@ pub struct Scratch {
     loops: Vec<control::Loop>,
     returns: Vec<ssa::Edge>,
     ways_back: Vec<leaving::WayBack>,
-    /// Positions of the line starts, once something has asked for a line.
+    /// Byte offsets at which the lines of the source begin; computed when a line number is first needed.
     lines: Option<printf::Lines>,
     /// Library functions that the program calls. They are numbered after the program's functions.
     pub library: Vec<SmolStr>,
@@ -130,7 +130,8 @@ fn static_data(checked: &Checked, item: &crate::check::StaticItem) -> GlobalData
     }
 }
 
-/// Writes fragments to the bytes of a value of a type, and records the addresses of functions.
+/// Writes the fragments (scalars) of a value of type `ty` to the bytes of its memory image, and records where
+/// addresses of functions belong.
 fn write_bytes(
     checked: &Checked,
     ty: Ty,
@@ -161,7 +162,7 @@ fn write_bytes(
     }
 }
 
-/// Returns the function whose address a fragment of a constant is, or `None` for a null pointer.
+/// Decodes a fragment (scalar) of function type: returns the function, or `None` for a null pointer.
 fn function_of(leaf: u64) -> Option<FuncId> {
     u32::try_from(leaf).ok()?.checked_sub(1).map(func_id)
 }
@@ -195,29 +196,30 @@ struct Lower<'l, 'a> {
     func: Function,
     /// Block that new instructions are appended to.
     block: Block,
-    /// Whether `block` is unreachable. It is then not in the layout.
+    /// Whether the code that is being lowered (`block`) is unreachable. The block is then not added to the
+    /// function's layout.
     dead: bool,
     loc: SrcLoc,
     ssa: &'l mut ssa::Env,
     /// First SSA variable, or stack slot, of each local variable.
     local_at: &'l mut Vec<u32>,
-    /// The parameters are the `params` locals from `first_param` on.
+    /// The function's parameters are `params` local variables, beginning with number `first_param`.
     params: u32,
     first_param: u32,
     loops: &'l mut Vec<control::Loop>,
     returns: Vec<ssa::Edge>,
     /// Number of the function in the module.
     number: u32,
-    /// Number of operations so far that depend on other lanes, or call functions that may.
+    /// Number of operations lowered so far that depend on other lanes, or that call functions which may.
     crossings: u32,
     ways_back: &'l mut Vec<leaving::WayBack>,
     lines: &'l mut Option<printf::Lines>,
     library: &'l mut Vec<SmolStr>,
     describer: &'l mut Option<Box<track::Describer>>,
-    /// Whether variables have homes in private memory; see [`home`].
+    /// Whether each variable is also stored in private memory, its home; see [`home`].
     has_homes: bool,
-    /// Byte offsets of the scope of the variables that are declared next: where it starts, if not at their
-    /// declarations, and where it ends.
+    /// Range of source positions in which the variables that are declared next are visible: where it starts
+    /// (`None` if at their declarations) and where it ends.
     scope_start: Option<u32>,
     scope_end: u32,
 }
@@ -312,13 +314,14 @@ fn lower_function(
     func
 }
 
-/// Returns how a function is called that other objects know or whose address is taken; `None` for all other
-/// functions.
+/// Returns how the calling convention passes the arguments and the result of a function that other objects
+/// know or whose address is taken; `None` for all other functions.
 fn border_of(checked: &Checked, abi: Option<&border::Abi<'_>>, info: &Func) -> Option<border::Border> {
     let passes = info.kernel.is_none() && (info.taken || info.linkage != Linkage::Local);
     let abi = abi.filter(|_| passes)?;
     let params: Vec<Ty> = checked.locals[info.locals.range()].iter().map(|local| local.ty).collect();
-    // The checker has reported functions that cannot be passed to other objects.
+    // `None` also results for types that cannot be passed, but the checker has already reported such
+    // functions.
     border::border(&checked.types, abi, &params, info.result).ok()
 }
 
@@ -338,8 +341,8 @@ fn leaf_types(checked: &Checked, ty: Ty, out: &mut impl Extend<Type>) {
 }
 
 impl Lower<'_, '_> {
-    /// Defines the parameters of a function that receives them as `border` says. Returns the address at which
-    /// the result must be stored if it is returned in memory.
+    /// Defines the parameters of a function whose arguments are passed as `border` says. Returns the address
+    /// at which the result must be stored if the result is returned in memory.
     fn params_over(&mut self, border: &border::Border, info: &Func) -> Option<Value> {
         let (values, stored) = self.enter_over(border);
         for (local, value) in info.locals.range().zip(values) {
@@ -348,7 +351,8 @@ impl Lower<'_, '_> {
         stored
     }
 
-    /// Defines the parameters of a plain function, which are the parameters of its entry block.
+    /// Defines the parameters of a function that only the module calls: they are the parameters of the entry
+    /// block.
     fn function_params(&mut self, info: &Func) {
         for local in info.locals.range() {
             let mut types = Leaves::new();
@@ -358,7 +362,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Defines the parameters of a kernel, which are loaded from the kernarg segment.
+    /// Defines the parameters of a kernel, whose values are loaded from the kernarg segment.
     fn kernel_params(&mut self, source: &str, info: &Func, mut kernel: KernelInfo) -> KernelInfo {
         let mut offset = 0;
         let mut loads = SmallVec::<[_; 8]>::new();
@@ -366,7 +370,8 @@ impl Lower<'_, '_> {
         kernel.params.reserve(info.params.len as usize);
         for (local, written) in info.locals.range().zip(&self.ast.params[info.params.range()]) {
             let local_info = &self.checked.locals[local];
-            // For a host that has only the object, the type's name includes the layout of a struct.
+            // The metadata's type name includes the layout of a struct, for hosts that have only the object
+            // file.
             let type_name = match self.checked.types.with_fields(local_info.ty, &self.ast.names) {
                 Some(text) => text.into(),
                 None => self.ast.type_node(written.ty).span.text(source).into(),
@@ -381,16 +386,16 @@ impl Lower<'_, '_> {
             let base = self.emit(Op::Pos(Pos::KernargPtr), &[], Type::Ptr(Space::Constant));
             for (local, ty, offset) in loads {
                 self.loc = SrcLoc(self.checked.locals[local].span.start + 1);
-                // The segment is 16-byte aligned (seed 000, line 1830), so the alignment of an offset is the
-                // alignment of the parameter.
+                // The kernarg segment is 16-byte aligned (seed 000, line 1830), so the alignment of a
+                // parameter's offset is the alignment of its address.
                 let align = if offset == 0 { 16 } else { (1 << offset.trailing_zeros().min(4)) as u8 };
                 let mem = Mem { align, offset: offset as i32, ..plain_mem(Space::Constant) };
                 let mem = Mem { flags: MemFlags::INVARIANT, ..mem };
                 let mut values = Val::new();
                 self.load_leaves(base, mem, ty, &mut values);
                 if self.checked.types.as_pointer(ty).is_some_and(|pointer| pointer.space == Space::Generic) {
-                    // The host has no pointers to shared or private memory, so the pointer must be a global
-                    // one.
+                    // The host cannot pass pointers to shared or private memory, so a generic pointer
+                    // argument must point to global memory.
                     for space in [Space::Global, Space::Generic] {
                         values[0] = self.emit(Op::Cast(CastOp::SpaceCast), &[values[0]], Type::Ptr(space));
                     }
@@ -446,7 +451,8 @@ impl Lower<'_, '_> {
         self.checked.expr_ty[id.at()]
     }
 
-    /// Returns zeros of the right types, for unreachable code or for variables that are never set.
+    /// Returns a zero for each fragment (scalar) of a type, for unreachable code or for variables that are
+    /// never set.
     fn zeros(&mut self, ty: Ty) -> Val {
         let mut types = Leaves::new();
         leaf_types(self.checked, ty, &mut types);
@@ -468,7 +474,8 @@ fn plain_mem(space: Space) -> Mem {
     }
 }
 
-/// Returns the `.value_type` and the number of lanes of a parameter, or of the target of a pointer.
+/// Returns the metadata entry `.value_type` and the number of vector elements of a parameter, or of the type
+/// that a pointer parameter points to.
 fn element_name(checked: &Checked, ty: Ty) -> (&'static str, u8) {
     match checked.types.kind(ty) {
         TyKind::Scalar(Scalar::Bool) => ("u8", 1),

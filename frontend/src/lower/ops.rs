@@ -53,8 +53,8 @@ impl Lower<'_, '_> {
         self.checked.types.lanes(ty).map_or(Scalar::U64, |(scalar, _)| scalar)
     }
 
-    /// Emits an integer operation. Constants are folded here, so that array lengths and similar expressions
-    /// are recognised as constants.
+    /// Emits an integer operation. If both operands are constants, the result is computed here, so that array
+    /// lengths and similar expressions are recognised as constants.
     pub(super) fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
         let ty = self.func.ty(a);
         if let Some(y) = self.func.const_bits(b) {
@@ -84,7 +84,8 @@ impl Lower<'_, '_> {
         self.emit(Op::Bin(op), &[a, b], ty)
     }
 
-    /// Extends the low bits of an 8- or 16-bit integer to 32 bits again after an operation.
+    /// Extends the low bits of an 8- or 16-bit integer to 32 bits again, after an operation that may have
+    /// changed the upper bits.
     pub(super) fn normalise(&mut self, scalar: Scalar, value: Value) -> Value {
         let op = match scalar {
             Scalar::I8 => CastOp::Sext8,
@@ -157,8 +158,8 @@ impl Lower<'_, '_> {
         }
         let outer = self.loc;
         let mut value = self.expr(first);
-        // Set if `value` is the first factor of a product that is fused with the next operator: the other
-        // factor.
+        // Set if a product is waiting to be fused with the next addition or subtraction: `value` is then the
+        // first factor and this the second factor.
         let mut factor: Option<Val> = None;
         for n in (0..links.len()).rev() {
             let (link, op, left, right) = links[n];
@@ -180,8 +181,8 @@ impl Lower<'_, '_> {
         value
     }
 
-    /// Returns whether `op`, with this left operand, may be fused with a product, so that both are rounded
-    /// once.
+    /// Returns whether `op`, whose left operand is `left`, may be fused with a product into one operation
+    /// that rounds once.
     fn contracts(&self, op: BinaryOp, left: ExprId) -> bool {
         let is_float =
             self.checked.types.lanes(self.ty_of(left)).is_some_and(|(scalar, _)| scalar.is_float());
@@ -217,7 +218,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Emits whether all scalars of two tuples are equal (`equal`), or whether at least one pair differs.
+    /// Emits a test whether all scalars of two tuples are equal (`equal`), or whether at least one pair of
+    /// scalars differs (otherwise).
     fn tuple_equality(&mut self, equal: bool, scalars: &[Scalar], a: &Val, b: &Val) -> Value {
         let (op, join) = if equal { (BinaryOp::Eq, BinOp::And) } else { (BinaryOp::Ne, BinOp::Or) };
         let mut all = None;
@@ -281,7 +283,8 @@ impl Lower<'_, '_> {
             .collect()
     }
 
-    /// Emits an operator for each lane; a scalar operand is combined with every lane of the other operand.
+    /// Emits an operator for each vector element. A scalar operand is combined with every element of the
+    /// other operand.
     fn lanewise(&mut self, op: BinaryOp, scalar: Scalar, a: &[Value], b: &[Value]) -> Val {
         (0..a.len().max(b.len())).map(|n| self.scalar_binary(op, scalar, lane(a, n), lane(b, n))).collect()
     }
@@ -333,8 +336,8 @@ impl Lower<'_, '_> {
             _ => BinOp::LShr,
         };
         let result = self.bin(bin, a, b);
-        // The results of bitwise operations, right shifts and remainders of extended operands are already
-        // extended.
+        // Small integers are kept extended to 32 bits. For these operations, the result of extended operands
+        // is extended already, so it is not extended again.
         match op {
             BinaryOp::And | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Shr | BinaryOp::Rem => result,
             _ => self.normalise(scalar, result),
@@ -367,7 +370,8 @@ impl Lower<'_, '_> {
     fn pointer_binary(&mut self, op: BinaryOp, left: ExprId, a: Value, right: ExprId, ty: Ty) -> Val {
         if !op.is_comparison() {
             let value = match op {
-                // `p + i` is the address of `p[i]`, which keeps the known facts about pointer parameters.
+                // `p + i` is lowered as the address of `p[i]`, so that what is known about a pointer
+                // parameter is kept.
                 BinaryOp::Add => {
                     let place = self.pointee_at(a, left);
                     let to = place.ty;
@@ -514,7 +518,7 @@ impl Lower<'_, '_> {
     }
 }
 
-/// Returns lane `n` of a vector, or the scalar that stands for all lanes.
+/// Returns element `n` of a vector; if `values` is a single scalar, returns that scalar for every `n`.
 pub fn lane(values: &[Value], n: usize) -> Value {
     if values.len() == 1 { values[0] } else { values[n] }
 }

@@ -25,8 +25,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Emits the test whether a value of type `ty` matches a pattern. Returns `None` if every value matches.
-    /// Appends the variables that the pattern binds to `bound`.
+    /// Emits a test whether a value of type `ty` matches a pattern and returns its result; returns `None` if
+    /// every value matches. Appends the variables that the pattern declares, with their values, to `bound`.
     pub(super) fn test(&mut self, id: PatId, ty: Ty, value: &[Value], bound: &mut Bound) -> Option<Value> {
         match (self.ast.pattern(id).kind, self.checked.patterns[id.at()]) {
             (kind, _) if let Some(list) = kind.parts() => self.test_parts(list, ty, value, bound),
@@ -40,7 +40,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Returns the type and the range of fragments of each part of a tuple, struct or array.
+    /// Returns, for each part (element or field) of a tuple, struct or array, its type and the range of its
+    /// fragments (scalars) in the whole value.
     fn parts(&self, ty: Ty) -> SmallVec<[(Ty, std::ops::Range<usize>); 4]> {
         let types = &self.checked.types;
         let mut first = 0;
@@ -109,8 +110,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Emits `lo <= value && value <= hi`, without comparisons that are always true. Returns `None` if both
-    /// are.
+    /// Emits `lo <= value && value <= hi`, without a comparison that is always true. Returns `None` if both
+    /// comparisons are always true.
     fn between(&mut self, scalar: Scalar, value: Value, lo: u64, hi: u64) -> Option<Value> {
         let (min, max) = scalar.limits();
         if scalar == Scalar::Bool {
@@ -138,7 +139,8 @@ impl Lower<'_, '_> {
         self.both(a, b)
     }
 
-    /// Lowers `(a, _, p[i]) = value`; the assignments happen from left to right.
+    /// Lowers an assignment to a tuple such as `(a, _, p[i]) = value`; the parts are assigned from left to
+    /// right.
     pub(super) fn assign_parts(&mut self, place: ExprId, ty: Ty, value: &[Value]) {
         match self.ast.expr(place).kind {
             ExprKind::Tuple(list) => {

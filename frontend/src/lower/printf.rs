@@ -102,7 +102,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Converts a value so that it can be printed: a float gets at least 32 bits, any other value becomes an
+    /// Converts a value to a type that can be printed: a float to at least 32 bits, any other value to an
     /// integer.
     fn printable(&mut self, scalar: Scalar, value: Value) -> Value {
         match (self.func.ty(value), scalar) {
@@ -126,7 +126,7 @@ impl Lower<'_, '_> {
         self.kill();
     }
 
-    /// Prints the source position, the error and the work-item's ids, then ends the dispatch.
+    /// Prints the source position, the error and the work-item's ids, and then ends the whole dispatch.
     fn fail(&mut self, position: u32, wrong: &str) -> Val {
         let files = self.files;
         let place = self.lines.get_or_insert_with(|| Lines::new(files())).place(position as usize);
@@ -138,7 +138,8 @@ impl Lower<'_, '_> {
         parts.push(Part::Plain(")\n"));
         self.print(&parts, Stream::Error);
         if self.printf == Printf::Buffer {
-            // The wave does not reach its normal end, so a fence makes the buffer visible to the host.
+            // The wave is aborted and does not reach its normal end, so a fence is needed to make the printed
+            // text visible to the host.
             let spaces = Spaces::GLOBAL;
             self.effect(Op::Fence { order: Order::Release, scope: Scope::System, spaces }, &[]);
         }
@@ -146,8 +147,8 @@ impl Lower<'_, '_> {
         Val::new()
     }
 
-    /// If `check_divisions` is on, emits a test that prints the position of the division and ends the
-    /// dispatch if an integer divisor is zero.
+    /// With the option `check_divisions`, emits a test whether an integer divisor is zero. If it is, the code
+    /// prints the position of the division and ends the dispatch.
     pub(super) fn check_divisor(&mut self, divisor: Value) {
         let is_known = self.func.const_bits(divisor).is_some_and(|bits| bits != 0);
         if !self.check_divisions || is_known {
@@ -159,7 +160,7 @@ impl Lower<'_, '_> {
         self.branch(holds, Ty::UNIT, |_| Val::new(), |lower| lower.fail(position, "division by zero"));
     }
 
-    /// Lowers `assert`: if the condition is false, it is printed and the dispatch ends.
+    /// Lowers `assert`: if the condition is false, the code prints the condition and ends the dispatch.
     pub(super) fn assert(&mut self, args: &[ExprId]) -> Val {
         if !self.asserts {
             return Val::new();

@@ -23,17 +23,19 @@ use smallvec::SmallVec;
 #[derive(Default)]
 pub struct Env {
     values: Vec<Value>,
-    /// Assigned variables and their values before the assignments, oldest first.
+    /// Assigned variables with the values that they had before, oldest assignment first; used to undo
+    /// assignments.
     log: Vec<(u32, Value)>,
     /// Empty list of changes whose memory is reused.
     spare: Changes,
-    /// Fragment of a source variable that each variable holds, if debug information is requested.
+    /// For each SSA variable, which fragment (scalar) of which source variable it holds; empty unless debug
+    /// information is requested.
     owners: Vec<Option<Leaf>>,
     /// Home of each variable in private memory, if it has one.
     homes: Vec<Option<Home>>,
 }
 
-/// A block that will end in a jump, and the values that the jump passes.
+/// A block that will end in a jump, and the arguments that the jump passes to its target.
 pub struct Edge {
     pub block: Block,
     pub values: Val,
@@ -46,7 +48,8 @@ pub type Edges = SmallVec<[Edge; 2]>;
 #[derive(Clone, Copy)]
 pub struct Mark {
     log: usize,
-    /// Variables from this number on did not exist at the mark; changes to these variables are ignored.
+    /// Number of variables at the time of the mark. Later variables did not exist then, so changes to them
+    /// are ignored.
     limit: u32,
 }
 
@@ -54,8 +57,8 @@ pub struct Mark {
 pub struct Arm {
     pub block: Block,
     pub dead: bool,
-    /// Set for an arm that stands for the missing `else` of an `if`: the condition of the branch that skips
-    /// the last arm, and the other target of the branch.
+    /// Set for the missing `else` of an `if`: the condition of the branch that skips the last arm, and the
+    /// branch's other target.
     pub past: Option<(Value, Block)>,
     /// Assigned variables and their values, sorted by variable.
     pub changes: Changes,
@@ -76,13 +79,14 @@ impl Env {
         self.homes.clear();
     }
 
-    /// Records which fragment of a source variable a variable holds.
+    /// Records which fragment (scalar) of which source variable an SSA variable holds.
     pub fn own(&mut self, var: u32, leaf: Leaf) {
         self.owners.resize(self.owners.len().max(var as usize + 1), None);
         self.owners[var as usize] = Some(leaf);
     }
 
-    /// Returns the fragment of a source variable that a variable holds, if debug information is requested.
+    /// Returns which fragment (scalar) of which source variable an SSA variable holds, if debug information
+    /// is requested.
     pub fn owner(&self, var: u32) -> Option<Leaf> {
         self.owners.get(var as usize).copied().flatten()
     }
@@ -98,7 +102,7 @@ impl Env {
         self.homes.get(var as usize).copied().flatten()
     }
 
-    /// Adds variables with these values and returns the number of the first variable.
+    /// Adds SSA variables with these initial values and returns the number of the first one.
     pub fn declare(&mut self, values: &[Value]) -> u32 {
         let first = self.values.len() as u32;
         self.values.extend_from_slice(values);
@@ -142,8 +146,8 @@ impl Env {
         }
     }
 
-    /// Replaces the log entries since `mark` by new entries for the same variables, whose old values are
-    /// those at `mark`.
+    /// Replaces the log entries since `mark` by one new entry for each assigned variable, with the value at
+    /// `mark` as old value.
     pub fn log_afresh(&mut self, mark: Mark) {
         let mut changes = std::mem::take(&mut self.spare);
         self.collect_changes(mark, &mut changes);
@@ -174,8 +178,8 @@ impl Lower<'_, '_> {
         self.func.push(from, Op::Jump(to), args, self.loc);
     }
 
-    /// Ends an arm that began at `arm` and belongs to a branch that began at `start`, and undoes its
-    /// assignments.
+    /// Ends an arm of a branch and undoes the arm's assignments. The arm began at `arm`, the branch at
+    /// `start`.
     pub(super) fn end_arm(&mut self, start: Mark, arm: Mark, result: Val) -> Arm {
         let changes = self.ssa.changes(start);
         self.ssa.rewind(arm);
@@ -188,9 +192,9 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Joins the arms of a branch. The variables must have the values from before the branch. If control
-    /// reaches the end of several arms, these jump to a new block, which has a parameter for each variable
-    /// whose values differ. Returns the value of the branch, which has type `ty`.
+    /// Joins the arms of a branch, after each arm's assignments have been undone. If control reaches the end
+    /// of several arms, they jump to a new block that has a parameter for each variable whose values differ.
+    /// Returns the value of the branch, which has type `ty`.
     pub(super) fn merge(&mut self, mut arms: Arms, ty: Ty) -> Val {
         arms.retain(|arm| !arm.dead);
         self.dead = false;
@@ -226,8 +230,9 @@ impl Lower<'_, '_> {
         self.func.push(arm.block, Op::Br { then, otherwise: join, then_args: 0 }, &all, self.loc);
     }
 
-    /// Gives `join` a parameter for each value that differs between the arms, and sets the variables. Returns
-    /// the result of the branch and the arguments that each arm passes.
+    /// Gives the block `join` a parameter for each value that differs between the arms, and sets the
+    /// variables to the joined values. Returns the result of the branch and the arguments that each arm
+    /// passes.
     fn reconcile(&mut self, join: Block, arms: &[Arm]) -> (Val, SmallVec<[Val; 2]>) {
         let mut args: SmallVec<[Val; 2]> = SmallVec::new();
         args.resize(arms.len(), Val::new());
@@ -256,8 +261,8 @@ impl Lower<'_, '_> {
         (result, args)
     }
 
-    /// Returns the value in `join` that equals `row[n]` when control comes from arm number `n`. Adds a
-    /// parameter if these values differ.
+    /// Returns the value in `join` of a variable whose value is `row[n]` at the end of arm number `n`. Adds a
+    /// parameter to `join` if these values differ.
     fn phi(&mut self, join: Block, row: &[Value], args: &mut [Val]) -> Value {
         if row.iter().all(|&value| value == row[0]) {
             return row[0];
@@ -266,7 +271,8 @@ impl Lower<'_, '_> {
         self.func.add_param(join, self.func.ty(row[0]))
     }
 
-    /// Continues in a block where all edges join and sets `vars` to the values that the edges pass.
+    /// Continues in the block where all edges join, and sets each variable in `vars` to the value that the
+    /// edges pass for it.
     pub(super) fn meet(&mut self, vars: &[u32], edges: &[Edge]) {
         match edges {
             [] => self.kill(),
@@ -290,8 +296,9 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Gives `join` a parameter for each variable whose values differ between the edges (and `leg`, the
-    /// values on one more edge), and sets the variables. Returns the indices of these variables.
+    /// Gives `join` a parameter for each variable whose values differ between the edges, and sets the
+    /// variables to the joined values. `leg` is the values on one more edge. Returns the indices of the
+    /// variables that got a parameter.
     pub(super) fn join_params(
         &mut self,
         join: Block,

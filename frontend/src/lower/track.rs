@@ -1,8 +1,7 @@
-//! Debug information in the IR: where statements begin, and which value each variable has from which program
-//! point on ([`ir::track`]).
-//!
-//! It is stored in [`Function::track`](ir::Function) if debug information is requested. The generated
-//! instructions are the same with and without it.
+//! Records debug information in the IR: at which instructions statements begin, and which value each variable
+//! has from which program point on ([`ir::track`]).  The information is stored in
+//! [`Function::track`](ir::Function) if debug information is requested. The generated instructions are the
+//! same with and without it.
 
 use super::Lower;
 use crate::ast::Ast;
@@ -24,10 +23,10 @@ pub const MOST_LEAVES: u32 = 256;
 pub struct Describer {
     pub description: Description,
     numbers: FxHashMap<Ty, u32>,
-    /// Working memory: fragments of the variable that is being described.
+    /// Working memory: fragments (scalars) of the variable that is being described.
     leaves: Vec<(u32, Ty)>,
-    /// Number larger than every source position; the positions of inlined copies are offset by multiples of
-    /// it.
+    /// A number larger than every source position. When a function is inlined, a multiple of this number is
+    /// added to the positions in the copy, so that copies can be told apart.
     pub stride: u32,
 }
 
@@ -35,7 +34,7 @@ pub struct Describer {
 const FEW: usize = 12;
 
 impl Describer {
-    /// Starts the description of a program; the functions are added later.
+    /// Starts the debug description of a program; the functions are added later.
     pub fn new(checked: &Checked, ast: &Ast<'_>, source: &str) -> Describer {
         let stride = source.len() as u32 + 2;
         let mut new = Describer { stride, ..Describer::default() };
@@ -52,7 +51,7 @@ impl Describer {
         new
     }
 
-    /// Returns the number of a type and describes the type at its first use.
+    /// Returns the number of a type in the debug description, and describes the type at its first use.
     pub fn number(&mut self, checked: &Checked, ast: &Ast<'_>, ty: Ty) -> u32 {
         if let Some(&known) = self.numbers.get(&ty) {
             return known;
@@ -120,7 +119,7 @@ impl Describer {
         }
     }
 
-    /// Adds the description of a function and gives the function an empty list of records.
+    /// Adds the debug description of a function and gives the function an empty list of debug records.
     pub fn function(&mut self, checked: &Checked, ast: &Ast<'_>, info: &Func, func: &mut Function) {
         let number = self.description.functions.len() as u32;
         let body = info.body.map_or(info.name.span, |body| ast.block(body).span);
@@ -171,8 +170,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Records where a variable is: in memory, or in the SSA variables from `first` on. In the latter case it
-    /// may also have a home.
+    /// Records the location of a variable: memory, or the SSA variables from number `first` on. In the latter
+    /// case, the variable may also have a home in private memory.
     pub(super) fn track_local(&mut self, local: u32, first: u32, home: Option<Slot>) {
         if self.func.track.is_none() {
             return;
@@ -224,8 +223,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Records that an SSA variable has this value at the start of a block whose first instruction is the
-    /// next one.
+    /// Records that an SSA variable has this value at the start of a block. The next instruction to be
+    /// emitted is the block's first one.
     pub(super) fn track_in(&mut self, block: Block, var: u32, value: Value) {
         if let Some(leaf) = self.ssa.owner(var) {
             let next = self.func.insts.next_key();

@@ -1,4 +1,4 @@
-//! Lowers reductions and scans over the lanes of a wave, and moves within rows.
+//! Lowers reductions and scans over the lanes of a wave, and the movement of values within rows of 16 lanes.
 //!
 //! # Idea
 //! If all lanes of the wave are active, which is tested at run time, values move by fixed distances: first
@@ -20,8 +20,8 @@ use ir::{BinOp, CastOp, IntCc, Op, Pos, Type, UnOp, Value, WaveOp};
 
 /// Number of lanes in a row.
 const ROW: u64 = 16;
-/// XOR distances that combine the results of two, four, eight and sixteen lanes: first within four lanes,
-/// then by mirroring eight and sixteen lanes.
+/// XOR distances for combining all lanes of a row in four steps: the first two steps exchange values within
+/// four lanes, and the last two mirror groups of eight and sixteen lanes.
 const BUTTERFLY: [u64; 4] = [1, 2, 7, 15];
 
 /// Lanes that take part in an operation.
@@ -123,7 +123,8 @@ impl Lower<'_, '_> {
         values
     }
 
-    /// Emits for each lane the combined value of all lanes up to itself; all lanes must be active.
+    /// Emits a prefix scan: for each lane, the combined value of all lanes up to and including itself. All
+    /// lanes must be active.
     fn prefixes(&mut self, op: Wide, scalar: Scalar, mut values: Val) -> Val {
         let me = self.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
         let last = self.constant(Type::I32, ROW - 1);
@@ -163,7 +164,8 @@ impl Lower<'_, '_> {
         self.emit(Op::Icmp(IntCc::Eq), &[size, large], Type::Bool)
     }
 
-    /// Reads the value of the last lane of a row. In a wave without that row, it reads a lane that exists.
+    /// Reads the value of the last lane of row `row`. In a wave of 32 lanes, which lacks rows 2 and 3, the
+    /// last lane of the first row is read instead, so that the read is valid.
     fn lane_of_row(&mut self, value: Value, row: u64, large: Value) -> Value {
         let mut lane = self.constant(Type::I32, row * ROW + ROW - 1);
         if row >= 2 {
@@ -173,7 +175,8 @@ impl Lower<'_, '_> {
         self.wave_value(value, WaveOp::ReadLane, Some(lane))
     }
 
-    /// Emits for each lane the combined value of the participating lanes up to itself.
+    /// Emits a prefix scan by pointer jumping: for each lane, the combined value of the participating lanes
+    /// up to and including itself.
     fn jump_back(&mut self, op: Wide, scalar: Scalar, mut values: Val, members: Members) -> Val {
         let me = self.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
         let mut before = self.lane_below(members.mask, me);
@@ -188,14 +191,15 @@ impl Lower<'_, '_> {
                 *value = self.emit(Op::Select, &[some, both, *value], ty);
             }
             if step < 5 {
-                // A lane without a predecessor reads its own pointer, which says that it has none.
+                // A lane that points to no other lane reads its own pointer, which keeps it in that state.
                 before = self.wave_value(before, WaveOp::Shuffle, Some(source));
             }
         }
         values
     }
 
-    /// Reads the values of lane `from`. If `from` is -1, returns the identity of the operation.
+    /// Reads the values that lane `from` holds. If `from` is -1, returns the identity element of the
+    /// operation.
     fn value_of(&mut self, values: &[Value], from: Value, op: Wide, scalar: Scalar) -> Val {
         let me = self.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
         let none = self.constant(Type::I32, u64::from(u32::MAX));
@@ -207,7 +211,7 @@ impl Lower<'_, '_> {
         others.into_iter().map(|other| self.emit(Op::Select, &[some, other, identity], ty)).collect()
     }
 
-    /// Returns the closest lane below `lane` that is in a mask, or -1.
+    /// Returns the number of the closest lane below `lane` whose bit is set in a mask, or -1.
     fn lane_below(&mut self, mask: Value, lane: Value) -> Value {
         let ones = self.constant(Type::I64, u64::MAX);
         let above = self.emit(Op::Bin(BinOp::Shl), &[ones, lane], Type::I64);
@@ -257,7 +261,8 @@ impl Lower<'_, '_> {
         self.int(scalar, value)
     }
 
-    /// Lowers `wave_match`: the mask of the lanes whose values have the same bits in all parts.
+    /// Lowers `wave_match`: returns for each lane the mask of the lanes whose values have the same bits in
+    /// all fragments (scalars).
     pub(super) fn wave_match(&mut self, arg: ExprId) -> Value {
         let values = self.expr(arg);
         let masks: Val = values.into_iter().map(|value| self.match_one(value)).collect();
@@ -300,8 +305,8 @@ impl Lower<'_, '_> {
         self.words_of(&values, WaveOp::Shuffle, Some(from))
     }
 
-    /// Lowers `row_*`, moves among the 16 lanes of a row. A lane whose source is outside the row reads its
-    /// own value.
+    /// Lowers `row_*`, which move values among the 16 lanes of a row. A lane whose source lane is outside the
+    /// row reads its own value.
     pub(super) fn in_row(&mut self, row: Row, args: &[ExprId]) -> Val {
         let values = self.expr(args[0]);
         let count = args.get(1).map(|&count| self.one(count));

@@ -1,5 +1,5 @@
-//! Evaluates `#[cfg(…)]`, conditions on the processor, while the tree is built. An item or statement whose
-//! condition is false is parsed but is not part of the program.
+//! Evaluates `#[cfg(…)]`, conditions on the target processor, during parsing. An item or statement whose
+//! condition is false is parsed but is not added to the program.
 
 use super::{Failed, Parsed, Parser};
 use crate::cfg::{Question, ask};

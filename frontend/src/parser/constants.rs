@@ -9,7 +9,7 @@ use ir::half::Half;
 use isa::spelling::nearest;
 use std::f64::consts;
 
-/// A constant of the float types: its name, its value, and its value in `f32`.
+/// A constant of the float types: its name, its value as `f64`, and its value as `f32`.
 type Real = (&'static str, f64, f32);
 
 const fn real(name: &'static str, value: f64) -> Real {

@@ -62,8 +62,7 @@ impl Parser<'_, '_> {
                 p.binary_from(first, power)
             })?;
             let span = self.ast.span(left).to(self.ast.span(right));
-            // A chain of operators counts as one level, because all code that walks a chain does so in a
-            // loop.
+            // A chain of operators counts as one level of nesting, because no code recurses over a chain.
             let is_chain = matches!(self.ast.expr(left).kind, ExprKind::Binary(..));
             let below = (self.height(left) - u16::from(is_chain)).max(self.height(right));
             left = self.make(ExprKind::Binary(op, left, right), span, below)?;
@@ -108,9 +107,11 @@ impl Parser<'_, '_> {
         self.declared(word, name).is_some()
     }
 
-    /// Returns the index of the token of a name in its declaration with the keyword `word`.
+    /// Returns the index of the token that is the name `name` after the keyword `word` in a declaration, if
+    /// the file has such a declaration.
     fn declared(&self, word: Tok, name: &str) -> Option<usize> {
-        // A full sink drops the diagnostic, and the search could visit a hundred thousand tokens.
+        // A full sink drops the diagnostic anyway, and the search may have to visit a hundred thousand
+        // tokens.
         if self.sink.is_full() {
             return None;
         }
@@ -204,15 +205,16 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Returns whether a `(` after a value is a call: the value may be a function's address and the `(` is on
-    /// the same line.
+    /// Returns whether a `(` after a value begins the arguments of a call. It does if the value may be a
+    /// function's address and the `(` is on the same line.
     fn is_called(&self, value: ExprId) -> bool {
         let may_be = match self.ast.expr(value).kind {
             ExprKind::Index(..)
             | ExprKind::Field(..)
             | ExprKind::Call { .. }
             | ExprKind::CallValue { .. } => true,
-            // The call of a plain name has already been parsed, so the value must have been in parentheses.
+            // A call of a plain name has been parsed elsewhere, so here such a value is called only if it is
+            // in parentheses.
             ExprKind::Name(_) | ExprKind::Deref(_) | ExprKind::Cast(..) => self.last_is(Tok::RParen),
             _ => false,
         };
@@ -300,7 +302,8 @@ impl Parser<'_, '_> {
         Failed
     }
 
-    /// Returns the text `a: …, b: …` for the fields of a struct, if the file declares the struct.
+    /// Returns the text `a: …, b: …` with the field names of a struct for a suggestion, if the file declares
+    /// the struct.
     fn fields_of(&self, name: &str) -> Option<String> {
         let body = self.declared(Tok::Struct, name)? + 2;
         let end = self.kinds[body.min(self.kinds.len())..].iter().position(|&tok| tok == Tok::RBrace)? + body;
@@ -348,7 +351,8 @@ impl Parser<'_, '_> {
         Some(Failed)
     }
 
-    /// Parses with struct literals allowed, because inside delimiters they are unambiguous.
+    /// Runs `f` with struct literals allowed. Inside delimiters they are allowed even in the head of an `if`,
+    /// because they are unambiguous there.
     pub(super) fn with_structs<T>(&mut self, f: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         let outer = std::mem::replace(&mut self.struct_allowed, true);
         let result = f(self);
@@ -371,7 +375,8 @@ impl Parser<'_, '_> {
                 self.make(ExprKind::Str(text), span, 0)
             }
             Tok::Ident | Tok::In => self.named(),
-            // Words of `fence` and `load` are parsed as names; the checker knows where they are allowed.
+            // Keywords that are also arguments of `fence` and `load` are parsed as names here; the checker
+            // knows where they are allowed.
             Tok::Global | Tok::Shared | Tok::Constant | Tok::Private | Tok::Volatile => {
                 let name = self.bump_name();
                 self.make(ExprKind::Name(name.sym), span, 0)
@@ -508,7 +513,7 @@ impl Parser<'_, '_> {
         let mark = self.pending_exprs.len();
         while self.peek() != Tok::RParen {
             let value = self.with_structs(|p| p.expr())?;
-            // The hints in `load(p, volatile | nontemporal)` are parsed as an ordinary `|` operator.
+            // The hints in `load(p, volatile | nontemporal)` were parsed as an ordinary `|` operator.
             self.pending_exprs.push(value);
             if !self.eat(Tok::Comma) {
                 break;
@@ -638,7 +643,7 @@ enum NumberError {
     Large,
     /// A float that is too large for every type.
     Infinite,
-    /// A zero followed by other digits, which is an octal number in C.
+    /// A decimal number that begins with a zero. In C, it would be octal.
     Octal,
 }
 
@@ -702,7 +707,7 @@ fn is_float_text(text: &str) -> bool {
 }
 
 fn parse_float(text: &str) -> Result<ExprKind, NumberError> {
-    // The mantissa and the exponent end before the first letter other than `e`.
+    // The digits end at the first letter other than `e`, where the suffix begins.
     let end = text.bytes().position(|c| c.is_ascii_alphabetic() && c | 0x20 != b'e').unwrap_or(text.len());
     let suffix = suffix(text, end)?;
     if suffix.is_some_and(Scalar::is_int) {

@@ -23,7 +23,8 @@ impl Parser<'_, '_> {
             let is_none = item.is_err() && self.at == before;
             let fails = item.is_err() || self.sink.count() > self.item_told;
             if std::mem::replace(&mut has_failed, fails) {
-                // After a failed item, tokens that begin no item are most likely the rest of that item.
+                // After an item with a syntax error, tokens that begin no item are most likely the rest of
+                // that item, so "expected an item" is not reported again.
                 self.sink.truncate_if(self.item_told, "expected an item");
             }
             let left_out = matches!(item, Ok(LeftOut(true)));
@@ -38,15 +39,15 @@ impl Parser<'_, '_> {
                 self.depth = 0;
                 self.item_begun = false;
                 self.skip_to_item(before);
-                // If text follows the end of the previous item, a brace is missing or superfluous, and that
-                // item was misread too.
+                // Text after the end of the previous item means that a brace is missing or superfluous. That
+                // item was misread too, so it is also recorded as skipped.
                 self.skipped_since(if is_none { last } else { before });
             }
             last = before;
         }
     }
 
-    /// Skips at least one token and then all tokens up to a token that starts an item.
+    /// Skips at least one token, and then all tokens until a token that starts an item.
     fn skip_to_item(&mut self, before: usize) {
         if self.at == before {
             self.bump();
@@ -58,7 +59,7 @@ impl Parser<'_, '_> {
                 Tok::Fn if depth == 0 => return,
                 Tok::LBrace => depth += 1,
                 Tok::RBrace => depth = depth.saturating_sub(1),
-                // These keywords also occur in parameter lists, so they count only at the start of a
+                // These keywords also occur in parameter lists, so they start an item only at the start of a
                 // statement or a line.
                 _ if depth > 0 || !self.begins_statement() && !self.on_new_line() => {}
                 Tok::Extern | Tok::Const | Tok::Param | Tok::Use | Tok::Hash => return,
@@ -107,8 +108,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Parses `use "file.k";`. The file has already been read, when the lexer's tokens were searched for
-    /// `use`.
+    /// Parses `use "file.k";`. The file itself has been read before parsing, when the tokens were searched
+    /// for `use`.
     fn use_item(&mut self, attrs: List) -> Parsed<()> {
         self.bump();
         if self.peek() != Tok::Str {
@@ -145,7 +146,7 @@ impl Parser<'_, '_> {
         Ok((cond, message))
     }
 
-    /// Parses attributes. `#[cfg(…)]` conditions are evaluated immediately.
+    /// Parses attributes. The conditions of `#[cfg(…)]` attributes are evaluated immediately.
     pub(super) fn attrs(&mut self) -> Parsed<List> {
         self.left_out = false;
         let start = self.ast.attrs.len() as u32;
@@ -190,9 +191,9 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// Sets the end of the source ranges that the attributes of an item or statement added to `quiet` from
-    /// index `first` on. The item or statement began at `start`; if `left_out` is set, all warnings in it are
-    /// suppressed.
+    /// Sets the end of the source ranges that the attributes of an item or statement added to `quiet`, from
+    /// index `first` on. The item or statement began at `start`. If a `#[cfg(…)]` condition excludes it
+    /// (`left_out`), all warnings in it are suppressed.
     pub(super) fn end_quiet(&mut self, start: Span, first: usize, left_out: bool) {
         let end = self.last_span().end;
         for (span, _) in &mut self.ast.quiet[first..] {
@@ -261,7 +262,7 @@ impl Parser<'_, '_> {
         self.function(false, false, attrs)
     }
 
-    /// Parses the `;` after a function that another object defines.
+    /// Parses the `;` that takes the place of a body when another object defines the function.
     fn no_body(&mut self) -> Parsed<Option<BlockId>> {
         if self.peek() == Tok::LBrace {
             let help =
@@ -304,7 +305,8 @@ impl Parser<'_, '_> {
     }
 
     /// Parses the name of a parameter. A parameter with a pattern gets the text of the pattern as its name;
-    /// the function's body then begins by taking the parameter apart.
+    /// the pattern is added to `taken_apart`, and the function's body then begins with code that matches the
+    /// parameter with it.
     fn parameter(&mut self, kernel: bool, taken_apart: &mut TakenApart) -> Parsed<Name> {
         if !self.takes_apart() {
             return self.name("a parameter's name");
@@ -321,8 +323,8 @@ impl Parser<'_, '_> {
         Ok(name)
     }
 
-    /// Reports names that occur in two parameters, at least one of which is taken apart. The patterns are
-    /// those from index `first` on.
+    /// Reports names that occur in two parameters, at least one of which is a pattern. The patterns are those
+    /// of `taken_apart` from index `first` on.
     fn one_name_each(&mut self, params: List, mut first: usize, taken_apart: &TakenApart) {
         if taken_apart.is_empty() {
             return;

@@ -71,7 +71,8 @@ impl Parser<'_, '_> {
         LoopId(self.ast.loops.len() as u32 - 1)
     }
 
-    /// Returns the meaning of `#[unroll]`, `#[unroll(n)]` or `#[no_unroll]`; reports all other attributes.
+    /// Returns the unrolling that `#[unroll]`, `#[unroll(n)]` or `#[no_unroll]` asks for; reports all other
+    /// attributes.
     fn unrolling(&mut self, attrs: List) -> UnrollHint {
         let mut hint = UnrollHint::None;
         for attr in &self.ast.attrs[attrs.range()] {
@@ -128,7 +129,7 @@ impl Parser<'_, '_> {
         Ok(Parsed1::Stmt(StmtKind::For { head, var, from, to, inclusive, step, body }, height))
     }
 
-    /// Reports `for (…; …; …)` once and skips the head of the loop.
+    /// Reports a loop head in the style of C, `for (…; …; …)`, once, and skips the head.
     fn c_style_for(&mut self) -> Failed {
         let help = "loops look like `for i in 0..n { … }`, without parentheses".to_string();
         let failed = self.unexpected_with("the loop variable", Some(help));

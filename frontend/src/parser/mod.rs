@@ -71,7 +71,7 @@ pub fn parse<'a>(
         item_begun: false,
         sink,
     };
-    // Rough estimates of the sizes avoid the first few reallocations.
+    // The capacities are rough estimates that avoid the first few reallocations.
     parser.ast.exprs.reserve(tokens.kinds.len() / 2);
     let mut start = 0;
     for &end in &tokens.ends {
@@ -92,12 +92,13 @@ struct Parser<'a, 't> {
     depth: u16,
     symbols: &'t mut Symbols,
     ast: Ast<'a>,
-    /// Lists under construction. They nest, so each function remembers where its own part starts.
+    /// Elements of lists that are being parsed. Lists nest, so each function remembers at which index its own
+    /// elements start.
     pending_exprs: &'t mut Vec<ExprId>,
     pending_stmts: &'t mut Vec<(crate::ast::Stmt, u16)>,
     /// Whether `Name {` may start a struct literal here. It may not in the head of `if`, `while` and `for`.
     struct_allowed: bool,
-    /// Whether a `#[cfg(…)]` condition among the last attributes is false.
+    /// Whether one of the attributes parsed last is a `#[cfg(…)]` whose condition is false.
     left_out: bool,
     /// Column of the first token of the item that is being parsed.
     item_column: usize,
@@ -105,7 +106,8 @@ struct Parser<'a, 't> {
     item_told: usize,
     /// Whether the file has more `{` than `}`; computed when it is first needed.
     more_opened: Option<bool>,
-    /// Whether the start of the next item was found inside the body of the current item.
+    /// Whether the start of the next item was found inside the body of the current item, which then lacks a
+    /// `}`.
     item_begun: bool,
     sink: &'t mut Sink,
 }
@@ -176,8 +178,8 @@ impl<'a> Parser<'a, '_> {
         bad.is_some_and(|n| self.spans[n].text(self.source).starts_with("/*"))
     }
 
-    /// Returns the last `{` whose `}` begins a line and is indented less than the line of the `{`. Most
-    /// likely that `}` belongs to an outer brace.
+    /// Returns the last `{` whose matching `}` is at the start of a line and is indented less than the line
+    /// of the `{`. Most likely this `{` is unclosed and the `}` belongs to an outer brace.
     fn unclosed(&self) -> Option<Span> {
         let indent = |span: Span| {
             let text = self.before(span);
@@ -206,8 +208,8 @@ impl<'a> Parser<'a, '_> {
         &text[text.rfind('\n').map_or(0, |at| at + 1)..]
     }
 
-    /// Returns whether an item begins here although the current item has not ended. The new item must not be
-    /// indented more than the current item; a `}` is then missing.
+    /// Returns whether an item begins at the current token although the current item has not ended. If the
+    /// new item is not indented more than the current item, a `}` is missing.
     fn item_begins(&mut self) -> bool {
         let mut at = self.at;
         while self.kinds[at] == Tok::Hash {
@@ -274,7 +276,7 @@ impl<'a> Parser<'a, '_> {
         // The lexer has reported the bad token.
         if self.peek() != Tok::Bad {
             let diagnostic = Diagnostic::error("E0005", format!("expected {what}, found {}", self.found()));
-            // A missing `;` is shown after the statement that it should end, and so is any other token that
+            // A missing `;` is reported at the end of the statement before it, and so is any other token that
             // is missing at the end of a line.
             let end = self.last_span().end;
             let behind = Span { start: end.saturating_sub(1), end };
@@ -299,7 +301,8 @@ impl<'a> Parser<'a, '_> {
         Failed
     }
 
-    /// Returns whether the current token is a `=` in the condition of an `if`, a `while` or an assertion.
+    /// Returns whether the current token is a `=` in the condition of an `if`, a `while` or an assertion,
+    /// where `==` was most likely meant.
     fn assigns_in_condition(&self) -> bool {
         // `=<` and `=!` are other typing errors.
         let is_other = matches!(self.peek_at(1), Tok::Lt | Tok::Gt | Tok::Bang | Tok::Eq | Tok::EqEq);
@@ -319,7 +322,7 @@ impl<'a> Parser<'a, '_> {
         self.symbols.intern(text, &mut self.ast.names)
     }
 
-    /// Returns the current token as a name, whatever its kind, and advances.
+    /// Consumes the current token and returns it as a name, whatever its kind.
     fn bump_name(&mut self) -> Name {
         let span = self.bump();
         let sym = self.intern(span.text(self.source));
@@ -337,7 +340,8 @@ impl<'a> Parser<'a, '_> {
                         .label(self.span(), "reserved word")
                         .help("choose another name"),
                 );
-                // Most likely the following tokens are those that would follow a name.
+                // The unsuitable token most likely takes the place of a name, so it is skipped as if it were
+                // one.
                 self.bump();
                 Err(Failed)
             }
@@ -372,7 +376,7 @@ impl<'a> Parser<'a, '_> {
         result
     }
 
-    /// Adds an expression whose children have at most the height `below`.
+    /// Adds an expression node to the tree. `below` is the largest height of its children.
     fn make(&mut self, kind: ExprKind, span: Span, below: u16) -> Parsed<ExprId> {
         if below >= MAX_DEPTH {
             return Err(self.too_deep());
@@ -395,7 +399,7 @@ impl<'a> Parser<'a, '_> {
         BlockId(self.ast.blocks.len() as u32 - 1)
     }
 
-    /// Moves the pending expressions from index `mark` on to the pool.
+    /// Moves the pending expressions from index `mark` on to the tree's pool and returns their range there.
     fn take_exprs(&mut self, mark: usize) -> List {
         let start = self.ast.exprs_pool.len() as u32;
         self.ast.exprs_pool.extend(self.pending_exprs.drain(mark..));

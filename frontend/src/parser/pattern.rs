@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 /// Binding power of `|` between patterns.
 const ALTERNATIVES: u8 = 4;
 
-/// Patterns of one list, collected separately because patterns nest.
+/// Sub-patterns of one pattern. They are collected separately because patterns nest.
 type Parts = SmallVec<[PatId; 4]>;
 
 impl Parser<'_, '_> {
@@ -17,7 +17,7 @@ impl Parser<'_, '_> {
         if self.takes_apart() { self.pattern() } else { self.variable_pattern() }
     }
 
-    /// Returns whether a pattern with parts begins at the current token.
+    /// Returns whether a tuple, array or struct pattern begins at the current token.
     pub(super) fn takes_apart(&self) -> bool {
         matches!(self.peek(), Tok::LParen | Tok::LBracket) || self.is_struct_pattern()
     }
@@ -134,7 +134,8 @@ impl Parser<'_, '_> {
         Ok(self.make_pattern(PatKind::Tuple(list), open, height))
     }
 
-    /// Parses patterns up to a closing delimiter. Also returns whether a comma follows the last pattern.
+    /// Parses patterns up to the closing delimiter `close`. Also returns whether a comma follows the last
+    /// pattern.
     fn parts_until(&mut self, close: Tok) -> Parsed<(Parts, bool)> {
         let (mut parts, mut comma) = (Parts::new(), false);
         while self.peek() != close {

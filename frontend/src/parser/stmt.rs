@@ -6,8 +6,8 @@ use crate::diag::Diagnostic;
 use crate::lexer::{Span, Tok};
 use smallvec::SmallVec;
 
-/// Returns the operator of an assignment token, or `None` if the token is no such operator; `Some(None)` is
-/// plain `=`.
+/// Returns `Some(None)` for the token `=`, `Some(Some(op))` for an assignment token with an operator such as
+/// `+=`, and `None` for all other tokens.
 fn assign_op(tok: Tok) -> Option<Option<BinaryOp>> {
     Some(match tok {
         Tok::Eq => None,
@@ -25,7 +25,7 @@ fn assign_op(tok: Tok) -> Option<Option<BinaryOp>> {
     })
 }
 
-/// Parameters that have a pattern instead of a name, each with the name that stands for it.
+/// Parameters that have a pattern instead of a name, each with the generated name of the parameter.
 pub(super) type TakenApart = SmallVec<[(PatId, Name); 2]>;
 
 /// A parsed statement or block value.
@@ -45,7 +45,8 @@ impl Parser<'_, '_> {
         })
     }
 
-    /// Parses the body of a function. The body begins by taking apart the parameters with patterns.
+    /// Parses the body of a function. If parameters have patterns, the body is preceded by a `let` for each
+    /// of them.
     pub(super) fn body(&mut self, taken_apart: &TakenApart) -> Parsed<BlockId> {
         self.nested(|p| p.block_inner(taken_apart))
     }
@@ -100,7 +101,8 @@ impl Parser<'_, '_> {
                     self.struct_allowed = true;
                     self.skip_statement(before);
                     self.skipped_since(before);
-                    // Arms of a `match` whose head had a syntax error cause further errors.
+                    // If a `match` has a syntax error in its head, its arms are parsed as statements and
+                    // cause further errors, which are not reported.
                     let is_arm = self.kinds[before..self.at].contains(&Tok::FatArrow);
                     let same_line = |end: u32| self.source.get(end as usize..start.start as usize);
                     let is_rest = last_failed.and_then(same_line).is_some_and(|text| !text.contains('\n'));
@@ -138,7 +140,7 @@ impl Parser<'_, '_> {
     /// statement keyword that begins a line.
     fn skip_statement(&mut self, before: usize) {
         let mut depth = 0usize;
-        // Braces that the failed statement opened are part of what is skipped.
+        // If the failed statement opened braces, everything up to their ends is skipped too.
         for tok in &self.kinds[before..self.at] {
             match tok {
                 Tok::LBrace => depth += 1,
@@ -187,7 +189,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Returns whether the `;` at the current token is that of an array type `[T; N]`.
+    /// Returns whether the current `;` is part of an array type `[T; N]`.
     fn in_brackets(&self) -> bool {
         let mut open = 0usize;
         for tok in &self.kinds[self.at + 1..] {
@@ -224,7 +226,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Parses a statement with its attributes. Returns `None` if a condition excludes it from the program.
+    /// Parses a statement with its attributes. Returns `None` if a `#[cfg(…)]` condition excludes it from the
+    /// program.
     fn stmt_with_attrs(&mut self) -> Parsed<Option<Parsed1>> {
         if self.peek() != Tok::Hash {
             return self.stmt().map(Some);
@@ -243,12 +246,13 @@ impl Parser<'_, '_> {
         Ok((!left_out).then_some(stmt))
     }
 
-    /// Parses `break`, `continue` or `return` with its label and value. Also returns the height. Does not
-    /// consume the token that ends the statement.
+    /// Parses `break`, `continue` or `return` with its label and value. Returns the statement and the height
+    /// of its expression tree. Does not consume the token that ends the statement.
     pub(super) fn leave(&mut self) -> Parsed<(StmtKind, u16)> {
         let word = self.peek();
         self.bump();
-        // The value of `break 'a: { … }` is a labelled block; the `break` itself has no label.
+        // In `break 'a: { … }`, the label belongs to a labelled block that is the value; the `break` itself
+        // has no label.
         let labelled = word != Tok::Return && self.peek() == Tok::Label && self.peek_at(1) != Tok::Colon;
         let label = labelled.then(|| self.bump_name());
         if word == Tok::Continue {
@@ -262,8 +266,8 @@ impl Parser<'_, '_> {
         Ok((kind, height))
     }
 
-    /// Parses the rest of an assignment to `place`, if one follows. Also returns the height. Does not consume
-    /// the token that ends the statement.
+    /// Parses the rest of an assignment to `place`, if there is an assignment. Returns the statement and the
+    /// height of its expression tree. Does not consume the token that ends the statement.
     pub(super) fn assignment(&mut self, place: ExprId) -> Parsed<Option<(StmtKind, u16)>> {
         let Some(op) = assign_op(self.peek()) else { return Ok(None) };
         self.bump();
@@ -311,7 +315,8 @@ impl Parser<'_, '_> {
         Ok(Parsed1::Stmt(StmtKind::Const { name, ty, value }, self.height(value)))
     }
 
-    /// Parses an expression that precedes a block, where `Name {` does not start a struct literal.
+    /// Parses an expression that is followed by a block, such as the condition of an `if`. In it, `Name {`
+    /// does not start a struct literal.
     pub(super) fn head_expr(&mut self) -> Parsed<ExprId> {
         let outer = std::mem::replace(&mut self.struct_allowed, false);
         let result = self.expr();
@@ -319,8 +324,8 @@ impl Parser<'_, '_> {
         result
     }
 
-    /// Turns an expression that ends in a block into a statement, or into the value of the enclosing block if
-    /// that ends here.
+    /// Turns an expression that ends in a block, such as an `if`, into a statement, or into the value of the
+    /// enclosing block if that block ends here.
     pub(super) fn block_like(&mut self, value: ExprId) -> Parsed1 {
         if self.peek() == Tok::RBrace {
             return Parsed1::Tail(value);
@@ -330,7 +335,8 @@ impl Parser<'_, '_> {
     }
 
     fn expr_stmt(&mut self) -> Parsed<Parsed1> {
-        // `if`, `match` and blocks form a statement without `;`, and no operator may follow them.
+        // An `if`, `match` or block is a statement without `;`, so an operator after it does not continue the
+        // expression.
         if matches!(self.peek(), Tok::If | Tok::Match | Tok::LBrace) {
             let value = self.nested(|p| p.primary())?;
             return Ok(self.block_like(value));

@@ -11,7 +11,7 @@ const NONE: u32 = u32::MAX;
 /// Symbols, found by the hash of their names.
 #[derive(Default)]
 pub struct Symbols {
-    /// For each bucket, the symbol that was interned last. The number of buckets is a power of two.
+    /// For each bucket, the symbol that was added to it last. The number of buckets is a power of two.
     last: Vec<u32>,
     /// For each symbol, the hash of its name and the previous symbol in its bucket.
     chain: Vec<(u64, u32)>,

@@ -1,6 +1,6 @@
-//! Checks that a variable which is declared without a value has one wherever it is read. It walks the
-//! statements after the declaration in execution order. One walk is enough because the control flow is
-//! structured: whatever is assigned before a loop is also assigned at the start of every iteration.
+//! Checks that a variable which is declared without a value has been assigned wherever it is read. The check
+//! walks the statements after the declaration in execution order. One walk is enough because the control flow
+//! is structured: whatever is assigned before a loop is also assigned at the start of every iteration.
 
 use crate::ast::{Ast, BinaryOp, BlockId, ExprId, ExprKind, LoopId, StmtKind, Sym};
 use crate::check::{Checked, Res};
@@ -8,8 +8,8 @@ use crate::lexer::Span;
 use crate::types::Ty;
 use smallvec::SmallVec;
 
-/// Returns the first read of a variable that may come before the first assignment, in the statements of a
-/// block from number `first` on.
+/// Returns the position of the first read of a variable that may happen before the variable is assigned. The
+/// search covers the statements of a block from number `first` on.
 pub(super) fn early_read(
     ast: &Ast<'_>,
     checked: &Checked,
@@ -38,8 +38,9 @@ struct Walk<'w, 'a> {
     around: Vec<Around>,
 }
 
-/// The methods take whether the variable has a value before, and return whether it has one after. If control
-/// never reaches the end, they return true.
+/// The parameter `has` of the methods says whether the variable has a value before the walked code; the
+/// result says whether it has a value after it. If control never reaches the end of the code, the result is
+/// true.
 impl Walk<'_, '_> {
     fn block(&mut self, block: BlockId, has: bool) -> bool {
         self.statements(block, 0, has)
@@ -95,8 +96,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Walks a body that `break` can leave. Returns whether the variable has a value at its end, and whether
-    /// it has one at all its `break`s.
+    /// Walks the body of a loop or labelled block. Returns whether the variable has a value at the body's
+    /// end, and whether it has a value at all `break`s that leave the body.
     fn leavable(&mut self, head: LoopId, is_loop: bool, body: BlockId, has: bool) -> (bool, bool) {
         let label = self.ast.loops[head.at()].label.map(|label| label.sym);
         self.around.push(Around { label, is_loop, has: true });
@@ -104,8 +105,8 @@ impl Walk<'_, '_> {
         (end, self.around.pop().is_none_or(|around| around.has))
     }
 
-    /// Walks the left-hand side of an assignment. An assignment to a part of the variable counts as one to
-    /// all of it.
+    /// Walks the left-hand side of an assignment. An assignment to a part of the variable is treated as an
+    /// assignment to the whole variable.
     fn place(&mut self, place: ExprId, reads: bool, has: bool) -> bool {
         match self.ast.expr(place).kind {
             ExprKind::Tuple(parts) => {
@@ -126,7 +127,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Walks an expression of which a part is assigned. A pointer expression is only read.
+    /// Walks the expression `base` in an assignment to `base.field` or `base[i]`. If it is a pointer, it is
+    /// only read.
     fn base(&mut self, base: ExprId, reads: bool, has: bool) -> bool {
         match self.checked.types.as_pointer(self.checked.expr_ty[base.at()]) {
             Some(_) => self.expr(base, has),
@@ -207,7 +209,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Walks a chain of operators from left to right. The right operand of `&&` or `||` may not run.
+    /// Walks a chain of operators from left to right. The right operand of `&&` or `||` may not be evaluated,
+    /// so assignments in it do not count.
     fn chain(&mut self, id: ExprId, has: bool) -> bool {
         let (mut first, mut links) = (id, SmallVec::<[(BinaryOp, ExprId); 8]>::new());
         while let ExprKind::Binary(op, left, right) = self.ast.expr(first).kind {

@@ -146,16 +146,16 @@ pub(crate) struct Scratch {
 /// Uses of a local variable or parameter.
 #[derive(Clone, Copy, Default)]
 struct Usage {
-    /// Number of expressions that name it, except assignments to all of it.
+    /// Number of expressions that use the variable; an assignment to the whole variable is not counted.
     uses: u32,
     assigned: bool,
-    /// `None` for a variable; for a parameter, whether it is one of a kernel.
+    /// For a parameter, whether it belongs to a kernel; `None` for a local variable.
     param: Option<bool>,
     of_loop: bool,
 }
 
-/// Returns the warnings about a program. `own` is the end of the file that is compiled; functions of files
-/// that it uses may be unused.
+/// Returns the warnings about a program. `own` is the position at which the compiled file ends and the files
+/// that it uses begin; functions of those files may be unused.
 pub(crate) fn warn(
     ast: &Ast<'_>,
     checked: &Checked,
@@ -197,8 +197,8 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Returns whether a position is in a generic function. The tables for such a function are those of one
-    /// of its instances or samples.
+    /// Returns whether a position is in a generic function. The checker's tables for such a function describe
+    /// only one of its instances or samples.
     fn is_generic(&self, span: Span) -> bool {
         self.ast.generic_spans.iter().any(|around| around.start <= span.start && span.end <= around.end)
     }
@@ -233,7 +233,8 @@ impl Warner<'_, '_> {
 
     /// Reports variables without an initial value that may be read before their first assignment.
     fn assigned_late(&mut self, usage: &[Usage]) {
-        // Each variable needs a walk, so the number of walks is limited; real programs stay below the limit.
+        // Each variable without an initial value needs a walk of its own, so the number of walks is limited.
+        // Real programs are far below the limit.
         let mut walks = 0;
         for n in 0..self.ast.blocks.len() {
             let block = BlockId(n as u32);
@@ -273,7 +274,7 @@ impl Warner<'_, '_> {
         for func in &self.checked.funcs {
             for usage in &mut usage[func.locals.range()] {
                 usage.param = Some(func.kernel.is_some());
-                // The code of the function is in another object and may read the parameters.
+                // If another object defines the function, its code is unknown and may read the parameters.
                 usage.uses += u32::from(func.body.is_none());
             }
         }
@@ -317,7 +318,7 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Returns whether a variable is assigned as part of a tuple of places.
+    /// Returns whether some assignment to a tuple, such as `(a, b) = …`, assigns the variable.
     fn assigned_by_parts(&self, local: u32) -> bool {
         let is_it = |id: &ExprId| match self.ast.expr(*id).kind {
             ExprKind::Tuple(_) => true,
@@ -332,7 +333,8 @@ impl Warner<'_, '_> {
         })
     }
 
-    /// Reports functions that are not called, in a file with kernels.
+    /// Reports functions that are never called, if the file has kernels (a file without kernels is a
+    /// library).
     fn functions(&mut self, called: &mut Vec<bool>) {
         let is_kernel = |item: &&Item| matches!(item.kind, ItemKind::Fn { kernel: true, .. });
         if !self.ast.items.iter().any(|item| is_kernel(&item)) {
@@ -452,9 +454,9 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Returns an upper bound on the number of significant bits of an integer of type `of`, as far as its
-    /// last operator shows: right shifts, masks and remainders of unsigned numbers leave fewer bits than the
-    /// type has.
+    /// Returns an upper bound on the number of significant bits of an integer of type `of`. Only the last
+    /// operator of the expression is considered: right shifts, masks and remainders of unsigned numbers leave
+    /// fewer bits than the type has.
     fn significant_bits(&self, id: ExprId, of: Scalar) -> u32 {
         let counts = [UnOp::Popcount, UnOp::Clz, UnOp::Ctz];
         if let Res::Builtin(Builtin::Lanes(Lane::Un(op), ..)) = self.checked.res[id.at()]
@@ -515,12 +517,13 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Reports empty ranges, suspicious operators in assignments, and unused results.
+    /// Reports statements with empty ranges, suspicious operators in assignments, and unused results.
     fn statements(&mut self) {
         for (n, stmt) in self.ast.stmts.iter().enumerate() {
             match stmt.kind {
                 StmtKind::For { from, to, inclusive, body, .. } => {
-                    // In a generic function, a name can have a different value in each instance.
+                    // In a generic function, a name can have a different value for each combination of
+                    // arguments.
                     if !self.is_generic(stmt.span)
                         && let Some(to) = self.constant(to)
                     {
@@ -559,7 +562,7 @@ impl Warner<'_, '_> {
             && !self.is_generic(self.ast.span(id))
     }
 
-    /// Returns the value of a literal or of a named integer constant.
+    /// Returns the value of an expression that is a literal or a named integer constant.
     fn constant(&self, id: ExprId) -> Option<u64> {
         match self.checked.res[id.at()] {
             Res::Const(n) => match self.checked.consts[n as usize].value.as_slice() {
@@ -593,8 +596,8 @@ impl Warner<'_, '_> {
             };
             self.checked.res[index.at()] == Res::Local(variable) && last >= len && to > 0 && inside(expr.span)
         };
-        // An expression is added to the list when its end is parsed, so the expressions of the body are
-        // adjacent in the list.
+        // Expressions are added to the list in the order of their ends, so the expressions of the body are
+        // adjacent in the list and can be found by binary search.
         let behind = |at: u32| self.ast.exprs.partition_point(|expr| expr.span.end <= at);
         let of_body = &self.ast.exprs[behind(around.start)..behind(around.end)];
         let Some(found) = of_body.iter().find(wrong).map(|expr| expr.span) else { return };
@@ -631,7 +634,7 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Reports statements after a statement whose end control never reaches.
+    /// Reports unreachable statements: those after a statement whose end control never reaches.
     fn blocks(&mut self) {
         for n in 0..self.ast.blocks.len() {
             let block = *self.ast.block(BlockId(n as u32));

@@ -22,8 +22,8 @@ pub struct CallGraph {
     taken: EntitySet<FuncId>,
     /// Functions whose address is taken, grouped by signature.
     by_signature: Vec<FuncId>,
-    /// For each signature, the index of its first function in `by_signature`; the last element is the length
-    /// of the list.
+    /// For each signature, the index in `by_signature` of the first function with this signature; the last
+    /// element is the length of `by_signature`.
     signature_begin: Vec<usize>,
     foreign: bool,
     edges: Edges,
@@ -73,8 +73,8 @@ impl CallGraph {
         });
     }
 
-    /// Like [`CallGraph::compute`], for code that is not in the module's IR: `uses` reports how a function
-    /// uses other functions.
+    /// Computes the call graph for code that is not in the module's IR. `uses(f, each)` reports the functions
+    /// that `f` calls or whose addresses it takes.
     pub fn compute_of(&mut self, module: &Module, uses: impl Fn(FuncId, &mut dyn FnMut(Use))) {
         self.find_addresses(module, &uses);
         self.find_edges(module, &uses);
@@ -119,17 +119,16 @@ impl CallGraph {
         data.linkage == Linkage::Local && data.kernel.is_none() && !self.is_address_taken(func)
     }
 
-    /// Returns, for each function, the least value of `own` over the function itself and all functions that
-    /// may call it, directly or through other functions.
-    ///
-    /// `own` returns the value of a function, if it has one.
+    /// Returns, for each function, the minimum of `own` over the function and all functions that may call it,
+    /// directly or through other functions. `own` returns `None` for a function without a value.
     pub fn least_of_callers<T: Copy + Ord>(&self, own: impl Fn(FuncId) -> Option<T>) -> Vec<Option<T>> {
         let mut roots: Vec<(T, FuncId)> =
             self.bottom_up.iter().filter_map(|&id| Some((own(id)?, id))).collect();
         roots.sort_by_key(|&root| root);
         let mut least = vec![None; self.edges.begin.len() - 1];
         let mut work = Vec::new();
-        // Roots are processed in ascending order, so the first value that reaches a function is the least.
+        // Values are propagated in ascending order, so the first value that reaches a function is its
+        // minimum.
         for (value, root) in roots {
             work.push(root.index());
             while let Some(node) = work.pop() {
@@ -215,8 +214,8 @@ pub fn callers(module: &Module) -> SecondaryMap<FuncId, Vec<FuncId>> {
     callers
 }
 
-/// Returns the functions that contain an operation for which `is` returns true, or that reach such a function
-/// through direct calls. Kernels are not included.
+/// Returns the functions that contain an operation for which `is` returns true, and the functions that call
+/// such functions directly or through other direct calls. Kernels are not included.
 pub fn reaching(module: &Module, is: impl Fn(Op) -> bool) -> EntitySet<FuncId> {
     let mut found = EntitySet::new();
     if module.funcs.values().all(|func| func.kernel.is_some()) {

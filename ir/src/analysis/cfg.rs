@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Position of a block that cannot be reached from the entry.
 pub const UNREACHABLE: u32 = u32::MAX;
 
-/// Next number of a graph. Only copies of a graph share a number; 0 is the number of the empty graph.
+/// Next number for a computed graph. A copy of a graph keeps its number, so equal numbers mean equal graphs.
+/// 0 is the number of the empty graph.
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,8 +27,7 @@ struct Node {
     /// Range of its predecessors in `Cfg::preds`.
     pred_start: u32,
     pred_end: u32,
-    /// Header of the innermost loop that contains the block, not counting a loop of which the block is the
-    /// header.
+    /// Header of the innermost loop around the block. For a loop header, the header of the next outer loop.
     around: PackedOption<Block>,
     is_header: bool,
 }
@@ -50,7 +50,8 @@ pub struct Cfg {
 /// Storage of the walk, kept for the next one.
 #[derive(Clone, Debug, Default)]
 struct Scratch {
-    /// Blocks on the current path, each with the number of successors that have been walked.
+    /// Blocks on the path from the entry to the current block, each with the number of its successors that
+    /// have been visited.
     stack: Vec<(Block, u32)>,
     /// For each block, its depth on the current path plus one; 0 if it is not on the path.
     path: Vec<u32>,
@@ -68,8 +69,8 @@ impl Cfg {
         cfg
     }
 
-    /// Recomputes the graph for `func`. If it already is the graph of `func`, as after most passes, only the
-    /// edges are compared.
+    /// Recomputes the graph for `func`. If `func` still has the blocks and edges of the graph, as after most
+    /// passes, nothing is recomputed.
     pub fn compute(&mut self, func: &Function) {
         if self.is_of(func) {
             return;
@@ -147,8 +148,8 @@ impl Cfg {
                 continue;
             }
             top.1 += 1;
-            // The last successor is walked first, so that the first successor follows its branch in the
-            // order.
+            // Successors are visited in reverse, so that in the reverse postorder the first successor follows
+            // directly after its branch.
             let succ = self.succs[(succ_end - top.1) as usize];
             if !s.visited[succ.index()] {
                 s.visited[succ.index()] = true;
@@ -158,7 +159,8 @@ impl Cfg {
                 self.nodes[succ.index()].is_header = true;
                 put_in_loop(&mut self.nodes, &s.path, block, succ);
             } else {
-                // The block is finished; it shares the loops of `succ` that are still open.
+                // `succ` has been visited completely. The block is in each loop around `succ` whose header is
+                // still on the path.
                 let mut header = self.nodes[succ.index()].around.expand();
                 while let Some(h) = header {
                     if s.path[h.index()] > 0 {
@@ -244,7 +246,8 @@ impl Cfg {
         &self.rpo
     }
 
-    /// Returns the index of a block in [`Cfg::rpo`]; [`UNREACHABLE`] if the block is not in it.
+    /// Returns the index of a block in [`Cfg::rpo`], or [`UNREACHABLE`] if the block cannot be reached from
+    /// the entry.
     pub fn position(&self, block: Block) -> u32 {
         self.position[block]
     }
@@ -301,8 +304,8 @@ impl Cfg {
     }
 }
 
-/// Notes that `block` is in the loop of `header`, which is on the current path. Merges the chain of loops
-/// around the block with that of the header, deeper loops first.
+/// Records that `block` is in the loop with the header `header`, which is on the current path. The headers
+/// around `block` and those around `header` form two chains, which are merged by depth, deeper loops first.
 fn put_in_loop(nodes: &mut [Node], path: &[u32], block: Block, header: Block) {
     if block == header {
         return;

@@ -14,13 +14,15 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     idom: Vec<u32>,
-    /// Scratch: for each node, an ancestor to jump to, and the node's depth.
+    /// For each node, an ancestor that is several levels up, so that climbing the tree is fast, and the
+    /// node's depth. Used only during the computation.
     jump: Vec<(u32, u32)>,
     /// Preorder number of each node, and the last preorder number in its subtree: `a` dominates `b` iff
     /// `pre[a] <= pre[b] <= last[a]`.
     pre: Vec<u32>,
     last: Vec<u32>,
-    /// Scratch: for each node, the first preorder number that is still free in its subtree.
+    /// For each node, the first preorder number in its subtree that is not assigned yet. Used only while
+    /// numbering.
     free: Vec<u32>,
 }
 
@@ -40,7 +42,8 @@ impl Tree {
             self.hang(node, best);
         }
         self.number(count);
-        // A back edge changes nothing if its target dominates its source.
+        // A back edge can change the dominators of its target only if the target does not dominate its source
+        // (irreducible graphs).
         let goes_back = |node| preds(node).any(|pred| pred > node && !self.contains(node, pred));
         if (1..count as u32).any(goes_back) {
             self.settle(count, preds);
@@ -59,9 +62,10 @@ impl Tree {
         }
     }
 
-    /// Inserts a node below a finished parent. If the last two jumps from the parent have the same length,
-    /// the node's jump covers both; otherwise it leads to the parent. A few jumps then lead from any node to
-    /// any ancestor (E. W. Myers, "An applicative random-access stack", 1983).
+    /// Inserts a node below its parent, whose jump is known, and sets the node's jump. If the last two jumps
+    /// from the parent have the same length, the node's jump covers both; otherwise it leads to the parent. A
+    /// few jumps then lead from any node to any ancestor (E. W. Myers, "An applicative random-access stack",
+    /// 1983).
     fn hang(&mut self, node: u32, parent: u32) {
         let (far, depth) = self.jump[parent as usize];
         let (farther, far_depth) = self.jump[far as usize];
@@ -76,14 +80,16 @@ impl Tree {
             if a < b {
                 std::mem::swap(&mut a, &mut b);
             }
-            // A common ancestor cannot be above a jump target that is not less than `b`.
+            // Jumping is safe if it does not go past the common ancestor, which is so if the target is not
+            // less than `b`.
             let far = self.jump[a as usize].0;
             a = if far >= b { far } else { self.idom[a as usize] };
         }
         a
     }
 
-    /// Like [`Tree::meet`], for a tree that is still changing: does not use the jumps.
+    /// Returns the closest common ancestor without using jumps, which are invalid while the tree is still
+    /// changing.
     fn climb(&self, mut a: u32, mut b: u32) -> u32 {
         while a != b {
             while a > b {
@@ -218,8 +224,8 @@ impl PostDomTree {
         self.position.clear();
         self.position.resize(count);
         self.order.clear();
-        // During the walk, `position` is 0 for blocks that have not been seen; afterwards, 0 is the number of
-        // the virtual end.
+        // Marks each block while the reverse graph is walked: `position` is 0 for a block that has not been
+        // visited yet. Afterwards, 0 is the number of the virtual end.
         for &block in cfg.rpo().iter().rev() {
             if cfg.succs(block).next().is_none() {
                 self.walk(cfg, block);

@@ -20,8 +20,8 @@ bitflags::bitflags! {
         const READS = 1;
         /// Memory is written.
         const WRITES = 2;
-        /// Other accesses must not be moved across the call: it has ordered atomics and fences, barriers or
-        /// volatile accesses.
+        /// The call must keep its order relative to other memory accesses, because the callee has ordered
+        /// atomics, fences, barriers or volatile accesses.
         const ORDERS = 4;
         /// The behaviour depends on which lanes are active.
         const ASKS = 8;
@@ -29,7 +29,8 @@ bitflags::bitflags! {
         const BARRIER = 16;
         /// The call may not return, because of a loop or recursion.
         const MAY_STAY = 32;
-        /// The results do not depend on arguments and memory alone, because a clock is read.
+        /// Two calls with the same arguments and memory may have different results, because the callee reads
+        /// a clock.
         const VARIES = 64;
     }
 }
@@ -42,7 +43,8 @@ impl Effects {
         )
     }
 
-    /// Returns whether the caller's accesses to memory that others can access may be moved across a call.
+    /// Returns whether the caller's accesses may be moved across the call. Only accesses to memory that code
+    /// outside the caller can access matter here.
     pub const fn keeps_memory(self) -> bool {
         !self.intersects(Effects::WRITES.union(Effects::ORDERS).union(Effects::BARRIER))
     }

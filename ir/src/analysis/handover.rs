@@ -44,7 +44,8 @@ pub struct Handover {
 type Bytes = (u64, u64, u32);
 
 impl Handover {
-    /// Returns loads that read what other waves write, each with the store, in program order.
+    /// Returns the loads that read what a work-item of another wave writes without a barrier in between, each
+    /// with the store, in program order.
     pub fn find(
         &mut self,
         func: &Function,
@@ -106,8 +107,8 @@ impl Handover {
         }
     }
 
-    /// Collects the loads of a block from a given position on. Returns whether the end of the block is
-    /// reached without an instruction that orders memory.
+    /// Collects the loads of a block from position `at` on, up to an instruction that orders memory. Returns
+    /// whether the block has no such instruction, so that the search must continue in its successors.
     fn walk(
         &mut self,
         func: &Function,
@@ -149,7 +150,8 @@ impl Items<'_> {
     fn hand_over(&self, dom: &DomTree, store: Inst, load: Inst) -> bool {
         let Some((variable, mut written)) = self.bytes_of_all(store) else { return false };
         written.sort_by_key(|one| one.0);
-        // If all work-items write to one address, that is a flag or an error of a different kind.
+        // A store of all work-items to one address is not checked, because it sets a flag or is an error of
+        // another kind.
         if written.first().map(|one| one.0) == written.last().map(|one| one.0) {
             return false;
         }
@@ -162,7 +164,8 @@ impl Items<'_> {
             && covers(&written, u64::from(self.globals[variable].size))
     }
 
-    /// Returns the variable and the bytes that each work-item accesses.
+    /// Returns, for an access, its variable and the range of bytes that each work-item accesses. `None` if
+    /// these cannot be computed.
     fn bytes_of_all(&self, inst: Inst) -> Option<(Global, Vec<Bytes>)> {
         let (mem, bytes) = shared(&self.func.insts[inst].op)?;
         let ptr = self.func.args(inst)[0];
@@ -246,7 +249,8 @@ impl Items<'_> {
         }
     }
 
-    /// Returns whether a value is computed from `from` and a constant.
+    /// Returns whether a value is computed from `from` and a constant, like a loop counter from its previous
+    /// value.
     fn steps(&self, value: Value, from: Value) -> bool {
         value == from
             || self.func.def_inst(value).is_some_and(|inst| {
@@ -287,7 +291,7 @@ fn is_written_elsewhere(written: &[Bytes], (from, to, by): Bytes) -> bool {
     by_others
 }
 
-/// Returns whether the accesses, which must be sorted, cover a whole variable.
+/// Returns whether the byte ranges, which must be sorted, together cover a variable of `size` bytes.
 fn covers(written: &[Bytes], size: u64) -> bool {
     let end = written.iter().try_fold(0, |end, one| (one.0 <= end).then(|| end.max(one.1)));
     end.is_some_and(|end| end >= size)

@@ -72,16 +72,18 @@ pub fn lcssa_divergent_exits(func: &mut Function, analyses: &mut Analyses) -> bo
     true
 }
 
-/// Uses of scalar values outside a divergent loop in which they are defined, by the header of the innermost
-/// such loop.
+/// Uses of uniform values and lane masks outside of a divergent loop that defines them. The key is the header
+/// of the innermost such loop.
 struct Uses {
-    /// Number of values that the analyses cover. Later values are new parameters.
+    /// Number of values when the analyses were computed. Values with higher numbers are parameters that this
+    /// pass has added.
     old: usize,
     of: FxHashMap<Block, Vec<Use>>,
 }
 
 impl Uses {
-    /// Finds all such uses. Returns the loops that values leave, or may leave when inner loops are closed.
+    /// Finds all uses of scalar values outside of divergent loops that define them. Returns the loops that
+    /// such values leave, or may leave once inner loops have been closed.
     fn find(&mut self, func: &Function, analyses: &Analyses) -> Vec<Loop> {
         let mut leaving = vec![false; analyses.loops.len()];
         for &block in analyses.cfg.rpo() {
@@ -152,9 +154,9 @@ struct Router<'a> {
     analyses: &'a Analyses,
     l: Loop,
     exits: Vec<Block>,
-    /// For each value of the loop and each block, the block's parameter that carries the value.
+    /// For a value of the loop and a block outside the loop, the parameter of the block that holds the value.
     known: FxHashMap<(Value, Block), Value>,
-    /// Parameters for which the predecessors do not pass arguments yet.
+    /// New parameters for which the branches of the predecessors do not pass arguments yet.
     open: Vec<(Value, Block)>,
     uses: &'a mut Uses,
 }

@@ -21,8 +21,8 @@ pub enum Together {
     Wave(u32),
 }
 
-/// Returns the bits in which the single result of an instruction may differ; `of` returns the bits for its
-/// arguments.
+/// Returns a mask of the bits in which the result of an instruction may differ between the work-items
+/// `together`. `of` returns this mask for a value that the instruction uses.
 pub(super) fn differing(func: &Function, inst: Inst, together: Together, of: impl Fn(Value) -> u64) -> u64 {
     let data = &func.insts[inst];
     let args = func.args(inst);
@@ -70,8 +70,8 @@ fn binary(func: &Function, op: BinOp, [a, b]: [Value; 2], of: &impl Fn(Value) ->
     let both = x | y;
     let k = func.const_bits(b);
     let width = func.ty(a).bits();
-    // All bits above the highest bit that may differ are the same; `low` is the mask of the bits below and
-    // including it.
+    // All bits above the highest bit that may differ are the same for all work-items. `low` is the mask of
+    // the bits up to and including that bit.
     let low = u64::MAX.checked_shr(both.leading_zeros()).unwrap_or(0);
     match (op, k) {
         (BinOp::And, Some(k)) => x & k,
@@ -83,15 +83,16 @@ fn binary(func: &Function, op: BinOp, [a, b]: [Value; 2], of: &impl Fn(Value) ->
         // multiples of the divisor and have the same quotient.
         (BinOp::UDiv, Some(k)) if k.is_power_of_two() => x >> k.trailing_zeros(),
         (BinOp::UDiv, Some(k)) if low < 1 << k.trailing_zeros().min(63) => 0,
-        // An addend that is the same for all and is zero in the bits that differ causes no carry there.
+        // If the addend `a` is the same for all work-items and is zero in the bits that may differ, the
+        // addition causes no carry from these bits.
         (BinOp::Add, _) if x == 0 && low < 1 << trailing_zeros(func, a).min(63) => y,
         (BinOp::Add, _) if y == 0 && low < 1 << trailing_zeros(func, b).min(63) => x,
         _ => u64::MAX,
     }
 }
 
-/// Returns whether comparing numbers that may differ only in the bits `differ` with `limit` gives the same
-/// result for all of them. This is so if the limit is a multiple of the range that these bits can count.
+/// Returns whether comparing with `limit` gives the same result for all numbers that differ only in the bits
+/// `differ`. This is so if `limit` is a multiple of the range that these bits can count.
 fn is_same_side(func: &Function, cc: IntCc, differ: u64, limit: Value) -> bool {
     let low = u64::MAX.checked_shr(differ.leading_zeros()).unwrap_or(0);
     let mask = u64::MAX >> (64 - func.ty(limit).bits());

@@ -25,19 +25,20 @@ use cranelift_entity::SecondaryMap;
 pub struct Parting {
     cfg: Cfg,
     postdom: PostDomTree,
-    /// For each value, the bits in which it differs between work-items that run together.
+    /// For each value, a mask of the bits in which it differs between work-items that run together.
     own: SecondaryMap<Value, u64>,
-    /// Source locations of the instructions that are searched for, sorted.
+    /// Source locations of the instructions for which the caller searches, sorted.
     places: Vec<SrcLoc>,
-    /// For each block, the branch on which the work-items part that reach the block.
+    /// For each block that not all work-items execute, the branch on which the work-items take different
+    /// directions.
     parted: SecondaryMap<Block, Option<Inst>>,
     stack: Vec<Block>,
     found: Vec<(Inst, Inst)>,
 }
 
 impl Parting {
-    /// Returns the instructions for which `meets` returns true and that not all work-items that run together
-    /// execute, each with the branch on which these work-items part.
+    /// Returns the instructions for which `meets` returns true and that only a part of the work-items
+    /// executes, each with the branch at which the work-items take different directions.
     pub fn find(
         &mut self,
         func: &Function,
@@ -83,7 +84,8 @@ impl Parting {
         &self.cfg
     }
 
-    /// Returns the branch on which the work-items part that reach a block.
+    /// Returns the branch because of which only a part of the work-items reaches a block; `None` if all may
+    /// reach it.
     pub(super) fn branch_of(&self, block: Block) -> Option<Inst> {
         self.parted[block]
     }

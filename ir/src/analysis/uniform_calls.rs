@@ -74,8 +74,8 @@ impl Search<'_> {
         }
     }
 
-    /// Removes the assumptions that a function shows to be wrong. Appends to `lost` the functions that are
-    /// affected.
+    /// Analyses a function. Gives up the assumption that a parameter or result is uniform where the function
+    /// disproves it, and appends to `lost` the functions whose assumptions have changed.
     fn look_at(&mut self, id: FuncId, func: &Function, lost: &mut Vec<FuncId>) {
         self.analyses.uniformity.know(Some((Arc::clone(&self.facts), Some(id))));
         self.analyses.compute(func);

@@ -52,7 +52,8 @@ pub struct Uniformity {
     known: Option<(Arc<UniformCalls>, Option<FuncId>)>,
 }
 
-/// For each block, the targets of edges that leave the region it dominates, if there are only a few.
+/// For each block, the dominance frontier: the targets of edges that leave the region which the block
+/// dominates. Stored only if there are a few targets.
 #[derive(Clone, Debug, Default)]
 struct Frontiers {
     /// The frontiers by position in the order; empty until needed.
@@ -62,8 +63,8 @@ struct Frontiers {
 #[derive(Clone, Copy, Debug, Default)]
 struct Frontier {
     to: [Option<Block>; Frontier::MOST],
-    /// Whether there are more targets than fit, or the program may end or loop forever in the dominated
-    /// region.
+    /// Whether the frontier is not usable: it has too many targets, or the program may end or loop forever in
+    /// the dominated region.
     open: bool,
 }
 
@@ -108,7 +109,8 @@ struct Graph<'a> {
     loops: &'a LoopForest,
 }
 
-/// The kinds of edges over which lanes that parted may arrive separately.
+/// Whether lanes that took different directions at a branch may arrive over different edges: edges into a
+/// loop or back edges.
 #[derive(Clone, Copy, Debug, Default)]
 struct Joins {
     forward: bool,
@@ -118,7 +120,8 @@ struct Joins {
 /// State of one walk of labels; empty between walks.
 #[derive(Clone, Debug, Default)]
 struct Labels {
-    /// Label of the block at each position of the order; 0 means none.
+    /// Label of the block at each position of the reverse postorder. Paths from a branch carry labels; two
+    /// different labels that meet show a join. 0 means no label.
     at: Vec<u32>,
     /// Label with which the loop header at each position was reached over a back edge.
     back: Vec<u32>,
@@ -127,13 +130,15 @@ struct Labels {
     pending: BinaryHeap<Reverse<u32>>,
     /// Loops around the start of the walk, innermost first.
     around: Vec<Ends>,
-    /// From this position on, no loop exit or back edge remains to be decided.
+    /// Position in the order after which the walk can stop: no loop exit or back edge that could show a
+    /// divergent loop comes after it.
     settled: u32,
     /// Loops whose exits must send labels next.
     parted: Vec<Loop>,
 }
 
-/// The labels that return to the header of a loop around the start, and the labels that leave the loop.
+/// The labels that arrive at the header of a loop, and those that leave the loop, for loops around the branch
+/// at which the walk started.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     which: Loop,
@@ -144,7 +149,8 @@ struct Ends {
 }
 
 impl Ends {
-    /// Returns whether one label stays in the loop while a different label leaves it.
+    /// Returns whether lanes leave the loop in different iterations: one label stays in the loop while
+    /// another leaves it.
     fn lanes_part(&self) -> bool {
         match (self.to_header, self.outside) {
             (Seen::None, _) | (_, Seen::None) => false,
@@ -180,8 +186,8 @@ impl Uniformity {
         result
     }
 
-    /// Sets what is known about calls, and the id of the function that is analysed next if it is a function
-    /// that is called.
+    /// Sets the facts about calls that the analysis uses, and the function that will be analysed next, so
+    /// that its parameters can be looked up.
     pub fn know(&mut self, known: Option<(Arc<UniformCalls>, Option<FuncId>)>) {
         self.known = known;
     }
@@ -307,7 +313,7 @@ impl Uniformity {
         self.walk(graph, at);
     }
 
-    /// Sends labels from the exits of a loop that lanes leave in different iterations.
+    /// Sends different labels from each exit of a divergent loop, whose lanes leave in different iterations.
     fn spread_loop(&mut self, graph: Graph, l: Loop) {
         let Graph { cfg, loops, .. } = graph;
         let at = cfg.position(loops.header(l));
@@ -361,8 +367,8 @@ impl Uniformity {
                 break;
             }
             let label = self.labels.at[at as usize];
-            // A back edge of an inner loop would bring its header the label that the header already has, so
-            // it is skipped.
+            // The label that a back edge of an inner loop would carry is the one that its header already has,
+            // so such edges are skipped.
             let counts = |&to: &Block| cfg.position(to) <= start || cfg.position(to) > at;
             let Frontier { to, open } = self.frontiers.of[at as usize];
             if open {
@@ -526,7 +532,8 @@ fn origin(func: &Function, op: Op) -> Origin {
     }
 }
 
-/// Returns whether the operation yields the same bits every time a lane executes it.
+/// Returns whether the operation yields the same bits each time that it is executed, like a constant, so that
+/// its result does not depend on the iteration.
 fn is_fixed(op: Op) -> bool {
     match op {
         Op::Const(_) | Op::GlobalAddr(_) | Op::FuncAddr(_) | Op::SlotAddr(_) => true,

@@ -8,8 +8,9 @@ use super::memory::Memory;
 
 /// Number of packets in the buffer. A wave that finds no free packet waits.
 const PACKETS: u64 = 4;
-/// `HEADERS`: offset of the packet headers, after the buffer's six words. The other constants: words per
-/// header, words per lane in a packet, words per packet (64 lanes), and offset of the packets.
+/// Layout of the buffer. `HEADERS` is the offset of the packet headers, after the buffer's six words; the
+/// following constants are the words per header, the words per lane in a packet, the words per packet (64
+/// lanes), and the offset of the packets.
 const HEADERS: u64 = 64;
 const HEADER_WORDS: u64 = 3;
 const LANE_WORDS: u64 = 8;
@@ -32,8 +33,8 @@ const NUMBER_SHIFT: u64 = 8;
 /// Creates an empty buffer and returns its address.
 pub(super) fn place(memory: &mut Memory) -> u64 {
     let at = memory.alloc((SIGNAL + SIGNAL_BYTES) as usize);
-    // The last packet is on top of the list of free packets. Packet 0 has a tag above its number, so that its
-    // entry is not 0, which would mark the end of the list.
+    // The buffer starts with all packets free: the last packet is on top of the list of free packets. Packet
+    // 0 is represented with a tag in its high bits, because 0 means the end of the list.
     let words = [at + HEADERS, at + PAYLOADS, at + SIGNAL, PACKETS - 1, 0, PACKETS - 1];
     (0..).zip(words).for_each(|(n, word)| put(memory, at + 8 * n, word));
     for number in 1..PACKETS {
@@ -57,7 +58,7 @@ fn put(memory: &mut Memory, address: u64, word: u64) {
 /// State of the host.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Host {
-    /// Messages by their numbers, as far as they have been received.
+    /// Messages that have been received in part, indexed by message number.
     open: Vec<Vec<u64>>,
     ended: Vec<Vec<u64>>,
 }

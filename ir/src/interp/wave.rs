@@ -7,7 +7,8 @@ use crate::func::Function;
 use crate::op::Op;
 use cranelift_entity::EntityRef;
 
-/// Rank of a lane that has returned from the frame's function or has never entered it.
+/// Rank of a lane that is not in the frame's function any more, or has never entered it, and therefore never
+/// continues there.
 const GONE: u64 = u64::MAX;
 /// Maximum size of a lane's private memory, in bytes.
 const MAX_PRIVATE: usize = 1 << 20;
@@ -42,8 +43,8 @@ pub(super) struct Frame {
     returned: Vec<u64>,
     /// Lanes that entered the frame.
     entered: u64,
-    /// Functions that the current indirect call still has to run, each with its lanes. The last one runs
-    /// next.
+    /// Functions that the current indirect call has not run yet, each with the lanes that call it. The last
+    /// function in the list runs next.
     pending: Vec<(FuncId, u64)>,
     /// Offset of the frame's stack slots in private memory.
     pub private_base: u32,
@@ -56,7 +57,8 @@ pub(super) struct Wave {
     pub frames: Vec<Frame>,
     /// Private memory of each lane.
     pub private: Vec<Vec<u8>>,
-    /// Arguments of a branch, read before any parameter is written.
+    /// Holds the arguments of a branch until all are read, because a parameter that is written may itself be
+    /// an argument.
     scratch: Vec<u64>,
     /// Value storage of closed frames, for reuse.
     spare: Vec<Vec<u64>>,

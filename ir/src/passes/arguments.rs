@@ -25,7 +25,8 @@ pub struct Scratch {
     known: Vec<bool>,
     constants: Vec<Constant>,
     live: Vec<bool>,
-    /// Parameters that are passed on as arguments, as `(to, from)`.
+    /// Parameters of callers that calls pass on as arguments, as `(parameter of the callee, parameter of the
+    /// caller)`.
     handed: Vec<(usize, usize)>,
     work: Work,
 }
@@ -87,8 +88,8 @@ impl Scratch {
         handed.clear();
     }
 
-    /// Returns the index of a function's parameter in the lists; `None` if not all calls of the function are
-    /// known.
+    /// Returns the index of parameter `number` of a function in the lists of this pass. `None` if not all
+    /// callers of the function are known, so that it cannot be changed.
     fn place(&self, func: FuncId, number: usize) -> Option<usize> {
         let place = self.begin[func.index()] + number;
         (self.known[func.index()] && place < self.begin[func.index() + 1]).then_some(place)

@@ -75,7 +75,8 @@ fn bypass(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> bool
             && !is_merged(func, cfg, &s.preds, (block, last), empty)
         {
             if func.track.is_some() {
-                // Settles before blocks are merged, while no instruction has moved in this pass.
+                // Debug records are settled before blocks are merged, while every instruction is still in its
+                // original block.
                 if !std::mem::replace(&mut s.is_settled, true) {
                     func.settle();
                 }
@@ -181,8 +182,8 @@ fn track_bypass(
     }
 }
 
-/// Replaces a branch to a block that begins with `unreachable` by a jump to the other target and an
-/// assumption about the condition.
+/// Handles a branch to a block that begins with `unreachable`: replaces the branch by a jump to the other
+/// target and an assumption that the condition leads there.
 fn promised(func: &mut Function, block: Block, last: Inst, s: &mut Scratch) -> bool {
     let Op::Br { then, otherwise, .. } = func.insts[last].op else { return false };
     let is_dead = |to: Block| {
@@ -251,7 +252,8 @@ fn skippable(
     Some((empty, to))
 }
 
-/// Returns the value that `empty` passes on for `value` when `empty` is reached by edge `which` of `last`.
+/// Returns the argument that edge `which` of `last` passes for `value`, if `value` is a parameter of the
+/// block `empty`; otherwise `value` itself.
 fn through(func: &Function, last: Inst, which: usize, empty: Block, value: Value) -> Value {
     param_of(func, empty, value).map_or(value, |index| func.branch_args(last, which)[index])
 }

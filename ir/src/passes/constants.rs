@@ -28,7 +28,8 @@ enum Worth {
     Origin,
 }
 
-/// Values for which it is beneficial to be a constant if they come from constant variables.
+/// Values that are worth replacing by constants if they are loaded from constant variables, because that
+/// simplifies other instructions.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     /// Benefit of each value.
@@ -98,8 +99,8 @@ impl Wanted {
     }
 }
 
-/// Returns whether instructions accept the number as an inline operand, without a literal: small integers and
-/// a few floats.
+/// Returns whether the number is an inline constant of the hardware (small integers and a few floats), so
+/// that instructions can use it without a literal.
 fn is_free_operand(ty: Type, bits: u64) -> bool {
     let small = |number: i64| (-16..=64).contains(&number);
     match ty {

@@ -74,7 +74,8 @@ pub fn run(func: &mut Function, native: Native) -> bool {
     if !func.layout.iter().any(has_one) {
         return false;
     }
-    // Settles before blocks are split: settling recognises a split block by where its terminator has moved.
+    // Debug records are settled before blocks are split, because settling recognises a split block by the new
+    // block of its terminator.
     func.settle();
     let used = used(func);
     let stays = |func: &Function, inst: Inst, op, mem: &Mem| {

@@ -24,7 +24,8 @@ use cranelift_entity::EntityRef;
 /// registers.
 const MAX_FREED: u32 = 1024;
 
-/// Values that have to be constants: bit `n` stands for parameter `n` of the function.
+/// Values that must be constants so that a variable can be turned into values: bit `n` stands for parameter
+/// `n` of the function.
 type Needs = u64;
 /// A value that no call can pass as a constant. This bit also stands for parameters with higher numbers.
 const UNKNOWN: Needs = 1 << 63;
@@ -57,8 +58,8 @@ pub(super) struct Freed {
     frees: Vec<bool>,
     /// The passed pointers, ordered by caller, callees first.
     passed: Vec<Passed>,
-    /// For each value of the current function, the parameters from which it is computed, and the origin if it
-    /// is a pointer.
+    /// For each value of the current function, the parameters from which it is computed (as bits) and, for a
+    /// pointer, its origin: the private variable or parameter into which it points.
     made_of: Vec<Needs>,
     origins: Vec<Option<Origin>>,
     /// For each stack slot of the current function, the needs of the accesses to it.

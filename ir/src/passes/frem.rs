@@ -73,7 +73,8 @@ pub fn run(func: &mut Function) -> bool {
     if !func.layout.iter().any(has_rem) {
         return false;
     }
-    // Settles before blocks are split: settling recognises a split block by where its terminator has moved.
+    // Debug records are settled before blocks are split, because settling recognises a split block by the new
+    // block of its terminator.
     func.settle();
     for block in std::mem::take(&mut func.layout) {
         func.layout.push(block);

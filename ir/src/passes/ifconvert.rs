@@ -15,7 +15,7 @@ use crate::types::Type;
 use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
 
-/// Maximum cost of the instructions that may be executed needlessly.
+/// Maximum cost of the instructions that are executed although the branch would have skipped them.
 const MAX_COST: u32 = 6;
 /// Maximum number of values that are selected where the edges meet.
 const MAX_SELECTS: usize = 4;
@@ -51,7 +51,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, s: &mut Scratch) -> bool {
     changed
 }
 
-/// A successor of a branch that could be executed unconditionally.
+/// A successor of a branch whose instructions could be executed unconditionally.
 #[derive(Clone, Copy)]
 struct Side {
     block: Block,
@@ -91,8 +91,8 @@ fn convert(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> boo
     false
 }
 
-/// Returns `block` as a side if it has exactly one incoming edge and contains only cheap instructions without
-/// side effects.
+/// Returns `block` as a candidate for unconditional execution, if it has exactly one incoming edge and
+/// contains only cheap instructions without side effects.
 fn side(func: &Function, cfg: &Cfg, block: Block, s: &Scratch) -> Option<Side> {
     if s.preds[block.index()] != 1 || !func.params(block).is_empty() || cfg.is_loop_header(block) {
         return None;

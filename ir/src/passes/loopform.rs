@@ -31,9 +31,9 @@ pub fn canonicalize(func: &mut Function, cfg: &Cfg, loops: &LoopForest) -> bool 
     changed
 }
 
-/// Redirects the edges to `to` from chosen predecessors through a new block. The new block has a parameter
-/// only where the edges pass different values: if all edges that enter a loop pass the same number, the loop
-/// still starts with that number.
+/// Inserts a block between `to` and the predecessors for which `chosen` returns true. The new block has a
+/// parameter only where the edges pass different values, so that a loop counter that starts with the same
+/// number on all edges still visibly starts with that number.
 fn join_edges(func: &mut Function, cfg: &Cfg, to: Block, chosen: impl Fn(Block) -> bool) {
     let between = func.make_block();
     let mut edges: SmallVec<[(Inst, usize); 4]> = SmallVec::new();
@@ -161,7 +161,8 @@ struct Closer<'a> {
 }
 
 impl Closer<'_> {
-    /// Returns the value by which the loop's `value` is known in `block`.
+    /// Returns the value that holds the loop's `value` in `block`: `value` itself inside the loop, a block
+    /// parameter outside.
     fn read(&mut self, func: &mut Function, value: Value, block: Block) -> Value {
         let mut at = block;
         let found = loop {

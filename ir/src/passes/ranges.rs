@@ -22,7 +22,8 @@ use cranelift_entity::EntityRef;
 
 /// Maximum depth to which conditions are analysed and offsets are rebuilt.
 const MAX_DEPTH: u32 = 6;
-/// Constants worth splitting off an offset: the offsets that accesses to global memory accept.
+/// Constants that are split off an address offset: the offsets that instructions for global memory can
+/// contain.
 const OFFSETS: std::ops::RangeInclusive<i64> = -4096..=4095;
 const NONE: u32 = u32::MAX;
 
@@ -44,8 +45,8 @@ pub struct Scratch {
     out: Vec<Inst>,
 }
 
-/// In the blocks that `block` dominates, the value is in `interval`. The interval already includes the older
-/// facts about the value.
+/// A fact: in the blocks that `block` dominates, the value is in `interval`. Older facts about the same value
+/// are already included in the interval.
 #[derive(Clone, Copy, Debug)]
 struct Fact {
     block: Block,
@@ -66,8 +67,9 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &DomTree, loops: &LoopForest, s:
     s.incoming.extend_from_slice(&s.base);
     s.arrived.clear();
     s.arrived.resize(func.blocks.len(), 0);
-    // Facts that are learned in a block are dropped after the last block that it dominates. In this order,
-    // blocks that pass values forward to a block also precede that block.
+    // Blocks are visited in the preorder of the dominator tree, so that the facts learned in a block can be
+    // dropped after the last block that it dominates. In this order, predecessors precede a block, except
+    // over back edges.
     s.order.clear();
     s.order.resize(cfg.rpo().len(), func.entry());
     cfg.rpo().iter().for_each(|&block| s.order[dom.preorder(block) as usize] = block);
@@ -139,7 +141,7 @@ impl Walker<'_> {
         self.leave(block);
     }
 
-    /// Passes the intervals of the block's branch arguments on to the parameters of its successors.
+    /// Propagates the intervals of the block's branch arguments to the parameters of its successors.
     fn leave(&mut self, block: Block) {
         let Some(last) = self.func.terminator(block) else { return };
         for which in 0..self.func.branch_count(last) {
@@ -198,8 +200,8 @@ impl Walker<'_> {
         })
     }
 
-    /// Returns the largest value that is passed back to the header, if a test that precedes every back edge
-    /// bounds it.
+    /// Returns the largest value that the back edge passes to the header, if a test that precedes every back
+    /// edge bounds this value.
     fn counter_end(&self, l: Loop, latch: Block, param: Value, next: Value, first: Interval) -> Option<u64> {
         let add = self.func.def_inst(next).filter(|&i| self.func.insts[i].op == Op::Bin(BinOp::Add))?;
         let [from, step] = *self.func.args(add) else { return None };
@@ -502,7 +504,8 @@ impl Walker<'_> {
         self.push(Op::Cast(CastOp::Trunc), &[x], Type::I32, loc)
     }
 
-    /// Splits `x = rest + k` if neither the sum nor its scaling wraps, so that `zext(x) = zext(rest) + k`.
+    /// Splits `x` into `rest + k` so that `zext(x) = zext(rest) + k`. This requires that neither the sum nor
+    /// its scaling wraps; returns `None` otherwise.
     fn split(&mut self, x: Value, loc: SrcLoc, depth: u32) -> Option<(Value, i64)> {
         let inst = self.func.def_inst(x).filter(|_| depth > 0)?;
         let args = self.func.args(inst);
@@ -518,7 +521,7 @@ impl Walker<'_> {
             Op::Bin(BinOp::Mul) => k,
             _ => return None,
         };
-        // The scaling must not wrap, both with and without the constant.
+        // The scaled value must not wrap, whether the constant is included or not.
         let scaled = |hi: u64| hi.checked_mul(scale).is_some_and(|hi| hi <= u64::from(u32::MAX));
         if !scaled(self.range(a).hi) {
             return None;

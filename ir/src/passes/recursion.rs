@@ -17,11 +17,12 @@ use smallvec::SmallVec;
 struct Tail {
     block: Block,
     call: Inst,
-    /// Operation that is applied to the result before it is returned, and the other operand.
+    /// Operation that combines the result of the recursive call with another operand before it is returned;
+    /// `None` if the result is returned unchanged.
     into: Option<(BinOp, Value)>,
 }
 
-/// A block in which the function returns without a recursive call that can be converted.
+/// A block in which the function returns without a recursive call that becomes a jump.
 struct End {
     block: Block,
     /// The returned value, if there is exactly one result.
@@ -109,7 +110,8 @@ fn tail(func: &Function, block: Block, id: FuncId, result: Option<Value>) -> Opt
     integer.then_some(Tail { block, call, into: Some((op, other)) })
 }
 
-/// Returns the identity element of an associative and commutative integer operation.
+/// Returns the identity element of an integer operation; `None` if the operation is not associative and
+/// commutative.
 fn identity(op: BinOp) -> Option<u64> {
     match op {
         BinOp::Add | BinOp::Or | BinOp::Xor => Some(0),

@@ -28,8 +28,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Returns the number of the `restrict` parameter from which a pointer of the last function comes, if it
-    /// comes from one.
+    /// Returns the number of the `restrict` parameter from which a pointer in the most recently analysed
+    /// function is derived; `None` if it is not derived from one such parameter.
     pub(super) fn param_of(&self, pointer: Value) -> Option<usize> {
         self.origin
             .get(pointer.index())
@@ -116,8 +116,8 @@ fn join(a: Origin, b: Origin) -> Origin {
     }
 }
 
-/// Gives each parameter its own alias class, and marks loads through `const` parameters as loads of memory
-/// that is never written.
+/// Gives the accesses through each `restrict` parameter an alias class of their own, and marks loads through
+/// `const restrict` parameters as loads of memory that is never written.
 fn note(func: &mut Function, kernel: &KernelInfo, s: &Scratch) {
     let insts = |b: &Block| func.blocks[*b].insts.iter();
     let classes = func.layout.iter().flat_map(insts).filter_map(|&i| func.insts[i].op.mem()).map(|m| m.alias);

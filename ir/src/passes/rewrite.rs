@@ -129,8 +129,8 @@ fn is_leaf(op: Op) -> bool {
 impl Rewriter<'_> {
     fn block(&mut self, block: Block, previous: Option<Block>) {
         self.block = block;
-        // Knowledge about memory carries over only if the previous block in the sweep is the only
-        // predecessor.
+        // What is known about memory contents at the end of the previous block in the sweep holds here only
+        // if that block is the only predecessor.
         let preds = self.cfg.preds(block);
         if preds.len() != 1 || Some(preds[0]) != previous {
             self.s.memory.clear();
@@ -362,7 +362,8 @@ impl Rewriter<'_> {
         if self.cse || is_leaf(self.func.insts[inst].op) { self.find(inst) } else { None }
     }
 
-    /// Returns an equal instruction that dominates the current position. If there is none, remembers `inst`.
+    /// Returns an instruction that computes the same value and dominates the current position. If there is
+    /// none, remembers `inst` for later lookups.
     fn find(&mut self, inst: Inst) -> Option<Inst> {
         let (dom, block) = (self.dom, self.block);
         let entry = self.func.entry();
@@ -397,7 +398,8 @@ impl Rewriter<'_> {
         if to == from || to == self.block || !args_reach || !self.in_loop_of(self.block, to) {
             return false;
         }
-        // The instruction is removed from its old block at the end of the sweep.
+        // The moved instruction is still in the list of its old block; it is removed there at the end of the
+        // sweep.
         self.s.hoisted_from.push(from);
         let target = &mut self.func.blocks[to].insts;
         let end = target.len().saturating_sub(1);
@@ -406,7 +408,8 @@ impl Rewriter<'_> {
         true
     }
 
-    /// Returns whether the innermost loop that contains `outer`, if any, also contains `block`.
+    /// Returns whether `block` is in the innermost loop that contains `outer`; true if no loop contains
+    /// `outer`.
     fn in_loop_of(&self, block: Block, outer: Block) -> bool {
         let header = |b: Block| if self.cfg.is_loop_header(b) { Some(b) } else { self.cfg.loop_around(b) };
         let Some(wanted) = header(outer) else { return true };
@@ -429,8 +432,9 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Returns the value of an operation at the current position: simplified, found, or newly computed. The
-    /// arguments must be up to date.
+    /// Returns a value that equals the operation: a simpler value, the result of an equal earlier
+    /// instruction, or the result of a new instruction. The arguments must already have been replaced by
+    /// their substitutes.
     pub fn emit(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
         let mut def = Def { op, args: copy_args(args) };
         simplify::canonicalize(self.func, &mut def);
@@ -491,7 +495,7 @@ impl Rewriter<'_> {
         self.emit(Op::Icmp(cc), &[a, b], Type::Bool)
     }
 
-    /// Returns the bits of the constant that a value is, if it is a constant.
+    /// Returns the bits of a value that is a constant; `None` for other values.
     pub fn k(&self, value: Value) -> Option<u64> {
         self.func.const_bits(value)
     }
@@ -503,36 +507,38 @@ impl Rewriter<'_> {
         op.is_pure().then(|| Def { op, args: copy_args(self.func.args(inst)) })
     }
 
-    /// Returns the arguments of the instruction that computes a value, if its operation is `op`.
+    /// Returns the arguments of the instruction that computes a value; `None` if its operation is not `op`.
     fn args_if(&self, value: Value, op: Op) -> Option<&[Value]> {
         let inst = self.func.def_inst(value)?;
         (self.func.insts[inst].op == op).then(|| self.func.args(inst))
     }
 
-    /// Returns the arguments of the two-operand operation `op`, if that computes the value.
+    /// Returns both arguments if the value is computed by the two-operand operation `op`; otherwise `None`.
     pub fn is_bin(&self, value: Value, op: BinOp) -> Option<(Value, Value)> {
         self.args_if(value, Op::Bin(op)).map(|args| (args[0], args[1]))
     }
 
-    /// Like [`Rewriter::is_bin`], but the second argument must be a constant and is returned as such.
+    /// Returns the first argument and the bits of the second if the value is computed by the two-operand
+    /// operation `op` and its second argument is a constant; otherwise `None`.
     pub fn is_bin_k(&self, value: Value, op: BinOp) -> Option<(Value, u64)> {
         let (a, b) = self.is_bin(value, op)?;
         Some((a, self.k(b)?))
     }
 
-    /// Returns the argument of the one-operand operation `op`, if that computes the value.
+    /// Returns the argument if the value is computed by the one-operand operation `op`; otherwise `None`.
     pub fn is_un(&self, value: Value, op: UnOp) -> Option<Value> {
         self.args_if(value, Op::Un(op)).map(|args| args[0])
     }
 
-    /// Returns the argument of the conversion `op`, if that computes the value.
+    /// Returns the argument if the value is computed by the conversion `op`; otherwise `None`.
     pub fn is_cast(&self, value: Value, op: CastOp) -> Option<Value> {
         self.args_if(value, Op::Cast(op)).map(|args| args[0])
     }
 
-    /// Returns whether the constant of a sum `x + k` may be moved outwards. Other users of the sum then keep
-    /// computing the original sum. A sum that this sweep created is most likely part of several addresses:
-    /// the addresses in unrolled copies differ only in their constants and share the rest of the computation.
+    /// Returns whether a rule may take the constant out of a sum `x + k`, although other users of the sum
+    /// then still need the sum itself. True if there are no other users, or if this sweep created the sum:
+    /// such sums are mostly parts of several addresses in unrolled copies, which differ only in their
+    /// constants and share the rest of the computation.
     pub fn may_lose_constant(&self, sum: Value) -> bool {
         self.single_use(sum) || self.s.uses.is_new(sum)
     }

@@ -21,7 +21,8 @@ const MAX_HEADER: usize = 10;
 /// Storage of the pass.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// The header's values at the loop entry, and at the start of the loop body.
+    /// For each value of the header, its copy at the loop entry. The other list, `inside`, has the value that
+    /// replaces it in the loop body.
     entering: Vec<Option<Value>>,
     inside: Vec<Option<Value>>,
     tried: Vec<bool>,
@@ -250,8 +251,8 @@ struct Carry<'a> {
 }
 
 impl Carry<'_> {
-    /// Returns the value that stands for `value` in the loop body. Values of the test block become parameters
-    /// of the new header.
+    /// Returns the value that replaces `value` in the loop body. For a value that the test block defines,
+    /// this is a parameter of the new header.
     fn inside(&mut self, value: Value) -> Value {
         if self.func.block_of(value) != self.header {
             return value;
@@ -260,7 +261,7 @@ impl Carry<'_> {
             return known;
         }
         if self.func.const_bits(value).is_some() {
-            // The copy of the constant in the preheader dominates the loop.
+            // A constant needs no parameter: its copy in the preheader dominates the loop.
             return self.s.entering[value.index()].unwrap_or(value);
         }
         let param = self.func.add_param(self.head, self.func.ty(value));

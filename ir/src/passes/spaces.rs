@@ -54,7 +54,8 @@ impl Passed {
 pub struct Scratch {
     passed: Passed,
     work: Work,
-    /// Whether `passed` is known for the calls in the current function.
+    /// Whether a whole module is analysed, so that `passed` contains the address spaces of function
+    /// parameters.
     is_module: bool,
     /// For each value that is a generic pointer, its address space; `None` as long as nothing is known about
     /// the value; `Generic` if there are several spaces.
@@ -120,7 +121,8 @@ fn find(func: &Function, id: Option<FuncId>, s: &mut Scratch) {
     while follow(func, s) {}
 }
 
-/// Gives values the types that were found. Returns whether any space became known.
+/// Gives generic pointers the types of the address spaces that were found. Returns whether any pointer
+/// changed its type.
 fn take(func: &mut Function, s: &Scratch) -> bool {
     let known = |(value, space): (usize, &Option<Space>)| {
         func.ty(Value::new(value)) == GENERIC && space.is_some_and(|space| space != Space::Generic)
@@ -247,7 +249,8 @@ fn was_generic(value: Value, s: &Scratch) -> bool {
     s.spaces.get(value.index()).is_some_and(Option::is_some)
 }
 
-/// Returns the space that a call's parameter has, for a generic argument.
+/// Returns the address space that the callee expects for parameter `n`, which the caller passes as a generic
+/// pointer.
 fn passed_to(op: Op, n: usize, s: &Scratch) -> Option<Space> {
     let Op::Call(callee) = op else { return None };
     if !s.is_module {
@@ -262,8 +265,8 @@ fn accessible(op: Op, space: Space) -> bool {
     !(atomic && space == Space::Private)
 }
 
-/// Returns the space that an operand must point to because it is passed on to a result or block parameter.
-/// `None` for all other uses of a pointer as a value, which keep its original type.
+/// Returns the space to which operand `n` is converted because it flows into a result or block parameter of
+/// that space. `None` for all other uses of a pointer as a value, which still need a generic pointer.
 fn wanted(func: &Function, inst: Inst, n: usize) -> Option<Space> {
     let space = |value: Value| match func.ty(value) {
         Type::Ptr(space) => Some(space),
@@ -283,7 +286,7 @@ fn wanted(func: &Function, inst: Inst, n: usize) -> Option<Space> {
     None
 }
 
-/// Narrows the offset of an addition to a pointer that is 32 bits wide.
+/// Narrows the 64-bit offset of a pointer addition if the pointer has become 32 bits wide.
 fn fit_sum(func: &mut Function, block: Block, inst: Inst) {
     let (Type::Ptr(space), &[_, distance]) = (func.ty(func.insts[inst].first), func.args(inst)) else {
         return;
@@ -299,7 +302,8 @@ fn fit_sum(func: &mut Function, block: Block, inst: Inst) {
     }
 }
 
-/// Compares two pointers to the same 32-bit space as 32-bit numbers.
+/// Turns the comparison of two generic pointers, both of which have become pointers to the same 32-bit space,
+/// into a comparison of 32-bit numbers.
 fn fit_comparison(func: &mut Function, block: Block, inst: Inst) {
     let (loc, &[a, b]) = (func.insts[inst].loc, func.args(inst)) else { return };
     if let (Some((a, space)), Some((b, other))) = (narrow(func, a), narrow(func, b))
@@ -313,7 +317,8 @@ fn fit_comparison(func: &mut Function, block: Block, inst: Inst) {
     }
 }
 
-/// Returns the 32-bit pointer from which a 64-bit number was computed by way of a generic pointer.
+/// Returns the 32-bit pointer that was converted to a generic pointer and then to a 64-bit number; `None` if
+/// the number was computed differently.
 fn narrow(func: &Function, number: Value) -> Option<(Value, Space)> {
     let of = |value: Value, op: CastOp| {
         let inst = func.def_inst(value).filter(|&inst| func.insts[inst].op == Op::Cast(op))?;

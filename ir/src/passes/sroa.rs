@@ -32,8 +32,8 @@ pub struct Scratch {
     /// For each piece, the position of the last block that was found to store to it.
     stored_in: Vec<u32>,
     frontiers: Frontiers,
-    /// Block positions, the pieces for which the blocks have parameters, and the parameters, sorted by
-    /// position. The parameter is empty until it has been created.
+    /// Block parameters for pieces: position of the block, piece, and the parameter, sorted by position. The
+    /// parameter is `None` until it has been created.
     params: Vec<(u32, u32, PackedOption<Value>)>,
     work: Vec<u32>,
     mark: Vec<u32>,
@@ -46,7 +46,8 @@ pub struct Scratch {
     block_at: Vec<Block>,
     /// Debug records of the block parameters.
     begin: Vec<Record>,
-    /// Pairs of a piece and the variable fragment that it holds, sorted.
+    /// Pairs of a piece and the fragment of a source variable that the piece holds, sorted. Used for debug
+    /// records.
     leaves: Vec<(u32, Leaf)>,
     args: Vec<Value>,
     zeros: Vec<(Type, Inst)>,
@@ -63,7 +64,8 @@ struct Piece {
     ty: Type,
 }
 
-/// Dominance frontiers by block position: the blocks where the dominance of each block ends.
+/// Dominance frontier of each block, by block position: the blocks that have a predecessor which the block
+/// dominates, but that the block does not strictly dominate.
 #[derive(Debug, Default)]
 struct Frontiers {
     pairs: Vec<(u32, u32)>,
@@ -85,7 +87,8 @@ impl Frontiers {
             }
             for &pred in preds {
                 let mut runner = Some(pred);
-                // If a block already has this frontier element, all blocks further up have it too.
+                // The walk up the dominator tree stops at a block that already has this frontier element,
+                // because all blocks further up have it too.
                 while let Some(up) = runner.filter(|&r| Some(r) != top) {
                     let up_at = cfg.position(up) as usize;
                     if std::mem::replace(&mut self.last[up_at], at as u32) == at as u32 {
@@ -104,7 +107,8 @@ impl Frontiers {
         }
         self.list.clear();
         self.list.resize(self.pairs.len(), 0);
-        // Each part is filled from its end, so that afterwards each start index is correct again.
+        // The lists of all blocks share one vector. Each list is filled from its end, so that its start index
+        // is correct afterwards.
         for &(from, to) in self.pairs.iter().rev() {
             self.start[from as usize + 1] -= 1;
             self.list[self.start[from as usize + 1] as usize] = to;
@@ -297,7 +301,7 @@ fn add_pieces(
 /// Returns the slot and the offset of an access to a promoted slot.
 fn promoted(func: &Function, inst: Inst, s: &Scratch) -> Option<(Slot, i64)> {
     let ptr = *func.args(inst).first()?;
-    // Pointers that were created during this pass do not point into slots.
+    // A pointer that this pass has created has no entry in `pointers` and does not point into a slot.
     let found = s.pointers.get(ptr.index()).copied().flatten();
     found.filter(|(slot, _)| !s.bad[slot.index()])
 }
@@ -391,7 +395,8 @@ impl Promoter<'_> {
         start..start + count
     }
 
-    /// Restores the values of the variables to those at the block's parent in the dominator tree.
+    /// Undoes the changes to the variables' current values that were made since the walk left the parent of
+    /// `block` in the dominator tree.
     fn restore(&mut self, block: Block) {
         while let Some(&(above, mark)) = self.s.open.last()
             && !self.dom.dominates(above, block)

@@ -15,7 +15,7 @@ use cranelift_entity::EntityRef;
 /// How an instruction in a loop can be regrouped.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Regrouped {
-    /// Operation that can be computed before the loop, and its operands.
+    /// Loop-invariant operation with its operands, which can be computed before the loop.
     pub outside: (Op, [Value; 2]),
     pub then: Then,
 }
@@ -23,9 +23,9 @@ pub(super) struct Regrouped {
 /// Computation that is left in the loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Then {
-    /// The instruction becomes this operation, applied to the outside value and the given value.
+    /// The instruction is replaced by this operation on the invariant value and the given value.
     Final(Op, Value),
-    /// The instruction adds the product of the two values to the outside value.
+    /// The instruction is replaced by the sum of the invariant value and the product of the two given values.
     AddProduct([Value; 2]),
 }
 
@@ -41,8 +41,8 @@ pub(super) fn regroup(
     let op = func.insts[inst].op;
     let [a, b] = *func.args(inst) else { return None };
     let varies = |v: Value| loops.contains(l, func.block_of(v));
-    // One argument is defined outside the loop; the other is a sum in the loop, one part of which is defined
-    // outside.
+    // Looks for one argument that is defined outside the loop, and another that is a sum inside the loop with
+    // one summand defined outside.
     let mixed_sum = |v: Value| {
         let def = func.def_inst(v).filter(|&i| func.insts[i].op == Op::Bin(BinOp::Add))?;
         let [x, y] = *func.args(def) else { return None };

@@ -45,8 +45,8 @@ pub fn is_row(cases: &[Case]) -> bool {
     cases.len() >= MIN_ROW && last.hi - first.lo < most
 }
 
-/// Replaces every switch. If `rows` is true, rows of cases on a uniform operand stay switches. Returns
-/// whether there was a switch.
+/// Replaces every switch by a tree or chain of comparisons. If `rows` is true, dense rows of cases with a
+/// uniform operand stay switches, which become jump tables. Returns whether the function had a switch.
 pub fn run(func: &mut Function, rows: bool, is_uniform: impl Fn(Value) -> bool) -> bool {
     let mut changed = false;
     for block in std::mem::take(&mut func.layout) {
@@ -63,7 +63,7 @@ pub fn run(func: &mut Function, rows: bool, is_uniform: impl Fn(Value) -> bool) 
     changed
 }
 
-/// Values that are possible at a node, and the cases among them.
+/// A node of the comparison tree: the range of values that are still possible, and the cases in that range.
 #[derive(Clone, Copy)]
 struct Node<'c> {
     cases: &'c [Case],
@@ -72,7 +72,8 @@ struct Node<'c> {
 }
 
 impl Node<'_> {
-    /// Returns the edge that all possible values take, if it is the same for all of them.
+    /// Returns the number of the edge that all possible values of the node take; `None` if they take
+    /// different edges.
     fn only_edge(&self) -> Option<u32> {
         match *self.cases {
             [] => Some(0),
@@ -94,8 +95,8 @@ fn lower(func: &mut Function, block: Block, inst: Inst, switch: Switch, linear: 
     }
 }
 
-/// Returns the cases without those that lead to the default block in the same way as the default edge, and
-/// with adjacent cases merged.
+/// Returns the cases of a switch, without those that do the same as the default edge. Adjacent cases with the
+/// same target are merged.
 pub(super) fn merged(func: &Function, inst: Inst, switch: Switch) -> Vec<Case> {
     let data = &func.switches[switch];
     let is_default = |edge: u32| {
@@ -122,7 +123,7 @@ struct Tree<'f, 'c> {
     linear: usize,
     /// Whether rows of cases stay a switch.
     rows: bool,
-    /// Blocks that have no terminator yet, and the nodes that they decide.
+    /// Blocks that have no terminator yet, each with the node of the tree whose comparison it will contain.
     open: Vec<(Block, Node<'c>)>,
 }
 
@@ -185,8 +186,8 @@ impl<'c> Tree<'_, 'c> {
         }
     }
 
-    /// Returns the block in which a node is decided, and whether it is new: the target of the node's only
-    /// edge, or a new block.
+    /// Returns the block to which a branch for the node must lead, and whether it is new. This is the target
+    /// of the node's only edge, or a new block for the node's comparison.
     fn target(&mut self, node: Node<'_>) -> (Block, bool) {
         let edge = node.only_edge().map(|edge| edge as usize);
         let plain = edge.filter(|&edge| self.func.branch_args(self.inst, edge).is_empty());
@@ -203,7 +204,8 @@ impl<'c> Tree<'_, 'c> {
         }
     }
 
-    /// Emits the test whether the value, which is one of the node's possible values, belongs to the case.
+    /// Emits the test whether the operand is in the range of `case`. It may rely on the operand being a
+    /// possible value of `node`.
     fn is_in(&mut self, block: Block, case: Case, node: Node<'_>) -> Value {
         match case {
             Case { lo: 1, .. } if self.ty == Type::Bool => self.value,

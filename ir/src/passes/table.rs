@@ -21,8 +21,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Empties the table and sizes it for `count` instructions. The table is kept small because every search
-    /// is a cache miss.
+    /// Empties the table and chooses its size for `count` instructions. A small table has fewer cache misses.
     pub fn reset(&mut self, count: usize) {
         self.entries.clear();
         self.entries.resize((count * 4 / 3 + 1).next_power_of_two().max(64), Entry::default());

@@ -26,7 +26,7 @@ const MAX_PARAMS: usize = 6;
 /// Storage of the pass.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// For each hash of a block's operations, the first group with that hash.
+    /// Hash of a block's operations -> index of the first group of blocks with this hash.
     by_hash: FxHashMap<u64, u32>,
     groups: Vec<Group>,
     /// For each block, the next block in its group.
@@ -54,7 +54,8 @@ enum Operand {
     Param(u16, Type),
     /// A value that must be the same in all blocks.
     Same(Value),
-    /// A value from outside the block, or a parameter, that may differ between the blocks.
+    /// A value that is a parameter of the block or is defined outside of it. It may differ between the blocks
+    /// that are merged.
     Outside(Type),
 }
 
@@ -89,7 +90,8 @@ pub fn run(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) 
     changed
 }
 
-/// Returns whether other lanes may execute the block together with its own lanes.
+/// Returns whether the block may be merged with others, so that lanes which came from other branches execute
+/// it at the same time.
 fn mergeable(func: &Function, cfg: &Cfg, block: Block) -> bool {
     // A branch must not get two edges to the same block.
     let sole_side = |&pred: &Block| cfg.succs(pred).filter(|&to| to != block).all(|to| !ends(func, cfg, to));
@@ -172,7 +174,8 @@ fn operands(func: &Function, block: Block, list: &mut Vec<Operand>) {
     }
 }
 
-/// Returns whether argument `n` of the operation is as cheap as a variable as it is as a constant.
+/// Returns whether argument `n` of the operation may become a variable without making the operation more
+/// expensive, if it is a constant in each of the merged blocks.
 fn may_differ(op: Op, n: usize) -> bool {
     match op {
         Op::Bin(BinOp::Add | BinOp::Sub | BinOp::And | BinOp::Or | BinOp::Xor) => true,
@@ -221,7 +224,8 @@ fn merge(func: &mut Function, cfg: &Cfg, group: &[Block]) -> bool {
         }
     }
     let types: Vec<Type> = distinct.iter().map(|values| func.ty(values[0])).collect();
-    // A value that is already a parameter of all blocks costs nothing as a parameter of the merged block.
+    // A value that is a parameter of all merged blocks already needs no additional parameter in the merged
+    // block.
     let passed =
         |values: &[Value]| group.iter().zip(values).all(|(&block, &v)| own_param(func, block, v).is_some());
     let cost = types.iter().zip(&distinct).map(|(ty, values)| if passed(values) { 0 } else { ty.dwords() });
@@ -248,7 +252,8 @@ fn merge(func: &mut Function, cfg: &Cfg, group: &[Block]) -> bool {
     true
 }
 
-/// Returns the index of the value among the block's parameters.
+/// Returns the position of the value among the block's parameters; `None` if it is not a parameter of the
+/// block.
 fn own_param(func: &Function, block: Block, value: Value) -> Option<usize> {
     match func.values[value].def {
         ValueDef::Param(home, index) if home == block => Some(usize::from(index)),
@@ -276,7 +281,7 @@ fn redirect(func: &mut Function, cfg: &Cfg, from: Block, to: Block, values: &[Va
     }
 }
 
-/// Returns the number of instructions that are saved if the instruction is executed once less.
+/// Returns how many machine instructions are saved by merging two copies of the instruction.
 fn price(func: &Function, inst: Inst) -> u32 {
     match func.insts[inst].op {
         Op::Const(_) | Op::Jump(_) | Op::Ret | Op::Cast(_) | Op::Pos(_) => 0,

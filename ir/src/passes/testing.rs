@@ -28,7 +28,8 @@ pub fn store_of(body: &str) -> String {
     )
 }
 
-/// Returns the operations of the first function in order, without those that every test has.
+/// Returns the operations of the first function in order, without the operations that are part of every test
+/// kernel.
 pub fn ops(module: &Module) -> Vec<String> {
     let Some(func) = module.funcs.values().next() else { return Vec::new() };
     let mut found = Vec::new();

@@ -74,7 +74,7 @@ fn depends_on(func: &Function, value: Value, param: Value, depth: u32) -> bool {
         }
 }
 
-/// Returns the value of `value` if `param` is `bits`; `None` if it depends on anything else.
+/// Evaluates `value` for `param` equal to `bits`. Returns `None` if `value` depends on anything else.
 fn eval(func: &Function, value: Value, param: Value, bits: u64, depth: u32) -> Option<u64> {
     if value == param {
         return Some(bits);

@@ -84,8 +84,8 @@ fn lacks_promises(kernel: &KernelInfo) -> bool {
     buffers().nth(1).is_some() && buffers().any(|param| !param.is_restrict)
 }
 
-/// Returns the memory operand and count of a load or store that could be merged or moved if it had alias
-/// guarantees.
+/// Returns the memory operand and element count of a load or store that the optimiser might merge or move, if
+/// it knew that other accesses do not overlap. `None` for other operations.
 fn is_candidate(op: &Op) -> Option<(Mem, u8)> {
     match *op {
         Op::Load { mem, count } | Op::Store { mem, count } => {
@@ -102,14 +102,15 @@ fn bytes(mem: &Mem, count: u8) -> (i64, i64) {
     (from, from + i64::from(mem.ty.bytes()) * i64::from(count))
 }
 
-/// Returns whether the function has accesses that guarantees might help.
+/// Returns whether the function contains accesses that the optimiser might have merged or moved with more
+/// `restrict` guarantees.
 fn has_left_over(func: &Function) -> bool {
     let mut position = vec![0; func.blocks.len()];
     for (at, &block) in func.layout.iter().enumerate() {
         position[block.index()] = at;
     }
-    // For each position in the layout, where the innermost surrounding loop begins. Every jump backwards is
-    // taken for a back edge.
+    // For each position in the layout, the position where the innermost loop around it begins. This scan
+    // takes every jump backwards for a back edge.
     let mut begins = vec![None; func.layout.len()];
     for (at, &block) in func.layout.iter().enumerate() {
         for to in func.succs(block).map(|to| position[to.index()]).filter(|&to| to <= at) {
@@ -163,7 +164,8 @@ impl Again {
         Again { func, live, made, changed }
     }
 
-    /// Returns the wide access of which an instruction has become a part.
+    /// Returns the merged access of which the instruction's bytes are a part after merging; `None` if the
+    /// instruction was not merged.
     fn whole_of(&self, inst: Inst, ptr: Value, (from, to): (i64, i64)) -> Option<(Inst, Mem, u8)> {
         let block = self.func.insts[inst].block;
         let is_load = matches!(self.func.insts[inst].op, Op::Load { .. });
@@ -208,7 +210,7 @@ impl Search<'_> {
         all
     }
 
-    /// Returns the number of the parameter through which an access goes.
+    /// Returns the number of the parameter from which an access's address is derived.
     fn param(&self, inst: Inst) -> Option<usize> {
         self.ctx.restrict.param_of(self.func.args(inst)[0])
     }
@@ -259,9 +261,9 @@ impl Search<'_> {
         self.missed(Saved::Turns, load, insts)
     }
 
-    /// Returns what is missing at an access because of other instructions in between, if guarantees on the
-    /// parameters would suffice. Returns `None` if one of these instructions orders memory, because then
-    /// other work-items most likely write the memory, no matter through which parameter it is read.
+    /// Returns the report for an access: the first of the instructions in `way` that prevents the
+    /// optimisation, if guarantees on parameters would suffice to allow it. Returns `None` if one of these
+    /// instructions orders memory, because then other work-items most likely write the memory anyway.
     fn missed(&self, saved: Saved, access: Inst, way: impl Iterator<Item = Inst>) -> Option<Missed> {
         let param = self.param(access)?;
         let mut others = SmallVec::<[Inst; 8]>::new();

@@ -25,9 +25,9 @@ const MAX_LOOP: usize = 20_000;
 const MAX_MADE: usize = 200_000;
 /// Maximum number of iterations that `#[unroll]` unrolls.
 const MAX_ASKED: u32 = 4096;
-/// Maximum number of iterations that are counted to explain why a loop is not unrolled.
+/// Limit for counting iterations when a message must explain why a loop was not unrolled.
 const MAX_COUNTED: u32 = 1 << 16;
-/// Maximum number of iterations that are unrolled without a request in the source.
+/// Maximum number of iterations of a loop that is unrolled completely without an attribute in the source.
 const MAX_UNASKED: u32 = 64;
 
 /// Storage of the pass.
@@ -42,7 +42,8 @@ pub struct Scratch {
     args: Vec<Value>,
     next: Vec<Value>,
     tried: Vec<bool>,
-    /// Headers of loops that were left because their trip count was not known.
+    /// Headers of loops that were not unrolled because their trip count was unknown. They are examined again
+    /// after other loops have been unrolled.
     unknown: Vec<Block>,
     /// For each loop, whether an inner loop has not been examined yet.
     waiting: Vec<bool>,
@@ -87,8 +88,8 @@ enum Plan {
     Wait,
     /// Replace the loop by at most this many copies.
     Full(u32),
-    /// Copies per trip through the new loop; and the exit block whose test is needed only in the first copy
-    /// of each trip.
+    /// Partial unrolling: number of copies of the body in one iteration of the new loop, and the exit block
+    /// whose test only the first copy needs.
     By(u32, Option<Block>),
 }
 
@@ -105,9 +106,10 @@ pub fn level(
     s: &mut Scratch,
 ) -> bool {
     s.tried.resize(func.blocks.len().max(s.tried.len()), false);
-    // Loops that were unrolled since then may have made the trip counts of other loops known.
+    // Unrolling other loops may have made these trip counts known, so these loops are examined again.
     s.unknown.drain(..).for_each(|header| s.tried[header.index()] = false);
-    // Loops that run once come first, from the outside in: the fewer loops are inside, the less is copied.
+    // Loops with one iteration are chosen first, outer loops before inner ones, because less code is copied
+    // if a loop is removed before its inner loops are unrolled.
     s.chosen.clear();
     let mut behind = 0;
     for l in loops.loops() {
@@ -261,7 +263,8 @@ fn plan(func: &Function, dom: &DomTree, loops: &LoopForest, l: Loop, level: u8) 
 
 fn by(loops: &LoopForest, l: Loop, count: Option<TripCount>, factor: u32) -> Plan {
     let Some(t) = count else { return Plan::By(factor, None) };
-    // A test at the end is executed once per iteration, a test at the start once more than that.
+    // A loop that exits at its end executes the test once per iteration; one that exits at its header
+    // executes it once more.
     let at_head = t.exit == loops.header(l);
     let trips = t.back_edges + u32::from(!at_head);
     if trips <= factor {
@@ -275,7 +278,8 @@ fn worth_it(func: &Function, loops: &LoopForest, l: Loop, size: usize, back_edge
         return true;
     }
     let total = size * back_edges as usize;
-    // Private arrays can be kept in registers only if every index is a constant.
+    // A private array can be kept in registers only if each index is a constant, which complete unrolling
+    // achieves.
     if indexes_slot(func, loops, l) {
         return total <= 8192;
     }
@@ -327,7 +331,8 @@ struct Copier<'a> {
     header: Block,
     preheader: Block,
     latch: Block,
-    /// Block whose branch is known to stay in the loop in the copies.
+    /// Block whose conditional branch is known to stay in the loop in the copy that is being made, so that
+    /// the test is omitted.
     stays: Option<Block>,
 }
 
@@ -505,7 +510,8 @@ impl<'a> Copier<'a> {
         if let Some(&known) = self.s.consts.get(&(ty, bits)) {
             return known;
         }
-        // The constant goes before the jump of the preheader, which dominates all copies.
+        // The constant is created in the preheader, before its jump, because the preheader dominates all
+        // copies.
         let inst = self.func.make_inst(self.preheader, Op::Const(bits), &[], ty, 1, crate::func::SrcLoc(0));
         let insts = &mut self.func.blocks[self.preheader].insts;
         insts.insert(insts.len() - 1, inst);
@@ -555,7 +561,8 @@ impl<'a> Copier<'a> {
         self.func.push(new, op, &args, loc);
     }
 
-    /// Returns the target of an edge in the copy and appends the arguments it passes to `args`.
+    /// Returns the copy of an edge's target block and appends the arguments that the edge passes to `args`. A
+    /// back edge is recorded in `back`.
     fn edge(&mut self, inst: Inst, which: usize, back: &mut Option<Block>, args: &mut Values) -> Block {
         let Some(to) = self.func.branch_target(inst, which) else { return self.header };
         let passed = self.func.branch_args(inst, which).iter().map(|&v| self.value(v));

@@ -13,7 +13,8 @@ use cranelift_entity::EntityRef;
 #[derive(Debug, Default)]
 pub(super) struct Uses {
     counts: Vec<u32>,
-    /// Number of values that the function had when the sweep started.
+    /// Number of values in the function when the sweep started. Values with higher numbers were created by
+    /// the sweep.
     old: usize,
     /// Instructions whose result has just got its first use or lost its last one.
     work: Vec<Inst>,
@@ -99,7 +100,7 @@ impl Uses {
     }
 }
 
-/// Returns the instruction without side effects that computes a value.
+/// Returns the instruction that computes a value, if it has no side effects; otherwise `None`.
 fn pure_def(func: &Function, value: Value) -> Option<Inst> {
     func.def_inst(value).filter(|&inst| func.insts[inst].op.is_pure())
 }

@@ -1,9 +1,11 @@
-//! Records that are being moved to their new places: groups them by place and restores program order.
+//! Collects debug records that move to other instructions: groups the records by their new place and brings
+//! them into program order.
 
 use super::{Leaf, Record, Variable};
 use std::ops::Range;
 
-/// For each fragment, the last record or group that describes it.
+/// For each fragment of a variable, the last debug record or group of records that describes the fragment.
+/// Used to find superseded records.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Leaves {
     /// For each variable, the number of its first fragment.
@@ -11,7 +13,8 @@ pub(super) struct Leaves {
     /// For each fragment, the last group with a record for the fragment.
     said: Vec<u32>,
     group: u32,
-    /// For each fragment, the last round with a record for the fragment, and that record.
+    /// For each fragment, the number of the last round in which a record described it, and the index of that
+    /// record.
     told: Vec<(u32, u32)>,
     rounds: u32,
 }
@@ -69,10 +72,10 @@ impl Leaves {
     }
 }
 
-/// Merges the sorted stretches of a sequence of `len` elements into `parts`: index ranges that, one after the
-/// other, are in ascending order of their keys. The order is stable, except that elements in the range
-/// `first` precede other elements with the same key. If there are only a few stretches, as after code has
-/// been copied, most elements need no individual comparison with other stretches.
+/// Merges sorted stretches of a sequence of `len` elements. Appends to `parts` the index ranges that, read in
+/// order, give the elements in ascending order of their keys. Equal keys keep their order, except that
+/// elements in the range `first` come before other elements with the same key. With few stretches, as after
+/// code has been copied, whole ranges are moved and most elements are not compared individually.
 pub(super) fn merge<K: Ord + Copy>(
     (len, first): (usize, Range<usize>),
     key: impl Fn(usize) -> K,
@@ -104,7 +107,8 @@ pub(super) fn merge<K: Ord + Copy>(
             follows
         });
     }
-    // Takes the stretch with the least first key up to the point where another stretch has to continue.
+    // Takes elements from the stretch with the smallest first key, up to the first element with a key that
+    // another stretch has to provide before it.
     let of = |(n, stretch): (usize, &Range<usize>)| (key(stretch.start), n);
     while let Some((_, n)) = stretches.iter().enumerate().map(of).min() {
         let others = stretches.iter().enumerate().filter(|&(other, _)| other != n);
@@ -146,19 +150,19 @@ pub(super) struct Carried {
     /// block.
     groups: Vec<Group>,
     pub(super) leaves: Leaves,
-    /// `last`: the first group at the most recent place. `is_raw`: whether the groups at that place may
-    /// contain superseded records.
+    /// `last` is the index of the first group at the most recent place. `is_raw` says whether the groups
+    /// there may contain superseded records, which must be removed.
     last: usize,
     is_raw: bool,
     /// Whether some groups are out of order.
     pub(super) is_mixed: bool,
 }
 
-/// Consecutive records that were moved to the same place together.
+/// A group: consecutive records that were moved together to the same place.
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    /// `place`: position of the anchor. `hops`: number of merged blocks between the old anchor and the new
-    /// anchor.
+    /// `place` is the position of the instruction before which the records hold. `hops` is the number of
+    /// merged blocks that the records have crossed from their old to their new instruction.
     place: u32,
     hops: u32,
     /// Index of the first record of the group.
@@ -215,7 +219,7 @@ impl Carried {
         self.records.clear();
         let groups = std::mem::take(&mut self.groups);
         merge((groups.len(), 0..0), |n| groups[n].key(), stretches, parts);
-        // `start`: index of the first record at the most recent place. `last`: that place.
+        // `start` is the index of the first record at the most recent place, `last` is that place.
         let (mut start, mut last) = (0, 0);
         for part in parts {
             let begin = |n: usize| groups.get(n).map_or(records.len(), |group| group.start);

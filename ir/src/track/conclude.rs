@@ -57,8 +57,8 @@ struct Values<'a> {
 }
 
 impl Values<'_> {
-    /// Replaces a value that no instruction computes any more by an equivalent value, by a term that the
-    /// debugger computes, or by [`What::Lost`].
+    /// Handles a fact about a value that no instruction computes any more. Replaces the value by an equal
+    /// value, or by a term that the debugger can compute; otherwise the fact becomes [`What::Lost`].
     fn settle(&self, what: &mut What, kept: &mut Vec<Inst>) {
         let What::Value(leaf, value) = *what else { return };
         match self.func.values[value].def {
@@ -128,8 +128,8 @@ impl Values<'_> {
     }
 }
 
-/// Returns the operand of the instruction that has the same low `bytes` bytes as its result, if there is one.
-/// The debugger reads only that many bytes, the size of the fragment.
+/// Returns the operand that has the same low `bytes` bytes as the instruction's result; `None` if there is
+/// none. The debugger may read this operand instead, because it reads only `bytes` bytes.
 fn same_low_bytes(func: &Function, (inst, op): (Inst, Op), bytes: u8) -> Option<Value> {
     let args = func.args(inst);
     let bits = 8 * u32::from(bytes);

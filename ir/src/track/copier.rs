@@ -11,9 +11,9 @@ use cranelift_entity::packed_option::PackedOption;
 #[derive(Debug, Default)]
 pub struct Copier {
     waiting: Vec<What>,
-    /// Index of the first record before the next instruction, if that instruction has records.
+    /// Index of the first debug record that belongs to the instruction in `before`.
     next: usize,
-    /// Anchor of the record at `next`: the next instruction of the original that has records.
+    /// Next instruction of the original block that has debug records, and whose records start at `next`.
     before: PackedOption<Inst>,
 }
 

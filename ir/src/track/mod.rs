@@ -64,7 +64,8 @@ pub struct Variable {
     pub is_value: bool,
     /// Byte offset within the variable and size in bytes of each of its fragments (scalars and pointers).
     pub leaves: SmallVec<[(u32, u8); 4]>,
-    /// Inlined call to whose copy the variable belongs: a 1-based index into [`Track::sites`].
+    /// Inlined call that the variable belongs to: a 1-based index into [`Track::sites`]; 0 for a variable of
+    /// the function itself.
     pub site: u32,
 }
 
@@ -128,9 +129,9 @@ pub struct Track {
     pub sites: Vec<Site>,
     /// The records.
     pub records: Vec<Record>,
-    /// Number of records at the front of `records` that are settled; passes append new records after these.
+    /// Number of settled records, which are at the front of `records`. Passes append new records after these.
     settled: usize,
-    /// Range of the records that hold at the beginning of blocks and precede all other records there.
+    /// Indices of the records that hold at the beginning of a block, before all other records of the block.
     begun: Range<usize>,
     /// Order of the instructions when the records were last settled.
     order: Order,
@@ -473,7 +474,8 @@ impl Function {
         }
     }
 
-    /// Makes the records name the values that a substitution puts in the place of others.
+    /// Updates the records after values were replaced: records of a value that `subst` replaces get the
+    /// replacement.
     pub fn replace_tracked(&mut self, subst: &Subst) {
         if let Some(track) = self.track.as_mut().filter(|_| !subst.is_empty()) {
             track.replace(subst);
@@ -490,7 +492,8 @@ impl What {
         }
     }
 
-    /// Applies `to` to the value of a [`What::Value`]; leaves all other facts unchanged.
+    /// Returns the fact with `to` applied to its value if it is a [`What::Value`]; other facts are returned
+    /// unchanged.
     fn map_value(self, to: impl FnOnce(Value) -> Value) -> What {
         match self {
             What::Value(leaf, value) => What::Value(leaf, to(value)),
@@ -508,7 +511,8 @@ impl What {
         }
     }
 
-    /// Like [`What::map`], but a [`What::Value`] for which `to` returns `None` becomes [`What::Lost`].
+    /// Returns the fact with `to` applied to its value. A [`What::Value`] for which `to` returns `None`, and
+    /// a [`What::Term`], become [`What::Lost`].
     pub fn filter_map(self, to: impl FnOnce(Value) -> Option<Value>) -> What {
         match self {
             What::Value(leaf, value) => to(value).map_or(What::Lost(leaf), |value| What::Value(leaf, value)),

@@ -19,8 +19,8 @@ pub(super) struct Scratch {
     spare: Spare,
     /// Blocks that have records which are not settled.
     disturbed: SecondaryMap<Block, bool>,
-    /// For each block that was appended to other blocks, the lowest place at which its records may be: the
-    /// end of the code of the blocks before it.
+    /// For each block whose code was appended to another block, the lowest position that its records may have
+    /// there, which is the end of the code of the blocks before it.
     floors: SecondaryMap<Block, Option<u32>>,
     /// Blocks whose records may contain superseded facts that have not been pruned yet.
     pub(super) raw: SecondaryMap<Block, bool>,
@@ -42,7 +42,7 @@ pub(super) struct Order {
     blocks: SecondaryMap<Block, Option<(u32, u32)>>,
     /// For each instruction, its 1-based position in `insts`; 0 if the instruction is in no block.
     places: Vec<u32>,
-    /// Number of instructions that the function had created when the order was taken.
+    /// Number of instructions that existed in the function when this order was recorded.
     made: usize,
 }
 
@@ -93,7 +93,7 @@ impl Order {
         place != 0 && !(start + 1..=end).contains(&place)
     }
 
-    /// Returns whether `than` was created after this order was taken.
+    /// Returns whether the instruction `than` was created after this order was recorded.
     pub(super) fn is_older(&self, than: Inst) -> bool {
         self.made <= than.index()
     }
@@ -128,7 +128,7 @@ impl Order {
 }
 
 impl Record {
-    /// Replaces the record's value by the value that stands for it.
+    /// Updates the value in the record: a value that a pass has replaced becomes its replacement.
     fn bring_up_to_date(&mut self, replaced: &mut [Value]) {
         self.what = self.what.map_value(|value| latest(replaced, value));
     }
@@ -271,7 +271,7 @@ impl Merged {
         last.clear();
     }
 
-    /// Notes that the code of block `from` has been appended to block `into`.
+    /// Records that the code of block `from` has been appended to block `into`.
     pub(super) fn put(&mut self, from: Block, into: Block) {
         self.into[from] = Some(into);
         let end = self.last[into].unwrap_or(into);
@@ -313,7 +313,7 @@ struct Sweep<'a> {
     floor: u32,
     floors: &'a mut SecondaryMap<Block, Option<u32>>,
     passed: u32,
-    /// Anchor for all remaining records once the search has found no further instruction.
+    /// Anchor for all remaining records, set once the search has reached the end of the old order.
     last: Option<Option<Inst>>,
 }
 
@@ -395,8 +395,8 @@ impl<'a> Sweep<'a> {
     fn search(&mut self, before: Inst) -> Option<(Inst, u32)> {
         let Moves { order, now, .. } = self.moves;
         let Some(place) = order.place(before).checked_sub(1) else {
-            // The instruction was created after the records were last settled, so its record is already where
-            // the pass put it.
+            // The anchor did not exist when the records were last settled. A pass has created it together
+            // with the record, so the record is already in the right place.
             return (now.place(before) != 0).then_some((before, 0));
         };
         let home = self.home?;

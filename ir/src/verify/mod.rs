@@ -213,7 +213,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Runs the groups of checks. Later groups rely on properties that earlier groups established.
+    /// Runs the checks group by group. Stops after a group with errors if later groups rely on what it
+    /// checks.
     fn run(&mut self) {
         self.kernel();
         self.slots();
@@ -346,7 +347,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks that the parts of a switch are consistent; the other checks rely on this.
+    /// Returns whether the parts of a switch (cases, edges and arguments) are consistent with each other, and
+    /// records an error if not. The other checks rely on this.
     fn switch(&mut self, inst: Inst, switch: Switch) -> bool {
         let func = self.func;
         let place = Place::Inst(inst);

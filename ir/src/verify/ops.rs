@@ -34,7 +34,7 @@ fn un_class(op: UnOp) -> Class {
     }
 }
 
-/// Returns whether the result is an `i32` whatever the operand's type.
+/// Returns whether the operation's result is an `i32` for every operand type, as that of a bit count is.
 fn un_counts(op: UnOp) -> bool {
     matches!(op, UnOp::Popcount | UnOp::Clz | UnOp::Ctz | UnOp::FrexpExp)
 }
@@ -250,7 +250,7 @@ impl Checker<'_> {
         self.check(results.eq(sig.results.iter().copied()), place, "the results do not fit the signature");
     }
 
-    /// Checks everything that is not a matter of a single operand's type.
+    /// Checks attributes that are not types: alignment, memory order, dimensions and so on.
     fn attributes(&mut self, inst: Inst, args: &[Value]) {
         let func = self.func;
         let place = Place::Inst(inst);

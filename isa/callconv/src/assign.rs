@@ -15,11 +15,12 @@ pub enum Place {
     Vgpr(u16),
     /// An SGPR.
     Sgpr(u16),
-    /// On the stack: offset in bytes per lane (swizzled) from the stack pointer's value on entry.
+    /// On the stack. The number is the offset in bytes per lane from the stack pointer's value on entry;
+    /// stack memory is swizzled, so that each lane has its own copy.
     Stack(u32),
 }
 
-/// Contents of the bits of a place's dword that do not belong to the piece.
+/// What the bits of a register or stack dword contain that do not belong to the piece of the value in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// Undefined, or another piece.
@@ -28,9 +29,9 @@ pub enum Form {
     Signed,
     /// Zeros.
     Unsigned,
-    /// The piece is an `f16`, and the dword holds the `f32` of the same value.
+    /// The piece is an `f16`, and the dword holds the `f32` with the same numeric value.
     HalfAsSingle,
-    /// The piece is the upper half of the dword, which is an `f32`.
+    /// The dword holds an `f32`, and the piece is its upper 16 bits (a `bf16`).
     UpperHalf,
 }
 
@@ -56,10 +57,10 @@ pub enum How {
     Nothing,
     /// The pieces hold the value.
     Value,
-    /// The value is in private memory of the caller. A single piece holds its private address of 32 bits; two
-    /// pieces hold its flat address.
+    /// The value is in private memory of the caller, and the pieces hold its address: one piece holds a
+    /// 32-bit private address, two pieces hold a 64-bit flat address.
     Address,
-    /// The memory image of the value is on the stack, and begins at the single piece.
+    /// The memory image of the value is on the stack. The only piece gives the place where it begins.
     Image,
 }
 
@@ -77,7 +78,7 @@ pub struct Passed {
 pub struct Param {
     /// Type of the parameter.
     pub ty: TypeId,
-    /// Whether the parameter is the same in all lanes and marked as `inreg`.
+    /// Whether the parameter is marked as `inreg`, which means that it has the same value in all lanes.
     pub inreg: bool,
 }
 
@@ -88,7 +89,8 @@ impl Param {
     }
 }
 
-/// Source language, as clang sees it. It affects only the address of a result in memory.
+/// Source language of a call, in clang's terms. It affects only the width of the address at which a callee
+/// stores a result in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
     /// C, C++, HIP.
@@ -107,9 +109,10 @@ pub struct Signature<'a> {
     pub result: Option<TypeId>,
     /// Whether more arguments may follow.
     pub variadic: bool,
-    /// Implicit arguments that the function uses. They do not matter here if their registers are fixed.
+    /// Implicit arguments that the function uses. Ignored for implicit arguments that have fixed registers in
+    /// the convention.
     pub implicit: &'a [Implicit],
-    /// Language in which both sides of the call are written, as clang sees it.
+    /// Source language of caller and callee, in clang's terms.
     pub language: Language,
 }
 
@@ -120,9 +123,11 @@ pub struct Assignment {
     pub pieces: Vec<Piece>,
     /// Parameters, in order.
     pub params: Vec<Passed>,
-    /// The result; [`How::Address`] if the caller passes the address at which the result is stored.
+    /// Where the result is. If the callee stores the result in memory, [`How::Address`] with the place of the
+    /// address that the caller passes.
     pub result: Option<Passed>,
-    /// The address of the variable arguments, which has two pieces.
+    /// Place of the address of the variable arguments, which takes two dwords; `None` if there are no
+    /// variable arguments.
     pub variable: Option<Passed>,
     /// Implicit arguments, with their first registers.
     pub implicit: Vec<(Implicit, Place)>,
@@ -142,7 +147,8 @@ impl Assignment {
 pub enum Error {
     /// The convention has no form for `bf16`.
     Bf16(Convention),
-    /// Clang gives pointers to the global data share 8 bytes in memory, LLVM gives them 4.
+    /// The type is a struct or array with a pointer to the global data share. Its layout in memory is not
+    /// defined, because clang gives such a pointer 8 bytes there and LLVM gives it 4.
     Region(Convention),
     /// The convention has no form for variable arguments.
     Variadic(Convention),
@@ -179,10 +185,11 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Assigns places to the arguments and the result of a signature.
+/// Assigns registers and stack offsets to the arguments and the result of a signature.
 ///
 /// # Errors
-/// Returns an error if the convention has no form for the signature.
+///
+/// Returns an error if the convention does not define how to pass a type of the signature.
 pub fn assign(
     types: &Types,
     signature: &Signature<'_>,
@@ -219,7 +226,7 @@ pub fn assign(
         Some(result) => walk.result(result)?,
         None => Returned::Value(None),
     };
-    // If LLVM itself cannot return a result in registers, it uses a private address.
+    // The address of a result is a private address if LLVM itself, not clang, has moved the result to memory.
     let is_flat =
         column.sret_flat && signature.language == Language::C && matches!(returned, Returned::Stored);
     let by_address = !matches!(returned, Returned::Value(_));
@@ -266,14 +273,16 @@ enum Returned {
     Value(Option<Passed>),
     /// The callee stores the result in memory.
     Stored,
-    /// The result has more dwords than there are registers, so the callee stores it in memory too.
+    /// The result has more dwords than there are registers for results, so the callee stores it in memory
+    /// although clang would return it as a value.
     TooLong,
 }
 
 /// How a value is passed, depending on its type.
 enum Shape {
     Nothing,
-    /// As a scalar or vector. The flag says whether the value is extended with its sign or zeros.
+    /// Passed as a scalar or vector. The flag says whether a value shorter than a dword is extended with its
+    /// sign or zeros.
     Whole(TypeId, bool),
     /// As the dwords of its memory image.
     Packed,
@@ -382,13 +391,13 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns whether each byte of padding for which clang generates an array gets a place of its own, like
-    /// other bytes.
+    /// Returns whether padding bytes of a struct, which clang represents as an array of bytes, are each
+    /// passed like other bytes.
     fn passes_padding(&self) -> bool {
         matches!(self.column.structs, Structs::Registers { .. })
     }
 
-    /// Passes the memory image as at most two dwords; the last dword may be partial.
+    /// Passes a struct of at most eight bytes as dwords of its memory image. The last dword may be partial.
     fn packed(&mut self, bytes: u64, inreg: bool) {
         let mut at = 0;
         while at < bytes {
@@ -440,7 +449,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// If values are not split between places, advances to the next place where the whole value fits.
+    /// Skips the remaining registers if the whole value does not fit in them and the convention does not
+    /// split values between registers and stack. Also aligns a stack offset for the value.
     fn make_room(&mut self, bits: u32, lanes: u32, inreg: bool) {
         let per_lane = if bits == 64 { 2 } else { 1 };
         let pairs = bits == 16 && self.halves;
@@ -464,7 +474,8 @@ impl Walk<'_> {
                 self.sgpr += 1;
                 return Place::Sgpr(self.sgpr - 1);
             }
-            // When the SGPRs are used up, the argument goes to the stack (seed 000, line 4246).
+            // When the SGPRs for `inreg` arguments are used up, further `inreg` arguments go to the stack
+            // (seed 000, line 4246).
             (true, Inreg::Sgprs(..)) => {}
             _ if self.vgpr <= self.last => {
                 self.vgpr += 1;
@@ -532,7 +543,8 @@ impl Walk<'_> {
     }
 }
 
-/// Returns how many bits of a scalar of at most 32 bits are significant, and the contents of the other bits.
+/// Returns how many bits of a scalar's dword are significant, and what the other bits contain. The scalar has
+/// at most 32 bits.
 fn form(scalar: Scalar, extended: bool, halves: bool) -> (u8, Form) {
     match scalar {
         Scalar::Bool if extended => (8, Form::Unsigned),
@@ -546,7 +558,8 @@ fn form(scalar: Scalar, extended: bool, halves: bool) -> (u8, Form) {
     }
 }
 
-/// Returns how a value is passed, and subtracts its registers from the budget.
+/// Returns how a value is passed, and subtracts the registers that clang counts for it from `budget`, the
+/// number of registers that are left for structs.
 fn shape(types: &Types, column: &Column, ty: TypeId, budget: &mut u64) -> Shape {
     if matches!(types.kind(ty), Kind::Scalar(_) | Kind::Vector(..)) {
         *budget = budget.saturating_sub(registers(types, ty));
@@ -575,9 +588,9 @@ fn shape(types: &Types, column: &Column, ty: TypeId, budget: &mut u64) -> Shape 
     Shape::Memory
 }
 
-/// Returns the number of registers that clang counts for a type. It can differ from the number that the value
-/// uses: for an array, clang counts the dwords of its memory image, although each element gets a register of
-/// its own.
+/// Returns the number of registers that clang counts for a type when it decides whether a struct is passed as
+/// values. The count can differ from the number of registers that the value uses: for an array, clang counts
+/// the dwords of its memory image, although each element gets a register of its own.
 fn registers(types: &Types, ty: TypeId) -> u64 {
     match types.kind(ty) {
         Kind::Vector(scalar, lanes) if scalar.bits() == 16 => u64::from(lanes.div_ceil(2)),

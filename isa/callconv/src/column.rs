@@ -1,8 +1,10 @@
-//! The facts of the conventions, one column per convention.
+//! The facts of the calling conventions: one column (a [`Column`] constant) per convention, one field per
+//! fact.
 //!
 //! # Source
-//! The guide: seed 000, line 4089. LLVM: its output for functions that each show one fact;
-//! docs/calling-convention.md says for each fact how it was found.
+//!
+//! The AMDGPU guide's convention: seed 000, line 4089. LLVM's conventions: the output of LLVM for functions
+//! that each show one fact; docs/calling-convention.md says for each fact how it was found.
 
 use crate::state::{self, Stack, State, Waits};
 use isa::{Generation, Subtarget};
@@ -11,7 +13,7 @@ use std::ops::RangeInclusive;
 /// Calling convention.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Convention {
-    /// The convention of LLVM 19: objects link with LLVM's objects.
+    /// The convention of LLVM 19. Objects that use it can be linked with objects that LLVM has compiled.
     #[default]
     Today,
     /// The convention of LLVM 14.
@@ -37,10 +39,12 @@ impl Convention {
 /// Which structs are passed as values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Structs {
-    /// Structs of at most that number of bytes, one field at a time.
+    /// A struct of at most this number of bytes is passed field by field; a larger struct is passed in
+    /// memory.
     Bytes(u64),
-    /// Structs that fit into the remaining part of a number of registers, one field at a time. Structs of at
-    /// most `packed` bytes are always passed as dwords. Arguments that are not structs count as well.
+    /// A struct of at most `packed` bytes is passed as dwords of its memory image. A larger struct is passed
+    /// field by field if it fits in the registers that are left of `number`; arguments that are not structs
+    /// use up these registers too.
     Registers {
         /// Number of registers for all arguments, and for the result.
         number: u64,
@@ -52,7 +56,7 @@ pub enum Structs {
 /// How other structs are passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Large {
-    /// The caller makes a copy and passes its private address, which has 32 bits.
+    /// The caller makes a copy in private memory and passes the copy's private address, which has 32 bits.
     ByReference,
     /// Among the arguments on the stack.
     OnStack,
@@ -61,13 +65,15 @@ pub enum Large {
 /// How values are divided between registers and the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slots {
-    /// Each dword separately: half of a value may be in a register and half on the stack.
+    /// Each dword of an argument is placed separately, so that one half of a value may be in a register and
+    /// the other half on the stack.
     Dwords,
-    /// Whole values, at multiples of their size. After a value on the stack, no value goes into registers.
+    /// Each argument is placed as a whole, at a multiple of its size. After the first argument on the stack,
+    /// all further arguments are on the stack too.
     Values,
 }
 
-/// Position of the address of a result in memory among the arguments.
+/// Where the address of a result in memory is passed, relative to the other arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SretPlace {
     /// Before all arguments.
@@ -83,7 +89,8 @@ pub enum Inreg {
     Sgprs(u16, u16),
     /// The mark has no effect.
     Ignored,
-    /// Callers and callees of that compiler disagree, so the mark cannot be used.
+    /// Callers and callees of that compiler disagree about the place of an `inreg` argument, so signatures
+    /// with `inreg` are refused.
     Disagree,
 }
 
@@ -148,7 +155,8 @@ impl Implicit {
     }
 }
 
-/// A column of facts. Registers are numbers; ranges include both ends.
+/// All facts of one calling convention. Registers are given by their numbers; ranges of registers include
+/// both ends.
 #[derive(Clone, Debug)]
 pub struct Column {
     /// VGPRs for arguments.
@@ -159,41 +167,41 @@ pub struct Column {
     pub inreg: Inreg,
     /// Which structs are passed as values.
     pub structs: Structs,
-    /// How other structs are passed as arguments. A result that is not returned as a value is stored by the
-    /// callee through an address.
+    /// How structs are passed as arguments that are too large to be passed as values. (A result of such a
+    /// type is stored by the callee at an address that the caller passes.)
     pub large: Large,
     /// How values are divided between registers and the stack.
     pub slots: Slots,
     /// Position of the address of a result.
     pub sret: SretPlace,
-    /// Whether that address is a flat address of 64 bits for C and C++. Otherwise it is a private address of
-    /// 32 bits.
+    /// Whether the address of a result in memory is a 64-bit flat address if the source language is C or C++.
+    /// Otherwise it is a 32-bit private address.
     pub sret_flat: bool,
-    /// Implicit arguments, each with its register if the register is fixed. Otherwise the implicit arguments
-    /// that are used follow the arguments, one after the other. They are in SGPRs, except for the work-item
-    /// ids.
+    /// Implicit arguments. An implicit argument with a number is always in this register. The others, if the
+    /// function uses them, follow the ordinary arguments: in SGPRs, except for the work-item ids, which are
+    /// in VGPRs.
     pub implicit: &'static [(Implicit, Option<u16>)],
     /// VGPRs that a call preserves, on a processor with 256 VGPRs.
     pub preserved_vgprs: &'static [(u16, u16)],
-    /// SGPRs that a call preserves, among the SGPRs without a fixed purpose; for the other SGPRs see
-    /// `states`.
+    /// SGPRs that a call preserves. SGPRs with a fixed purpose, such as the stack pointer, are not in this
+    /// list but in `states`.
     pub preserved_sgprs: &'static [(u16, u16)],
-    /// AGPRs that a call preserves on gfx90a. On gfx908 a call preserves none, and the guide does not mention
-    /// them.
+    /// AGPRs that a call preserves on gfx90a. On gfx908 a call preserves no AGPRs. The AMDGPU guide does not
+    /// mention AGPRs.
     pub preserved_agprs: &'static [(u16, u16)],
-    /// Whether variable arguments exist. They are passed as an address in a pair of VGPRs (flat, 64 bits) of
-    /// memory that holds all of them in order, at multiples of 4 bytes.
+    /// Whether functions may have variable arguments. They are stored one after the other in memory, at
+    /// multiples of 4 bytes, and a pair of VGPRs holds the 64-bit flat address of that memory.
     pub variadic: bool,
-    /// Whether callees read all eight bits of a `bool` that is alone in a struct and passed on the stack.
-    /// Otherwise they read only the lowest bit.
+    /// Whether callees read all eight bits of a `bool` that is the only field of a struct and is passed on
+    /// the stack. Otherwise they read only its lowest bit.
     pub bool_byte_on_stack: bool,
-    /// Whether the memory form of structs with pointers to the global data share is defined. Clang gives such
-    /// a pointer 8 bytes in memory, LLVM gives it 4.
+    /// Whether structs with pointers to the global data share can be passed. In LLVM's conventions they
+    /// cannot, because clang gives such a pointer 8 bytes in memory and LLVM gives it 4.
     pub region_in_memory: bool,
     /// Whether `bf16` can be passed.
     pub bf16: bool,
-    /// Registers that hold no arguments, for all processors; [`state::states`] returns those of one
-    /// processor.
+    /// Registers and other state that hold no arguments, with the rules for each. This list is for all
+    /// processors; [`state::states`] returns the list for one processor.
     pub states: &'static [State],
     /// The stack.
     pub stack: Stack,
@@ -238,8 +246,7 @@ const APPENDED: &[(Implicit, Option<u16>)] = &[
     (Implicit::WorkgroupId(2), None),
     (Implicit::ImplicitArgPtr, None),
 ];
-/// From v40 on, groups of eight registers are alternately preserved and clobbered; these are the preserved
-/// groups.
+/// VGPRs that a call preserves: from v40 on, groups of eight VGPRs are alternately preserved and clobbered.
 const EIGHTS: &[(u16, u16)] = &[
     (40, 47),
     (56, 63),
@@ -332,8 +339,8 @@ pub fn column(convention: Convention) -> &'static Column {
     }
 }
 
-/// Returns whether registers can hold halves directly. On processors where they cannot (GFX6, GFX7), an `f16`
-/// is passed as the `f32` of the same value.
+/// Returns whether a processor has 16-bit instructions, so that an `f16` argument is passed in its own
+/// format. On GFX6 and GFX7, which have none, it is passed as the `f32` of the same value.
 pub fn has_16_bit(target: &Subtarget) -> bool {
     target.generation >= Generation::Gfx8
 }

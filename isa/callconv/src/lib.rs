@@ -1,9 +1,9 @@
 //! The calling convention of functions other than kernels: where arguments and results are passed, and what a
 //! call preserves.
 //!
-//! There are columns for the guide (seed 000, line 4089) and for LLVM 14 and LLVM 19, which differ from the
-//! guide and in a few places from each other. [`column()`] returns the facts of a column, and [`assign`]
-//! applies them to a signature.
+//! Three conventions are described, each by a column of facts: that of the AMDGPU guide (seed 000, line
+//! 4089), and those of LLVM 14 and LLVM 19, which differ from the guide and, in a few places, from each
+//! other. [`column()`] returns the facts of a column, and [`assign`] applies them to a signature.
 //!
 //! ```
 //! use callconv::{Convention, Place, assign, parse};
@@ -16,10 +16,10 @@
 //! ```
 //!
 //! # How it is known
-//! LLVM's columns were derived from its output. `tests/interop` runs code of clang together with code that is
-//! generated from this table, both as caller and as callee; `tests/llvm` finds in `llc`'s output what such
-//! runs do not show. The guide's column follows the guide's sentences: `tests/guide.rs` lists them with their
-//! lines.
+//! The columns for LLVM were derived from LLVM's output. `tests/interop` runs code of clang together with
+//! code that is generated from this table, both as caller and as callee; `tests/llvm` finds in `llc`'s output
+//! what such runs do not show. The column for the AMDGPU guide follows the sentences of the guide:
+//! `tests/guide.rs` lists them with their lines.
 //!
 //! # Not here
 //! This crate does not lay out frames, spill registers, or choose the functions to call; the compiler does.

@@ -1,8 +1,8 @@
-//! Signatures as text: `fn f(a: u32, b: f64x2, s: {u32, f64}) -> u64`.
+//! Parses function signatures such as `fn f(a: u32, b: f64x2, s: {u32, f64}) -> u64`.
 //!
 //! Types are written as in the kernel language. A struct is written as its fields in braces, with or without
 //! names; a tuple is written in parentheses. `inreg` before a parameter marks the parameter; `...` after the
-//! last parameter means that more arguments may follow.
+//! last parameter means that the function has variable arguments.
 
 use crate::assign::{Param, Signature};
 use crate::column::Implicit;
@@ -43,7 +43,7 @@ impl Prototype {
 /// Reason why a text is not a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// Bytes of the text that are wrong; empty if something is missing.
+    /// Byte range of the text that is wrong; an empty range if text is missing at that position.
     pub range: Range<usize>,
     /// Description of the error.
     pub message: String,
@@ -83,7 +83,8 @@ const SPACES: [(&str, Space); 5] = [
     ("region", Space::Region),
 ];
 
-/// Names of types in other languages, with the corresponding names here.
+/// Names of types in other languages, each with the name of the same type here; used for suggestions in error
+/// messages.
 const HABITS: &[(&str, &str)] = &[
     ("char", "i8"),
     ("uchar", "u8"),
@@ -152,7 +153,7 @@ impl<'a> Parser<'a> {
         Err(self.unexpected(&format!("`{sign}`")))
     }
 
-    /// Returns an error that names the next text and what was expected instead.
+    /// Returns an error that names the next token and says that `wanted` was expected instead.
     fn unexpected(&mut self, wanted: &str) -> ParseError {
         self.blanks();
         let start = self.at;
@@ -287,7 +288,8 @@ impl<'a> Parser<'a> {
         Ok(self.out.types.array(element, len))
     }
 
-    /// Parses a pointer type after the star. The type to which it points does not matter.
+    /// Parses a pointer type after the `*`, including the type to which it points, which is not stored
+    /// because it does not affect the calling convention.
     fn pointer(&mut self, depth: u32) -> Result<TypeId, ParseError> {
         let mut space = Space::Flat;
         loop {

@@ -3,7 +3,8 @@
 use crate::assign::{Form, Piece, Place};
 use std::fmt;
 
-/// Pieces of a value that are consecutive both in the value and in their places.
+/// A run: pieces of a value that are consecutive in the value and are in consecutive registers or stack
+/// bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Offset of the first byte in the value's memory image.
@@ -20,7 +21,7 @@ pub struct Run {
     pub form: Form,
 }
 
-/// Joins pieces: first the pieces within a dword, then consecutive full dwords.
+/// Joins the pieces of a value into runs: first pieces of the same dword, then consecutive full dwords.
 pub fn runs(pieces: &[Piece]) -> Vec<Run> {
     let mut dwords: Vec<Run> = Vec::new();
     for piece in pieces {
@@ -71,7 +72,7 @@ impl Run {
         }
     }
 
-    /// Returns the text of the registers or stack bytes: `v0`, `v[0:3]`, `stack+8`.
+    /// Returns the registers or stack bytes of the run as text: `v0`, `v[0:3]`, `stack+8`.
     pub fn registers(&self) -> String {
         let last = self.dwords.saturating_sub(1);
         match (self.place, last) {
@@ -81,7 +82,8 @@ impl Run {
         }
     }
 
-    /// Returns what the last dword contains in addition to the value; empty if the dword is full.
+    /// Describes what the last dword of the run contains in addition to the value. Returns an empty text if
+    /// the value fills the dword.
     pub fn rest(&self) -> String {
         match self.form {
             Form::Signed => "sign-extended".into(),

@@ -1,5 +1,5 @@
-//! State outside of the arguments: what functions find in other registers, and what a call leaves there; the
-//! stack; waits.
+//! Facts of the calling conventions that do not concern arguments: what functions find in other registers on
+//! entry, what a call leaves in these registers, the stack, and the waits around calls.
 
 use crate::column::{Convention, RETURN_ADDRESS, column};
 use Source::Guide;
@@ -11,13 +11,14 @@ use std::ops::RangeInclusive;
 pub enum Source {
     /// The line of seed 000 (the guide) that says it.
     Guide(u32),
-    /// The guide does not mention the fact. Its column has what LLVM 19 does, or nothing.
+    /// The AMDGPU guide does not mention the fact. The column for the guide then contains what LLVM 19 does,
+    /// or nothing.
     Silent,
-    /// The test in `tests/llvm` that finds the fact in LLVM's output.
+    /// LLVM's output shows the fact. The string is the name of the test in `tests/llvm` that finds it there.
     Llvm(&'static str),
 }
 
-/// A register, or another part of the state, that holds no argument.
+/// A register, or other state such as the inactive lanes, that holds no argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subject {
     /// Descriptor of scratch memory, `s[0:3]`.
@@ -28,8 +29,8 @@ pub enum Subject {
     StackPointer,
     /// The frame pointer.
     FramePointer,
-    /// The base pointer: value of the stack pointer on entry, in functions that align their frame and have
-    /// arguments on the stack.
+    /// The base pointer: a copy of the stack pointer's value on entry. Only functions that align their frame
+    /// and have arguments on the stack need it.
     BasePointer,
     /// FLAT_SCRATCH.
     FlatScratch,
@@ -66,7 +67,8 @@ impl Subject {
         }
     }
 
-    /// Returns the registers in assembly syntax. For registers of the stack, they depend on the convention.
+    /// Returns the names of the registers in assembly syntax. The registers of stack pointer, frame pointer
+    /// and base pointer depend on the convention.
     pub fn registers(self, convention: Convention) -> String {
         let stack = &column(convention).stack;
         match self {
@@ -96,22 +98,25 @@ pub const SCRATCH_BUFFER: RangeInclusive<u16> = 0..=3;
 pub enum Entry {
     /// Nothing on which it may rely.
     Nothing,
-    /// The descriptor of the wave's scratch memory: swizzled, with elements of 4 bytes and the wave's number
-    /// of lanes as stride.
+    /// The buffer descriptor of the wave's scratch memory. The buffer is swizzled: its elements have 4 bytes,
+    /// and its stride is the number of lanes of the wave.
     ScratchBuffer,
     /// The address to return to.
     ReturnAddress,
-    /// The offset of the first argument on the stack, in bytes per wave.
+    /// The stack pointer: the offset of the first argument on the stack, in bytes of the whole wave (bytes
+    /// per lane times the number of lanes).
     StackEnd,
     /// The caller's own value, which must be restored.
     Callers,
-    /// The value that FLAT instructions need to access private memory, as set up by the kernel.
+    /// The value of FLAT_SCRATCH, set by the kernel, that FLAT instructions need for accesses to private
+    /// memory.
     FlatScratch,
     /// The size of LDS in bytes.
     LdsSize,
     /// The lanes that call the function.
     ActiveLanes,
-    /// The mode in the kernel descriptor. A caller that has changed the mode restores it before the call.
+    /// The floating-point mode that the kernel descriptor requests. A caller that has changed the mode
+    /// restores it before the call.
     KernelsMode,
     /// The guide says "TBD".
     Open,
@@ -142,8 +147,8 @@ pub enum After {
     Same,
     /// Any value.
     Lost,
-    /// Callees leave any value, but callers rely on the old value. So a callee must preserve it, and a caller
-    /// must not rely on it.
+    /// The compilers contradict each other: some callees change the value, and some callers rely on it. To
+    /// work with both, a callee must preserve the value, and a caller must not rely on it.
     Disputed,
     /// The guide says "TBD".
     Open,
@@ -210,21 +215,22 @@ pub fn states(convention: Convention, target: &Subtarget) -> impl Iterator<Item 
 /// Facts about the stack, which grows to higher addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stack {
-    /// SGPR of the stack pointer, which points to the end of the stack. It holds an unswizzled offset: a
-    /// lane's offset times the wave's number of lanes.
+    /// SGPR that holds the stack pointer, which points to the end of the stack. The stack pointer is an
+    /// unswizzled offset: the offset for one lane times the number of lanes of the wave.
     pub pointer: u16,
-    /// SGPR of the frame pointer, in functions that need one. It has the same unit.
+    /// SGPR that holds the frame pointer, in functions that need a frame pointer. Like the stack pointer, it
+    /// is an unswizzled offset.
     pub frame: u16,
     /// SGPR of the base pointer; the guide has none.
     pub base: Option<u16>,
-    /// Alignment of the stack pointer at each call, in bytes per lane.
+    /// Multiple of which the stack pointer must be at each call, in bytes per lane.
     pub align: u32,
     /// How these facts are known.
     pub source: Source,
 }
 
 impl Stack {
-    /// Returns the amount by which the stack pointer changes for a number of bytes per lane.
+    /// Converts a number of bytes per lane to the amount by which the stack pointer changes.
     pub fn unswizzled(&self, bytes: u32, target: &Subtarget) -> u64 {
         u64::from(bytes) * u64::from(target.wave_size)
     }
@@ -233,11 +239,12 @@ impl Stack {
 /// Which side of a call waits for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waits {
-    /// Counters for which callers wait before a call, so that they are 0 when a function begins.
+    /// Counters on which callers wait before a call, so that no operation that they count is in flight when
+    /// the callee begins.
     pub before_call: &'static [Counter],
-    /// Counters for which a function waits before it does anything else.
+    /// Counters on which a function waits on entry, before its first other instruction.
     pub at_entry: &'static [Counter],
-    /// Counters for which a function waits before it returns, if it has incremented them.
+    /// Counters on which a function waits before it returns, if it has started operations that they count.
     pub at_return: &'static [Counter],
 }
 
@@ -312,10 +319,11 @@ const fn llvm_states(return_address: After) -> [State; 13] {
 }
 
 pub(crate) static TODAY: [State; 13] = llvm_states(After::Same);
-/// LLVM 14 may return through another register pair than the pair that holds the address, so the return
-/// address is lost.
+/// Differs from LLVM 19 in the return address: LLVM 14 may return through another register pair than the pair
+/// that held the address on entry, and then the pair does not hold the address after the call.
 pub(crate) static LLVM_14: [State; 13] = llvm_states(After::Lost);
-/// The guide does not mention the base pointer and the inactive lanes.
+/// State in the AMDGPU guide's convention. The guide does not mention the base pointer and the inactive
+/// lanes, so both are missing here.
 pub(crate) static GUIDE: [State; 11] = [
     state(Subject::PrivateSegmentBuffer, Entry::ScratchBuffer, After::Same, Guide(4097)),
     state(Subject::ReturnAddress, Entry::ReturnAddress, After::Lost, Guide(4111)),
@@ -337,7 +345,7 @@ pub(crate) const LLVM_STACK: Stack =
 pub(crate) const GUIDE_STACK: Stack =
     Stack { pointer: 32, frame: 33, base: None, align: 16, source: Guide(4123) };
 
-/// On GFX10 stores may be in flight when a function begins and when it returns.
+/// On GFX10, stores (counted by `vscnt`) may be in flight when a function begins and when it returns.
 pub(crate) const TODAY_WAITS: Waits = Waits {
     before_call: &[],
     at_entry: &[Counter::Vm, Counter::Exp, Counter::Lgkm],
@@ -345,6 +353,7 @@ pub(crate) const TODAY_WAITS: Waits = Waits {
 };
 pub(crate) const LLVM_14_WAITS: Waits =
     Waits { before_call: &[], at_entry: &Counter::ALL, at_return: &Counter::ALL };
-/// "Any necessary waitcnt has been performed", on entry (line 4137) and on exit (line 4158).
+/// The AMDGPU guide says "any necessary waitcnt has been performed", both on entry (line 4137) and on exit
+/// (line 4158).
 pub(crate) const GUIDE_WAITS: Waits =
     Waits { before_call: &Counter::ALL, at_entry: &[], at_return: &Counter::ALL };

@@ -1,4 +1,5 @@
-//! The columns in words, one fact per line, for people and for documents.
+//! Describes the conventions in words, one fact per line and one column per convention, for terminal output
+//! and documents.
 
 use crate::assign::Place;
 use crate::column::{
@@ -48,7 +49,8 @@ impl Group {
 pub struct Fact {
     /// Group of the fact.
     pub group: Group,
-    /// Subject of the fact. The text is the same in every convention.
+    /// What the fact is about, such as a register. The text is the same in every convention, so that facts
+    /// can be compared.
     pub what: String,
     /// The fact itself.
     pub value: String,

@@ -1,4 +1,4 @@
-//! Types of arguments and results, with the memory layout of C.
+//! Types of arguments and results, with the sizes and alignments that C gives them.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ impl Space {
     pub const ALL: [Space; 6] =
         [Space::Flat, Space::Global, Space::Region, Space::Local, Space::Constant, Space::Private];
 
-    /// Returns the number of bits of a pointer (seed 000, "Address Space Mapping").
+    /// Returns the number of bits of a pointer to this address space (seed 000, "Address Space Mapping").
     pub const fn bits(self) -> u32 {
         match self {
             Space::Flat | Space::Global | Space::Constant => 64,
@@ -107,7 +107,7 @@ struct Node {
     size: u64,
     align: u64,
     depth: u32,
-    /// Whether the type contains a pointer to the global data share.
+    /// Whether the type is or contains a pointer to the global data share.
     region: bool,
 }
 
@@ -118,7 +118,8 @@ pub enum TypeError {
     Bits(u8),
     /// Vectors have 2, 3, 4, 8 or 16 lanes.
     Lanes(u32),
-    /// Vectors of `bool` and of pointers have no form on which both compilers agree.
+    /// A type that cannot be a vector element: `bool` and pointers. Clang and LLVM do not agree on the layout
+    /// of such vectors.
     Lane(Scalar),
     /// Types are nested at most [`Types::DEPTH`] deep.
     Deep,
@@ -183,7 +184,8 @@ impl Types {
         TypeId(self.nodes.len() as u32 - 1)
     }
 
-    /// Adds a vector type. A vector is aligned to its size, and three lanes take the space of four.
+    /// Adds a vector type. A vector is aligned to its size, and a vector of three elements takes the space of
+    /// four.
     ///
     /// # Errors
     /// Returns an error if there is no such vector type.
@@ -237,7 +239,8 @@ impl Types {
         self.node(id).kind
     }
 
-    /// Returns whether a type is a struct or an array that contains a pointer to the global data share.
+    /// Returns whether a type is a struct or an array that contains a pointer to the global data share. The
+    /// memory layout of such types is not defined in every convention.
     pub(crate) fn holds_region(&self, id: TypeId) -> bool {
         self.node(id).region && !matches!(self.kind(id), Kind::Scalar(_))
     }
@@ -252,7 +255,7 @@ impl Types {
         self.node(id).align
     }
 
-    /// Returns the fields of a struct with their offsets; empty for other types.
+    /// Returns the fields of a struct or tuple with their offsets in bytes. Yields nothing for other types.
     pub fn fields(&self, id: TypeId) -> impl Iterator<Item = (u64, TypeId)> + '_ {
         let range = match self.kind(id) {
             Kind::Struct { first, len } => first as usize..(first + len) as usize,
@@ -266,7 +269,8 @@ impl Types {
         })
     }
 
-    /// Calls `each` for each scalar and vector of a type, with its offset in memory.
+    /// Calls `each` for each scalar and vector that a type contains, with its byte offset in memory, looking
+    /// into structs and arrays.
     pub fn parts(&self, id: TypeId, at: u64, each: &mut dyn FnMut(u64, Scalar, u32)) {
         self.elements(id, at, &mut |at, element| {
             if let Element::Part(scalar, lanes) = element {
@@ -280,7 +284,8 @@ impl Types {
         match self.kind(id) {
             Kind::Scalar(scalar) => each(at, Element::Part(scalar, 1)),
             Kind::Vector(scalar, lanes) => each(at, Element::Part(scalar, lanes)),
-            // An array of empty elements may have very many elements, so it is skipped.
+            // An array whose elements have no bytes is skipped, because it may have a huge number of
+            // elements.
             Kind::Array(element, _) if self.size(element) == 0 => {}
             Kind::Array(element, len) => {
                 for i in 0..u64::from(len) {
@@ -301,16 +306,17 @@ impl Types {
         }
     }
 
-    /// Returns the number of bytes after the last field of a struct for which clang generates an array. Clang
-    /// assumes that a struct in LLVM ends at a multiple of its alignment, but only for alignments up to 8. If
-    /// a vector requires an alignment of 16 or more, clang fills the rest of the struct with bytes.
+    /// Returns the number of padding bytes after the last field of a struct that clang represents as an array
+    /// of bytes in LLVM's struct type. Clang assumes that LLVM rounds a struct's size up to its alignment,
+    /// but only for alignments up to 8. If a vector requires an alignment of 16 or more, clang fills the rest
+    /// of the struct explicitly.
     fn tail(&self, id: TypeId, end: u64) -> u64 {
         let named = self.align(id) >= 16 && end.next_multiple_of(8) != self.size(id);
         if named { self.size(id) - end } else { 0 }
     }
 
-    /// Returns the only scalar or vector of a struct, if the struct has no other part and no padding. Looks
-    /// through arrays of one element.
+    /// Returns the scalar or vector that is the whole content of a struct: its only field, without padding
+    /// around it. Arrays of one element are treated as the element. Returns `None` for all other structs.
     pub(crate) fn single(&self, id: TypeId) -> Option<TypeId> {
         let inner = match self.kind(id) {
             Kind::Scalar(_) | Kind::Vector(..) => Some(id),

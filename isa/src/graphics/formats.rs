@@ -1,5 +1,6 @@
-//! Names of the formats of typed buffer instructions, as LLVM's assembler accepts them. Before GFX10, the
-//! data format and the numeric format are separate; GFX10 has one number for each supported combination.
+//! Names of the data formats in typed buffer instructions, as LLVM's assembler writes them. Before GFX10, the
+//! data format (such as `8_8`) and the numeric format (such as `UINT`) are separate numbers; GFX10 has one
+//! number for each combination that exists.
 
 /// Data formats; their names follow `BUF_DATA_FORMAT_`.
 pub(crate) const DATA_FORMATS: [&str; 16] = [

@@ -1,8 +1,9 @@
-//! MIMG. The sizes of its operands depend on modifiers: the size of the data on `dmask`, `d16` and `tfe`; the
-//! size of the address, on GFX10, on the dimension of the image (`dim`) and `a16`.
+//! MIMG: image instructions. Modifiers determine the sizes of operands: `dmask`, `d16` and `tfe` that of the
+//! data; on GFX10, the dimension of the image (`dim`) and `a16` that of the address.
 //!
-//! On GFX10, the VGPRs of an address need not be consecutive (NSA): the numbers of all but the first are in
-//! up to three additional dwords, one byte each.
+//! On GFX10, the VGPRs of an address need not be consecutive (NSA, "non-sequential address"). The number of
+//! the first VGPR is in the second dword of the instruction; those of the others are in up to three further
+//! dwords, one byte for each.
 
 use super::operands::*;
 use super::{Code, Encoding, prefix_bits};
@@ -26,7 +27,7 @@ const VADDR: Field = Field::new(32, 8);
 const VDATA: Field = Field::new(40, 8);
 const SRSRC: Field = Field::new(48, 5);
 const SSAMP: Field = Field::new(53, 5);
-/// gfx90a: the data is in accumulation VGPRs. On other processors the bit is `tfe`.
+/// Bit of gfx90a that says that the data is in accumulation VGPRs. On other processors the bit is `tfe`.
 const ACC: Field = Field::new(16, 1);
 
 const UNORM: (ModFlags, Field) = (ModFlags::UNORM, Field::new(12, 1));
@@ -37,7 +38,8 @@ const TFE: (ModFlags, Field) = (ModFlags::TFE, Field::new(16, 1));
 const LWE: (ModFlags, Field) = (ModFlags::LWE, Field::new(17, 1));
 const SLC: (ModFlags, Field) = (ModFlags::SLC, Field::new(25, 1));
 const D16: (ModFlags, Field) = (ModFlags::D16, Field::new(63, 1));
-/// On GFX9 it is in the position of `r128`, on GFX10 in a position of its own.
+/// Modifier `a16` (16-bit addresses). On GFX9 it is the bit that is otherwise `r128`; GFX10 has a separate
+/// bit.
 const A16_GFX9: (ModFlags, Field) = (ModFlags::A16, Field::new(15, 1));
 const A16: (ModFlags, Field) = (ModFlags::A16, Field::new(62, 1));
 const DLC: (ModFlags, Field) = (ModFlags::DLC, Field::new(7, 1));
@@ -54,13 +56,13 @@ fn flags(target: &Target) -> &'static [(ModFlags, Field)] {
     }
 }
 
-/// Returns the bits that are always set in a ray instruction: all components, `unorm`, `r128`.
+/// Returns the modifier bits that every ray instruction must have: all components, `unorm` and `r128`.
 fn ray_bits() -> u64 {
     DMASK.put(15) | UNORM.1.put(1) | R128.1.put(1)
 }
 
-/// Maximum number of VGPRs of an address: one in the instruction itself, four in each of the three additional
-/// dwords.
+/// Maximum number of VGPRs of a non-consecutive address: one in the instruction's second dword, four in each
+/// of the three further dwords.
 const MAX_ADDRESSES: usize = 13;
 
 /// Returns the opcode number.
@@ -74,7 +76,8 @@ pub(super) fn words_of(target: &Target, first: u32) -> usize {
     2 + if target.generation == Generation::Gfx10 { NSA.get(first.into()) as usize } else { 0 }
 }
 
-/// Returns the number of dwords in addition to the first two, which hold the addresses of an instruction.
+/// Returns how many dwords follow the first two dwords of an instruction. They hold the numbers of address
+/// registers.
 pub(super) fn further_words(inst: &MachInst) -> usize {
     let count = |operand: &Operand| match operand {
         Operand::Scattered(scattered) => scattered.numbers().len(),
@@ -136,17 +139,18 @@ fn data_len(target: &Target, row: &Row, dmask: u8, flags: ModFlags) -> Result<u8
     }
 }
 
-/// Returns the size of the address on GFX10 in dwords. Multisampled images have no levels of detail. An
-/// address longer than the longest meaningful one of the instruction is invalid, unless it has eight
-/// registers.
+/// Returns the size in dwords of an image instruction's address on GFX10; `None` if the dimension does not
+/// suit the instruction. That is so if the size is larger than for any meaningful dimension (multisampled
+/// images have no levels of detail), unless it is eight.
 fn exact_len(address: ImageAddress, dim: u8, a16: bool) -> Option<u8> {
     let len = address.len(dim, a16);
     let most = address.len_range().1;
     (len <= most || len == 8 && most >= 5).then_some(len)
 }
 
-/// Returns whether an address of `len` dwords is valid for the instruction. A larger group is accepted only
-/// if registers come in groups of four or eight. Before GFX10, several dimensions are possible.
+/// Returns whether an address of `len` dwords suits the instruction. For addresses of five to seven dwords,
+/// `len` may also be eight, because assemblers may have no register groups of five to seven. Before GFX10,
+/// the dimension is unknown, so `len` need only suit one dimension.
 fn address_fits(target: &Target, address: ImageAddress, dim: u8, a16: bool, len: u8) -> bool {
     if target.generation == Generation::Gfx10 {
         let Some(exact) = exact_len(address, dim, a16) else { return false };
@@ -157,8 +161,8 @@ fn address_fits(target: &Target, address: ImageAddress, dim: u8, a16: bool, len:
     (least..=most).contains(&len) || len == 8 && (5..=7).contains(&most)
 }
 
-/// Returns the numbers of the registers of a scattered address and their count; `None` if the registers are
-/// consecutive.
+/// Returns the register numbers of an address in non-consecutive registers, and their count. `None` if the
+/// registers are consecutive.
 fn scattered(inst: &MachInst, row: &Row) -> Result<Option<([u8; MAX_ADDRESSES], usize)>, Problem> {
     let rest = inst.operands().get(row.ops.len()..).unwrap_or_default();
     if !matches!(inst.ops[1], Operand::Scattered(_)) {
@@ -230,9 +234,10 @@ pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> 
     Ok(words)
 }
 
-/// Returns the size in dwords of an atomic operation's data and, if it differs from the expected one, of its
-/// address, as LLVM's disassembler shows them. If its table has no instruction of the requested sizes, LLVM
-/// uses the shortest one, with a whole dword of scattered addresses (`docs/isa-errata.md`).
+/// Returns the sizes in dwords that LLVM's disassembler shows for an image atomic: the size of the data and,
+/// if it differs from `address`, the size of the address. If LLVM's table has no instruction with the encoded
+/// sizes, LLVM shows the instruction with the smallest data, and an address of four registers or one
+/// (`docs/isa-errata.md`).
 fn atomic_sizes(row: &Row, asked: u8, address: u8, nsa: usize) -> (u8, Option<u8>) {
     let width = row.ops[0].width;
     match asked {
@@ -266,7 +271,8 @@ pub(super) fn decode(
         inst.mods.lane = Lane::Image { dmask, dim };
     }
     let len = data_len(target, row, dmask, inst.mods.flags).map_err(|_| DecodeError::Reserved)?;
-    // Before GFX10, the instruction does not contain the size of the address; LLVM shows the smallest size.
+    // Before GFX10, the instruction does not contain the dimension of the image, so the size of the address
+    // is unknown. LLVM's disassembler shows the smallest possible size.
     let address_len = match gfx10 {
         true => address.len(dim, inst.mods.flags.contains(ModFlags::A16)),
         false => address.len_range().0,
@@ -291,14 +297,16 @@ pub(super) fn decode(
     Ok(inst)
 }
 
-/// Returns whether the instruction has an address that fills this many dwords.
+/// Returns whether the address of an instruction, at its largest, fills at least an instruction of `len`
+/// dwords.
 pub(super) fn takes_words(inst: &MachInst, len: usize) -> bool {
     let most = usize::from(address_of(inst.op.row()).len_range().1);
     len <= 2 + most.saturating_sub(1).div_ceil(4)
 }
 
-/// Returns the instruction with a mask that all assemblers accept, and a mask of the bits in its first two
-/// dwords that may differ. An atomic instruction also gets the data and the address that belong to the mask.
+/// Returns a similar instruction that assemblers accept, and a mask of the bits in the first two dwords in
+/// which the two instructions may differ. The component mask (`dmask`) is replaced by a valid one; data and
+/// address of an atomic, by registers of the sizes that belong to this mask.
 pub(super) fn plain(target: &Target, inst: &MachInst) -> (MachInst, u64) {
     let row = inst.op.row();
     let mut plain = *inst;
@@ -310,7 +318,8 @@ pub(super) fn plain(target: &Target, inst: &MachInst) -> (MachInst, u64) {
             *dmask = 1;
             return (plain, DMASK.bits());
         }
-        // LLVM also prints the instruction for an image without multisampling.
+        // LLVM's disassembler also accepts a dimension without multisampling for an instruction that needs
+        // multisampling.
         *dim = FIRST_MSAA_DIM;
         plain.ops[1] = Operand::regs(Reg::vgpr(0), address.len(FIRST_MSAA_DIM, a16));
         return (plain, DIM.bits() | VADDR.bits());
@@ -328,7 +337,8 @@ pub(super) fn plain(target: &Target, inst: &MachInst) -> (MachInst, u64) {
     (plain, DMASK.bits() | ACC.bits() | VADDR.bits() | VDATA.bits())
 }
 
-/// Sets an address of `len` registers, given the first register and the dwords with the other registers.
+/// Sets an address in `len` non-consecutive registers. `first` is the number of the first one; the bytes of
+/// `further` are the numbers of the others.
 fn scatter(inst: &mut MachInst, first: u32, further: &[u32], len: usize) -> Result<(), DecodeError> {
     let mut numbers = [0; MAX_ADDRESSES];
     numbers[0] = first as u8;

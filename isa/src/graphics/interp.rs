@@ -1,4 +1,5 @@
-//! Interpolation of attributes: VINTRP, and VOP3 with an attribute as the first source.
+//! Instructions that interpolate attributes: the VINTRP encoding, and VOP3 with an attribute as the first
+//! source.
 
 use super::operands::*;
 use super::{Encoding, prefix_bits};
@@ -23,12 +24,12 @@ const COMPONENT: Field = Field::new(38, 2);
 /// Source code: a VGPR is 256 plus its number.
 const SRC1: Field = Field::new(41, 9);
 const SRC2: Field = Field::new(50, 9);
-/// For the second and third source; the first source is the attribute.
+/// `abs` of the second and third source. The first source is the attribute and has no `abs`.
 const ABS: Field = Field::new(9, 2);
 const NEG: Field = Field::new(62, 2);
 const OMOD: Field = Field::new(59, 2);
 const CLAMP: (ModFlags, Field) = (ModFlags::CLAMP, Field::new(15, 1));
-/// For half-precision instructions: selects the attribute's high half.
+/// Bit of half-precision instructions that selects the attribute's high half instead of its low half.
 const HIGH: (ModFlags, Field) = (ModFlags::HIGH, Field::new(40, 1));
 
 /// Returns the flags of the VOP3 encoding.
@@ -36,7 +37,7 @@ fn flags(row: &Row) -> &'static [(ModFlags, Field)] {
     if row.flags.contains(Flags::NO_E32) { &[CLAMP, HIGH] } else { &[CLAMP] }
 }
 
-/// Returns the VOP3 opcode of a row with the given opcode number.
+/// Converts an opcode number of the interpolation instruction `row` to the number in the VOP3 opcode field.
 pub(super) fn vop3_code(target: &Target, row: &Row, code: u32) -> u32 {
     match target.generation {
         _ if row.flags.contains(Flags::NO_E32) => code,
@@ -55,7 +56,8 @@ pub(super) fn opcode_vop3(bits: u64) -> u32 {
     OP.get(bits)
 }
 
-/// Returns a vertex attribute as the number described at [`Kind::Attribute`].
+/// Returns the value of the field for a vertex attribute: four times its number plus its component (see
+/// [`Kind::Attribute`]).
 fn attribute(operand: Operand, index: u8) -> Result<u32, Problem> {
     number(operand, 256, index)
 }
@@ -119,7 +121,8 @@ pub(super) fn encode_vop3(target: &Target, row: &Row, code: u32, inst: &MachInst
     Ok(bits)
 }
 
-/// Checks the modifiers. `neg` and `abs` apply to the VGPR sources, all of which are floats.
+/// Fails if the instruction cannot have these modifiers. It can have `neg` and `abs` on its VGPR sources, all
+/// of which are floats.
 fn check_modifiers(row: &Row, mods: &Mods) -> Result<(), Problem> {
     let sources = row.ops[1..].iter().filter(|spec| spec.kind == Kind::Vgpr).count();
     let all = (1u8 << sources) - 1;

@@ -20,7 +20,7 @@ use crate::table::{Family, Flags, Opcode, opcodes};
 use crate::target::{Generation, PROCESSORS, Target};
 use std::sync::OnceLock;
 
-/// Returns whether this module encodes, decodes and prints the family.
+/// Returns whether this module, not `encode` and `decode`, handles instructions of the family.
 pub(crate) const fn handles(family: Family) -> bool {
     matches!(family, Family::Mtbuf | Family::Mimg | Family::Exp | Family::Vintrp)
 }
@@ -62,7 +62,8 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Code, Problem
     if !has_form(inst.op, inst.form) {
         return Err(Problem::Form);
     }
-    // An image address may continue in an operand after the last operand of the row.
+    // An image instruction may have more operands than its row in the instruction table: further operands
+    // hold the rest of a long non-consecutive address.
     let more = usize::from(row.family == Family::Mimg);
     if !(row.ops.len()..=row.ops.len() + more).contains(&inst.len.into()) {
         return Err(Problem::Count);
@@ -76,7 +77,7 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Code, Problem
     }
 }
 
-/// Returns the number of dwords of an instruction of these families.
+/// Returns the number of dwords of a graphics instruction.
 pub(crate) fn size_in_words(inst: &MachInst) -> usize {
     match inst.op.family() {
         Family::Mimg => 2 + image::further_words(inst),
@@ -85,7 +86,7 @@ pub(crate) fn size_in_words(inst: &MachInst) -> usize {
     }
 }
 
-/// Returns whether an instruction of these families has the form.
+/// Returns whether a graphics instruction exists in the form (encoding).
 pub(crate) fn has_form(op: Opcode, form: Form) -> bool {
     match form {
         Form::Full => true,
@@ -94,7 +95,7 @@ pub(crate) fn has_form(op: Opcode, form: Form) -> bool {
     }
 }
 
-/// Decodes an instruction of these families. Returns the instruction and its length in words.
+/// Decodes a graphics instruction of the given encoding. Returns the instruction and its length in words.
 pub(crate) fn decode(
     target: &Target,
     words: &[u32],
@@ -123,10 +124,11 @@ pub(crate) fn decode(
     if rest == Meaningless::Refused && !names::are_known(target, &inst) {
         return Err(DecodeError::Reserved);
     }
-    // Bits without meaning must be as an assembler sets them, unless they are known to be ignored.
+    // Encodes the decoded instruction again for comparison: bits that have no meaning must be as an assembler
+    // sets them. Bits that LLVM's disassembler is known to ignore are exempt.
     let (again, other) = match assemble(target, &inst) {
         Ok(again) => (again, 0),
-        // LLVM's disassembler accepts masks that its assembler refuses.
+        // LLVM's disassembler accepts component masks that LLVM's assembler refuses.
         Err(_) if rest == Meaningless::Ignored && inst.op.family() == Family::Mimg => {
             let (plain, other) = image::plain(target, &inst);
             (assemble(target, &plain).map_err(|_| DecodeError::Reserved)?, other)
@@ -145,14 +147,14 @@ pub(crate) fn decode(
         Meaningless::Refused => 0,
         Meaningless::Ignored => ignored(target, encoding, &inst) | other,
     };
-    // Address bytes after the last register of a scattered address.
+    // Whether the bytes after the last register number of a non-consecutive address must be 0.
     let unused = if rest == Meaningless::Ignored { u32::MAX } else { 0 };
     let masks = [ignored as u32, (ignored >> 32) as u32];
     let differs = |n: usize| (given[n] ^ again.words[n]) & !masks.get(n).copied().unwrap_or(unused) != 0;
     if (0..len.min(again.len)).any(differs) { Err(DecodeError::Reserved) } else { Ok((inst, len)) }
 }
 
-/// Returns the bits of the first two dwords that LLVM's disassembler ignores for this instruction.
+/// Returns a mask of the bits in the first two dwords that LLVM's disassembler ignores for this instruction.
 fn ignored(target: &Target, encoding: Encoding, inst: &MachInst) -> u64 {
     let middle = matches!(target.generation, Generation::Gfx8 | Generation::Gfx9);
     match encoding {
@@ -200,7 +202,8 @@ fn prefix_bits(target: &Target, encoding: Encoding) -> u64 {
 
 fn encoding_of(target: &Target, word: u32) -> Option<Encoding> {
     let all = [Encoding::Mtbuf, Encoding::Mimg, Encoding::Exp, Encoding::Interp, Encoding::Vop3];
-    // GFX6 and GFX7 have interpolation in the short encoding only.
+    // GFX6 and GFX7 have only the first four instructions, because they have interpolation only in the short
+    // encoding.
     let all = if target.generation < Generation::Gfx8 { &all[..4] } else { &all };
     all.iter().copied().find(|&encoding| prefix(target, encoding) == word >> 26)
 }

@@ -1,6 +1,8 @@
-//! MTBUF: like MUBUF, with the format of the data in the instruction.
+//! MTBUF: typed buffer instructions. They are like MUBUF instructions, but the data format is in the
+//! instruction.
 //!
-//! LLVM 14 accepts `tfe` here. LLVM 19 neither assembles nor disassembles it, and neither does this module.
+//! The modifier `tfe` is not supported here: LLVM 14 accepts it for these instructions, but LLVM 19 neither
+//! assembles nor disassembles it.
 
 use super::operands::*;
 use super::{Encoding, prefix_bits};
@@ -21,7 +23,7 @@ const SRSRC: Field = Field::new(48, 5);
 /// gfx90a: the data is in accumulation VGPRs.
 const ACC: Field = Field::new(55, 1);
 const SOFFSET: Field = Field::new(56, 8);
-/// The code of `src_lds_direct`, which only vector ALU instructions can read.
+/// Code of `src_lds_direct`. It is refused here, because only vector ALU instructions can read it.
 const LDS_DIRECT: u32 = Reg::LDS_DIRECT.0 as u32;
 /// Opcode: three bits. On GFX8 and GFX9 it has four bits and starts one bit lower; on GFX10 the fourth bit is
 /// in the second dword.
@@ -29,7 +31,8 @@ const OP: Field = Field::new(16, 3);
 const OP_MIDDLE: Field = Field::new(15, 4);
 const OP_HIGH: Field = Field::new(53, 1);
 
-/// Flags that exist in all generations, followed by flags that exist only in some, in positions that differ.
+/// The first flags exist in all generations. The flags after these exist only in some generations, or in
+/// different positions.
 const OFFEN: (ModFlags, Field) = (ModFlags::OFFEN, Field::new(12, 1));
 const IDXEN: (ModFlags, Field) = (ModFlags::IDXEN, Field::new(13, 1));
 const GLC: (ModFlags, Field) = (ModFlags::GLC, Field::new(14, 1));
@@ -51,7 +54,8 @@ fn flags(target: &Target) -> &'static [(ModFlags, Field)] {
 /// The format that is used if none is written: 8 bits, UNORM.
 pub(crate) const DEFAULT_FORMAT: u8 = 1;
 
-/// Returns the size of the address in dwords: index and offset, or a 64-bit address instead.
+/// Returns the number of VGPRs of the address: one each for index and offset if present, or two for a 64-bit
+/// address.
 fn address_width(flags: ModFlags) -> Result<u8, Problem> {
     let parts = u8::from(flags.contains(ModFlags::OFFEN)) + u8::from(flags.contains(ModFlags::IDXEN));
     match (flags.contains(ModFlags::ADDR64), parts) {

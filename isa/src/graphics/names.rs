@@ -1,4 +1,4 @@
-//! Conversion between numbers in the fields of graphics instructions and their names.
+//! Converts numbers in graphics instructions, such as export targets and image dimensions, to names and back.
 
 use super::formats::{DATA_FORMATS, NUMERIC_FORMATS, SNORM_OGL, UNIFIED_FORMATS};
 use super::mtbuf::DEFAULT_FORMAT;
@@ -8,7 +8,8 @@ use crate::table::{DIMS, Kind};
 use crate::target::{Generation, Target};
 use std::fmt::{self, Write};
 
-/// Export targets: name, first number, count, and whether only GFX10 has them.
+/// Export targets in groups: name, number of the first target in the group, count, and whether only GFX10 has
+/// the group.
 const EXPORT_TARGETS: [(&str, u8, u8, bool); 7] = [
     ("mrt", 0, 8, false),
     ("mrtz", 8, 1, false),
@@ -40,10 +41,11 @@ pub(crate) fn write_export_target(target: &Target, number: u8, out: &mut String)
     }
 }
 
-/// Number of attributes that have names, of the 64 for which the field has room.
+/// Number of attributes that assemblers can name. The field could hold 64.
 const ATTRIBUTES: u8 = 33;
 
-/// Returns whether all numbers in an instruction have names: export targets, attributes and their parameters.
+/// Returns whether the export targets, attributes and parameters in an instruction all have names, which
+/// assemblers require.
 pub(crate) fn are_known(target: &Target, inst: &MachInst) -> bool {
     inst.op.row().ops.iter().zip(inst.operands()).all(|(spec, &operand)| match (spec.kind, operand) {
         (Kind::ExportTarget, Operand::Imm(number)) => is_export_target(target, number as u8),
@@ -58,15 +60,15 @@ fn is_export_target(target: &Target, number: u8) -> bool {
     EXPORT_TARGETS.iter().any(|row| (row.1..row.1 + row.2).contains(&number) && (!row.3 || gfx10))
 }
 
-/// Returns the number of an attribute and its component such as `attr3.y`, as defined at
-/// [`Kind::Attribute`](crate::table::Kind::Attribute).
+/// Parses an attribute with its component, such as `attr3.y`. Returns four times its number plus the
+/// component, as in [`Kind::Attribute`](crate::table::Kind::Attribute).
 pub fn attribute(name: &str) -> Option<u8> {
     let (number, component) = name.strip_prefix("attr")?.split_once('.')?;
     let component = ["x", "y", "z", "w"].iter().position(|other| *other == component)?;
     Some(index(number, ATTRIBUTES)? * 4 + component as u8)
 }
 
-/// Returns the number of an attribute's parameter: `p10`, `p20`, `p0`.
+/// Returns the number of an attribute's parameter, given its name `p10`, `p20` or `p0`.
 pub fn parameter(name: &str) -> Option<u8> {
     match name {
         "p10" => Some(0),
@@ -82,14 +84,15 @@ fn index(text: &str, limit: u8) -> Option<u8> {
     text.parse().ok().filter(|&index| decimal && index < limit)
 }
 
-/// Returns the number of an image dimension: `SQ_RSRC_IMG_2D`, or `2D` for short.
+/// Returns the number of an image dimension, given its name, such as `SQ_RSRC_IMG_2D` or `2D`.
 pub fn image_dim(name: &str) -> Option<u8> {
     let name = name.strip_prefix("SQ_RSRC_IMG_").unwrap_or(name);
     DIMS.iter().position(|dim| dim.name == name).map(|dim| dim as u8)
 }
 
-/// Returns the number of a buffer format, given its names: `BUF_DATA_FORMAT_32` and `BUF_NUM_FORMAT_FLOAT`,
-/// one of which may be omitted, or, on GFX10, `BUF_FMT_32_FLOAT`. GFX10 also accepts the older names.
+/// Returns the number of a buffer format, given its names. Before GFX10 these are `BUF_DATA_FORMAT_32` and
+/// `BUF_NUM_FORMAT_FLOAT`; one of the two may be omitted. On GFX10 it is one name, such as
+/// `BUF_FMT_32_FLOAT`, but the two older names are accepted too.
 pub fn buffer_format(target: &Target, names: &[&str]) -> Option<u8> {
     let gfx10 = target.generation == Generation::Gfx10;
     let place = |list: &[&str], name: &str| list.iter().position(|other| *other == name).map(|at| at as u8);

@@ -16,8 +16,8 @@ pub(super) fn vgprs(target: &Target, operand: Operand, width: u8, index: u8) -> 
     }
 }
 
-/// Returns the number of the first register of the data, and the bits of `acc`. On gfx90a the data may be in
-/// accumulation VGPRs, for which `acc` is set.
+/// Returns the number of the first data register, and the value of the `acc` bit. On gfx90a the data may be
+/// in accumulation VGPRs; the bit is then 1.
 pub(super) fn data(
     target: &Target,
     operand: Operand,
@@ -33,7 +33,8 @@ pub(super) fn data(
     }
 }
 
-/// Returns the number of the first register of a group. On gfx90a, groups must start at even registers.
+/// Returns the number of the first VGPR of an operand with `width` dwords. On gfx90a, this number must be
+/// even if there are several registers.
 fn vector_registers(target: &Target, operand: Operand, width: u8, index: u8) -> Result<u32, Problem> {
     let range = match operand {
         Operand::Reg(range) if range.first.is_vgpr() || range.first.is_agpr() => range,
@@ -53,7 +54,8 @@ pub(super) fn vgprs_at(number: u32, width: u8) -> Result<Operand, DecodeError> {
     registers_at(Reg::vgpr(number as u16 & 0xff), width)
 }
 
-/// Returns the group of data registers that starts at a number: accumulation VGPRs on gfx90a if `acc` is set.
+/// Returns the operand for data in `width` registers from `number` on: in accumulation VGPRs if `acc` is 1 on
+/// gfx90a, otherwise in VGPRs.
 pub(super) fn data_at(target: &Target, number: u32, width: u8, acc: u32) -> Result<Operand, DecodeError> {
     let number = number as u16 & 0xff;
     let first = if target.has(Feature::GFX90A) && acc != 0 { Reg::agpr(number) } else { Reg::vgpr(number) };
@@ -67,7 +69,7 @@ fn registers_at(first: Reg, len: u8) -> Result<Operand, DecodeError> {
     }
 }
 
-/// Returns the code of the first SGPR of a group, in units of `unit` registers.
+/// Returns the field value for a group of SGPRs: the code of the first SGPR, divided by `unit`.
 pub(super) fn sgprs(
     target: &Target,
     operand: Operand,
@@ -87,7 +89,7 @@ pub(super) fn sgprs(
     }
 }
 
-/// Returns the SGPR group whose first register has the given code.
+/// Returns the operand for a group of `width` SGPRs, given the code of the first SGPR.
 pub(super) fn sgprs_at(target: &Target, code: u32, width: u8) -> Result<Operand, DecodeError> {
     group(target, RegRange { first: Reg(code as u16), len: width })
 }
@@ -106,7 +108,8 @@ pub(super) fn number(operand: Operand, limit: u32, index: u8) -> Result<u32, Pro
     }
 }
 
-/// Returns the bits of the flags. Fails if there are flags that are not in the list.
+/// Returns the bits of the instruction's flags, whose positions `fields` lists. Fails if the instruction has
+/// a flag that is not listed.
 pub(super) fn flag_bits(mods: &Mods, fields: &[(ModFlags, Field)]) -> Result<u64, Problem> {
     let mut left = mods.flags;
     let mut bits = 0;
@@ -122,7 +125,8 @@ pub(super) fn flags_at(bits: u64, fields: &[(ModFlags, Field)]) -> ModFlags {
     fields.iter().filter(|(_, field)| field.get(bits) != 0).map(|&(flag, _)| flag).collect()
 }
 
-/// Fails if there are modifiers other than flags, offset and lane controls.
+/// Fails if the instruction has modifiers other than flags, offset and lane controls, such as `neg` or
+/// `clamp`.
 pub(super) fn no_source_mods(mods: &Mods) -> Result<(), Problem> {
     match (mods.neg | mods.abs, mods.omod, mods.op_sel | mods.op_sel_hi) {
         (0, 0, 0) => Ok(()),

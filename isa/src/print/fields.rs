@@ -53,7 +53,8 @@ impl Printer<'_> {
             ("expcnt", wait.exp, target.max_expcnt),
             ("lgkmcnt", wait.lgkm, target.max_lgkmcnt),
         ];
-        // If the instruction waits for nothing, all counters are printed.
+        // A mask with all counters at their maximum waits for nothing; all counters are printed then, because
+        // the text must name at least one.
         let all = fields.iter().all(|&(_, count, max)| count == max);
         let mut space = "";
         for (name, count, _) in fields.into_iter().filter(|&(_, count, max)| all || count != max) {
@@ -64,7 +65,7 @@ impl Printer<'_> {
     }
 }
 
-/// Prints the dependency counters that are waited for; all of them if none is waited for.
+/// Prints the counters of `s_waitcnt_depctr` that are waited for, or all counters if none is waited for.
 fn depctr(target: &Target, bits: u32, out: &mut String) -> fmt::Result {
     let known = names::dependency_counters(target).fold(0, |known, row| known | row.mask());
     if bits & !known != 0 {
@@ -122,7 +123,7 @@ fn takes_operation(message: u32) -> bool {
     matches!(message, names::MSG_GS | names::MSG_GS_DONE | names::MSG_SYSMSG)
 }
 
-/// Prints which operands are indexed, as in `gpr_idx(SRC0,DST)`.
+/// Prints which operands `s_set_gpr_idx_on` indexes, as in `gpr_idx(SRC0,DST)`.
 fn gpr_idx(bits: u32, out: &mut String) -> fmt::Result {
     if bits > 0xf {
         return write!(out, "{bits:#x}");

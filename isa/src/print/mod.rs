@@ -88,13 +88,15 @@ impl Printer<'_> {
         self.modifiers(encoding, slots.and_then(|slots| slots.last_source()).map_or(0, |n| n + 1))
     }
 
-    /// Returns whether modifiers refer to sources by their numbers, which is rare.
+    /// Returns whether the instruction has modifiers that name sources by their numbers, so that the sources
+    /// must be counted. Few instructions have such modifiers.
     fn counts_sources(&self, encoding: Encoding) -> bool {
         let mods = &self.inst.mods;
         mods.neg | mods.abs | mods.op_sel != 0 || matches!(encoding, Encoding::Vop3p | Encoding::Sdwa)
     }
 
-    /// Returns whether the text omits an operand: a missing destination, or the 0 of `s_endpgm`.
+    /// Returns whether the assembler text omits an operand: a destination that the instruction does not have,
+    /// or the 0 of `s_endpgm`.
     fn is_left_out(&self, spec: &OpSpec, index: usize, operand: Operand) -> bool {
         let row = self.inst.op.row();
         match operand {
@@ -132,7 +134,7 @@ impl Printer<'_> {
             // A negated integer occurs only in words that no assembler produces.
             _ if self.sext(n) || neg && !spec.num.is_float() => ("sext(", ")"),
             (false, false) => ("", ""),
-            // `-1` would be a constant of its own instead of a negated `1`.
+            // A negated constant is written `neg(1)`, because `-1` would be a different constant.
             (true, false) if operand.is_const() => ("neg(", ")"),
             (true, false) => ("-", ""),
             (false, true) => ("|", "|"),
@@ -205,7 +207,8 @@ impl Printer<'_> {
     }
 }
 
-/// Returns the suffix `_e32`, `_e64`, `_sdwa` or `_dpp`, if an instruction has several encodings.
+/// Returns the suffix `_e32`, `_e64`, `_sdwa` or `_dpp` that names the encoding. Empty if the instruction has
+/// only one encoding.
 fn suffix(target: &Target, inst: &MachInst) -> &'static str {
     let row = inst.op.row();
     if !matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc) {

@@ -14,7 +14,8 @@ bitflags::bitflags! {
         const LEVEL = 1 << 3;
         /// The image must be multisampled.
         const SAMPLES = 1 << 4;
-        /// A ray. Its size is `dwords`, or three dwords less if its directions have 16 bits.
+        /// The address describes a ray. It has `dwords` dwords, or three dwords less if the ray's directions
+        /// have 16 bits per component.
         const RAY = 1 << 5;
     }
 }
@@ -22,7 +23,7 @@ bitflags::bitflags! {
 /// Composition of an image address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImageAddress {
-    /// Number of dwords before the components: offset, bias, reference value.
+    /// Number of dwords that precede the coordinates: offset, bias and reference value.
     pub dwords: u8,
     /// The components.
     pub parts: AddressParts,
@@ -43,7 +44,8 @@ const fn dim(name: &'static str, coordinates: u8, slopes: u8) -> Dim {
     Dim { name, coordinates, slopes }
 }
 
-/// The dimensions. The layer of an array and the sample are coordinates without derivatives.
+/// The image dimensions with the number of coordinates of each. The layer of an array and the sample number
+/// are coordinates too, but have no derivatives.
 pub const DIMS: [Dim; 8] = [
     dim("1D", 1, 2),
     dim("2D", 2, 4),
@@ -81,8 +83,8 @@ impl ImageAddress {
         self.dwords + slopes + if a16 { place.div_ceil(2) } else { place }
     }
 
-    /// Returns the maximum size of the address in dwords for a dimension that is meaningful for the
-    /// instruction.
+    /// Returns the size of the address in dwords for the dimension, among those that make sense for the
+    /// instruction, with the largest address.
     pub fn most(self) -> u8 {
         let slopes = match () {
             // Two derivatives share a dword.

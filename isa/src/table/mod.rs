@@ -83,7 +83,8 @@ impl Opcode {
         Opcode((family as u16) << Self::INDEX_BITS | index)
     }
 
-    /// Returns a number below [`Opcode::LIMIT`], for use as an index into side tables.
+    /// Returns the opcode as a number below [`Opcode::LIMIT`], for use as an index into lists with one
+    /// element per opcode.
     pub const fn number(self) -> usize {
         self.0 as usize
     }
@@ -115,7 +116,8 @@ impl std::fmt::Debug for Opcode {
 pub enum Role {
     Def,
     Use,
-    /// Read and written: a tied destination (`v_fmac_f32`, `v_writelane_b32`, SDWA preserve).
+    /// Read and written, such as the destination of `v_fmac_f32`, `v_writelane_b32` or an SDWA instruction
+    /// that preserves bits.
     DefUse,
 }
 
@@ -162,9 +164,9 @@ pub enum Kind {
     Attribute,
     /// One of an attribute's three parameters: `Operand::Imm` with 0 for `p10`, 1 for `p20`, 2 for `p0`.
     Parameter,
-    /// VGPRs of texels: one for each bit of `dmask`, halved by `d16`, one more with `tfe`. If the operand has
-    /// a width, that number instead (with [`Flags::ATOMIC`] or twice that number). [`Num::B32`] operands do
-    /// not accept `d16`.
+    /// VGPRs with texel components of an image instruction. If the operand has no width, their number is the
+    /// number of bits in `dmask`, halved by `d16` and one more with `tfe`. If it has a width, that is their
+    /// number, for atomics ([`Flags::ATOMIC`]) also twice as many. [`Num::B32`] operands do not accept `d16`.
     Texels,
     /// VGPRs of an image address, with the size given by [`ImageAddress::len`]: consecutive or, on GFX10,
     /// scattered ([`Operand::Scattered`](crate::Operand::Scattered)).
@@ -224,8 +226,8 @@ pub struct OpSpec {
 }
 
 bitflags::bitflags! {
-    /// Implicit registers and their access. The first nine are rows of a table in `effects`, which has them
-    /// in this order.
+    /// Registers that an instruction uses without naming them as operands, each as a flag for reading or
+    /// writing. The first nine flags have the order of the table in `effects`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Implicit: u16 {
         /// Reads SCC.
@@ -272,7 +274,7 @@ bitflags::bitflags! {
         const VM = 1 << 6;
         /// Increments `lgkmcnt`.
         const LGKM = 1 << 7;
-        /// Increments `expcnt` (GDS instructions and exports on GFX6-GFX9; also stores on GFX6).
+        /// Increments `expcnt`: GDS instructions and exports on GFX6 to GFX9, and stores on GFX6.
         const EXP = 1 << 8;
         /// A vector instruction that is executed whatever EXEC is (`v_readlane`, `v_writelane`; also
         /// `v_readfirstlane`, which reads EXEC to find its lane but is executed even if there is no active
@@ -282,7 +284,8 @@ bitflags::bitflags! {
         const SLOW = 1 << 10;
         /// Has two offsets (`ds_read2`, `ds_write2`).
         const OFFSET2 = 1 << 11;
-        /// Synchronises, sleeps, or must not be moved for another reason.
+        /// Must stay in its place relative to other instructions because it synchronises, sleeps or has
+        /// another effect that is not visible in its operands.
         const ORDERED = 1 << 12;
         /// A VOP1, VOP2 or VOPC instruction without a 32-bit form.
         const NO_E32 = 1 << 13;
@@ -310,7 +313,8 @@ bitflags::bitflags! {
         const DPP64 = 1 << 23;
         /// MUBUF: the data comes from LDS; `lds` is always set and there is neither data nor address operand.
         const LDS_ONLY = 1 << 24;
-        /// Takes only one value over the constant bus on GFX10 as well (64-bit shifts).
+        /// Can use only one scalar value over the constant bus, on GFX10 too, where other instructions can
+        /// use two (64-bit shifts).
         const BUS1 = 1 << 25;
         /// Accepts SGPRs on gfx90a only (`v_accvgpr_write_b32`).
         const NO_SGPR = 1 << 26;
@@ -335,7 +339,8 @@ bitflags::bitflags! {
         const PERMLANE = 1 << 5;
         /// Matrix instruction: the fields of `abs`, `op_sel` and `neg` hold `cbsz`, `abid` and `blgp`.
         const MFMA = 1 << 6;
-        /// The sources consist of several integers: LLVM's disassembler ignores the bits of `neg` and `abs`.
+        /// The sources are vectors of small integers. LLVM's disassembler ignores the bits of `neg` and `abs`
+        /// for such instructions.
         const LANES = 1 << 7;
     }
 }
@@ -382,7 +387,8 @@ pub struct Row {
     pub lacks: Feature,
     /// Explicit operands in the assembler's order.
     pub ops: &'static [OpSpec],
-    /// Bit mask of the operands that may be written; for a pseudo-instruction, includes the first operand.
+    /// Mask of the operands that the instruction may write. For a pseudo-instruction, whose operands have no
+    /// specs, the mask contains the first operand.
     pub(crate) written: u8,
     /// Implicit registers.
     pub implicit: Implicit,
@@ -412,7 +418,8 @@ impl Row {
         self.ops.iter().any(|spec| spec.kind == kind)
     }
 
-    /// Returns whether it is a floating-point atomic, which has no scope wider than the device.
+    /// Returns whether the instruction is a floating-point atomic that cannot have a scope wider than the
+    /// device.
     pub fn has_no_scope(&self) -> bool {
         self.flags.contains(Flags::ATOMIC)
             && self.requires.intersects(Feature::ATOMIC_FADD.union(Feature::GFX90A))

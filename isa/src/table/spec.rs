@@ -122,8 +122,8 @@ pub(crate) const fn texels_in(num: Num) -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::Texels, width: 0, num }
 }
 
-/// Returns the operand and result of an atomic operation; `width` is the number of dwords of its 32-bit
-/// variant.
+/// Returns the spec of the data operand of an image atomic, which is also its result. `width` is the number
+/// of dwords for 32-bit data; 64-bit data has twice as many.
 pub(crate) const fn texels_old(width: u8) -> OpSpec {
     OpSpec { role: Role::DefUse, kind: Kind::Texels, width, num: Num::B32 }
 }
@@ -138,7 +138,8 @@ pub(crate) const fn hits() -> OpSpec {
     OpSpec { role: Role::Def, kind: Kind::Texels, width: 4, num: Num::B32 }
 }
 
-/// Returns the address of an image instruction: a number of dwords followed by the components.
+/// Returns the spec of an image instruction's address, which consists of `dwords` dwords and then the
+/// coordinates and other parts in `parts`.
 pub(crate) const fn image_address(dwords: u8, parts: AddressParts) -> OpSpec {
     let address = ImageAddress { dwords, parts };
     OpSpec { role: Role::Use, kind: Kind::ImageAddress(address), width: 0, num: Num::Raw }

@@ -66,7 +66,8 @@ pub(super) const SPACES: &[(SpaceSet, &str)] = &[
     (SPACE_PRIVATE, "private"),
 ];
 
-/// A field, given by a function that borrows it for reading and writing.
+/// A field of `T`, represented by a function that borrows the field mutably. One table of such functions
+/// serves for both reading and writing.
 type Place<T, U> = fn(&mut T) -> &mut U;
 
 /// Inputs that the kernel descriptor can request.

@@ -138,7 +138,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes `vmcnt(0) lgkmcnt(3)`, the counters that are waited for, if these determine the mask.
+    /// Writes the mask of an `s_waitcnt` as the counters that are waited for, such as `vmcnt(0) lgkmcnt(3)`.
+    /// Only if reading this back gives the same mask.
     fn counters(&mut self, mask: i32) -> fmt::Result {
         let all = self.target.unpack_waitcnt(mask as u16);
         if i32::from(self.target.waitcnt(all.vm, all.exp, all.lgkm)) != mask {

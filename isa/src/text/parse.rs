@@ -356,7 +356,8 @@ impl<'a> Body<'a> {
         Ok(inst)
     }
 
-    /// Returns the row that is meant if several rows have the name: the first that fits the operands.
+    /// Chooses between rows of the instruction table that have the same name: returns the first row whose
+    /// operand specs fit the operands.
     fn choose(&self, candidates: &[Opcode], operands: &[Operand]) -> Opcode {
         let fits = |op: &&Opcode| op.row().ops.len() == operands.len();
         *candidates.iter().find(fits).unwrap_or(&candidates[0])
@@ -424,14 +425,15 @@ impl<'a> Body<'a> {
             }
         }
         for class in self.classes {
-            // A number that the text skips gets a register that is never used.
+            // If the text skips the number of a virtual register, a register that is never used gets this
+            // number.
             self.func.vregs.push(class.unwrap_or(RegClass::Sgpr));
         }
         Ok(self.func)
     }
 }
 
-/// Sets the ends of the parts of a block that the text does not mark.
+/// Completes a block: parts whose beginning the text does not mark are empty or end where the block ends.
 fn close(func: &mut MachFunc, block: Option<(MBlock, Part)>) {
     let Some((id, part)) = block else { return };
     let block = &mut func.blocks[id];

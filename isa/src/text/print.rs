@@ -68,7 +68,8 @@ impl Printer<'_> {
 
     /// Writes the entry state, and the sizes that are not 0.
     fn head(&mut self) -> fmt::Result {
-        // The tables borrow fields mutably, so they are applied to copies.
+        // The table of numeric properties borrows fields mutably, so a copy of the function's properties is
+        // made for reading them.
         let mut sizes = MachFunc {
             lds_size: self.func.lds_size,
             scratch_size: self.func.scratch_size,
@@ -302,8 +303,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Writes `mem(acquire agent global alias:3)`: the attributes that differ from the defaults, which are
-    /// those of an access without meaning for other lanes.
+    /// Writes `mem(acquire agent global alias:3)`, which are the memory attributes that differ from the
+    /// defaults. The defaults describe an access that does not synchronise with other lanes.
     fn mem(&mut self, mem: &MemRef) -> fmt::Result {
         let mut words = Vec::new();
         let default = MemRef::default();

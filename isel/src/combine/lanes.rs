@@ -16,8 +16,9 @@ pub(super) struct Moved {
 }
 
 impl Moved {
-    /// Returns the move that an instruction does, if it writes every lane. If some lanes kept their old
-    /// values, the user of the move would have to keep them too.
+    /// Returns the move between lanes that an instruction does, if the instruction writes every lane of its
+    /// destination. If some lanes kept their old values, an instruction that includes the move would have to
+    /// keep them too.
     pub fn made_by(inst: &MachInst) -> Option<Moved> {
         let Mods { lane, flags, .. } = inst.mods;
         let is_move = inst.op == op::V_MOV_B32 && matches!(lane, Lane::Dpp { .. } | Lane::Dpp8 { .. });
@@ -26,8 +27,9 @@ impl Moved {
     }
 }
 
-/// Returns the instruction with the moved value as operand number `operand`. Only the first source can come
-/// from another lane; if the operand is the second source, the two sources are swapped.
+/// Returns the instruction as a DPP instruction that reads operand number `operand` from another lane. Only
+/// the first source of a DPP instruction can come from another lane, so the two sources are swapped if the
+/// operand is the second source.
 pub(super) fn take_in(inst: &MachInst, operand: usize, moved: Moved) -> Option<MachInst> {
     let row = inst.op.row();
     if !is_plain(inst) || !matches!(row.family, Family::Vop1 | Family::Vop2) {

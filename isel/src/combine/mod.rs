@@ -31,7 +31,8 @@ enum Does {
 }
 
 impl Does {
-    /// Returns the preparation that an instruction does, if it does nothing else.
+    /// Returns the preparation (extraction of a part of a register, or move between lanes) that an
+    /// instruction does. Returns `None` if the instruction does anything else.
     fn of(func: &MachFunc, inst: &MachInst) -> Option<Does> {
         match Moved::made_by(inst) {
             Some(moved) => Some(Does::Moved(moved)),
@@ -131,8 +132,8 @@ impl Combiner {
             && self.combined(func, target, inst, uses).is_some()
     }
 
-    /// Returns the instruction that includes its prepared operands: parts for all of them, or a single value
-    /// of another lane.
+    /// Returns the instruction with its prepared operands folded in: either any number of operands that are
+    /// parts of registers, or a single operand from another lane.
     fn combined(
         &self,
         func: &MachFunc,
@@ -214,8 +215,8 @@ fn is_body(block: &MachBlock, n: usize) -> bool {
     (block.prologue as usize..block.term as usize).contains(&n)
 }
 
-/// Returns whether an instruction has no lane controls yet, and reads no mask operand. A mask operand would
-/// have to be moved to VCC.
+/// Returns whether an instruction may become a DPP or SDWA instruction: it has no lane controls yet, and
+/// reads no lane mask, which would have to be moved to VCC.
 fn is_plain(inst: &MachInst) -> bool {
     let reads_mask = |spec: &OpSpec| spec.kind == Kind::Mask && spec.role == Role::Use;
     inst.mods.lane == Lane::None && !inst.op.row().ops.iter().any(reads_mask)

@@ -52,8 +52,8 @@ fn bits_of(mask: u32) -> Option<u32> {
     matches!(mask, 0xff | 0xffff).then(|| mask.trailing_ones())
 }
 
-/// Returns the instruction with parts in place of some of its operands, which are given by index. The
-/// processor may lack the resulting instruction.
+/// Returns the instruction as an SDWA instruction that reads the parts directly; `parts` gives the operand
+/// numbers. The caller checks whether the processor can encode the result.
 pub(super) fn take_in(inst: &MachInst, parts: &[(usize, Part)]) -> Option<MachInst> {
     let row = inst.op.row();
     let mut changed = *inst;
@@ -65,7 +65,8 @@ pub(super) fn take_in(inst: &MachInst, parts: &[(usize, Part)]) -> Option<MachIn
         changed.ops[operand] = part.source;
         return Some(changed);
     }
-    // The manuals allow only registers here; assemblers accept inline constants from GFX9 on.
+    // The manuals allow only registers as operands of SDWA instructions; assemblers also accept inline
+    // constants from GFX9 on.
     let constant = inst.operands().iter().any(|operand| operand.is_const());
     if constant || !is_plain(inst) || !matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc) {
         return None;

@@ -115,7 +115,7 @@ impl Roles {
         Roles { processor: Some((*target, lacks)), list: vec![Cell::new(None); Role::ALL.len()] }
     }
 
-    /// Returns whether these are the roles of that processor without those instructions.
+    /// Returns whether this table was resolved for the given processor without the instructions `lacks`.
     pub(crate) fn is_for(&self, target: &Subtarget, lacks: &'static [Opcode]) -> bool {
         self.processor == Some((*target, lacks))
     }

@@ -53,10 +53,12 @@ const TRACKED: [RegRange; 5] = [
 /// Memory accesses so far.
 #[derive(Debug, Default)]
 struct Accesses {
-    /// The last instruction that is ordered with all accesses, and the accesses since then.
+    /// The last instruction that is ordered with all memory accesses (such as a fence), and the accesses
+    /// since that instruction.
     fence: Option<u32>,
     since: Vec<u32>,
-    /// The last `s_getpc_b64`, or the last instruction with a distance from an `s_getpc_b64`.
+    /// The last instruction that reads the program counter (`s_getpc_b64`) or adds a distance that is
+    /// relative to it.
     distance: Option<u32>,
     /// Accesses since the fence, by address space and alias class.
     groups: FxHashMap<(u32, u32), Group>,
@@ -171,7 +173,8 @@ impl Graph {
         let accesses = flags.intersects(Flags::LOAD | Flags::STORE | Flags::ATOMIC);
         let atomic = flags.contains(Flags::ATOMIC) || mem.order != SyncOrder::NotAtomic;
         let held = Class::held(atomic, mem.volatile).is_some_and(|class| !SCHEDULE.takes.contains(class));
-        // Loads to LDS and stores from LDS access two memories, of which one is named.
+        // Loads to LDS and stores from LDS access two memories, but the memory attributes name only one of
+        // them.
         let held = held || inst.mods.flags.contains(ModFlags::LDS);
         let ordered = flags.contains(Flags::ORDERED) && inst.op != op::S_GETPC_B64 || held;
         if !accesses && !ordered {
@@ -197,7 +200,9 @@ impl Graph {
     fn plain_access(&mut self, n: u32, mem: &MemRef, store: bool) {
         let alias = u32::from(mem.alias);
         for space in (0..SpaceSet::BITS).filter(|space| mem.spaces >> space & 1 != 0) {
-            // Groups after which the access is ordered, and whether it may then replace the whole group.
+            // Groups of accesses after which this access is ordered. The flag says whether this access then
+            // stands for all accesses of the group, so that later accesses need an edge from this access
+            // only.
             let groups: &[(u32, bool)] =
                 if alias == 0 { &[(ANY, true)] } else { &[(alias, true), (0, false)] };
             for &(class, covers) in groups {
@@ -212,7 +217,8 @@ impl Graph {
         }
     }
 
-    /// Orders `n` after the stores or after all accesses of a group.
+    /// Orders instruction `n` after accesses of a group: after all accesses if `all` is set, and otherwise
+    /// after the stores.
     fn behind(&mut self, n: u32, key: (u32, u32), all: bool, covers: bool) {
         let Some(&group) = self.memory.groups.get(&key) else { return };
         let list = if all { group.all } else { group.stores };
@@ -276,7 +282,7 @@ impl Graph {
 }
 
 impl Accesses {
-    /// Forgets the accesses so far, because the following accesses are ordered after a fence.
+    /// Forgets the accesses before a fence, because later accesses are ordered after the fence.
     fn forget(&mut self) {
         self.since.clear();
         self.groups.clear();

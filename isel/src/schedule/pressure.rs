@@ -18,8 +18,8 @@ const STEPS: usize = 16;
 #[derive(Debug, Default)]
 pub(super) struct Pressure {
     pub flat: Flat,
-    /// Number of uses of each register outside of the current body, and number of uses left in the current
-    /// body.
+    /// For each register, the number of uses outside of the body that is being scheduled, and the number of
+    /// uses in that body that have not been issued yet.
     uses: Vec<u32>,
     left: Vec<u32>,
     /// Position in the current body at which each register is defined.
@@ -33,7 +33,8 @@ pub(super) struct Pressure {
     loops: Vec<Nest>,
     /// Pairs of a register and a block that uses but does not define the register.
     used: Vec<(u32, u32)>,
-    /// Logical predecessors as linked lists: the first link by block, then the links.
+    /// Predecessors of blocks in the logical graph, as linked lists: the first link of each block, then the
+    /// links.
     preds: Vec<u32>,
     pred_links: Vec<(u32, u32)>,
     /// Register for which each block was visited last.
@@ -297,7 +298,8 @@ impl Pressure {
         self.live_in[block.as_u32() as usize] + params.len() as i32
     }
 
-    /// Undoes [`Pressure::begin`] after all uses have been counted off.
+    /// Restores the function-wide use counts that [`Pressure::begin`] changed. All uses in the body must have
+    /// been issued.
     pub fn end(&mut self, from: u32, to: u32) {
         let Pressure { flat, uses, def, touched, .. } = self;
         for &reg in flat.range(from, to).iter().filter(|&&reg| reg & DEF == 0) {
@@ -306,8 +308,8 @@ impl Pressure {
         touched.drain(..).for_each(|reg| def[reg as usize] = NONE);
     }
 
-    /// Counts the uses of an instruction off when it is issued. Returns the change in the number of live
-    /// VGPRs.
+    /// Subtracts the uses of an instruction from the body's counts when it is issued. Returns the change in
+    /// the number of live VGPRs.
     pub fn issue(&mut self, inst: u32) -> i32 {
         let mut change = 0;
         let Pressure { flat, left, uses, def, .. } = self;

@@ -36,7 +36,7 @@ fn waits(steps: Steps, counter: Counter) -> bool {
     }
 }
 
-/// Returns those counter classes of an instruction whose operations are ordered by fences.
+/// Returns the counter classes of an instruction whose operations fences order, with their indices.
 fn fenced(func: &MachFunc, model: &Model, place: Place) -> impl Iterator<Item = (usize, &'static Class)> {
     let inst = place.inst(func);
     let ordered = counters::ordered(func, inst);

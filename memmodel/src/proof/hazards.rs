@@ -12,7 +12,8 @@ pub fn hazards(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
     let mut preds = vec![Vec::new(); func.blocks.len()];
     for (block, data) in func.blocks.iter() {
         for edge in data.linear.iter().flatten() {
-            // A path to the next entry of a jump table does not execute the branch of this entry.
+            // The only instruction of a jump-table entry is its branch, which a path to the next entry does
+            // not execute.
             let goes_by = data.insts.len() == 1 && data.next_entry() == Some(edge.to);
             let end = if goes_by { 0 } else { data.insts.len() };
             preds[edge.to.as_u32() as usize].push((block, end));
@@ -28,7 +29,8 @@ pub fn hazards(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
             }
             let query = Query { func, model, preds: &preds, rule, ranges: &ranges, second: place };
             match rule.mend {
-                // Blocks may be empty, so a path is also left after as many blocks as the function has.
+                // Blocks may be empty, so wait states alone do not bound the search. A path also ends after
+                // as many blocks as the function has.
                 Mend::States => query.back(place.block, place.index, 0, func.blocks.len(), faults),
                 Mend::Instruction { breaks, .. } => query.unmended(breaks, &mut seen, faults),
             }
@@ -65,7 +67,8 @@ impl Query<'_> {
                 return;
             }
             let inst = &self.func.blocks[block].insts[index];
-            // The called function, or the returning function, makes sure that no hazard is left.
+            // At a call, the called function or the returning function makes sure that no hazard is left, so
+            // the search ends.
             if inst.is_call() {
                 return;
             }
@@ -116,8 +119,8 @@ impl Query<'_> {
     ) -> Option<Met> {
         let subtarget = self.model.subtarget();
         for (index, inst) in self.func.blocks[block].insts[..end].iter().enumerate().rev() {
-            // An instruction that is not in the same clause as the second instruction cannot be the first of
-            // the rule.
+            // An instruction with a different kind than the second instruction ends the clause, so
+            // instructions before it are not in the same clause.
             if breaks == Breaks::ClauseEnds && self.mends(breaks, inst) {
                 return None;
             }

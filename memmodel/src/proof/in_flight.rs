@@ -36,7 +36,8 @@ pub(super) struct Query<'a> {
 /// The search along all paths.
 #[derive(Default)]
 pub(super) struct Search {
-    /// By block, the smallest number of younger operations with which its head was reached.
+    /// For each block, the smallest number of younger operations with which the search has reached the
+    /// block's head. Paths with more younger operations need not be followed.
     seen: Vec<Option<u8>>,
     todo: Vec<(MBlock, u8)>,
 }
@@ -69,8 +70,8 @@ impl Search {
         }
     }
 
-    /// Visits every instruction after the operation, whether or not the operation is complete, until the
-    /// visitor stops the path.
+    /// Visits every instruction that can follow the operation, even after waits that complete the operation,
+    /// until the visitor ends the path.
     pub(super) fn follow_through_waits(
         &mut self,
         query: &Query<'_>,
@@ -109,8 +110,8 @@ impl Search {
         let class = &CLASSES[query.class];
         let data = &query.func.blocks[block];
         for (index, inst) in data.insts.iter().enumerate().skip(from) {
-            // If the operation were incomplete, the `younger` operations of its class would be incomplete
-            // too, and the counter would exceed that number.
+            // As long as the operation is incomplete, the `younger` operations of its class are incomplete
+            // too. So after a wait for at most `younger`, the operation is complete.
             let wait = query.model.subtarget().waited(inst);
             if wait.is_some_and(|wait| wait.count(class.counter) <= younger) {
                 return;
@@ -144,7 +145,8 @@ impl Search {
 fn touch(query: &Query<'_>, ranges: &[RegRange], place: Place, inst: &MachInst) -> Found {
     let class = &CLASSES[query.class];
     let first = query.first.inst(query.func).op;
-    // Vector memory operations write their registers in order: seed 000, line 3093.
+    // Vector memory operations write their registers in the order of issue (seed 000, line 3093), so a later
+    // one may write the same register.
     let in_order = counters::writes_in_order(first, 1 << query.class)
         && counters::writes_in_order(inst.op, query.model.classes(inst));
     let mut hit = None;

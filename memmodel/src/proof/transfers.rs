@@ -1,4 +1,5 @@
-//! LDS is not accessed by one way while an access by the other way may be incomplete.
+//! Checks that loads to LDS and stores from LDS do not overlap with LDS instructions. These two kinds access
+//! LDS on different paths, so that only a wait puts them in order.
 
 use super::in_flight::{Found, Query, Search};
 use super::{Fault, Violation, places};
@@ -9,13 +10,14 @@ use isa::{MachFunc, MachInst, ModFlags, op};
 /// The row of the faults.
 const ROW: &str = "LDS";
 
-/// Whether the second access may find LDS as it was before the first, though that was issued before.
+/// Returns whether the second access may access LDS before the first, although the first was issued earlier.
 fn may_overtake(first: LdsPath, second: LdsPath) -> bool {
     use LdsPath::{Instruction, Load, Store};
     matches!((first, second), (Load | Store, Instruction) | (Instruction, Load | Store) | (Load, Store))
 }
 
-/// Follows loads to LDS, stores from LDS, and LDS instructions where there are such.
+/// Follows each load to LDS, each store from LDS and, if the function has such transfers, each LDS
+/// instruction, until a wait completes it.
 pub fn transfers(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
     let is_transfer = |inst: &MachInst| inst.mods.flags.contains(ModFlags::LDS);
     if !func.blocks.values().flat_map(|block| &block.insts).any(is_transfer) {

@@ -8,7 +8,8 @@ use isa::target::Generation;
 use isa::{Counter, Form, MachInst, ModFlags, Opcode, Operand, Reg, RegRange, Row, Target, op};
 use smallvec::SmallVec;
 
-/// Returns a pseudo-register with a number higher than all real registers.
+/// Returns a pseudo-register, which represents something that is not a register in the hazard rules. Its
+/// number is higher than those of all real registers.
 const fn pretended(number: u16) -> RegRange {
     RegRange { first: Reg(1024 + number), len: 1 }
 }
@@ -120,7 +121,7 @@ fn vector_memory(inst: &MachInst, mut f: impl FnMut(Producer, RegRange)) {
         && !has_sgpr_offset(inst)
     {
         effects::explicit(inst, |access| {
-            // An address has one or two dwords, so an operand of three dwords or more is data.
+            // This operand is the data of the store, because an address has only one or two dwords.
             if access.read && access.range.first.is_vgpr() && access.range.len > 2 {
                 f(Producer::WideStore, access.range);
             }
@@ -129,7 +130,8 @@ fn vector_memory(inst: &MachInst, mut f: impl FnMut(Producer, RegRange)) {
     if row.flags.contains(Flags::ATOMIC) && is_float_atomic(row.name) {
         f(Producer::FloatAtomic, ANYTHING);
     }
-    // The instruction itself has the first address register; each further dword has four more.
+    // Number of address operands. The instruction's first two dwords hold the first address register; each
+    // further dword holds four more.
     let scattered = inst.operands().iter().filter_map(|operand| match operand {
         Operand::Scattered(list) => Some(list.numbers().len()),
         _ => None,
@@ -209,8 +211,8 @@ pub(crate) fn marked(
     }
 }
 
-/// Returns whether an instruction mitigates a hazard. `scalar_pending` says whether scalar memory
-/// instructions are in flight; `clause` has the kinds of the current clause.
+/// Returns whether an instruction mitigates a hazard, as the event `breaks` says. `scalar_pending` says
+/// whether scalar memory instructions are in flight; `clause` has the kinds of the current clause.
 pub(crate) fn breaks(
     rules: &Rules,
     target: &Target,
@@ -275,8 +277,8 @@ fn memory_side(inst: &MachInst) -> Option<Producer> {
     }
 }
 
-/// Calls `f` with the registers that an instruction accesses as that consumer. The function is long because
-/// each kind of consumer has its own arm.
+/// Calls `f` with each register that an instruction accesses in the role `consumer`, which is that of the
+/// second instruction of a hazard. The function is long because each role has its own arm.
 #[inline]
 pub fn consumed(target: &Target, inst: &MachInst, consumer: Consumer, mut f: impl FnMut(RegRange)) {
     let row = inst.op.row();
@@ -407,7 +409,8 @@ fn returns(target: &Target, inst: &MachInst) -> bool {
     any
 }
 
-/// Returns whether a memory instruction writes a register that it reads.
+/// Returns whether a memory instruction returns its result in a register from which it reads its address or
+/// data.
 fn overwrites_own(target: &Target, inst: &MachInst) -> bool {
     let mut written: SmallVec<[RegRange; 4]> = SmallVec::new();
     effects::all(target, inst, |access| {
@@ -454,7 +457,8 @@ fn reads_m0(inst: &MachInst) -> bool {
             .any(|operand| matches!(operand, Operand::Reg(range) if range.first == Reg::LDS_DIRECT))
 }
 
-/// Returns the instructions that an [`Insert`] stands for, when they are inserted before `before`.
+/// Returns the instructions that mitigate a hazard as `insert` says, to be inserted before the instruction
+/// `before`.
 pub(crate) fn inserted(target: &Target, insert: Insert, before: &MachInst) -> [Option<MachInst>; 2] {
     let wait = |counter: Counter| {
         let mut counts = isa::Counts::NONE;

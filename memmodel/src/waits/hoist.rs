@@ -129,8 +129,8 @@ impl Scratch {
         &self.preds[self.starts[block] as usize..self.starts[block + 1] as usize]
     }
 
-    /// Finds the registers that are in flight at the loop's head, are used in the loop, and are not in flight
-    /// at the ends of the loop's own blocks that lead to the head.
+    /// Finds the registers whose wait should move before the loop: registers that are in flight when the loop
+    /// is entered and are used in the loop, but that the loop itself does not put in flight again.
     fn want(&mut self, func: &MachFunc, model: &Model, states: &Entries<'_>, within: Loop) {
         let mut around = RegSet::EMPTY;
         let mut exit = std::mem::take(&mut self.exit);

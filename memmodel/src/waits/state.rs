@@ -12,7 +12,7 @@ use isa::{FuncRole, MachFunc, MachInst, ModFlags, Opcode, RegRange, op};
 /// An operation that may be incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pending {
-    /// Registers that it writes (or reads, for a class that counts reads).
+    /// Registers that the operation has yet to write, or has yet to read if its class counts reads.
     pub(super) range: RegRange,
     /// Index in [`CLASSES`].
     pub(super) class: u8,
@@ -30,8 +30,8 @@ pub(super) struct State {
     pub(super) ops: Vec<Pending>,
     /// Union of the operations' registers: a quick test of whether an instruction needs a wait.
     pub(super) regs: RegSet,
-    /// By class, the clock ([`Pending::issued`]) and the opcode of the youngest operation that is ordered by
-    /// fences.
+    /// For each class, the youngest operation that fences order: the clock at its issue ([`Pending::issued`])
+    /// and its opcode.
     fenced: [Option<(u32, Opcode)>; CLASS_COUNT],
     transfers: Transfers,
     /// By class, the number of issued operations. Operations of a class without order all have the same age.
@@ -97,7 +97,8 @@ impl State {
         }
     }
 
-    /// Adds the waits that an instruction requires for older accesses to LDS that go by another path.
+    /// Adds to `need` the waits for older accesses to LDS that use another path than this instruction, so
+    /// that the two cannot overtake each other.
     #[cold]
     fn required_in_lds(&self, model: &Model, inst: &MachInst, need: &mut Need) {
         let Some(path) = counters::lds_path(inst) else { return };
@@ -132,8 +133,8 @@ impl State {
         }
     }
 
-    /// Adds what a wait point requires: waits for all operations that are ordered by fences, on the counters
-    /// in the mask.
+    /// Adds to `need` the waits that a wait point requires: on each counter in `mask`, for all operations
+    /// that fences order.
     pub(super) fn fence(&self, model: &Model, mask: i32, rule: &'static str, need: &mut Need) {
         if mask & counters::wait_point_bit(Counter::Lgkm) != 0 {
             self.transferred(model, rule, need);
@@ -149,7 +150,7 @@ impl State {
         }
     }
 
-    /// Adds those parts of a wait in the input that wait for an operation in flight.
+    /// Adds to `need` a wait instruction of the input, as far as it waits for operations that are in flight.
     pub(super) fn existing(&self, model: &Model, wait: Wait, consumer: &'static str, need: &mut Need) {
         let registers =
             self.ops.iter().map(|pending| (usize::from(pending.class), pending.issued, pending.op));
@@ -255,7 +256,7 @@ impl State {
         }
     }
 
-    /// Joins the state of another edge. Returns whether that changed this state.
+    /// Joins the state of another path into this state. Returns whether that changed this state.
     pub(super) fn join(&mut self, model: &Model, other: &State) -> bool {
         let mut changed = false;
         for new in &other.ops {
@@ -292,14 +293,14 @@ impl State {
     }
 }
 
-/// Returns whether an access to a register of a pending operation is safe.
+/// Returns whether an instruction may access a register of an operation in flight without a wait.
 fn harmless(model: &Model, pending: &Pending, inst: &MachInst, access: Access) -> bool {
     let class = &CLASSES[usize::from(pending.class)];
     if class.tells != Tells::Done {
         return !access.write;
     }
-    // Loads of one in-order class write their registers in order, so a later load may have the same
-    // destination.
+    // Loads of one in-order class write their registers in order, so a later load of the class may write the
+    // same register without a wait.
     !access.read
         && counters::writes_in_order(pending.op, 1 << pending.class)
         && counters::writes_in_order(inst.op, model.classes(inst))

@@ -1,5 +1,5 @@
-//! Loads to LDS and stores from LDS that may be in flight. They access LDS at some time before their counter has counted
-//! them, and LDS instructions go another way: nothing but a wait orders the two.
+//! Loads to LDS and stores from LDS that may be in flight. They access LDS at some time before their counter
+//! is decremented, and LDS instructions use another path to LDS. So only a wait puts the two kinds in order.
 //!
 //! # Source
 //! Vega ISA, "Memory Buffer Load to LDS".
@@ -14,11 +14,12 @@ pub(super) struct Transfer {
     pub(super) class: usize,
     /// The clock of its class when it was issued.
     pub(super) issued: u32,
-    /// What it is, for the notes.
+    /// Opcode of the transfer, for the notes of waits.
     pub(super) op: Opcode,
 }
 
-/// The youngest load to LDS and the youngest store from LDS: each kind is of one class, which is in order.
+/// The youngest load to LDS and the youngest store from LDS. All loads to LDS are of one in-order class, and
+/// so are all stores from LDS, so a wait for the youngest completes all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Transfers {
     load: Option<Transfer>,
@@ -31,7 +32,7 @@ impl Transfers {
         self.load.is_none() && self.store.is_none()
     }
 
-    /// Enters an operation of a path.
+    /// Records a transfer that is issued on the given path.
     pub(super) fn issue(&mut self, path: LdsPath, transfer: Transfer) {
         match path {
             LdsPath::Load => self.load = Some(transfer),
@@ -40,34 +41,36 @@ impl Transfers {
         }
     }
 
-    /// All that may be in flight.
+    /// Returns all transfers that may be in flight.
     pub(super) fn all(self) -> impl Iterator<Item = Transfer> {
         self.load.into_iter().chain(self.store)
     }
 
-    /// What an access by a path has to wait for. Transfers are in order among one another, but a store reads LDS at its
-    /// issue, when an earlier load has not arrived.
+    /// Returns the transfers for which an access on the given path has to wait. Transfers complete in order
+    /// among each other. But a store reads LDS when it is issued, possibly before an earlier load has written
+    /// LDS, so the store has to wait for the load.
     pub(super) fn before(self, path: LdsPath) -> impl Iterator<Item = Transfer> {
         let load = self.load.filter(|_| path != LdsPath::Load);
         let store = self.store.filter(|_| path == LdsPath::Instruction);
         load.into_iter().chain(store)
     }
 
-    /// Takes away what is complete.
+    /// Removes the transfers that are complete.
     pub(super) fn retain(&mut self, is_in_flight: impl Fn(Transfer) -> bool) {
         self.load = self.load.filter(|transfer| is_in_flight(*transfer));
         self.store = self.store.filter(|transfer| is_in_flight(*transfer));
     }
 
-    /// Says anew when each was issued.
+    /// Replaces the clock at which each transfer was issued.
     pub(super) fn rebase(&mut self, issued: impl Fn(Transfer) -> u32) {
         for transfer in [&mut self.load, &mut self.store].into_iter().flatten() {
             transfer.issued = issued(*transfer);
         }
     }
 
-    /// Joins what comes along another edge, in terms of the clocks of this one; `is_younger` compares two operations of
-    /// one kind. Returns whether anything was added.
+    /// Joins the transfers of another path, whose clocks have been converted to the clocks of this state.
+    /// `is_younger` returns whether its first operation was issued after its second. Returns whether the join
+    /// changed this state.
     pub(super) fn join(&mut self, other: Transfers, is_younger: impl Fn(Transfer, Transfer) -> bool) -> bool {
         let mut changed = false;
         for (own, new) in [(&mut self.load, other.load), (&mut self.store, other.store)] {

@@ -27,7 +27,8 @@ pub(super) struct Facts {
     numbers: FxHashMap<Fact, u32>,
     /// By register, the number of its fact.
     of: Vec<Option<u32>>,
-    /// By register, whether it is written more than once or modified in place.
+    /// For each register, whether several instructions write it or an instruction modifies it in place. Such
+    /// a register has no fact.
     varies: Vec<bool>,
     /// Registers that hold a program counter; and by register, whether constants are loaded relative to it.
     pub counters: Vec<Value>,
@@ -102,7 +103,8 @@ impl Facts {
         }
     }
 
-    /// Returns the fact about dword `n` of an instruction's result of `len` dwords, if there is one.
+    /// Returns the fact that describes dword `n` of an instruction's result (of `len` dwords), if the
+    /// instruction always computes the same value.
     fn fact(&mut self, func: &MachFunc, inst: &MachInst, n: u8, len: u8, is_input: &[bool]) -> Option<Fact> {
         let source = inst.ops[1];
         match (inst.op, inst.ops[2]) {
@@ -151,8 +153,8 @@ impl Facts {
         self.numbers.get(&fact).map(|&number| Value::Fact(number))
     }
 
-    /// Returns whether a value is written in one place only, so that no place can hold an older version when
-    /// it is written.
+    /// Returns whether only one instruction writes a value, so that no register or slot can hold an older
+    /// version when that instruction executes.
     pub fn is_new(&self, value: Value) -> bool {
         match value {
             Value::Virtual(vreg) => !self.varies[vreg as usize],

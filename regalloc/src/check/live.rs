@@ -52,7 +52,8 @@ impl Live {
         self.bits[block.index() * self.words + bit / 64] >> (bit % 64) & 1 != 0
     }
 
-    /// Computes in `set` what is live at the block's beginning, from what is live at its end.
+    /// Changes `set` from the registers that are live at the block's end to the registers that are live at
+    /// its beginning.
     fn walk(&self, func: &MachFunc, block: MBlock, carried: &[Vec<u64>; 2], set: &mut [u64]) {
         let data = &func.blocks[block];
         set.fill(0);

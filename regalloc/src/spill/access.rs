@@ -32,8 +32,8 @@ pub(super) struct Scratch {
     rsrc: Buffer,
     /// Bytes of scratch memory before the slots.
     private: u32,
-    /// Offset at which the first page begins: 0, or the end of the private variables if they leave no room on
-    /// the first page.
+    /// Scratch offset at which the first page begins: 0, or the end of the private variables if these occupy
+    /// the whole first page.
     origin: u32,
     /// Number of bytes that an instruction's offset reaches.
     page: u32,
@@ -137,7 +137,7 @@ impl Spiller {
     /// SCC is not live.
     fn page_base(&mut self, func: &mut MachFunc, scratch: &Scratch, page: usize, target: &Subtarget) -> Base {
         let distance = scratch.origin + page as u32 * scratch.page;
-        // An SGPR offset is not swizzled: it counts the bytes of all lanes.
+        // Buffer instructions do not swizzle an offset in an SGPR, so it counts the bytes of all lanes.
         let bytes = Operand::int((distance * target.wave_size) as i32);
         let start = match scratch.rsrc {
             Buffer::Inputs(_, offset) if distance == 0 => return Base::Own(offset),
@@ -230,7 +230,7 @@ impl Spiller {
         MachInst { note: self.state.notes.map_or(NoteId::NONE, |notes| notes[why]), ..inst }
     }
 
-    /// Returns an instruction that stores `vreg` to a slot, or loads it from the slot.
+    /// Returns an instruction that stores `vreg` to a slot, or loads `vreg` from the slot.
     pub(super) fn access(
         &self,
         func: &mut MachFunc,
@@ -297,7 +297,8 @@ impl Spiller {
         Some(Slot { point: spill_point(class == VGPR, slot), cell, enters: false })
     }
 
-    /// Returns for each spilled register the register that has its value where the value is written.
+    /// Returns for each spilled register the register that replaces it in the instruction that writes it.
+    /// Debug information uses this table.
     pub(crate) fn written_as(&self) -> FxHashMap<VReg, VReg> {
         self.state.temps.iter().map(|&(temp, spilled)| (spilled, temp)).collect()
     }

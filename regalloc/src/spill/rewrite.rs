@@ -104,8 +104,8 @@ impl Spiller {
         [data.prologue, data.term] = self.bounds;
     }
 
-    /// Returns the position in the entry block after the page bases that earlier rounds compute there,
-    /// because stores of inputs need these bases.
+    /// Returns the position in the entry block after the code that computes page bases in earlier rounds.
+    /// Stores of spilled inputs go there, because they need the bases.
     fn behind_bases(&self, func: &MachFunc) -> usize {
         let Some(scratch) = &self.state.scratch else { return 0 };
         let base = |vreg: &VReg| scratch.bases.contains(&Some(Base::Own(*vreg)));
@@ -114,7 +114,8 @@ impl Spiller {
             inst.op == op::S_ADD_U32
                 && matches!(inst.ops[0], Operand::Virt(dst) if func.regs(dst).iter().any(base))
         };
-        // The computations are at the very beginning, among other code of this pass.
+        // The code that computes page bases is at the beginning of the block, among other inserted
+        // instructions, which all have notes.
         let ours = insts.iter().take_while(|inst| inst.note.index().is_some()).count();
         insts[..ours].iter().rposition(defines).map_or(0, |at| at + 1)
     }
@@ -135,7 +136,7 @@ impl Spiller {
         if let Some((from, i)) = self.head_edge[block.index()] {
             self.edge(func, from, i, scene, true);
         }
-        // Stores parameters that are in a register here but are spilled elsewhere.
+        // Stores a block parameter that arrives in a register but is in its slot later.
         if scene.budget.is_some() {
             for i in 0..params(&func.blocks[block], class).len() {
                 let param = params(&func.blocks[block], class)[i];
@@ -282,7 +283,8 @@ impl Spiller {
         self.body.append(&mut self.after);
     }
 
-    /// Returns whether an instruction writes only registers that are rematerialised where they are needed.
+    /// Returns whether every register that an instruction writes is spilled and rematerialised where it is
+    /// needed, so that the instruction can be removed.
     fn only_makes(&self, func: &MachFunc, inst: &MachInst) -> bool {
         let mut results = inst.operands().iter().enumerate().filter(|(i, _)| inst.role(*i) != Role::Use);
         let made = |operand: &Operand| match *operand {
@@ -348,7 +350,7 @@ impl Spiller {
     }
 }
 
-/// Returns whether a register is in hardware at the end of a block.
+/// Returns whether a spilled register is in a hardware register at the end of a block.
 fn at_end(scene: Scene, reg: VReg, block: MBlock) -> bool {
     let end = scene.streams.block_pos[block.index()].1;
     scene.budget.is_some_and(|budget| budget.resides(reg.as_u32(), end - 1))

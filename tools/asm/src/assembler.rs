@@ -22,7 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Maximum nesting depth of macros, repetitions and included files. Deeper nesting is taken for endless
+/// Largest nesting depth of macros, repetitions and included files. Deeper nesting is reported as endless
 /// recursion.
 const MAX_NESTING: u32 = 20;
 
@@ -34,12 +34,13 @@ pub(crate) struct Assembler {
     pub nodes: Vec<Node>,
     pub sections: Vec<Section>,
     pub section_names: FxHashMap<Box<str>, u32>,
-    /// Section, or part of a subsection, to which bytes are appended.
+    /// Section to which bytes are appended. A subsection collects its bytes in sections of its own until the
+    /// end.
     pub section: u32,
     pub place: Place,
     pub previous: Option<Place>,
     pub section_stack: Vec<(Place, Option<Place>)>,
-    /// Parts of subsections, in the order that they will have in the section.
+    /// Parts of each subsection. Subsections are in the order that they will have in the section.
     pub subsections: BTreeMap<Place, Vec<Part>>,
     pub conditions: Vec<Condition>,
     pub macros: FxHashMap<Box<str>, Macro>,
@@ -47,7 +48,8 @@ pub(crate) struct Assembler {
     pub alternative_macros: bool,
     /// Number of macro expansions so far, which `\@` stands for.
     pub expansions: u64,
-    /// Number of bytes to which macros and repetitions may still expand.
+    /// Number of bytes that expansions of macros and repetitions may still produce. The limit stops sources
+    /// that expand without end.
     pub expansion_budget: usize,
     /// Number of bytes by which sections may still grow.
     pub output_budget: u64,
@@ -62,12 +64,13 @@ pub(crate) struct Assembler {
     /// Loader of included files, if they are allowed.
     pub loader: Option<Box<dyn Loader>>,
     pub texts: Texts,
-    /// Position at which the current file begins, in the positions of all texts.
+    /// Position of the current text's first byte in the common numbering of all texts (see `files`).
     base: usize,
-    /// If the current text is an expansion: positions of the statement that caused it.
+    /// If the current text is the expansion of a macro or repetition, the positions of the statement that was
+    /// expanded.
     origin: Option<Range<usize>>,
     diagnostics: Vec<Diagnostic>,
-    /// Whether reading has stopped, because of `.end` or too many errors.
+    /// Whether the assembler has stopped reading, because of `.end` or because of too many errors.
     pub stopped: bool,
     /// Whether `.exitm` ends the current macro.
     pub exit_macro: bool,
@@ -76,7 +79,8 @@ pub(crate) struct Assembler {
     /// Numbers of the branches after which an `s_nop` is inserted, because gfx101x executes branches over 63
     /// dwords wrongly.
     pub padded_branches: FxHashSet<u32>,
-    /// Numbers of the branches that turned out to need an `s_nop`. The source must be read again then.
+    /// Numbers of the branches that jump over 63 dwords and so need an `s_nop`. If there are any, the source
+    /// is read again with them in `padded_branches`.
     pub wrong_branches: Vec<u32>,
     pub late: Late,
 }
@@ -86,7 +90,8 @@ pub(crate) struct RegisterCounts {
     pub vgpr: [SymbolId; 2],
     /// Number of accumulation VGPRs, in V2 only.
     pub agpr: SymbolId,
-    /// Number of VGPRs without accumulation VGPRs, because `.kernel.vgpr_count` counts both.
+    /// Highest number of VGPRs used so far, without accumulation VGPRs. The symbol `.kernel.vgpr_count`
+    /// counts both kinds, so it does not give this number.
     pub plain_vgprs: u16,
     pub sgpr: [SymbolId; 2],
 }
@@ -100,7 +105,8 @@ impl Assembler {
             symbols[id].definition = Definition::Value { value: Value::Abs(0), fixed: false };
             id
         };
-        // The first symbol of each pair is for code object V3 and later, the second for V2.
+        // Symbols that count registers. The first symbol of each pair is used in code object V3 and later,
+        // the second in V2.
         let counts = RegisterCounts {
             vgpr: [counter(".amdgcn.next_free_vgpr"), counter(".kernel.vgpr_count")],
             agpr: counter(".kernel.agpr_count"),
@@ -159,7 +165,8 @@ impl Assembler {
         assembler
     }
 
-    /// Sets the processor: its instructions are looked up, and the predefined symbols describe it.
+    /// Sets the processor, whose instructions the assembler then accepts, and updates the predefined symbols
+    /// that describe the processor.
     pub fn set_target(&mut self, target: &'static isa::Target) {
         let lanes = if self.settings.wave64 { 64 } else { target.wave_size };
         let target = target.with_wave_size(lanes).unwrap_or(target);
@@ -168,15 +175,15 @@ impl Assembler {
         self.define_processor();
     }
 
-    /// Makes the object one of code object V2, unless another version is requested.
+    /// Switches to code object V2, unless the command line requests another version.
     pub fn begin_v2(&mut self) {
         if *self.settings.version.get_or_insert(2) == 2 {
             self.define_processor();
         }
     }
 
-    /// Defines the symbols with the processor's version, whose names differ between V2 and later versions.
-    /// Symbols that the source has defined are kept.
+    /// Defines the symbols that contain the processor's version. Their names differ between V2 and later
+    /// versions. A symbol that the source itself has defined keeps its value.
     fn define_processor(&mut self) {
         const V2: [&str; 3] = [
             ".option.machine_version_major",
@@ -233,8 +240,7 @@ impl Assembler {
         }
     }
 
-    /// Reads the text to which a macro or repetition expands. `span` is the statement that caused the
-    /// expansion.
+    /// Reads the text that a macro or repetition has produced. `span` is the statement that was expanded.
     pub fn run_expansion(&mut self, text: &str, span: Range<usize>) -> Result<()> {
         self.descend(text.len() + 16, &span)?;
         let outer = self.origin.clone();
@@ -247,7 +253,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Reads an included file. `span` is the statement that includes it.
+    /// Reads the text of an included file. `span` is the `.include` statement; `cost` is subtracted from the
+    /// expansion budget.
     pub fn run_file(&mut self, name: &str, text: &str, span: Range<usize>, cost: usize) -> Result<()> {
         let place = self.place_of(span.start);
         self.descend(text.len().saturating_add(cost), &span)?;
@@ -259,7 +266,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Enters a nesting level, and charges `cost` to the expansion budget.
+    /// Enters a nesting level and subtracts `cost` from the expansion budget. Fails if the nesting is too
+    /// deep or the budget is exhausted.
     fn descend(&mut self, cost: usize, span: &Range<usize>) -> Result<()> {
         if self.depth >= MAX_NESTING {
             return Err(error(span.clone(), "macros and included files are nested too deeply")
@@ -338,7 +346,8 @@ impl Assembler {
         }
     }
 
-    /// Handles `"label":` and `"symbol" = value`. Returns whether another statement may follow in the line.
+    /// Handles a definition whose name is in quotes: `"label":` or `"symbol" = value`. Returns whether
+    /// another statement may follow on the line.
     fn quoted_definition(&mut self, cur: &mut Cursor) -> Result<bool> {
         let start = cur.pos;
         let name = cur.expect_name("a label")?;
@@ -352,7 +361,7 @@ impl Assembler {
         Ok(true)
     }
 
-    /// Returns whether statements are skipped because of a false `.if`.
+    /// Returns whether the assembler skips statements because the condition of an `.if` is false.
     #[inline]
     pub fn is_skipping(&self) -> bool {
         self.conditions.last().is_some_and(|condition| !condition.active)
@@ -431,14 +440,15 @@ impl Assembler {
             return Ok(());
         }
         let id = self.symbols.get_or_add(name, self.place_of(span.start));
-        // A value that is a number at this point stays that number, even if its symbols change later.
+        // If the value is known at this point, it stays that number even if symbols in its expression change
+        // later.
         let value = self.known(value).map_or(value, Value::Abs);
         let symbol = &mut self.symbols[id];
         if symbol.is_defined() && (fixed || !symbol.is_variable()) {
             return Err(error(span, format!("`{name}` is already defined")).label("second definition"));
         }
         symbol.definition = Definition::Value { value, fixed };
-        // A symbol that the source sets does not count as built in any more.
+        // The source sets the symbol, so the assembler must not update it any more as a built-in symbol.
         symbol.builtin = false;
         self.symbols.register(id);
         self.register_used(value);
@@ -462,13 +472,13 @@ impl Assembler {
         &mut self.sections[self.section as usize]
     }
 
-    /// Returns the section with that name. Adds a section with these properties if necessary.
+    /// Returns the section with this name. If there is none, adds one with this type and these flags.
     pub fn section_named(&mut self, name: &str, kind: u32, flags: u64) -> u32 {
         self.section_known_as(name, name, kind, flags)
     }
 
-    /// Like [`Assembler::section_named`], for sections that share their name with others. `key` identifies
-    /// the section.
+    /// Returns the section that `key` identifies. If there is none, adds one with this name, type and flags.
+    /// Used for sections that share their name with others.
     pub fn section_known_as(&mut self, key: &str, name: &str, kind: u32, flags: u64) -> u32 {
         if let Some(&id) = self.section_names.get(key) {
             return id;
@@ -493,7 +503,7 @@ impl Assembler {
         }
     }
 
-    /// Calls `work` with the end of another section as the current position.
+    /// Calls `work` with the current position temporarily set to the end of another section.
     pub fn inside<T>(&mut self, section: u32, work: impl FnOnce(&mut Assembler) -> T) -> T {
         let back = (self.section, self.place, self.previous);
         self.enter(Place { section, number: 0 });
@@ -516,18 +526,18 @@ impl Assembler {
         }
     }
 
-    /// Returns the position, among all texts, of a position in the current text.
+    /// Converts a position in the current text to the common numbering of all texts.
     pub fn place_of(&self, pos: usize) -> usize {
         self.origin.as_ref().map_or(self.base + pos, |origin| origin.start)
     }
 
-    /// Returns the range of positions, among all texts, of a span in the current text.
+    /// Converts a span in the current text to a range in the common numbering of all texts.
     pub fn span_of(&self, span: Range<usize>) -> (u32, u32) {
         let span = self.origin.clone().unwrap_or(self.base + span.start..self.base + span.end);
         (span.start.min(u32::MAX as usize) as u32, span.end.min(u32::MAX as usize) as u32)
     }
 
-    /// Reports an error in `text`, which may be the expansion of a macro.
+    /// Reports an error whose span refers to `text`. `text` may be the expansion of a macro.
     pub fn report(&mut self, text: &str, mistake: Error) {
         let mut parts = mistake.into_parts();
         if let Some(origin) = &self.origin {
@@ -545,7 +555,7 @@ impl Assembler {
         self.push_diagnostic(parts.span, parts.message, parts.label, parts.notes);
     }
 
-    /// Reports an error whose span refers to the positions of all texts.
+    /// Reports an error whose span is in the common numbering of all texts.
     pub fn report_placed(&mut self, mistake: Error) {
         let parts = mistake.into_parts();
         self.push_diagnostic(parts.span, parts.message, parts.label, parts.notes);
@@ -566,7 +576,8 @@ impl Assembler {
 
     pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
         let mut list = std::mem::take(&mut self.diagnostics);
-        // Errors in an included file are sorted by the position of the `.include`.
+        // Sort errors by their position in the source. An error in an included file has the position of the
+        // `.include`.
         list.sort_by_key(|diagnostic| (diagnostic.outer_place(), diagnostic.span.start));
         list
     }

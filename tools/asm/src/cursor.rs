@@ -1,7 +1,7 @@
 //! Reads the source text byte by byte.
 //!
 //! A cursor never allocates: it returns slices of the text. Comments (`;` and `//` to the end of the line,
-//! `/* */`) count as blanks.
+//! `/* */`) are treated as blanks.
 
 use crate::error::{Error, Result, error};
 
@@ -26,8 +26,8 @@ pub(crate) const fn continues_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$' | b'?') || byte >= 0x80
 }
 
-/// The program is compiled for small size, so functions that are called for every byte must be marked for
-/// inlining.
+/// The functions that are called for every byte are marked for inlining, because the program is compiled for
+/// small size, which would otherwise prevent it.
 impl<'s> Cursor<'s> {
     pub fn new(text: &'s str) -> Cursor<'s> {
         Cursor { text, pos: 0, unclosed: None }
@@ -72,7 +72,7 @@ impl<'s> Cursor<'s> {
         self.pos = end.map_or(self.text.len(), |end| self.pos + 2 + end + 2);
     }
 
-    /// Returns whether the statement ends here. Blanks must have been skipped.
+    /// Returns whether the statement ends at the cursor. The caller must have skipped blanks.
     #[inline(always)]
     pub fn at_end(&self) -> bool {
         match self.peek() {
@@ -125,7 +125,7 @@ impl<'s> Cursor<'s> {
         self.text[start.min(self.pos)..self.pos].trim_end()
     }
 
-    /// Skips blanks, and then the byte if it is here. Returns whether it was.
+    /// Skips blanks and then, if it comes next, the byte `byte`. Returns whether that byte was there.
     #[inline]
     pub fn eat(&mut self, byte: u8) -> bool {
         self.blank();
@@ -134,7 +134,7 @@ impl<'s> Cursor<'s> {
         here
     }
 
-    /// Skips a comma and a word, if they come next. Returns whether they did.
+    /// If a comma and the word `word` come next, skips both. Returns whether they were there.
     pub fn eat_option(&mut self, word: &str) -> bool {
         let start = self.pos;
         let here = self.eat(b',') && {
@@ -169,7 +169,7 @@ impl<'s> Cursor<'s> {
             end += 1;
         }
         self.pos = end;
-        // Bytes from 0x80 on belong to names, so both ends are character boundaries.
+        // Bytes from 0x80 on belong to names, so a name never begins or ends in the middle of a character.
         self.text.get(start..end)
     }
 
@@ -270,7 +270,7 @@ impl<'s> Cursor<'s> {
         &self.text[start..self.pos]
     }
 
-    /// Returns the span from `start` to here, of at least one byte.
+    /// Returns the span from `start` to the cursor, which is at least one byte long.
     pub fn span_from(&self, start: usize) -> std::ops::Range<usize> {
         start..self.pos.max(start + 1)
     }

@@ -18,7 +18,8 @@ pub struct Diagnostic {
     pub span: Range<usize>,
     /// Text below the caret.
     pub label: String,
-    /// Additional notes: what was expected, which processors have the instruction, the expansion of a macro.
+    /// Notes that are printed after the message: what was expected, which processors have the instruction, or
+    /// the expansion of a macro.
     pub notes: Vec<String>,
     /// Included file that contains the span; `None` for the source itself.
     pub file: Option<Arc<Included>>,
@@ -34,7 +35,8 @@ impl Diagnostic {
         (line, before.len() - start + 1)
     }
 
-    /// Returns the position in the source, or the position of the `.include` that leads to the file.
+    /// Returns the position in the main source. For a message in an included file, this is the position of
+    /// the `.include` that leads to the file.
     pub(crate) fn outer_place(&self) -> usize {
         let mut place = self.span.start;
         let mut file = self.file.as_ref();
@@ -59,7 +61,7 @@ impl Diagnostic {
         notes
     }
 
-    /// Returns the span, limited to the text and to character boundaries.
+    /// Returns the span, shortened so that it is within the text and begins and ends between characters.
     fn clamped(&self, source: &str) -> Range<usize> {
         let mut start = self.span.start.min(source.len());
         while !source.is_char_boundary(start) {
@@ -82,7 +84,8 @@ pub fn render(diagnostics: &[Diagnostic], file_name: &str, source: &str, color: 
         let includes = diagnostic.includes(file_name, source);
         let file = diagnostic.file.as_ref();
         let (file_name, source) = file.map_or((file_name, source), |file| (&file.name, &file.text));
-        // The renderer would scan the whole text for each message, so it gets only the relevant lines.
+        // The library that renders messages scans its whole text for each message. So it gets only the lines
+        // that it shows.
         let (first, text) = lines_around(source, &diagnostic.clamped(source));
         let line = source.as_bytes()[..first].iter().filter(|&&byte| byte == b'\n').count() + 1;
         let span = diagnostic.clamped(source);

@@ -1,7 +1,7 @@
-//! Expressions: parsing with the operator precedence of LLVM's assembler, and evaluation.
+//! Parses and evaluates expressions. The operator precedence is that of LLVM's assembler.
 //!
-//! A value that is known while it is read becomes a number immediately. Only expressions with symbols are
-//! stored in the arena.
+//! A value that is known while it is read becomes a number immediately. Only expressions that contain symbols
+//! are stored, in the arena.
 
 use crate::assembler::Assembler;
 use crate::cursor::{Cursor, begins_name};
@@ -38,7 +38,7 @@ pub(crate) enum Value {
     Expr(ExprId),
 }
 
-/// Specifier `@...` after a symbol, which chooses the relocation.
+/// Specifier after a symbol, such as `@rel32@lo`, which chooses the type of the relocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Specifier {
     #[default]
@@ -69,7 +69,7 @@ const SPECIFIERS: [(&str, Specifier); 8] = [
 pub(crate) enum Node {
     Const(i64),
     Symbol(SymbolId, Specifier),
-    /// Position of `.` where the expression was read: section and offset.
+    /// Position that `.` denoted where the expression was read: section and offset.
     Place(u32, u64),
     Unary(Unary, ExprId),
     Binary(Binary, ExprId, ExprId),
@@ -107,7 +107,8 @@ pub(crate) enum Binary {
     Max,
     /// Next multiple of the right operand.
     AlignTo,
-    /// Total of VGPRs and accumulation VGPRs, which come after the others at a multiple of four.
+    /// Operation that joins the counts of VGPRs and accumulation VGPRs into a total. Accumulation VGPRs
+    /// follow the others at the next multiple of four.
     JoinFiles,
 }
 
@@ -136,15 +137,16 @@ const OPERATORS: [(&[u8], u8, Binary); 20] = [
     (b"%", 6, Binary::Mod),
 ];
 
-/// Maximum nesting depth of parentheses, so that no text overflows the stack.
+/// Largest nesting depth of parentheses, so that no source text overflows the stack.
 const MAX_DEPTH: u32 = 100;
-/// Maximum depth of expression trees, also through variables (`.set a, b`). Deeper trees are taken for
-/// cycles. Trees with more than `MAX_STEPS` nodes are rejected, too, because variables that refer to each
-/// other twice would grow exponentially.
+/// Largest depth of expression trees, including the trees of variables in them (`.set a, b`). Deeper trees
+/// are reported as cycles. Trees with more than `MAX_STEPS` nodes are rejected, too, because a chain of
+/// variables that each use the previous one twice grows exponentially.
 const MAX_TREE: u32 = 1000;
 const MAX_STEPS: u32 = 100_000;
 
-/// Expression that is reduced to a symbol plus a number, minus another symbol.
+/// Result of evaluating an expression: a symbol plus a number, minus another symbol. Each symbol may be
+/// absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Reduced {
     pub plus: Option<Term>,
@@ -262,7 +264,8 @@ impl Assembler {
         })
     }
 
-    /// Returns a symbol, or its current value if it is a variable with a number.
+    /// Returns the value of a name: the current number of a variable that has one, otherwise a reference to
+    /// the symbol.
     pub fn symbol_value(&mut self, name: &str, cur: &mut Cursor, start: usize) -> Result<Value> {
         if let Some((_, value)) = VERSIONS.iter().find(|(known, _)| *known == name) {
             return Ok(Value::Abs(*value));
@@ -424,7 +427,7 @@ impl Assembler {
         let mut constant = left.constant.wrapping_add(constant);
         let mut pluses = [left.plus, plus];
         let mut minuses = [left.minus, minus];
-        // The difference of two positions in the same section is a number.
+        // Two positions in the same section have a difference that is a number, so both terms are removed.
         for p in &mut pluses {
             for m in &mut minuses {
                 if let Some(distance) = p.zip(*m).and_then(|(p, m)| self.distance(p, m)) {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// File that a loader has found.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Name for messages, and for finding files that this file includes.
+    /// Name of the file, used in messages and to find the files that this file includes.
     pub name: String,
     /// Contents of the file.
     pub bytes: Vec<u8>,

@@ -14,7 +14,7 @@ use crate::section::elf;
 use objwriter::frames::{CODE_UNIT, DATA_UNIT, PC, advance, header};
 use std::ops::Range;
 
-/// Pointer encoding: four signed bytes, relative to their own position.
+/// Encoding of pointers in `.eh_frame`: a signed number of four bytes, relative to its own position.
 const DW_EH_PE_PCREL_SDATA4: u8 = 0x1b;
 const ADDRESS_SIZE: u8 = 8;
 
@@ -59,14 +59,15 @@ pub(crate) struct Frame {
     span: (u32, u32),
 }
 
-/// Symbol to which a table refers, and the encoding of the reference. The symbol counts as used only if a
-/// table with it is written.
+/// Symbol to which a frame table refers, and the encoding of the reference. Only a table that is written
+/// makes the symbol part of the object.
 pub(crate) struct Pointer {
     pub encoding: u8,
     pub symbol: String,
 }
 
-/// Instructions from `begin` on, which hold from a position of the code on.
+/// Call frame instructions, which begin at `begin` in the stored bytes, and the code position from which they
+/// apply.
 pub(crate) struct Step {
     pub place: Value,
     pub begin: usize,
@@ -83,7 +84,8 @@ enum Table {
 }
 
 impl Frame {
-    /// Returns the contents of the header. Entries with the same contents share a header.
+    /// Returns everything that the contents of an entry's header depend on. Entries for which it is equal
+    /// share a header.
     fn header_key(&self) -> (Option<&str>, u8, u8, bool, bool, u32) {
         let encoding = |pointer: &Option<Pointer>| pointer.as_ref().map_or(0, |pointer| pointer.encoding);
         (
@@ -155,7 +157,7 @@ impl Assembler {
                     assembler.report_placed(mistake);
                 }
             }
-            // The table ends with an empty record. In relocatable objects it is left to the linker.
+            // An empty record ends an `.eh_frame` table. In relocatable objects, the linker adds it.
             if table == Table::Unwinder
                 && !assembler.settings.relocatable
                 && let Err(mistake) = assembler.emit(&[0; 4], &(0..0))
@@ -266,7 +268,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Pads a record of a table with instructions that do nothing, and fills in its length.
+    /// Fills in the length of a frame table's record, after padding the record with instructions that do
+    /// nothing.
     fn close_record(&mut self, start: u64, align: u8, span: &Range<usize>) -> Result<()> {
         let padding = self.here().1.next_multiple_of(align.into()) - self.here().1;
         self.emit(&[0; 8][..padding as usize], span)?;

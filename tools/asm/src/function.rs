@@ -9,13 +9,13 @@ use crate::error::{Result, error};
 use crate::expr::{Binary, Value};
 use isa::{Feature, Generation};
 
-/// Names and numbers of arguments; 0 means any number except none.
+/// Functions that expressions may call: name and number of arguments. 0 means one or more arguments.
 const FUNCTIONS: [(&str, usize); 6] =
     [("max", 0), ("or", 0), ("alignto", 2), ("extrasgprs", 3), ("totalnumvgprs", 2), ("occupancy", 7)];
 
 impl Assembler {
-    /// Returns the value of a function whose name was read from `start`. Returns `None` if there is no such
-    /// function or no `(` follows.
+    /// If a function name was read from `start` and `(` follows, reads the arguments and returns the
+    /// function's value. Returns `None` otherwise.
     pub(crate) fn call(
         &mut self,
         cur: &mut Cursor,
@@ -55,8 +55,9 @@ impl Assembler {
         values[1..].iter().try_fold(values[0], |all, &value| self.binary(op, all, value))
     }
 
-    /// Returns the number of SGPRs in addition to the numbered ones, for VCC, FLAT_SCRATCH and XNACK_MASK.
-    /// Each number includes the preceding registers, so the maximum counts.
+    /// Returns the number of SGPRs for VCC, FLAT_SCRATCH and XNACK_MASK, in addition to the numbered SGPRs.
+    /// The number for each of these includes the preceding registers, so the result is the maximum for those
+    /// that are used.
     fn extra_sgprs(&mut self, uses: &[Value]) -> std::result::Result<Value, &'static str> {
         let generation = self.settings.target.map(|target| target.generation);
         let counts = match generation {
@@ -83,8 +84,9 @@ impl Assembler {
         self.binary(Binary::JoinFiles, acc, plain)
     }
 
-    /// Returns the number of waves on a SIMD. The arguments are: maximum, allocation unit of VGPRs, total
-    /// VGPRs, generation as LLVM counts generations, number without limits, SGPRs, VGPRs.
+    /// Returns the number of waves that can run on a SIMD at the same time. The arguments are: largest number
+    /// of waves, allocation unit of VGPRs, total VGPRs, generation as LLVM numbers generations, number of
+    /// waves without limits by registers, SGPRs, VGPRs.
     fn occupancy(&mut self, arguments: &[Value]) -> std::result::Result<Value, &'static str> {
         let known: Option<Vec<i64>> = arguments.iter().map(|&value| self.known(value)).collect();
         let Some(&[most, unit, all, generation, start, sgprs, vgprs]) = known.as_deref() else {

@@ -10,7 +10,7 @@ use crate::error::error;
 use crate::expr::{Reduced, Value};
 use objwriter::leb;
 
-/// Maximum number of readings. If more are needed, a size depends on itself.
+/// Largest number of times that the source is read. If more are needed, some size depends on itself.
 const MAX_READINGS: u32 = 64;
 
 /// Use of the number.
@@ -52,9 +52,9 @@ impl Size {
 /// Numbers that are not known at the directives that use them.
 #[derive(Default)]
 pub(crate) struct Late {
-    /// Results of the previous reading, by the number of the directive.
+    /// Sizes that the previous reading of the source found, by the number of the directive.
     sizes: Vec<Size>,
-    /// Directives of the current reading: expression, use, position.
+    /// Directives whose size the current reading will find: expression, use of the number, and position.
     asked: Vec<(Value, Use, (u32, u32))>,
     /// Whether a result differs from the assumption.
     pub changed: bool,
@@ -95,7 +95,7 @@ impl Assembler {
         })
     }
 
-    /// Evaluates the numbers, because all labels are defined at this point.
+    /// Evaluates the sizes at the end of a reading, when all labels are defined.
     pub(crate) fn settle_late(&mut self) {
         let asked = std::mem::take(&mut self.late.asked);
         let before = std::mem::take(&mut self.late.sizes);

@@ -131,7 +131,7 @@ fn run(
         assembler.assemble(source);
         let resolved = assembler.resolve();
         let diagnostics = assembler.take_diagnostics();
-        // While sizes are still changing, an error may disappear in a later iteration.
+        // While sizes still change, an error may be due to a wrong size and disappear in a later iteration.
         if !assembler.late.changed {
             if !diagnostics.is_empty() {
                 return Err(diagnostics);
@@ -180,7 +180,7 @@ pub(crate) struct Settings {
     /// Whether the object is meant for a linker.
     pub relocatable: bool,
     pub version: Option<u8>,
-    /// Version of code objects that `amdhsa.version` in the metadata implies.
+    /// Code object version that follows from `amdhsa.version` in the metadata, if there is metadata.
     pub metadata_version: Option<u8>,
     pub xnack: Option<bool>,
     pub sramecc: Option<bool>,

@@ -25,7 +25,8 @@ const LINE_RANGE: u64 = 14;
 const OPCODE_BASE: u64 = 13;
 /// Numbers of operands of the standard instructions 1 to 12.
 const STANDARD_OPERANDS: [u8; 12] = [0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
-/// Number of units by which `DW_LNS_const_add_pc` advances, the same as the last special instruction.
+/// Number of units by which `DW_LNS_const_add_pc` advances the address: the advance of the last special
+/// instruction.
 const MOST_UNITS: u64 = (255 - OPCODE_BASE) / LINE_RANGE;
 
 const DW_LNS_COPY: u8 = 1;
@@ -353,7 +354,7 @@ fn with_operand(out: &mut Vec<u8>, code: u8, operand: u64) {
     leb::unsigned(out, operand);
 }
 
-/// Writes instructions that change everything except line and address.
+/// Writes instructions of the line program that change all values of the state except line and address.
 fn changes(out: &mut Vec<u8>, before: &Location, now: &Location) {
     if now.file != before.file {
         with_operand(out, DW_LNS_SET_FILE, now.file.into());
@@ -379,7 +380,8 @@ fn changes(out: &mut Vec<u8>, before: &Location, now: &Location) {
     out.extend(marks.iter().filter(|mark| mark.0).map(|mark| mark.1));
 }
 
-/// Writes instructions that add a row after advancing by `lines` lines and `units` units.
+/// Writes instructions of the line program that advance by `lines` lines and `units` units and then add a
+/// row.
 fn advance(out: &mut Vec<u8>, mut lines: i64, units: u64) {
     let is_far = !(LINE_BASE..LINE_BASE + LINE_RANGE as i64).contains(&lines);
     if is_far {

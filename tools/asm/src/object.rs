@@ -90,8 +90,8 @@ impl Assembler {
         Ok(elf::Symbol { name, binding: self.binding(symbol), visibility, kind, size, place })
     }
 
-    /// Returns whether the object contains the symbol. Labels that begin with `.L` are private, and an alias
-    /// of an undefined symbol counts only if it is used.
+    /// Returns whether the object's symbol table contains the symbol. Labels that begin with `.L` are left
+    /// out, and so is an alias of an undefined symbol that nothing uses.
     fn is_shown(&self, symbol: &Symbol) -> bool {
         let is_named = || !symbol.is_temporary() && !self.is_name_of_undefined(symbol);
         symbol.registered && symbol.renamed.is_none() && (symbol.relocated || is_named())

@@ -1,4 +1,4 @@
-//! End of assembly: fields that refer to later symbols are filled in or become relocations.
+//! Finishes the assembly: fills in the fields that refer to later symbols, or makes relocations for them.
 
 use crate::assembler::Assembler;
 use crate::directive::symbols::sym;
@@ -98,7 +98,7 @@ impl Assembler {
         Resolved { relocations, addrsig: self.addrsig() }
     }
 
-    /// Returns the relocation with the name that `.symver` gave the symbol.
+    /// Returns the relocation with its symbol replaced by the versioned name that `.symver` gave the symbol.
     fn renamed(&self, relocation: Relocation) -> Relocation {
         match relocation.target {
             Target::Symbol(id) if let Some(new) = self.symbols[id].renamed => {
@@ -154,7 +154,8 @@ impl Assembler {
                 }
                 // The linker finds the target.
                 _ => {
-                    // The addend -1 dword accounts for the distance counting from the end of the instruction.
+                    // The field holds -1 dword, because the relocation counts from the instruction's start
+                    // and the branch from its end.
                     self.patch(section, fixup.offset, &(-1i16).to_le_bytes());
                     return Ok(Some(self.relocation(fixup, reloc::REL16, term, &reduced)));
                 }
@@ -217,7 +218,8 @@ impl Assembler {
             return Ok(None);
         }
         let specifier = match (specifier, self.name_of(plus)) {
-            // These names are not addresses: the driver patches the field. LLVM recognises them by name.
+            // These names do not denote addresses but values that the driver fills in. LLVM recognises them
+            // by name.
             (Specifier::None, "SCRATCH_RSRC_DWORD0" | "SCRATCH_RSRC_DWORD1") if size == 4 => {
                 Specifier::Abs32Lo
             }
@@ -243,7 +245,8 @@ impl Assembler {
         here && !weak
     }
 
-    /// Returns whether a branch goes to an alias of its target that the linker may redefine.
+    /// Returns whether a branch goes to an alias whose definition the linker may replace, so that a
+    /// relocation is needed.
     fn is_for_linker(&self, reduced: &Reduced) -> bool {
         self.settings.relocatable && reduced.alias.is_some_and(|(alias, _)| !self.is_local(alias))
     }

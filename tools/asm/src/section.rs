@@ -23,8 +23,8 @@ pub(crate) struct Fixup {
 /// Kind of field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FixupKind {
-    /// `simm16` of a branch: distance in dwords from the end of the instruction. The number counts the
-    /// branches of the source.
+    /// `simm16` field of a branch: distance in dwords from the end of the instruction. The value is the
+    /// branch's number, counted through the source.
     Branch(u32),
     /// 32-bit literal of an instruction, absolute or relative to its own position.
     Literal { relative: bool },
@@ -32,7 +32,8 @@ pub(crate) enum FixupKind {
     Data(u8),
     /// Field of a relocation of this type, given by `.reloc`.
     Given(u32),
-    /// Distance from the kernel descriptor, which begins 16 bytes before the field.
+    /// Distance from the start of the kernel descriptor to the kernel's code. The descriptor begins 16 bytes
+    /// before the field.
     Entry,
 }
 
@@ -52,7 +53,7 @@ pub(crate) struct Section {
     pub entered: bool,
     /// Whether a relocation refers to the start of the section.
     pub relocated: bool,
-    /// Symbol that names the section's group, and whether only one group with that name is kept.
+    /// Symbol that identifies the section's group, and whether a linker keeps only one group with that name.
     pub group: Option<(SymbolId, bool)>,
     /// Section by which this section is ordered.
     pub linked: Option<u32>,

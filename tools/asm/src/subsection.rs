@@ -25,7 +25,7 @@ pub(crate) struct Part {
     pub begin: Move,
     /// Span of the directive that causes the movement, in the positions of all texts.
     pub span: (u32, u32),
-    /// Index in `sections` of the part's bytes, which are stored as if the part were a section.
+    /// Index in `sections` of the entry that holds the part's bytes: a part is stored like a section.
     pub section: u32,
 }
 
@@ -57,7 +57,7 @@ impl Assembler {
         self.sections[part as usize].part_of.unwrap_or(part)
     }
 
-    /// Returns the position in the section of a position in a part, if it is known.
+    /// Converts a position in a part to the position in its section, if the part's offset is known.
     pub(crate) fn in_section(&self, (part, offset): (u32, u64)) -> (u32, u64) {
         let section = &self.sections[part as usize];
         match (section.part_of, section.begin) {

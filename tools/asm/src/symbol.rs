@@ -47,8 +47,8 @@ pub(crate) struct Symbol {
     /// `STT_*`.
     pub kind: u8,
     pub size: Option<Value>,
-    /// Whether this is a symbol of the assembler itself (`.amdgcn.next_free_vgpr`), which objects do not
-    /// contain.
+    /// Whether the assembler defines the symbol (such as `.amdgcn.next_free_vgpr`). Objects do not contain
+    /// such symbols.
     pub builtin: bool,
     /// Whether something in the source makes the symbol part of the object.
     pub registered: bool,
@@ -134,7 +134,7 @@ impl Symbol {
         self.definition != Definition::None
     }
 
-    /// Returns whether another value may replace the symbol's definition.
+    /// Returns whether the source may give the symbol another value later.
     pub fn is_variable(&self) -> bool {
         matches!(self.definition, Definition::Value { fixed: false, .. } | Definition::WeakRef(_))
     }

@@ -4,7 +4,8 @@
 /// Number of dwords of a page.
 const PAGE: usize = 512;
 const NONE: u32 = u32::MAX >> 1;
-/// Flag of an address to which control comes from an instruction other than the previous one.
+/// Flag of an entry in the map: control can come to this address from an instruction other than the previous
+/// one.
 const HEAD: u32 = 1 << 31;
 
 /// A map from addresses to numbers; see the module.
@@ -23,7 +24,8 @@ impl ByAddress {
         ByAddress { base, words, first: 0, pages: Vec::new() }
     }
 
-    /// Returns the index of the dword at an address of the section.
+    /// Returns the index, in dwords from the beginning of the section, of the dword at an address of the
+    /// section. Returns `None` if the address is outside of the section.
     pub(crate) fn word(&self, address: u64) -> Option<usize> {
         let offset = address.checked_sub(self.base)?;
         let word = usize::try_from(offset / 4).ok()?;
@@ -84,7 +86,8 @@ impl ByAddress {
         entries.map(|entry| entry & !HEAD).filter(|number| *number != NONE)
     }
 
-    /// Replaces each number, in the order of addresses; `None` removes the number.
+    /// Replaces each number of the map by the result of `new`, in ascending order of addresses. `None`
+    /// removes the number.
     pub(crate) fn renumber(&mut self, mut new: impl FnMut(u32) -> Option<u32>) {
         for entry in self.pages.iter_mut().flatten().flat_map(|page| page.iter_mut()) {
             let number = *entry & !HEAD;

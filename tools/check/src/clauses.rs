@@ -19,7 +19,8 @@ pub static BROKEN_CLAUSE: EventRule = EventRule {
     level: Level::Certain,
 };
 
-/// A clause with a wait that LLVM may insert there, or whose first instruction does not determine a kind.
+/// Rule for a clause that contains a wait, which LLVM may insert there, or whose first instruction does not
+/// determine a kind.
 pub static CLAUSE_WAIT: EventRule = EventRule {
     id: "clause-with-wait",
     name: "clause begins with an instruction that is of no kind, or holds an s_waitcnt_vscnt or one of its kin",
@@ -36,7 +37,8 @@ enum Kind {
     Flat,
     Lds,
     Valu,
-    /// Executed by the sequencer itself, so allowed in each clause.
+    /// An instruction that the sequencer executes itself, such as `s_nop`. It is allowed in a clause of any
+    /// kind.
     Internal,
     /// A wait in the SOPK encoding.
     Wait,
@@ -52,7 +54,8 @@ fn kind(inst: &MachInst) -> Kind {
         _ if row.is_vmem() => Kind::Vector,
         Family::Ds => Kind::Lds,
         Family::Vop1 | Family::Vop2 | Family::Vop3 | Family::Vop3p | Family::Vopc => Kind::Valu,
-        // For other SOPP instructions, such as `s_sleep`, this is not known, so they are not reported.
+        // For other SOPP instructions, such as `s_sleep`, it is not known whether a clause may contain them,
+        // so they are not reported.
         Family::Sopp if row.flags.contains(Flags::BRANCH) || is_end_or_wait(inst) => Kind::None,
         Family::Sopp => Kind::Internal,
         Family::Sopk if row.name.starts_with("s_waitcnt_") => Kind::Wait,

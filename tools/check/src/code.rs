@@ -25,6 +25,7 @@ pub struct Code {
     singles: Vec<&'static single::Row>,
     effects: Vec<Effects>,
     /// Roles of first instructions (as bits) that can cause a hazard with some instruction of the program.
+    /// Other roles need not be tracked.
     pub(crate) wanted: u64,
     /// Whether the program has instructions that can cause a hazard together with a VALU instruction directly
     /// before them.
@@ -39,8 +40,8 @@ pub struct Code {
 }
 
 impl Code {
-    /// Creates an empty program. `target` also determines the wave size. `xnack`: whether memory instructions
-    /// may be replayed.
+    /// Creates an empty program for a processor; `target` also determines the wave size. `xnack` says whether
+    /// memory instructions may be replayed.
     pub fn new(target: &'static Target, xnack: Setting) -> Code {
         let mut rules: Vec<_> = RULES.iter().filter(|rule| rule.processors.contains(target)).collect();
         rules.sort_by_key(|rule| rule.first);
@@ -88,8 +89,8 @@ impl Code {
         self.effects.reserve_exact(count);
     }
 
-    /// Adds an instruction. All instructions have to be added before the first is issued on a scoreboard,
-    /// because they determine which producers the scoreboard tracks.
+    /// Adds an instruction. All instructions must be added before the first is issued on a scoreboard,
+    /// because together they determine which first instructions of hazards the scoreboard tracks.
     pub fn add(&mut self, inst: &MachInst) -> Site {
         let effects = self.effects_of(inst);
         let pairs = 1 << Producer::AccAfterValu as u32 | 1 << Producer::DgemmAfterValu as u32;
@@ -150,13 +151,14 @@ impl Code {
         &self.rules
     }
 
-    /// Returns the rules in which the first instruction has a role.
+    /// Returns the rules whose first instruction has the role `producer`.
     pub(crate) fn rules_after(&self, producer: usize) -> &[&'static Rule] {
         let (from, to) = self.after[producer];
         &self.rules[usize::from(from)..usize::from(to)]
     }
 
-    /// Returns the number of wait states after which no rule applies to an instruction with these roles.
+    /// Returns the number of wait states after which no rule applies to an instruction with the roles
+    /// `kinds`.
     pub(crate) fn reach(&self, kinds: u64) -> u8 {
         producers(kinds).map(|kind| self.reach[kind]).max().unwrap_or(0)
     }

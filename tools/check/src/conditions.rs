@@ -62,7 +62,8 @@ impl Facts {
         Facts { holds: (self.holds ^ conditions) & self.known, ..self }
     }
 
-    /// Returns the facts of both sets. A condition that both sets know is true if one of them says so.
+    /// Returns the facts that are in either set. A condition that is in both sets counts as true if it is
+    /// true in one of them.
     fn and_also(self, other: Facts) -> Facts {
         Facts { known: self.known | other.known, holds: self.holds | other.holds }
     }
@@ -95,7 +96,8 @@ struct Block {
     killed: u64,
     /// Conditions that the block negates.
     negated: u64,
-    /// Conditions that the block determines, because it writes a constant or a copy to their register.
+    /// Conditions whose truth is known at the end of the block, because the block writes a constant or a copy
+    /// to their register.
     made: Facts,
     /// Conditions that are live at the beginning of the block: a later branch may depend on them.
     live: u64,
@@ -198,7 +200,8 @@ impl<'a> Conditions<'a> {
         reads
     }
 
-    /// Returns the condition that two registers have the same value.
+    /// Returns the number of the condition that two registers have the same value, if that condition has a
+    /// number.
     fn equal(&self, one: Reg, other: Reg) -> Option<u8> {
         let is = |says: &Says| matches!(says, Says::Equal(a, b) if is_pair((*a, *b), (one, other)));
         self.says.iter().position(is).map(|number| number as u8)
@@ -249,7 +252,7 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Finds the conditions that are known at the ends of blocks that write constants and copies.
+    /// Finds the conditions that become known because a block writes a constant or a copy to their register.
     fn find_made(&mut self, held: &[Made]) {
         for made in held {
             let mut facts = Facts::default();
@@ -285,13 +288,15 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Evaluates a node that depends on one register, for a value of the register.
+    /// Evaluates a condition that depends on one register, for a given value of that register. `None` if it
+    /// cannot be evaluated.
     fn folded(&self, node: u32, value: u32) -> Option<bool> {
         self.finder.as_ref()?.value_at(node, Some(value)).map(|value| value != 0)
     }
 
-    /// Finds the conditions that may decide each test. If the block itself changes the register, as loops do
-    /// that count, no other condition is considered.
+    /// For each condition that a branch tests, finds the other conditions from which its truth may follow. If
+    /// the block itself changes the register of the condition, as loops that count do, no other condition is
+    /// considered.
     fn find_needs(&mut self) {
         let block_of = |end: Site, ends: &[(Site, Site)]| {
             let block = ends.binary_search_by_key(&end, |(_, end)| *end).ok()?;
@@ -362,8 +367,8 @@ impl<'a> Conditions<'a> {
         })
     }
 
-    /// Returns a value with the lowest bit of a register, if that bit follows from a parity condition and the
-    /// known value of the other register.
+    /// Returns a value whose lowest bit equals that of the register. `None` unless that bit follows from a
+    /// parity condition and the known value of the other register.
     fn parity(&self, register: Reg, facts: Facts) -> Option<u32> {
         self.partners(Some(register)).find_map(|(number, partner)| {
             let is_same = facts.get(number)?;
@@ -560,8 +565,8 @@ fn held(
     held
 }
 
-/// Returns the conditions that get a number: those that more than one branch tests, or that something else
-/// may decide.
+/// Returns the conditions that get a number, because more than one branch tests them or because another
+/// condition may decide them.
 fn shared(finder: &Finder<'_>, branches: &[(Site, Tested)], held: &[Made]) -> HashMap<u32, u8> {
     let mut counts: HashMap<u32, u32> = HashMap::new();
     let mut tests: BTreeMap<Reg, u32> = BTreeMap::new();

@@ -41,9 +41,11 @@ pub enum Class {
     Vector,
     /// GFX10: stores and atomics without a result.
     VectorStore,
-    /// Flat access that may go to memory or LDS, on `vmcnt` (before GFX10).
+    /// The part of a flat access that is counted in `vmcnt` before GFX10, where the access may go to memory
+    /// or to LDS.
     FlatVector,
-    /// Flat access that may go to memory or LDS, on `lgkmcnt` (before GFX10).
+    /// The part of a flat access that is counted in `lgkmcnt` before GFX10, where the access may go to memory
+    /// or to LDS.
     FlatLds,
     /// LDS.
     Lds,
@@ -63,13 +65,13 @@ pub enum Class {
     ExportParameter,
     /// GFX6: data of a vector memory store.
     StoreData,
-    /// Operations of a function's caller that are in flight on `vmcnt`.
+    /// Any operations that the caller of a function has in flight and that are counted in `vmcnt`.
     CallerVm,
-    /// Operations of a function's caller that are in flight on `expcnt`.
+    /// Any operations that the caller of a function has in flight and that are counted in `expcnt`.
     CallerExp,
-    /// Operations of a function's caller that are in flight on `lgkmcnt`.
+    /// Any operations that the caller of a function has in flight and that are counted in `lgkmcnt`.
     CallerLgkm,
-    /// Operations of a function's caller that are in flight on `vscnt`.
+    /// Any operations that the caller of a function has in flight and that are counted in `vscnt`.
     CallerVs,
 }
 
@@ -121,10 +123,12 @@ impl Class {
     }
 }
 
-/// Memory that a flat access accesses; the hardware decides when it has the addresses.
+/// Memory to which a flat access goes: device memory or LDS. The hardware decides that from the addresses of
+/// the lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlatPath {
-    /// Not known, or different for different lanes: the operation is complete when both counters say so.
+    /// The memory is not known, or differs between lanes. The operation is complete when both of its counters
+    /// have been waited for.
     #[default]
     Unknown,
     /// Global or scratch memory.

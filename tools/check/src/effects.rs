@@ -37,9 +37,9 @@ bitflags::bitflags! {
         const MESSAGE = 1 << 10;
         /// Writes memory; includes atomics.
         const STORES = 1 << 11;
-        /// May branch within its function. Calls and returns are not included, because the only rule that
-        /// uses this kind (`lds-branch-vmem-war`) comes from LLVM, which looks at one function at a time and
-        /// generates code that breaks the rule at calls.
+        /// Branch that stays within its function. Calls and returns are not included, because the only rule
+        /// that uses this kind (`lds-branch-vmem-war`) comes from LLVM, which looks at one function at a time
+        /// and itself generates code that breaks the rule at calls.
         const BRANCH = 1 << 12;
         /// Calls a function.
         const CALL = 1 << 13;
@@ -63,7 +63,8 @@ bitflags::bitflags! {
         const DPP = 1 << 22;
         /// A wait instruction.
         const WAIT = 1 << 23;
-        /// A scalar instruction that on GFX10 does not mitigate [`crate::rdna::SMEM_VECTOR_WRITE`].
+        /// A scalar instruction that on GFX10 does not mitigate the hazard
+        /// [`crate::rdna::SMEM_VECTOR_WRITE`], although other scalar ALU instructions do.
         const NO_SALU_CHAIN = 1 << 24;
         /// VALU without matrix instructions.
         const PLAIN_VALU = 1 << 25;
@@ -124,7 +125,8 @@ pub struct Effects {
     pub(crate) produces: u64,
     /// Roles of the instruction as the second instruction of a hazard, as bits of [`Consumer`].
     pub(crate) consumes: u64,
-    /// Producers that can cause a hazard with this instruction, according to the processor's rules.
+    /// Roles of first instructions (bits of [`Producer`]) that can cause a hazard with this instruction,
+    /// according to the processor's rules.
     pub(crate) fears: u64,
     /// Operand that particular hazards refer to: the lane select, the first source of DPP, or the data of a
     /// wide store.
@@ -160,15 +162,15 @@ struct HwReg {
 /// The empty range.
 const NO_REGISTER: RegRange = RegRange { first: Reg(0), len: 0 };
 
-/// Code that stands for hardware register `id` of `s_setreg` in register sets, so that the hazard rules can
-/// treat the hardware register like an ordinary register.
+/// Returns the register code that stands for hardware register `id` of `s_setreg`, so that the hazard rules
+/// can treat hardware registers like ordinary registers.
 pub(crate) const fn hw_reg(id: u16) -> RegRange {
     RegRange { first: Reg(192 + (id & 31)), len: 1 }
 }
 /// Code that stands for bit `vskip` of MODE in register sets.
 pub(crate) const VSKIP: RegRange = RegRange { first: Reg(224), len: 1 };
-/// Code that stands for no particular register: both instructions of a hazard have the code if the hazard
-/// does not depend on a register.
+/// Register code that stands for no particular register. For a hazard that does not depend on a register,
+/// both instructions are said to access this code.
 pub(crate) const ANYTHING: RegRange = RegRange { first: Reg(225), len: 1 };
 
 impl Effects {
@@ -283,7 +285,8 @@ impl Effects {
         }
     }
 
-    /// Returns the codes that stand for the hardware register of `s_setreg` or `s_getreg`.
+    /// Returns the register codes that stand for the hardware register that `s_setreg` writes or `s_getreg`
+    /// reads.
     pub(crate) fn hw(&self) -> RegSet {
         let mut set = self.hw.id.map_or(RegSet::EMPTY, |id| RegSet::of(hw_reg(id)));
         if self.hw.vskip {
@@ -352,8 +355,8 @@ fn kinds(inst: &MachInst) -> Kinds {
     kinds
 }
 
-/// Returns the kinds that follow from the encoding and the name. Names are compared only within an encoding,
-/// because comparing names is slow and programs have many instructions.
+/// Returns the kinds of an instruction that follow from its encoding and name. Names are compared only within
+/// an encoding, because comparing names is slow and programs have many instructions.
 fn by_family(inst: &MachInst) -> Kinds {
     let row = inst.op.row();
     let named = |kind: Kinds, prefix: &str| if row.name.starts_with(prefix) { kind } else { Kinds::empty() };
@@ -417,7 +420,8 @@ fn scattered(inst: &MachInst) -> Kinds {
     match lists.sum::<usize>() {
         0 => Kinds::empty(),
         1..=5 => Kinds::NSA,
-        // The first address register is in the instruction itself; each further dword has four more.
+        // The address needs a third dword. The first two dwords of the instruction hold the first address
+        // register; each further dword holds four more.
         _ => Kinds::NSA | Kinds::LONG_NSA,
     }
 }
@@ -427,11 +431,11 @@ fn waits(target: &Target, inst: &MachInst) -> Waits {
     if inst.op == op::S_WAIT_IDLE { Waits::ALL } else { target.waited(inst).unwrap_or(Waits::NONE) }
 }
 
-/// Returns [`Effects::extra`]. No manual describes these numbers; source: `WriteQuarterRate32` and the
-/// `HWXDL` resource of matrix instructions in LLVM's schedules.
+/// Returns the value of [`Effects::extra`] for an instruction. No manual has these numbers; the source is
+/// `WriteQuarterRate32` and the `HWXDL` resource of matrix instructions in LLVM's schedules.
 fn extra(effects: &Effects) -> [u8; 2] {
-    // The next matrix instruction waits for the matrix unit, which takes four cycles per pass, the duration
-    // of a wait state.
+    // The next matrix instruction waits until the matrix unit is free. Each pass of the unit takes four
+    // cycles, which is the duration of one wait state.
     if effects.mai.is_matrix() {
         return [0, effects.mai.passes.saturating_sub(1)];
     }
@@ -441,7 +445,8 @@ fn extra(effects: &Effects) -> [u8; 2] {
     }
 }
 
-/// Returns the number of wait states for which an instruction counts.
+/// Returns how many wait states pass while an instruction is issued: `n + 1` for `s_nop n`, none for a
+/// pseudo-instruction, and one for any other instruction.
 fn states(target: &Target, inst: &MachInst) -> u8 {
     match (inst.op, inst.ops[0]) {
         (op::S_NOP, Operand::Imm(count)) if target.generation <= Generation::Gfx7 => (count & 7) as u8 + 1,

@@ -16,11 +16,11 @@ pub const CALLER: Site = Site::MAX;
 pub enum Access {
     /// It reads the register before the value has arrived.
     Reads,
-    /// It writes the register, and an outstanding operation will overwrite the value.
+    /// The instruction writes a register that an outstanding operation will overwrite.
     Writes,
-    /// It overwrites the register before an outstanding operation has read it.
+    /// The instruction overwrites a register that an outstanding operation has yet to read.
     Overwrites,
-    /// It returns from the function while an outstanding operation will write the register.
+    /// The instruction returns from the function while an outstanding operation has yet to write a register.
     Returns,
 }
 
@@ -29,7 +29,8 @@ pub enum Access {
 pub enum Level {
     /// Advice: worth a look.
     Advice,
-    /// The manuals require it, but code that has been in use for years does without.
+    /// The manuals require the rule, but code that has been in use for years breaks it without a visible
+    /// error.
     Manual,
     /// Manuals and practice agree.
     Certain,
@@ -51,12 +52,12 @@ impl Level {
 pub enum Hope {
     /// No reason.
     None,
-    /// At least as many operations followed as the counter can count. If the hardware stalls operations that
-    /// it cannot count, this operation is complete.
+    /// At least as many operations of the counter were issued afterwards as the counter can count. The
+    /// operation is complete if the hardware stalls operations that it cannot count.
     Limit,
-    /// The operation is counted in two counters, and one of them was waited for.
+    /// The operation is counted in two counters, and the code waits for one of them.
     OtherCounter,
-    /// The operation is a flat access, and the wait suffices if flat accesses complete in order of issue.
+    /// The operation is a flat access. The wait would suffice if flat accesses completed in order of issue.
     FlatOrder,
 }
 
@@ -67,7 +68,7 @@ pub enum Problem {
     InFlight {
         /// Class of the operation.
         class: Class,
-        /// Second class of the operation, if that has to be waited for too.
+        /// Second class in which the operation is counted, if the code has to wait for that class too.
         also: Option<Class>,
         /// How the instruction accesses the register.
         access: Access,
@@ -92,8 +93,8 @@ pub enum Problem {
     },
 }
 
-/// A rule about a hazard that particular instructions between the two mitigate, or about an instruction that
-/// is wrong by itself.
+/// A rule about a hazard that certain instructions mitigate (rather than wait states), or about an
+/// instruction that is wrong by itself.
 #[derive(Debug)]
 pub struct EventRule {
     /// Short name for machines.
@@ -182,7 +183,8 @@ impl Finding {
         }
     }
 
-    /// Returns the instruction that has to be inserted before the second instruction.
+    /// Returns the text of the instruction that has to be inserted before the second instruction so that the
+    /// problem disappears.
     pub fn mend(&self) -> String {
         match self.problem {
             Problem::InFlight { class, also, count, .. } => match also {

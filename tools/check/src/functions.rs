@@ -17,12 +17,13 @@ pub(crate) struct Functions {
     starts: Vec<Site>,
     /// Functions that return and all of whose paths are known, so that calls of them can be followed.
     followed: HashSet<Site>,
-    /// For each return: the functions from whose start it is reached without a call.
+    /// For each return instruction: the functions that return there, because it is reached from their
+    /// beginning without following calls.
     owners: HashMap<Site, SmallVec<[Site; 1]>>,
     /// Functions all of whose callers are known.
     local: HashSet<Site>,
-    /// For each function: the functions that it may call directly or indirectly, with itself, as indices of
-    /// `starts`.
+    /// For each function: the functions that it may call, directly or indirectly, and the function itself, as
+    /// indices of `starts`.
     reached: HashMap<Site, HashSet<usize>>,
     /// Whether there are too many functions, or too much code in them, to follow calls.
     pub(crate) are_too_many: bool,
@@ -84,7 +85,8 @@ impl Functions {
                     self.owners.entry(site).or_default().push(entry);
                     returns = true;
                 }
-                // A call of an unknown function has a successor, so the path is known after it.
+                // The paths through a function are not all known if control goes to an unknown place. A call
+                // of an unknown function is an exception: control comes back to its successor.
                 is_known &= !ends.contains(&site) || program.successors(site).next().is_some();
                 open.extend(program.successors(site));
             }

@@ -52,10 +52,12 @@ pub enum Producer {
     Mfma2,
     Mfma8,
     Mfma16,
-    /// Matrix instruction on doubles writes its result: 4x4, 16x16.
+    /// Matrix instruction on doubles that writes its result, for matrices of 4x4; the next variant is for
+    /// 16x16.
     Dgemm4,
     Dgemm16,
-    /// Matrix instruction of 2, 8 or 16 passes reads its third source, the addend.
+    /// Matrix instruction that reads its third source, the addend. The three variants are for instructions of
+    /// 2, 8 and 16 passes.
     Sum2,
     Sum8,
     Sum16,
@@ -164,9 +166,11 @@ pub(crate) enum When {
     OtherOperation,
     /// The two instructions have the same opcode.
     SameOperation,
-    /// The result of the first instruction is not exactly the addend of the second.
+    /// Condition: the register tuple with the result of the first instruction is not exactly the tuple of the
+    /// second instruction's addend.
     OtherTuple,
-    /// The result of the first instruction is exactly the addend of the second, and the opcodes are the same.
+    /// Condition: the register tuple with the result of the first instruction is exactly the tuple of the
+    /// second instruction's addend, and both have the same opcode.
     SameTupleAndOperation,
 }
 
@@ -179,7 +183,8 @@ pub struct Rule {
     pub name: &'static str,
     /// Role of the first instruction.
     pub first: Producer,
-    /// Role of the second instruction, which accesses the same register.
+    /// Role of the second instruction, which accesses a register that the first instruction accesses in its
+    /// role.
     pub second: Consumer,
     /// Number of wait states that are needed between the two.
     pub states: u8,
@@ -509,9 +514,9 @@ impl When {
     }
 }
 
-/// Returns whether the data of a vector memory store may be overwritten too early. A buffer store with an
-/// SGPR as its offset takes one more cycle to issue and is safe, and so are image stores, which have
-/// descriptors of 256 bits.
+/// Returns whether an instruction right after a vector memory store may overwrite the store's data too early.
+/// Safe are buffer stores with an SGPR as offset, which take one more cycle to issue, and image stores, which
+/// have descriptors of 256 bits.
 pub(crate) fn is_exposed_store(inst: &MachInst) -> bool {
     match inst.op.row().family {
         Family::Mubuf | Family::Mtbuf => {

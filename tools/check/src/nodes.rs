@@ -48,7 +48,7 @@ pub(crate) struct Finder<'a> {
     nodes: Vec<Node>,
     /// Registers on which each node depends.
     pub(crate) reads: Vec<RegSet>,
-    /// The only register on which each node depends, if it is an SGPR.
+    /// For each node, the only register on which the node depends, if there is only one and it is an SGPR.
     leaves: Vec<Leaf>,
 }
 
@@ -127,7 +127,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns the only register on which a node depends, if it is an SGPR.
+    /// Returns the only register on which a node depends. Returns `None` if there are several, or if it is
+    /// not an SGPR.
     pub(crate) fn leaf(&self, node: u32) -> Option<Reg> {
         match self.leaves[node as usize] {
             Leaf::One(register) => Some(register),
@@ -256,8 +257,8 @@ impl<'a> Finder<'a> {
         let writer = if is_register == Some(true) { None } else { self.last_writer(start, site, registers) };
         match writer {
             Some(writer) => self.computed(view, writer, registers, depth.checked_sub(1)?),
-            // The value from the beginning of the block is overwritten before the end, so the registers at
-            // the end do not express it.
+            // A register that is overwritten later in the block cannot express its earlier value in terms of
+            // the registers at the end of the block.
             None if is_register == Some(false) => None,
             None => Some(self.node(Node::Register(registers.first, registers.len), RegSet::of(registers))),
         }
@@ -286,7 +287,8 @@ impl<'a> Finder<'a> {
         }
         let which = match ops[0] == Operand::Reg(registers) {
             true => 0,
-            // The value of a part of the result is not known, except for flags.
+            // Only the value of the whole result is known, so reading a part of it gives an unknown value.
+            // Flags are an exception.
             false if registers.first == Reg::SCC || registers.first.0 >= Reg::VCC.0 => registers.first.0,
             false => return None,
         };
@@ -347,8 +349,8 @@ fn constant(operand: Operand) -> Option<u32> {
     }
 }
 
-/// Returns the flag that a branch tests, and whether the branch is taken if the flag is set. `masks`: number
-/// of dwords of a lane mask.
+/// Returns the flag that a branch tests, and whether the branch is taken if the flag is set. `masks` is the
+/// number of dwords of a lane mask.
 fn flag(branch: &MachInst, masks: u8) -> Option<(RegRange, bool)> {
     let one = |first| RegRange { first, len: 1 };
     let mask = |first| RegRange { first, len: masks };
@@ -363,8 +365,8 @@ fn flag(branch: &MachInst, masks: u8) -> Option<(RegRange, bool)> {
     }
 }
 
-/// Returns the canonical form of a compare: the opcode, whether its operands are exchanged, and whether it is
-/// true where the canonical compare is.
+/// Returns the canonical compare for a compare: its opcode, whether the operands have to be exchanged, and
+/// whether the two have the same result (rather than opposite results).
 fn compare(opcode: Opcode) -> Option<(Opcode, bool, bool)> {
     Some(match opcode {
         op::S_CMP_EQ_I32 | op::S_CMP_EQ_U32 => (op::S_CMP_EQ_U32, false, true),

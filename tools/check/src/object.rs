@@ -16,10 +16,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Options of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Options<'a> {
-    /// Processor for which the code is read; `None` for the processor in the file's header.
+    /// Processor for which the code is checked. `None`: the processor that the file's header names.
     pub target: Option<&'static Target>,
-    /// Whether memory instructions may be replayed (XNACK) where the code will run; `None` for what the
-    /// file's header says.
+    /// Whether memory instructions may be replayed (XNACK) where the code will run. `None`: as the file's
+    /// header says.
     pub xnack: Option<bool>,
     /// Checks only the kernel or function of this name.
     pub kernel: Option<&'a str>,
@@ -72,7 +72,7 @@ pub struct Place {
 pub struct Located {
     /// What.
     pub finding: Finding,
-    /// Instruction where the problem begins; `None` if that is in the caller.
+    /// Instruction where the problem begins. `None` if it is in the caller of the function.
     pub first: Option<Place>,
     /// Instruction where the problem shows.
     pub second: Place,
@@ -85,9 +85,10 @@ pub struct Located {
 pub struct Listing {
     /// One instruction per line.
     pub text: String,
-    /// Number of the first line's instruction among all checked instructions, from 1.
+    /// Number of the instruction on the first line of the listing, counted from 1 over all checked
+    /// instructions.
     pub line: usize,
-    /// Byte range of the first instruction in `text`, if it is there.
+    /// Byte range in `text` of the instruction where the problem begins, if the listing contains it.
     pub first: Option<std::ops::Range<usize>>,
     /// Byte range of the second instruction in `text`.
     pub second: std::ops::Range<usize>,
@@ -208,7 +209,8 @@ pub struct Part {
 }
 
 impl<'a, 'data> Entries<'a, 'data> {
-    /// Finds the kernels and functions. `target` is the processor, if not the file's own.
+    /// Finds the kernels and functions of the object. If `target` is given, it replaces the processor that
+    /// the file's header names.
     pub fn new(
         object: &'a CodeObject<'data>,
         target: Option<&'static Target>,
@@ -224,7 +226,8 @@ impl<'a, 'data> Entries<'a, 'data> {
         self.target
     }
 
-    /// Returns the kernel or function that contains an address of a part, and the offset in it.
+    /// Returns the name of the kernel or function that contains an address of a part, and the offset of the
+    /// address in it.
     pub fn owner(&self, part: &Part, address: u64) -> Option<(&'data str, u64)> {
         self.owner_in(part.section, address)
     }
@@ -319,8 +322,8 @@ impl Section {
         Program::read_open(self.target, self.xnack, &self.words, self.base, roots, &self.open)
     }
 
-    /// Tells the program which functions are reached only by known calls. `taken` has the addresses that
-    /// other code of the section uses as values.
+    /// Tells the program which functions are called only by known calls. `taken` has the addresses of this
+    /// section that other code uses as values, for example as function pointers.
     fn keep_local(&self, unit: &mut Unit, taken: &HashSet<u32>) {
         let functions = unit.roots.iter().filter(|root| root.is_function).map(|root| root.address);
         let hidden = functions
@@ -361,10 +364,11 @@ impl Entries<'_, '_> {
         open
     }
 
-    /// Returns the addresses of a section that another file can call.
+    /// Returns the addresses of a section at which code of another file can call a function.
     fn callable(&self, index: usize) -> HashSet<u64> {
         let relocatable = self.object.header.is_relocatable();
-        // A hidden symbol of a relocatable file becomes local only when the file is linked.
+        // In a relocatable file, a hidden symbol can still be called from other files, because it becomes
+        // local only when the files are linked.
         let is_hidden = |visibility: u8| !relocatable && matches!(visibility, STV_INTERNAL | STV_HIDDEN);
         let symbols = self.object.symbol_tables.iter().flat_map(|table| &table.symbols);
         let callable = symbols.filter(|symbol| {
@@ -381,7 +385,8 @@ impl Entries<'_, '_> {
         for table in &self.object.relocation_tables {
             let symbols = self.object.symbols_of(table.symbols);
             for record in &table.records {
-                // Distances in the code itself are evaluated when the code is read.
+                // A distance from code to code of the same section is evaluated when the code is read, so its
+                // relocation is skipped here.
                 if matches!(record.kind, R_AMDGPU_REL32_LO | R_AMDGPU_REL32_HI) && table.target == index {
                     continue;
                 }
@@ -448,7 +453,7 @@ fn entries<'data>(object: &CodeObject<'data>, os_abi: OsAbi, target: &Target) ->
         });
     }
     if entries.is_empty() {
-        // A file without symbols: each section of code begins with a kernel.
+        // In a file without symbols, each section of code begins with a kernel.
         for (section, data) in object.sections.iter().enumerate().filter(|(_, section)| section.is_code()) {
             let address = if object.header.is_relocatable() { 0 } else { data.address };
             entries.push(Entry { name: "", section, address, is_function: false, wave32: default32 });
@@ -514,8 +519,8 @@ impl Teller<'_, '_> {
         Located { first, second, listing: self.listing(program, &finding), finding }
     }
 
-    /// Returns the two instructions with all instructions between them; if they are far apart, only the
-    /// second.
+    /// Returns the listing for a finding: the two instructions and all instructions between them or, if they
+    /// are far apart, only the second.
     fn listing(&self, program: &Program, finding: &Finding) -> Listing {
         const LONG: Site = 64;
         let near = finding.first != CALLER && finding.first.abs_diff(finding.second) <= LONG;

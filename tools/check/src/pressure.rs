@@ -21,7 +21,7 @@ pub struct Alive {
     pub sgprs: u16,
 }
 
-/// Returns for each instruction the numbers of live registers before it.
+/// Returns for each instruction how many registers of each kind are live before it.
 pub fn alive(program: &Program) -> Vec<Alive> {
     let count = program.insts.len();
     // Sets are kept only for the first instructions of basic blocks.

@@ -80,7 +80,8 @@ pub struct Placed {
     pub bytes: u64,
     /// Places where control may go next.
     next: [Option<Site>; 2],
-    /// First place and number of places to which a jump through a table may go; each is one dword.
+    /// For an indirect jump through a jump table: the first entry and the number of entries. Each entry is an
+    /// instruction of one dword.
     table: Option<(Site, u32)>,
     /// Whether control comes here from an instruction other than the previous one.
     leads: bool,
@@ -108,17 +109,18 @@ pub struct Program {
     pub unknown: Vec<(u64, Unknown)>,
     /// Addresses of functions that are reached only by direct calls; set by [`Program::keep_local`].
     pub(crate) local: BTreeSet<u64>,
-    /// Whether the calling convention makes callers wait for their operations, so that none is in flight at
-    /// the beginning of a function.
+    /// Whether, by the calling convention, callers wait for their own operations, so that no operation is in
+    /// flight at the beginning of a function.
     pub callers_wait: bool,
-    /// Addresses (low halves) that the code uses other than for calls.
+    /// Low halves of the addresses that the code uses for something other than calls. A function at such an
+    /// address may have unknown callers.
     taken: HashSet<u32>,
     by_address: ByAddress,
 }
 
 impl Program {
-    /// Reads the code that can be reached from `roots`, to which directly called functions are added. `words`
-    /// begin at address `base`.
+    /// Reads the code that control can reach from `roots`. Adds functions that are called directly to
+    /// `roots`. `words` is the content of the section, which begins at address `base`.
     pub fn read(
         target: &'static Target,
         xnack: Setting,
@@ -129,8 +131,8 @@ impl Program {
         Program::read_open(target, xnack, words, base, roots, &HashSet::new())
     }
 
-    /// Reads code as [`Program::read`] does, from a file that may not be linked yet: `open` has the addresses
-    /// of literals that a linker fills in.
+    /// Like [`Program::read`], for code of a file that may not be linked yet. `open` has the addresses of
+    /// literals whose values are unknown until a linker fills them in.
     pub(crate) fn read_open(
         target: &'static Target,
         xnack: Setting,
@@ -156,8 +158,8 @@ impl Program {
         next.into_iter().flatten().chain(first..first + count)
     }
 
-    /// Returns the two successors of a conditional branch that may go both ways: the next instruction, and
-    /// the target.
+    /// Returns the two successors (next instruction, target) of a conditional branch. Returns `None` for
+    /// other instructions, and for branches that always go the same way.
     pub(crate) fn ways(&self, site: Site) -> Option<(Site, Site)> {
         match self.insts[site as usize] {
             Placed { next: [Some(straight), Some(target)], table: None, .. } => Some((straight, target)),
@@ -294,8 +296,8 @@ fn place_tables(
     unknown
 }
 
-/// Returns the jumps to the address in the return address's registers that are in no function; their targets
-/// are not known.
+/// Returns the jumps to the return address's registers that are outside of all functions, where it is not
+/// known to which address they go.
 fn stray_returns(insts: &[Placed], roots: &[Root], by_address: &ByAddress) -> Vec<(u64, Unknown)> {
     if !insts.iter().any(|placed| placed.returns) {
         return Vec::new();

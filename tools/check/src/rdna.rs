@@ -72,7 +72,8 @@ pub static CLAUSE: EventRule = EventRule {
     source: "GCN3; Vega; llvm: checkSoftClauseHazards",
     level: Level::Certain,
 };
-/// As [`CLAUSE`], with more instructions between the two than LLVM examines.
+/// Variant of [`CLAUSE`] for two instructions with more instructions between them than LLVM examines. LLVM
+/// does not prevent this hazard, so the level is lower.
 pub static LONG_CLAUSE: EventRule = EventRule {
     id: "xnack-long-clause",
     name: "source of a memory instruction is overwritten far on in its clause, which XNACK may replay",
@@ -93,7 +94,8 @@ pub static OPEN_CLAUSE: EventRule = EventRule { level: Level::Manual, ..CLAUSE }
 /// [`CLAUSE_STORE`] in code whose target id does not say whether memory instructions are replayed.
 pub static OPEN_CLAUSE_STORE: EventRule = EventRule { level: Level::Manual, ..CLAUSE_STORE };
 
-/// All rules of this module for lists; the variants for open target ids have the same names.
+/// All rules of this module, for lists of rules. The variants of a rule for target ids that leave XNACK open
+/// have the name of that rule, so they are omitted.
 pub static EVENT_RULES: [&EventRule; 9] = [
     &VMEM_SCALAR_WRITE,
     &SMEM_VECTOR_WRITE,
@@ -125,7 +127,7 @@ impl Has {
     /// Returns whether an instruction has to be examined for one of the hazards.
     #[inline(always)]
     pub(crate) fn concerns(self, effects: &Effects, events: &Events) -> bool {
-        // What is no memory instruction ends a clause and does nothing else.
+        // Any other instruction only ends the current clause.
         let clauses = || !events.clause.is_empty() || effects.kinds.intersects(CLAUSE_KINDS);
         self.rdna1 || self.partial_vccz && effects.vccz || self.clauses && clauses()
     }
@@ -274,7 +276,8 @@ impl Events {
     ) {
         let mut written = effects.writes.and(&RegSet::SCALAR);
         if effects.kinds.contains(Kinds::SAVEEXEC) {
-            // LLVM counts only the destination, and not the write to EXEC.
+            // For this hazard LLVM considers only the destination of the instruction, and not its implicit
+            // write to EXEC.
             written = written.without(&RegSet::of(EXEC));
         }
         if written.is_empty() {
@@ -421,8 +424,9 @@ impl Events {
         if own == 0 {
             return;
         }
-        // A finding is certain only if LLVM sees it. The members of a clause follow each other directly, so
-        // the distance is the number of instructions.
+        // The finding is certain only if LLVM prevents this hazard too, which it does within a limited
+        // distance. The members of a clause follow each other directly, so the distance is the number of
+        // instructions.
         let near = self.clause.iter().position(|member| site.abs_diff(*member) <= LLVM_LOOKS_BACK);
         let near = near.map_or(&[][..], |first| &self.clause[first..]);
         let is_near = spoilt(code, near, site).is_some();
@@ -452,8 +456,8 @@ fn spoilt(code: &Code, members: &[Site], site: Site) -> Option<(Site, Option<Reg
     if effects.kinds.contains(Kinds::STORES) {
         return Some((load, None, &CLAUSE_STORE));
     }
-    // The half of a register that a load preserves is not a source, because a replay loads the other half
-    // again.
+    // If a load writes one half of a register, the half that it preserves is not a source, because a replay
+    // loads the other half again.
     let common = |reads: &RegSet, writes: &RegSet| reads.and(writes).first_group();
     let overwritten = members.iter().rev().find_map(|&member| {
         let theirs = code.effects(member);

@@ -87,9 +87,10 @@ pub(crate) struct Reader<'a> {
     open: &'a HashSet<u64>,
     /// Constants that the code uses other than to compute constants or for calls.
     pub(crate) taken: HashSet<u32>,
-    /// For each root, the pairs of registers into which calls put its return address.
+    /// For each function, the register pairs in which its callers pass the return address.
     links: HashMap<u64, BTreeSet<u16>>,
-    /// New beginnings of code stretches inside stretches that were already followed.
+    /// Addresses inside already followed stretches of code to which control also comes from elsewhere. The
+    /// stretches have to be split there.
     split: Vec<u64>,
 }
 
@@ -185,8 +186,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Records a call. Returns whether the call puts the function's return address into registers that were
-    /// not known for it.
+    /// Records a call. Returns whether the register pair in which the call passes the return address was not
+    /// known for this function before.
     fn called(&mut self, callee: u64, call: &MachInst) -> bool {
         let Operand::Reg(RegRange { first, .. }) = call.ops[0] else { return false };
         self.callees.push(callee);
@@ -249,7 +250,7 @@ impl<'a> Reader<'a> {
         self.way(address, inst, bytes, fact)
     }
 
-    /// Returns the target of a jump or call to the address in a pair of registers.
+    /// Returns the address to which a jump or call through a pair of registers goes, if the address is known.
     fn goal(&self, address: u64, pair: Operand, fact: Option<Fact>) -> Option<u64> {
         match fact {
             Some(Fact::Goal(Goal::To(target))) if self.by_address.word(target).is_some() => Some(target),
@@ -437,7 +438,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the instructions before an address without gaps, last first.
+    /// Returns the instructions that precede an address, in descending order of addresses, up to the first
+    /// gap.
     fn before(&self, address: u64) -> impl Iterator<Item = (u64, &MachInst, u64)> {
         let mut end = address;
         std::iter::from_fn(move || {

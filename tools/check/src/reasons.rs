@@ -23,7 +23,7 @@ pub enum Reason {
     Operation {
         /// The operation; [`CALLER`] stands for the operations that the caller of a function had in flight.
         first: Site,
-        /// Registers that the operation has written or read when it is complete.
+        /// Registers that the operation has written or read once the wait has completed it.
         registers: Option<RegRange>,
         /// The first instruction after the wait that uses or defines one of the registers; `None` if there is
         /// none nearby.

@@ -41,8 +41,7 @@ pub fn human(report: &Report, file: &str, color: bool) -> String {
     out
 }
 
-/// Returns the line about findings that are not shown, with the number per rule; an empty string if all are
-/// shown.
+/// Returns the line that says how many findings of each rule are not shown; an empty string if all are shown.
 pub fn hidden(counts: &[(&str, usize)]) -> String {
     if counts.is_empty() {
         return String::new();

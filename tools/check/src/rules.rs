@@ -137,8 +137,8 @@ static OWN: [Rule; 10] = [
     },
 ];
 
-/// Rules that have the level "by the manual" in some or all code, with the compilers or libraries whose code
-/// breaks them.
+/// Rules that have the level "by the manual", in some or all code, because code in use breaks them. Each
+/// comes with the compilers or libraries that generate such code.
 static RELIED_ON: &[(&str, &str)] = &[
     ("counter-at-limit", "Tensile's kernels rely on it."),
     (

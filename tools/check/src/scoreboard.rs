@@ -52,7 +52,8 @@ struct Operation {
     holds: Holds,
     /// The operation is complete when all these tickets are.
     tickets: [Option<Ticket>; 2],
-    /// Whether the first ticket is complete, or would be if operations of its class completed in order.
+    /// Whether the operation of the first ticket is complete, or would be complete if all operations of its
+    /// class completed in order of issue.
     ordered: bool,
 }
 
@@ -80,8 +81,8 @@ struct Recent {
     clock: u32,
     /// Whether a call or return was executed since.
     across: bool,
-    /// Wait states that the instructions since have taken beyond those that are counted for them
-    /// ([`Effects::extra`]).
+    /// Wait states that have passed since the instruction in addition to the counted wait states, because
+    /// instructions took longer than manuals and LLVM count ([`Effects::extra`]).
     extra: [u8; 2],
     /// Number of wait states after which no rule applies to the instruction.
     reach: u8,
@@ -103,7 +104,8 @@ pub struct Scoreboard {
     /// Number of wait states since the beginning.
     clock: u32,
     events: Events,
-    /// Instructions of `events` that were executed before the last call or return.
+    /// Instructions of `events` that were executed before the last call or return, so that they belong to a
+    /// different function.
     across: SmallVec<[Site; 4]>,
     transfers: Transfers,
     scalar_stores: ScalarStores,
@@ -113,7 +115,7 @@ pub struct Scoreboard {
 }
 
 impl Clone for Scoreboard {
-    /// Copies each list as a whole, because a derived `clone` would copy the elements one at a time.
+    /// Copies each list as one block of memory, because a derived `clone` would copy the elements one by one.
     fn clone(&self) -> Scoreboard {
         Scoreboard {
             operations: SmallVec::from_slice(&self.operations),
@@ -237,8 +239,8 @@ impl Scoreboard {
         self.clock = self.clock.wrapping_add(u32::from(effects.states));
     }
 
-    /// Returns the tickets of the last instruction's memory operation, which is complete when all of them
-    /// are.
+    /// Returns the tickets of the memory operation of the last instruction. The operation is complete when
+    /// the operations of all of its tickets are complete.
     pub fn last_tickets(&self) -> [Option<Ticket>; 2] {
         self.last
     }
@@ -253,7 +255,8 @@ impl Scoreboard {
         self.issued[class as usize]
     }
 
-    /// Returns the number of operations of a class that are known to be complete; these are the first ones.
+    /// Returns the number of operations of a class that are known to be complete. These are the operations
+    /// that were issued first.
     pub fn completed(&self, class: Class) -> u32 {
         self.completed[class as usize]
     }
@@ -310,7 +313,8 @@ impl Scoreboard {
         self.transfers = Transfers::unknown();
     }
 
-    /// Updates the state for a call or return: earlier instructions are now in a different function.
+    /// Updates the state for a call or return, after which the earlier instructions belong to a different
+    /// function than the next instructions.
     pub fn cross(&mut self) {
         self.recent.iter_mut().for_each(|recent| recent.across = true);
         self.across = self.events.sites();
@@ -347,8 +351,8 @@ impl Scoreboard {
         left
     }
 
-    /// Reports the operations that are in flight when a function returns, because the caller may use their
-    /// registers at once.
+    /// Reports each operation that is in flight when a function returns and has yet to access registers,
+    /// because the caller may use these registers at once.
     pub fn at_return(&self, code: &Code, site: Site, sink: &mut impl FnMut(Finding)) {
         for operation in self.operations.iter().filter(|operation| operation.holds == Holds::Writes) {
             if let Some(finding) = self.in_flight(code, site, operation, Access::Returns, None) {
@@ -493,8 +497,9 @@ impl Scoreboard {
         for (slot, class) in tickets.iter_mut().zip(classes.done) {
             *slot = class.map(|class| self.ticket(class));
         }
-        // Where both counters are in order (GFX10), a flat instruction also separates older operations from
-        // younger ones on the other counter.
+        // On GFX10 a flat instruction increments two counters, and both are in order. Even if it is known to
+        // access only one kind of memory, it takes a number on the other counter too, so that older
+        // operations there become one operation older.
         let others = effects.classes.done.into_iter().flatten();
         for class in others.filter(|class| class.info().in_order && !classes.done.contains(&Some(*class))) {
             self.ticket(class);
@@ -526,7 +531,8 @@ impl Scoreboard {
     fn begin(&mut self, new: Operation) {
         let same = |old: &&mut Operation| (old.site, old.holds) == (new.site, new.holds);
         match self.operations.iter_mut().find(same) {
-            // The younger operation of the same instruction completes last.
+            // If the state has two operations of the same instruction, only the younger is kept, because it
+            // completes last.
             Some(old) => *old = new,
             None => self.operations.push(new),
         }
@@ -593,7 +599,8 @@ impl Scoreboard {
         }
     }
 
-    /// Removes recent instructions to which no rule applies any more.
+    /// Removes the recent instructions that cannot cause a hazard any more, because enough wait states have
+    /// passed.
     fn prune(&mut self) {
         let clock = self.clock;
         let is_near =
@@ -663,7 +670,8 @@ impl Scoreboard {
 
     /// Joins the state of another path to the same program point. Returns whether the join added something.
     pub fn join(&mut self, other: &Scoreboard, code: &Code) -> bool {
-        // An event counts as an event of the same function if it is one on either path.
+        // An earlier instruction counts as one of the current function if it is that on at least one of the
+        // two paths.
         let (ours, theirs) = (self.events.sites(), other.events.sites());
         let near =
             |sites: &[Site], across: &[Site], site: &Site| sites.contains(site) && !across.contains(site);

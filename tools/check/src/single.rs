@@ -79,7 +79,8 @@ static ROWS: [Row; 8] = [
         )
     },
     own_address(Setting::On, Level::Certain),
-    // Tensile generates such code for processors with an open XNACK setting, and so did older compilers.
+    // The rule has a lower level if the target id leaves XNACK open, because Tensile and older compilers
+    // generate such code.
     own_address(Setting::Any, Level::Manual),
     row(
         "offset-3f-branch",

@@ -49,7 +49,7 @@ pub(crate) struct Solver<'a> {
     exits: HashMap<Site, Scoreboard>,
     /// Reached calls of each function, with the states at the calls.
     calls: HashMap<Site, Vec<(Site, Scoreboard)>>,
-    /// The block at which the budget was exhausted before the fixpoint was reached.
+    /// The block at which the solver stopped because it had used up its budget of steps before the fixpoint.
     unfinished: Option<Site>,
 }
 
@@ -64,7 +64,8 @@ pub struct Solution {
 /// Beginning of a block, with the states of the paths to it.
 struct Head {
     variants: Vec<Variant>,
-    /// Conditions (as bits) by whose values paths are kept separate here.
+    /// Conditions (as bits) for which paths to this block are kept apart if the condition has different
+    /// values on them.
     apart: u64,
 }
 
@@ -89,13 +90,14 @@ enum End {
     Return(Site),
 }
 
-/// Returns all findings, sorted by the second instruction. `flat_lds`: whether flat accesses may go to LDS on
-/// GFX7 and GFX8 too.
+/// Checks a program and returns all findings, sorted by the second instruction. `flat_lds` says whether flat
+/// accesses may go to LDS on GFX7 and GFX8 too.
 pub fn solve(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Finding> {
     solution(program, roots, flat_lds).findings
 }
 
-/// Returns all findings, and the code that was not followed. `flat_lds` as in [`solve`].
+/// Checks a program and returns all findings, and the code that the solver did not follow. `flat_lds` says
+/// whether flat accesses may go to LDS on GFX7 and GFX8 too.
 pub fn solution(program: &Program, roots: &[Root], flat_lds: bool) -> Solution {
     let conditions = Conditions::of(program, roots);
     let solver = Solver::solved(program, roots, flat_lds, conditions);
@@ -213,8 +215,8 @@ impl<'a> Solver<'a> {
         unfollowed
     }
 
-    /// Returns a local function that no call has reached, because all its calls are in unreachable code. The
-    /// function is checked with an unknown caller.
+    /// Returns a local function that was not checked because all its calls are in unreachable code. The
+    /// function is then checked as if an unknown function called it.
     fn missed(&mut self, roots: &[Root]) -> Option<(Site, usize)> {
         let functions = roots.iter().filter(|root| root.is_function);
         let mut missed = functions.filter_map(|root| self.program.at(root.address));
@@ -229,8 +231,8 @@ impl<'a> Solver<'a> {
         Some((site, 0))
     }
 
-    /// Propagates the state from the end of a block to the next blocks; only to one of them if the condition
-    /// of the branch is known.
+    /// Propagates the state from the end of a block to the next blocks. If the truth of the branch's
+    /// condition is known, propagates it to only one of them.
     fn go_on(&mut self, (start, end): (Site, Site), next: &[Site], state: &Scoreboard, facts: Facts) {
         let ways = self.program.ways(end);
         let decided = ways.and_then(|_| self.conditions.decided(end, facts));

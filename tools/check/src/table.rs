@@ -103,8 +103,8 @@ impl<'a, I: Iterator<Item = (u64, &'a MachInst, u64)>> Walk<'_, I> {
         let Operand::Reg(wanted @ RegRange { len: 1, .. }) = operand else { return None };
         loop {
             let (address, inst, _) = self.next()?;
-            // The walk ends at branches and at instructions that write registers by index, whose destination
-            // is not known.
+            // The search ends at branches, and at instructions that write a register whose number is in
+            // another register.
             if inst.op.row().flags.contains(Flags::BRANCH) || inst.op.row().name.starts_with("s_movrel") {
                 return None;
             }

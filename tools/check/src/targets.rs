@@ -112,7 +112,8 @@ impl Known {
         Some(self.number(low + 1)? << 32 | self.number(low)?)
     }
 
-    /// Returns the value of an operand. `literal`: whether a literal has its final value in the file.
+    /// Returns the value of an operand of `dwords` dwords, if known. `literal` says whether the literal has
+    /// its final value in the file.
     fn operand(&self, operand: Operand, dwords: u8, literal: bool) -> Option<u64> {
         match (operand, dwords) {
             (Operand::Reg(range), _) if !is_followed(range.first) => None,
@@ -155,8 +156,9 @@ impl Known {
         }
     }
 
-    /// Returns the constants that an instruction uses other than for moves, computation of constants, or
-    /// calls. An address among them is taken as a value.
+    /// Returns the constants that an instruction uses for something other than moves, computation of
+    /// constants, or calls. If one of them is the address of a function, the address may be used as a
+    /// function pointer.
     pub(crate) fn taken(&self, inst: &MachInst) -> SmallVec<[u32; 2]> {
         let mut found = SmallVec::new();
         let moves = [op::S_MOV_B32, op::S_MOV_B64, op::S_ADD_U32, op::S_ADDC_U32];
@@ -294,8 +296,8 @@ impl Known {
     }
 }
 
-/// Returns whether an instruction, other than a branch, neither reads nor writes tracked locations, except
-/// known VGPR lanes.
+/// Returns whether an instruction neither reads nor writes the locations that [`Known`] tracks, except known
+/// VGPR lanes. Returns false for branches.
 pub(crate) fn is_vector(target: &Target, inst: &MachInst) -> bool {
     let is_other = matches!(
         inst.op.family(),

@@ -67,9 +67,9 @@ struct Operation {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transfers {
     operations: SmallVec<[Operation; 2]>,
-    /// Whether LDS may contain data, as LDS instructions see it, from a complete operation.
+    /// Whether LDS may contain data of a complete operation that LDS instructions can read.
     filled: bool,
-    /// Whether LDS may contain data, as stores from LDS see it, from a complete operation.
+    /// Whether LDS may contain data of a complete operation that stores from LDS can read.
     filled_for_stores: bool,
 }
 
@@ -175,7 +175,7 @@ impl Transfers {
     }
 }
 
-/// Returns how many operations of the same class were issued after the operation.
+/// Returns the age of an operation: how many operations of its class were issued after it.
 fn age(ticket: Ticket, issued: &[u32; CLASSES]) -> u32 {
     issued[ticket.class as usize].wrapping_sub(ticket.index).wrapping_sub(1)
 }

@@ -19,7 +19,8 @@ pub(crate) struct Unit {
     pub roots: Vec<Root>,
 }
 
-/// The kernels and functions of a section, and a function that reads code.
+/// Splits the kernels and functions of a section into units. Contains a function that reads the code from
+/// given roots on.
 pub(crate) struct Units<'a> {
     /// Sorted by address, without duplicates.
     roots: &'a [Root],
@@ -30,7 +31,8 @@ pub(crate) struct Units<'a> {
 enum Alone<T> {
     /// It reaches only its own code.
     Checked(T),
-    /// It reaches the code of these kernels and functions (by number).
+    /// The unit's code reaches the code of these other kernels and functions (by number), so it must be
+    /// checked together with them.
     Meets(Vec<usize>),
 }
 
@@ -115,7 +117,8 @@ impl<'a> Units<'a> {
         Some(Unit { program, roots })
     }
 
-    /// Returns the roots whose code a unit reaches, in order. Code belongs to the nearest root before it.
+    /// Returns the numbers of the kernels and functions whose code a unit reaches, in ascending order. An
+    /// instruction belongs to the nearest kernel or function that begins at or before it.
     fn meets(&self, unit: &Unit) -> Vec<usize> {
         let owner =
             |address: u64| self.roots.partition_point(|root| root.address <= address).saturating_sub(1);

@@ -1,4 +1,4 @@
-//! `kernc abi`: prints the calling convention of functions for a processor, or for one signature.
+//! `kernc abi`: prints the calling convention of functions for a processor: in general, or for one signature.
 
 use super::modes::TargetArgs;
 use super::{Failure, Format};
@@ -76,7 +76,8 @@ pub fn run(args: &AbiArgs) -> Result<(), Failure> {
     super::write("-".as_ref(), text.as_bytes())
 }
 
-/// A signature with the places that the convention assigns to its values.
+/// A function signature with the registers and stack slots that the convention assigns to its arguments and
+/// its result.
 struct Made<'a> {
     text: &'a str,
     prototype: Prototype,
@@ -105,7 +106,7 @@ impl<'a> Made<'a> {
         }
     }
 
-    /// Yields the passed values, each with its text and its size in memory.
+    /// Yields the arguments and the result, each with its text in the signature and its size in memory.
     fn values(&self) -> impl Iterator<Item = (String, u64, &Passed)> {
         let types = &self.prototype.types;
         let texts = self.prototype.param_texts.iter().map(|range| self.text[range.clone()].to_owned());
@@ -123,8 +124,8 @@ impl<'a> Made<'a> {
     }
 }
 
-/// Returns the range of the part of the signature that causes an error: the first part that causes the same
-/// error when it is alone.
+/// Returns the range of the argument or result in the signature that causes an error. To find it, each type
+/// of the signature is tried alone; the first type that causes the same error is the one.
 fn place_of(
     error: &Error,
     prototype: &Prototype,
@@ -154,7 +155,7 @@ fn help(error: &Error) -> Option<&'static str> {
     }
 }
 
-/// Returns an error message that points at a range of the signature.
+/// Returns an error message that shows the signature and marks a range of it.
 fn render(text: &str, range: Range<usize>, message: &str, help: Option<&str>) -> String {
     let snippet = Snippet::source(text).path("signature").annotation(AnnotationKind::Primary.span(range));
     let mut group = Level::ERROR.primary_title(message).element(snippet);

@@ -21,8 +21,8 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
     let mut watch = Watch::new(args.time_passes, args.dump_after.clone(), args.emit.contains(&Emit::Ir));
     let mut compiler = Compiler::new(target);
     let program = compiler.compile_passes(&source, &range, &options, &mut watch);
-    // At the end of the process, freeing the compiler's memory would only take time. A process that runs
-    // tests continues, so it must free the memory.
+    // The compiler's memory is freed only if this process continues with other work, as when it runs tests.
+    // At the end of the process, freeing would only take time.
     if !capture::is_on() {
         std::mem::forget(compiler);
     }
@@ -50,8 +50,7 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns whether a word that should be a file name is more likely the name of a command that does not
-/// exist.
+/// Returns whether an argument that should be a file name is more likely the misspelt name of a command.
 pub fn is_no_file(path: &Path) -> bool {
     path.as_os_str() != "-" && path.extension().is_none() && path.components().count() == 1 && !path.exists()
 }
@@ -86,7 +85,8 @@ fn artefact(object: &CodeObject, emit: Emit, ir: &str, name: &str, source: &str)
     })
 }
 
-/// Reports an object that cannot be loaded without another object.
+/// Returns an error if an object refers to symbols of other objects, so that it must be linked before it can
+/// be loaded.
 pub fn loadable(object: &CodeObject) -> Result<(), Failure> {
     let undefined: Vec<&str> = object.undefined().collect();
     if undefined.is_empty() {
@@ -99,8 +99,8 @@ pub fn loadable(object: &CodeObject) -> Result<(), Failure> {
     )))
 }
 
-/// Returns the output file. Code objects are written to files; text is written to standard output unless a
-/// file is named.
+/// Returns the path of the output file. Unless the user names a file, code objects go to a file that is named
+/// after the source, and text goes to standard output.
 fn output(args: &CompileArgs, source: &Path, emit: Emit) -> PathBuf {
     let extension = match emit {
         Emit::Co => "co",

@@ -24,7 +24,7 @@ impl EntryArgs {
         self.entry.is_some()
     }
 
-    /// Returns whether `--entry` chooses a single code object of the file.
+    /// Returns whether the text of `--entry` selects exactly one code object of the file.
     pub fn names_one(&self, opened: &Opened<'_>) -> bool {
         self.entry.is_some() && opened.chosen.len() == 1
     }
@@ -35,11 +35,11 @@ const LISTED: usize = 20;
 
 /// A code object that a command works on.
 pub struct Chosen<'data> {
-    /// Name of the file; in a container followed by the path to the code object in it.
+    /// Name of the file. For a code object in a container, the path to it in the container follows.
     pub file: PathBuf,
     /// Bytes of the code object.
     pub bytes: Cow<'data, [u8]>,
-    /// Target id that the container names; empty outside of containers.
+    /// Target id that the container gives for the code object; empty if the file is not a container.
     pub target: String,
 }
 
@@ -56,7 +56,7 @@ pub struct Opened<'data> {
 }
 
 impl<'data> Opened<'data> {
-    /// Returns the only selected code object.
+    /// Returns the selected code object of a command that works on only one.
     ///
     /// # Errors
     /// The options select several code objects.
@@ -79,8 +79,8 @@ impl<'data> Opened<'data> {
     }
 }
 
-/// Opens a file. A code object is itself the selected one; in a container, `--entry` or `--mcpu` select code
-/// objects.
+/// Opens a file. If the file is itself a code object, that is selected; in a container, `--entry` or `--mcpu`
+/// select code objects.
 ///
 /// # Errors
 /// The container has no code object, or the options select none.
@@ -134,10 +134,11 @@ pub fn open<'data>(
     Ok(Opened { chosen, is_container: true, left_out: contents.left_out, damaged })
 }
 
-/// Returns whether code for the target id `id` of a container runs on the processor and modes that were asked for.
+/// Returns whether code that a container stores under the target id `id` runs on the requested processor in
+/// the requested modes.
 fn runs_on(id: &str, (target, asked): (&'static Target, Modes)) -> bool {
     let agree = |one: Option<bool>, other: Option<bool>| one.is_none() || other.is_none() || one == other;
-    // Containers of older compilers omit a part of the target triple.
+    // Older compilers write a shorter target triple, so only the part after the last `-` is compared.
     let features = id.find([':', '+']).unwrap_or(id.len());
     let name = id[..features].rfind('-').map_or(0, |dash| dash + 1);
     TargetId::parse(&id[name..]).is_ok_and(|id| {
@@ -148,7 +149,8 @@ fn runs_on(id: &str, (target, asked): (&'static Target, Modes)) -> bool {
     })
 }
 
-/// Returns the error for a file without a code object; it says what the file contains.
+/// Returns the error for a file that contains no code object. The message lists what the file contains
+/// instead.
 fn none(file: &Path, contents: &Contents<'_>, damaged: Vec<String>) -> Failure {
     if !damaged.is_empty() {
         return Failure::File(damaged.join("\nerror: "));

@@ -2,7 +2,7 @@
 
 use super::Failure;
 
-/// Features that `--mattr` sets; `None` for features that it does not mention.
+/// Target features that `--mattr` sets or clears; `None` for a feature that it does not mention.
 #[derive(Clone, Copy, Default)]
 pub struct Features {
     pub xnack: Option<bool>,

@@ -1,8 +1,8 @@
-//! `kernc run --idle-waits`: reports waits and invalidations that were not needed.
+//! `kernc run --idle-waits`: reports waits and cache invalidations that the run did not need.
 
 use kernc::sim::idle::{Log, Need, Verdict};
 
-/// Returns why the memory order does not need a wait or an invalidation.
+/// Returns the text that says why the memory model does not require a wait or an invalidation.
 fn why(need: &Need) -> &'static str {
     match need.order {
         Verdict::Idle if need.counter.is_some() => "nothing was under way",

@@ -79,7 +79,7 @@ fn described(
     Ok(codeobj::inspect::text(object, &name, target))
 }
 
-/// Lists the code objects of a container and its other parts, one per line.
+/// Lists the code objects of a container, and its parts that are not code objects, one per line.
 fn list(file: &Path, opened: &Opened<'_>) -> String {
     let mut text =
         format!("{}: a container; `--entry TEXT` chooses a code object\n\nCode objects\n", file.display());
@@ -130,7 +130,7 @@ fn kernels<'data>(object: &codeobj::CodeObject<'data>) -> Vec<&'data str> {
     object.descriptors().map(|descriptor| descriptor.kernel).chain(headers).collect()
 }
 
-/// Returns the text that says how the frame at an address is unwound, if the object has call frame
+/// Returns a text that describes how the call frame at an address is unwound, if the object has call frame
 /// information.
 fn frame_at(object: &codeobj::CodeObject<'_>, address: u64) -> String {
     let frames = dwarf::Frames::read(object).unwrap_or_default();
@@ -155,7 +155,8 @@ fn debug_info(object: &codeobj::CodeObject<'_>, name: &str) -> Result<DebugInfo,
     DebugInfo::read(object).map_err(|error| Failure::File(format!("{name}: {error}")))
 }
 
-/// Returns the address of a place: a number, or the name of a symbol with a byte offset.
+/// Returns the address that an argument names: a number, or the name of a symbol with an optional byte
+/// offset.
 fn address_of(object: &codeobj::CodeObject<'_>, place: &str) -> Result<u64, Failure> {
     let number = |text: &str| match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),

@@ -84,7 +84,7 @@ pub fn run(args: &LinkArgs) -> Result<(), Failure> {
     write(&args.output, &linked.file)
 }
 
-/// Reads the members of a thin archive, which are files in the archive's directory.
+/// Reads the members of a thin archive, which contains only the names of files in its directory.
 fn of_thin(archive: &Path, members: &[String]) -> Result<Vec<(String, Vec<u8>, bool)>, Failure> {
     let folder = archive.parent().unwrap_or(Path::new(""));
     let member =
@@ -96,8 +96,8 @@ fn file(path: &Path, error: &str) -> Failure {
     Failure::File(format!("{}: {error}", path.display()))
 }
 
-/// Returns the error with one line per fault. If some files cannot be parsed, the error is one of files, else
-/// one of the source.
+/// Converts the faults that the linker found to an error with one line per fault. If a file cannot be parsed,
+/// the error has the exit code of an unreadable file, otherwise that of a wrong source.
 fn failure(faults: &[Fault]) -> Failure {
     let text: Vec<String> = faults.iter().map(Fault::to_string).collect();
     match faults.iter().any(|fault| matches!(fault, Fault::File(_))) {

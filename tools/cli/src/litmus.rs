@@ -1,5 +1,5 @@
-//! `kernc litmus FILE...`: explores litmus tests of the memory model, and kernels, in every case and every
-//! schedule.
+//! `kernc litmus FILE...`: explores litmus tests of the memory model, and kernels, in every case (placement
+//! of the threads) and every schedule.
 
 use super::modes::wrong;
 use super::{Failure, opt_level, read_source};
@@ -64,15 +64,16 @@ fn target_id(id: &str) -> Result<(&'static Target, Modes), Failure> {
     Modes::of_target_id(id).map_err(|error| wrong(&error))
 }
 
-/// Returns the machines whose modes make a difference to schedules.
+/// Returns the machines (processor and mode) on which kernels are explored: those of both wave sizes if
+/// `waves` is set, otherwise only those of the processor's default wave size.
 fn kernel_machines(target: &Target, waves: bool) -> Vec<Machine> {
     let mut all = machines_and_waves(&[target.name]);
     all.retain(|machine| waves || machine.target.wave_size == target.wave_size);
     all
 }
 
-/// Compiles kernels, explores them and prints a line of the table. Returns whether a forbidden outcome was
-/// seen or the exploration was incomplete.
+/// Compiles kernels, explores their schedules and prints a line of the result table. Returns whether the test
+/// failed: a forbidden outcome was seen, or the exploration was incomplete.
 fn explore_kernels(
     (args, file, text): (&LitmusArgs, &Path, &str),
     kernels: &Kernels,
@@ -116,8 +117,8 @@ fn explore_kernels(
     Ok(bad || !missing.is_empty())
 }
 
-/// Explores a shape and prints a line of the table. Returns whether a forbidden outcome was seen or the
-/// exploration was incomplete.
+/// Explores a litmus test and prints a line of the result table. Returns whether the test failed: a forbidden
+/// outcome was seen, or the exploration was incomplete.
 fn explore(shape: &Shape, machine: Machine, verbose: bool) -> Result<bool, Failure> {
     let all = cases(shape, machine);
     let verdicts: Vec<Verdict> = all
@@ -133,8 +134,8 @@ fn explore(shape: &Shape, machine: Machine, verbose: bool) -> Result<bool, Failu
     Ok(bad)
 }
 
-/// Prints the line of a shape that sums up all its cases. Returns whether a forbidden outcome was seen or the
-/// exploration was incomplete.
+/// Prints the line of the result table that sums up all cases of a litmus test. Returns whether the test
+/// failed: a forbidden outcome was seen, or the exploration was incomplete.
 fn line(shape: &str, machine: &str, verdicts: &[Verdict]) -> bool {
     let sum = |of: fn(&Verdict) -> u64| verdicts.iter().map(of).sum::<u64>();
     let count = |of: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| of(verdict)).count();
@@ -153,8 +154,8 @@ fn line(shape: &str, machine: &str, verdicts: &[Verdict]) -> bool {
     forbidden + unfinished > 0
 }
 
-/// Prints the outcomes of a case if some are forbidden; with `verbose`, prints those of every case, and the
-/// schedules that lead to forbidden outcomes.
+/// Prints the outcomes of a case if some outcomes are forbidden. With `verbose`, prints the outcomes of every
+/// case, and the schedules that lead to forbidden outcomes.
 fn describe(case: &str, verdict: &Verdict, verbose: bool) {
     if !verbose && verdict.forbidden.is_empty() {
         return;

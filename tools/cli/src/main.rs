@@ -344,8 +344,8 @@ fn explain(code: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A word after `-g`, the amount of debug information that it asks for, and the DWARF version and dialect
-/// that it chooses, if any.
+/// A row of [`DEBUG`]: a word that can follow `-g`, the amount of debug information that it asks for, and the
+/// DWARF version and dialect that it selects, if any.
 type DebugRow = (&'static str, DebugInfo, Option<DwarfVersion>, Option<Dialect>);
 
 /// Word that embeds the source in the object.
@@ -388,8 +388,8 @@ pub fn parse(line: impl IntoIterator<Item = OsString>) -> Cli {
     })
 }
 
-/// Replaces other spellings of options: `-g` alone becomes `-g2`, because an option with an optional value
-/// would take the next word as its value; `-mcpu=NAME` becomes `--mcpu=NAME`.
+/// Converts options in the spelling of other compilers: `-g` alone becomes `-g2`, because the option parser
+/// would otherwise take the next word as its value; `-mcpu=NAME` becomes `--mcpu=NAME`.
 fn words(line: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
     line.into_iter().map(|word| match word.to_str() {
         Some("-g") => "-g2".into(),
@@ -408,8 +408,8 @@ fn opt_level(text: &str) -> OptLevel {
     }
 }
 
-/// Returns a hint about an unknown warning name: the user may have meant a definition, or a word of C
-/// compilers.
+/// Returns a hint for an unknown warning name. The user may have used `-D` or `-W` as in C compilers:
+/// `-DNAME=VALUE` is `-P` in kernc, and `-Werror` is `-D all`.
 fn meant(name: &str) -> String {
     match name.split_once('=') {
         Some(_) => format!("; `-P {name}` sets a `param` item"),
@@ -476,8 +476,8 @@ impl CommonArgs {
         Ok(Dwarf { version, dialect, embed_source, names })
     }
 
-    /// Returns the levels of the warnings. Deny beats warn, and allow beats both; a warning that is named
-    /// overrides `all`.
+    /// Returns the level of each warning. `-D` (deny) takes precedence over `-W` (warn), and `-A` (allow)
+    /// over both. A warning that is named takes precedence over `all`.
     fn warnings(&self) -> Result<kernc::Warnings, Failure> {
         use kernc::Level::{Allow, Deny, Warn};
         let mut warnings = kernc::Warnings::default();
@@ -503,8 +503,8 @@ impl CommonArgs {
         }
     }
 
-    /// Returns the range of passes to run. The form of the file is known from its extension or from the first
-    /// pass.
+    /// Returns the range of passes to run. Whether the file contains source, IR or machine IR is determined
+    /// by its extension or by the first pass.
     fn passes(&self, path: &Path, options: &kernc::Options) -> Result<PassRange, Failure> {
         let (start, stop) = (self.start_at.as_deref(), self.stop_after.as_deref());
         let range = PassRange::new(options.opt_level, start, stop).map_err(Failure::Usage)?;
@@ -519,7 +519,7 @@ impl CommonArgs {
         }
     }
 
-    /// Converts an error of the compiler to a failure in the requested format.
+    /// Converts a compiler error to a failure of the command, with the message in the requested format.
     fn failure(&self, error: &kernc::Error) -> Failure {
         use std::io::IsTerminal;
         let text = match self.error_format {
@@ -575,8 +575,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints the panic message and exits with the documented exit code if panics do not unwind, as in the
-/// release profile; otherwise the process would end with a signal.
+/// Sets up that a panic prints its message and exits with the documented exit code. This is needed where
+/// panics do not unwind, as in the release profile; the process would otherwise end with a signal.
 fn end_at_panic() {
     let tell = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -58,7 +58,7 @@ impl TargetArgs {
         self.mcpu = self.mcpu.take().or_else(|| mcpu.map(str::to_owned));
     }
 
-    /// Returns the processor and the modes that the options name, if they name a processor.
+    /// Returns the processor and the modes that the options name; `None` if they name no processor.
     pub fn asked(&self) -> Result<Option<(&'static Target, Modes)>, Failure> {
         let Some((target, modes)) = target_id(self.mcpu.as_deref())? else { return Ok(None) };
         let switches = self.switches().map_err(|error| wrong(&error))?;
@@ -103,8 +103,8 @@ impl TargetArgs {
     }
 }
 
-/// Parses the target id that `--mcpu` names for an existing object. It may belong to any runtime; the
-/// processor must support its features.
+/// Parses the target id in `--mcpu` for commands that work on an existing object. The id may be written for
+/// any operating system or runtime, but its features must exist on the processor.
 pub fn target_id(id: Option<&str>) -> Result<Option<(&'static Target, Modes)>, Failure> {
     let checked = |text| {
         let id = TargetId::parse(text)?;

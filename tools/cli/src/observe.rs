@@ -113,8 +113,8 @@ fn parse_trace(text: &str) -> Result<([u32; 3], Option<u32>), Failure> {
     Ok((id, wave))
 }
 
-/// Prints the source lines whose instructions were executed most. Prints nothing for an object without line
-/// tables.
+/// Prints the source lines whose instructions were executed most often. Prints nothing if the object has no
+/// line table.
 fn print_lines(profile: &Profile, lines: &Lines, teller: &Teller) {
     let mut counts: BTreeMap<(String, u32), u64> = BTreeMap::new();
     for inst in &profile.instructions {
@@ -167,12 +167,13 @@ fn print_profile(profile: &Profile, kernel: &sim::KernelInfo) {
     );
 }
 
-/// Returns an estimate of the run time, if the processor is known.
+/// Returns an estimate of the run time. Returns `None` if the processor is unknown.
 pub fn estimate(profile: &Profile, kernel: &sim::KernelInfo) -> Option<sim::Estimate> {
     profile.target.map(|target| profile.estimate(target, resident(target, kernel)))
 }
 
-/// Returns how many waves of a kernel a compute unit can hold at once, as far as VGPRs limit the number.
+/// Returns how many waves of a kernel a compute unit can hold at once, considering only the limit that its
+/// VGPRs set.
 fn resident(target: &kernc::Target, kernel: &sim::KernelInfo) -> u64 {
     // The metadata may contain any number of VGPRs.
     u64::from(target.waves_by_vgprs(kernel.vgprs).max(1) * target.simds_per_cu)
@@ -181,8 +182,8 @@ fn resident(target: &kernc::Target, kernel: &sim::KernelInfo) -> u64 {
 /// Number of executions of source lines, by file and line.
 type Coverage = BTreeMap<(String, u32), u64>;
 
-/// Counts how often the lines of a kernel, and of the functions that it may call, were executed. Lines that
-/// only have code of other kernels are left out because those kernels did not run.
+/// Counts how often the lines of a kernel, and of the functions that it may call, were executed. Lines from
+/// which only other kernels have code are left out, because those kernels did not run.
 ///
 /// # Errors
 /// The object has no line table.
@@ -211,7 +212,7 @@ fn coverage(
     Ok(counts)
 }
 
-/// Returns the address ranges of all kernels of an object except one.
+/// Returns the address ranges of all kernels of an object except the given kernel.
 fn code_of_others(object: &sim::CodeObject, kernel: &sim::KernelInfo) -> Vec<Range<u64>> {
     let is_other = |other: &&sim::KernelInfo| other.entry != kernel.entry;
     let size = |entry: u64| {

@@ -28,8 +28,8 @@ pub fn finish() -> Result<(), Failure> {
     io::stdout().flush().map_err(|error| not_printed(&error))
 }
 
-/// Handles an error of standard output. A closed pipe (as with `head`) is not an error, because the reader
-/// needs no more output; the process then exits successfully.
+/// Returns the failure for an error on standard output. If the reader has closed the pipe (as `head` does),
+/// the process exits successfully instead, because the reader needs no more output.
 fn not_printed(error: &io::Error) -> Failure {
     if error.kind() == ErrorKind::BrokenPipe {
         std::process::exit(0);
@@ -41,7 +41,7 @@ fn not_written(path: &Path, why: &dyn std::fmt::Display) -> Failure {
     Failure::File(format!("cannot write {}: {why}", path.display()))
 }
 
-/// Reports a file that cannot be written, before any expensive work is done for it.
+/// Returns an error if a file cannot be written. Called before expensive work is done for the file.
 pub fn check_output(path: &Path) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
         return Ok(());
@@ -116,8 +116,9 @@ fn in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Limit on the length of a chain of symbolic links.
 const MAX_LINKS: usize = 40;
 
-/// Follows symbolic links and returns the path at the end, whether or not a file exists there. Returns `None`
-/// if the path is a file descriptor of a process, like `/dev/stdout`, or if the links form a cycle.
+/// Follows symbolic links and returns the path that they finally lead to, whether or not a file exists there.
+/// Returns `None` if the path is a file descriptor of a process, like `/dev/stdout`, or if the links form a
+/// cycle.
 fn followed(path: &Path) -> Option<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -151,7 +152,7 @@ fn filled(mut file: File, bytes: &[u8], older: Option<&Metadata>) -> io::Result<
         use std::os::unix::fs::{MetadataExt, fchown};
         let new = file.metadata()?;
         if (new.uid(), new.gid()) != (older.uid(), older.gid()) {
-            // Only the superuser may change the owner, so a failure is ignored.
+            // Only the superuser may change the owner of a file, so an error is ignored.
             let _ = fchown(&file, Some(older.uid()), Some(older.gid()));
         }
     }

@@ -1,5 +1,5 @@
-//! Decides which findings count: by their certainty, by their rules, and by a file of acknowledged findings.
-//! `kernc check` and the strict mode of `kernc run` share this module.
+//! Decides which findings are reported as errors: by their certainty, by their rules, and by a file of
+//! acknowledged findings. `kernc check` and the strict mode of `kernc run` share this module.
 
 use super::{Failure, read};
 use check::Level;
@@ -52,7 +52,7 @@ struct Entry {
     rule: String,
     /// Name of the object's file without directories.
     object: Option<String>,
-    /// Place of the finding: `kernel`, `kernel+0x14` or `file.k:7`.
+    /// Position of the acknowledged finding: `kernel`, `kernel+0x14` or `file.k:7`.
     at: Option<String>,
     /// Explanation for readers of the file.
     why: String,
@@ -60,7 +60,7 @@ struct Entry {
     used: Cell<bool>,
 }
 
-/// Place of a finding: the object's file, the kernel with the byte offset in it, and the source position.
+/// Position of a finding: the object's file, the kernel with the byte offset in it, and the source position.
 pub struct Spot<'a> {
     pub object: &'a Path,
     pub symbol: Option<(&'a str, u64)>,
@@ -98,7 +98,8 @@ impl RulesArgs {
 }
 
 impl RulesArgs {
-    /// Returns the certainty from which findings count, for rules that are neither denied nor allowed.
+    /// Returns the lowest certainty at which findings are reported, for rules that are neither denied nor
+    /// allowed.
     fn level(&self) -> Level {
         match self.rules.as_str() {
             "all" => Level::Advice,
@@ -167,7 +168,8 @@ impl Policy {
         self.deny.push(rule.to_owned());
     }
 
-    /// Returns whether the policy differs from a plain level of certainty.
+    /// Returns whether the policy consists of more than the lowest certainty: it allows or denies rules, or
+    /// has acknowledged findings.
     pub fn has_exceptions(&self) -> bool {
         !(self.allow.is_empty() && self.deny.is_empty() && self.acknowledged.is_empty())
     }
@@ -177,7 +179,7 @@ impl Policy {
         self.deny.iter().any(|rule| rule == "unfollowed")
     }
 
-    /// Decides about a finding of a rule; `level` is the certainty of this finding.
+    /// Decides whether a finding is reported. `rule` is the finding's rule, and `level` its certainty.
     pub fn judge(&self, rule: &str, level: Level, spot: &Spot) -> Verdict {
         let is_acknowledged = |entry: &&Entry| entry.rule == rule && entry.is_at(spot);
         if let Some(entry) = self.acknowledged.iter().find(is_acknowledged) {
@@ -191,7 +193,7 @@ impl Policy {
         if counts { Verdict::Counts } else { Verdict::Hidden }
     }
 
-    /// Returns notes about acknowledgements for this object that matched no finding.
+    /// Returns a note for each acknowledgement that is about this object but matched no finding.
     pub fn unused(&self, object: &Path) -> String {
         let unused = self.acknowledged.iter().filter(|entry| !entry.used.get() && entry.is_for(object));
         let file = self.file.display();

@@ -1,5 +1,5 @@
-//! `kernc run --schedules N`: runs a kernel under many schedules, which are orders of waves and groups in
-//! strict mode and of memory operations in weak mode.
+//! `kernc run --schedules N`: runs a kernel under many schedules. A schedule is an order of waves and groups
+//! in strict mode, and of memory operations in weak mode.
 
 use super::Failure;
 use clap::Args;
@@ -39,8 +39,8 @@ impl ScheduleArgs {
         (0..self.schedules).map(move |more| first.wrapping_add(more))
     }
 
-    /// Runs all schedules if there is more than one. `run` returns the final buffers of a run with a mode and
-    /// a seed.
+    /// Runs the kernel under all schedules if more than one is requested. `run` runs it in a mode with a seed
+    /// for the schedule, and returns the final buffers.
     pub fn explore(
         &self,
         mode: Mode,

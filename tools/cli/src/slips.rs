@@ -1,4 +1,4 @@
-//! Errors of the command line, with guesses at what the user meant.
+//! Turns errors of the command line into messages that say what the user most likely meant.
 
 use super::{Cli, Failure};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -31,7 +31,7 @@ const FOREIGN: [(&str, &str); 22] = [
     ("-include", "write `use \"file.k\";` in the source"),
 ];
 
-/// Command names that users may expect for what `kernc FILE` does.
+/// Words that users may expect to be the command for compiling, which in kernc is `kernc FILE`.
 const COMPILES: [&str; 6] = ["compile", "build", "cc", "make", "kc", "emit"];
 
 /// Parses a command line.
@@ -86,8 +86,8 @@ fn explained(words: &[OsString], error: clap::Error) -> clap::Error {
     }
 }
 
-/// Returns the message for two words that are not options: clap takes the first for the source and the second
-/// for a command.
+/// Returns a message for a command line with two words that are not options. The option parser takes the
+/// first word for the source and the second for a command.
 fn second_file(words: &[OsString], error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(second)) = error.get(ContextKind::InvalidSubcommand) else { return None };
     let at = words.iter().position(|word| word.to_str() == Some(second))?;

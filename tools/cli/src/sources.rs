@@ -1,4 +1,4 @@
-//! Source texts to show with machine code, from the object or from files.
+//! Finds the source text to show with machine code: embedded in the object, or in files.
 
 use codeobj::CodeObject;
 use codeobj::disasm::{Lines, SourcePlace};
@@ -45,7 +45,7 @@ impl Sources {
         Sources { lines: Lines::read(object), file: file.to_owned(), inlined, texts: RefCell::default() }
     }
 
-    /// Returns the text to show at the first instruction of a source line: the line, and the inlined
+    /// Returns the text to show before the first instruction of a source line: the line, and the inlined
     /// functions that contain it, innermost first.
     pub fn beside(&self, address: u64, place: &SourcePlace) -> String {
         let mut texts = self.texts.borrow_mut();
@@ -64,7 +64,7 @@ impl Sources {
     }
 }
 
-/// Replaces control characters, which a terminal would interpret.
+/// Returns the text with control characters replaced, because a terminal would interpret them.
 fn shown(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\t' { ' ' } else { c }).collect()
 }

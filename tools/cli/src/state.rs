@@ -25,8 +25,8 @@ pub struct StateArgs {
 }
 
 impl StateArgs {
-    /// Returns the state that the options describe. The wave size is not among them because it is a mode of
-    /// the processor.
+    /// Returns the initial wave state that the options describe. The wave size is not part of it, because it
+    /// is a mode of the processor.
     pub fn state(&self) -> InitialState {
         let exceptions = self.exceptions.iter().copied().reduce(Exceptions::union);
         InitialState {

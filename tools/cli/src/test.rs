@@ -1,6 +1,5 @@
-//! `kernc test PATH...`: runs text tests.
-//!
-//! The words of a `test:` line are a command of kernc without the file, or passes: `licm`, `isel..regalloc`.
+//! `kernc test PATH...`: runs text tests.  The words of a `test:` line in a test file are a kernc command
+//! without the file name, or names of passes such as `licm` and `isel..regalloc`.
 
 use super::{Failure, capture};
 use clap::{Args, ValueEnum};
@@ -69,7 +68,7 @@ pub fn running() -> Option<String> {
     RUNNING.with_borrow(Clone::clone)
 }
 
-/// Commands that take a code object, which is made from the test's source first.
+/// Commands that take a code object. For these, the test's source is compiled or assembled first.
 const ON_OBJECTS: [&str; 3] = ["disasm", "check", "inspect"];
 
 /// Commands that run a kernel and take either a source or an object.
@@ -140,7 +139,8 @@ impl IntoIterator for Line {
     }
 }
 
-/// Returns the command lines of a test. The last one prints the output that is compared.
+/// Returns the command lines to run for a test. The output of the last one is compared with the expected
+/// output.
 fn lines(file: &Path, case: &Case, object: &Path) -> Result<Vec<Line>, Failure> {
     let (command, words) = case.words.split_first().map_or(("", &[][..]), |(c, words)| (c.as_str(), words));
     let processor = || case.processor.iter().flat_map(|name| ["--mcpu", name.as_str()]);
@@ -165,14 +165,16 @@ fn lines(file: &Path, case: &Case, object: &Path) -> Result<Vec<Line>, Failure> 
     }
     let passes = if command == "compile" { Vec::new() } else { passes(command, file)? };
     let line = Line::new(&[]).with([file]).with(passes).with(words).with(processor());
-    // Output that is not printed must not be written into the directory of the test.
+    // If a command prints no output, its output file goes to a temporary path and not into the directory of
+    // the test.
     let prints = words.iter().any(|word| word.starts_with("--emit") || word.starts_with("--stop-after"));
     let writes = !prints && (command == "compile" || command.ends_with("emit"));
     Ok(vec![if writes { line.with(to_object) } else { line }])
 }
 
-/// Returns the options for a pass or for `FIRST..LAST`. A single pass runs alone on the contents of the file;
-/// if the file has an earlier form of the program, all passes up to it run.
+/// Returns the command-line options for a pass or for a range `FIRST..LAST`. A single pass runs alone if the
+/// file contains the form of the program that the pass takes. If the file contains an earlier form, all
+/// passes up to the named pass run.
 fn passes(name: &str, file: &Path) -> Result<Vec<String>, Failure> {
     let range = |first: &str, last: &str| {
         ["--no-declarations", "--start-at", first, "--stop-after", last].map(str::to_owned).to_vec()

@@ -1,4 +1,4 @@
-//! Reports of faults and findings for people who know the source: file, line and source text, with the
+//! Renders faults and findings for people who know the source: file, line and source text, with the
 //! instruction, the work-item and other facts as notes. With `--isa`, instructions are shown instead of the
 //! source.
 
@@ -13,14 +13,15 @@ use std::path::{Path, PathBuf};
 /// Help text for a run that has reached its limit of instructions.
 const BUDGET_HELP: &str = "a kernel that needs more gets it with `--max-instructions COUNT`";
 
-/// Help text for a lane that holds a lock but is inactive while other lanes of its wave wait for the lock.
+/// Help text for a deadlock within a wave: a lane holds a lock but is inactive, because other lanes of the
+/// wave wait for the lock.
 const OWN_LANE_HELP: &str = "let the lane that takes the lock do its work and give the lock back inside of the loop, or take the lock with one lane of the wave";
 
 /// Renders reports. It reads and caches the source files that line tables name.
 #[derive(Default)]
 pub struct Teller {
     isa: bool,
-    /// Directory of the object. Names in line tables may be relative to it.
+    /// Directory of the object file. Relative file names in line tables are also looked up there.
     beside: PathBuf,
     texts: RefCell<HashMap<String, Option<String>>>,
 }
@@ -33,7 +34,7 @@ struct Mark<'a> {
 }
 
 impl Teller {
-    /// Creates a teller. `file` is the program that is run and `source` its text if it is a source; with
+    /// Creates a renderer. `file` is the program that runs; `source` is its text if it is a source file. With
     /// `isa`, instructions are shown instead of the source.
     pub fn new(file: &Path, source: Option<&str>, isa: bool) -> Teller {
         let beside = file.parent().unwrap_or(Path::new("")).to_owned();
@@ -72,7 +73,7 @@ impl Teller {
         marks.retain(|mark| seen.insert((&mark.at.file, mark.at.line, mark.at.column)));
         let title = fault.headline();
         let notes = match fault {
-            // The text about what each wave waits for includes its position.
+            // The list of what each wave waits for already includes the positions of the waves.
             Fault::Stuck { waits, count, .. } if !waits.is_empty() => stuck_notes(waits, *count),
             _ => {
                 let places = fault.places().iter().flat_map(told);
@@ -118,7 +119,8 @@ impl Teller {
         shown.unwrap_or_else(|| report.to_string())
     }
 
-    /// Returns the report with marked source lines. Returns `None` if no mark is in a file that can be read.
+    /// Returns the report with its source lines, in which the positions are marked. Returns `None` if none of
+    /// the marked files can be read.
     fn shown(
         &self,
         level: &str,
@@ -137,7 +139,8 @@ impl Teller {
         }
         let mut group = Group::with_title(title);
         let mut any = false;
-        // The main position comes first, because its file heads the message.
+        // The main position comes first in the list, because its file name is in the first line of the
+        // message.
         let files = marks.iter().rev().map(|mark| &mark.at.file);
         let mut seen: Vec<&str> = Vec::new();
         for file in files {
@@ -196,7 +199,7 @@ fn help(fault: &Fault) -> Option<&'static str> {
     }
 }
 
-/// Returns the instruction, the work-item and the active calls of a location.
+/// Returns notes about a location: the instruction, the work-item and the active calls.
 fn told(at: &Location) -> Vec<String> {
     std::iter::once(who(at)).chain(at.calls.iter().map(ToString::to_string)).collect()
 }
@@ -211,8 +214,8 @@ fn who(at: &Location) -> String {
     format!("`{text}` at {offset:#x} of {kernel}, {item}wave {wave} in group ({x}, {y}, {z})")
 }
 
-/// Returns the byte range of a source position: the word there with the index or the arguments that follow,
-/// or the whole line if there is no column.
+/// Returns the byte range to mark for a source position: the word at that column, with the index or the
+/// arguments that follow it; or the whole line if there is no column.
 fn span(text: &str, at: &SourcePlace) -> Option<Range<usize>> {
     let line = at.line.checked_sub(1)? as usize;
     let start = text.split_inclusive('\n').take(line).map(str::len).sum::<usize>();

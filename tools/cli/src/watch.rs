@@ -3,7 +3,7 @@
 use kernc::{Observer, Subtarget};
 use std::time::{Duration, Instant};
 
-/// Records the times of passes and prints dumps between passes.
+/// Observer that records the times of passes and prints the requested dumps between passes.
 pub struct Watch {
     timing: bool,
     dump_after: Vec<String>,
@@ -41,8 +41,8 @@ impl Watch {
         self.since = Instant::now();
     }
 
-    /// Prints the times, and a warning about passes to dump that did not run. Returns the optimised IR if it
-    /// was requested.
+    /// Prints the times, and a warning about passes that should be dumped but did not run. Returns the
+    /// optimised IR if it was requested, otherwise an empty text.
     pub fn finish(self) -> String {
         for wanted in self.dump_after.iter().filter(|wanted| *wanted != "all") {
             if !self.times.iter().any(|(name, _)| name == wanted) {

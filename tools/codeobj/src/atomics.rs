@@ -1,4 +1,4 @@
-//! Reads kernc's own section, which lists the atomic loads and stores of an object.
+//! Reads the section `.kernc.atomics`, in which kernc lists the atomic loads and stores of an object.
 
 use crate::elf::CodeObject;
 use objwriter::elf::ATOMICS;

@@ -6,7 +6,8 @@ use isa::Target;
 pub use objwriter::descriptor::{ENTRY_OFFSET, FIELDS, Field, SIZE, Unit};
 use objwriter::descriptor::{Granules, WAVEFRONT_SIZE32};
 
-/// Returns all fields in the order of their positions. A register precedes the fields that it contains.
+/// Returns all fields in the order of their positions in the descriptor. A register word precedes the fields
+/// in it.
 pub fn fields_by_place() -> Vec<&'static Field> {
     let mut fields: Vec<&Field> = FIELDS.iter().collect();
     fields.sort_by_key(|field| (field.byte, field.unit != Unit::Register, field.low));
@@ -57,12 +58,13 @@ impl Descriptor<'_> {
         WAVEFRONT_SIZE32.get(&self.bytes) != 0
     }
 
-    /// Returns the address of the first instruction, in linked files.
+    /// Returns the address of the kernel's first instruction. It is meaningful in linked files only.
     pub fn entry(&self) -> u64 {
         self.address.wrapping_add(self.get("kernel_code_entry_byte_offset"))
     }
 
-    /// Returns the bytes that contain set bits outside all fields of the processor: `(byte, bits)`.
+    /// Returns the bytes that have bits set outside all fields of the processor: each byte's offset and these
+    /// bits.
     pub fn reserved(&self, target: Option<&Target>) -> Vec<(usize, u8)> {
         let mut rest = self.bytes;
         let fields = FIELDS.iter().filter(|field| field.unit != Unit::Register);

@@ -20,7 +20,7 @@ pub const STT_AMDGPU_HSA_KERNEL: u8 = 10;
 pub enum ParseError {
     /// The file does not begin like an ELF file, or its header is truncated.
     NotElf,
-    /// The file is an ELF file, but not 64-bit little-endian. The text says what it is.
+    /// The file is an ELF file, but not a 64-bit little-endian one. The text says which kind it is.
     OtherElf(&'static str),
     /// The file is for another machine, with this `e_machine`.
     OtherMachine(u16),
@@ -148,7 +148,7 @@ pub struct Segment {
 pub struct Symbol<'data> {
     /// Name; empty for section symbols.
     pub name: &'data str,
-    /// `st_value`: an address, or in relocatable files an offset in the section.
+    /// ELF field `st_value`: the symbol's address, or in relocatable files its offset in the section.
     pub value: u64,
     /// `st_size`.
     pub size: u64,
@@ -183,7 +183,8 @@ pub struct SymbolTable<'data> {
 /// Relocation record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// `r_offset`: an address, or in relocatable files an offset in the section.
+    /// ELF field `r_offset`: an address, or in relocatable files an offset in the section to which the
+    /// relocation applies.
     pub offset: u64,
     /// `R_AMDGPU_*`.
     pub kind: u32,
@@ -198,7 +199,8 @@ pub struct Relocation {
 pub struct RelocationTable<'data> {
     /// Name of the section, such as `.rela.text`.
     pub name: &'data str,
-    /// Index of the section to which the relocations apply; 0 in loadable files, where offsets are addresses.
+    /// Index of the section to which the relocations apply. In loadable files the index is 0, because the
+    /// relocations contain addresses.
     pub target: usize,
     /// Index of the section of its symbol table.
     pub symbols: usize,
@@ -257,16 +259,16 @@ impl<'data> CodeObject<'data> {
         });
         object.read_sections(raw, headers, bytes);
         object.read_segments(raw, bytes);
-        // Tables of a valid file do not overlap. The budget prevents a damaged file from producing huge
-        // tables.
+        // Tables of a valid file do not overlap, so together they are not larger than the file. This limit
+        // prevents that a damaged file produces huge tables.
         let mut budget = bytes.len() as u64;
         object.read_symbols(headers, bytes, &mut budget);
         object.read_relocations(headers, bytes, &mut budget);
         Ok(object)
     }
 
-    /// Returns the size that a truncated file would have as a whole. Returns `None` if its headers name no
-    /// place after its end.
+    /// Returns the size that the whole file would have, if the file is truncated. Returns `None` if no header
+    /// refers to bytes after the end of the file.
     pub fn whole_size(&self) -> Option<u64> {
         let Header { program_headers, section_headers, segment_count, section_count, .. } = self.header;
         let tables = [
@@ -281,7 +283,8 @@ impl<'data> CodeObject<'data> {
         (end > self.file_size as u64).then_some(end)
     }
 
-    /// Returns whether a table of that size fits into the file in addition to the tables read before.
+    /// Returns whether a table of `size` bytes can be read without exceeding the limit for all tables
+    /// together.
     fn afford(&mut self, index: usize, size: u64, budget: &mut u64) -> bool {
         let left = budget.checked_sub(size);
         if left.is_none() {
@@ -443,7 +446,8 @@ impl<'data> CodeObject<'data> {
         self.sections.iter().find(|section| section.name == name)
     }
 
-    /// Returns `size` bytes of section `index` from an address on; in relocatable files, from an offset on.
+    /// Returns `size` bytes of section `index`. `value` is the address of the first byte, or in relocatable
+    /// files its offset in the section.
     pub fn bytes_at(&self, index: usize, value: u64, size: u64) -> Option<&'data [u8]> {
         let section = self.sections.get(index)?;
         let base = if self.header.is_relocatable() { 0 } else { section.address };

@@ -60,7 +60,8 @@ impl fmt::Display for OsAbi {
     }
 }
 
-/// Names of processors that kernc does not support, by `EF_AMDGPU_MACH` as LLVM 19 writes it.
+/// Names of processors that kernc does not support, so that messages can name them. The numbers are those of
+/// `EF_AMDGPU_MACH` in LLVM 19.
 const FOREIGN: &[(u32, &str)] = &[
     (0x40, "gfx940"),
     (0x41, "gfx1100"),
@@ -106,14 +107,15 @@ pub struct Identity {
     pub unknown_flags: u32,
 }
 
-/// `EF_AMDGPU_ARCH_GCN` of compilers before LLVM 7, which did not write the number of the processor.
+/// Value of `EF_AMDGPU_ARCH` that compilers before LLVM 7 wrote instead of the number of the processor.
 const ARCH_GCN: u32 = 2;
 
-/// Returns the processor with a version, as notes of code object V2 give it, and whether XNACK replay is on.
+/// Returns the processor for a version in notes of code object V2, and whether the version means that XNACK
+/// replay is on. Returns `None` for unknown versions.
 fn of_version(version: (u32, u32, u32)) -> Option<(&'static Target, bool)> {
     let find = |version| isa::PROCESSORS.iter().find(|target| target.version == version);
     let (major, minor, stepping) = version;
-    // Versions such as gfx901 and gfx903 stood for the processor with the number before, with XNACK on.
+    // Versions such as gfx901 and gfx903 meant gfx900 and gfx902 with XNACK on.
     let with_xnack = || find((major, minor, stepping.checked_sub(1)?)).filter(|it| it.has(Feature::XNACK));
     find(version).map(|target| (target, false)).or_else(|| Some((with_xnack()?, true)))
 }
@@ -149,7 +151,8 @@ impl Identity {
         };
         let flags = header.flags;
         let mach = flags & 0xff;
-        // HSA since V4 has two bits for each feature; everything else has one bit.
+        // The flags of HSA code objects since V4 have two bits for each setting; all other flags have one
+        // bit.
         let (xnack, sramecc, known) = if version >= Some(4) {
             (Setting::from_bits(flags >> 8), Setting::from_bits(flags >> 10), 0xfff)
         } else {
@@ -165,9 +168,9 @@ impl Identity {
         Identity { os_abi, version, mach, target, xnack, sramecc, generic_version, unknown_flags }
     }
 
-    /// Returns the processor with the settings of the header, if kernc knows it. The wave size and other
-    /// modes of a kernel are in its descriptor. What the header does not determine (another runtime, no
-    /// version) is as in [`Subtarget::new`].
+    /// Returns the processor with the settings in the header, if kernc supports the processor. The wave size
+    /// and other modes are not in the header but in each kernel's descriptor. Properties that the header does
+    /// not determine have the values of [`Subtarget::new`].
     pub fn subtarget(&self) -> Option<Subtarget> {
         let mut subtarget = Subtarget::new(self.target?);
         let setting = |has: bool, setting| if has { setting } else { Setting::Unsupported };
@@ -183,7 +186,8 @@ impl Identity {
         Some(subtarget)
     }
 
-    /// Returns whether a target id, or the directives of V2, represent everything in a file's header.
+    /// Returns whether assembler directives (a target id, or those of V2) can represent everything in the
+    /// header of a file.
     pub fn is_said_by_directives(&self, header: &Header) -> bool {
         let Some(target) = Target::by_elf_mach(self.mach) else { return false };
         if self.version == Some(2) {
@@ -212,7 +216,7 @@ impl Identity {
     /// Returns the target id for a processor name, as the assembler's `.amdgcn_target` spells it for this
     /// version.
     pub fn target_id(&self, processor: &str) -> String {
-        // Without a version there is one bit for each feature, as in V3.
+        // Files without a code object version have one bit for each setting, as in V3.
         let version = self.version.and_then(CodeObjectVersion::from_number).unwrap_or(CodeObjectVersion::V3);
         objwriter::elf::target_id(self.os_abi.triple_os(), processor, self.xnack, self.sramecc, version)
     }

@@ -62,8 +62,8 @@ pub fn section_type(value: u32) -> String {
     or_number(find(&names, value), value)
 }
 
-/// Returns `SHF_*` flags as the letters that the assembler's `.section` accepts, and letters that only tools
-/// print.
+/// Returns section flags (`SHF_*`) as letters. Most letters are those that the assembler's `.section`
+/// accepts; the others are used only by tools that print flags.
 pub fn section_flags(value: u64) -> String {
     let letters = [
         (abi::SHF_WRITE, 'w'),

@@ -13,7 +13,7 @@ pub use objwriter::note::{
 pub struct Note<'data> {
     /// Index of the section that contains the record.
     pub section: usize,
-    /// Owner, which determines the meaning of `kind`: `AMD` (V2) or `AMDGPU` (since V3).
+    /// Owner of the note, which determines what the number `kind` means: `AMD` (V2) or `AMDGPU` (since V3).
     pub owner: &'data str,
     /// `NT_*`.
     pub kind: u32,
@@ -168,8 +168,8 @@ fn joined(first: Value, second: Value) -> Value {
     Value::Map(entries)
 }
 
-/// Returns the records of a note section up to the first damaged one, and a message if there is one. Fields
-/// are aligned to 4 bytes, whatever the alignment of the section.
+/// Returns the note records of a section. Stops at the first damaged record and then also returns a message.
+/// Fields are aligned to 4 bytes, whatever the alignment of the section.
 pub fn records(section: usize, mut bytes: &[u8]) -> (Vec<Note<'_>>, Option<&'static str>) {
     let mut notes = Vec::new();
     while !bytes.is_empty() {

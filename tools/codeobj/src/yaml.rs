@@ -7,12 +7,13 @@
 use crate::value::Value;
 use std::collections::HashSet;
 
-/// Node of the document. Scalars have no types, so the reader decides what a scalar means.
+/// Node of the YAML document. Scalars have no types here: whoever reads the tree decides whether a scalar is
+/// a number or a string.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
     /// Number, word or string, without quotes.
     Scalar(String),
-    /// Scalar with the tag `!str`: a string, whatever it looks like.
+    /// Scalar with the tag `!str`, which is a string even if it looks like a number.
     Text(String),
     /// A sequence.
     Seq(Vec<Node>),
@@ -83,7 +84,8 @@ struct Parser<'t> {
     next: usize,
 }
 
-/// Keys of V2's metadata whose values are strings even if they look like numbers (seed 000, line 2193).
+/// Keys of V2 metadata whose values are always strings, even if a value looks like a number (seed 000, line
+/// 2193).
 const TEXTS: [&str; 12] = [
     "Name",
     "SymbolName",
@@ -157,7 +159,7 @@ pub fn parse(source: &str) -> Result<Node, Mistake> {
     }
 }
 
-/// Removes a comment, which begins with a `#` after a blank, outside of quotes.
+/// Removes a comment from a line. A comment begins with a `#` that follows a blank and is not in quotes.
 fn without_comment(text: &str) -> &str {
     let bytes = text.as_bytes();
     let mut quote = 0;
@@ -201,7 +203,8 @@ impl<'t> Parser<'t> {
                 items.push(self.nested(indent, false, depth)?);
                 continue;
             }
-            // The text after the dash is a node whose indentation is its column.
+            // The rest of the line after the dash is a node of its own. Its indentation is the column where
+            // it begins.
             let skipped = line.text.len() - rest.len();
             let inner = Line { indent: indent + skipped, text: rest, at: line.at + skipped };
             self.lines[self.next] = inner;
@@ -385,7 +388,7 @@ fn open_brackets(text: &str) -> i32 {
     open
 }
 
-/// Text of a node in brackets, with its lines joined by blanks.
+/// Text of a node in brackets (flow style). Its lines are joined by blanks.
 struct Flow {
     text: String,
     /// For each line, its position in this text and in the source.
@@ -404,7 +407,7 @@ impl Flow {
         }
     }
 
-    /// Returns the position in the source of a position in this text.
+    /// Converts a position in this joined text to the position in the source.
     fn place(&self, pos: usize) -> usize {
         let line = self.lines.iter().rev().find(|line| line.0 <= pos).copied().unwrap_or_default();
         line.1 + (pos - line.0)
@@ -427,8 +430,8 @@ impl Flow {
         }
     }
 
-    /// Returns whether an item of a block sequence begins here. LLVM's reader accepts block sequences inside
-    /// brackets.
+    /// Returns whether an item of a block sequence begins here. YAML does not allow that inside brackets, but
+    /// LLVM's reader does.
     fn is_dash(&self) -> bool {
         self.text.get(self.pos..).is_some_and(|rest| rest.starts_with("- "))
     }

@@ -1,4 +1,5 @@
-//! Assignments by the user: computes the writes that give an expression a new value.
+//! Assignments by the user of the debugger: computes the writes to registers and memory that give an
+//! expression a new value.
 
 use crate::expr::{Content, Evaluator, Kind, Number, Problem, Scalar, Ty, Value, View};
 use crate::spot::Place;
@@ -7,7 +8,8 @@ use crate::waves::Who;
 use dwarf::{AddressSpace, Bank, Part, Register, Storage};
 use sim::{Stopped, Write};
 
-/// Returns the writes that give the expression `text` the value `new`, and that value as text.
+/// Returns the writes to registers and memory that give the expression `text` the value `new`, and the new
+/// value as text.
 ///
 /// # Errors
 /// The value does not fit, or the expression has no location that can be written.
@@ -22,8 +24,8 @@ pub(crate) fn assign(
     Ok((writes, evaluator.text(&set, None)))
 }
 
-/// Parses the typed text, a number or an expression with a numeric value, and returns its bytes as a value of
-/// type `ty`.
+/// Parses the value that the user has typed, a number or an expression with a numeric value, and returns its
+/// bytes as a value of type `ty`.
 fn parsed(evaluator: &Evaluator<'_>, ty: &Ty, text: &str) -> Result<Vec<u8>, Problem> {
     let types = evaluator.types;
     let wrong = || {
@@ -52,7 +54,7 @@ fn parsed(evaluator: &Evaluator<'_>, ty: &Ty, text: &str) -> Result<Vec<u8>, Pro
         (_, Some(Number::Float(_))) => return Err(wrong()),
     };
     let (least, most) = scalar.range();
-    // Registers hold bits, so a negative number is accepted for a value without a sign too.
+    // A register holds bits without a sign, so a negative number is accepted for its unsigned value too.
     let least = if is_raw { least.min(-(most / 2) - 1) } else { least };
     if !(least..=most).contains(&number) {
         return Err(wrong());
@@ -106,8 +108,8 @@ fn writes(evaluator: &Evaluator<'_>, value: &Value, bytes: &[u8], text: &str) ->
     Ok(all)
 }
 
-/// Returns the write to a register. The code is that of [`isa::Reg`]: vector registers start at 256,
-/// accumulation registers at 512.
+/// Returns the write to one dword of a register. `code` is numbered as in [`isa::Reg`]: vector registers
+/// start at 256, accumulation registers at 512.
 fn of_register(code: u16, lane: u32, dword: u32) -> Write {
     match code.checked_sub(256) {
         None => Write::Scalar(code, dword),
@@ -129,8 +131,8 @@ impl Bits<'_> {
     }
 }
 
-/// Adds the writes for a part of the value that is in a register. The other bits of the dwords keep their
-/// values.
+/// Adds the writes for a part of the value that is in a register. Bits of the register that do not belong to
+/// the part are not changed.
 fn in_register(
     at: &Stopped<'_>,
     register: Register,
@@ -168,7 +170,7 @@ fn in_register(
     Ok(())
 }
 
-/// Returns the write for a part of the value that is in memory, which has to be whole bytes.
+/// Returns the write for a part of the value that is in memory. The part must consist of whole bytes.
 fn in_memory(
     at: &Stopped<'_>,
     lane: u32,
@@ -193,7 +195,7 @@ fn in_memory(
             None => return Err(format!("{other} memory cannot be written")),
         },
     };
-    // Memory that cannot be read does not exist, so it cannot be written.
+    // A failed read shows that there is no memory at the address, so it cannot be written either.
     if !place.read(at, &mut vec![0; bytes.len()]) {
         return Err("no memory is there".to_owned());
     }

@@ -29,13 +29,14 @@ pub struct Breakpoint {
     pub hits: u64,
     /// Decides whether an arrival stops the dispatch.
     pub gate: Gate,
-    /// Whether the breakpoint is at an instruction (`*address`), so that it does not matter which lanes are
-    /// active there.
+    /// Whether the breakpoint is set at an instruction (`*address`). It then stops a wave no matter which
+    /// lanes are active.
     pub(crate) is_instruction: bool,
-    /// Wave that has arrived last, and the ordinal of the instruction with which the wave entered the line.
+    /// Wave that arrived at the breakpoint last, and the ordinal of the instruction with which that wave
+    /// entered the line.
     pub(crate) last: Option<(Who, u64)>,
-    /// Addresses that were left out because the condition or the log text makes no sense there, with the
-    /// reasons. Waves do not stop at them.
+    /// Addresses of the breakpoint's place at which its condition or its log text cannot be evaluated, with
+    /// the reasons. Waves do not stop at them.
     pub left_out: LeftOut,
 }
 
@@ -59,15 +60,15 @@ pub struct Wanted<'a> {
 
 /// An arrival of a wave at a breakpoint.
 pub(crate) struct Hit {
-    /// Lane for which the condition holds or has no value; `None` without a condition.
+    /// Lane in which the condition is true or cannot be evaluated; `None` if there is no condition.
     pub lane: Option<u32>,
     /// Why the condition has no value in that lane.
     pub problem: Option<Problem>,
 }
 
 impl Breakpoint {
-    /// Returns the lanes that arrive at the breakpoint with this instruction; `None` if no lane that counts
-    /// arrives. If `chosen` is given, only that lane counts.
+    /// Returns the mask of the lanes that arrive at the breakpoint with this instruction, or `None` if there
+    /// are none. If `chosen` is given, the arrival of other lanes is ignored.
     pub(crate) fn reached(&self, at: &Stopped<'_>, presence: &Presence, chosen: Option<u32>) -> Option<u64> {
         if self.is_instruction {
             let lanes = presence.active;
@@ -76,14 +77,16 @@ impl Breakpoint {
         }
         let lanes = presence.arriving(&self.addresses, at.address());
         let lanes = lanes & chosen.map_or(u64::MAX, |chosen| 1 << chosen);
-        // If lanes of a wave reach a line one after the other, only the arrival of the first lanes counts.
+        // If the lanes of a wave reach a line one after the other, the breakpoint stops the wave only for the
+        // lanes that arrive first.
         let is_again = chosen.is_none()
             && self.last == Some((Who::of(at), presence.entered))
             && !self.addresses.contains(&at.address());
         (lanes != 0 && !is_again).then_some(lanes)
     }
 
-    /// Counts the arrival of `lanes` if the condition holds. Returns the arrival if it stops the wave.
+    /// Counts the arrival of `lanes` at the breakpoint if the condition holds. Returns the arrival if it
+    /// stops the wave.
     pub(crate) fn hit(
         &mut self,
         at: &Stopped<'_>,
@@ -99,7 +102,8 @@ impl Breakpoint {
             }
         };
         self.last = Some((Who::of(at), entered));
-        // A condition without a value stops the wave at each arrival, whatever `hits` and `count` are.
+        // If the condition cannot be evaluated, the breakpoint stops the wave at each arrival, without regard
+        // to `hits` and `count`.
         if problem.is_some() {
             return Some(Hit { lane, problem });
         }
@@ -108,8 +112,8 @@ impl Breakpoint {
     }
 }
 
-/// Returns the first of `lanes` in which a condition holds. If it holds in none, returns the first lane in
-/// which it has no value, and why.
+/// Returns the first of `lanes` in which a condition is true. If there is none, returns the first lane in
+/// which the condition cannot be evaluated, and why.
 fn held(condition: &str, at: &Stopped<'_>, program: &Program, lanes: u64) -> Option<(u32, Option<Problem>)> {
     let mut evaluator = Evaluator::new(at, program, 0, 0);
     let asked = (0..at.lanes()).filter(|&lane| lanes >> lane & 1 != 0);
@@ -126,7 +130,8 @@ fn held(condition: &str, at: &Stopped<'_>, program: &Program, lanes: u64) -> Opt
     failed
 }
 
-/// The breakpoints and watchpoints of a session, before its dispatch or at a stop.
+/// Access to the breakpoints and watchpoints of a session, before its dispatch begins or while a wave is
+/// stopped.
 pub struct Breakpoints<'a> {
     /// The object.
     pub program: &'a Program,
@@ -139,7 +144,8 @@ impl Breakpoints<'_> {
     /// Adds a breakpoint.
     ///
     /// # Errors
-    /// There is no such place, or the condition or log text makes no sense at any of its addresses.
+    /// There is no code at the place, or the condition or the log text cannot be evaluated at any of its
+    /// addresses.
     pub fn add(&mut self, wanted: &Wanted<'_>) -> Result<Breakpoint, Problem> {
         let (addresses, left_out) = self.sensible(wanted)?;
         let breakpoint = Breakpoint {
@@ -159,8 +165,8 @@ impl Breakpoints<'_> {
         Ok(breakpoint)
     }
 
-    /// Returns the addresses of a place at which the condition and the log text make sense, and the remaining
-    /// addresses with the reasons.
+    /// Splits the addresses of a place: returns those at which the condition and the log text can be
+    /// evaluated, and the remaining addresses with the reasons.
     fn sensible(&self, wanted: &Wanted<'_>) -> Result<(Vec<u64>, LeftOut), Problem> {
         let all = self.program.addresses(wanted.place, self.here)?;
         let (mut addresses, mut left_out) = (Vec::new(), Vec::new());
@@ -179,8 +185,8 @@ impl Breakpoints<'_> {
         }
     }
 
-    /// Adds a watchpoint for a place in memory; its old value is not known until it is looked at. Returns the
-    /// identifier of the watchpoint.
+    /// Adds a watchpoint for a place in memory and returns its identifier. The watched value is not known
+    /// until the place is first read.
     pub fn watch(&mut self, text: &str, spot: Spot) -> u32 {
         let Spot { place, bytes, ty } = spot;
         let id = self.state.next_id();
@@ -219,7 +225,7 @@ impl Breakpoints<'_> {
 /// A watchpoint: a place in memory whose content is watched.
 #[derive(Clone, Debug)]
 pub struct Watchpoint {
-    /// Identifier; breakpoints and watchpoints are numbered together.
+    /// Identifier. Breakpoints and watchpoints share one sequence of numbers.
     pub id: u32,
     /// Place as the user has written it.
     pub text: String,
@@ -234,8 +240,8 @@ pub struct Watchpoint {
 }
 
 impl Watchpoint {
-    /// Remembers the present content. Returns the old and the new content if the content has changed since
-    /// the last look.
+    /// Reads the watched place and remembers its content. Returns the old and the new content if the content
+    /// has changed since the last call.
     pub(crate) fn look(&mut self, at: &Stopped<'_>) -> Option<(Vec<u8>, Vec<u8>)> {
         let mut now = vec![0; self.bytes];
         if !self.place.read(at, &mut now) {

@@ -67,8 +67,8 @@ pub(crate) fn counts(info: &DebugInfo, die: &Die) -> Vec<u64> {
     info.children(at).map(|range| count(range).unwrap_or(0)).collect()
 }
 
-/// Returns the structure of a type; the count of an array with several dimensions is the number of all its
-/// elements.
+/// Returns the structure of a type. For an array with several dimensions, the count is the number of elements
+/// in all dimensions together.
 pub(crate) fn shape(info: &DebugInfo, mut ty: u64) -> Shape<'_> {
     for _ in 0..DEPTH {
         let Some(die) = info.entry(ty) else { return Shape::Unknown };
@@ -108,7 +108,7 @@ pub(crate) fn shape(info: &DebugInfo, mut ty: u64) -> Shape<'_> {
     Shape::Unknown
 }
 
-/// Returns the size of a type in bytes. A vector of three elements occupies four.
+/// Returns the size of a type in bytes. A vector of three elements has the size of a vector of four.
 pub(crate) fn size(info: &DebugInfo, ty: u64) -> u64 {
     size_within(info, ty, 0)
 }
@@ -144,7 +144,7 @@ pub(crate) fn fields<'a>(info: &'a DebugInfo, die: &Die) -> Vec<Field<'a>> {
     info.children(at).filter(|die| die.tag == "DW_TAG_member").filter_map(field).collect()
 }
 
-/// Returns the encoding of a base type, for example `DW_ATE_float`.
+/// Returns the encoding (`DW_AT_encoding`) of a base type, for example `DW_ATE_float`.
 pub(crate) fn encoding(die: &Die) -> &str {
     match die.get("DW_AT_encoding") {
         Some(Content::Named(name)) => name,

@@ -1,5 +1,5 @@
-//! Whether a breakpoint or watchpoint that is reached stops the dispatch: it may be disabled, or ignore a
-//! number of arrivals.
+//! The part of a breakpoint or watchpoint that decides whether an arrival stops the dispatch: it may be
+//! disabled, or ignore a number of arrivals.
 
 /// Decides whether an arrival at a breakpoint or watchpoint stops the dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,8 +11,9 @@ pub struct Gate {
     ignored: Ignored,
 }
 
-/// The first `count` arrivals after the instruction with the ordinal `after` do not stop; `seen` of them have
-/// happened. The ordinal makes a dispatch that is run again ignore the same arrivals.
+/// A number of arrivals to ignore: the first `count` arrivals after the instruction with the ordinal `after`
+/// do not stop the dispatch. `seen` of these arrivals have happened. Because of the ordinal, the same
+/// arrivals are ignored when the dispatch is run again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Ignored {
     after: u64,
@@ -26,7 +27,7 @@ impl Gate {
         Gate { is_enabled: true, is_temporary, ignored: Ignored::default() }
     }
 
-    /// Ignores the first `count` arrivals after the instruction with the ordinal `after`.
+    /// Makes the gate ignore the first `count` arrivals after the instruction with the ordinal `after`.
     pub fn ignore(&mut self, after: u64, count: u64) {
         self.ignored = Ignored { after, count, seen: 0 };
     }
@@ -36,7 +37,8 @@ impl Gate {
         self.ignored.count - self.ignored.seen
     }
 
-    /// Counts an arrival at an instruction. Returns whether the arrival stops the dispatch.
+    /// Counts an arrival at the instruction with the given ordinal. Returns whether the arrival stops the
+    /// dispatch.
     pub(crate) fn stops(&mut self, ordinal: u64) -> bool {
         let Ignored { after, count, seen } = &mut self.ignored;
         let passes = ordinal > *after && seen < count;
@@ -44,7 +46,7 @@ impl Gate {
         !passes
     }
 
-    /// Resets the count of arrivals, for a run from the beginning of the dispatch.
+    /// Resets the count of arrivals, because the dispatch is run from its beginning again.
     pub(crate) fn begin(&mut self) {
         self.ignored.seen = 0;
     }

@@ -1,4 +1,5 @@
-//! Selection of arrivals at a breakpoint by their number: `3`, `== 3`, `>= 3`, `> 3`, `% 3`.
+//! Conditions on the number of arrivals at a breakpoint, which select the arrivals that stop: `3`, `== 3`,
+//! `>= 3`, `> 3`, `% 3`.
 
 use std::str::FromStr;
 

@@ -35,19 +35,20 @@ pub(crate) struct Instruction {
     pub line: Option<Line>,
     /// Number of functions that are inlined around the instruction.
     pub inlined: usize,
-    /// Whether a statement of that line begins with the instruction.
+    /// Whether a statement of the instruction's source line begins at the instruction.
     pub begins: bool,
-    /// Whether the code of the line, from this instruction on, only chooses which lanes are active.
+    /// Whether the code of the source line, from this instruction on, only computes and sets which lanes are
+    /// active.
     pub chooses: bool,
     /// Whether the instruction is in the prologue of its function.
     pub is_prologue: bool,
-    /// Start and end of the contiguous code of that line around the instruction.
+    /// Start and end address of the run: the contiguous code of the same source line around the instruction.
     pub run: (u64, u64),
-    /// Whether the instruction does work for active lanes, other than to choose which lanes are active or to
-    /// change the program counter.
+    /// Whether the instruction does work for the active lanes. Instructions that only set which lanes are
+    /// active or change the program counter do no such work.
     pub works: bool,
-    /// Whether the instruction makes all lanes active only to save or load their registers: it saves EXEC,
-    /// which is restored later.
+    /// Whether the instruction makes all lanes active only for saving or loading their registers (whole wave
+    /// mode). It saves EXEC, which is restored later.
     pub is_whole: bool,
 }
 
@@ -73,8 +74,8 @@ impl Instruction {
 /// Largest number of instructions that [`chooses`] looks at.
 const MOST: usize = 32;
 
-/// Returns whether the code from the wave's address to the first branch, or to the end of the run, only
-/// chooses which lanes are active: it writes EXEC, and moves masks between registers.
+/// Returns whether the code from the wave's address to the first branch, or to the end of the run, only sets
+/// which lanes are active: it writes EXEC, and moves masks between registers.
 fn chooses(at: &Stopped<'_>, run: (u64, u64)) -> bool {
     let mut address = at.address();
     let (mut writes, mut is_of_all) = (false, false);
@@ -103,8 +104,8 @@ fn is_exec(operand: &str) -> bool {
     matches!(operand, "exec" | "exec_lo" | "exec_hi")
 }
 
-/// Returns whether an instruction does work for the active lanes. The compiler's moves between scalar
-/// registers and a lane of a vector register (spills) do not count.
+/// Returns whether an instruction does work for the active lanes. Moves between scalar registers and a lane
+/// of a vector register, with which the compiler spills scalar registers, do not count as work.
 fn works(text: &str) -> bool {
     let name = text.split_whitespace().next().unwrap_or("");
     let is_spill = name.starts_with("v_readlane") || name.starts_with("v_writelane");

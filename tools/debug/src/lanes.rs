@@ -1,5 +1,5 @@
-//! Where the lanes of a wave are, including parked lanes, according to the object (`DW_AT_LLVM_active_lane`,
-//! `DW_AT_LLVM_lane_pc`).
+//! Positions of the lanes of a wave, including parked lanes, as the object's debug information describes them
+//! (`DW_AT_LLVM_active_lane`, `DW_AT_LLVM_lane_pc`).
 
 use crate::machine::Frame;
 use dwarf::{
@@ -7,13 +7,14 @@ use dwarf::{
 };
 use sim::Stopped;
 
-/// Number of bits of a program location (seed 000, line 1450: elements of the generic type).
+/// Number of bits of the code address that a location expression computes for a lane (seed 000, line 1450:
+/// elements of the generic type).
 const LOCATION_BITS: u64 = 64;
 
 /// Where a lane is in a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// At this address of the file: the lane is active there, or resumes there.
+    /// Address in the object file at which the lane is active or will resume.
     At(u64),
     /// The lane has not entered the function.
     Outside,
@@ -30,7 +31,8 @@ pub struct Lanes {
     pub positions: Vec<Position>,
 }
 
-/// Returns what an object says of a stopped wave's lanes; `None` if it says nothing of lanes in the function.
+/// Returns the positions of a stopped wave's lanes; `None` if the debug information does not describe lanes
+/// in the current function.
 pub fn lanes(info: &DebugInfo, frames: Option<&Frames>, at: &Stopped<'_>) -> Option<Lanes> {
     LanesAt::new(info, frames, at.address()).map(|said| said.of(at))
 }
@@ -38,7 +40,8 @@ pub fn lanes(info: &DebugInfo, frames: Option<&Frames>, at: &Stopped<'_>) -> Opt
 /// The bytes of an expression, and their encoding.
 type Expression<'a> = (&'a [u8], Encoding);
 
-/// What an object says of lanes at an address. It is looked up once for all waves that reach the address.
+/// The debug information about lanes at an address. It is looked up once for all waves that reach the
+/// address.
 pub struct LanesAt<'a> {
     info: &'a DebugInfo,
     frames: Option<&'a Frames>,
@@ -49,7 +52,8 @@ pub struct LanesAt<'a> {
 }
 
 impl<'a> LanesAt<'a> {
-    /// Looks up an address of the file; `None` if the object says nothing of lanes in the function.
+    /// Looks up the debug information about lanes at an address of the object file; `None` if it does not
+    /// describe lanes in the function there.
     pub fn new(info: &'a DebugInfo, frames: Option<&'a Frames>, address: u64) -> Option<LanesAt<'a>> {
         let path = info.around(address);
         let mut dies = path.iter().rev().map(|&at| &info.entries[at]);
@@ -65,7 +69,7 @@ impl<'a> LanesAt<'a> {
         Some(LanesAt { info, frames, unit: die.unit, base, active, lane_pc })
     }
 
-    /// Returns the lanes of a wave that has stopped at the address.
+    /// Returns the positions of the lanes of a wave that has stopped at the address.
     pub fn of(&self, at: &Stopped<'_>) -> Lanes {
         let mut frame = Frame::new((at, 0), (self.info, self.frames), self.unit);
         frame.base = self.base;
@@ -91,7 +95,8 @@ fn positions((expression, encoding): Expression<'_>, lanes: u32, frame: &Frame<'
 /// Returns the elements of a vector of program locations.
 fn elements(vector: &Location, lanes: u32, machine: &dyn Machine) -> Result<Vec<Position>, Reason> {
     let mut positions = Vec::with_capacity(lanes as usize);
-    // All active lanes have their location in the same register, so its value is read once.
+    // The location expression gives all active lanes the same register as position, so the register's value
+    // is read only once.
     let mut last: Option<(Register, Position)> = None;
     for part in vector.parts(u128::from(LOCATION_BITS) * u128::from(lanes))? {
         // Adjacent elements without a location are one part.

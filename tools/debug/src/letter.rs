@@ -44,7 +44,7 @@ impl Letter {
         LETTERS.iter().find(|row| row.0 == letter).map(|row| row.1)
     }
 
-    /// Formats little-endian bytes. As in GDB, formats other than `f` show the bits of a float.
+    /// Formats little-endian bytes as a number. As in GDB, every format except `f` shows a float by its bits.
     pub fn text(self, bytes: &[u8]) -> String {
         let bits = || bytes.iter().rev().map(|byte| format!("{byte:08b}")).collect::<String>();
         match self {

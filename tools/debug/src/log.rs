@@ -4,7 +4,8 @@ use crate::expr::{Evaluator, Problem};
 use crate::program::Program;
 use sim::Stopped;
 
-/// Returns the message for a lane; without a lane, for the first active lane.
+/// Returns the log message with the values of its expressions in a lane. If no lane is given, the first
+/// active lane is used.
 pub(crate) fn text(log: &str, at: &Stopped<'_>, program: &Program, lane: Option<u32>) -> String {
     let lane = lane.unwrap_or(at.exec().trailing_zeros() & 63);
     let evaluator = Evaluator::new(at, program, lane, 0);
@@ -14,7 +15,7 @@ pub(crate) fn text(log: &str, at: &Stopped<'_>, program: &Program, lane: Option<
     })
 }
 
-/// Checks that the expressions of a message make sense at the evaluator's address.
+/// Checks that the expressions of a log message can be evaluated at the evaluator's address.
 pub(crate) fn check(log: &str, evaluator: &Evaluator<'_>) -> Result<(), Problem> {
     let mut wrong = None;
     fill(log, |expression| {
@@ -25,7 +26,7 @@ pub(crate) fn check(log: &str, evaluator: &Evaluator<'_>) -> Result<(), Problem>
     wrong.map_or(Ok(()), Err)
 }
 
-/// Replaces each expression in braces by its value; text after an unclosed brace stays.
+/// Replaces each expression in braces by its value. Text after a brace that is not closed is not changed.
 fn fill(log: &str, mut value: impl FnMut(&str) -> String) -> String {
     let mut text = String::new();
     let mut rest = log;

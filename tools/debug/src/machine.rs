@@ -1,4 +1,5 @@
-//! A stopped wave as location expressions of debug information read it.
+//! The state of a stopped wave (registers, memory, call frames) in the form in which location expressions of
+//! debug information read it.
 
 use crate::pending::register_of;
 use dwarf::{
@@ -18,12 +19,12 @@ pub(crate) struct Frame<'a> {
     known: Option<Known<'a>>,
     /// `DW_AT_frame_base` of the function.
     pub base: Option<(&'a [u8], dwarf::Encoding)>,
-    /// The object's call frame information, from which the location of the frame is computed.
+    /// Call frame information of the object, from which the address of the call frame is computed.
     pub frames: Option<&'a Frames>,
-    /// Whether a read of a vector register returns the lane's dword. This holds for expressions without the
-    /// extensions for lanes, because such expressions know no lanes.
+    /// Whether a read of a vector register returns only the current lane's dword. This is so for location
+    /// expressions without the extensions for lanes, because such expressions cannot select a lane.
     pub has_own_dword: bool,
-    /// Row of the call frame information for this address, if it is known already.
+    /// Row of the call frame information for the wave's address, if it has been looked up already.
     pub row: Option<&'a Row>,
     /// Records the registers that are read, if it is given.
     pub read: Option<&'a RefCell<Vec<Reg>>>,
@@ -32,12 +33,12 @@ pub(crate) struct Frame<'a> {
     entry: Entry<'a>,
 }
 
-/// What an evaluation has asked for so far. The result can depend only on what was asked for.
+/// Kinds of state that an evaluation has read so far. The result can depend only on state of these kinds.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
-    /// Whether something was asked for that can differ from lane to lane.
+    /// Whether state that can differ from lane to lane was read.
     pub lane: bool,
-    /// Whether registers, memory or frames were asked for, which can differ from stop to stop.
+    /// Whether registers, memory or frames were read, whose contents can differ from stop to stop.
     pub state: bool,
 }
 
@@ -82,7 +83,7 @@ impl<'a> Frame<'a> {
         Frame { known, frames, entry: Entry { at, lane, program }, ..Frame::registers_of(at, lane) }
     }
 
-    /// Creates a frame that knows only the registers and memory of a wave.
+    /// Creates a frame with the registers and the memory of a wave only, without debug information.
     pub(crate) fn registers_of(at: &'a Stopped<'a>, lane: u32) -> Frame<'a> {
         Frame {
             at,
@@ -121,7 +122,7 @@ impl<'a> Frame<'a> {
         self.at.scalar(u16::try_from(number).ok()?)
     }
 
-    /// Returns the row of the call frame information for this address.
+    /// Returns the row of the call frame information for the wave's address.
     fn row(&self) -> Option<(Cow<'a, Row>, &'a Common)> {
         let (frames, address) = (self.frames?, self.at.address());
         let common = frames.around(address).map(|frame| frames.common_of(frame))?;
@@ -131,7 +132,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Sets in `mask` the bits of a location in a register or in memory that no instruction has written.
+    /// Sets in `mask` the bits that no instruction has written, for a location in a register or in memory.
     pub(crate) fn undefined(&self, location: &Location, mask: &mut [u8]) {
         let first = (location.bit / 8) as u64;
         for (at, byte) in (first..).zip(mask) {
@@ -184,7 +185,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Returns the dword of LDS or private memory that contains a byte; `None` for other memories.
+/// Returns the dword of LDS or private memory that contains the byte at an address; `None` for other
+/// memories.
 fn dword_of(space: AddressSpace, at: u64, lane: u32) -> Option<Dword> {
     let number = |at: u64| usize::try_from(at / 4).unwrap_or(usize::MAX);
     match space {
@@ -206,7 +208,8 @@ enum Dwords<'a> {
     Scalar([u32; 2], usize),
     /// One dword per lane.
     Lanes(&'a [u32; 64]),
-    /// The dword of the current lane, at index 0; the other dwords are 0.
+    /// A vector register of which only the current lane's dword is known. It is at index 0; the other dwords
+    /// are 0.
     Own(u32),
 }
 
@@ -219,7 +222,8 @@ impl Dwords<'_> {
         }
     }
 
-    /// Copies bytes of the register, starting at byte `first`; `None` if the register has too few.
+    /// Copies bytes of the register, starting at byte `first`; returns `None` if the register has too few
+    /// bytes.
     fn copy(&self, first: usize, bytes: &mut [u8]) -> Option<()> {
         let (mut at, mut rest) = (first, bytes);
         while !rest.is_empty() {
@@ -239,7 +243,7 @@ impl Machine for Frame<'_> {
         dwords.and_then(|dwords| dwords.copy(0, bytes)).ok_or(Reason::Need(Need::Register(register)))
     }
 
-    /// Reads only this part of the register, without converting the dwords of all lanes.
+    /// Reads bytes of a register, starting at byte `first`, without converting the dwords of all lanes.
     fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
         let facts = register.facts().ok_or(Reason::Register(register.0))?;
         let dwords = self.dwords(facts).ok_or(Reason::Need(Need::Register(register)))?;
@@ -272,8 +276,9 @@ impl Machine for Frame<'_> {
         Ok(self.own_lane())
     }
 
-    /// Computes the canonical frame address from call frame information. Without the extensions it is a plain
-    /// number, and the operation that uses it says in which address space it is.
+    /// Computes the canonical frame address from call frame information. Without the DWARF extensions, the
+    /// address is a plain number without an address space; the operation that uses it chooses the address
+    /// space.
     fn cfa(&self) -> Result<Location, Reason> {
         let missing = || Reason::Need(Need::Cfa);
         let (row, common) = self.row().ok_or_else(missing)?;
@@ -289,9 +294,9 @@ impl Machine for Frame<'_> {
         })
     }
 
-    /// Finds the location of a register at function entry from call frame information. A kernel's initial
-    /// registers are not saved anywhere; only EXEC is known, because the emulator keeps the lanes that it has
-    /// launched.
+    /// Finds the location at which a register's value from the entry of the function is saved, using call
+    /// frame information. The initial registers of a kernel are not saved anywhere. Only EXEC is known,
+    /// because the emulator remembers with which lanes it has launched the wave.
     fn entry_register(&self, register: Register) -> Result<Location, Reason> {
         let missing = || Reason::Need(Need::EntryRegister(register));
         let (row, common) = self.row().ok_or_else(missing)?;
@@ -308,9 +313,9 @@ impl Machine for Frame<'_> {
         })
     }
 
-    /// Converts the frame base to a lane's private address. A call frame is in the wave's scratch, so the
-    /// lane's offset is the wave's offset divided by the number of lanes. LLVM's frame base is a scalar
-    /// register that holds the wave's offset.
+    /// Converts the frame base to an address in the lane's private memory. LLVM's frame base is a scalar
+    /// register that holds the offset of the call frame in the scratch memory of the wave. The lane's address
+    /// is this offset divided by the number of lanes.
     fn frame_base(&self) -> Result<Location, Reason> {
         let (expression, encoding) = self.base.ok_or(Reason::Need(Need::FrameBase))?;
         let base = dwarf::frame_base(expression, encoding, self).map_err(|error| error.reason)?;
@@ -349,8 +354,9 @@ impl Machine for Frame<'_> {
         self.known(Need::Type(offset))?.base_type(offset)
     }
 
-    /// Returns an address from the address table. Code addresses are relative to the load base; LLVM also
-    /// puts LDS addresses there, which are small numbers.
+    /// Returns an entry of the address table (`.debug_addr`) as an address in memory. Code addresses are
+    /// relative to the load base. LLVM also puts LDS addresses there, which are small numbers and need no
+    /// base.
     fn address(&self, index: u64) -> Result<u64, Reason> {
         self.known(Need::Address(index))?.address(index)
     }

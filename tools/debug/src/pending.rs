@@ -1,12 +1,12 @@
-//! Values that are not available yet, because an outstanding memory operation has not written their
+//! Finds values that are not available yet, because an outstanding memory operation has still to write their
 //! registers.
 
 use dwarf::{Bank, Storage};
 use isa::Reg;
 use sim::{InFlight, Stopped};
 
-/// Adds the registers of a location to `all`. The depth of nested composites is bounded by the code that
-/// reads them.
+/// Adds the registers that a location uses to `all`. The recursion is bounded, because the code that reads
+/// locations limits the nesting of composite location descriptions.
 pub(crate) fn registers_of(storage: &Storage, all: &mut Vec<Reg>) {
     match storage {
         Storage::Register(register) => {
@@ -20,7 +20,8 @@ pub(crate) fn registers_of(storage: &Storage, all: &mut Vec<Reg>) {
     }
 }
 
-/// Returns the register with a number in a bank; `None` for a bank that memory operations do not write.
+/// Returns the register with this number in a bank of registers; `None` for a bank that memory operations
+/// never write.
 pub(crate) fn register_of(bank: Bank, number: u32) -> Option<Reg> {
     let first = match bank {
         Bank::Sgpr => 0,
@@ -39,7 +40,8 @@ pub(crate) fn wait(at: &Stopped<'_>, registers: &[Reg]) -> Option<String> {
     }
     let InFlight { operations, .. } = at.in_flight()?;
     let writes = operations.iter().filter(|one| registers.iter().any(|register| one.is_to_write(*register)));
-    // The lowest count of a counter waits for all the operations of that counter.
+    // Each counter is listed once, with its lowest count: waiting for that count completes all the operations
+    // concerned.
     let mut waits: Vec<(&str, u32)> = Vec::new();
     for &(counter, count) in writes.flat_map(|operation| &operation.waits) {
         match waits.iter_mut().find(|(name, _)| *name == counter.name()) {

@@ -1,7 +1,7 @@
-//! Finds the addresses of a place of the source: where a breakpoint at a line or a function is.
-//!
-//! The rules are GDB's. A function begins where its prologue ends. A line without code stands for the next
-//! line that has code, unless another function begins between the two lines.
+//! Finds the code addresses for a place of the source, such as a line or a function, at which a breakpoint is
+//! set.  The rules are those of GDB. A breakpoint at a function is set where the function's prologue ends. A
+//! line without code stands for the next line that has code, unless another function begins between the two
+//! lines.
 
 use crate::expr::Problem;
 use crate::program::{Line, Program, parse_address};
@@ -37,8 +37,8 @@ impl<'a> Place<'a> {
 }
 
 impl Program {
-    /// Returns the addresses of a place in the code: a line, `file:line`, a function or `*address`. A line
-    /// without a file is in the file of `here`.
+    /// Returns the addresses at which a breakpoint at a place is set. A place is a line, `file:line`, a
+    /// function or `*address`. A line without a file refers to the file of `here`.
     ///
     /// # Errors
     /// There is no such place.
@@ -68,7 +68,8 @@ impl Program {
         }
     }
 
-    /// Returns where a line begins, or the next line of the same function that has code.
+    /// Returns the addresses at which the code of a line begins. If the line has no code, the next line of
+    /// the same function that has code is used.
     fn addresses_of_line(&self, wanted: Line) -> Result<Vec<u64>, Problem> {
         let number = wanted.line;
         let lines = self.rows.iter().filter_map(|row| row.line).filter(|row| row.file == wanted.file);
@@ -86,8 +87,8 @@ impl Program {
         Ok(self.starts_of(Line { line: next, ..wanted }))
     }
 
-    /// Returns each address where execution enters the code of a line from another line. If a function begins
-    /// with the line, the address is the end of the function's prologue.
+    /// Returns the addresses at which execution enters the code of a line from another line. If a function
+    /// begins with the line, its first address is replaced by the end of the function's prologue.
     fn starts_of(&self, line: Line) -> Vec<u64> {
         let mut before = None;
         let mut starts = Vec::new();
@@ -105,7 +106,8 @@ impl Program {
         starts
     }
 
-    /// Returns where a function begins: the end of its prologue, and the start of each inlined copy.
+    /// Returns the addresses at which a breakpoint at a function is set: the end of the function's prologue,
+    /// and the start of each inlined copy.
     fn addresses_of_function(&self, name: &str) -> Vec<u64> {
         let own = self.function(name).map(|function| self.body_of(function.start, function.end));
         let mut addresses: Vec<u64> = own.into_iter().chain(self.instances_of(name)).collect();
@@ -123,8 +125,8 @@ impl Program {
             let (start, end) = *die.ranges().first()?;
             Some(if die.tag == "DW_TAG_subprogram" { self.body_of(start, end) } else { start })
         };
-        // The index lists functions and inlined functions (DWARF 5, section 6.1.1.1). Without an index all
-        // entries are searched.
+        // The name index of the debug information lists functions and inlined functions (DWARF 5, section
+        // 6.1.1.1). Without an index, all entries are searched.
         match &self.names {
             Some(names) => {
                 let named = names.find(name).iter().filter_map(|named| info.entry(named.entry));
@@ -134,9 +136,10 @@ impl Program {
         }
     }
 
-    /// Returns where a breakpoint at a function stops: where the line table marks the end of the prologue;
-    /// else at the second row of the line table, because the code before it moves parameters to their places;
-    /// else where the function begins.
+    /// Returns the address for a breakpoint at a function whose code is from `start` to `end`. If the line
+    /// table marks the end of the prologue, it is that address. Otherwise it is that of the second row of the
+    /// line table, because the code before it moves parameters to their places; if there is no second row, it
+    /// is `start`.
     fn body_of(&self, start: u64, end: u64) -> u64 {
         let first = self.prologue_ends.partition_point(|&address| address < start);
         let marked = self.prologue_ends.get(first).copied();

@@ -1,22 +1,23 @@
 //! Which lanes of a wave execute the source line of the wave's current instruction.
 //!
 //! # Idea
-//! EXEC alone does not say it. Compilers make lanes active again with an instruction that may belong to any
-//! line: at the start of the code for which the lanes have waited, or at the end of the code that they have
-//! skipped. Therefore the unit is the *run*: contiguous code of one line. A lane takes part in a run if the
-//! lane is active when the wave enters the run, or becomes active before an instruction does work for any
-//! lane, or an instruction of the run does work for it. A lane that is active only while branches or masks
-//! are computed does not take part. In code that only chooses which lanes are active, no lane takes part.
+//! EXEC alone does not answer this question. Compilers make lanes active again with an instruction that may
+//! belong to any line: at the start of the code for which the lanes have waited, or at the end of the code
+//! that they have skipped. Therefore the unit is the *run*: contiguous code of one line. A lane takes part in
+//! a run if the lane is active when the wave enters the run, or becomes active before an instruction does
+//! work for any lane, or an instruction of the run does work for it. A lane that is active only while
+//! branches or masks are computed does not take part. In code that only chooses which lanes are active, no
+//! lane takes part.
 //!
-//! Where all lanes are active only so that registers are saved or loaded (whole wave mode), the lanes that
-//! were active before count.
+//! In code that makes all lanes active only to save or load registers (whole wave mode), the lanes that were
+//! active before take part.
 
 use crate::instruction::Instruction;
 
 /// The lanes that execute the current line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Presence {
-    /// Address at which the wave entered the run, and the start and end of the run.
+    /// Address at which the wave entered the current run (`entry`), and the start and end address of the run.
     entry: u64,
     run: (u64, u64),
     depth: usize,
@@ -28,10 +29,10 @@ pub(crate) struct Presence {
     own: u64,
     /// Lanes that take part from the current instruction on.
     pub new: u64,
-    /// Whether the wave has entered the run at its start and no instruction of the run has done work for a
-    /// lane yet.
+    /// Whether the wave has entered the run at its first instruction, and no instruction of the run has done
+    /// work for a lane yet.
     is_head: bool,
-    /// Lanes that were active before whole wave mode, while it lasts.
+    /// While whole wave mode lasts, the lanes that were active before it; otherwise `None`.
     before: Option<u64>,
     /// `works` and `is_whole` of the last [`Instruction`].
     works: bool,
@@ -39,8 +40,8 @@ pub(crate) struct Presence {
 }
 
 impl Presence {
-    /// Updates the state for an instruction that the wave is about to execute, with its address, EXEC, the
-    /// depth of the call stack and its ordinal.
+    /// Updates the state for the instruction that the wave is about to execute. The arguments give the
+    /// instruction with its address, EXEC, the depth of the call stack and its ordinal.
     pub(crate) fn comes_to(
         &mut self,
         instruction: &Instruction,
@@ -72,8 +73,9 @@ impl Presence {
         self.active & self.own
     }
 
-    /// Returns the lanes that arrive at one of `places` with the instruction at `address`: the instruction is
-    /// at one of the places, or the lanes join a run in which the wave has already passed one of the places.
+    /// Returns the lanes that arrive at one of the addresses `places` with the instruction at `address`. They
+    /// arrive if the instruction is at one of the places, or if they join a run in which the wave has already
+    /// passed one of the places.
     pub(crate) fn arriving(&self, places: &[u64], address: u64) -> u64 {
         if places.contains(&address) {
             return self.here();
@@ -82,8 +84,8 @@ impl Presence {
         if is_past { self.new } else { 0 }
     }
 
-    /// Returns the lanes that begin the line with this instruction: a statement begins there, or the lanes
-    /// join the run there.
+    /// Returns the lanes for which the source line begins with this instruction, because a statement begins
+    /// there or because the lanes join the run there.
     pub(crate) fn beginning(&self, begins: bool, address: u64) -> u64 {
         match (begins, self.entry == self.run.0 && address != self.entry) {
             (true, _) => self.here(),

@@ -1,4 +1,5 @@
-//! What an object says of its code: functions, source lines, and debug information, if it has any.
+//! What is known about an object's code: functions, source lines, and debug information if the object has
+//! any.
 
 use crate::expr::Language;
 use crate::variables::Scope;
@@ -27,7 +28,8 @@ pub struct Line {
     pub line: u32,
 }
 
-/// A row of the line table that begins a statement, or (`line` is `None`) code without a line.
+/// A row of the line table at which a statement begins. If `line` is `None`, the code from this row on has no
+/// source line.
 pub(crate) struct Row {
     pub address: u64,
     pub line: Option<Line>,
@@ -43,7 +45,7 @@ pub struct Program {
     pub(crate) prologue_ends: Vec<u64>,
     /// Names of source files.
     pub files: Vec<String>,
-    /// Text lines of the source files; `None` for a file that could not be read.
+    /// Lines of each source file's text; `None` for a file that could not be read.
     sources: Vec<Option<Vec<String>>>,
     /// Entries of the object's debug information.
     pub info: Option<DebugInfo>,
@@ -89,7 +91,7 @@ impl Program {
                 });
                 Line { file, line: place.line }
             });
-            // If several rows have the same address, the last one is valid.
+            // If the line table has several rows with the same address, the last row is valid.
             program.rows.pop_if(|row| row.address == address);
             program.rows.push(Row { address, line });
         }
@@ -113,12 +115,14 @@ impl Program {
         self.functions.iter().find(|function| function.name == name)
     }
 
-    /// Returns the debug information in scope at an address; `level` as in [`Scope::new`].
+    /// Returns the debug information that is in scope at an address; `level` selects an inlined function as
+    /// in [`Scope::new`].
     pub(crate) fn scope(&self, address: u64, level: usize) -> Option<Scope<'_>> {
         self.info.as_ref().map(|info| Scope::new((info, self.frames.as_ref()), address, level))
     }
 
-    /// Returns the language of the code at an address; kernc if the object does not say.
+    /// Returns the source language of the code at an address; kernc if the debug information does not name
+    /// the language.
     pub(crate) fn language(&self, address: u64) -> Language {
         let Some(info) = &self.info else { return Language::Kernc };
         let around = info.around(address);
@@ -193,8 +197,8 @@ impl Program {
         self.sources.get(file)?.as_deref()
     }
 
-    /// Returns the index of the file with this name, or with a path that ends in the name. Without a name,
-    /// returns the file of the first line.
+    /// Returns the index of the source file with this name, or with a path that ends in the name. Without a
+    /// name, returns the file of the first row of the line table that has a source line.
     pub fn file(&self, name: Option<&str>) -> Option<usize> {
         let Some(name) = name else {
             return self.rows.iter().find_map(|row| row.line).map(|line| line.file);

@@ -1,4 +1,5 @@
-//! A debugged dispatch: decides where waves stop, and carries out what the front end decides there.
+//! A debugged dispatch: decides where waves stop, and carries out the action that the front end chooses at
+//! each stop.
 //!
 //! The instructions of all waves are numbered together in the order of their execution, from 1. The number of
 //! an instruction is its *ordinal*. Runs of the same dispatch execute the same instructions in the same
@@ -14,7 +15,8 @@ use sim::{Debugger, Fault, Go, Report, Stopped, Write};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Number of the latest schedule choices of weak mode that are kept for the front end.
+/// Limit on the number of schedule choices (weak mode) that are kept for the front end; older choices are
+/// dropped.
 const CHOICES: usize = 64;
 
 /// Length of a step.
@@ -24,10 +26,11 @@ pub enum Step {
     Instruction,
     /// To another line; the step enters functions that are called.
     Line,
-    /// To another line; a function that is called runs to its return as part of the step.
+    /// Step to another line. If the line calls a function, the function runs to its return as part of the
+    /// step.
     Over,
-    /// To a later line of this function, or to its caller; loops and functions that are called run as part of
-    /// the step.
+    /// Step to a later line of this function, or to its caller. Loops and called functions run as part of the
+    /// step.
     Past,
     /// Until the function returns.
     Out,
@@ -40,24 +43,23 @@ pub enum Action {
     Continue,
     /// Step the wave, or the lane that was chosen.
     Step(Step),
-    /// Run to the next choice that the schedule of weak mode makes.
+    /// Run until the schedule of weak mode makes its next choice.
     Choice,
     /// Execute one instruction of the wave with this number in the same group.
     StepWave(u32),
-    /// Run once until one of these addresses is reached or the function returns.
+    /// Run until one of these addresses is reached or the current function returns.
     Until(Vec<u64>),
-    /// Step backwards: by an instruction, by a line, or by a line without entering functions that were
-    /// called.
+    /// Step backwards: by an instruction, by a line, or by a line without entering called functions.
     Back(Step),
     /// Go back to the last stop at a breakpoint or watchpoint before this one, or to the beginning.
     BackToBreakpoint,
     /// Go to the instruction with this ordinal.
     To(u64),
-    /// After a stop for [`Reason::Asked`], continue what was in progress before that stop; after any other
-    /// stop, run to the next breakpoint.
+    /// Continue. After a stop for [`Reason::Asked`], this continues the step or run that was in progress
+    /// before that stop; after any other stop, it runs to the next breakpoint.
     Resume,
-    /// Carry out these writes, which [`Stop::set`] returned, without executing an instruction; then call the
-    /// front end again with [`Reason::Set`].
+    /// Carry out these writes to registers and memory, which [`Stop::set`] returned, without executing an
+    /// instruction; then call the front end again with [`Reason::Set`].
     Set(Vec<Write>),
     /// Run to the end of the dispatch without stopping again.
     Detach,
@@ -67,11 +69,11 @@ pub enum Action {
 
 /// The debugger's user interface.
 pub trait FrontEnd: Send {
-    /// Called when a wave has stopped. Returns how the dispatch goes on.
+    /// Called when a wave has stopped. Returns how the dispatch continues.
     fn stopped(&mut self, stop: &mut Stop<'_>) -> Action;
 
-    /// Returns whether the front end wants a stop while the dispatch runs. The session calls it before each
-    /// instruction, so it has to be cheap.
+    /// Returns whether the front end wants the dispatch to stop, for example because the user has asked for
+    /// it. The session calls this before each instruction, so it has to be cheap.
     fn is_waiting(&mut self) -> bool {
         false
     }
@@ -79,8 +81,8 @@ pub trait FrontEnd: Send {
     /// Called with the text of a breakpoint that logs a message instead of stopping the wave.
     fn logged(&mut self, _text: &str) {}
 
-    /// Called when the dispatch has ended without [`Action::Quit`]. Returns whether the front end wants a
-    /// stop at its last instruction, for [`Reason::Ended`].
+    /// Called when the dispatch has ended for a reason other than [`Action::Quit`]. Returns whether the front
+    /// end wants a stop at the last instruction, for [`Reason::Ended`].
     fn stays(&mut self) -> bool {
         false
     }
@@ -119,9 +121,11 @@ enum Want {
     Choice,
     /// The instruction with this ordinal.
     Ordinal(u64),
-    /// The last instruction, by its ordinal, of a dispatch that has ended once and is run again.
+    /// Stop at the last instruction (given by its ordinal) of a dispatch that has ended once and is run
+    /// again.
     Last(u64),
-    /// The last stop at a breakpoint before the instruction `limit`; `found` is the latest such stop so far.
+    /// Find the last stop at a breakpoint before the instruction `limit`, and then go there. `found` is the
+    /// latest such stop so far.
     LastBefore {
         limit: u64,
         found: Option<u64>,
@@ -138,7 +142,7 @@ pub(crate) struct State {
     pub wave: Option<u32>,
     /// Lane for which the wave has stopped.
     pub focus: Option<u32>,
-    /// Messages of breakpoints that the front end has not received yet.
+    /// Log messages of breakpoints that have not been passed to the front end yet.
     logs: Vec<String>,
     /// Identifiers of the breakpoints that stop the wave here.
     hit: Vec<u32>,
@@ -148,25 +152,26 @@ pub(crate) struct State {
     pub choices: VecDeque<String>,
     ids: u32,
     want: Want,
-    /// Facts about the instructions that waves have reached, by address.
+    /// Facts about each instruction that a wave has reached, by the instruction's address.
     instructions: FxHashMap<u64, Instruction>,
     /// Values that the user has set, each with the ordinal of the instruction before which it was set, in
     /// that order. The session sets the same values again when the dispatch is run again.
     set: Vec<(u64, Vec<Write>)>,
-    /// Writes to carry out at this instruction; `is_setting` says whether the front end is called after the
-    /// writes.
+    /// Writes to carry out at the current instruction; `is_setting` says whether the front end is called
+    /// after them.
     due: Vec<Write>,
     is_setting: bool,
     /// Wave and address of the last instruction.
     last: Option<(Who, u64)>,
     again: bool,
     quit: bool,
-    /// Ordinal of the instruction at which the dispatch has failed; set after the front end has seen the
-    /// failure.
+    /// Ordinal of the instruction at which the dispatch has failed. It is set after the failure has been
+    /// shown to the front end.
     failed: Option<u64>,
-    /// Whether the dispatch has ended and the wave has stopped at its last instruction.
+    /// Whether the dispatch has ended and a wave is stopped at its last instruction.
     is_at_end: bool,
-    /// Whether the front end was called at the end of the dispatch and has left it.
+    /// Whether the front end was called at the end of the dispatch and has returned from that stop without
+    /// going back.
     has_left: bool,
 }
 
@@ -184,8 +189,8 @@ impl State {
         self.waves.entry(Who::of(at)).or_default().comes_to(at, instruction, self.ordinal);
     }
 
-    /// Returns the reason for a stop if the last instruction has changed a watched place. Looks at all
-    /// watchpoints, so that each remembers its new value.
+    /// Returns the reason for a stop if the last instruction has changed a watched value. Reads the memory of
+    /// all watchpoints, so that each remembers its new value.
     fn changed(&mut self, at: &Stopped<'_>, program: &Program) -> Option<Reason> {
         let by = self.last;
         let mut first = None;
@@ -202,7 +207,7 @@ impl State {
         first
     }
 
-    /// Returns the reason for a stop if the wave has reached a breakpoint. Looks at all breakpoints, so that
+    /// Returns the reason for a stop if the wave has reached a breakpoint. Visits all breakpoints, so that
     /// each counts the arrival.
     fn hit(&mut self, at: &Stopped<'_>, program: &Program) -> Option<Reason> {
         let (chosen, ordinal) = (self.lane, self.ordinal);
@@ -238,7 +243,7 @@ impl State {
         let (who, address) = (Who::of(at), at.address());
         let wave = self.waves.get(&who)?;
         let (depth, presence) = (wave.calls.len(), &wave.presence);
-        // Parked lanes have not moved, so only lanes that are at the instruction complete a step.
+        // Parked lanes have not moved, so a step is complete only for lanes that execute the instruction.
         let counts = |lanes: u64| self.lane.map_or(lanes != 0, |lane| lanes >> lane & 1 != 0);
         match &self.want {
             Want::Begin => Some(Reason::Begin),
@@ -271,14 +276,15 @@ impl State {
         }
     }
 
-    /// Returns the reason for which the wave stops here, or `None` if it does not stop.
+    /// Returns the reason for which the wave stops before this instruction, or `None` if it does not stop.
     fn reason(&mut self, at: &Stopped<'_>, program: &Program) -> Option<Reason> {
         self.hit.clear();
         let changed = self.changed(at, program);
         match &self.want {
             Want::End => None,
             Want::Ordinal(_) | Want::Last(_) => {
-                // While the dispatch is replayed, breakpoints only count their arrivals.
+                // While the dispatch is run again to reach an earlier instruction, breakpoints count their
+                // arrivals but do not stop.
                 self.hit(at, program);
                 (self.focus, self.logs) = (None, Vec::new());
                 self.arrived(at)
@@ -304,20 +310,22 @@ impl State {
         }
     }
 
-    /// Goes to the instruction `ordinal`: forwards, or by a new run from the beginning.
+    /// Goes to the instruction with the ordinal `ordinal`: forwards, or by running the dispatch again from
+    /// its beginning.
     fn go_to(&mut self, ordinal: u64) -> Go {
         self.again = ordinal <= self.ordinal;
         self.want = Want::Ordinal(ordinal.max(1));
         if self.again { Go::End } else { Go::On }
     }
 
-    /// Returns the writes that the user has made before the instruction `ordinal`, in their order.
+    /// Returns the writes that the user has made before the instruction with this ordinal, in their order.
     fn set_before(&self, ordinal: u64) -> Vec<Write> {
         let own = self.set.iter().filter(|(other, _)| *other == ordinal);
         own.flat_map(|(_, writes)| writes.iter().cloned()).collect()
     }
 
-    /// Returns whether the wave may stop here: not while the session goes to another instruction.
+    /// Returns whether a wave may stop here. It may not while the session is on its way to another
+    /// instruction.
     fn may_stop(&self) -> bool {
         !matches!(self.want, Want::End | Want::Ordinal(_) | Want::Last(_) | Want::LastBefore { .. })
     }
@@ -328,7 +336,7 @@ impl State {
         let chosen = self.wave.take().and_then(|wave| at.wave_of_group(wave));
         let at = chosen.as_ref().unwrap_or(at);
         let who = Who::of(at);
-        // Another wave of the group may not have executed an instruction yet.
+        // Another wave of the group may not have executed an instruction yet, and then has no state.
         let wave = self.waves.get(&who);
         let (depth, now) = (wave.map_or(0, |wave| wave.calls.len()), self.ordinal);
         // At the end of the dispatch the wave has executed its last instruction, so only actions that go back
@@ -346,7 +354,8 @@ impl State {
             Action::StepWave(wave) => self.want = Want::Instruction(Who { wave, ..who }),
             Action::Step(Step::Instruction) => self.want = Want::Instruction(who),
             Action::Step(step @ (Step::Line | Step::Over | Step::Past)) => {
-                // A parked lane is not in this line, so its step has no line to start from.
+                // If the chosen lane is parked, it is not in this line, so its step has no line to start
+                // from.
                 let here = wave.map_or_else(|| at.exec(), |wave| wave.presence.here());
                 let is_here = self.lane.is_none_or(|lane| here >> lane & 1 != 0);
                 let from = program.line_at(at.address()).filter(|_| is_here);
@@ -371,7 +380,8 @@ impl State {
             }
             Action::To(ordinal) => return self.go_to(ordinal),
             Action::Set(writes) => {
-                // Values that were set after this instruction belong to an execution that no longer happens.
+                // Writes that the user made after this instruction are dropped, because the execution after
+                // this point will be different.
                 self.set.retain(|(ordinal, _)| *ordinal <= now);
                 self.set.push((now, writes.clone()));
                 (self.due, self.is_setting) = (writes, true);
@@ -406,8 +416,8 @@ impl State {
     }
 }
 
-/// Returns whether the second place comes after the first in the same function, or is in a function into
-/// which the first is inlined. A place is a line and the number of functions that are inlined around it.
+/// Returns whether the second position comes after the first in the same function, or is in a function into
+/// which the first is inlined. A position consists of a line and the number of inlined functions around it.
 fn is_past((from, inlined): (Option<Line>, usize), (line, around): (Option<Line>, usize)) -> bool {
     match (from, line) {
         (Some(from), Some(line)) if around == inlined => line.file == from.file && line.line > from.line,
@@ -461,13 +471,13 @@ impl Session {
         &self.program
     }
 
-    /// Makes the dispatch run to the next breakpoint instead of stopping at the first instruction; with
+    /// Makes the dispatch run to the next breakpoint instead of stopping at the first instruction. With
     /// `to_the_end`, the dispatch does not stop at all.
     pub fn run_on(&self, to_the_end: bool) {
         self.inner().state.want = if to_the_end { Want::End } else { Want::Nothing };
     }
 
-    /// Calls `change` with the breakpoints, before the dispatch begins.
+    /// Calls `change` with access to the breakpoints, before the dispatch begins.
     pub fn with_breakpoints<T>(&self, change: impl FnOnce(Breakpoints<'_>) -> T) -> T {
         change(Breakpoints { program: &self.program, state: &mut self.inner().state, here: None })
     }
@@ -476,8 +486,9 @@ impl Session {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether the caller has to run the dispatch again from its beginning with the same arguments.
-    /// The caller asks when the dispatch has ended. If so, the session forgets the state of the waves.
+    /// Returns whether the caller must run the dispatch again from its beginning with the same arguments. The
+    /// caller asks when the dispatch has ended. If the result is true, the session has forgotten the state of
+    /// the waves.
     pub fn wants_again(&self) -> bool {
         let state = &mut self.inner().state;
         if let Want::LastBefore { found, .. } = state.want
@@ -493,8 +504,8 @@ impl Session {
         again
     }
 
-    /// Returns whether the front end may be called at the end of a dispatch that has ended without a request
-    /// of the user. It may not after [`Action::Detach`], nor if it was already called where the dispatch
+    /// Returns whether the front end may be called at the end of a dispatch. It may be if the dispatch ended
+    /// by itself, and not after [`Action::Detach`] or if the front end was already called where the dispatch
     /// failed.
     pub fn may_stay(&self) -> bool {
         let state = &self.inner().state;
@@ -502,9 +513,10 @@ impl Session {
         state.ordinal > 0 && state.want != Want::End && !has_been_heard
     }
 
-    /// Asks the front end whether it wants a stop at the end of the dispatch, and returns its answer. The
-    /// caller asks when the dispatch has ended, if [`Session::may_stay`]. If the answer is yes, the caller
-    /// runs the dispatch again, as for [`Session::wants_again`], and it stops at its last instruction.
+    /// Asks the front end whether it wants a stop at the end of the dispatch, and returns the answer. The
+    /// caller asks when the dispatch has ended and [`Session::may_stay`] is true. If the answer is yes, the
+    /// caller runs the dispatch again, as for [`Session::wants_again`]; it then stops at its last
+    /// instruction.
     pub fn stays(&self) -> bool {
         let Inner { state, front_end } = &mut *self.inner();
         let stays = front_end.stays();
@@ -515,8 +527,8 @@ impl Session {
         stays
     }
 
-    /// Tells the front end that the dispatch has ended and is not run again; `is_well` says whether it ended
-    /// without an error.
+    /// Tells the front end that the dispatch has ended and will not be run again; `is_well` says whether it
+    /// ended without an error.
     pub fn ended(&self, is_well: bool) {
         self.inner().front_end.ended(is_well);
     }
@@ -526,7 +538,8 @@ impl Session {
         self.inner().state.quit
     }
 
-    /// Returns whether the front end was called at the end of the dispatch and has left it there.
+    /// Returns whether the front end was called at the end of the dispatch and has returned from that stop
+    /// without going back.
     pub fn has_left(&self) -> bool {
         self.inner().state.has_left
     }
@@ -555,8 +568,8 @@ impl Debugger for Session {
         if !std::mem::take(&mut state.is_setting) {
             return self.look(at, state, &mut **front_end);
         }
-        // Watchpoints take the values that the user has just set as their old values, so that these writes do
-        // not stop the wave.
+        // Watchpoints remember the values that the user has just set, so that these writes do not stop the
+        // wave.
         state.watchpoints.iter_mut().for_each(|watch| drop(watch.look(at)));
         self.stop(at, Reason::Set, state, &mut **front_end)
     }
@@ -566,7 +579,7 @@ impl Debugger for Session {
     }
 
     fn trapped(&self, at: &Stopped<'_>, why: &Fault) {
-        // The dispatch cannot go on after a fault, but the user can go back.
+        // The dispatch cannot continue after a fault, but the user can go back to an earlier instruction.
         self.wrong(at, Reason::Trapped(Box::new(why.clone())));
     }
 
@@ -586,7 +599,7 @@ impl Debugger for Session {
 }
 
 impl Session {
-    /// Stops the wave before its instruction if there is a reason to. Returns how the dispatch goes on.
+    /// Stops the wave before its instruction if there is a reason. Returns how the dispatch continues.
     fn look(&self, at: &Stopped<'_>, state: &mut State, front_end: &mut dyn FrontEnd) -> Go {
         state.focus = None;
         let reason = state.reason(at, &self.program);
@@ -612,8 +625,8 @@ impl Session {
         state.go(action, at, &self.program)
     }
 
-    /// Stops at an instruction that is wrong. While the session goes to another instruction, such an error
-    /// does not stop the wave.
+    /// Stops the wave at an instruction that causes an error. While the session is on its way to another
+    /// instruction, an error does not stop the wave.
     fn wrong(&self, at: &Stopped<'_>, reason: Reason) -> Go {
         let Inner { state, front_end } = &mut *self.inner();
         if !state.may_stop() {

@@ -1,8 +1,7 @@
-//! All variables of all lanes at one address after the other, for tests of debug information that compare all
-//! values.
-//!
-//! What an object says at an address is looked up once, when the first wave reaches the address. The location
-//! of a variable is computed once for all lanes, unless it depends on the lane.
+//! Reads all variables of all lanes at one address after the other. It is made for tests of debug information
+//! that compare all values.  The debug information for an address is looked up once, when the first wave
+//! reaches the address. The location of a variable is computed once for all lanes, unless it depends on the
+//! lane.
 
 use crate::machine::{Asked, Frame};
 use crate::variables::{Expression, Said, Variable, frame_base, variables};
@@ -23,14 +22,14 @@ pub struct Seen<'a> {
     size: u64,
     unit: usize,
     said: Option<Said<'a>>,
-    /// Location by lane, if the location depends on nothing but the lane.
+    /// Location of the variable for each lane, kept if it depends on nothing but the lane.
     always: OnceLock<Box<[Always]>>,
 }
 
 /// Location of a variable in a lane, the same for each wave that reaches the address.
 type Always = OnceLock<Location>;
 
-/// Largest number of parts of a composite location that is kept.
+/// Limit on the number of parts of a composite location description that is kept.
 const PARTS: usize = 16;
 
 /// Largest number of lanes of a wave.
@@ -50,7 +49,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// An address, and what the object says of it independently of the registers.
+/// An address, and the debug information for it that does not depend on registers or memory.
 struct Place<'a> {
     seen: Vec<Seen<'a>>,
     base: Option<(&'a [u8], Encoding)>,
@@ -69,7 +68,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Facts about the addresses of an object that waves have reached.
+/// Debug information for the addresses of an object that waves have reached.
 pub struct Sights<'a> {
     info: &'a DebugInfo,
     frames: Option<&'a Frames>,
@@ -77,8 +76,8 @@ pub struct Sights<'a> {
 }
 
 impl<'a> Sights<'a> {
-    /// Creates an empty set for an object; call frame information is needed to find variables in a call
-    /// frame.
+    /// Creates an empty set for an object. `frames` is the call frame information, which is needed to find
+    /// variables in a call frame.
     pub fn new(info: &'a DebugInfo, frames: Option<&'a Frames>) -> Sights<'a> {
         Sights { info, frames, places: FxHashMap::default() }
     }
@@ -107,7 +106,7 @@ struct Found {
 /// Where a variable is at a stop.
 enum Located {
     Nowhere,
-    /// At a location that is the same for all lanes, or of which each lane has its part.
+    /// At this location, which is the same for all lanes or consists of a part for each lane.
     At(Found),
     /// At a location that differs from lane to lane.
     ByLane,
@@ -129,9 +128,9 @@ impl<'a> Sight<'a> {
         &self.place.seen
     }
 
-    /// Reads the value of a variable for a lane. Replaces the content of `bytes` by the value, and of `there`
-    /// by a flag per byte that says whether the byte has a location. Both are empty if the variable has no
-    /// value.
+    /// Reads the value of a variable for a lane. Replaces the content of `bytes` by the value, and the
+    /// content of `there` by a flag for each byte that says whether the byte has a location. Both are empty
+    /// if the variable has no value.
     pub fn read(&self, variable: usize, lane: u32, (bytes, there): (&mut Vec<u8>, &mut Vec<bool>)) {
         let read = self.try_read(variable, lane, (bytes, there));
         if read.is_none() {
@@ -190,14 +189,14 @@ impl<'a> Sight<'a> {
         frame.read = Some(&read);
         if let Ok(place) = expression.place(&mut frame) {
             let place = expression.of_lane(&place, lane).unwrap_or(place);
-            // A part without a location is in no register, so a failed read loses nothing.
+            // An error can be ignored: a part of the variable without a location uses no register.
             let _ = place.read_into(8 * seen.size, &frame, (&mut Vec::new(), &mut Vec::new()));
         }
         read.take()
     }
 
-    /// Evaluates a location expression for all lanes: if the evaluation for `lane` does not depend on the
-    /// lane, the result is valid for all.
+    /// Evaluates a location expression for `lane`. If the evaluation does not depend on the lane, the result
+    /// is marked as valid for all lanes.
     fn locate(&self, expression: &Expression<'_>, lane: u32) -> Located {
         match self.find(expression, lane) {
             (_, Asked { lane: true, .. }) => Located::ByLane,
@@ -206,12 +205,14 @@ impl<'a> Sight<'a> {
         }
     }
 
-    /// Evaluates a location expression for a lane. Returns the location and what the evaluation depended on.
+    /// Evaluates a location expression for a lane. Returns the location, and the kinds of state (lane,
+    /// registers, memory) that the evaluation has read.
     fn find(&self, expression: &Expression<'_>, lane: u32) -> (Option<Found>, Asked) {
         let mut frame = self.frame(lane, expression.unit);
         let place = expression.place(&mut frame).ok();
         let asked = frame.asked();
-        // Composite locations of many parts are not kept, because they would take too much memory.
+        // Composite location descriptions with many parts are not kept, because they would take too much
+        // memory.
         let is_small = |place: &Location| match &place.storage {
             Storage::Composite(composite) => composite.parts().len() <= PARTS,
             _ => true,

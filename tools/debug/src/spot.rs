@@ -1,12 +1,12 @@
-//! Where a value is in memory. A place can be written as text and parsed again, because a front end that
-//! watches the value later has only the text.
+//! Locations of values in memory. A location can be written as text and parsed again, because a front end
+//! that asks to watch a value later has only the text.
 
 use crate::waves::Who;
 use sim::{Flat, Stopped};
 use std::fmt;
 use std::str::FromStr;
 
-/// A place in memory, with the wave, lane or group to which the memory belongs.
+/// A location in memory: an address, with the wave, lane or group to which the memory belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// An address of global memory.
@@ -27,7 +27,7 @@ impl Place {
         }
     }
 
-    /// Reads the content of the place. Returns whether the stopped wave can access it.
+    /// Reads the content of the memory location into `bytes`. Returns whether the stopped wave can access it.
     pub(crate) fn read(self, at: &Stopped<'_>, bytes: &mut [u8]) -> bool {
         match self {
             Place::Global(address) => at.read(address, bytes),
@@ -40,8 +40,8 @@ impl Place {
 /// Largest number of bytes that can be watched at once.
 pub const MOST: usize = 1 << 16;
 
-/// A value in memory. Its text is `global:ADDRESS:BYTES`, `lds:X,Y,Z:OFFSET:BYTES` or
-/// `private:X,Y,Z:WAVE:LANE:OFFSET:BYTES`, followed by `:TYPE` if the type is known.
+/// A value in memory: location, size and type. Its text is `global:ADDRESS:BYTES`, `lds:X,Y,Z:OFFSET:BYTES`
+/// or `private:X,Y,Z:WAVE:LANE:OFFSET:BYTES`, followed by `:TYPE` if the type is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
     /// Where the value is.

@@ -1,4 +1,4 @@
-//! A wave that has stopped, with everything that a front end may ask about it.
+//! A stop of a wave, with methods for everything that a front end may ask about it.
 
 use crate::breakpoints::{Breakpoint, Breakpoints, Wanted, Watchpoint};
 use crate::expr::{Content, Evaluator, Parts, Problem, Shown, Ty, UNDEFINED, Value};
@@ -35,22 +35,23 @@ pub enum Reason {
         old: String,
         /// Text of the new value.
         new: String,
-        /// Wave whose instruction changed the value, and the address of that instruction.
+        /// Wave whose instruction changed the watched value, and the address of that instruction.
         by: Option<(Who, u64)>,
     },
     /// A step is complete.
     Step,
     /// The function has returned.
     Finished,
-    /// The dispatch has gone to an instruction by its ordinal, backwards or forwards.
+    /// The dispatch has reached the instruction that the user wanted to go to by its ordinal, backwards or
+    /// forwards.
     Arrived,
-    /// The schedule of weak mode has made this choice for the wave.
+    /// The schedule of weak mode has made a choice for the wave, which this text describes.
     Chosen(String),
-    /// Strict mode has found this error in the instruction. The dispatch ends soon.
+    /// Strict mode has found this error in the instruction. The dispatch will end because of it.
     Found(Box<Report>),
     /// The instruction has failed; the dispatch ends.
     Trapped(Box<Fault>),
-    /// The dispatch has ended. The wave has stopped at its last instruction, after which nothing changes.
+    /// The dispatch has ended. The wave is stopped at its last instruction, and nothing will change any more.
     Ended,
     /// The front end has asked for a stop.
     Asked,
@@ -85,7 +86,7 @@ pub enum Variables {
 pub struct Frame {
     /// Name of the function.
     pub function: String,
-    /// Address in the file of the instruction at which the function is.
+    /// Address in the object file of the instruction at which execution is in this function.
     pub address: u64,
     /// Source line at which the function is, as `file:line`.
     pub line: Option<String>,
@@ -93,12 +94,12 @@ pub struct Frame {
     pub is_inlined: bool,
     /// Number of calls between this function and the innermost one.
     pub(crate) depth: usize,
-    /// Number of inlined functions at the same instruction that are inside this function.
+    /// Number of functions that are inlined into this function at the same instruction.
     pub(crate) level: usize,
 }
 
 impl Frame {
-    /// Creates a frame about which nothing but the name and the source line is known.
+    /// Creates a frame of which only the name of the function and the source line are known.
     pub fn unknown(function: String, line: Option<String>) -> Frame {
         Frame { function, address: 0, line, is_inlined: false, depth: 0, level: 0 }
     }
@@ -108,14 +109,14 @@ impl Frame {
 pub struct Stop<'a> {
     /// Why the wave has stopped.
     pub reason: Reason,
-    /// The wave. In a frame that has called another function, the wave has the registers that it had at the
-    /// call.
+    /// The wave as this function sees it. If the function has called another function, the registers are
+    /// those that the wave had at the call.
     pub at: &'a Stopped<'a>,
     /// The wave with the registers of its innermost frame.
     top: &'a Stopped<'a>,
     /// As `Frame::level`, for the frame that the user looks at.
     level: usize,
-    /// Whether the wave that the user looks at is the one that has stopped.
+    /// Whether the wave that the user has selected is the one that has stopped.
     is_own: bool,
     /// The object.
     pub program: &'a Program,
@@ -139,8 +140,8 @@ impl Stop<'_> {
         Who::of(self.at)
     }
 
-    /// Calls `look` with another wave of the group, given by its number. If no number is given, or the wave
-    /// has ended, calls `look` with the wave that has stopped.
+    /// Calls `look` with another wave of the group selected, given by its number. If no number is given, or
+    /// if that wave has ended, `look` gets the wave that has stopped.
     pub fn on_wave<T>(&mut self, wave: Option<u32>, look: impl FnOnce(&mut Stop<'_>) -> T) -> T {
         let other = wave.and_then(|wave| self.at.wave_of_group(wave));
         let at = other.as_ref().unwrap_or(self.at);
@@ -148,8 +149,9 @@ impl Stop<'_> {
         look(&mut Stop { is_own, ..Stop::new(self.reason.clone(), at, self.program, self.state) })
     }
 
-    /// Calls `look` with a function on the call stack, given by its number in [`Stop::frames`]. The registers
-    /// are the ones that the wave had when the function called another; memory has its present content.
+    /// Calls `look` with a function on the call stack selected, given by its number in [`Stop::frames`]. The
+    /// registers are the ones that the wave had when the function called another; memory has its present
+    /// content.
     ///
     /// # Errors
     /// There is no such function, or its registers are not kept.
@@ -174,9 +176,9 @@ impl Stop<'_> {
         Ok(look(&mut Stop { reason, at, top, level, is_own: self.is_own, program, state: self.state }))
     }
 
-    /// Compares the object's call frame information for a function on the call stack with the registers that
-    /// the wave had at the call. Returns a description of each difference; nothing where the call frame
-    /// information says nothing.
+    /// Checks the object's call frame information for a function on the call stack: compares the caller's
+    /// registers that it describes with the registers that the wave had at the call. Returns a description of
+    /// each difference. Registers that the call frame information does not describe are not compared.
     pub fn misled(&self, number: usize) -> Vec<String> {
         let depth = self.frames().get(number).map_or(0, |frame| frame.depth);
         let calls = self.state.waves.get(&self.who()).map_or(&[][..], |wave| &wave.calls);
@@ -189,7 +191,8 @@ impl Stop<'_> {
         crate::unwinding::misled(self.program, callee, &caller, (self.lane(), call.back))
     }
 
-    /// Returns the registers that the wave had at the call which the frame at `depth` has made.
+    /// Returns the registers that the wave had when the function with the call depth `depth` called the next
+    /// function.
     fn registers_of(&self, depth: usize) -> Option<Arc<Registers>> {
         let calls = &self.state.waves.get(&self.who())?.calls;
         calls.get(calls.len().checked_sub(depth)?)?.registers.clone()
@@ -225,16 +228,13 @@ impl Stop<'_> {
         self.state.wave
     }
 
-    /// Chooses a wave of the group by its number, until a wave stops again. Steps apply to the chosen wave.
+    /// Selects a wave of the group by its number, until a wave stops again. Steps apply to the selected wave.
     pub fn choose_wave(&mut self, wave: u32) {
         self.state.wave = Some(wave);
     }
 
-    /// Chooses the lane that the user looks at and that steps follow; `None` follows whichever lanes are
-    /// active.
-    ///
-    /// # Errors
-    /// The wave has no such lane.
+    /// Selects the lane that the user looks at and that steps follow. With `None`, steps follow the lanes
+    /// that are active.  # Errors The wave has no such lane.
     pub fn choose_lane(&mut self, lane: Option<u32>) -> Result<(), Problem> {
         match lane {
             Some(lane) if lane >= self.at.lanes() => Err(format!("the wave has {} lanes", self.at.lanes())),
@@ -262,7 +262,8 @@ impl Stop<'_> {
         self.shown(&evaluator, evaluator.value(text), letter)
     }
 
-    /// Converts a value for display. A value that is computed from undefined values is shown as `?`.
+    /// Converts a value for display. A value that is computed from bits that no instruction has written is
+    /// shown as `?`.
     fn shown(
         &self,
         evaluator: &Evaluator<'_>,
@@ -282,13 +283,13 @@ impl Stop<'_> {
         Ok(Shown { text, ty, parts: evaluator.parts(&value), spot, pending })
     }
 
-    /// Returns an evaluator for a lane in the function that the user looks at.
+    /// Returns an evaluator for a lane in the function that the user has selected.
     fn evaluator(&self, lane: u32) -> Evaluator<'_> {
         Evaluator::new(self.at, self.program, lane, self.level)
     }
 
-    /// Returns the [`Action::Set`] that gives an expression the value that the user has typed, and that value
-    /// as text.
+    /// Returns the action [`Action::Set`] that gives an expression the value that the user has typed, and the
+    /// new value as text.
     ///
     /// # Errors
     /// The value does not fit, or the expression names nothing that can be written.
@@ -305,7 +306,8 @@ impl Stop<'_> {
         Ok((Action::Set(writes), text))
     }
 
-    /// Returns for each lane the value of an expression, or why it has none, and whether the lane is active.
+    /// Returns three things for each lane: the value of an expression or the reason why it has none, and
+    /// whether the lane is active.
     pub fn across(&self, text: &str, letter: Option<Letter>) -> Vec<(Result<Shown, Problem>, bool)> {
         let mut evaluator = self.evaluator(0);
         let parsed = evaluator.parse(text);
@@ -317,7 +319,7 @@ impl Stop<'_> {
         (0..self.at.lanes()).map(value).collect()
     }
 
-    /// Reads memory; private memory is that of `lane`. Returns whether all the bytes exist.
+    /// Reads memory into `bytes`; private memory is that of `lane`. Returns whether all the bytes exist.
     pub fn read(&self, space: Space, lane: u32, address: u64, bytes: &mut [u8]) -> bool {
         match space {
             Space::Global => self.at.read(address, bytes),
@@ -326,12 +328,13 @@ impl Stop<'_> {
         }
     }
 
-    /// Returns the variables in scope, each with its value for a lane or why it has none.
+    /// Returns the variables in scope, each with its value for a lane or the reason why it has none.
     pub fn variables(&self, lane: u32) -> Vec<(String, Result<Shown, Problem>)> {
         self.variables_of(Variables::All, lane)
     }
 
-    /// Returns the selected variables, each with its value for a lane or why it has none.
+    /// Returns the variables that `which` selects, each with its value for a lane or the reason why it has
+    /// none.
     pub fn variables_of(&self, which: Variables, lane: u32) -> Vec<(String, Result<Shown, Problem>)> {
         let evaluator = self.evaluator(lane);
         let Some(scope) = &evaluator.scope else { return Vec::new() };
@@ -339,7 +342,8 @@ impl Stop<'_> {
         let wanted = variables.iter().filter(|variable| match which {
             Variables::All => true,
             Variables::Parameters => variable.is_parameter(),
-            // Variables of the unit are direct children of the unit's entry, so their depth is 1.
+            // Variables at the top level of the program have depth 1, because they are direct children of the
+            // entry of the compilation unit.
             Variables::Locals => !variable.is_parameter() && variable.die.depth > 1,
         });
         let value = |name: &str| self.shown(&evaluator, evaluator.value(name), None);
@@ -364,8 +368,8 @@ impl Stop<'_> {
         evaluator.type_of(text).map(|ty| evaluator.types.described(&ty))
     }
 
-    /// Returns the memory and the address that an expression refers to: the target of a pointer, the place of
-    /// an array, or a number taken as a flat address.
+    /// Returns the memory and the address that an expression refers to: the target of a pointer, the address
+    /// of an array, or a number used as a flat address.
     ///
     /// # Errors
     /// The expression has no value, or the value is no address.
@@ -387,8 +391,8 @@ impl Stop<'_> {
         }
     }
 
-    /// Returns the number that is stored in `bytes` bytes of memory at an address, in the format `letter`;
-    /// `None` if the memory does not exist.
+    /// Returns the number that is stored in `bytes` bytes of memory at an address, as text in the format
+    /// `letter`; `None` if there is no memory at the address.
     pub fn unit(&self, space: Space, address: u64, bytes: usize, letter: Letter) -> Option<String> {
         let mut content = vec![0; bytes];
         if !self.read(space, self.lane(), address, &mut content) {
@@ -404,7 +408,8 @@ impl Stop<'_> {
         Some(evaluator.text(&Value::new(Ty::Bits(bytes), Some(content)), Some(letter)))
     }
 
-    /// Returns the waves that have begun and not ended, each with the last line that it has reached.
+    /// Returns the running waves, which have begun and not ended, each with the last source line that it has
+    /// reached.
     pub fn running(&self) -> Vec<(Who, Option<Line>)> {
         let own = self.who();
         self.waves_that(|who, wave| who == own || !wave.is_done)
@@ -418,7 +423,7 @@ impl Stop<'_> {
         waves
     }
 
-    /// Returns the action that runs until the function returns.
+    /// Returns the action that runs the dispatch until the selected function returns.
     ///
     /// # Errors
     /// The function is the kernel, which was not called.
@@ -439,14 +444,14 @@ impl Stop<'_> {
         }
     }
 
-    /// Returns the waves that have ended, each with the last line that it has reached.
+    /// Returns the waves that have ended, each with the last source line that it reached.
     pub fn ended(&self) -> Vec<(Who, Option<Line>)> {
         let own = self.who();
         self.waves_that(|who, wave| who != own && wave.is_done)
     }
 
-    /// Returns where the lanes are according to the object; `None` if the object does not describe lanes in
-    /// the function that the user looks at.
+    /// Returns the positions of the wave's lanes according to the debug information; `None` if it does not
+    /// describe lanes in the function that the user has selected.
     pub fn lanes(&self) -> Option<Lanes> {
         self.lanes_of(self.at)
     }
@@ -455,8 +460,8 @@ impl Stop<'_> {
         crate::lanes::lanes(self.program.info.as_ref()?, self.program.frames.as_ref(), at)
     }
 
-    /// Returns the innermost function in which a lane is, and the address in the file at which it is there;
-    /// `None` if the object does not say.
+    /// Returns the innermost function in which a lane is active or parked, and the address in the object file
+    /// at which it is or will resume. Returns `None` if the debug information does not describe this.
     pub fn position(&self, lane: u32) -> Option<(String, u64)> {
         let calls = self.state.waves.get(&self.who()).map_or(0, |wave| wave.calls.len());
         for depth in 0..=calls {
@@ -471,7 +476,7 @@ impl Stop<'_> {
                     let function = self.program.function_at(*address).map_or("?", |one| one.name.as_str());
                     return Some((function.to_owned(), *address));
                 }
-                // The lane has not entered this function, so it may be in the function's caller.
+                // The lane has not entered this function, so its caller is examined next.
                 Position::Outside => {}
                 Position::Unknown => return None,
             }
@@ -492,8 +497,8 @@ impl Stop<'_> {
         addresses.enumerate().flat_map(|(depth, address)| self.functions(address, depth)).collect()
     }
 
-    /// Returns the function at an address, preceded by the functions that are inlined there, innermost first.
-    /// The line of a function is the line where it calls the next inner function.
+    /// Returns the function at an address, with the functions that are inlined there before it, innermost
+    /// first. The line of a function that contains an inlined function is the line of the inlined call.
     fn functions(&self, address: u64, depth: usize) -> Vec<Frame> {
         let mut line = self.program.line_at(address).map(|line| self.program.name_of(line));
         let mut frames = Vec::new();
@@ -530,7 +535,8 @@ impl Stop<'_> {
         Breakpoints { program: self.program, state: self.state, here }
     }
 
-    /// Returns the addresses of a place of the code.
+    /// Returns the addresses at which a breakpoint at a place (a line, `file:line`, a function or `*address`)
+    /// is set.
     ///
     /// # Errors
     /// There is no such place.
@@ -538,7 +544,7 @@ impl Stop<'_> {
         self.program.addresses(place, self.line())
     }
 
-    /// Returns where the value of an expression is in memory.
+    /// Returns the location of an expression's value in memory.
     ///
     /// # Errors
     /// The value is not in memory.
@@ -564,14 +570,14 @@ impl Stop<'_> {
         self.watch(&format!("*{address:#x}"), Spot { place, bytes, ty: None })
     }
 
-    /// Adds a watchpoint for a place, with the present content as its old value.
+    /// Adds a watchpoint for a location in memory, with its present content as the old value.
     fn watch(&mut self, text: &str, spot: Spot) -> u32 {
         let id = self.breakpoints_mut().watch(text, spot);
         self.look_at_watched();
         id
     }
 
-    /// Makes all watchpoints remember the present content of their places.
+    /// Makes all watchpoints remember the present content of the memory that they watch.
     pub fn look_at_watched(&mut self) {
         for watch in &mut self.state.watchpoints {
             watch.look(self.at);

@@ -12,7 +12,7 @@ use sim::Stopped;
 pub(crate) enum Nowhere {
     /// The variable is optimised away, or its life has not begun.
     Here,
-    /// Its location expression cannot be evaluated, for this reason.
+    /// The variable's location expression cannot be evaluated, for this reason.
     Failed(String),
 }
 
@@ -37,7 +37,8 @@ pub(crate) enum Held {
 pub(crate) struct Variable<'a> {
     pub name: &'a str,
     pub die: &'a Die,
-    /// Abstract or declaring entry of which `die` is an instance, or `die` itself; it has the type.
+    /// The debug information entry with the variable's type and name: the abstract or declaring entry of
+    /// which `die` is an instance, or `die` itself.
     origin: &'a Die,
 }
 
@@ -59,7 +60,7 @@ impl<'a> Variable<'a> {
         }
     }
 
-    /// Returns what the object says of the variable at an address of the file.
+    /// Returns the debug information about the variable's location at an address of the object file.
     pub(crate) fn said(&self, info: &'a DebugInfo, address: u64) -> Result<Said<'a>, Nowhere> {
         let die = self.die;
         if let Some(constant) = die.get("DW_AT_const_value").or(self.origin.get("DW_AT_const_value")) {
@@ -88,11 +89,13 @@ pub(crate) struct Expression<'a> {
     pub unit: usize,
     bytes: &'a [u8],
     encoding: Encoding,
-    /// Address space that LLVM has marked at the end of the expression ([`marked`]); `None` without a mark.
+    /// Address space of the location, if LLVM has marked it at the end of the expression ([`marked`]); `None`
+    /// without a mark.
     mark: Option<AddressSpace>,
-    /// Whether a vector register in the expression means the lane's dword of that register.
+    /// Whether a vector register in the location expression means only the lane's dword of that register.
     has_own_dword: bool,
-    /// Whether the result is an address of the file, so that the load base has to be added.
+    /// Whether the expression's result is an address of the object file, so that the load base has to be
+    /// added.
     pub is_static: bool,
 }
 
@@ -110,9 +113,9 @@ impl<'a> Expression<'a> {
         Expression { unit, bytes, encoding, mark, has_own_dword, is_static }
     }
 
-    /// Evaluates the expression to a location. The location is the same for all lanes unless the expression
-    /// asks the frame for something that depends on the lane; [`Expression::of_lane`] returns a lane's part
-    /// of it.
+    /// Evaluates the location expression. The location is the same for all lanes unless the expression reads
+    /// state that depends on the lane. A location with parts for several lanes is split by
+    /// [`Expression::of_lane`].
     pub(crate) fn place(&self, frame: &mut Frame<'_>) -> Result<Location, Nowhere> {
         frame.has_own_dword = self.has_own_dword;
         let failed = |reason: &dyn std::fmt::Display| Nowhere::Failed(reason.to_string());
@@ -134,7 +137,8 @@ impl<'a> Expression<'a> {
         }
     }
 
-    /// Returns the part of a location that belongs to a lane; `None` if the lane uses the whole location.
+    /// Returns the part of a variable's location that belongs to a lane; `None` if the whole location belongs
+    /// to the lane.
     pub(crate) fn of_lane(&self, place: &Location, lane: u32) -> Option<Location> {
         let has_parts = matches!(place.storage, Storage::Register(_) | Storage::Composite(_));
         (self.has_own_dword && has_parts).then(|| place.of_lane(lane))
@@ -151,8 +155,8 @@ pub(crate) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// Creates the scope at an address. `level` is the number of inlined functions to leave, from the
-    /// innermost outwards, to reach the function that the user looks at.
+    /// Creates the scope at an address. If several inlined functions contain the address, `level` selects one
+    /// of them: it is the number of inlined functions to leave, from the innermost outwards.
     pub(crate) fn new(
         (info, frames): (&'a DebugInfo, Option<&'a Frames>),
         address: u64,
@@ -166,8 +170,8 @@ impl<'a> Scope<'a> {
         Scope { info, frames, path }
     }
 
-    /// Returns the variables, innermost first, each name once (an inner variable hides an outer one).
-    /// Variables of the unit come last.
+    /// Returns the variables in scope, innermost first. A variable that is hidden by an inner variable of the
+    /// same name is left out. Variables at the top level of the program come last.
     pub(crate) fn variables(&self) -> Vec<Variable<'a>> {
         variables(self.info, &self.path)
     }
@@ -177,14 +181,14 @@ impl<'a> Scope<'a> {
         self.variables().into_iter().find(|variable| variable.name == name)
     }
 
-    /// Returns the state of a lane of a stopped wave, as location expressions read it.
+    /// Returns the state of a lane of a stopped wave in the form that location expressions read.
     pub(crate) fn frame(&self, at: &'a Stopped<'a>, lane: u32, unit: usize) -> Frame<'a> {
         let mut frame = Frame::new((at, lane), (self.info, self.frames), unit);
         frame.base = frame_base(self.info, &self.path);
         frame
     }
 
-    /// Returns what holds a variable's value for a lane of a stopped wave.
+    /// Returns the registers or the memory that hold a variable's value for a lane of a stopped wave.
     pub(crate) fn holder(
         &self,
         at: &'a Stopped<'a>,
@@ -201,8 +205,9 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Returns the variables in a path of entries around an address, innermost first, each name once. Variables
-/// of the unit come last.
+/// Returns the variables that are declared in the entries `path` around an address, innermost first. A
+/// variable that is hidden by an inner variable of the same name is left out. Variables at the top level of
+/// the program come last.
 pub(crate) fn variables<'a>(info: &'a DebugInfo, path: &[usize]) -> Vec<Variable<'a>> {
     let mut found: Vec<Variable<'a>> = Vec::new();
     for &at in path.iter().rev() {
@@ -228,7 +233,7 @@ pub(crate) fn variables<'a>(info: &'a DebugInfo, path: &[usize]) -> Vec<Variable
     found
 }
 
-/// Returns `DW_AT_frame_base` of the innermost function in a path of entries.
+/// Returns the attribute `DW_AT_frame_base` of the innermost function among the entries `path`.
 pub(crate) fn frame_base<'a>(info: &'a DebugInfo, path: &[usize]) -> Option<(&'a [u8], Encoding)> {
     let function = path.iter().rev().map(|&at| &info.entries[at]);
     function.filter(|die| die.tag == "DW_TAG_subprogram").find_map(|die| {
@@ -239,7 +244,7 @@ pub(crate) fn frame_base<'a>(info: &'a DebugInfo, path: &[usize]) -> Option<(&'a
     })
 }
 
-/// Returns whether an expression has operations of the extensions for lanes.
+/// Returns whether a location expression has operations of the DWARF extensions for lanes.
 fn knows_lanes(expression: &[u8], encoding: Encoding) -> bool {
     Ops::new(expression, encoding).flatten().any(|op| op.opcode.is_extension())
 }

@@ -1,5 +1,5 @@
-//! State that is kept for each wave while it runs: its call stack, and the instructions at which its source
-//! line has changed.
+//! State that is kept for each wave while it runs: its call stack, and its turns, which are the instructions
+//! at which its source line has changed.
 
 use crate::instruction::{Instruction, Kind};
 use crate::presence::Presence;
@@ -30,8 +30,8 @@ impl std::fmt::Display for Who {
     }
 }
 
-/// Number of the innermost calls for which the caller's registers are kept; in a deep recursion the registers
-/// of outer calls are forgotten.
+/// Number of innermost calls for which the caller's registers are kept. In a deep recursion, the registers of
+/// the outer calls are dropped.
 const KEPT: usize = 64;
 
 /// A call on the call stack.
@@ -44,8 +44,8 @@ pub(crate) struct Call {
     pub registers: Option<Arc<Registers>>,
 }
 
-/// A point at which a wave, or parked lanes that have become active, have entered another line: the ordinal
-/// of the instruction, the line, the depth of the call stack, and the lanes.
+/// A turn: a point at which a wave, or parked lanes that have become active, have entered another source
+/// line. It consists of the ordinal of the instruction, the line, the depth of the call stack, and the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
     pub ordinal: u64,
@@ -60,7 +60,8 @@ impl Turn {
     }
 }
 
-/// Largest number of turns that are kept per wave; steps backwards do not go further than these.
+/// Limit on the number of turns (changes of the source line) that are kept for each wave. Steps backwards go
+/// no further than the oldest turn that is kept.
 const TURNS: usize = 1 << 16;
 
 #[derive(Default)]
@@ -108,8 +109,8 @@ impl Wave {
         self.turn(instruction, address, ordinal);
     }
 
-    /// Records a turn if the wave, or parked lanes that have become active, enter another line with this
-    /// instruction; a step would stop there.
+    /// Records a turn (change of the source line) if the wave, or parked lanes that have become active, enter
+    /// another line with this instruction, so that a step backwards can stop there.
     fn turn(&mut self, instruction: &Instruction, address: u64, ordinal: u64) {
         let (line, depth) = (instruction.line, self.calls.len());
         let last = self.turns.last();
@@ -128,10 +129,11 @@ impl Wave {
         self.turns.push(Turn { ordinal, line, depth, lanes });
     }
 
-    /// Returns the ordinal of the turn to which a step backwards goes: the beginning of the current line, or
-    /// of the line before if the wave is at the beginning already. `over`: ignores turns in called functions.
-    /// `lane`: counts only turns of this lane. `is_done`: the wave has executed its current instruction, so
-    /// the beginning of the current line is before it in any case.
+    /// Returns the ordinal of the turn (change of the source line) to which a step backwards goes. This is
+    /// the beginning of the current line, or that of the line before if the wave is at the beginning already.
+    /// With `over`, turns in called functions are ignored. With `lane`, only turns of this lane count. With
+    /// `is_done`, the wave has executed its current instruction, so the beginning of the current line always
+    /// precedes it.
     pub(crate) fn turn_before(&self, over: bool, lane: Option<u32>, is_done: bool) -> Option<u64> {
         let depth = self.calls.len();
         let is_own = |turn: &&Turn| lane.map_or(turn.lanes != 0, |lane| turn.lanes >> lane & 1 != 0);

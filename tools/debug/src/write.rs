@@ -10,7 +10,7 @@ use dwarf::Die;
 const ELEMENTS: usize = 64;
 /// Largest depth of nested types that is shown.
 const DEPTH: u32 = 16;
-/// Largest number of values within a value that are shown, because a damaged object may have structs that
+/// Limit on the number of values shown within one value, because a damaged object may have structs that
 /// contain themselves.
 const VALUES: u32 = 4096;
 
@@ -22,13 +22,15 @@ const NOWHERE: &str = "<nowhere>";
 pub(crate) struct Writer<'a> {
     pub types: Types<'a>,
     pub program: &'a Program,
-    /// Load address of the file's address 0, with which addresses of functions are converted to names.
+    /// Address in memory at which the address 0 of the object file is loaded. It is needed to convert
+    /// addresses of functions to names.
     pub base: u64,
     /// Format of numbers; `None` for the format of their types.
     pub letter: Option<Letter>,
 }
 
-/// The bytes of a value, which of the bytes have a location, and which bits no instruction has written.
+/// What is known of a value: its bytes, which of the bytes have a location, and which bits no instruction has
+/// written.
 #[derive(Clone, Copy)]
 struct Known<'a> {
     bytes: &'a [u8],
@@ -54,14 +56,15 @@ impl<'a> Known<'a> {
         })
     }
 
-    /// Returns whether some bytes have no location, and whether all have none.
+    /// Returns two flags: whether some bytes of the value have no location, and whether none has one.
     fn lacks(self) -> (bool, bool) {
         let there = self.there.unwrap_or(&[]);
         (there.contains(&false), !there.is_empty() && !there.contains(&true))
     }
 
-    /// Returns the text for a number with undefined bits: `?` if all are undefined, else hexadecimal with `?`
-    /// for each digit with an undefined bit, such as `0x????0005`. `None` if all bits are defined.
+    /// Returns the text for a number with bits that no instruction has written: `?` if it has no written
+    /// bits, else hexadecimal with `?` for each digit that is not completely written, such as `0x????0005`.
+    /// Returns `None` if all bits are written.
     fn unwritten(self) -> Option<String> {
         let mask = self.undefined.filter(|mask| mask.iter().any(|&byte| byte != 0))?;
         if mask.iter().all(|&byte| byte == 0xff) {
@@ -142,7 +145,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the function that contains an address in memory, with the offset: `f`, `f+8`.
+    /// Returns the function that contains an address in memory as text, with the offset in the function: `f`,
+    /// `f+8`.
     fn symbol(self, address: u64) -> Option<String> {
         let address = address.wrapping_sub(self.base);
         let function = self.program.function_at(address)?;

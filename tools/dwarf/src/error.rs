@@ -9,7 +9,7 @@ use std::fmt;
 pub enum Need {
     /// Contents of a register.
     Register(Register),
-    /// Contents of memory: address space, address, and number of bytes.
+    /// Contents of memory, given by address space, address, and number of bytes.
     Memory(AddressSpace, u64, u64),
     /// Number of the current lane.
     Lane,
@@ -61,9 +61,10 @@ pub enum Reason {
     Parse(ParseError),
     /// The stack has too few entries.
     Stack,
-    /// A value is needed, but this is a location that cannot be converted.
+    /// The operation needs a value, but the stack entry is a location that cannot be converted to a value.
     NoValue,
-    /// A location is needed, but this is a value that is not an address, or an incomplete composite.
+    /// The operation needs a location, but the stack entry is a value that is not an address, or a composite
+    /// location description that is not complete.
     NoLocation,
     /// An integer is needed.
     NoInteger,
@@ -77,7 +78,7 @@ pub enum Reason {
     Space(u64),
     /// The register does not exist.
     Register(u64),
-    /// The position is before the beginning or after the end of its storage.
+    /// The location is before the beginning or after the end of its storage (register, memory or bytes).
     Outside,
     /// The bits do not exist.
     Undefined,
@@ -87,7 +88,8 @@ pub enum Reason {
     Size,
     /// An operand that must not be zero is zero.
     Zero,
-    /// There are more parts, steps or nested calls than any program needs.
+    /// The expression has more parts, steps or nested calls than any real program needs. The text names the
+    /// limit.
     Limit(&'static str),
     /// A branch target is not an operation.
     Branch,

@@ -1,4 +1,4 @@
-//! Stack machine that evaluates expressions (seed 000, lines 757-1349).
+//! Stack machine that evaluates DWARF expressions (seed 000, lines 757-1349).
 
 use crate::error::{Error, Reason};
 use crate::location::{Composite, ImplicitPointer, Location, Storage};
@@ -8,7 +8,8 @@ use crate::op::{Encoding, Op, Opcode, Ops};
 use crate::value::{BaseType, Binary, Type, Value};
 use std::cmp::Ordering;
 
-/// Maximum number of operations, including those in called expressions.
+/// Largest number of operations in an evaluation, including those of called expressions, so that damaged
+/// expressions end.
 const STEPS: u32 = 1 << 18;
 /// Maximum nesting depth of calls.
 const DEPTH: u32 = 32;
@@ -105,7 +106,8 @@ pub fn frame_base(expression: &[u8], encoding: Encoding, machine: &dyn Machine) 
     }
 }
 
-/// Reads an address from a register or from a part of one. The register may have fewer bits than an address.
+/// Reads an address from a location in a register. The register may have fewer bits than an address; missing
+/// bits are 0.
 fn address_in(location: &Location, encoding: Encoding, machine: &dyn Machine) -> Result<u64, Reason> {
     let left = location.storage.bits().map_or(0, |bits| bits.saturating_sub(location.bit));
     let bits = u128::from(encoding.address_size) * 8;
@@ -160,7 +162,7 @@ impl<'m> Eval<'m> {
         self.stack.pop().ok_or(Reason::Stack)
     }
 
-    /// Pops a value. A location in global memory is converted to its address.
+    /// Pops a value. If the top of the stack is a location in global memory, its address is the value.
     fn value(&mut self) -> Result<Value, Reason> {
         match self.pop()? {
             Slot::Value(value) => Ok(value),
@@ -172,7 +174,8 @@ impl<'m> Eval<'m> {
         }
     }
 
-    /// Pops a location. A generic value is taken as an address in global memory.
+    /// Pops a location. If the top of the stack is a value of the generic type, it is an address in global
+    /// memory.
     fn location(&mut self) -> Result<Location, Reason> {
         let slot = self.pop()?;
         self.as_location(slot)
@@ -199,7 +202,8 @@ impl<'m> Eval<'m> {
         }
     }
 
-    /// Returns an entry by its index from the top. The entry must not be an incomplete composite.
+    /// Returns the stack entry with this index, counted from the top. Fails if the entry is a composite
+    /// location description that is not complete.
     fn entry(&self, index: usize) -> Result<&Slot, Reason> {
         let at = self.stack.len().checked_sub(index + 1).ok_or(Reason::Stack)?;
         match &self.stack[at] {
@@ -220,7 +224,7 @@ impl<'m> Eval<'m> {
         self.push(Value::generic(value, self.generic_bits()));
     }
 
-    /// Executes an operation. Returns the distance of a branch that is taken.
+    /// Executes an operation. If the operation is a branch that is taken, returns its distance in bytes.
     fn step(&mut self, op: &Op) -> Result<Option<i64>, Reason> {
         if let Some((first, number)) = op.opcode.run() {
             return self.numbered(first, number, op).map(|()| None);
@@ -336,7 +340,7 @@ impl<'m> Eval<'m> {
         Ok(true)
     }
 
-    /// Returns the base type of an operand, where 0 means the generic type.
+    /// Returns the base type at an offset of the unit. Offset 0 means the generic type.
     fn type_of(&self, offset: u64) -> Result<Type, Reason> {
         match offset {
             0 => Ok(Type::Generic(self.generic_bits())),
@@ -432,7 +436,8 @@ impl<'m> Eval<'m> {
         Location::memory(space, base.wrapping_add_signed(distance))
     }
 
-    /// Pops an address space and an address below it. Returns the location.
+    /// Pops an address space from the top of the stack and an address below it, and returns the location that
+    /// they form.
     fn form_address(&mut self) -> Result<Location, Reason> {
         let space = self.space()?;
         let address = self.value()?;
@@ -538,7 +543,8 @@ impl<'m> Eval<'m> {
         Ok(())
     }
 
-    /// Pushes the value that an expression, or a register named by it, had on entry.
+    /// Pushes the value that an expression had on entry to the function. If the expression is a register,
+    /// pushes that register's value on entry.
     fn entry_value(&mut self, expression: &[u8]) -> Result<(), Reason> {
         let generic = self.generic_bits();
         let mut ops = Ops::new(expression, self.encoding);
@@ -586,8 +592,8 @@ impl<'m> Eval<'m> {
         location.moved(8 * i128::from(pointer.displacement))
     }
 
-    /// Executes an operation that makes implicit or composite locations. Returns `false` for other
-    /// operations.
+    /// Executes an operation that makes an implicit or composite location description. Returns `false` for
+    /// other operations.
     fn composite(&mut self, op: &Op) -> Result<bool, Reason> {
         match op.opcode {
             Opcode::IMPLICIT_VALUE => {
@@ -658,7 +664,8 @@ impl<'m> Eval<'m> {
         Ok(())
     }
 
-    /// Builds a composite that takes each part from one of two locations, as a mask says.
+    /// Builds a composite location description from two locations: a mask selects for each part which of the
+    /// two it comes from.
     fn select(&mut self, op: &Op) -> Result<(), Reason> {
         let mask = self.value()?;
         let (one, zero) = (self.location()?, self.location()?);
@@ -683,7 +690,7 @@ impl<'m> Eval<'m> {
     }
 }
 
-/// Returns the size and the number of parts, neither of which may be 0.
+/// Returns the operands size and number of parts. Fails if one of them is 0.
 fn counted(op: &Op) -> Result<(u64, usize), Reason> {
     let (bits, count) = (op.unsigned(0), op.unsigned(1));
     if bits == 0 || count == 0 {

@@ -14,10 +14,10 @@ type Reader<'a> = EndianSlice<'a, LittleEndian>;
 
 /// Name of the section.
 const SECTION: &str = ".debug_frame";
-/// Prefixes of augmentations which say that the extensions are used. The first is the seed's (line 1607), the
-/// second that of LLVM's guide.
+/// Prefixes of augmentation strings which say that the heterogeneous extensions are used. The first is from
+/// seed 000 (line 1607), the second from LLVM's AMDGPU guide.
 const EXTENDED: [&str; 2] = ["[amd:v", "[llvm:v"];
-/// Maximum number of rows of one function, because a damaged file can claim any number.
+/// Largest number of rows of one function, because a damaged file can claim any number.
 const ROWS: usize = 1 << 16;
 /// Maximum number of remembered states.
 const REMEMBERED: usize = 1 << 10;
@@ -35,7 +35,7 @@ enum Operand {
     Space,
     Expression,
     Address,
-    /// Number of this size in bytes, multiplied by the code alignment factor.
+    /// Operand: a number of this many bytes, which is multiplied by the code alignment factor.
     Advance(u8),
 }
 
@@ -86,13 +86,14 @@ pub enum FrameError {
     Damaged(String),
     /// The version of an entry is unknown.
     Version(u8),
-    /// The augmentation of an entry is unknown, so the rest of the entry cannot be read.
+    /// The augmentation string of an entry is unknown, so the rest of the entry cannot be read.
     Augmentation(String),
-    /// The entry of a function refers to a common entry that does not exist.
+    /// The frame entry of a function refers to a common information entry (CIE) that does not exist.
     NoCommon(u64),
     /// The instruction is unknown.
     Instruction(u8),
-    /// The instruction needs a frame rule of the form register plus offset, but the row has none.
+    /// The instruction changes a frame address of the form register plus offset, but the row has no frame
+    /// address of that form.
     NoCfa(&'static str),
     /// A state is restored but none was remembered.
     NoState,
@@ -133,7 +134,7 @@ impl From<gimli::Error> for FrameError {
 /// Definition of the canonical frame address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cfa {
-    /// Contents of a register plus a number of bytes, in an address space.
+    /// The frame address is the contents of a register plus a number of bytes, in an address space.
     Register(Register, i64, AddressSpace),
     /// Result of an expression.
     Expression(Vec<u8>),
@@ -144,10 +145,10 @@ pub enum Cfa {
 pub enum Rule {
     /// The value is lost.
     Undefined,
-    /// The value is still in the register. This is the rule of registers without a rule (seed 000, line
+    /// The caller's value is still in the register. A register without a rule has this rule (seed 000, line
     /// 1645).
     Same,
-    /// The value is in memory, at this offset in bytes from the frame address.
+    /// The caller's value is in memory, at this offset in bytes from the frame address.
     Offset(i64),
     /// The value is the frame address plus this number of bytes.
     ValueOffset(i64),
@@ -166,7 +167,7 @@ pub struct Row {
     pub from: u64,
     /// Address after the last.
     pub to: u64,
-    /// Definition of the frame address; `None` if it is not defined.
+    /// Rule for the canonical frame address; `None` if the address is not defined.
     pub cfa: Option<Cfa>,
     /// Registers that have rules.
     pub rules: BTreeMap<Register, Rule>,
@@ -184,7 +185,7 @@ impl Row {
 pub struct Common {
     /// Offset of the entry in the section.
     pub offset: u64,
-    /// Augmentation: `[amd:v0.0]` or `[llvm:v0.0]` if the extensions are used.
+    /// Augmentation string: `[amd:v0.0]` or `[llvm:v0.0]` if the heterogeneous extensions are used.
     pub augmentation: String,
     /// Encoding of expressions.
     pub encoding: Encoding,
@@ -237,7 +238,8 @@ impl Frames {
     /// The section is damaged.
     pub fn of_section(bytes: &[u8]) -> Result<Frames, FrameError> {
         let mut frames = Frames::default();
-        // The entry of a function may precede its common entry, so common entries are read in a first pass.
+        // The frame entry of a function may precede the common information entry to which it refers. So
+        // common entries are read in a first pass.
         for turn in [Turn::Common, Turn::Functions] {
             let mut rest = Reader::new(bytes, LittleEndian);
             while !rest.is_empty() {
@@ -287,7 +289,7 @@ impl Frames {
         self.rows_at(frame, None)
     }
 
-    /// Returns all rows of a function, or only the row in force at an address.
+    /// Returns all rows of a function, or, if `wanted` is given, only the row that applies at that address.
     fn rows_at(&self, frame: &Frame, wanted: Option<u64>) -> Result<Vec<Row>, FrameError> {
         let common = self.common_of(frame);
         let row = Row { from: frame.from, to: frame.to, cfa: None, rules: BTreeMap::new() };
@@ -300,10 +302,10 @@ impl Frames {
         Ok(table.rows)
     }
 
-    /// Returns the row in force at an address; `None` if no entry covers the address.
+    /// Returns the row that applies at an address; `None` if no function's entry covers the address.
     ///
     /// # Errors
-    /// As for [`Frames::rows`].
+    /// The instructions of the function or of its common information entry are damaged or ill-formed.
     pub fn row(&self, address: u64) -> Result<Option<Row>, FrameError> {
         let Some(frame) = self.around(address) else { return Ok(None) };
         Ok(self.rows_at(frame, Some(address))?.pop())
@@ -489,7 +491,8 @@ impl Table<'_> {
         self.row.rules.insert(register, rule);
     }
 
-    /// Restores the rule that the common instructions gave a register.
+    /// Gives a register the rule that it has after the instructions of the common information entry
+    /// (`DW_CFA_restore`).
     fn restore(&mut self, register: Register) {
         match self.initial.get(&register) {
             Some(rule) => self.row.rules.insert(register, rule.clone()),
@@ -497,7 +500,8 @@ impl Table<'_> {
         };
     }
 
-    /// Returns the register, offset and address space of the frame rule.
+    /// Returns the register, offset and address space of the rule for the frame address. Fails if the rule
+    /// does not have that form; `name` is the instruction that needs it.
     fn cfa(&self, name: &'static str) -> Result<(Register, i64, AddressSpace), FrameError> {
         match self.row.cfa {
             Some(Cfa::Register(register, offset, space)) => Ok((register, offset, space)),

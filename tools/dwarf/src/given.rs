@@ -17,10 +17,11 @@ use crate::unwind::{Caller, ReturnAddress};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-/// Maximum number of callers that are visited for values that the callers received themselves.
+/// Largest number of callers that are visited to find a value that each caller has received from its own
+/// caller.
 const DEPTH: u32 = 32;
 
-/// Program: its debug information, and the address at which it was loaded.
+/// Program that is being debugged: its debug information, and the address at which it was loaded.
 #[derive(Clone, Copy)]
 pub struct Loaded<'a> {
     /// Entries of `.debug_info`.
@@ -44,7 +45,7 @@ pub struct Given<'a> {
     /// Current lane, if it differs from the machine's.
     lane: Option<u32>,
     depth: u32,
-    /// Row of call frame information in force at the address. It is cached because it is used for each
+    /// Row of call frame information at the current address. It is cached because it is needed for each
     /// register and lane.
     row: OnceCell<Option<(Row, &'a Common)>>,
 }
@@ -109,7 +110,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Reads a dword of a scalar register, or a lane's dword of a vector register.
+/// Reads the dword of a scalar register, or the dword of lane `lane` of a vector register.
 fn dword_of(machine: &dyn Machine, register: Register, lane: u32) -> Result<u32, Reason> {
     let is_vector = matches!(register.facts(), Some((Bank::Vgpr | Bank::Agpr, ..)));
     let mut bytes = [0; 4];
@@ -117,20 +118,20 @@ fn dword_of(machine: &dyn Machine, register: Register, lane: u32) -> Result<u32,
     Ok(u32::from_le_bytes(bytes))
 }
 
-/// Returns the operation of an expression that consists of one operation.
+/// If an expression consists of a single operation, returns the operation.
 fn single(expression: &[u8], encoding: Encoding) -> Option<crate::op::Op<'_>> {
     let mut ops = Ops::new(expression, encoding);
     ops.next()?.ok().filter(|_| ops.next().is_none())
 }
 
-/// Returns the vector register if an expression is the contents of one.
+/// If an expression means the contents of a vector register (in the current lane), returns the register.
 fn of_lane(expression: &[u8], encoding: Encoding) -> Option<Register> {
     let op = single(expression, encoding).filter(|op| op.opcode == Opcode::BREGX && op.signed(1) == 0)?;
     let register = Register(op.unsigned(0));
     matches!(register.facts(), Some((Bank::Vgpr | Bank::Agpr, ..))).then_some(register)
 }
 
-/// Returns the register if an expression is the value of a register on entry.
+/// If an expression means the value of a register on entry, returns the register.
 fn entry_of_lane(expression: &[u8], encoding: Encoding) -> Option<Register> {
     let op = single(expression, encoding)
         .filter(|op| matches!(op.opcode, Opcode::ENTRY_VALUE | Opcode::GNU_ENTRY_VALUE))?;
@@ -143,7 +144,8 @@ impl Machine for Given<'_> {
         self.register_part(register, 0, bytes)
     }
 
-    /// Returns the dwords of lanes, each as the caller describes it.
+    /// Fills `bytes` with dwords of a vector register on entry, beginning at byte `first`. Each lane's dword
+    /// comes from the caller's description.
     fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
         if !first.is_multiple_of(4) {
             return Err(Reason::Outside);
@@ -200,9 +202,9 @@ impl Machine for Site<'_> {
 /// Calls of a program, from its call site entries.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
-    /// Call site entries by the return address of the call: indices into [`DebugInfo::entries`].
+    /// Call site entries, as indices into [`DebugInfo::entries`]. The key is the return address of the call.
     sites: BTreeMap<u64, usize>,
-    /// Code of functions to which other functions jump in tail calls.
+    /// Code ranges of functions that other functions enter by tail calls.
     jumped_to: Vec<(u64, u64)>,
     /// Whether a tail call may lead to any function.
     jumps_anywhere: bool,
@@ -233,7 +235,7 @@ impl Calls {
         calls
     }
 
-    /// Returns the index of the entry of the call that returns to an address of the file.
+    /// Returns the index of the call site entry for the call whose return address is `back`.
     pub fn site(&self, back: u64) -> Option<usize> {
         self.sites.get(&back).copied()
     }

@@ -26,7 +26,7 @@ const SECTIONS: [SectionId; 11] = [
     SectionId::DebugRngLists,
 ];
 
-/// Maximum number of entries, because a damaged file can claim any number.
+/// Largest number of entries that are read, because a damaged file can claim any number.
 const ENTRIES: usize = 1 << 22;
 
 /// Reason why there is no debug information.
@@ -69,14 +69,15 @@ pub struct Unit {
     pub encoding: Encoding,
     /// The unit's addresses in `.debug_addr`.
     pub addresses: Vec<u64>,
-    /// Whether kernc has written the unit, so that types are spelled in kernc's language.
+    /// Whether the compiler of the unit was kernc. Then types are printed in the syntax of kernc's language.
     pub is_kernc: bool,
 }
 
 /// Entry of a location list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Range of addresses; `None` for all addresses that no other entry covers.
+    /// Range of addresses to which this list entry applies; `None` for the default entry, which applies where
+    /// no other entry does.
     pub range: Option<(u64, u64)>,
     /// Bytes of the expression.
     pub expression: Vec<u8>,
@@ -271,8 +272,8 @@ impl DebugInfo {
         None
     }
 
-    /// Returns the entries whose code contains an address, outermost first, as indices into `entries`. Units
-    /// without ranges are included.
+    /// Returns the entries whose code contains an address, as indices into `entries`, outer entries first.
+    /// Units without address ranges are included.
     pub fn around(&self, address: u64) -> Vec<usize> {
         let mut path: Vec<usize> = Vec::new();
         for (at, die) in self.entries.iter().enumerate() {
@@ -410,7 +411,7 @@ fn locations_of(mut list: gimli::LocListIter<Reader<'_>>) -> Result<Content, gim
     let mut all = Vec::new();
     while let Some(entry) = list.next()? {
         let range = (entry.range.begin, entry.range.end);
-        // gimli gives the default entry of a list the range of all addresses.
+        // gimli represents the default entry of a location list as an entry for all addresses.
         let range = (range != (0, u64::MAX)).then_some(range);
         all.push(Listed { range, expression: entry.data.0.slice().to_vec() });
     }

@@ -8,13 +8,14 @@
 use crate::names::AddressSpace;
 use crate::op::{Encoding, Op, Opcode, Ops};
 
-/// Returns an expression without its mark, and the address space that the mark means.
+/// If an expression ends with LLVM's mark for an address space, returns the expression without the mark, and
+/// that address space.
 pub fn marked(expression: &[u8], encoding: Encoding) -> Option<(&[u8], AddressSpace)> {
     // Most expressions have no mark, which their last byte shows.
     let ends = [Opcode::XDEREF, Opcode::STACK_VALUE].map(|end| end.0 as u8);
     expression.last().filter(|last| ends.contains(last))?;
     let ops: Vec<Op<'_>> = Ops::new(expression, encoding).collect::<Result<_, _>>().ok()?;
-    // LLVM also marks the address of a constant, followed by `DW_OP_stack_value`.
+    // For a constant address, LLVM writes `DW_OP_stack_value` after the mark. Remove that operation first.
     let ops = match ops.as_slice() {
         [rest @ .., last] if last.opcode == Opcode::STACK_VALUE => rest,
         all => all,

@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// Maximum number of parts of a composite.
 const PARTS: usize = 1 << 16;
 
-/// Pointer that does not exist in the program, to an object whose location is known
-/// (`DW_OP_implicit_pointer`).
+/// Implicit pointer (`DW_OP_implicit_pointer`): the optimised program does not contain the pointer any more,
+/// but the location of the object to which it pointed is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImplicitPointer {
     /// Address space of the pointer.
@@ -95,7 +95,7 @@ impl Storage {
         }
     }
 
-    /// Returns whether both storages are the same bits, and not only bits of equal value.
+    /// Returns whether both storages are the same place, which is more than having equal contents.
     fn is(&self, other: &Storage) -> bool {
         match (self, other) {
             (Storage::Undefined, Storage::Undefined) => true,
@@ -128,8 +128,8 @@ pub struct Part {
 /// Maximum number of bits that are read at a time.
 const MOST_BITS: u64 = 1 << 32;
 
-/// Concatenated parts in the guide's canonical form: no part is composite or empty, and neighbouring parts
-/// are not contiguous in one storage.
+/// Parts of a composite location description in the canonical form of the AMDGPU guide: no part is itself
+/// composite or empty, and neighbouring parts are not contiguous in the same storage.
 #[derive(Clone, Debug, Default)]
 pub struct Composite {
     parts: Vec<Part>,
@@ -206,7 +206,7 @@ impl Location {
         Location { storage: Storage::Composite(Arc::new(composite)), bit: 0 }
     }
 
-    /// Returns the location `bits` bits further on. The undefined location stays undefined.
+    /// Returns the location that is `bits` bits after this one. The undefined location stays undefined.
     pub fn moved(&self, bits: i128) -> Result<Location, Reason> {
         let Some(size) = self.storage.bits() else { return Ok(self.clone()) };
         let bit = self.bit.checked_add_signed(bits).filter(|&bit| bit < size).ok_or(Reason::Outside)?;
@@ -233,7 +233,7 @@ impl Location {
         }
     }
 
-    /// Returns the address, if this is the location of a byte of memory.
+    /// If this is the location of a byte of memory, returns its address space and address.
     pub fn address(&self) -> Option<(AddressSpace, u64)> {
         match self.storage {
             Storage::Memory(space) if self.bit.is_multiple_of(8) => Some((space, (self.bit / 8) as u64)),
@@ -250,8 +250,8 @@ impl Location {
         }
     }
 
-    /// Calls `what` for each storage that contains a part of the first `bits` bits, with the first bit in the
-    /// storage and the number of bits. Composites are taken apart.
+    /// Calls `what` for each part of the first `bits` bits, with the storage of the part, the first bit in
+    /// that storage, and the number of bits. Composite location descriptions are split into their parts.
     fn each_part(
         &self,
         bits: u128,
@@ -276,7 +276,8 @@ impl Location {
         Ok(())
     }
 
-    /// Returns the locations of the first bits. Composites are taken apart.
+    /// Returns the locations of the first `bits` bits. A composite location description is split into its
+    /// parts.
     pub fn parts(&self, bits: u128) -> Result<Vec<Part>, Reason> {
         let mut parts = Vec::new();
         self.each_part(bits, |storage, bit, bits| {
@@ -358,8 +359,8 @@ impl Location {
         })
     }
 
-    /// Returns the implicit pointer that the first `bits` bits exactly are, if any. It is an error if they
-    /// are only a part of a pointer.
+    /// If the first `bits` bits are exactly one implicit pointer, returns that pointer. Fails if they are
+    /// only a part of a pointer.
     pub(crate) fn pointer(&self, bits: u64) -> Result<Option<ImplicitPointer>, Reason> {
         if !matches!(self.storage, Storage::Pointer(_) | Storage::Composite(_)) {
             return self.within(u128::from(bits)).map(|_| None);
@@ -378,7 +379,8 @@ impl Location {
         }
     }
 
-    /// Returns whether a part of this location that holds an implicit pointer contains the whole pointer.
+    /// Returns whether this part of location `of` contains the whole of an implicit pointer, if its storage
+    /// is one.
     fn is_whole(&self, of: &Location) -> bool {
         let Storage::Composite(composite) = &self.storage else { return true };
         composite.parts.iter().any(|part| {

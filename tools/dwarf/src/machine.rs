@@ -15,7 +15,8 @@ pub struct Procedure<'a> {
     pub expression: Cow<'a, [u8]>,
     /// Encoding of the expression.
     pub encoding: Encoding,
-    /// Whether the entry is a `DW_TAG_dwarf_procedure`, which works on the stack of the calling expression.
+    /// Whether the entry is a `DW_TAG_dwarf_procedure`, whose expression works on the stack of the calling
+    /// expression.
     pub is_procedure: bool,
 }
 
@@ -96,17 +97,19 @@ pub trait Machine {
         Err(Reason::Need(Need::ThreadLocal))
     }
 
-    /// Returns the expression of the entry at an offset of the unit.
+    /// Returns the expression of the debug information entry at an offset of the unit (`DW_OP_call2`,
+    /// `DW_OP_call4`).
     fn call(&self, offset: u64) -> Result<Procedure<'_>, Reason> {
         Err(Reason::Need(Need::Entry(offset)))
     }
 
-    /// Returns the expression of the entry at an offset of `.debug_info`.
+    /// Returns the expression of the debug information entry at an offset of `.debug_info`
+    /// (`DW_OP_call_ref`).
     fn call_ref(&self, offset: u64) -> Result<Procedure<'_>, Reason> {
         Err(Reason::Need(Need::Entry(offset)))
     }
 
-    /// Returns the object of the entry at an offset of `.debug_info`.
+    /// Returns the object that the debug information entry at an offset of `.debug_info` describes.
     fn pointee(&self, offset: u64) -> Result<Found<'_>, Reason> {
         Err(Reason::Need(Need::Entry(offset)))
     }
@@ -122,7 +125,8 @@ pub trait Machine {
     }
 }
 
-/// State in which only the current lane is known. This is enough to compute locations.
+/// A machine that knows only the number of the current lane. This is enough to compute locations, but not to
+/// read them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lanes {
     /// Current lane.

@@ -19,7 +19,7 @@ impl AddressSpace {
     pub const LOCAL: AddressSpace = AddressSpace(3);
     /// Scratch memory of the current lane.
     pub const PRIVATE_LANE: AddressSpace = AddressSpace(5);
-    /// Scratch memory of the wave, as it is laid out in memory without swizzling.
+    /// Scratch memory of the whole wave, with the dwords of all lanes interleaved as in memory.
     pub const PRIVATE_WAVE: AddressSpace = AddressSpace(6);
 
     /// Returns the scratch memory of a given lane.
@@ -27,12 +27,13 @@ impl AddressSpace {
         (lane < 64).then_some(AddressSpace(0x20 + u64::from(lane)))
     }
 
-    /// Returns the lane whose scratch memory this address space is, if it is that of a given lane.
+    /// If this address space is the scratch memory of one particular lane, returns the lane.
     pub fn lane(self) -> Option<u32> {
         (0x20..0x60).contains(&self.0).then(|| self.0 as u32 - 0x20)
     }
 
-    /// Returns the number of bits of an address; `None` for a value that is not an address space.
+    /// Returns the number of bits of an address in this address space; `None` if the number is not that of an
+    /// address space.
     pub fn address_bits(self) -> Option<u32> {
         match self.0 {
             0 | 1 => Some(64),
@@ -62,7 +63,8 @@ impl fmt::Display for AddressSpace {
 pub struct AddressClass(pub u64);
 
 impl AddressClass {
-    /// Returns the address space in which such a pointer is dereferenced; `None` for a value without meaning.
+    /// Returns the address space in which a pointer with this address class is dereferenced; `None` for a
+    /// class without meaning.
     pub fn space(self) -> Option<AddressSpace> {
         Some(match self.0 {
             0 => AddressSpace::GENERIC,

@@ -1,8 +1,9 @@
-//! Operations of expressions: one table of names, numbers and operands, with reading and writing.
+//! Operations of DWARF expressions: one table of names, numbers and operands, which serves reading, writing
+//! and printing.
 //!
-//! The numbers of the standard operations are those of DWARF 5 (table 7.9). The numbers of the extensions are
-//! those of LLVM's current guide, because the seed's guide leaves most of them open (seed 000, line 1351),
-//! and the three that it gives differ there.
+//! The numbers of the standard operations are those of DWARF 5 (table 7.9). The numbers of the heterogeneous
+//! extensions are those of LLVM's current AMDGPU guide. The version of the guide in the repository leaves
+//! most of these numbers open, and LLVM has changed the three that it gives (seed 000, line 1351).
 
 use crate::names::Register;
 use smallvec::SmallVec;
@@ -42,7 +43,8 @@ pub enum Numbering {
     /// `DW_OP_LLVM_aspace_implicit_pointer` has no number there yet.
     #[default]
     Registered,
-    /// The numbers 0xe1 to 0xec, as first proposed. Older ROCm versions and libdwarf use them.
+    /// The numbers 0xe1 to 0xec, as first proposed for the extensions. Older ROCm versions and libdwarf use
+    /// these numbers.
     First,
 }
 
@@ -63,7 +65,7 @@ impl Default for Encoding {
     }
 }
 
-/// [`Opcode`] of the first operation after the prefix `DW_OP_LLVM_user`.
+/// Number that [`Opcode`] gives to the first operation after the prefix `DW_OP_LLVM_user`.
 const USER: u16 = 0x100;
 /// Number of that prefix.
 const PREFIX: u8 = 0xe9;
@@ -83,7 +85,8 @@ macro_rules! operations {
     };
 }
 
-// Each of `lit`, `reg` and `breg` stands for 32 consecutive numbers.
+// The rows `lit`, `reg` and `breg` each stand for 32 operations with consecutive numbers, such as `lit0` to
+// `lit31`.
 operations! {
     0x03 ADDR "addr" [Address];
     0x06 DEREF "deref" [];
@@ -178,7 +181,7 @@ operations! {
     0x1ff LLVM_ASPACE_IMPLICIT_POINTER "LLVM_aspace_implicit_pointer" [Offset, Sleb];
 }
 
-/// Extensions in the order of their first numbers, which begin at 0xe1.
+/// Extension operations in the order of their first numbers, which begin at 0xe1.
 const FIRST: [Opcode; 12] = [
     Opcode::LLVM_FORM_ASPACE_ADDRESS,
     Opcode::LLVM_PUSH_LANE,
@@ -228,7 +231,8 @@ impl Opcode {
         self.0 > 0xff
     }
 
-    /// If this is one of `lit`, `reg` and `breg`, returns which, and the number in the name.
+    /// If this is one of the 32 operations `lit`, `reg` or `breg`, returns which of these three, and the
+    /// number in the name.
     pub fn run(self) -> Option<(Opcode, u8)> {
         RUNS.into_iter().find_map(|first| {
             let number = self.0.checked_sub(first.0).filter(|&number| number < 32)?;
@@ -265,7 +269,8 @@ impl Opcode {
         match (FIRST.iter().position(|&op| op == self), numbering) {
             (Some(at), Numbering::First) => bytes.push(FIRST_NUMBER + at as u8),
             _ if self == Opcode::LLVM_ASPACE_IMPLICIT_POINTER => return None,
-            // In this numbering, the byte of the prefix is another operation.
+            // In this numbering, the byte of the prefix `DW_OP_LLVM_user` is an operation of its own, so
+            // operations after the prefix have no number.
             _ if self.0 >= USER && numbering == Numbering::First => return None,
             _ if self.0 >= USER => bytes.extend([PREFIX, (self.0 - USER) as u8]),
             _ => bytes.push(self.0 as u8),
@@ -341,7 +346,8 @@ impl<'a> Op<'a> {
 pub enum ParseError {
     /// The bytes end within an operation.
     End,
-    /// No operation has this number: the byte, and the number after the prefix.
+    /// No operation has this number. Contains the byte, and the number after the prefix if the byte is the
+    /// prefix.
     Unknown(u8, Option<u64>),
     /// A number has more than 64 bits.
     Large,
@@ -504,7 +510,8 @@ impl fmt::Display for Op<'_> {
                 (Arg::Unsigned(value), Reg) => {
                     let register = Register(value);
                     match register.bits() {
-                        // The size distinguishes the two vector registers with that name.
+                        // Two vector registers have the same name, one for waves of 32 lanes and one for 64.
+                        // The size in the text distinguishes them.
                         Some(bits @ (1024 | 2048)) => write!(f, " {register}.{}", bits / 32)?,
                         Some(_) if matches!(value, 0 | 1) => write!(f, " {register}.32")?,
                         Some(_) => write!(f, " {register}")?,

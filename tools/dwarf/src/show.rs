@@ -91,7 +91,8 @@ impl DebugInfo {
         }
     }
 
-    /// Returns the text of an expression, with LLVM's meaning of it if there is one.
+    /// Returns the text of an expression. If the expression has LLVM's mark for an address space, the text
+    /// says what LLVM means by it.
     fn place(&self, die: &Die, bytes: &[u8]) -> String {
         let encoding = self.units[die.unit].encoding;
         let mut text = expression(bytes, encoding);
@@ -130,8 +131,8 @@ impl DebugInfo {
             let is_variable =
                 |die: &&Die| matches!(die.tag.as_str(), "DW_TAG_variable" | "DW_TAG_formal_parameter");
             for variable in self.children(at).filter(is_variable) {
-                // Of the unit's variables, only those with a location are listed, because others may be in
-                // force only elsewhere.
+                // A unit's variables are listed only if they have a location, because other entries may be
+                // visible elsewhere only.
                 if die.depth > 0 || variable.get("DW_AT_location").is_some() {
                     self.write_variable(variable, address, &mut out);
                 }
@@ -184,12 +185,12 @@ impl DebugInfo {
         let _ = writeln!(out, "  {name}: {ty} {}", self.variable_place(variable, address));
     }
 
-    /// Returns the location expression that is in force at an address, if any.
+    /// Returns the location expression that applies at an address, if any.
     pub fn location_at<'a>(&self, die: &'a Die, address: u64) -> Option<&'a [u8]> {
         self.expression_at(die, "DW_AT_location", address)
     }
 
-    /// Returns the expression of an attribute that is in force at an address, if any.
+    /// Returns the expression of attribute `attribute` that applies at an address, if any.
     pub fn expression_at<'a>(&self, die: &'a Die, attribute: &str, address: u64) -> Option<&'a [u8]> {
         match die.get(attribute)? {
             Content::Expression(bytes) => Some(bytes),

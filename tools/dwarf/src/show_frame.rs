@@ -6,7 +6,7 @@ use crate::op::Encoding;
 use crate::show::expression;
 use std::fmt::Write;
 
-/// Returns the text of a frame location, such as `s32 + 16 in private memory`.
+/// Returns the text of a rule for the frame address, such as `s32 + 16 in private memory`.
 fn show_cfa(cfa: &Cfa, encoding: Encoding) -> String {
     match cfa {
         Cfa::Register(register, offset, space) => {

@@ -31,7 +31,7 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// Returns the bytes of operations, which are separated by `;` or `,`.
+/// Returns the bytes of an expression, given the text of its operations, which are separated by `;` or `,`.
 pub fn assemble(text: &str, encoding: Encoding) -> Result<Vec<u8>, TextError> {
     let mut bytes = Vec::new();
     for part in text.split([';', ',']).map(str::trim).filter(|part| !part.is_empty()) {

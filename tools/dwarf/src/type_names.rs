@@ -1,4 +1,5 @@
-//! Spells types as a user would: in kernc's language if kernc wrote the unit, otherwise as in C.
+//! Writes the names of types as a user would: in the syntax of kernc's language if kernc wrote the unit,
+//! otherwise in that of C.
 
 use crate::info::{Content, DebugInfo, Die};
 

@@ -33,7 +33,7 @@ const NOT_IN_FRAMES: [Opcode; 14] = [
     Opcode::GNU_ENTRY_VALUE,
 ];
 
-/// Maximum nesting depth of rules that use registers on entry. A greater depth indicates a circular
+/// Largest nesting depth of frame rules that use values on entry. A greater depth indicates a circular
 /// dependency (seed 000, line 1687).
 const DEPTH: u32 = 8;
 
@@ -44,13 +44,13 @@ pub enum ReturnAddress {
     Outermost,
     /// The row has no rule for the return address.
     Unknown,
-    /// Return address. The call precedes it: the address minus one is within the call instruction (seed 000,
-    /// line 1860).
+    /// Address to which the function returns. The call instruction precedes it, so the address minus one is
+    /// within that instruction (seed 000, line 1860).
     At(u64),
 }
 
-/// State of the machine as the caller of a function sees it: registers are where the row says, and memory is
-/// the same.
+/// State of the machine as the caller of a function sees it: registers have the values that the row's rules
+/// give, and memory is the same as in the callee.
 ///
 /// `Caller` implements [`Machine`], so the next frame can be unwound from it.
 pub struct Caller<'m> {
@@ -59,7 +59,8 @@ pub struct Caller<'m> {
     encoding: Encoding,
     return_address: Register,
     cfa: Option<Location>,
-    /// Whether the extensions are not used, so that locations in memory are marked.
+    /// Whether the frame information is standard DWARF without the heterogeneous extensions, so that
+    /// locations in private memory have LLVM's mark.
     is_plain: bool,
     /// Current nesting depth of rules that use registers on entry.
     depth: Cell<u32>,
@@ -95,8 +96,8 @@ impl<'m> Caller<'m> {
         self.row
     }
 
-    /// Returns the location of the caller's value of a register, in the state of the function. A value
-    /// without a location becomes an implicit location.
+    /// Returns the location, in the state of the called function, of the caller's value of a register. A
+    /// value without a location becomes an implicit location, which consists of the value's bytes.
     ///
     /// # Errors
     /// The rule is ill-formed, or needs something that the machine does not know.
@@ -126,7 +127,8 @@ impl<'m> Caller<'m> {
             Rule::ValueExpression(bytes) => {
                 let outcome = self.evaluate(bytes, Goal::Value, cfa()?)?;
                 let value = outcome.value().ok_or(Reason::NoValue)?;
-                // The standard does not require equal sizes: the register gets the low bits.
+                // Standard DWARF does not require that the value has the size of the register: the register
+                // gets the low bits of the value.
                 let is_cut = self.is_plain && value.ty.bits() > u64::from(bits);
                 if value.ty.bits() != u64::from(bits) && !is_cut {
                     return Err(Reason::Size);
@@ -143,13 +145,14 @@ impl<'m> Caller<'m> {
         evaluate(bytes, self.encoding, goal, &Entered(self), &stack).map_err(|error| error.reason)
     }
 
-    /// Returns the part of an expression before a mark, and the address space that the mark means.
+    /// If an expression ends with LLVM's mark for an address space, returns the part before the mark, and
+    /// that address space.
     fn mark<'b>(&self, bytes: &'b [u8]) -> Option<(&'b [u8], AddressSpace)> {
         if self.is_plain { marked(bytes, self.encoding) } else { None }
     }
 
-    /// Evaluates a marked location. As the standard requires, the address of the frame is on the stack as a
-    /// number.
+    /// Evaluates a location that has LLVM's mark. As standard DWARF requires, the frame address is on the
+    /// stack as a number.
     fn marked(&self, bytes: &[u8], cfa: &Location) -> Result<Location, Reason> {
         let (bytes, space) = self.mark(bytes).ok_or(Reason::NoLocation)?;
         allowed(bytes, self.encoding)?;
@@ -231,13 +234,14 @@ impl<'m> Caller<'m> {
         Ok(u64::from_le_bytes(mask))
     }
 
-    /// Returns whether the rule of a register must be read by [`Caller::lanes`].
+    /// Returns whether the rule of a register describes single lanes, so that [`Caller::lanes`] must read the
+    /// register.
     fn is_of_lanes(&self, register: Register) -> bool {
         let is_vector = matches!(register.facts(), Some((Bank::Vgpr | Bank::Agpr, ..)));
         let is_meant = match self.row.rule(register) {
             Rule::Undefined => true,
-            // For a frame in the wave's scratch memory, the rule means the dwords of all lanes, which are
-            // contiguous.
+            // If the frame is in the wave's scratch memory, the rule describes the dwords of all lanes
+            // together, which are contiguous.
             Rule::Offset(_) => {
                 let frame = self.cfa.as_ref().and_then(Location::address);
                 frame.is_some_and(|(space, _)| space == AddressSpace::PRIVATE_LANE)
@@ -265,7 +269,7 @@ impl<'m> Caller<'m> {
     }
 }
 
-/// State in the function, including the values that registers had on entry.
+/// The machine in the called function's state, with the values that registers had on entry to the function.
 struct Entered<'a, 'm>(&'a Caller<'m>);
 
 impl Machine for Entered<'_, '_> {
@@ -298,8 +302,8 @@ impl Machine for Entered<'_, '_> {
 }
 
 impl Caller<'_> {
-    /// Returns a scalar register, from the cache if possible. Without the cache, each frame would multiply
-    /// the number of requests to the frames below it.
+    /// Returns the value of a scalar register, from the cache if possible. Without the cache, the number of
+    /// requests would multiply with each frame that is unwound.
     fn scalar(&self, register: Register, bits: u32) -> Result<Vec<u8>, Reason> {
         if let Some(known) = self.known.borrow().get(&register) {
             return known.clone();

@@ -1,4 +1,5 @@
-//! Values on the stack of an expression: a type and bits, with the arithmetic of DWARF 5 (section 2.5.1.4).
+//! Values on the stack of a DWARF expression: a type and bits, with the arithmetic of DWARF 5 (section
+//! 2.5.1.4).
 
 use crate::error::Reason;
 use crate::location::ImplicitPointer;
@@ -18,7 +19,7 @@ pub enum Kind {
     Boolean,
     /// `DW_ATE_float` of 16, 32 or 64 bits.
     Float,
-    /// Any other encoding. Such values can be stored but not computed with.
+    /// Any other encoding. Values with this encoding can be stored, but no operation computes with them.
     Other(u8),
 }
 
@@ -99,7 +100,8 @@ pub struct Value {
     pub ty: Type,
     /// Little-endian bytes. Bits beyond the size of the type are 0.
     pub bytes: SmallVec<[u8; 16]>,
-    /// Set if the value is an implicit pointer, which does not exist in the program.
+    /// The implicit pointer, if the value is one (a pointer that the optimised program does not contain any
+    /// more).
     pub(crate) pointer: Option<ImplicitPointer>,
 }
 
@@ -162,12 +164,12 @@ impl Value {
         if self.pointer.is_some() { Err(Reason::ImplicitPointer) } else { Ok(self) }
     }
 
-    /// Returns the value as an unsigned integer, as addresses, address spaces and masks are used.
+    /// Returns the value as an unsigned integer. Used for addresses, address spaces and masks.
     pub fn unsigned(&self) -> Result<u128, Reason> {
         self.plain()?.ty.integer().map(|_| self.raw()).ok_or(Reason::NoInteger)
     }
 
-    /// Returns the value as an integer, with generic values taken as signed, as displacements are used.
+    /// Returns the value as a signed integer; a generic value is taken as signed. Used for displacements.
     pub fn signed(&self) -> Result<i128, Reason> {
         match self.plain()?.ty.integer().ok_or(Reason::NoInteger)? {
             (_, Some(false)) => i128::try_from(self.raw()).map_err(|_| Reason::NoInteger),
@@ -249,8 +251,8 @@ impl Value {
         if zero && matches!(op, Binary::Div | Binary::Mod) {
             return Err(Reason::Division);
         }
-        // Shifting by more than the number of bits leaves zeros or the sign. A negative count of a signed
-        // type is an error.
+        // Shifting by more than the number of bits gives zeros, or copies of the sign. A negative shift count
+        // is an error if its type is signed.
         let count = || match right.ty.integer() {
             Some((_, Some(true))) if right.signed()? < 0 => Err(Reason::Type),
             _ => Ok(u32::try_from(b).unwrap_or(u32::MAX).min(bits)),

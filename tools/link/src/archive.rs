@@ -1,4 +1,5 @@
-//! Archives. Their members are objects; a thin archive contains only the names of files.
+//! Reads archives. The members of an ordinary archive are objects; a thin archive contains only the names of
+//! object files.
 
 use object::read::archive::ArchiveFile;
 

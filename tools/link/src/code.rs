@@ -20,11 +20,12 @@ use std::ops::Range;
 
 /// Number of the stack pointer.
 const STACK: u16 = 32;
-/// Number of the first of the two registers that hold the return address.
+/// Number of the first of the two scalar registers that hold the return address.
 const RETURN: u16 = 30;
 /// SGPRs that a callee preserves (seed 000, line 4113).
 const PRESERVED: Range<u16> = 30..Reg::VCC.0;
-/// Maximum number of instructions in a function that is analysed. No real function has so many.
+/// Largest number of instructions in a function that is analysed. Every real function has fewer; the limit
+/// bounds the time for damaged files.
 const MOST: usize = 1 << 18;
 
 /// Place to which code refers.
@@ -41,7 +42,8 @@ pub enum Site {
 pub struct Call {
     /// Callee; `None` if the address comes from elsewhere.
     pub to: Option<Site>,
-    /// Distance by which the stack pointer has moved at the call; `None` if unknown.
+    /// Distance by which the stack pointer has moved since the beginning of the function when the call is
+    /// executed; `None` if unknown.
     pub stack: Option<i64>,
 }
 
@@ -50,11 +52,12 @@ pub struct Call {
 pub struct Stack {
     /// Maximum distance by which the stack pointer moves.
     pub moved: i64,
-    /// Ends of accesses with constant offsets: distance of the base, and number of bytes from there.
+    /// Stack accesses with constant offsets. The key is the distance of the base register from the stack
+    /// pointer on entry; the value is the number of bytes from the base to the end of the farthest access.
     pub accesses: FxHashMap<i64, u64>,
     /// Whether addresses above the stack pointer are computed.
     pub escapes: bool,
-    /// Whether the stack pointer moves by an amount that is not constant.
+    /// Whether the function moves the stack pointer by an amount that is not constant.
     pub is_dynamic: bool,
 }
 
@@ -64,10 +67,10 @@ pub struct Facts {
     pub used: Used,
     pub stack: Stack,
     pub calls: Vec<Call>,
-    /// Offsets in its section to which the function refers without relocations.
+    /// Offsets in the function's own section to which the function refers without relocations.
     pub here: Vec<u64>,
-    /// Whether the function may refer to more of its section, because its program counter is used in a way
-    /// that cannot be followed.
+    /// Whether the function may refer to any place in its section, because the analysis cannot follow how the
+    /// function uses its program counter.
     pub is_wild: bool,
     pub is_code: bool,
     /// Whether all code of the function could be followed.
@@ -163,10 +166,11 @@ struct Follow<'f, 'a> {
     function: &'f Function<'a>,
     target: &'f Target,
     found: &'f [Found],
-    /// State where paths join; `None` before the first path has reached the place.
+    /// States at offsets where paths join; `None` until the first path has reached the offset.
     leaders: FxHashMap<usize, Option<State>>,
     calls: FxHashSet<Call>,
-    /// Number of steps that remain. Each place is visited a few times.
+    /// Number of analysis steps that remain before the analysis gives up. Each instruction is visited a few
+    /// times.
     steps: usize,
     facts: Facts,
 }
@@ -200,7 +204,8 @@ impl Follow<'_, '_> {
                 return;
             }
             if let Some(known) = self.leaders.get_mut(&at) {
-                // Where paths join, the state keeps only common facts, so it can only shrink.
+                // Where paths join, the state keeps only the facts that all paths share. So the state can
+                // only lose facts, and the analysis ends.
                 let joined = known.as_ref().map_or_else(|| state.clone(), |known| joined(known, &state));
                 if known.as_ref() == Some(&joined) {
                     return;
@@ -213,7 +218,8 @@ impl Follow<'_, '_> {
             if let Some(target) = way.jump {
                 match self.index(target) {
                     Some(next) => {
-                        // An indirect jump does not lead to a label, so the place becomes a join point here.
+                        // An indirect jump does not lead to a label, so its target is not known to be a join
+                        // point yet. Make the target a join point.
                         self.leaders.entry(next).or_default();
                         work.push((next, state.clone()));
                     }
@@ -227,14 +233,15 @@ impl Follow<'_, '_> {
                 return;
             }
         }
-        // Without a size, the function may continue in the next function.
+        // The size of the function is unknown, so control may continue into the next function.
         if !self.function.is_sized {
             self.facts.here.push(self.function.extent.end);
             self.add_call(Some(Site::Here(self.function.extent.end)), &state);
         }
     }
 
-    /// Returns the index of the instruction at an offset of the section.
+    /// Returns the index of the instruction that begins at an offset of the section; `None` if no instruction
+    /// begins there.
     fn index(&self, offset: u64) -> Option<usize> {
         self.found.binary_search_by_key(&offset, |found| found.offset).ok()
     }
@@ -286,7 +293,7 @@ impl Follow<'_, '_> {
         }
     }
 
-    /// Handles a call. Afterwards, registers that callees need not preserve are unknown.
+    /// Handles a call. After the call, the registers that callees need not preserve are unknown.
     fn call(&mut self, to: Option<Site>, state: &mut State, result: Operand) -> Way {
         self.add_call(to, state);
         state.retain(|&(register, _)| PRESERVED.contains(&register));
@@ -347,8 +354,8 @@ impl Follow<'_, '_> {
             op::S_ADD_I32 | op::S_ADD_U32 => one(sum(value(1), value(2), 1)),
             op::S_SUB_I32 | op::S_SUB_U32 => one(sum(value(1), value(2), -1)),
             op::S_AND_B32 => one(in_frame(value(1)).or(in_frame(value(2))).map(|_| Value::Frame)),
-            // The address is loaded from the global offset table, and the relocation says whose address it
-            // is.
+            // The instruction loads an address from the global offset table; the relocation names the symbol
+            // whose address it is.
             op::S_LOAD_DWORDX2 => match register(inst.ops[1]).and_then(|pair| address(state, pair)) {
                 Some(Site::Relocation(n)) if is_table(self.function.relocations[n].kind) => {
                     [Some((to, Value::Low(Site::Relocation(n)))), Some((to + 1, Value::High))]
@@ -360,7 +367,8 @@ impl Follow<'_, '_> {
         }
     }
 
-    /// Returns the low half of an address: that of a relocation's symbol, or of a place in the section.
+    /// Returns the low half of a computed address as a value: the address of a relocation's symbol, or of a
+    /// place in this section.
     fn site(&mut self, found: &Found, pc: Option<Value>) -> Option<Value> {
         let distance = found.inst.ops[2].const_u32()?;
         let literal =
@@ -374,7 +382,8 @@ impl Follow<'_, '_> {
         Some(Value::Low(Site::Here(target)))
     }
 
-    /// Notes uses of the stack pointer and of the program counter that cannot be followed.
+    /// Records that the function uses the stack pointer or the program counter in a way that the analysis
+    /// cannot follow.
     fn look_at_stack(&mut self, inst: &MachInst, state: &State) {
         let access = access(inst);
         for (n, &operand) in inst.operands().iter().enumerate() {
@@ -389,7 +398,8 @@ impl Follow<'_, '_> {
                         Some((place, end)) if place == n => self.access(moved, end),
                         _ => self.facts.stack.escapes = true,
                     },
-                    // A kernel sets the stack pointer to a constant, from which it stores arguments of calls.
+                    // A kernel sets the stack pointer to a constant. It stores the stack arguments of its
+                    // calls relative to that value.
                     Some(Value::Number(moved)) if self.function.is_kernel && register == STACK => {
                         if let Some((_, end)) = access.filter(|&(place, _)| place == n) {
                             self.access(moved, end);
@@ -431,7 +441,8 @@ fn forget(state: &mut State, range: RegRange) {
     }
 }
 
-/// Returns the number of a scalar register, or of the first of several.
+/// Returns the number of a scalar register operand, or of the first register of a group; `None` for other
+/// operands.
 fn register(operand: Operand) -> Option<u16> {
     match operand {
         Operand::Reg(RegRange { first, .. }) if first.is_scalar() => Some(first.number()),
@@ -476,8 +487,8 @@ fn in_frame(value: Option<Value>) -> Option<Value> {
     value.filter(|value| matches!(value, Value::Stack(_) | Value::Frame))
 }
 
-/// Returns the index of the operand that is the base of a stack access, and the offset at which the access
-/// ends, if everything except the base is constant.
+/// If an instruction accesses the stack with a register base and otherwise constant address, returns the
+/// index of the base operand, and the offset from the base at which the access ends.
 fn access(inst: &MachInst) -> Option<(usize, u64)> {
     let row = inst.op.row();
     let is_constant = |n: usize| inst.operands().get(n).is_none_or(|operand| *operand == Operand::None);
@@ -492,7 +503,8 @@ fn access(inst: &MachInst) -> Option<(usize, u64)> {
     Some((base, u64::try_from(inst.mods.offset).unwrap_or(0) + bytes))
 }
 
-/// Returns whether the analysis follows what the operation computes from the stack pointer.
+/// Returns whether the analysis can follow the result of an operation on the stack pointer, such as adding a
+/// constant.
 fn keeps_stack(op: Opcode) -> bool {
     matches!(
         op,

@@ -7,12 +7,12 @@ use objwriter::elf::Identity;
 
 /// Bits of `e_flags` that identify the processor.
 pub const MACH: u32 = 0xff;
-/// Settings since V4 (`EI_ABIVERSION` 2), with the lowest of their two bits. The values mean: unsupported,
-/// any, off, on.
+/// Settings in the `e_flags` of V4 and later (`EI_ABIVERSION` 2), each with the lowest of its two bits. The
+/// two bits mean: 0 unsupported, 1 any, 2 off, 3 on.
 const SETTINGS: [(&str, u32); 2] = [("xnack", 8), ("sramecc", 10)];
 const HSA: u8 = 64;
 
-/// Returns the common identity of all objects.
+/// Returns the processor, settings and version that the linked object gets, in which all objects agree.
 ///
 /// # Errors
 /// Says which objects do not fit together.

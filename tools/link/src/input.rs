@@ -13,7 +13,8 @@ const GRP_COMDAT: u32 = 1;
 const SHN_LORESERVE: u16 = 0xff00;
 const SHN_ABS: u16 = 0xfff1;
 const SHN_COMMON: u16 = 0xfff2;
-/// Limits that exceed everything in GPU objects and ensure that sums of sizes cannot overflow.
+/// Largest section size and offset that is accepted. It exceeds everything in real GPU objects, and ensures
+/// that sums of sizes cannot overflow.
 const MAX_SIZE: u64 = 1 << 40;
 const MAX_ALIGN: u64 = 1 << 20;
 
@@ -38,7 +39,8 @@ pub struct Object<'a> {
     pub groups: Vec<Group<'a>>,
     /// For each section, its group.
     pub group_of: Vec<Option<usize>>,
-    /// For each section, whether it is dropped because another object has the same group.
+    /// For each section, whether it is dropped because another object contains a section group with the same
+    /// signature.
     pub dropped: Vec<bool>,
 }
 
@@ -94,12 +96,13 @@ impl<'a> Object<'a> {
         &self.file.sections
     }
 
-    /// Returns what a symbol stands for. Parsing has rejected symbols of any other kind.
+    /// Returns the place that a symbol denotes. Parsing has rejected symbols that denote anything else.
     pub fn place(&self, symbol: &Symbol) -> Place {
         place(symbol.section).unwrap_or(Place::Undefined)
     }
 
-    /// Returns the name of a symbol, or the name of the section for which the symbol stands.
+    /// Returns the name of a symbol. For a section symbol, which has no name, returns the name of the
+    /// section.
     pub fn name_of(&self, symbol: &Symbol<'a>) -> &'a str {
         match self.place(symbol) {
             Place::Section(section) if symbol.name.is_empty() => self.file.sections[section].name,
@@ -127,7 +130,8 @@ impl<'a> Object<'a> {
             }
             self.symbols[n].name = plain;
         }
-        // `.symver f, f@@V` leaves two symbols, which now have the same name. One of them becomes local.
+        // The directive `.symver f, f@@V` makes two symbols, which have the same name without the version.
+        // One of the two becomes local, so that they do not clash.
         let mut known = FxHashMap::default();
         for n in 1..self.symbols.len() {
             let Symbol { name, section, value, binding, .. } = self.symbols[n];
@@ -242,7 +246,8 @@ fn check_sections(sections: &[Section]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns whether a section is input for linkers that does not go into the output.
+/// Returns whether a section contains information for linkers only, so that the output does not contain the
+/// section.
 pub fn is_for_linkers(section: &Section) -> bool {
     const SHT_NULL: u32 = 0;
     const SHT_SYMTAB: u32 = 2;

@@ -21,21 +21,23 @@ struct Join<'s, 'a> {
     symbols: &'s Symbols<'a>,
     placed: Vec<Vec<Option<Placed>>>,
     object: Object<'a>,
-    /// Offsets of common symbols in `.bss`, and addresses of LDS symbols, if the linker assigns them.
+    /// For each common symbol, its offset in `.bss`; then, if the linker assigns addresses to LDS symbols,
+    /// these addresses.
     commons: FxHashMap<usize, u64>,
     lds: FxHashMap<Lds, u64>,
-    /// For each symbol of each object, the number of the local symbol in the output.
+    /// For each symbol of each object, the number of its local symbol in the output, if it has one.
     locals: Vec<Vec<Option<u32>>>,
     /// For each global symbol, its number in the output.
     globals: Vec<Option<u32>>,
 }
 
-/// Joined object with its report. The addresses in the report's rows are offsets in their sections.
+/// The joined object and the report about it. The rows of the report contain section offsets until addresses
+/// are assigned.
 pub struct Joined<'a> {
     pub object: Object<'a>,
     pub report: Report,
-    /// Entries of the global offset table that are absolute numbers, which a loader does not fill in: index
-    /// and value.
+    /// Entries of the global offset table whose values are absolute numbers, as pairs of index and value. The
+    /// loader does not fill in these entries, so the linker writes them.
     pub table: Vec<(usize, u64)>,
 }
 
@@ -83,7 +85,8 @@ pub fn joined<'a>(
     Ok(Joined { object: join.object, report, table })
 }
 
-/// Returns whether a symbol is a common symbol that several objects may have, of which one remains.
+/// Returns whether a symbol is a common symbol. Several objects may define the same common symbol, and the
+/// output has only one of them.
 fn is_shared(object: &input::Object, symbol: &read::Symbol) -> bool {
     symbol.binding != STB_LOCAL && object.place(symbol) == Place::Common
 }
@@ -106,7 +109,7 @@ fn commons(symbols: &Symbols) -> (Room, FxHashMap<usize, u64>) {
             room = Room { size: offset + size, align: room.align.max(align) };
         }
     }
-    // If the total size is 0, there is no section for the symbols.
+    // If all common symbols have size 0, the output needs no memory for them and no `.bss`.
     if room.size == 0 { Default::default() } else { (room, places) }
 }
 
@@ -118,7 +121,8 @@ impl<'a> Join<'_, 'a> {
         number
     }
 
-    /// Returns where each input section is in the output, in the order of the output.
+    /// Returns the rows of the report that say where each input section is in the output, in the order of the
+    /// output.
     fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
         for (object, placed) in self.symbols.objects.iter().zip(&self.placed) {
@@ -137,8 +141,8 @@ impl<'a> Join<'_, 'a> {
         rows.into_iter().map(|(.., row)| row).collect()
     }
 
-    /// Returns what a defined symbol stands for in the output; `None` if its section is not part of the
-    /// output.
+    /// Returns the place that a defined symbol denotes in the output; `None` if the output does not contain
+    /// its section.
     fn place(&self, object: usize, symbol: &read::Symbol) -> Option<elf::Place> {
         match self.symbols.objects[object].place(symbol) {
             Place::Section(section) => {
@@ -152,8 +156,8 @@ impl<'a> Join<'_, 'a> {
         }
     }
 
-    /// Returns what an LDS symbol stands for: its address, if the linker has assigned one, or a request for
-    /// LDS.
+    /// Returns the place that an LDS symbol denotes in the output: its address as an absolute number, if the
+    /// linker assigns addresses, or otherwise a request for LDS.
     fn lds(&self, lds: Lds, align: u64) -> elf::Place {
         self.lds.get(&lds).map_or(elf::Place::Lds(align), |&address| elf::Place::Absolute(address))
     }
@@ -199,7 +203,8 @@ impl<'a> Join<'_, 'a> {
                             None => elf::Place::Common(align),
                         },
                     };
-                    // An LDS address is the same in all kernels, and loaders do not change it.
+                    // The address of an LDS symbol is an absolute number: it is the same in all kernels, and
+                    // loaders do not change it.
                     let is_number = matches!(place, elf::Place::Absolute(_));
                     let visibility = if is_number { STV_HIDDEN } else { global.visibility };
                     let common = defined(symbol, symbol.binding, visibility, place);
@@ -226,9 +231,9 @@ impl<'a> Join<'_, 'a> {
         }
     }
 
-    /// Adds a symbol that the linker defines. If its section does not exist, the symbol stands for the
-    /// beginning of the image, which is represented by a section that is not part of the output and has no
-    /// number in a symbol table.
+    /// Adds a symbol that the linker defines, for the beginning of a section or (if `is_end`) its end. If the
+    /// output has no such section, the symbol denotes the beginning of the image. The image is represented by
+    /// a section outside of the output, which has no number in a symbol table.
     fn make(&mut self, global: &Global<'a>, section: &str, is_end: bool) -> u32 {
         let found =
             self.object.sections.iter().position(|output| output.name == section && !section.is_empty());
@@ -289,8 +294,8 @@ impl<'a> Join<'_, 'a> {
                         addend,
                     });
                 }
-                // Debug information about removed code gets the value 0, or 1 in lists that two zeros would
-                // end, as `ld.lld` does it.
+                // Debug information about removed code refers to address 0, as with `ld.lld`. In lists that
+                // end with two zeros, it refers to address 1, so that the list does not end early.
                 None if !is_loaded => {
                     let data = &mut self.object.sections[output as usize].data;
                     if is_list && let Some(byte) = data.to_mut().get_mut((start + record.offset) as usize) {
@@ -344,7 +349,8 @@ impl<'a> Join<'_, 'a> {
         targets.iter().enumerate().filter_map(number).collect()
     }
 
-    /// Returns the target of a relocation and the addend; `None` if the target is not part of the output.
+    /// Returns the target and the addend that a relocation has in the output; `None` if the output does not
+    /// contain the target.
     fn target(&self, object: usize, record: &read::Relocation) -> Option<(Target, i64)> {
         if record.symbol == 0 {
             return Some((Target::Nothing, record.addend));
@@ -363,15 +369,16 @@ impl<'a> Join<'_, 'a> {
         let target = Target::Section(placed.output);
         let add = |offset: u64| (offset.wrapping_add(record.addend as u64)) as i64;
         Some(match symbol.kind {
-            // In a section of merged entries, the addend determines which entry is meant.
+            // In a section whose entries are merged, the symbol's value and the addend together select the
+            // entry. So the addend becomes the offset of that entry in the output.
             STT_SECTION => (target, placed.place(add(symbol.value) as u64) as i64),
             _ => (target, add(placed.place(symbol.value))),
         })
     }
 }
 
-/// Returns whether a local symbol is only a label of an entry that may be merged. `ld.lld` uses the same
-/// rule.
+/// Returns whether a local symbol only labels an entry of a mergeable section, so that the output omits the
+/// symbol. `ld.lld` has the same rule.
 fn is_for_assembler(object: &input::Object, symbol: &read::Symbol) -> bool {
     let is_merged = |section: usize| object.sections()[section].flags & SHF_MERGE != 0;
     symbol.name.starts_with(".L")
@@ -387,10 +394,11 @@ fn undefined(name: &str, weak: bool, visibility: u8) -> elf::Symbol<'_> {
     elf::Symbol { name, binding, visibility, kind: 0, size: 0, place: elf::Place::Undefined }
 }
 
-/// Sections of debug information whose lists end with two zeros.
+/// Names of debug sections that contain lists which end with two zeros.
 const LISTS: [&str; 2] = [".debug_ranges", ".debug_loc"];
 
-/// Returns the number of bytes that a relocation of a type changes (seed 000, line 531).
+/// Returns how many bytes of a section a relocation of this type changes; `None` for unknown types (seed 000,
+/// line 531).
 fn width(kind: u32) -> Option<u64> {
     Some(match kind {
         reloc::REL16 => 2,

@@ -30,7 +30,8 @@ use objwriter::descriptor::{
 use objwriter::elf::{STT_AMDGPU_HSA_KERNEL, reloc};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// LDS symbol: a global symbol by its number, or a local symbol by its object and its number there.
+/// LDS symbol. A global symbol is identified by its number, a local symbol by the number of its object and
+/// its number in the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lds {
     Shared(usize),
@@ -43,18 +44,18 @@ pub struct Counts {
     pub vgprs: u32,
     pub sgprs: u32,
     pub lds: u64,
-    /// New size of scratch memory. May also be less than before, because a known size may be less than an
-    /// assumed one.
+    /// New size of scratch memory, or `None` if it stays. The new size may be less than the old one, because
+    /// a size that is computed may be less than the size that the compiler assumed.
     pub scratch: Option<u64>,
     pub dynamic_stack: Option<bool>,
 }
 
-/// Changes for kernels that need more than their compilers knew.
+/// Changes to descriptors and metadata for kernels that need more than their compilers knew.
 #[derive(Default)]
 pub struct Needs<'a> {
     /// New contents of sections with descriptors.
     pub contents: Contents,
-    /// Changes in the metadata, by the name of the descriptor's symbol.
+    /// Changes to the metadata of kernels. The key is the name of the symbol of the kernel's descriptor.
     pub counts: FxHashMap<&'a str, Counts>,
     /// Addresses of LDS symbols.
     pub lds: FxHashMap<Lds, u64>,
@@ -69,9 +70,11 @@ pub struct Needs<'a> {
 pub struct How {
     pub target: Option<&'static Target>,
     pub kind: Kind,
-    /// Whether a known stack size replaces the size that the compiler assumed.
+    /// Whether the stack size computed from the code replaces the size that the compiler assumed, even if it
+    /// is less.
     pub exact_stack: bool,
-    /// Whether descriptors have the bit for stacks of unknown size: from V5 on (seed 000, line 2567).
+    /// Whether descriptors have the bit which says that the stack size is unknown (`uses_dynamic_stack`):
+    /// from V5 on (seed 000, line 2567).
     pub has_dynamic_stack: bool,
     /// Whether a report is requested.
     pub tells: bool,
@@ -104,7 +107,8 @@ pub fn needs<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>], how: How) -> Result<
     let mut kernels = kernels(symbols, live, &mut graph);
     let lds = match how.kind {
         Kind::Loadable => allotted(symbols, &kernels)?,
-        // A later link of the relocatable output may add LDS symbols, so no addresses are assigned.
+        // A relocatable output may be linked with more LDS symbols later, so this link assigns no addresses
+        // to LDS symbols.
         Kind::Relocatable => {
             kernels.iter_mut().for_each(|kernel| kernel.lds.clear());
             FxHashMap::default()
@@ -116,7 +120,8 @@ pub fn needs<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>], how: How) -> Result<
         let of_object: &FxHashMap<&str, Declared> = &declared[graph.nodes[node].piece.object];
         if of_object.is_empty() { None } else { of_object.get(graph.name(node)).copied() }
     };
-    // The key is the wave size and the number of stack pointer units in a byte.
+    // Stack depths are cached for each pair of wave size and stack pointer scale (stack pointer units for one
+    // byte), because the code of callees is analysed for such a pair.
     let mut depths: FxHashMap<(bool, u32), Depths> = FxHashMap::default();
     for kernel in &kernels {
         let scale = scale(kernel, how.target);
@@ -130,8 +135,8 @@ pub fn needs<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>], how: How) -> Result<
     Ok(needs)
 }
 
-/// Returns the number of stack pointer units in one byte of a lane. The stack pointer of swizzled scratch
-/// memory counts the bytes of all lanes.
+/// Returns how much the stack pointer moves for one byte of a lane. In swizzled scratch memory the stack
+/// pointer counts the bytes of all lanes.
 fn scale(kernel: &Kernel, target: Option<&Target>) -> u32 {
     let is_flat = FLAT_SCRATCH_INIT.get(&kernel.bytes) != 0 && PRIVATE_SEGMENT_BUFFER.get(&kernel.bytes) == 0;
     let lanes = if kernel.is_wave32() { 32 } else { target.map_or(64, |target| target.wave_size.max(32)) };
@@ -312,7 +317,8 @@ impl<'a> Raise<'_, '_, 'a> {
         let allotted = PRIVATE_SEGMENT_FIXED_SIZE.get(bytes);
         let is_exact = depth.unknown.is_none();
         let known = depth.bytes.next_multiple_of(16).min(PRIVATE_SEGMENT_FIXED_SIZE.max());
-        // A kernel's own frame ends at the stack pointer's initial value.
+        // The stack pointer's initial value is the end of the kernel's own frame. If the value is known at
+        // all calls, it includes the size of that frame.
         let is_based = self.graph.nodes[root].facts.calls.iter().all(|call| call.stack.is_some());
         let may_lower = is_exact && is_based && self.how.exact_stack;
         let now = if may_lower { known } else { allotted.max(depth.bytes) };
@@ -342,7 +348,8 @@ impl<'a> Raise<'_, '_, 'a> {
         })
     }
 
-    /// Returns the deepest chain of calls, with the amount that each function takes.
+    /// Returns the chain of calls that needs most stack, starting at function `root`, each function with the
+    /// number of bytes that it takes.
     fn chain(&self, root: usize, depths: &mut Depths) -> Vec<(Part, u64)> {
         let (mut chain, mut node, mut seen) = (Vec::new(), Some(root), FxHashSet::default());
         while let Some(here) = node.filter(|&node| seen.insert(node)) {
@@ -353,7 +360,8 @@ impl<'a> Raise<'_, '_, 'a> {
         chain
     }
 
-    /// Warns if callees use scratch memory but the kernel does not set it up.
+    /// Warns if functions that the kernel calls use scratch memory, but the kernel does not initialise the
+    /// scratch registers.
     fn check_scratch(&mut self, depth: Depth, bytes: &[u8; SIZE]) {
         let fields = [PRIVATE_SEGMENT_BUFFER, FLAT_SCRATCH_INIT, PRIVATE_SEGMENT_WAVEFRONT_OFFSET];
         let has_none = fields.iter().all(|field| field.get(bytes) == 0);
@@ -371,8 +379,8 @@ impl<'a> Raise<'_, '_, 'a> {
     }
 }
 
-/// Warns about code that is reached by waves of different sizes, because code is compiled for waves of one
-/// size.
+/// Warns about code that kernels of different wave sizes reach. Code is compiled for one wave size, so it is
+/// wrong for the others.
 fn wave_sizes(symbols: &Symbols, graph: &Graph, kernels: &[Kernel], warnings: &mut Vec<String>) {
     let mut users = FxHashMap::default();
     let mut said = FxHashSet::default();
@@ -418,7 +426,8 @@ fn allotted(symbols: &Symbols, kernels: &[Kernel]) -> Result<FxHashMap<Lds, u64>
         places.insert(lds, place);
         end = place.saturating_add(size);
     }
-    // Symbols without a size share one address, because they are views of the same memory.
+    // LDS symbols without a size share one address: each is a view of the same memory, whose size the launch
+    // determines.
     let align = dynamic.iter().map(|&lds| symbols.lds(lds).1).max().unwrap_or(1);
     let place = end.next_multiple_of(align.max(1));
     places.extend(dynamic.into_iter().map(|lds| (lds, place)));
@@ -426,7 +435,7 @@ fn allotted(symbols: &Symbols, kernels: &[Kernel]) -> Result<FxHashMap<Lds, u64>
 }
 
 impl Symbols<'_> {
-    /// Returns the LDS symbol to which a symbol of an object refers, if it is one.
+    /// If a symbol of an object is an LDS symbol, returns the LDS symbol to which it resolves.
     pub fn lds_of(&self, object: usize, symbol: usize) -> Option<Lds> {
         let found = &self.objects[object].symbols[symbol];
         let lds = self.global_of(found).map_or(Lds::Local(object, symbol), Lds::Shared);
@@ -466,7 +475,7 @@ impl Symbols<'_> {
                 if object.place(symbol) == Place::Lds
                     && let Some(lds) = self.lds_of(number, n)
                 {
-                    // A global symbol is listed once, for the object whose definition was chosen.
+                    // Each global symbol is listed once: only for the object whose definition was chosen.
                     let is_first = self.definition(lds) == Some((number, n));
                     all.extend(is_first.then_some(lds));
                 }

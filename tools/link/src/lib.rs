@@ -46,9 +46,9 @@ use std::fmt;
 pub struct Input<'a> {
     /// Name for messages.
     pub name: &'a str,
-    /// Contents: a relocatable object, or an archive of relocatable objects.
+    /// Contents of the file: a relocatable object, or an archive of relocatable objects.
     pub data: &'a [u8],
-    /// Whether the object is taken only if something needs it, as if it were a member of an archive.
+    /// Whether an object is linked only if it defines a name that is needed, as a member of an archive is.
     pub is_lazy: bool,
 }
 
@@ -58,7 +58,7 @@ pub enum Kind {
     /// Loadable code object, as from `ld.lld -shared`.
     #[default]
     Loadable,
-    /// Relocatable object, as from `ld.lld -r`, which may have undefined names.
+    /// The output is a relocatable object, as `ld.lld -r` writes it, in which names may be undefined.
     Relocatable,
 }
 
@@ -70,7 +70,8 @@ pub struct Options {
     /// Whether to omit sections to which no remaining section refers. Sections that other objects may see
     /// remain, and so do kernels.
     pub gc_sections: bool,
-    /// If not empty: the only names, besides kernels, that other objects may see.
+    /// Names that other objects may see, besides kernels. If this list is empty, all names with default
+    /// visibility may be seen.
     pub export: Vec<String>,
     /// Version script, which also decides which names other objects see, including kernels. Ignored for
     /// relocatable output.
@@ -80,8 +81,8 @@ pub struct Options {
     /// Whether to allocate exactly the scratch memory that a kernel's calls take, where that size is known,
     /// instead of the size that the compiler assumed.
     pub exact_stack: bool,
-    /// Whether to report where everything is, and what kernels need and why. Suspicious facts are reported in
-    /// any case.
+    /// Whether the report says where everything is, and what kernels need and why. The report contains
+    /// warnings in any case.
     pub tells: bool,
     /// Whether to leave undefined names to the loader, as `ld.lld -shared` does by default.
     pub allow_undefined: bool,
@@ -174,7 +175,8 @@ fn linked(symbols: &mut symbols::Symbols, options: &Options) -> Result<Linked, V
     };
     let places = report.place(&file);
     for (n, number) in table {
-        // The writer of the global offset table leaves absolute numbers in the table to the linker.
+        // The writer of the object fills the global offset table with addresses only, so the linker writes
+        // entries that are absolute numbers here.
         let at = places.get(".got").map_or(0, |&(_, offset)| offset as usize) + n * 8;
         if let Some(entry) = file.get_mut(at..at + 8) {
             entry.copy_from_slice(&number.to_le_bytes());

@@ -1,4 +1,5 @@
-//! Decides which sections remain: all sections, or those that can be reached from what other objects may see.
+//! Decides which sections the output keeps: all sections, or (`gc_sections`) only the sections that can be
+//! reached from the names that other objects may see.
 
 use crate::input::{Object, Place, is_for_linkers};
 use crate::symbols::{Global, Meaning, Symbols};
@@ -12,7 +13,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub struct Live {
     /// For each section of each object, whether it remains.
     pub sections: Vec<Vec<bool>>,
-    /// Numbers of global names that are in no section and are not needed: common symbols and undefined names.
+    /// Numbers of global names that the output does not need and that no section contains: unused common
+    /// symbols and undefined names.
     pub dropped: Vec<usize>,
 }
 
@@ -72,13 +74,13 @@ pub fn sections(symbols: &Symbols, options: &Options) -> Live {
     Live { sections: reach.live, dropped }
 }
 
-/// Returns whether other objects see a name, or the command line requests it.
+/// Returns whether a name must be kept because other objects can see it or the command line requests it.
 fn is_seen(global: &Global) -> bool {
     let is_hidden = matches!(global.visibility, STV_HIDDEN | STV_INTERNAL) || global.is_local;
     !is_hidden || global.is_wanted
 }
 
-/// Returns whether a section remains even if nothing refers to it: notes, sections with the retain flag, and
+/// Returns whether a section is kept even if nothing refers to it: notes, sections with the retain flag, and
 /// arrays of constructors and destructors.
 fn is_root(section: &Section) -> bool {
     const SHT_INIT_ARRAY: u32 = 14;
@@ -91,7 +93,8 @@ struct Reach<'s, 'a> {
     possible: Vec<Vec<bool>>,
     live: Vec<Vec<bool>>,
     work: Vec<(usize, usize)>,
-    /// Sections whose beginning or end some name denotes, by section name.
+    /// Sections for which a symbol such as `__start_NAME` may denote the beginning or end; the key is the
+    /// section name.
     bounded: FxHashMap<&'a str, Vec<(usize, usize)>>,
     /// Names outside sections that are needed.
     used: FxHashSet<usize>,
@@ -111,8 +114,8 @@ impl<'a> Reach<'_, 'a> {
         }
     }
 
-    /// Marks all sections of a name. A reference to the beginning or end of a section needs the contents of
-    /// the section.
+    /// Marks all sections named `name` as kept. A reference to the beginning or end of these sections means
+    /// that the program reads their contents.
     fn mark_named(&mut self, name: &'a str) {
         for (object, section) in self.bounded.remove(name).unwrap_or_default() {
             self.mark(object, section);

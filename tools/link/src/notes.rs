@@ -95,7 +95,8 @@ fn is_text(record: &note::Note) -> bool {
     record.owner == "AMD" && record.kind == NT_METADATA_V2
 }
 
-/// Returns the joined V2 metadata of all objects as a text, if more than one object has any.
+/// Returns the V2 metadata of all objects joined into one YAML text; `None` if fewer than two objects have V2
+/// metadata.
 fn texts(symbols: &Symbols, sections: &Sections) -> Result<Option<String>, String> {
     let texts = sections.iter().flat_map(|((object, _), records)| {
         let texts = records.iter().filter(|record| is_text(record) && !record.desc.is_empty());
@@ -108,7 +109,7 @@ fn texts(symbols: &Symbols, sections: &Sections) -> Result<Option<String>, Strin
             _ => None,
         };
         let Some(tree) = tree else {
-            // If only one object has a text, the text stays unchanged, so it need not be readable.
+            // If only one object has metadata, its text stays unchanged, so it need not be valid YAML.
             if count == 0 {
                 (all, count) = (Some(Value::Nil), 1);
                 continue;
@@ -124,7 +125,7 @@ fn texts(symbols: &Symbols, sections: &Sections) -> Result<Option<String>, Strin
     Ok(all.filter(|_| count > 1).map(|tree| objwriter::metadata_v2::text(&tree)))
 }
 
-/// Raises the numbers of kernels that need more than their compilers knew.
+/// Raises the resource numbers in the metadata of kernels that need more than their compilers knew.
 fn raise(tree: &mut Value, counts: &FxHashMap<&str, Counts>) {
     let Value::Map(entries) = tree else { return };
     let kernels = entries.iter_mut().filter(|(key, _)| key.as_str() == Some("amdhsa.kernels"));
@@ -161,7 +162,7 @@ fn set(entries: &mut [(Value, Value)], name: &str, new: Value) {
     known.for_each(|(_, value)| *value = new.clone());
 }
 
-/// Joins two trees: lists are concatenated, and everything else must agree.
+/// Joins two metadata trees: lists are concatenated, and all other values must be equal.
 fn both(a: Value, b: Value) -> Result<Value, String> {
     let (Value::Map(mut all), Value::Map(new)) = (a, b) else { return Err("its metadata is no map".into()) };
     for (key, value) in new {
@@ -187,7 +188,8 @@ fn both(a: Value, b: Value) -> Result<Value, String> {
     Ok(Value::Map(all))
 }
 
-/// Joins two target ids. A setting that only one of them specifies is kept.
+/// Joins two target ids. Returns `None` if they contradict each other. A setting that only one of the target
+/// ids specifies is kept.
 fn target(a: &str, b: &str) -> Option<String> {
     let (mut a, mut b) = (a.split(':'), b.split(':'));
     let processor = a.next().filter(|&processor| b.next() == Some(processor))?;
@@ -197,7 +199,8 @@ fn target(a: &str, b: &str) -> Option<String> {
     Some(std::iter::once(processor).chain(settings).collect::<Vec<_>>().join(":"))
 }
 
-/// Joins `printf` formats. Each begins with the number by which the code refers to it.
+/// Joins the lists of `printf` formats of two objects. Each format begins with the number by which the code
+/// refers to it, so numbers must not be used for different formats.
 fn formats(items: &mut Vec<Value>, more: Vec<Value>) -> Result<(), String> {
     let number =
         |text: &Value| text.as_str().and_then(|text| text.split(':').next()).unwrap_or_default().to_owned();

@@ -21,7 +21,8 @@ const STT_SECTION: u8 = 3;
 pub struct Piece {
     pub object: usize,
     pub section: usize,
-    /// Index into the object's functions; `None` for the rest of the section.
+    /// Index of the function in the list of the object's functions; `None` for the part of the section that
+    /// no function covers.
     pub function: Option<usize>,
 }
 
@@ -70,7 +71,8 @@ pub struct Graph<'s, 'a> {
     targets: [Option<&'static Target>; 2],
     pub nodes: Vec<Node>,
     by_piece: FxHashMap<(Piece, bool), usize>,
-    /// For each section, the indices of its relocations in the order of their offsets.
+    /// For each section, given by object and number, the indices of its relocations in the order of their
+    /// offsets.
     places: FxHashMap<(usize, usize), Vec<usize>>,
 }
 
@@ -87,7 +89,7 @@ impl<'s, 'a> Graph<'s, 'a> {
         }
     }
 
-    /// Returns the name of a piece: that of its function, or of its section.
+    /// Returns the name of a node (piece of code or data): that of its function, or of its section.
     pub fn name(&self, node: usize) -> &'a str {
         let Piece { object, section, function } = self.nodes[node].piece;
         let object_file = &self.symbols.objects[object];
@@ -102,7 +104,7 @@ impl<'s, 'a> Graph<'s, 'a> {
         &self.symbols.objects[self.nodes[node].piece.object].name
     }
 
-    /// Returns the target of a relocation, followed by everything that can be reached from it.
+    /// Returns the nodes at the target of a relocation, followed by all nodes that can be reached from there.
     pub fn reached(&mut self, object: usize, entry: &Relocation, is_wave32: bool) -> Vec<usize> {
         let Some(piece) = self.target(object, entry, From::Descriptor).first().copied() else {
             return Vec::new();
@@ -141,7 +143,7 @@ impl<'s, 'a> Graph<'s, 'a> {
         number
     }
 
-    /// Finds the references of a piece, unless they have been found already.
+    /// Finds the nodes to which a node refers, unless they have been found before.
     fn fill(&mut self, number: usize, is_wave32: bool) {
         if std::mem::replace(&mut self.nodes[number].is_filled, true) {
             return;
@@ -280,8 +282,8 @@ impl<'s, 'a> Graph<'s, 'a> {
         };
         let mut pieces = Vec::with_capacity(2);
         pieces.extend(self.piece_at(object, section, found.value.wrapping_add_signed(added)));
-        // If the code is not written in the usual way, the plain addend may be meant, so that target counts,
-        // too.
+        // Hand-written code may not contain the distance of the field from the program counter in the addend.
+        // So the target of the plain addend is included, too.
         let plain = if found.kind == STT_SECTION { record.addend } else { 0 };
         let plain = self.piece_at(object, section, found.value.wrapping_add_signed(plain));
         pieces.extend(plain.filter(|plain| !pieces.contains(plain)));
@@ -307,10 +309,11 @@ fn functions(object: &Object) -> Vec<Extent> {
         (is_name && found.is_code() && symbol.value < found.data.len() as u64).then_some(extent)
     };
     let mut extents: Vec<Extent> = object.symbols.iter().enumerate().skip(1).filter_map(extent).collect();
-    // If several names stand for the same place, the name with a size comes last, because the last one is
-    // found.
+    // If several names denote the same place, a name with a size is sorted last, because lookups find the
+    // last one.
     extents.sort_by_key(|extent| (extent.section, extent.start, extent.is_sized, extent.is_kernel));
-    // The next different position after each function, determined from the last function to the first.
+    // For each function, the next function's position that differs from its own. A function without a size
+    // extends to there. Computed from the last function to the first.
     let mut next: Option<(usize, u64)> = None;
     let mut after: Option<(usize, u64)> = None;
     for extent in extents.iter_mut().rev() {
@@ -326,7 +329,8 @@ fn functions(object: &Object) -> Vec<Extent> {
 }
 
 impl Symbols<'_> {
-    /// Returns the definition to which a symbol of an object refers: an object, and a symbol of it.
+    /// Returns the definition to which a symbol of an object resolves: the number of an object, and of a
+    /// symbol in it.
     pub fn definition_of(&self, object: usize, symbol: usize) -> Option<(usize, usize)> {
         let found = &self.objects[object].symbols[symbol];
         match self.global_of(found).map(|global| self.globals[global].meaning) {

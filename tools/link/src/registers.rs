@@ -6,7 +6,7 @@ use objwriter::descriptor::{
 };
 use std::ops::Range;
 
-/// For each kind of register, the number of the highest one plus one.
+/// Number of registers that code uses, for each kind of register: the highest register number plus one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Used {
     pub vgprs: u32,
@@ -15,7 +15,8 @@ pub struct Used {
 }
 
 impl Used {
-    /// Returns the registers that the instructions in a part of a section use. Undecodable words are skipped.
+    /// Returns how many registers the instructions in range `part` of a section use. Words that are not
+    /// instructions are skipped.
     pub fn of(code: &[u8], part: Range<u64>, target: &Target) -> Used {
         let mut used = Used::default();
         let end = (part.end.min(code.len() as u64)) as usize;
@@ -60,8 +61,8 @@ impl Used {
         [self.vgprs, self.agprs, self.sgprs]
     }
 
-    /// Returns the registers that a descriptor allocates. Up to gfx908, there are as many accumulation VGPRs
-    /// as other VGPRs. On GFX10, SGPRs are not counted.
+    /// Returns how many registers a descriptor allocates. Up to gfx908, there are as many accumulation VGPRs
+    /// as ordinary VGPRs. GFX10 descriptors do not count SGPRs.
     pub fn allotted(target: &Target, bytes: &[u8; SIZE]) -> Used {
         let wave = if descriptor::WAVEFRONT_SIZE32.get(bytes) != 0 { 32 } else { target.wave_size };
         let granules = Granules::of(target.with_wave_size(wave).unwrap_or(target));
@@ -95,9 +96,9 @@ impl Used {
         let granules = Granules::of(target);
         let allotted = has(VGPR_BLOCKS.get(bytes), granules.vgpr);
         let vgprs = self.all_vgprs(target, allotted, bytes);
-        // A called function keeps a return address, so VCC and the other special registers are above its
-        // numbered SGPRs. But if code uses the last SGPRs on a processor where the special registers are
-        // among these, it does not use the special registers.
+        // Called functions may use VCC and the other special registers, which come after the numbered SGPRs,
+        // so they are allocated, too. The exception: on processors where the special registers are among the
+        // last numbered SGPRs, code that uses these last SGPRs does not use the special registers.
         let others = self.sgprs <= target.allocatable_sgprs();
         let needed =
             Registers { vgprs, sgprs: self.sgprs, vcc: others, flat_scratch: others, xnack_mask: others };
@@ -115,8 +116,9 @@ impl Used {
         Ok(counts)
     }
 
-    /// Returns the number of VGPRs including accumulation VGPRs. On gfx908 accumulation VGPRs are separate;
-    /// on gfx90a they come after the others, where the descriptor says.
+    /// Returns the total number of VGPRs, accumulation VGPRs included. On gfx908 accumulation VGPRs are
+    /// separate registers with the same numbers; on gfx90a they follow the other VGPRs, and the descriptor
+    /// says where they begin.
     fn all_vgprs(self, target: &Target, allotted: u32, bytes: &mut [u8; SIZE]) -> u32 {
         if !target.has(Feature::GFX90A) {
             return self.vgprs.max(self.agprs);

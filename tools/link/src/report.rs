@@ -19,7 +19,8 @@ impl fmt::Display for Part {
     }
 }
 
-/// Amount of a resource that a kernel needs because of code in other objects.
+/// Amount of one resource that a kernel needs because of code in other objects, and the part of the program
+/// that needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
     /// Name of the resource: `VGPRs`, `AGPRs`, `SGPRs` or `LDS`.
@@ -41,9 +42,10 @@ pub struct Scratch {
     pub allotted: u64,
     /// Amount that the descriptor allocates in the output.
     pub now: u64,
-    /// Amount that the kernel and its callees take. A lower bound if something is unknown.
+    /// Number of bytes that the kernel and its callees take as far as their code shows it: a lower bound if
+    /// some amount is unknown.
     pub known: u64,
-    /// Deepest chain of calls, with the amount that each function takes.
+    /// Chain of calls that needs most stack, each function with the number of bytes that it takes.
     pub chain: Vec<(Part, u64)>,
     /// Function whose amount is unknown, and the reason.
     pub unknown: Option<(Part, Unknown)>,
@@ -62,9 +64,9 @@ pub struct KernelReport {
     pub functions: Vec<Part>,
     /// Registers that code in other objects needs.
     pub registers: Vec<Count>,
-    /// LDS symbols that the kernel reaches. The amount that is needed is the end of the symbol.
+    /// LDS symbols that the kernel reaches. The kernel needs the LDS up to the end of each symbol.
     pub lds: Vec<Count>,
-    /// Scratch memory, if the kernel reaches code of other objects.
+    /// Scratch memory that the kernel needs, if the kernel reaches code of other objects.
     pub scratch: Option<Scratch>,
 }
 
@@ -73,7 +75,7 @@ pub struct KernelReport {
 pub struct Row {
     /// Output section.
     pub section: String,
-    /// Address at which it is loaded, or its offset in the section if it is not loaded.
+    /// Address in memory; for a section that is not loaded, the offset in the section.
     pub address: u64,
     /// Size in bytes.
     pub size: u64,
@@ -97,7 +99,7 @@ impl Report {
     /// file offset of each section, by name.
     pub(crate) fn place(&mut self, file: &[u8]) -> FxHashMap<String, (u64, u64)> {
         let sections = codeobj::CodeObject::parse(file).map(|file| file.sections).unwrap_or_default();
-        // If several sections have the same name, the first one counts.
+        // If several sections have the same name, take the address of the first one.
         let places: FxHashMap<String, (u64, u64)> = sections
             .iter()
             .rev()

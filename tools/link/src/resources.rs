@@ -15,11 +15,12 @@ pub struct Declared {
     pub used: Used,
     /// Bytes of scratch memory for each lane.
     pub scratch: u64,
-    /// Whether the numbers are complete and do not depend on assumptions.
+    /// Whether the numbers include everything that the function calls and do not depend on assumptions of the
+    /// compiler.
     pub is_all: bool,
 }
 
-/// Suffix of a symbol's name, and the function that stores the number.
+/// Suffix of the names of symbols that declare a resource, and the function that stores the symbol's number.
 type Row = (&'static str, fn(&mut Partial, u64));
 
 /// All suffixes.
@@ -49,7 +50,7 @@ impl Partial {
     }
 }
 
-/// Converts a register count. A number above that of any processor is damaged and becomes 0.
+/// Converts a register count. A count that no processor has comes from a damaged file and becomes 0.
 fn count(number: u64) -> u32 {
     if number <= 512 { number as u32 } else { 0 }
 }

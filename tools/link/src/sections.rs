@@ -23,7 +23,8 @@ const PREFIXES: [&str; 10] = [
     ".ctors",
     ".dtors",
 ];
-/// Maximum size of zeroed memory that has to be written out because it is joined with contents.
+/// Largest number of zero bytes that zeroed memory may add to the file. Zeroed memory must be written out if
+/// it is joined with a section that has contents.
 const MAX_ZEROS: u64 = 1 << 28;
 
 /// Position of an input section in the output.
@@ -35,7 +36,7 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// Returns the offset in the output section of an offset in the input section.
+    /// Converts an offset in the input section to the offset of the same byte in the output section.
     pub fn place(&self, offset: u64) -> u64 {
         self.offset.wrapping_add(self.moves.as_ref().map_or(offset, |moves| moves.place(offset)))
     }
@@ -47,7 +48,8 @@ pub struct Joined<'a> {
     pub placed: Vec<Vec<Option<Placed>>>,
 }
 
-/// Memory that the linker allocates at the beginning of `.bss`, which is then the first output section.
+/// Memory for common symbols, which the linker allocates at the beginning of `.bss`. If there is any, `.bss`
+/// is the first output section.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Room {
     pub size: u64,
@@ -61,7 +63,8 @@ enum Part {
     Pool(usize),
 }
 
-/// Kind of entries that may be merged with one another: output section, entry size, flags, alignment.
+/// Entries may be merged only with entries of the same kind: the same output section, entry size, flags and
+/// alignment.
 type Kind = (usize, u64, u64, u64);
 
 struct Output<'a> {
@@ -141,7 +144,8 @@ impl<'a> Join<'_, 'a> {
             }
             known.kind = SHT_PROGBITS;
         }
-        // A later linker may merge entries only if all parts have the same flags and entry size.
+        // The output section keeps the flags that allow merging only if all input sections have the same
+        // flags and entry size; otherwise a later linker would merge wrongly.
         let mergeable = SHF_MERGE | SHF_STRINGS;
         if (known.flags ^ section.flags) & mergeable != 0 || known.entry_size != section.entry_size {
             known.flags &= !mergeable;
@@ -157,8 +161,8 @@ impl<'a> Join<'_, 'a> {
         Ok(())
     }
 
-    /// Puts the entries of a section into the pool for entries of the same kind. Returns whether the section
-    /// is mergeable.
+    /// Puts the entries of a mergeable section into the pool for entries of their kind. Returns `false`, and
+    /// does nothing, if the section is not mergeable.
     fn pool(&mut self, object: usize, n: usize, section: &Section<'a>, output: usize) -> bool {
         let Section { flags, entry_size: size, align, data, .. } = *section;
         let is_plain = self.symbols.objects[object].relocations[n].is_empty();

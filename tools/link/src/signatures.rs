@@ -10,8 +10,8 @@ use codeobj::elf::Section;
 use objwriter::elf::SIGNATURES;
 use rustc_hash::FxHashMap;
 
-/// Returns a sentence for each function for which two objects have different signatures, in the order of the
-/// objects, and for each signature section that cannot be read.
+/// Returns messages: one for each function for which two objects record different signatures, in the order of
+/// the objects, and one for each section of signatures that cannot be read.
 pub fn differences(objects: &[Object<'_>]) -> Vec<String> {
     let mut known: FxHashMap<&str, (&str, &str)> = FxHashMap::default();
     let mut found = Vec::new();
@@ -35,7 +35,8 @@ pub fn differences(objects: &[Object<'_>]) -> Vec<String> {
     found
 }
 
-/// Returns names and signatures; `None` if the contents do not have that form.
+/// Returns the pairs of function name and signature in a section; `None` if the section does not have that
+/// form.
 fn entries<'a>(section: &Section<'a>) -> Option<Vec<(&'a str, &'a str)>> {
     let text = std::str::from_utf8(section.data).ok()?;
     text.split_terminator('\0').map(|entry| entry.split_once(' ')).collect()

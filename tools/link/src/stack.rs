@@ -8,7 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Reason why the stack size of a function is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// The function computes addresses above the stack pointer but does not move the stack pointer.
+    /// The function accesses memory above the stack pointer at computed addresses but does not move the stack
+    /// pointer, so its frame may have any size.
     Unbounded,
     /// The function moves the stack pointer by an amount that is not constant.
     Dynamic,
@@ -36,7 +37,8 @@ pub struct Depth {
 /// Stack sizes of functions in waves of one kind.
 pub struct Depths<'g, 's, 'a> {
     graph: &'g Graph<'s, 'a>,
-    /// Returns the resources that an object declares for a function, given the node of the function.
+    /// Returns the resources that an object declares for the function of a node; `None` if the object
+    /// declares none.
     declared: &'g dyn Fn(usize) -> Option<Declared>,
     /// Number of stack pointer units in one byte of a lane.
     scale: i64,
@@ -95,7 +97,7 @@ impl<'g, 's, 'a> Depths<'g, 's, 'a> {
         let declared = (self.declared)(node);
         if let Some(Declared { scratch, is_all: true, .. }) = declared {
             self.known.insert(node, Depth { bytes: scratch, own: scratch, ..Depth::default() });
-            // The declared size includes all callees, so they are skipped.
+            // The declared size includes all callees, so the traversal does not visit them.
             open.push(Open { node, next: usize::MAX, depth: self.known[&node] });
             is_open.insert(node);
             return;
@@ -117,10 +119,10 @@ impl<'g, 's, 'a> Depths<'g, 's, 'a> {
     }
 }
 
-/// Adds a call to the size of a function. `stack`: distance of the stack pointer at the call, which is below
-/// the callee's frame.
+/// Adds a call to the stack size of its caller. `stack` is the distance that the stack pointer has moved when
+/// the call is executed; the frame of the callee begins there.
 fn add(known: &mut Depth, node: usize, callee: usize, depth: Depth, stack: Option<i64>) {
-    // If the callee has no frame, the unknown position of that frame does not matter.
+    // A callee that uses no stack adds nothing, even if the stack pointer at the call is unknown.
     if depth.bytes == 0 && depth.unknown.is_none() && stack.is_none() {
         return;
     }

@@ -23,8 +23,8 @@ pub const MADE: [(&str, &str, bool); 5] = [
     ("__dso_handle", "", false),
 ];
 
-/// Returns the section of a name `__start_NAME` or `__stop_NAME`, and whether it is the end. The name of the
-/// section must be a valid C identifier.
+/// If a name has the form `__start_NAME` or `__stop_NAME`, returns the section name `NAME`, and whether the
+/// name denotes the end of the section. `NAME` must be a valid C identifier.
 fn bound(name: &str) -> Option<(&str, bool)> {
     let (section, is_end) = match name.strip_prefix("__start_") {
         Some(section) => (section, false),
@@ -38,22 +38,26 @@ fn bound(name: &str) -> Option<(&str, bool)> {
 /// Meaning of a global name.
 #[derive(Clone, Copy, Debug)]
 pub enum Meaning<'a> {
-    /// Not defined so far. `weak`: no object requires a definition.
+    /// No definition has been found so far. `weak` is whether all references are weak, so that the name may
+    /// stay undefined.
     Undefined {
         weak: bool,
     },
-    /// Defined in an archive member that has not been needed so far.
+    /// A member of an archive defines the name, but no object has needed that member so far. The number
+    /// identifies the member.
     Lazy(usize),
     Defined {
         object: usize,
         symbol: usize,
     },
-    /// Defined by the linker: beginning or end of an output section, or of the image if there is no section.
+    /// The linker defines the name: as the beginning or end of an output section, or as the beginning of the
+    /// image if there is no section.
     Made {
         section: &'a str,
         is_end: bool,
     },
-    /// Zeroed memory or LDS, with the largest size and alignment that an object requests.
+    /// Common symbol (zeroed memory) or LDS symbol, with the largest size and the largest alignment that any
+    /// object requests.
     Common {
         object: usize,
         symbol: usize,
@@ -69,7 +73,8 @@ pub struct Global<'a> {
     pub meaning: Meaning<'a>,
     /// Most restrictive visibility in any object.
     pub visibility: u8,
-    /// Whether a linked object contains the name, and not only an archive.
+    /// Whether a linked object contains the name. Otherwise only members of archives that are not linked
+    /// contain it.
     pub is_mentioned: bool,
     /// Whether the command line requests the name.
     pub is_wanted: bool,
@@ -207,7 +212,7 @@ impl<'a> Symbols<'a> {
         missing.map(|name| format!("the version script names `{name}`, which is not defined")).collect()
     }
 
-    /// Returns whether a name is that of a kernel: a kernel with a descriptor, or a kernel of V2.
+    /// Returns whether a name denotes a kernel, that is, has a kernel descriptor or is a kernel of V2.
     fn is_defined_as_kernel(&self, name: &str) -> bool {
         let meaning = |name: &str| self.by_name.get(name).map(|&global| self.globals[global].meaning);
         match meaning(name) {
@@ -243,7 +248,7 @@ impl<'a> Symbols<'a> {
         }
     }
 
-    /// Returns the global name of a symbol; `None` if the symbol is local.
+    /// Returns the number of the global name for a symbol; `None` if the symbol is local.
     pub fn global_of(&self, symbol: &Symbol) -> Option<usize> {
         (symbol.binding != STB_LOCAL).then(|| self.by_name.get(symbol.name).copied()).flatten()
     }
@@ -325,13 +330,14 @@ impl<'a> Symbols<'a> {
         };
     }
 
-    /// Returns whether the linker assigns the address of the symbol.
+    /// Returns whether a symbol is a common or LDS symbol, whose address the linker assigns.
     fn is_allotted(&self, object: usize, symbol: usize) -> bool {
         let object = &self.objects[object];
         matches!(object.place(&object.symbols[symbol]), Place::Common | Place::Lds)
     }
 
-    /// Reports a name that is in LDS in one object and elsewhere in another.
+    /// Reports an error if a name is an LDS symbol in one object and a symbol in other memory in another
+    /// object.
     fn check_memory(&mut self, global: usize, object: usize, symbol: usize) {
         let Global { name, meaning, .. } = self.globals[global];
         let (Meaning::Defined { object: old, symbol: at } | Meaning::Common { object: old, symbol: at, .. }) =
@@ -408,7 +414,7 @@ impl<'a> Symbols<'a> {
         self.faults.clone()
     }
 
-    /// Defines undefined names that a linker is expected to define.
+    /// Defines the undefined names that a linker is expected to define, such as `__start_NAME`.
     pub fn make(&mut self) {
         let is_open = |meaning| matches!(meaning, Meaning::Undefined { .. } | Meaning::Lazy(_));
         for (name, section, is_end) in MADE {
@@ -431,8 +437,8 @@ impl<'a> Symbols<'a> {
         }
     }
 
-    /// Returns messages for names that are needed and not defined. With `ask_loader`, a loader may define
-    /// those with default visibility.
+    /// Returns messages for names that are needed but not defined. If `ask_loader` is true, names with
+    /// default visibility are accepted, because the loader may define them.
     pub fn undefined(&self, ask_loader: bool) -> Vec<String> {
         let missing = |global: &&Global| {
             let is_loaders = ask_loader && global.visibility == STV_DEFAULT;
@@ -448,7 +454,8 @@ impl<'a> Symbols<'a> {
         self.globals.iter().filter(missing).map(message).collect()
     }
 
-    /// Returns the section whose beginning or end a name is, if no object defines the name.
+    /// If no object defines a name, and the name denotes the beginning or end of a section, returns the name
+    /// of that section.
     pub fn bounds(&self, global: usize) -> Option<&'a str> {
         match self.globals[global].meaning {
             Meaning::Made { section, .. } => Some(section),

@@ -4,7 +4,7 @@
 //! lists matter here: the names of versions are read and ignored, because no loader of AMD GPU code evaluates
 //! versions.
 
-/// Patterns with `*`, `?` and `[...]`, and for each whether it hides names.
+/// Patterns with `*`, `?` and `[...]`, each with a flag: whether the pattern hides the names that it matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Versions {
     patterns: Vec<(String, bool)>,
@@ -20,7 +20,8 @@ impl Versions {
         let mut tokens = tokens.iter().peekable();
         let mut versions = Versions::default();
         while let Some((line, token)) = tokens.next() {
-            // The token may be the name of a version; a block without a name begins directly with the brace.
+            // A version block begins either with the name of the version, followed by a brace, or directly
+            // with the brace.
             let open = if token == "{" { Some(token) } else { tokens.next().map(|(_, token)| token) };
             if open.map(String::as_str) != Some("{") {
                 return Err(format!("line {line}: `{{` is missing behind `{token}`"));
@@ -144,7 +145,8 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
     pattern[at..].iter().all(|&byte| byte == b'*')
 }
 
-/// Returns the length of a pattern's first element if it matches the letter.
+/// If the first element of a pattern (a letter, `?` or `[...]`) matches the letter, returns the length of
+/// that element.
 fn one(pattern: &[u8], letter: u8) -> Option<usize> {
     match pattern[0] {
         b'?' => Some(1),

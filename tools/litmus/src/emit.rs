@@ -1,4 +1,4 @@
-//! Assembler source of a case.
+//! Writes the assembler source of a test case.
 //!
 //! Registers of each thread: `v[2n:2n+1]` has the address of variable `n`, `v(8+n)` is `rn`, and constants
 //! start at `v16`. GFX6 and GFX7 access global memory through a buffer descriptor in `s[4:7]` that covers all
@@ -17,8 +17,8 @@ const CONSTANTS: usize = 16;
 const NEXT: usize = 31;
 const VGPRS: usize = 32;
 
-/// Returns the values that a statement needs in registers, in their order: a compare-and-swap needs the new
-/// value and the expected value.
+/// Returns the constants that a statement needs in registers, in the order of these registers: one value, or
+/// for a compare-and-swap the new value and the expected value.
 fn constants(statement: &Statement) -> Vec<u32> {
     match statement {
         Statement::Rmw { change: Change::Cas { expected }, value, .. } => vec![*value, *expected],
@@ -51,9 +51,9 @@ struct Emitter<'a> {
     fence_space: Option<Space>,
 }
 
-/// Returns the assembler source of all threads, as kernels `t0`, `t1`, ..., and the words of the sequences
-/// that it contains. Global variables start at `base`. The word `deleted` is omitted wherever it would
-/// appear.
+/// Returns the assembler source of all threads, as kernels `t0`, `t1`, ..., and the words of the guide's
+/// sequences that it contains. Global variables start at address `base`. The word `deleted`, if given, is
+/// left out of the sequences, to test whether the word is necessary.
 pub fn source(shape: &Shape, case: &Case, base: u64, deleted: Option<Deletion>) -> (String, Vec<Deletion>) {
     let mut emitter = Emitter {
         shape,
@@ -240,8 +240,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes an operation with the words that the guide puts around it. A fence has no variable and so no
-    /// address space, because it orders both spaces.
+    /// Writes an operation with the instructions that the AMDGPU guide requires around it. A fence has no
+    /// variable and so no address space, because it orders both spaces.
     fn sequence(
         &mut self,
         what: What,

@@ -148,7 +148,8 @@ impl Writer<'_> {
         self.line("ret");
     }
 
-    /// Begins a block that only the lane `thread` executes. Returns the block in which all lanes continue.
+    /// Begins a block that only lane number `thread` executes. Returns the block in which all lanes continue
+    /// afterwards.
     fn only(&mut self, lane: usize, thread: usize) -> usize {
         let number = self.constant(thread as u32);
         let there = self.value(&format!("icmp.eq v{lane}, v{number}"));
@@ -304,7 +305,8 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the order for the failing case of a compare-and-swap, which loads and does not store.
+/// Returns the memory order for a compare-and-swap that fails. In this case it only loads, so the release
+/// part of `order` is dropped.
 fn failing(order: Order) -> &'static str {
     match order {
         Order::Acquire | Order::AcqRel => "acquire",

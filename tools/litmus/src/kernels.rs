@@ -42,7 +42,8 @@ pub struct Kernels {
     allowed: Vec<Condition>,
 }
 
-/// Where the threads run, and which agent has the coarse-grained memory.
+/// Placement of a test: on which agent and compute unit each thread runs, and which agent has the
+/// coarse-grained memory.
 #[derive(Clone, Debug)]
 pub struct Placement {
     places: Vec<Place>,
@@ -266,7 +267,8 @@ impl Kernels {
     }
 }
 
-/// A condition: indices of variables with their values, and its text.
+/// A condition on an outcome: indices of variables with the values that they must have, and the condition's
+/// text.
 type Resolved<'a> = (Vec<(usize, u32)>, &'a str);
 
 /// Replaces the names of variables in conditions by their indices.

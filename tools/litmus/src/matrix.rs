@@ -85,8 +85,8 @@ impl Home {
     }
 }
 
-/// Home of the first variable, which in most shapes is the data, and home of the other variables, which are
-/// flags.
+/// Address spaces of a case: that of the first variable, which in most shapes is the data, and that of the
+/// other variables, which are flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Layout {
     /// Home of the first variable.
@@ -132,16 +132,16 @@ impl Layout {
         self.first.is_local() || self.others.is_local()
     }
 
-    /// Returns whether this layout and scope make sense for a shape on a machine, and do not repeat another
-    /// case.
+    /// Returns whether this layout and scope make sense for a shape on a machine and give a case that no
+    /// other combination gives.
     fn counts(self, shape: &Shape, machine: Machine, scope: Scope) -> bool {
         if !shape.layouts.is_empty() && !shape.layouts.contains(&self.name()) {
             return false;
         }
         let flat = self.first.is_flat() || self.others.is_flat();
         let local = self == Layout { first: Home::Local, others: Home::Local };
-        // GFX6 has no flat instructions, a split group cannot use LDS, and for LDS a scope wider than the
-        // work-group means the work-group.
+        // GFX6 has no flat instructions, and a group split over compute units cannot use LDS. For LDS, a
+        // scope wider than the work-group means the work-group, so such a case would be a duplicate.
         !(flat && machine.target.generation == Generation::Gfx6
             || self.has_local() && machine.splits_groups()
             || local && scope > Scope::Workgroup
@@ -166,7 +166,8 @@ impl Machine {
         !self.cu_mode && self.target.has(Feature::GFX90A)
     }
 
-    /// Returns whether a name in a shape's `processors` includes this machine.
+    /// Returns whether a name in a shape's list of `processors` stands for this machine: processor, family or
+    /// mode.
     fn answers_to(&self, name: &str) -> bool {
         let family = format!("gfx{}", self.target.generation as u8 + 6);
         let mode = if self.cu_mode { "-cu" } else { "-wgp" };
@@ -188,7 +189,7 @@ impl Machine {
 }
 
 /// Returns the processors in all variants that affect compiled code: GFX10 in both modes and with both wave
-/// sizes, and gfx90a also with split groups, for which the guide has no sequences.
+/// sizes, and gfx90a also with split groups, for which the AMDGPU guide has no sequences.
 pub fn machines_and_waves(names: &[&str]) -> Vec<Machine> {
     let modes = |machine: Machine| {
         let split = Machine { cu_mode: false, ..machine };
@@ -202,7 +203,8 @@ pub fn machines_and_waves(names: &[&str]) -> Vec<Machine> {
     machines(names).into_iter().flat_map(modes).flat_map(waves).collect()
 }
 
-/// Returns the processors with these names, GFX10 in both modes.
+/// Returns the machines for these processor names: GFX10 processors in both modes (CU and WGP), other
+/// processors once.
 pub fn machines(names: &[&str]) -> Vec<Machine> {
     let targets = names.iter().filter_map(|name| Target::by_name(name));
     let modes = |target: &'static Target| match target.generation {
@@ -290,7 +292,8 @@ pub fn cases(shape: &Shape, machine: Machine) -> Vec<Case> {
 }
 
 /// Returns the cases of a shape in which the first variable is in coarse-grained memory of an agent or of the
-/// host. Only gfx90a has instructions for that, and atomics require fine-grained memory.
+/// host, and is not accessed by atomics, which require fine-grained memory. Only gfx90a has instructions for
+/// coarse-grained memory.
 pub fn coarse_cases(shape: &Shape, machine: Machine) -> Vec<Case> {
     if !machine.target.has(Feature::GFX90A) || shape.threads.iter().flatten().any(reaches_first_atomically) {
         return Vec::new();
@@ -352,7 +355,7 @@ pub(crate) fn places(scope: Scope, machine: Machine, threads: usize) -> Vec<Vec<
         let together = |set: &Vec<u32>| {
             set.iter().map(|&unit| Place { unit, ..Place::default() }).collect::<Vec<Place>>()
         };
-        // A group is on one compute unit, on the two of a WGP, or on any.
+        // Largest number of a compute unit on which a thread of the group may be. Units are numbered from 0.
         let most = match machine.cu_mode {
             true => 0,
             false if machine.splits_groups() => u32::MAX,

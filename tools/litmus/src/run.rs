@@ -19,7 +19,7 @@ pub const MAX_STATES: u64 = 2_000_000;
 pub struct Verdict {
     /// Number of different outcomes.
     pub outcomes: usize,
-    /// Forbidden conditions that some outcome meets, each with a schedule.
+    /// Forbidden conditions that hold in some outcome, each with a schedule that leads to such an outcome.
     pub forbidden: Vec<(String, Vec<String>)>,
     /// Allowed conditions and gaps that no outcome meets.
     pub missing: Vec<String>,
@@ -35,7 +35,8 @@ pub struct Verdict {
     pub words: Vec<Deletion>,
 }
 
-/// Explores a case with the guide's sequences; the word `deleted`, if given, is omitted.
+/// Explores all schedules of a case with the code sequences of the AMDGPU guide. The word `deleted`, if
+/// given, is left out of the sequences.
 ///
 /// # Errors
 /// The code cannot be assembled or loaded.
@@ -134,7 +135,8 @@ fn search(shape: &Shape, case: &Case, base: u64) -> Search {
     }
 }
 
-/// Returns the settings that hold for all code: variables start at `base`, each in its own cache line.
+/// Returns the settings of the search for code from any source. Variables start at address `base`, each in
+/// its own cache line.
 fn common_search(shape: &Shape, case: &Case, base: u64) -> Search {
     let variables = 0..shape.variables.len() as u64;
     let data = |home| Range { start: base, bytes: STRIDE, home, grain: Grain::Coarse };

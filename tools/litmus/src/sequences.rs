@@ -1,4 +1,4 @@
-//! The code sequences of the guide as a table: seed 000, lines 3144-4020.
+//! The code sequences of the AMDGPU guide as a table (seed 000, lines 3144-4020).
 //!
 //! A sequence is a list of words in their order:
 //!
@@ -37,7 +37,7 @@ pub struct Row {
     spaces: &'static [Space],
     gfx6: &'static str,
     gfx10: &'static str,
-    /// Line of the row in the guide (seed 000).
+    /// Line of the row in the AMDGPU guide (seed 000).
     pub line: u32,
 }
 
@@ -166,8 +166,8 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// Returns the operation under which the table has this operation's row. For LDS, a scope wider than the
-    /// work-group means the work-group (seed 000, line 3115). Sequentially consistent stores, atomics and
+    /// Returns the operation whose row of the table applies to this operation. For LDS, a scope wider than
+    /// the work-group means the work-group (seed 000, line 3115). Sequentially consistent stores, atomics and
     /// fences have the sequences of release or acquire-release operations (lines 3986-4014).
     fn row(self) -> Operation {
         let scope = match (self.scope, self.space) {
@@ -201,9 +201,10 @@ impl fmt::Display for Operation {
 /// sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Deletion {
-    /// Line of the row in the guide.
+    /// Line of the row in the AMDGPU guide.
     pub line: u32,
-    /// The operation, which may be narrower than the row: a row may cover several scopes or spaces.
+    /// The operation for which the word is omitted. It may be one of several operations that share a row,
+    /// because a row may cover several scopes or spaces.
     pub operation: Operation,
     /// Position in the machine's sequence of the row.
     pub position: usize,

@@ -67,7 +67,7 @@ pub enum Change {
     Swap,
     /// Adds the operand to the value.
     Add,
-    /// Replaces the value by the operand if the value is the expected one.
+    /// Compare-and-swap: replaces the variable's value by the operand if the value is the expected value.
     Cas {
         /// The expected value.
         expected: u32,
@@ -147,10 +147,10 @@ pub struct Shape {
     pub forbidden: Vec<Condition>,
     /// Conditions that some outcome has to meet.
     pub allowed: Vec<Condition>,
-    /// Conditions that LLVM's memory model forbids but the hardware's sequences allow: on each processor,
-    /// some outcome of some case has to meet them.
+    /// Outcomes that LLVM's memory model forbids but the code sequences of the hardware allow. A test checks
+    /// that each of them really occurs in some case on each processor.
     pub gaps: Vec<Condition>,
-    /// Whether all threads have to be able to end even if caches keep their lines forever.
+    /// Whether all threads must be able to end even if caches never evict their lines.
     pub progress: bool,
     /// Work-group of each thread; empty if the shape does not say.
     pub groups: Vec<u32>,

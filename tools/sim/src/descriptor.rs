@@ -1,5 +1,5 @@
-//! The start state that a kernel asks for: the 64-byte kernel descriptor of code objects V3 and later (seed
-//! 000, lines 2567-2900), or the 256-byte `amd_kernel_code_t` of V2 (seed 002, line 807).
+//! The start state that a kernel asks for: the 64-byte kernel descriptor of code objects V3 and later (AMDGPU
+//! guide, seed 000, lines 2567-2900), or the 256-byte `amd_kernel_code_t` of V2 (seed 002, line 807).
 
 use isa::Target;
 use isa::target::Feature;
@@ -97,7 +97,7 @@ impl Descriptor {
         if target.has(Feature::WAVE32) && field(self.properties, WAVE32, 1) != 0 { 32 } else { 64 }
     }
 
-    /// Returns the registers of a wave (seed 000, lines 2567-2900, for the units).
+    /// Returns the registers of a wave (AMDGPU guide, seed 000, lines 2567-2900, for the units).
     pub(crate) fn registers(&self, target: &Target) -> Registers {
         let granules = field(self.rsrc1, 0, 6) + 1;
         let total = (granules * target.vgpr_encoding_granule).min(target.addressable_vgprs);
@@ -205,7 +205,8 @@ pub(crate) enum UserSgprs {
 }
 
 impl UserSgprs {
-    /// The kinds in the order of their registers, with their numbers of dwords (seed 000, line 2915).
+    /// The kinds in the order of their registers, with their numbers of dwords (AMDGPU guide, seed 000, line
+    /// 2915).
     pub(crate) const ORDER: [(UserSgprs, u32); 10] = [
         (UserSgprs::PrivateSegmentBuffer, 4),
         (UserSgprs::DispatchPtr, 2),

@@ -72,7 +72,8 @@ pub struct Location {
     pub item: Option<[u32; 3]>,
     /// Place in the source, if the object records it.
     pub source: Option<SourcePlace>,
-    /// The active calls, innermost first. Only strict mode tracks calls.
+    /// The chain of active calls, innermost first. It is empty outside of strict mode, which alone tracks
+    /// calls.
     pub calls: Vec<Called>,
 }
 
@@ -123,7 +124,8 @@ pub(crate) const NOWHERE: &str = "no allocation holds all of it";
 /// A dispatch that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// An access outside of every allocation, or an access that the memory does not allow.
+    /// An access to an address outside of every allocation, or an access of a kind that this memory does not
+    /// allow.
     Memory {
         /// Emulated address (LDS: the offset).
         address: u64,
@@ -166,10 +168,10 @@ pub enum Fault {
     Fetch {
         /// Emulated address.
         address: u64,
-        /// The last instruction before the program counter left the code.
+        /// Location of the last instruction that the wave executed before the program counter left the code.
         at: Box<Location>,
     },
-    /// A register beyond the registers that the descriptor asks for.
+    /// An instruction uses a register beyond those that the kernel descriptor asks for.
     Register {
         /// Name of the register.
         register: String,
@@ -189,7 +191,7 @@ pub enum Fault {
         id: u32,
         /// Mask of active lanes.
         lanes: u64,
-        /// How the trap handler would have handled the trap on a real device.
+        /// What the trap handler would have done with the trap on a real device.
         note: Option<String>,
         /// Wave that executed the trap.
         at: Box<Location>,
@@ -222,8 +224,8 @@ pub enum Fault {
         own_lane: bool,
         /// Locations of the waves that have not ended; a part of them if there are many.
         waves: Vec<Location>,
-        /// In a deadlock: for each wave in `waves`, what it waits for, and which instruction wrote the
-        /// awaited place last.
+        /// In a deadlock: one text for each wave in `waves`, which says what the wave waits for and which
+        /// instruction wrote the awaited location last.
         waits: Vec<String>,
         /// Total number of waves that have not ended.
         count: usize,
@@ -264,7 +266,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Returns the meaning of a trap number for the runtime's trap handler (seed 000, line 4041).
+/// Returns the meaning of a trap number for the runtime's trap handler (AMDGPU guide, seed 000, line 4041).
 fn trap_name(id: u32) -> &'static str {
     match id {
         0 => "which the hardware reserves",

@@ -5,8 +5,8 @@ use isa::{Counter, Reg, RegRange};
 /// A memory operation that may be incomplete and still uses registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// Code range and index of the operation's instruction; `None` for operations that the caller of a
-    /// function has started.
+    /// Code range and index of the instruction that started the operation; `None` if the caller of the
+    /// current function started it.
     pub(crate) at: Option<(u32, u32)>,
     /// Registers that the operation has yet to write or to read.
     pub registers: Vec<RegRange>,
@@ -14,7 +14,8 @@ pub struct Operation {
     pub writes: bool,
     /// Whether the operation has been performed in memory, if the mode tracks that. Weak mode does.
     pub performed: Option<bool>,
-    /// The operation is complete when each of these counters is at most the given value.
+    /// Wait counters and values: the operation is complete when each of these counters is at most the value
+    /// given for it.
     pub waits: Vec<(Counter, u32)>,
 }
 

@@ -7,16 +7,17 @@ pub(crate) trait Ieee: Copy + PartialOrd {
     const NAME: &'static str;
     /// Maximum value of the exponent field.
     const EXPONENT_MAX: i32;
-    /// Difference of the exponents from which on the quotient may overflow, so that only the denominator is
-    /// scaled.
+    /// Smallest difference between the exponents of numerator and denominator for which the quotient may
+    /// overflow. From this difference on, only the denominator is scaled.
     const SCALE_DIFFERENCE: i32;
     /// Power of two by which `v_div_scale` scales.
     const SCALE: i32;
     /// Power of two by which `v_div_fmas` scales back.
     const BACK: i32 = Self::SCALE;
-    /// Largest exponent field of a numerator that is scaled because it is tiny.
+    /// Largest exponent field that counts as tiny. A numerator with at most this exponent field is scaled.
     const TINY_NUMERATOR: i32;
-    /// Difference of the exponents below which the quotient underflows to zero.
+    /// Limit for the difference between the exponents of numerator and denominator. Below this limit, the
+    /// quotient underflows to zero.
     const UNDERFLOW_DIFFERENCE: i32;
     /// The largest number below one.
     const BELOW_ONE: Self;
@@ -27,8 +28,8 @@ pub(crate) trait Ieee: Copy + PartialOrd {
     fn quiet_bit() -> u64;
     /// Returns whether the reciprocal would be denormal.
     fn tiny_reciprocal(self) -> bool;
-    /// Returns whether the quotient would be denormal, or so small that it may round to zero; the manual
-    /// names only denormals. In both cases the quotient must be rounded only once.
+    /// Returns whether the quotient would be a denormal, or so small that it may round to zero. (The manual
+    /// names only denormals.) Such a quotient must be rounded only once.
     fn tiny_quotient(self, denominator: Self) -> bool;
 
     #[inline(always)]
@@ -161,8 +162,8 @@ impl Ieee for f16 {
 pub(crate) fn half_to_single(value: f16) -> f32 {
     let bits = u32::from(value.to_bits());
     let magnitude = bits & 0x7fff;
-    // The number is scaled by 2^112, the difference of the exponents' biases. This is correct for denormals,
-    // too.
+    // The number is multiplied by 2^112, because the biases of the exponents of f16 and f32 differ by 112.
+    // This is right for denormals, too.
     let number = (f32::from_bits(magnitude << 13) * f32::from_bits(0x7780_0000)).to_bits();
     let quiet = if magnitude > 0x7c00 { 0x0040_0000 } else { 0 };
     let special = magnitude << 13 | 0x7f80_0000 | quiet;
@@ -175,7 +176,8 @@ pub(crate) fn single_to_half(value: f32) -> f16 {
     let bits = value.to_bits();
     let magnitude = bits & 0x7fff_ffff;
     let normal = magnitude.wrapping_sub(112 << 23).wrapping_add(0xfff + (magnitude >> 13 & 1)) >> 13;
-    // Adding 0.5 rounds correctly, because the unit in the last place of 0.5 is the unit of denormal halves.
+    // Adding 0.5 rounds the number to the precision of denormal halves, because the unit in the last place of
+    // 0.5 is that of denormal halves.
     let denormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
     let number = if magnitude < 0x3880_0000 { denormal } else { normal };
     let nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
@@ -184,8 +186,8 @@ pub(crate) fn single_to_half(value: f32) -> f16 {
     f16::from_bits((half | (bits >> 16 & 0x8000)) as u16)
 }
 
-/// Converts a double to the nearest half, rounding only once: if the conversion to f32 is inexact, it is
-/// rounded to odd, so that the second rounding decides correctly.
+/// Converts an f64 to the nearest f16 with a single rounding. The value is first converted to f32; if that is
+/// inexact, it is rounded to odd, so that the second rounding gives the right result.
 #[inline(always)]
 pub(crate) fn double_to_half(value: f64) -> f16 {
     let single = value as f32;
@@ -197,11 +199,13 @@ pub(crate) fn double_to_half(value: f64) -> f16 {
     single_to_half(f32::from_bits(bits | 1))
 }
 
-/// Returns the sum of two doubles, rounded to odd: an inexact sum is truncated, and its lowest bit is set.
+/// Returns the sum of two f64, rounded to odd: if the sum is inexact, it is truncated and its lowest bit is
+/// set. A later rounding to fewer bits then gives the right result.
 #[inline(always)]
 pub(crate) fn sum_to_odd(a: f64, b: f64) -> f64 {
     let sum = a + b;
-    // The rounding error, computed exactly by Knuth's two-sum; NaN if the sum is infinite or NaN.
+    // The rounding error of the sum, computed exactly by Knuth's two-sum algorithm. It is a NaN if the sum is
+    // infinite or a NaN.
     let from_b = sum - a;
     let lost = (a - (sum - from_b)) + (b - from_b);
     let bits = sum.to_bits();
@@ -212,8 +216,8 @@ pub(crate) fn sum_to_odd(a: f64, b: f64) -> f64 {
     }
 }
 
-/// Returns the bits of the significand as `frexp` does, in 0.5..1.0. Zero, infinities and NaNs are returned
-/// unchanged.
+/// Returns the bits of the significand as C's `frexp` gives it, in the range 0.5..1.0. Returns zero,
+/// infinities and NaNs unchanged.
 pub(crate) fn mantissa<T: Ieee>(value: T) -> u64 {
     if value.zero() || value.infinite() || value.nan() {
         return value.bits();
@@ -223,7 +227,8 @@ pub(crate) fn mantissa<T: Ieee>(value: T) -> u64 {
     value.bits() & T::sign_bit() | half | fraction
 }
 
-/// Returns the exponent as `frexp` does; `None` for infinities and NaNs.
+/// Returns the exponent that belongs to [`mantissa`], as C's `frexp` gives it; `None` for infinities and
+/// NaNs.
 pub(crate) fn exponent<T: Ieee>(value: T) -> Option<i32> {
     match value {
         _ if value.infinite() || value.nan() => None,
@@ -232,7 +237,7 @@ pub(crate) fn exponent<T: Ieee>(value: T) -> Option<i32> {
     }
 }
 
-/// Returns the fraction bits, and the exponent of `frexp`, of a number that is not zero.
+/// Splits a number that is not zero into its fraction bits and the exponent that C's `frexp` gives.
 fn split<T: Ieee>(value: T) -> (u64, i32) {
     let hidden = T::quiet_bit() * 2;
     let fraction = value.magnitude() & (hidden - 1);
@@ -244,7 +249,8 @@ fn split<T: Ieee>(value: T) -> (u64, i32) {
     (fraction << shift & (hidden - 1), 1 - shift as i32 - bias)
 }
 
-/// Returns the element of `of` for the coordinate with the largest magnitude. Ties prefer z to y, and y to x.
+/// Returns the element of `of` at the position of the coordinate with the largest magnitude. If magnitudes
+/// are equal, z is preferred to y, and y to x.
 #[inline(always)]
 fn cube_axis<T>(x: f32, y: f32, z: f32, of: [T; 3]) -> T {
     let [of_x, of_y, of_z] = of;
@@ -257,7 +263,8 @@ fn cube_axis<T>(x: f32, y: f32, z: f32, of: [T; 3]) -> T {
     }
 }
 
-/// Returns the face of a cube map: 0 +x, 1 -x, 2 +y, and so on (Vega ISA, V_CUBEID_F32).
+/// Returns the number of the cube map face that a direction points to: 0 for +x, 1 for -x, 2 for +y, and so
+/// on (Vega ISA, V_CUBEID_F32).
 #[inline(always)]
 pub(crate) fn cube_face(x: f32, y: f32, z: f32) -> f32 {
     let side = |value: f32| if value < 0.0 { 1.0 } else { 0.0 };
@@ -313,7 +320,7 @@ fn prefer_numbers<T: Ieee, const IEEE: bool>(a: T, b: T, chosen: T) -> T {
     }
 }
 
-/// Returns the middle one of three values, or the smallest if one is a NaN.
+/// Returns the middle one of three values. If one of the values is a NaN, returns the smallest value.
 #[inline(always)]
 pub(crate) fn median<T: Ieee, const IEEE: bool>(a: T, b: T, c: T) -> T {
     let smallest = min::<T, IEEE>(min::<T, IEEE>(a, b), c);
@@ -323,12 +330,12 @@ pub(crate) fn median<T: Ieee, const IEEE: bool>(a: T, b: T, c: T) -> T {
     max::<T, IEEE>(min::<T, IEEE>(a, b), min::<T, IEEE>(max::<T, IEEE>(a, b), c))
 }
 
-/// Returns the sine of an angle in turns; zero outside of the hardware's range of 256 turns.
+/// Returns the sine of an angle in turns. Beyond 256 turns, the hardware returns zero.
 pub(crate) fn sin_turns(turns: f64) -> f64 {
     periodic(turns, libm::sin, 0.0)
 }
 
-/// Returns the cosine of an angle in turns; one outside of the hardware's range of 256 turns.
+/// Returns the cosine of an angle in turns. Beyond 256 turns, the hardware returns one.
 pub(crate) fn cos_turns(turns: f64) -> f64 {
     periodic(turns, libm::cos, 1.0)
 }
@@ -357,8 +364,8 @@ pub(crate) fn div_scale<T: Ieee>(value: T, denominator: T, numerator: T) -> (Opt
     } else if denominator.denormal() {
         (Some(T::SCALE), false)
     } else if tiny_reciprocal && tiny_quotient {
-        // The manual says +SCALE, but that would make the denominator infinite; the flag scales the quotient
-        // down.
+        // The manual says that the denominator is multiplied by +SCALE here, but that would make it infinite.
+        // The returned flag tells `v_div_fmas` to scale the quotient down.
         (Some(if is_denominator { -T::SCALE } else { 0 }), true)
     } else if tiny_reciprocal {
         (Some(-T::SCALE), false)
@@ -386,7 +393,8 @@ pub(crate) fn div_fixup<T: Ieee>(quotient: T, denominator: T, numerator: T) -> T
     } else if denominator.infinite() || numerator.zero() || difference < T::UNDERFLOW_DIFFERENCE {
         0
     } else if denominator.exponent() == T::EXPONENT_MAX || quotient.nan() {
-        // A quotient that overflows becomes a NaN in the Newton iterations.
+        // The quotient overflows. The Newton iterations turn it into a NaN, which is replaced by infinity
+        // here.
         T::infinity()
     } else {
         quotient.magnitude()

@@ -23,15 +23,16 @@ pub(crate) enum Turn {
     Done,
     /// The group has used up the instructions of its turn.
     Yield,
-    /// Each wave that is not at a barrier waits for something, or seems to.
+    /// Each wave that is not at a barrier waits for another wave, or is assumed to wait.
     Waits,
-    /// Each wave that is not at a barrier makes no progress, and reads only memory that other groups cannot
-    /// change.
+    /// Each wave that is not at a barrier repeats a loop without progress, and reads only memory that other
+    /// groups cannot change. So the group can never continue.
     Stands(Vec<Standing>),
     Fault(Fault),
 }
 
-/// Number of turns ending with all waves waiting after which the group is checked for waiting for itself.
+/// Number of turns that end with all waves waiting. After as many turns, the group is checked for a deadlock
+/// among its own waves.
 const SOME_WAITS: u64 = 16;
 
 /// Why a wave stopped.
@@ -45,7 +46,7 @@ enum Stop {
     Trap(Trap),
 }
 
-/// When to check again whether a wave makes no progress: see [`standing`].
+/// Decides when to check again whether a wave makes progress: see [`standing`].
 #[derive(Clone, Copy)]
 pub(crate) struct Looks {
     /// Whether the last check found no progress.
@@ -58,7 +59,7 @@ pub(crate) struct Looks {
 
 impl Looks {
     const NONE: Looks = Looks { stands: false, since: 0, every: 4096 };
-    /// Value of `every` for a wave that made no progress at a check: it may soon make none again.
+    /// Value of `every` after a check that found no progress, so that the next check comes soon.
     const SOON: u64 = 256;
 }
 
@@ -155,8 +156,8 @@ impl Group {
         }
     }
 
-    /// Runs a wave for one slice. If the wave made no progress at the last check, first checks whether it
-    /// does now.
+    /// Runs a wave for one slice of instructions. If the last check found that the wave makes no progress,
+    /// first checks whether this is still so.
     fn go_on(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch, slice: u64) -> Stop {
         if self.looks[at].stands {
             match self.look(at, launch, scratch) {
@@ -174,7 +175,7 @@ impl Group {
         }
     }
 
-    /// Checks whether a wave makes progress. If it makes none, the wave counts as waiting.
+    /// Checks whether a wave makes progress. If it does not, returns that the wave waits.
     fn look(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch) -> Stop {
         let looked = self.go_round(at, launch, scratch);
         let looks = &mut self.looks[at];
@@ -186,7 +187,8 @@ impl Group {
                 Stop::Poll
             }
             Err(stop) => {
-                // The check takes time, so the interval between checks is doubled.
+                // A check takes time, so the interval until the next check is doubled if the wave makes
+                // progress.
                 looks.every *= 2;
                 stop
             }
@@ -205,7 +207,8 @@ impl Group {
         Ok(())
     }
 
-    /// Opens the barrier if all waves have arrived at it; waves that have ended do not count.
+    /// Lets the waves continue after a barrier if all waves of the group that have not ended have arrived at
+    /// it.
     fn open_barrier(&mut self, launch: &Launch<'_>) {
         if self.waves.iter().any(|wave| wave.state == WaveState::Ready) {
             return;

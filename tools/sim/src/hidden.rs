@@ -1,5 +1,5 @@
 //! The argument segment: the arguments from the caller, and the hidden arguments, which depend on the code
-//! object version and are listed by name in the metadata (seed 000, lines 2193 and 2369;
+//! object version and are listed by name in the metadata (AMDGPU guide, seed 000, lines 2193 and 2369;
 //! `hidden_block_count_x` and similar arguments exist from V5 on).
 
 use crate::launch::Dispatch;
@@ -60,7 +60,8 @@ pub(crate) fn kernarg(kernel: &KernelInfo, dispatch: &Dispatch<'_>, provided: Pr
 /// argument gets its own range of addresses, so that the message about a fault can name the argument.
 const MISSING: [(&str, &str); 1] =
     [("printf_buffer", "hidden_printf_buffer: the object has no formats of printf")];
-/// Beginning of these ranges, above all allocations and below scratch.
+/// Start of the address ranges for missing hidden arguments. They are above all allocations and below
+/// scratch.
 const MISSING_BASE: u64 = 0x6000_0000_0000;
 /// Each range has `1 << MISSING_SHIFT` bytes; the argument points to the middle of its range.
 const MISSING_SHIFT: u32 = 33;
@@ -70,8 +71,8 @@ fn missing(name: &str) -> u64 {
     place.map_or(0, |place| MISSING_BASE + (((place as u64) << 1 | 1) << (MISSING_SHIFT - 1)))
 }
 
-/// Other hidden arguments that are not provided. In an ordinary launch they are null, and kernels check for
-/// null.
+/// Hidden arguments that the emulator leaves null, as an ordinary launch does. Kernels check these arguments
+/// for null.
 const NULL: [&str; 3] = ["multigrid_sync_arg", "default_queue", "completion_action"];
 /// Size of the address range that only a null pointer with an offset reaches.
 const NULL_PAGE: u64 = 4096;

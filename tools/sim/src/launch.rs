@@ -1,5 +1,5 @@
-//! Sets up the state in which waves start: registers, argument segment, dispatch packet (seed 000, lines
-//! 2534-3000).
+//! Sets up the state in which waves start: registers, argument segment, dispatch packet (AMDGPU guide, seed
+//! 000, lines 2534-3000).
 
 use crate::debug::Debugger;
 use crate::descriptor::{Descriptor, Registers, UserSgprs};
@@ -22,7 +22,8 @@ use isa::target::Feature;
 use isa::{Generation, Subtarget, Target};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Value of registers, LDS and scratch before they are written. It is no plausible address, number or count.
+/// Initial value of registers, LDS and scratch that a program has not written. The value is not plausible as
+/// an address, number or count, so that a wrong use shows.
 pub(crate) const POISON: u32 = 0xbadc_0de5;
 /// Maximum number of user SGPRs of a wave.
 const MAX_USER_SGPRS: u32 = 16;
@@ -30,7 +31,8 @@ const MAX_USER_SGPRS: u32 = 16;
 const MAX_SCRATCH: u64 = 1 << 23;
 /// Maximum number of work-groups of a dispatch. A dispatch with more groups would not end in a lifetime.
 const MAX_GROUPS: u128 = 1 << 40;
-/// Maximum size in bytes of a group that is kept as a pattern for copying further groups.
+/// Maximum size in bytes of the waves of a group that are kept as a pattern, from which further groups are
+/// copied.
 const MAX_PATTERN: u64 = 1 << 20;
 /// Maximum number of work-items of a group.
 const MAX_GROUP: u64 = 1024;
@@ -40,7 +42,8 @@ const MAX_GROUP: u64 = 1024;
 pub struct Limits {
     /// Maximum number of executed instructions, summed over all waves.
     pub instructions: u64,
-    /// Bytes of stack of a work-item in addition to the descriptor's amount, for recursion.
+    /// Number of bytes that the stack of each work-item has in addition to the amount in the kernel
+    /// descriptor, for recursion.
     pub stack: u32,
 }
 
@@ -59,7 +62,8 @@ pub struct Dispatch<'a> {
     pub grid: [u32; 3],
     /// Number of work-items of a group in each dimension.
     pub group: [u32; 3],
-    /// The explicit arguments, laid out as the metadata says. Hidden arguments are added.
+    /// The explicit arguments in memory layout, as the metadata describes it. The emulator adds the hidden
+    /// arguments.
     pub kernarg: Vec<u8>,
     /// Bytes of LDS in addition to the kernel's own.
     pub dynamic_lds: u32,
@@ -178,7 +182,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) convention: callconv::Convention,
     /// Values that strict mode writes to registers at calls.
     pub(crate) scramble: Option<Arc<strict::Scramble>>,
-    /// The waves of a full group at their beginning, without the state that differs between groups.
+    /// The waves of a full group in their initial state, without what differs between groups. Further groups
+    /// are copied from this pattern.
     pub(crate) pattern: OnceLock<Vec<Wave>>,
 }
 
@@ -292,8 +297,8 @@ impl Launch<'_> {
         Some(strict::Shared::new(self.memory, self.code, marks, Arc::clone(&self.names), shape))
     }
 
-    /// Returns whether waves of a group may use different first-level caches: WGP mode, or split groups (seed
-    /// 000, lines 3055 and 3290).
+    /// Returns whether waves of a group may use different first-level caches: WGP mode, or split groups
+    /// (AMDGPU guide, seed 000, lines 3055 and 3290).
     fn splits_group(&self) -> bool {
         let (target, descriptor) = (self.target.target, &self.kernel.descriptor);
         let in_wgp = target.generation == Generation::Gfx10 && descriptor.wgp_mode();
@@ -432,8 +437,8 @@ impl Launch<'_> {
         let items = size[0] * size[1] * size[2];
         let lanes = self.target.wave_size;
         let active = self.lanes_of(items, number);
-        // All 64 bits are set, because ROCm's device library passes EXEC to the host as 64 bits in waves of
-        // 32 lanes, too.
+        // Both halves of EXEC are cleared, even in a wave of 32 lanes, because ROCm's device library passes
+        // all 64 bits of EXEC to the host.
         wave.sgpr[reg::EXEC..][..2].fill(0);
         wave.set_exec(u64::MAX >> (64 - active));
         for lane in 0..active {
@@ -441,7 +446,8 @@ impl Launch<'_> {
             let ids = [item % size[0], item / size[0] % size[1], item / size[0] / size[1]];
             let wanted = ids.into_iter().enumerate().take(descriptor.item_ids() as usize + 1);
             if self.target.has(Feature::GFX90A) {
-                // The three ids share one register, with ten bits each (seed 000, line 232, `packed-tid`).
+                // The three ids share one register, with ten bits each (AMDGPU guide, seed 000, line 232,
+                // `packed-tid`).
                 wave.vgpr[0][lane as usize] = wanted.fold(0, |ids, (at, value)| ids | value << (10 * at));
                 continue;
             }
@@ -449,8 +455,8 @@ impl Launch<'_> {
                 wave.vgpr[at][lane as usize] = value;
             }
         }
-        // A wave's scratch does not start at the dispatch's scratch base, so that code that ignores the wave
-        // offset faults.
+        // Each wave's scratch starts above the scratch base of the dispatch, so that code which forgets to
+        // add the wave offset faults.
         let wave_bytes = (self.private_bytes * lanes).next_multiple_of(1024);
         let wave_offset = wave_bytes * (number + 1);
         wave.scratch_base = scratch::queue_base(self.target.target) + u64::from(wave_offset);
@@ -483,7 +489,7 @@ impl Launch<'_> {
         wave.sgpr[..values.len()].copy_from_slice(&values);
     }
 
-    /// Writes the ids of the group to the SGPRs after the user SGPRs.
+    /// Writes the ids of the group to the SGPRs that follow the user SGPRs, as the descriptor asks for.
     fn set_group_ids(&self, wave: &mut Wave, id: [u32; 3]) {
         let descriptor = &self.kernel.descriptor;
         let wanted = descriptor.group_ids();

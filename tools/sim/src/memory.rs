@@ -45,7 +45,7 @@ impl Buffer {
         self.bytes
     }
 
-    /// Returns the words, for accesses whose bounds and alignment the caller has checked.
+    /// Returns the allocation as words. The caller must check the bounds and the alignment of its accesses.
     pub(crate) fn words(&self) -> &[AtomicU32] {
         &self.words
     }
@@ -83,8 +83,8 @@ impl Buffer {
         if mask == u32::MAX {
             cell.store(value, Ordering::Release);
         } else {
-            // Another thread may write the other bytes of the word at the same time, and its write must
-            // survive.
+            // Only the bytes in `mask` are replaced. This must be one atomic step, because another thread may
+            // write the other bytes of the word at the same time.
             let _ = cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, |old| Some(old & !mask | value));
         }
     }
@@ -114,9 +114,11 @@ pub(crate) struct Memory {
     slots: Vec<Option<Buffer>>,
     /// Allocations made by running kernels. Their slot numbers begin at `MAX_SLOTS`.
     heap: Vec<OnceLock<Buffer>>,
-    /// Indices in `heap` of the allocations to free when no kernel runs.
+    /// Indices in `heap` of the allocations that kernels have freed. They are released when no kernel is
+    /// running.
     freed: Mutex<Vec<usize>>,
-    /// Locks for 64-bit atomics, chosen by address, because two words cannot change together otherwise.
+    /// Locks for 64-bit atomics. A lock is chosen by the address; it is needed because memory consists of
+    /// 32-bit words, of which two cannot be changed in one atomic step.
     stripes: [Mutex<()>; STRIPES],
 }
 

@@ -34,7 +34,8 @@ pub(crate) const NONE: u16 = u16::MAX;
 pub(crate) const VGPR0: u16 = 256;
 /// Code of the first accumulation VGPR.
 pub(crate) const AGPR0: u16 = 512;
-/// Destination of values that cannot be read: elements of `Wave::sgpr` from this index on hold no operand.
+/// First of the elements of `Wave::sgpr` that no operand can read. Results that a program cannot read, such
+/// as those of `null`, are written there.
 pub(crate) const SINK: u16 = 128;
 
 /// Classes of instructions that the statistics count separately.
@@ -53,15 +54,17 @@ pub(crate) enum Class {
 #[derive(Clone)]
 pub(crate) struct Op {
     pub(crate) run: Handler,
-    /// Handler that `run` calls afterwards, if `run` only prepares a source.
+    /// The instruction's own handler, if `run` is a wrapper that prepares a source or checks the result. The
+    /// wrapper calls it.
     pub(crate) inner: Handler,
-    /// Uses in the assembler's order, followed by the tied destinations.
+    /// The source operands: first those that the assembler lists, then the destinations whose old values the
+    /// instruction also reads (tied destinations).
     pub(crate) src: [Src; 4],
-    /// First register of the first destination, by its code in a source field.
+    /// Number of the first register of the first destination, as a source field encodes it.
     pub(crate) dst: u16,
-    /// First register of the second destination, by its code in a source field.
+    /// Number of the first register of the second destination, as a source field encodes it.
     pub(crate) dst2: u16,
-    /// Number of VGPRs that the wave needs: one more than the highest VGPR of the operands.
+    /// Number of VGPRs that the wave must have: one more than the highest VGPR among the operands.
     pub(crate) vgprs: u16,
     /// Number of accumulation VGPRs that the wave needs.
     pub(crate) agprs: u16,
@@ -75,8 +78,8 @@ pub(crate) struct Op {
     /// Operation of an atomic.
     pub(crate) atomic: Atomic,
     pub(crate) atomic64: bool,
-    /// Whether the instruction reads a clock, so that its result differs each time, regardless of what other
-    /// waves do.
+    /// Whether the instruction reads a clock. Its result then differs each time, so it cannot show that a
+    /// wave waits in a loop.
     pub(crate) reads_clock: bool,
     /// Offset of a memory instruction.
     pub(crate) offset: i32,
@@ -163,8 +166,9 @@ impl Op {
                 }
                 let here = if tied { spec.role == Role::DefUse } else { spec.role == Role::Use };
                 if here && sources < op.src.len() {
-                    // Packed integers see float constants as f32, and `op_sel` selects a half of the f32:
-                    // clang 19 writes the pair 0, 0x3f80 as `1.0`.
+                    // Float constants of packed integer instructions are encoded as f32, and `op_sel` selects
+                    // a half of the f32. For example, clang 19 writes the pair of halves 0 and 0x3f80 as
+                    // `1.0`.
                     let packed =
                         row.family == Family::Vop3p && matches!(spec.num, Num::I16 | Num::U16 | Num::B16);
                     let num = if packed { Num::B32 } else { spec.num };
@@ -173,7 +177,7 @@ impl Op {
                 }
             }
         }
-        // An instruction without a handler is refused as unsupported, not because of its registers.
+        // If the instruction has no handler, it is refused as unsupported, so its registers are not counted.
         if handler.is_some() {
             inst.operands().iter().for_each(|operand| op.count_registers(*operand, target));
         }
@@ -204,7 +208,8 @@ impl Op {
         }
     }
 
-    /// Raises the numbers of registers that the wave needs, so that they cover an operand.
+    /// Increases the numbers of registers that the wave must have, so that they include the registers of an
+    /// operand.
     fn count_registers(&mut self, operand: Operand, target: &Target) {
         let Operand::Reg(range) = operand else { return };
         let end = range.first.0 + u16::from(range.len);
@@ -268,7 +273,8 @@ fn class(row: &Row) -> Class {
 }
 
 fn source(target: &Target, operand: Operand, num: Num, width: u8) -> Src {
-    // A pair of dwords is not a double, so its constants are those of a single dword.
+    // In this case the operand is a pair of dwords but not a double. A constant then has the value that it
+    // has for one dword.
     let wide = num.is_wide() || width == 2 && !matches!(num, Num::F32 | Num::B32);
     match operand {
         Operand::Reg(range) => match range.first.0 {
@@ -279,7 +285,8 @@ fn source(target: &Target, operand: Operand, num: Num, width: u8) -> Src {
         },
         Operand::Inline(code) => Src::K(inline(code, num, wide)),
         Operand::Literal(bits) => Src::K(match num {
-            // A literal is the high half of a double (Vega ISA, "Instruction Encodings", literal constants).
+            // For a double, a 32-bit literal is the high half, and the low half is zero (Vega ISA,
+            // "Instruction Encodings", literal constants).
             Num::F64 => u64::from(bits) << 32,
             Num::I64 => i64::from(bits as i32) as u64,
             _ => u64::from(bits),
@@ -318,7 +325,7 @@ fn inline(code: u16, num: Num, wide: bool) -> u64 {
     }
 }
 
-/// Decodes an instruction as the hardware does: unused bits may have any value.
+/// Decodes an instruction as the hardware does, that is, whatever the values of unused bits are.
 fn read(decoder: &Decoder, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
     decoder.decode(words).or_else(|_| decoder.decode_tolerant(words))
 }
@@ -353,7 +360,7 @@ impl Code {
         (distance.is_multiple_of(4) && index < self.words.len() as u64).then_some(index as u32)
     }
 
-    /// Returns why the instruction at an index is refused, if a reason is known.
+    /// Returns the reason why the emulator refuses the instruction at an index, if a reason is known.
     pub(crate) fn refusal(&self, target: &Target, index: u32) -> Option<&'static str> {
         let words = self.words.get(index as usize..).unwrap_or(&[]);
         let (inst, _) = read(&Decoder::new(target)?, words).ok()?;

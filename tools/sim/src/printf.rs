@@ -1,10 +1,10 @@
 //! Renders the buffer of OpenCL's `printf` as text.
 //!
 //! The compiler gives each call a number. For each number, the metadata states the number of arguments, their
-//! sizes, and the format (seed 000, line 2214): `ID:N:S[0]:...:S[N-1]:FormatString`. The buffer begins with
-//! two dwords: the number of used bytes, and the size of the buffer. Each call appends its number and its
-//! arguments, with the sizes in the metadata. Strings that are known at compile time are stored in the
-//! buffer; other strings are stored as their addresses.
+//! sizes, and the format (AMDGPU guide, seed 000, line 2214): `ID:N:S[0]:...:S[N-1]:FormatString`. The buffer
+//! begins with two dwords: the number of used bytes, and the size of the buffer. Each call appends its number
+//! and its arguments, with the sizes in the metadata. Strings that are known at compile time are stored in
+//! the buffer; other strings are stored as their addresses.
 
 use crate::conversion::{self, Argument, Arguments, Spec, signed, unsigned};
 use crate::memory::Memory;

@@ -66,7 +66,7 @@ impl std::error::Error for QueueError {}
 pub enum QueueState {
     /// All packets up to the doorbell's index are complete.
     Idle,
-    /// The doorbell was rung for this packet, but the packet has not been filled in.
+    /// The doorbell was rung for the packet with this index, but the packet's header is still invalid.
     Unfilled(u64),
     /// This barrier packet waits for signals.
     Waiting(u64),
@@ -74,8 +74,8 @@ pub enum QueueState {
     Failed(Box<QueueError>),
 }
 
-/// The packet processor's state of a queue. It is kept outside of emulated memory, because kernels may write
-/// to the queue.
+/// What the packet processor knows about a queue. This is kept outside of emulated memory, because kernels
+/// may overwrite the queue's structure in memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     /// Address of the `amd_queue_t`.
@@ -136,7 +136,8 @@ impl Queue {
     /// `Some(None)` if it has not been filled in.
     fn next(&mut self, memory: &Memory) -> Option<Option<Result<Packet, String>>> {
         let rung = word(memory, self.address + DOORBELL).wrapping_add(1);
-        // Several programs may ring the doorbell, and not in the order of their packets.
+        // The largest value counts, because several programs may ring the doorbell, and not in the order of
+        // their packets.
         self.rung = self.rung.max(rung);
         let mut bytes = [0; PACKET_BYTES];
         (self.read < self.rung && memory.read(self.slot(self.read), &mut bytes))

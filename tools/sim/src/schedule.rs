@@ -26,7 +26,7 @@ pub(crate) const MAX_RESIDENT: u64 = 4800;
 /// Maximum number of bytes of host memory for the registers of resident groups.
 const RESIDENT_BYTES: u64 = 1 << 30;
 
-/// How a dispatch ended, the findings of strict mode, and the first debug trap.
+/// Result of a dispatch: how it ended, the findings of strict mode, and the location of the first debug trap.
 pub(crate) struct Outcome {
     pub(crate) result: Result<RunStats, Fault>,
     pub(crate) reports: Vec<Report>,
@@ -44,8 +44,8 @@ pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, thread
         shared.several_threads = true;
     }
     let outcome = Scheduler::new(launch, limit, threads).run();
-    // A run that has used up its instruction budget is not repeated, because it would use up the budget
-    // again.
+    // A run that has used up its instruction budget is not repeated on one thread, because the repeated run
+    // would use up the budget as well.
     let may_have_missed = launch.strict.as_ref().is_some_and(|shared| shared.may_have_missed());
     let is_clean = outcome.result.is_ok() && outcome.reports.is_empty() && !may_have_missed;
     let is_used_up = matches!(outcome.result, Err(Fault::Stuck { .. })) && !may_have_missed;
@@ -55,7 +55,8 @@ pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, thread
     saved.restore(launch.memory);
     launch.strict = launch.shadow(mode);
     let again = Scheduler::new(launch, limit, 1).run();
-    // A race that shows only on several threads is reported as it was found there.
+    // If the repeated run finds nothing, the race shows only on several threads, and the first run's report
+    // is used.
     let is_again = !again.reports.is_empty() || again.result.is_err();
     if is_again || may_have_missed && outcome.reports.is_empty() { again } else { outcome }
 }
@@ -74,7 +75,7 @@ pub(crate) struct Scheduler<'a> {
 struct State {
     /// Number of the next group to start.
     next: u64,
-    /// Groups that have used up their last turn, and groups whose waves all wait.
+    /// Groups that have run to the end of their last turn, and groups in which all waves wait for something.
     running: VecDeque<Group>,
     waiting: VecDeque<Group>,
     turns: Turns,
@@ -148,7 +149,8 @@ impl State {
         self.first = Some(First { when: (0, 0), fault });
     }
 
-    /// Returns whether a turn could still change how the dispatch ends.
+    /// Returns whether a turn at this position could still produce a fault that counts, because no earlier
+    /// fault is known.
     fn is_wanted(&self, when: When) -> bool {
         self.first.as_ref().is_none_or(|first| when < first.when)
     }
@@ -225,7 +227,8 @@ impl<'a> Scheduler<'a> {
     fn pick(&self, spare: &mut Option<Group>) -> Option<Group> {
         let picked = self.locked(|state| {
             if self.launch.strict.as_ref().is_some_and(|shared| shared.may_have_missed()) {
-                // The dispatch will be run again on one thread, so that this run can stop.
+                // The result of this run does not matter any more, because the dispatch will be repeated on
+                // one thread. So no further group is started.
                 return None;
             }
             self.drop_unwanted(state);
@@ -362,7 +365,8 @@ impl<'a> Scheduler<'a> {
             Turn::Yield => state.running.push_back(group),
             Turn::Waits => {
                 if let Some(shared) = self.launch.strict.as_ref().filter(|shared| shared.several_threads) {
-                    // Whether the group waits may depend on the timing of the threads.
+                    // The timing of the host threads may decide whether this group waits. The run must
+                    // therefore be repeated on one thread.
                     shared.cross();
                 }
                 state.waiting.push_back(group);
@@ -390,8 +394,9 @@ fn turns(launch: &Launch<'_>, seed: u64) -> Turns {
     }
 }
 
-/// Returns the finding to report first. A value that is read too early for want of a barrier is first found
-/// as uninitialised, and as a race only when the other wave writes it; the race is the better explanation.
+/// Returns the finding to report first. If a barrier is missing, a wave may read a value too early. This is
+/// found first as a read of an uninitialised value, and then, when the other wave writes the value, as a
+/// race. The race is preferred because it explains the error better.
 fn cause(found: &[Report]) -> Option<&Report> {
     let first = found.first()?;
     let race = found.iter().find(|report| report.class == FaultClass::Race);

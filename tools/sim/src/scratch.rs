@@ -1,5 +1,5 @@
 //! The location of private memory, and the values that describe it to a kernel: the private segment buffer
-//! and the initial values of FLAT_SCRATCH (seed 000, lines 2925-2950 and 3020-3045).
+//! and the initial values of FLAT_SCRATCH (AMDGPU guide, seed 000, lines 2925-2950 and 3020-3045).
 
 use crate::exec::resource::Resource;
 use crate::wave::SCRATCH_BASE;

@@ -1,8 +1,9 @@
-//! Binary floating point in software: every result is the exact result rounded once, in any of the four
+//! Floating-point arithmetic in software. Every result is the exact result rounded once, in any of the four
 //! rounding modes.
 //!
-//! Host arithmetic is used where it gives the same results (round to nearest even, no NaN); this module is
-//! used elsewhere. A value is passed as its bits, in the low bits of a `u64`.
+//! The host's float arithmetic is used where it gives the same results (rounding to nearest even, no NaN);
+//! this module is used elsewhere. The functions take and return the bits of values, in the low bits of a
+//! `u64`.
 
 /// Rounding modes, numbered as in MODE (Vega ISA, "MODE register", FP_ROUND).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,7 +118,8 @@ fn unpack<F: Format>(bits: u64) -> Number {
     }
 }
 
-/// Shifts right. If bits that are not zero are shifted out, sets the lowest bit of the result.
+/// Shifts a significand right. If any bit that is shifted out is 1, sets the lowest bit of the result, so
+/// that later rounding sees that the result is inexact.
 fn shift_jam(significand: u128, count: u32) -> u128 {
     match count {
         0 => significand,
@@ -158,7 +160,7 @@ fn pack<F: Format>(number: Finite, round: Round) -> u64 {
     if exponent > F::BIAS {
         return sign | overflow::<F>(number.negative, round);
     }
-    // The addition lets a carry out of the fraction increment the exponent.
+    // This is an addition instead of an OR, so that a carry out of the fraction increments the exponent.
     let magnitude = (((exponent + F::BIAS - 1) as u64) << F::FRACTION) + units;
     sign | if magnitude >= F::INFINITY { overflow::<F>(number.negative, round) } else { magnitude }
 }
@@ -183,7 +185,8 @@ fn special<F: Format>(number: Number, round: Round) -> u64 {
     }
 }
 
-/// Returns the first NaN of the sources, quieted. This is the result of an operation that has a NaN source.
+/// Returns the result of an operation if one of its sources is a NaN: the first such source, made quiet.
+/// Returns `None` if no source is a NaN.
 pub(crate) fn nan_of<F: Format>(sources: &[u64]) -> Option<u64> {
     sources.iter().find(|&&bits| bits & (F::SIGN - 1) > F::INFINITY).map(|bits| bits | F::QUIET)
 }
@@ -215,7 +218,8 @@ fn finite_sum(a: Finite, b: Finite, round: Round) -> Number {
     }
 }
 
-/// Returns the product, which is exact: 53 bits times 53 bits fit into the significand.
+/// Returns the exact product of two numbers. It is exact because the product of two 53-bit significands fits
+/// into 106 bits.
 fn product(a: Number, b: Number) -> Number {
     let negative = a.negative() != b.negative();
     match (a, b) {
@@ -243,8 +247,8 @@ pub(crate) fn mul<F: Format>(round: Round, a: u64, b: u64) -> u64 {
     nan_of::<F>(&[a, b]).unwrap_or_else(|| special::<F>(product(unpack::<F>(a), unpack::<F>(b)), round))
 }
 
-/// Computes a fused multiply-add, rounded once. A NaN addend takes precedence over an invalid product, as any
-/// NaN source does.
+/// Computes a fused multiply-add, which is rounded once. If the addend is a NaN, the result is this NaN, even
+/// if the product is invalid (zero times infinity).
 pub(crate) fn fma<F: Format>(round: Round, a: u64, b: u64, c: u64) -> u64 {
     nan_of::<F>(&[a, b, c]).unwrap_or_else(|| {
         let product = product(unpack::<F>(a), unpack::<F>(b));

@@ -13,8 +13,8 @@ const APERTURE: u64 = 1 << 40;
 /// Maximum number of frames that are listed.
 const SHOWN: usize = 8;
 
-/// Returns the byte offset of a lane's access in its private memory, which may be negative; `None` if the
-/// access is not to scratch.
+/// Returns the byte offset that a lane accesses in its private memory; it may be negative. Returns `None` if
+/// the access is not to scratch.
 fn wanted(wave: &Wave, address: u64, reason: &str) -> Option<i64> {
     let is_scratch = (SCRATCH_BASE..SCRATCH_BASE + APERTURE).contains(&address);
     match reason {
@@ -28,8 +28,8 @@ fn wanted(wave: &Wave, address: u64, reason: &str) -> Option<i64> {
     }
 }
 
-/// Returns whether the instruction at which a wave stopped uses the stack pointer or the frame pointer in its
-/// address.
+/// Returns whether the instruction at which a wave has stopped computes its address from the stack pointer or
+/// the frame pointer.
 fn is_by_stack(wave: &Wave, launch: &Launch<'_>) -> bool {
     let stack = &column(Convention::Today).stack;
     let op = launch.code.get(wave.range as usize).and_then(|code| code.ops.get(wave.last as usize));
@@ -38,7 +38,8 @@ fn is_by_stack(wave: &Wave, launch: &Launch<'_>) -> bool {
     op.is_some_and(|op| op.src.iter().any(is_pointer))
 }
 
-/// Returns the fault of an access to scratch; `None` for other traps.
+/// Returns the fault to report if a wave's trap is an access to scratch that does not exist; `None` for all
+/// other traps.
 pub(crate) fn fault(group: &Group, at: usize, launch: &Launch<'_>, trap: Trap) -> Option<Fault> {
     let Trap::Memory { address, bytes, access, reason, lane } = trap else { return None };
     let wave = &group.waves[at];

@@ -1,5 +1,6 @@
-//! Detects waves that make no progress: in a loop they come back to the same place in the same state and have
-//! changed nothing, so that they repeat the loop for ever unless another wave changes memory that they read.
+//! Detects waves that make no progress. Such a wave repeats a loop, comes back to the same instruction in the
+//! same state, and has changed nothing that others can see. It repeats the loop for ever unless another wave
+//! changes memory that the loop reads.
 
 use crate::exec::{Cx, Flow};
 use crate::fault::{Access, Trap};
@@ -41,7 +42,8 @@ pub(crate) struct Notes {
     changes: u32,
 }
 
-/// Watcher that records what a wave does, and passes all events on to the inner watcher.
+/// Watcher for one pass through a loop. It records what the wave reads and changes, and passes all events on
+/// to the inner watcher.
 pub(crate) struct Round<'a> {
     pub(crate) notes: &'a mut Notes,
     pub(crate) inner: Option<&'a mut dyn Watch>,

@@ -1,8 +1,8 @@
-//! Traps as ROCm's trap handler treats them (seed 000, line 4041). For `s_trap 2` it ends the dispatch and
-//! puts the queue into the error state. It has to find the queue. Up to code object V3 the code passes the
-//! queue's address in s[0:1]. From V4 on, the handler reads the doorbell's number from the hardware if the
-//! processor supports that, which is from GFX9 on. LLVM 14 and 19 agree with this: for V4 and V5 they set
-//! s[0:1] only up to GFX8, for V2 and V3 always.
+//! Traps as ROCm's trap handler treats them (AMDGPU guide, seed 000, line 4041). For `s_trap 2` it ends the
+//! dispatch and puts the queue into the error state. It has to find the queue. Up to code object V3 the code
+//! passes the queue's address in s[0:1]. From V4 on, the handler reads the doorbell's number from the
+//! hardware if the processor supports that, which is from GFX9 on. LLVM 14 and 19 agree with this: for V4 and
+//! V5 they set s[0:1] only up to GFX8, for V2 and V3 always.
 
 use crate::launch::Launch;
 use crate::wave::Wave;

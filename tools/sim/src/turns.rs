@@ -1,19 +1,20 @@
-//! Decides how long waves and groups run before others run, and which runs next: in a fixed order, or at
-//! random from a seed. One such run of a wave or group is called a turn.
+//! The schedule of waves and groups: decides which wave or group runs next, and for how many instructions (a
+//! turn). The order is either fixed or random with a seed.
 
 use crate::random::Random;
 
 /// Lengths of turns in a fixed order.
 #[derive(Clone, Copy)]
 struct Pace {
-    /// Number of instructions of a wave's turn, in the first turns of its group and at most. The number
-    /// doubles with every second turn of the group.
+    /// Number of instructions in each turn of a wave. It is `first` at the beginning, doubles with every
+    /// second turn of the wave's group, and ends at `last`.
     first: u64,
     last: u64,
-    /// Number of wave turns in one turn of a group once the length has reached `last`, unless the group has
-    /// more waves. Before that, each wave has one turn.
+    /// Number of waves' turns in one turn of a group, once the length of turns has reached `last`; more if
+    /// the group has more waves. Before that, each wave of the group has one turn.
     slices: u64,
-    /// Number of running groups that do not wait from which on new groups are started only rarely.
+    /// Number of running groups that do not wait. If there are at least as many, new groups are started only
+    /// rarely.
     running: usize,
 }
 
@@ -22,18 +23,19 @@ const FAST: Pace = Pace { first: 10_000, last: 10_000, slices: 40, running: usiz
 /// In strict mode turns are short at first, so that the waves of different groups interleave.
 const STRICT: Pace = Pace { first: 128, last: 1_024, slices: 64, running: 4 };
 
-/// Largest exponent of a seed's maximum slice length, which is a power of two: some seeds change waves often,
-/// others rarely.
+/// Largest exponent of the maximum slice length (a power of two) that a seed can choose. Thus some seeds
+/// change between waves often, and others rarely.
 const LONGEST: usize = 12;
 /// Smallest exponent of a seed's maximum slice length.
 const SHORTEST: usize = 3;
-/// Upper limit for the exponent of a seed's number of running groups, which is a power of two.
+/// Upper limit for the exponent of the number of running groups (a power of two) that a seed can choose.
 const MOST_RUNNING: usize = 6;
 
 /// The length of a group's turn.
 #[derive(Clone, Copy)]
 pub(crate) struct Share {
-    /// Maximum number of instructions of a wave before the next wave runs; `None` if the number is random.
+    /// Number of instructions that a wave executes at most before the next wave runs; `None` if this number
+    /// is chosen at random.
     wave: Option<u64>,
     /// Maximum number of instructions of the group.
     pub(crate) group: u64,
@@ -44,13 +46,14 @@ pub(crate) struct Share {
 pub(crate) enum Next {
     /// A group that has not begun.
     New,
-    /// The group at this position among the groups that have used up their last turn.
+    /// A group that has used up its last turn, given by its position among these groups.
     Running(usize),
-    /// The group at this position among the groups whose waves all wait.
+    /// A group whose waves all wait, given by its position among these groups.
     Waiting(usize),
 }
 
-/// The groups to choose from: whether a new group may begin, and the numbers of running and waiting groups.
+/// The groups from which the next one is chosen: whether a new group may be started, and the numbers of
+/// running and of waiting groups.
 #[derive(Clone, Copy)]
 pub(crate) struct Choice {
     pub(crate) may_begin: bool,
@@ -81,7 +84,8 @@ impl Turns {
         Turns { pace: Pace { running, ..STRICT }, picks: 0, random, longest }
     }
 
-    /// Returns the length of the turn of a group with `waves` waves that has had `had` turns.
+    /// Returns the length of a group's next turn. The group has `waves` waves and has already had `had`
+    /// turns.
     pub(crate) fn share(&mut self, had: u64, waves: usize) -> Share {
         if let Some(random) = &mut self.random {
             return Share { wave: None, group: slice(random, self.longest) };
@@ -100,7 +104,8 @@ impl Turns {
         }
     }
 
-    /// Returns the wave of a group that runs first; `next` if the order is fixed.
+    /// Returns the number of the wave of a group that runs first. If the order of turns is fixed, this is
+    /// `next`.
     pub(crate) fn first_wave(&mut self, waves: usize, next: usize) -> usize {
         let chance = self.random.as_mut().map(|random| random.below(waves.max(1)));
         chance.unwrap_or(next % waves.max(1))
@@ -114,8 +119,8 @@ impl Turns {
         }
     }
 
-    /// Chooses in a cycle of four picks: two for running groups, one for a waiting group, and one to begin a
-    /// group. If there is no group of the wanted kind, another kind is chosen.
+    /// Chooses the next group in a fixed cycle of four choices: two running groups, one waiting group, and
+    /// one new group. If there is no group of that kind, chooses a group of another kind.
     fn in_order(&mut self, Choice { may_begin, running, waiting }: Choice) -> Option<Next> {
         let at = self.picks;
         self.picks += 1;
@@ -133,10 +138,11 @@ impl Turns {
     }
 }
 
-/// When there are many running groups, only one pick in this number begins another group.
+/// If many groups are running, only one of this number of choices starts a new group.
 const CROWDED: u64 = 64;
 
-/// Returns a random length of at most a power of two. Each order of magnitude is equally likely.
+/// Returns a random slice length, at most 2 to the power of `longest`. Each order of magnitude is equally
+/// likely.
 fn slice(random: &mut Random, longest: usize) -> u64 {
     let longest = 1 << random.below(longest + 1);
     1 + random.below(longest) as u64

@@ -33,9 +33,10 @@ pub(crate) enum Space {
 #[allow(dead_code, reason = "each watcher reads what it needs")]
 pub(crate) struct MemAccess {
     pub(crate) space: Space,
-    /// See [`Space`]. The address is in bounds, because other accesses have faulted before.
+    /// Address of the access; `space` decides what it means (see [`Space`]). The address is in bounds,
+    /// because an access out of bounds has already failed.
     pub(crate) address: u64,
-    /// Number of bytes: 1 to 4, or 4 or 8 for atomics. The address need not be a multiple of it.
+    /// Number of bytes: 1 to 4, or 4 or 8 for an atomic. The address may be unaligned.
     pub(crate) bytes: u32,
     /// Lane number; `u32::MAX` for scalar accesses.
     pub(crate) lane: u32,
@@ -88,8 +89,7 @@ pub(crate) enum CacheOp {
     DiscardScalar { address: u64, bytes: u32 },
 }
 
-/// Observes, and may change, the effect of instructions on memory. Each watcher belongs to one wave, and
-/// knows which wave that is.
+/// Observer of one wave's accesses to memory. It can also change the effect of an instruction on memory.
 pub(crate) trait Watch {
     /// Called before an instruction.
     fn before(&mut self, _cx: &mut Cx<'_>, _op: &Op) -> Result<(), Trap> {

@@ -18,11 +18,11 @@ pub(crate) mod reg {
     pub(crate) const VCC: usize = 106;
     pub(crate) const M0: usize = 124;
     pub(crate) const EXEC: usize = 126;
-    /// Place of FLAT_SCRATCH on GFX10. No instruction has this index as an operand.
+    /// Index in `sgpr` of FLAT_SCRATCH on GFX10, where no operand of an instruction can name it.
     pub(crate) const HIDDEN_FLAT_SCRATCH: usize = 192;
-    /// Place of XNACK_MASK on GFX10. No instruction has this index as an operand.
+    /// Index in `sgpr` of XNACK_MASK on GFX10, where no operand of an instruction can name it.
     pub(crate) const HIDDEN_XNACK_MASK: usize = 194;
-    /// Value of `src_lds_direct` in the instruction that is being executed.
+    /// Index in `sgpr` of the value that the operand `src_lds_direct` has in the current instruction.
     pub(crate) const HIDDEN_LDS_DIRECT: usize = 195;
 }
 
@@ -52,7 +52,7 @@ pub(crate) mod mode {
     pub(crate) const GPR_IDX_EN: u32 = 1 << 27;
     /// GFX6-GFX9: vector instructions are skipped.
     pub(crate) const VSKIP: u32 = 1 << 28;
-    /// GFX6-GFX9: number of entries on the stack of `s_cbranch_*_fork`.
+    /// GFX6 to GFX9: the number of entries on the stack that `s_cbranch_*_fork` uses.
     pub(crate) const CSP: u32 = 7 << 29;
 }
 
@@ -64,12 +64,13 @@ pub(crate) struct Wave {
     pub(crate) last: u32,
     /// Index of the code range that `pc` is in.
     pub(crate) range: u32,
-    /// SGPRs and special registers by their codes, which are below 128, then the write-only sink (`op::SINK`)
-    /// and registers that no operand can name. There are 256 elements, so that an index of eight bits needs
-    /// no bounds check.
+    /// SGPRs and special registers, by their codes, which are below 128. The following elements are the
+    /// write-only sink (`op::SINK`) and registers that no operand can name. There are 256 elements, so that
+    /// an eight-bit index needs no bounds check.
     pub(crate) sgpr: [u32; 256],
     pub(crate) scc: bool,
-    /// VGPRs from 0, accumulation VGPRs from 256 (only on processors that have them).
+    /// VGPRs, from index 0, and accumulation VGPRs, from index 256 (only on processors that have accumulation
+    /// VGPRs).
     pub(crate) vgpr: Vec<Lanes>,
     /// Numbers of VGPRs, accumulation VGPRs and SGPRs of the wave.
     pub(crate) vgprs: u16,
@@ -93,7 +94,8 @@ pub(crate) struct Wave {
     pub(crate) fp16_overflow: bool,
     pub(crate) gpr_idx: bool,
     pub(crate) vskip: bool,
-    /// Whether `gpr_idx` or `vskip` is set, so that vector instructions need extra checks.
+    /// Whether MODE enables VGPR indexing (`gpr_idx`) or `vskip`, so that vector instructions take a slower
+    /// path.
     pub(crate) unusual: bool,
     /// Priority that `s_setprio` has set.
     pub(crate) priority: u8,
@@ -118,10 +120,11 @@ pub(crate) struct Wave {
     pub(crate) group_number: u64,
     /// Whether the group may use both compute units of a work-group processor.
     pub(crate) wgp_mode: bool,
-    /// Values that the wave's last atomics and polling loads have found.
+    /// Last results of the wave's atomics and polling loads, used to detect that the wave waits in a loop
+    /// (see `exec::poll`).
     pub(crate) found: LastFound,
-    /// Place of the last atomic of the wave that has changed memory, with its lane, and the number of such
-    /// atomics.
+    /// Location that the wave's last atomic has changed, the lane that changed it, and the number of changes
+    /// by atomics so far. `None` if there was no change.
     pub(crate) changed: Option<(Space, u64, u32)>,
     pub(crate) changes: u32,
 }
@@ -187,8 +190,7 @@ impl Wave {
         wave
     }
 
-    /// Returns whether two states of the wave are the same, so that the wave continues from both in the same
-    /// way.
+    /// Returns whether two states of the wave are the same in everything that decides how the wave continues.
     pub(crate) fn is_as(&self, other: &Wave) -> bool {
         let place = |wave: &Wave| (wave.range, wave.pc, wave.scc, wave.mode, wave.trap_status);
         place(self) == place(other)
@@ -197,7 +199,7 @@ impl Wave {
             && self.scratch == other.scratch
     }
 
-    /// Becomes a copy of another wave, reusing the memory of its own registers and scratch.
+    /// Makes this wave a copy of another wave. Reuses the memory of this wave's registers and scratch.
     pub(crate) fn begin_as(&mut self, other: &Wave) {
         let (mut vgpr, mut scratch) = (std::mem::take(&mut self.vgpr), std::mem::take(&mut self.scratch));
         vgpr.clone_from(&other.vgpr);
@@ -212,7 +214,8 @@ impl Wave {
     /// Writes MODE, and copies its fields to the fields of the wave that are read often.
     pub(crate) fn set_mode(&mut self, mode: u32) {
         self.mode = mode;
-        // The pair is (sources, results); see seed 000, "Floating Point Denorm Mode Enumeration Values".
+        // The pair is (sources, results); see AMDGPU guide, seed 000, "Floating Point Denorm Mode Enumeration
+        // Values".
         let flush = |bits: u32| match bits & 3 {
             0 => (true, true),
             1 => (false, true),

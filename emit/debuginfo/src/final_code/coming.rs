@@ -9,32 +9,36 @@ use super::effects::{Does, Effect, Effects};
 use super::walker::{Flight, Places, REGISTERS};
 use isa::{Counter, Counts, MachFunc};
 
-/// Place that has its value, or will receive it, when a block of the IR begins.
+/// A place that holds its value, or will receive it from an outstanding operation, when a block of the IR
+/// begins. A place is a watched register or its spill slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct AtHead {
-    /// Number of the block: an index into [`isa::track::MachTrack::parts`].
+    /// Number of the block of the IR: an index into [`isa::track::MachTrack::parts`].
     pub(super) part: u32,
     pub(super) place: u32,
-    /// Counter that the code must wait for before the value is there. `Exp` stands for both counters. `None`
-    /// if it is there.
+    /// Counter for which the code must wait before the value has arrived. `Exp` stands for both counters,
+    /// `vmcnt` and `lgkmcnt`. `None` if the value has arrived.
     pub(super) coming: Option<Counter>,
 }
 
-/// Cells that are in flight, as bit sets: first the cells that vector memory operations will write, then the
-/// cells whose operations `lgkmcnt` counts.
+/// Cells (registers and spill slots) whose values are in flight, as bit sets: first the cells that vector
+/// memory operations will write, then the cells that operations counted by `lgkmcnt` will write.
 #[derive(Debug, Default)]
 pub(super) struct Coming {
     /// Number of words in a bit set.
     words: usize,
     /// Bit set of the cells that are examined.
     wanted: Vec<u64>,
-    /// For each block, the cells in flight where the block begins (`begins`). For each block, the cells in
-    /// flight at its end if none was in flight at its beginning, and the same if all were (`ends`).
+    /// `begins`: for each block, the cells in flight where the block begins. `ends`: for each block, the
+    /// cells in flight at its end if no cell was in flight at its beginning, followed by the cells in flight
+    /// at its end if every cell was.
     begins: Vec<u64>,
     ends: Vec<u64>,
-    /// Cells in flight at the current instruction: one state, or two consecutive states.
+    /// Cells in flight at the current instruction: one state, or two consecutive states when a block is
+    /// summarised for both assumptions about its beginning.
     now: Vec<u64>,
-    /// Operations that the current block has issued and that are outstanding. Here `Flight::place` is a cell.
+    /// Outstanding operations that the current block has issued. In these entries, `Flight::place` is the
+    /// number of a cell.
     flights: Vec<Flight>,
     raised: [u32; 2],
 }
@@ -89,7 +93,8 @@ impl Coming {
         }
     }
 
-    /// Computes for each block which cells are in flight at its end.
+    /// Computes for each block which cells are in flight at its end, as a function of the cells in flight at
+    /// its beginning (see `ends`).
     fn summarise(&mut self, func: &MachFunc, effects: &Effects) {
         self.ends.clear();
         for block in func.blocks.keys() {
@@ -131,8 +136,8 @@ impl Coming {
         for effect in effects {
             match effect.does {
                 Does::Wait(counts) => self.wait(&counts),
-                // A function waits for all outstanding operations where it begins, so nothing is in flight
-                // after a call.
+                // The callee waits for all outstanding operations when it begins, so no operation is
+                // outstanding after a call.
                 Does::Call => {
                     self.now.fill(0);
                     self.flights.clear();
@@ -147,8 +152,9 @@ impl Coming {
         }
     }
 
-    /// Handles a write to `cell`. If the write raises `counter`, the cell is in flight afterwards. An
-    /// operation that may raise either counter (`Exp`) has arrived only after both counters were waited for.
+    /// Handles a write to `cell`. If the write is asynchronous, `counter` is the counter that it raises, and
+    /// the cell is in flight afterwards. `Exp` stands for an operation that may raise either counter: its
+    /// result has arrived only after the code has waited for both counters.
     fn write(&mut self, cell: u32, counter: Option<Counter>) {
         let word = self.wanted.get(cell as usize / 64).copied().unwrap_or(0);
         if word >> (cell % 64) & 1 == 0 {

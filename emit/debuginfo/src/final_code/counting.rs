@@ -1,7 +1,7 @@
 //! Counting sort by small numbers.
 
-/// Sorts `items` by `number`, which is less than `numbers`. The sort is stable. The items with number `n` are
-/// `sorted[first[n]..first[n + 1]]`.
+/// Sorts `items` by their `number`, which is less than `numbers`, with a stable counting sort. Afterwards the
+/// items with number `n` are `sorted[first[n]..first[n + 1]]`.
 pub(super) fn sort<T: Copy>(
     items: &[T],
     numbers: usize,
@@ -19,8 +19,8 @@ pub(super) fn sort<T: Copy>(
     }
     sorted.clear();
     sorted.extend_from_slice(items);
-    // Each item advances the index of the next free position, which finally is the end of the items with that
-    // number.
+    // `first[n]` serves as the next free position for items with number `n`. After all items are placed, it
+    // is the end of these items.
     for item in items {
         let end = &mut first[number(item) + 1];
         sorted[*end as usize] = *item;

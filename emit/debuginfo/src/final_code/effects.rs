@@ -10,28 +10,31 @@ use isa::{Counter, Counts, MBlock, MachFunc, MachInst, Reg, Subtarget};
 #[derive(Debug, Default)]
 pub(super) struct Effects {
     insts: Vec<Effect>,
-    /// Watched cells that instructions write; `Effect::cells` selects the part of one instruction.
+    /// The watched cells (registers and spill slots) that instructions write, one instruction after another.
+    /// `Effect::cells` is the range of one instruction.
     cells: Vec<u16>,
-    /// For each block, the positions in `insts`, `writes` and `heads` where the block begins.
+    /// For each block, the positions in `insts`, `writes` and `heads` of the block's first elements.
     first: Vec<Next>,
     /// Whether some instruction stores or reloads a spill slot.
     has_spills: bool,
-    /// Pairs of an instruction and a watched register that the instruction writes, in order.
+    /// Pairs of the number of an instruction and a watched register that the instruction writes, in the order
+    /// of the code.
     pub(super) writes: Vec<(u32, u32)>,
-    /// Pairs of an instruction and the block of the IR that begins there, in order. Earlier instructions only
-    /// move values to where the block expects them.
+    /// Pairs of the number of an instruction and the block of the IR that begins at this instruction, in the
+    /// order of the code. Earlier instructions only move values to where the block of the IR expects them.
     pub(super) heads: Vec<(u32, u32)>,
-    /// For each block of the IR, whether its first instruction has been found.
+    /// For each block of the IR, whether the first instruction selected from the block has been found.
     has_begun: Vec<bool>,
     /// Bit set of the registers that are watched.
     is_watched: [u64; REGISTERS as usize / 64],
-    /// Bit set of the registers that some instruction writes asynchronously, after the instruction has been
-    /// executed.
+    /// Bit set of the registers that some instruction writes asynchronously, so that the value arrives after
+    /// the instruction has been executed.
     is_brought: [u64; REGISTERS as usize / 64],
-    /// Whether the current block has outstanding operations: of vector memory, and of the kinds that
-    /// `lgkmcnt` counts.
+    /// Whether the current block has outstanding operations of vector memory, and whether it has outstanding
+    /// operations that `lgkmcnt` counts.
     sent: [bool; 2],
-    /// Whether an operation may be outstanding where some block ends or some block of the IR begins.
+    /// Whether some operation may be outstanding at the end of a block or at the beginning of a block of the
+    /// IR. If not, no value is in flight where blocks begin.
     leaves_some: bool,
     wanted: Wanted,
 }
@@ -39,15 +42,17 @@ pub(super) struct Effects {
 /// Effect of an instruction.
 #[derive(Debug)]
 pub(super) struct Effect {
-    /// The point of the instruction and the length of its encoding in dwords.
+    /// The point of the instruction, that is, the number of the IR operation from which it was selected, and
+    /// the length of its encoding in dwords.
     pub(super) point: u32,
     pub(super) words: u8,
     pub(super) does: Does,
     /// Whether the instruction does nothing but wait.
     pub(super) is_wait: bool,
-    /// Counter that the instruction raises, if it writes a register asynchronously.
+    /// Counter that the instruction raises, if it writes a register asynchronously; `None` if its result is
+    /// available at once.
     pub(super) counter: Option<Counter>,
-    /// Start and end of the instruction's part of `Effects::cells`.
+    /// Range of the cells that the instruction writes in `Effects::cells`: start and end.
     cells: [u32; 2],
 }
 
@@ -100,7 +105,7 @@ impl Effects {
         self.first[block.as_u32() as usize]
     }
 
-    /// Returns the block of an instruction, and the index of the instruction in that block.
+    /// Returns the block that contains an instruction, and the index of the instruction in that block.
     pub(super) fn block_of(&self, number: u32) -> (MBlock, usize) {
         let block = self.first.partition_point(|first| first.inst <= number).saturating_sub(1);
         (MBlock::from_u32(block as u32), (number - self.first[block].inst) as usize)
@@ -113,8 +118,8 @@ impl Effects {
         &self.insts[first(block).unwrap_or(0)..first(block + 1).unwrap_or(self.insts.len())]
     }
 
-    /// Returns whether some instruction writes the register asynchronously and may be outstanding where a
-    /// block begins.
+    /// Returns whether the value of the register may still be in flight where a block begins, because some
+    /// instruction writes the register asynchronously.
     pub(super) fn is_brought(&self, register: u32) -> bool {
         self.leaves_some && self.is_brought[register as usize / 64] >> (register % 64) & 1 != 0
     }
@@ -137,8 +142,8 @@ impl Effects {
         &self.cells[effect.cells[0] as usize..effect.cells[1] as usize]
     }
 
-    /// Notes the next instruction, which has this point, as a head if it is the first instruction of its
-    /// block of the IR.
+    /// If the next instruction, whose point is `point`, is the first instruction of its block of the IR,
+    /// records that the block begins there (see `heads`).
     fn head(&mut self, track: &MachTrack, point: u32, last: &mut u32) {
         if !is_of(track, *last, point) {
             let Some(part) = track.part_of(point) else { return };
@@ -197,12 +202,13 @@ impl Effects {
     }
 }
 
-/// Maps writes of hardware registers to watched registers. A point may write the same hardware register
-/// several times; the allocator has noted which of these writes (`Write::number`) is that of the watched
-/// register.
+/// Finds out which writes to hardware registers are writes to watched registers. The instructions of one
+/// point may write the same hardware register several times; the allocator has recorded which of these writes
+/// (`Write::number`) belongs to the watched register.
 #[derive(Debug, Default)]
 struct Wanted {
-    /// For each point, the index in `all` of the first watched register that the point writes.
+    /// For each point, the index in `all` of the first watched register that the instructions of the point
+    /// write.
     first: Vec<u32>,
     all: Vec<Write>,
     /// The same entries in the order of the watched registers.
@@ -214,7 +220,8 @@ struct Wanted {
 struct Write {
     point: u32,
     place: Reg,
-    /// Number of writes of the same point to the same register that come before this write.
+    /// Number of earlier writes to the same hardware register by the same point that are still to be skipped
+    /// before this write.
     left: u32,
     watched: u32,
 }
@@ -242,8 +249,8 @@ impl Wanted {
 }
 
 impl Write {
-    /// Handles a write to register `code` by an instruction of the point. Calls `is_of` if this is the
-    /// expected write.
+    /// Handles a write to the hardware register with number `code` by an instruction of this point. If this
+    /// is the write that belongs to a watched register, calls `is_of` with that watched register.
     fn written(&mut self, code: u16, is_of: &mut impl FnMut(u32)) {
         if self.place == Reg(code) {
             if self.left == 0 {

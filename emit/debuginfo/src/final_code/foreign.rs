@@ -7,7 +7,7 @@
 
 use isa::{Edges, MBlock, MachBlock, MachFunc, Reg, RegRange, Subtarget};
 
-/// Sets, for each block, whether the block is executed with the lanes of another block.
+/// Sets `foreign[b]` for each block `b` that is executed with the lanes of another block.
 pub(super) fn find(func: &MachFunc, target: &Subtarget, foreign: &mut Vec<bool>) {
     foreign.clear();
     foreign.resize(func.blocks.len(), false);
@@ -30,8 +30,8 @@ pub(super) fn find(func: &MachFunc, target: &Subtarget, foreign: &mut Vec<bool>)
     if work.is_empty() {
         return;
     }
-    // A block that only foreign blocks lead to is foreign, too. If some other predecessor exists, its lanes
-    // belong to the block.
+    // A block whose predecessors are all foreign is foreign, too. A predecessor that is not foreign brings
+    // its own lanes to the block, so then the block is not foreign.
     let mut others = vec![0u32; func.blocks.len()];
     let ways = func.blocks.values().flat_map(|data| targets(&data.logical));
     ways.for_each(|to| others[to.as_u32() as usize] += 1);

@@ -1,29 +1,29 @@
-//! Finds what loops overwrite. At the beginning of a loop, a cell that the loop overwrites does not hold its
-//! value, because the back edge does not preserve the value.
+//! Finds the cells (registers and spill slots) that loops overwrite. Such a cell does not hold its value at
+//! the beginning of the loop, because the value is lost when control returns over the back edge.
 //!
-//! If these cells are removed in advance, a single walk through the blocks in order is enough: joining the
-//! state of a back edge does not change the entry state of the loop header any more.
+//! If these cells are removed from the loop header's entry state in advance, a single walk through the blocks
+//! in order is enough: joining the state of a back edge does not change that entry state any more.
 
 use super::effects::Does;
 use super::walker::{NONE, Places, Spilled, spilled};
 use super::{Begins, Reader, counting};
 use isa::{MBlock, MachFunc};
 
-/// Memory for finding the cells. Blocks are identified by number.
+/// Working memory of this analysis, kept between functions. Blocks are identified by number.
 #[derive(Debug, Default)]
 pub(super) struct Loops {
     /// Back edges, as pairs of a loop header and the block from which control returns.
     backs: Vec<(u32, u32)>,
-    /// Edges between blocks; the same sorted by successor (`to`), with the index of the first edge to each
-    /// block (`first`).
+    /// Edges between blocks (`ways`); the same edges sorted by successor (`to`); and for each block the index
+    /// in `to` of the first edge that leads to the block (`first`).
     ways: Vec<(u32, u32)>,
     to: Vec<(u32, u32)>,
     first: Vec<u32>,
     /// For each block, the last loop in which the block was found.
     seen: Vec<u32>,
     work: Vec<u32>,
-    /// For each block, the index in `overwritten` of the bit set of the cells that the block overwrites;
-    /// `NONE` if not computed.
+    /// For each block, the index in `overwritten` of the bit set of cells that the block overwrites; `NONE`
+    /// if that set has not been computed yet.
     known: Vec<u32>,
     overwritten: Vec<u64>,
     /// Bit set of the cells that the current loop overwrites.
@@ -72,9 +72,9 @@ impl Loops {
         overwritten.clear();
     }
 
-    /// Finds the cells that a loop overwrites, walking backwards from its latches to its header. Returns
-    /// `false` if the walk reaches the entry of the function, which means that the loop is entered elsewhere
-    /// than at its header.
+    /// Finds the cells that a loop overwrites, walking backwards from the latches to the header. Returns
+    /// `false` if the walk reaches the entry of the function. Then the loop has an entry other than its
+    /// header.
     fn go_through(
         &mut self,
         reader: &Reader<'_>,
@@ -121,7 +121,7 @@ impl Loops {
         all.iter_mut().zip(own).for_each(|(all, own)| *all |= own);
     }
 
-    /// Removes the places that the loop overwrites from the entry state of the loop header `begin`.
+    /// Removes from the entry state of loop header `begin` the places in the cells that the loop overwrites.
     fn take_away(&self, places: &Places, begins: &mut Begins, begin: u32) {
         let [present, ready] = begins.of_mut(MBlock::from_u32(begin));
         for (place, number) in places.all.iter().zip(0usize..) {

@@ -5,32 +5,36 @@ use super::walker::NONE;
 use super::{MOST_STEPS, counting};
 use isa::track::{Held, MachTrack};
 
-/// Dependencies between watched registers, spots and fragments.
+/// Dependencies from watched registers to spots (values in watched registers), and from spots to fragments of
+/// variables.
 #[derive(Debug, Default)]
 pub(super) struct Users {
-    /// For each watched register, the spot to which the register belongs.
+    /// For each watched register, the number of the spot (value) of which the register holds a dword.
     spots: Vec<u32>,
-    /// Pairs of an operand spot and the spot whose term names the operand (`named`); sorted by operand, with
-    /// the first index of each operand (`users`, `first`).
+    /// `named`: pairs of an operand spot and the spot that is computed from that operand. `users`: the
+    /// computing spots, sorted by operand. `first`: for each operand, the index of its first element in
+    /// `users`.
     named: Vec<(u32, u32)>,
     users: Vec<(u32, u32)>,
     first: Vec<u32>,
-    /// For each spot, the first fragment that is in the spot; for each fragment, the previous and the next
-    /// fragment of the same spot.
+    /// Linked lists of the fragments ("leaves") in each spot: for each spot, its first fragment; for each
+    /// fragment, the previous and the next fragment of the same spot.
     leaves: Vec<u32>,
     links: Vec<[u32; 2]>,
     /// For each fragment, the spot that holds the fragment.
     of: Vec<u32>,
-    /// For each spot, the number of the last change that reached the spot; the number of changes so far.
+    /// For each spot, the number of the last change that reached the spot. The last field counts the changes
+    /// so far. Together they prevent that a change visits a spot twice.
     reached: Vec<u32>,
     changes: u32,
-    /// Spots whose users are visited in the current step, and spots whose users are visited in the next step.
+    /// Worklists of a breadth-first search: spots whose users are visited in the current step, and spots
+    /// whose users are visited in the next step.
     next: Vec<u32>,
     far: Vec<u32>,
 }
 
 impl Users {
-    /// Prepares for another function, in which no fragment has a spot yet.
+    /// Prepares for another function with this number of fragments (`leaves`). No fragment has a spot yet.
     pub(super) fn reset(&mut self, track: &MachTrack, leaves: usize) {
         let count = track.spots.len();
         let fill = |table: &mut Vec<u32>, len: usize, with: u32| {
@@ -88,8 +92,9 @@ impl Users {
         }
     }
 
-    /// Calls `reach` for each fragment that a change of the `watched` registers may affect. `is_asked`:
-    /// whether a computed value needed a spot.
+    /// Calls `reach` for each fragment whose location may be affected by a change of the `watched` registers.
+    /// `is_asked` returns whether a spot was an operand of some computed value, so that its users must be
+    /// visited, too.
     pub(super) fn reached(
         &mut self,
         watched: &[u32],
@@ -117,7 +122,7 @@ impl Users {
         self.far.clear();
     }
 
-    /// Visits a spot that a change has reached, unless the same change has visited it before.
+    /// Visits a spot that a change has reached, unless the same change has visited the spot before.
     fn spot(&mut self, spot: u32, is_asked: &impl Fn(u32) -> bool, reach: &mut impl FnMut(u32)) {
         match self.reached.get_mut(spot as usize) {
             Some(reached) if *reached != self.changes => *reached = self.changes,

@@ -7,16 +7,17 @@ use isa::track::{Cell, MachTrack};
 use isa::{Counter, Generation, MachInst, Operand, Reg, RegRange, Subtarget, op};
 use rustc_hash::FxHashMap;
 
-/// Places in which the values of watched registers may be. The places with the numbers of the watched
-/// registers themselves come first (the value is in its hardware register); places for spill slots follow.
+/// The places in which the values of watched registers may be. Place `n` is watched register `n` in its
+/// hardware register, for each watched register. The places for spill slots follow.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     /// The places.
     pub(super) all: Vec<Kept>,
-    /// For each watched register, the number of the place that is its spill slot; `u32::MAX` for none.
+    /// For each watched register, the number of the place for its spill slot; `u32::MAX` if the register is
+    /// never spilled.
     pub(super) slots: Vec<u32>,
-    /// Number of cells, and the cells of spill slots by their spill points. Cells are the hardware registers,
-    /// followed by the spill slots.
+    /// Number of cells, and the cell of the spill slot for each spill point. Cells are the hardware
+    /// registers, followed by the spill slots.
     pub(super) cells: usize,
     pub(super) points: FxHashMap<u32, u32>,
 }
@@ -34,7 +35,7 @@ pub(super) struct Kept {
 /// Stands for no cell, no place, or no index.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Number of cells that are hardware registers. Spill slots have cells from this number on.
+/// Number of cells that are hardware registers. Cells with greater numbers are spill slots.
 pub(super) const REGISTERS: u32 = 1024;
 
 impl Places {
@@ -62,7 +63,8 @@ impl Places {
         self.cells = REGISTERS as usize + points.len();
     }
 
-    /// Returns the cell of a spill slot, given the point of the instructions that store and reload the slot.
+    /// Returns the cell of a spill slot. `point` is the point of the instructions that spill to the slot and
+    /// reload from it.
     pub(super) fn slot_of(&self, point: u32) -> u32 {
         self.points.get(&point).copied().unwrap_or(NONE)
     }
@@ -109,15 +111,16 @@ impl State {
 #[derive(Debug)]
 pub(super) struct Flight {
     pub(super) counter: Counter,
-    /// Number of the operation that delivers the value, among the operations that raised the same counter.
+    /// Number of the operation that delivers the value, counted among the operations that raised the same
+    /// counter.
     pub(super) number: u32,
     /// Place that receives the value.
     pub(super) place: u32,
 }
 
 impl Flight {
-    /// Returns whether the value has arrived after a wait for `counts`. `raised`: how often each counter has
-    /// been raised so far.
+    /// Returns whether the value has arrived after a wait until each counter is at most as in `counts`.
+    /// `raised` says how often each counter has been raised so far.
     pub(super) fn is_done(&self, counts: &isa::Counts, raised: [u32; 2]) -> bool {
         let count = u32::from(counts.count(self.counter));
         match self.counter {
@@ -130,7 +133,8 @@ impl Flight {
 }
 
 /// Returns the counter that an instruction raises if it writes a register asynchronously: a load, an atomic
-/// operation, or an exchange between lanes. `Exp` stands for both counters.
+/// operation, or an LDS exchange between lanes. `Exp` stands for both counters. Returns `None` for other
+/// instructions.
 pub(super) fn counter(target: &Subtarget, inst: &MachInst) -> Option<Counter> {
     let row = inst.op.row();
     if !row.flags.intersects(Flags::VM | Flags::LGKM) {
@@ -140,8 +144,8 @@ pub(super) fn counter(target: &Subtarget, inst: &MachInst) -> Option<Counter> {
     inst.for_each_written(target, |_| returns = true);
     if row.flags.contains(Flags::VM) {
         let counts = returns || target.generation < Generation::Gfx10;
-        // A flat operation may access LDS and completes out of order, so only a use of its result shows that
-        // it has arrived.
+        // A flat operation may access LDS and completes out of order. So no wait for a count shows that its
+        // result has arrived; only a use of the result does.
         return counts.then_some(if row.family == Family::Flat { Counter::Exp } else { Counter::Vm });
     }
     returns.then_some(Counter::Lgkm)
@@ -178,8 +182,8 @@ pub(super) fn spilled(inst: &MachInst) -> Option<Spilled> {
 pub(super) struct Walker {
     pub(super) places: Places,
     pub(super) state: State,
-    /// For each cell, the first place whose value the cell holds or will receive; for each place, the next
-    /// place of the same cell.
+    /// Linked lists of the places in each cell: for each cell, the first place whose value the cell holds or
+    /// will receive; for each place, the next place of the same cell.
     pub(super) holders: Vec<u32>,
     pub(super) next_holder: Vec<u32>,
     /// Cells that may have holders.
@@ -187,9 +191,10 @@ pub(super) struct Walker {
     /// Number of places that are in flight.
     pub(super) pending: u32,
     pub(super) flights: Vec<Flight>,
-    /// How often each counter was raised: vector memory; scalar memory and LDS.
+    /// How often each counter has been raised: first the counter of vector memory, then the counter of scalar
+    /// memory and LDS.
     pub(super) raised: [u32; 2],
-    /// Places that may be in flight. Places that have arrived may still be in the list.
+    /// Places whose values may be in flight. Places whose values have arrived may still be in this list.
     waiting: Vec<u32>,
     pub(super) next: Next,
     /// Watched registers whose state has changed.
@@ -201,7 +206,7 @@ pub(super) struct Walker {
 pub(super) struct Next {
     /// Number of the next instruction.
     pub(super) inst: u32,
-    /// Next indices into [`Effects::writes`] and [`Effects::heads`].
+    /// Indices of the next elements of [`Effects::writes`] and [`Effects::heads`] that the walk will reach.
     pub(super) write: u32,
     pub(super) head: u32,
 }
@@ -249,8 +254,8 @@ impl Walker {
         self.state.ready.clear();
         self.state.ready.extend_from_slice(ready);
         self.changes.clear();
-        // Operations of earlier blocks have number 0, which is less than the number of any operation of this
-        // block.
+        // Operations of this block are numbered from 1. Operations of earlier blocks have number 0, so a wait
+        // for any operation of this block covers them.
         (self.next, self.raised) = (first, [1; 2]);
         for (word, (&present, &ready)) in present.iter().zip(ready).enumerate() {
             let mut rest = present;
@@ -275,7 +280,7 @@ impl Walker {
         }
     }
 
-    /// Marks that a place has its value (`ready`) or that the value is in flight.
+    /// Marks a place as holding its value, if `ready`, or as expecting a value that is in flight.
     pub(super) fn set(&mut self, place: u32, ready: bool) {
         let Kept { watched, cell, .. } = self.places.all[place as usize];
         // A place that is neither ready nor pending is in no list.
@@ -291,7 +296,8 @@ impl Walker {
         self.changes.push(watched);
     }
 
-    /// Marks a place as written by the current instruction. If that raises a counter, the value is in flight.
+    /// Marks a place as written by the current instruction. If the instruction raises `counter`, the value is
+    /// in flight until the code waits.
     pub(super) fn bring(&mut self, place: u32, counter: Option<Counter>) {
         self.set(place, counter.is_none());
         if let Some(counter @ (Counter::Vm | Counter::Lgkm)) = counter {
@@ -300,8 +306,8 @@ impl Walker {
         }
     }
 
-    /// Marks a place as available where a block of the IR begins. If the value is in flight, its operation
-    /// was issued an unknown time ago, but before the operations of this block.
+    /// Marks a place as available where a block of the IR begins. If `counter` is given, the value is still
+    /// in flight: its operation was issued at an unknown time before all operations of this block.
     pub(super) fn expect(&mut self, place: u32, counter: Option<Counter>) {
         self.set(place, counter.is_none());
         if let Some(counter @ (Counter::Vm | Counter::Lgkm)) = counter {
@@ -316,7 +322,7 @@ impl Walker {
         }
     }
 
-    /// Removes all values from a register or spill slot that is overwritten.
+    /// Forgets all values in a register or spill slot, because it is overwritten.
     pub(super) fn clear_cell(&mut self, cell: u32) {
         let Some(first) = self.holders.get_mut(cell as usize) else { return };
         let mut place = std::mem::replace(first, NONE);
@@ -328,7 +334,8 @@ impl Walker {
         }
     }
 
-    /// Marks values in flight to `range` as arrived, because an instruction reads the registers.
+    /// Marks values in flight to the registers of `range` as arrived, because the current instruction reads
+    /// these registers and the compiler waits before every use.
     pub(super) fn come(&mut self, range: RegRange) {
         let first = usize::from(range.first.0);
         for cell in first..first + usize::from(range.len) {
@@ -340,7 +347,8 @@ impl Walker {
         }
     }
 
-    /// Returns the wanted watched registers whose values are ready in the cell.
+    /// Returns the watched registers whose values are in the cell and have arrived, among those for which
+    /// `is_wanted` returns true.
     pub(super) fn there(&self, cell: u32, is_wanted: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut found = Vec::new();
         let mut place = self.holders.get(cell as usize).copied().unwrap_or(NONE);
@@ -362,7 +370,8 @@ impl Walker {
         }
     }
 
-    /// Applies a wait until at most `counts` operations of each kind are outstanding.
+    /// Marks the values that have arrived after the code has waited until at most `counts` operations of each
+    /// kind are outstanding.
     pub(super) fn wait(&mut self, counts: &isa::Counts) {
         let all = [Counter::Vm, Counter::Lgkm].map(|counter| counts.count(counter) == 0);
         if all == [true, true] {

@@ -7,17 +7,18 @@ use super::walker::NONE;
 use super::{FinalCode, Line, Range, Where};
 use isa::track::{Held, MachTrack, Part, Spot, What};
 
-/// Sets `places` to a pair for each instruction of a block: the part (block of the IR) to which the
-/// instruction belongs, and the least point from there to the end of the part. Records with a greater point
-/// take effect later.
+/// Sets `places[n]`, for each instruction `n` of a block, to a pair: the part (block of the IR) to which the
+/// instruction belongs, and the least point from there to the end of the part. A record with a greater point
+/// than that takes effect after the instruction.
 pub(super) fn find_places(track: &MachTrack, insts: &[Effect], places: &mut Vec<(u32, u32)>) {
     places.clear();
     places.resize(insts.len(), (NONE, u32::MAX));
     let (mut part, mut least, mut first) = (NONE, u32::MAX, 0);
     for (n, inst) in insts.iter().enumerate().rev() {
         if inst.point != 0 && !is_of(track, part, inst.point) {
-            // The instruction belongs to another part. That part begins (in this backward walk) at its last
-            // instruction, unless this instruction is in the middle of the current part.
+            // The instruction belongs to a different part than its successors. The loop walks backwards, so
+            // this is the last instruction of the other part and a new part begins, unless the instruction
+            // was moved into the middle of the current part.
             if let Some(own) = track.part_of(inst.point).filter(|_| part == NONE || n < first) {
                 (part, least) = (own as u32, u32::MAX);
                 let in_part = |other: &Effect| is_of(track, part, other.point);
@@ -25,8 +26,8 @@ pub(super) fn find_places(track: &MachTrack, insts: &[Effect], places: &mut Vec<
             }
         }
         if is_of(track, part, inst.point) {
-            // The statement of a call has begun when the call is executed, even if instructions of earlier
-            // statements come after the call.
+            // A call has the point of the call statement as its least point, even if instructions of earlier
+            // statements come after the call: the statement of the call has begun when the call is executed.
             let is_call = matches!(inst.does, Does::Call);
             least = if is_call { inst.point } else { least.min(inst.point) };
         }
@@ -38,36 +39,38 @@ pub(super) fn is_of(track: &MachTrack, part: u32, point: u32) -> bool {
     track.parts.get(part as usize).is_some_and(|part| (part.first..part.end).contains(&point))
 }
 
-/// Returns the point of a record; `u32::MAX` after the last record of the part.
+/// Returns the point at which a record takes effect; `u32::MAX` if `record` is past the last record of the
+/// part.
 fn due(track: &MachTrack, part: &Part, record: u32) -> u32 {
     let own = track.records.get(record as usize).filter(|_| record < part.records.1);
     own.map_or(u32::MAX, |record| record.point)
 }
 
-/// Results of the walk so far, and the current state of all fragments.
+/// Results of the walk so far, and what each fragment is at the current instruction.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     pub(super) code: FinalCode,
-    /// Ranges in the order of their starts, each with the index of the previous range of the same fragment.
-    /// For each fragment, the index of its last range (`last`), and the same if that range is still open
-    /// (`open`).
+    /// `ranges`: location ranges in the order of their starts, each with the index of the previous range of
+    /// the same fragment. `last`: for each fragment, the index of its last range. `open`: the same index, if
+    /// that range has no end yet.
     ranges: Vec<(Range, u32)>,
     last: Vec<u32>,
     open: Vec<u32>,
     /// For each fragment, what it is at the current point.
     pub(super) held: Vec<Held>,
     pub(super) users: Users,
-    /// Fragments that have been known at some point of the current part.
+    /// Fragments whose value has been known somewhere in the current part.
     known: Vec<u32>,
-    /// Number of parts that were entered. For each fragment, the last such part at whose beginning the
-    /// fragment was known, and whether the fragment is listed in `known`.
+    /// `entered`: number of parts that the walk has entered. For each fragment: the last such part at whose
+    /// beginning the fragment's value was known, and whether `known` contains the fragment.
     entered: u32,
     begun: Vec<(u32, bool)>,
-    /// Fragments whose location may have changed, without duplicates.
+    /// Fragments whose location may have changed at the current instruction, without duplicates.
     pub(super) touched: Vec<u32>,
     pub(super) is_touched: Vec<bool>,
     pub(super) part: u32,
-    /// Index of the next record, and the point of that record; `u32::MAX` if the part has no more records.
+    /// Index of the record that takes effect next, and its point; the point is `u32::MAX` if the part has no
+    /// more records.
     pub(super) next: u32,
     due: u32,
     /// For each record, whether its statement was written.
@@ -99,7 +102,8 @@ impl Writer {
         (self.part, self.next, self.due) = (NONE, 0, u32::MAX);
     }
 
-    /// Enters a part: sets each fragment to what it is at the beginning of the part.
+    /// Enters a part (block of the IR): sets each fragment to the value that it has at the beginning of the
+    /// part.
     pub(super) fn enter(&mut self, track: &MachTrack, part: u32) {
         self.part = part;
         self.entered += 1;
@@ -114,8 +118,8 @@ impl Writer {
                 }
             }
         }
-        // The locations of known fragments are checked again, because registers may differ even if the
-        // fragments do not.
+        // Check the locations of all known fragments again: even if a fragment is the same value as before,
+        // the registers that hold the value may differ in the new part.
         let mut known = std::mem::take(&mut self.known);
         known.retain(|&leaf| {
             self.touch(leaf);
@@ -142,8 +146,8 @@ impl Writer {
         self.users.set(leaf, held);
     }
 
-    /// Applies the records that take effect before an instruction with this pair from `find_places`. Returns
-    /// the statement that begins there, if any.
+    /// Applies the records that take effect before the current instruction. The argument is the instruction's
+    /// pair from `find_places`. Returns the statement that begins at the instruction, if any.
     #[inline]
     pub(super) fn records(&mut self, track: &MachTrack, (part, least): (u32, u32)) -> Option<u32> {
         if part != self.part && part != NONE {
@@ -160,8 +164,9 @@ impl Writer {
         let mut statement = None;
         while self.due <= least && self.next < own.records.1 {
             match track.records[self.next as usize].what {
-                // If all work of a statement is done before this point, the statement has no code at which to
-                // stop.
+                // This record comes after the record of the statement and also takes effect here. So the code
+                // of the statement is before this instruction, and the statement has no code left at which
+                // the debugger could stop.
                 What::Leaf(leaf, held) => {
                     self.set(leaf, held);
                     statement = None;
@@ -179,15 +184,16 @@ impl Writer {
         statement
     }
 
-    /// Returns whether a record takes effect before an instruction with this pair from `find_places`.
+    /// Returns whether the next record takes effect before the current instruction, whose pair from
+    /// `find_places` is given.
     pub(super) fn is_due(&self, track: &MachTrack, (part, least): (u32, u32)) -> bool {
         let Some(own) = track.parts.get(part as usize) else { return false };
         let due = if part == self.part { self.due } else { due(track, own, own.records.0) };
         due != u32::MAX && due <= least
     }
 
-    /// Marks the fragments that are in the `watched` registers, or are computed from them, as possibly moved.
-    /// The registers have received or lost their values.
+    /// The `watched` registers have received or lost their values. Marks all fragments that are in these
+    /// registers, or are computed from them, as possibly moved. `is_asked` is passed to `Users::reached`.
     pub(super) fn changed(&mut self, watched: &[u32], is_asked: impl Fn(u32) -> bool) {
         let Writer { users, touched, is_touched, .. } = self;
         users.reached(watched, is_asked, |leaf| {
@@ -203,7 +209,8 @@ impl Writer {
         }
     }
 
-    /// Updates the ranges of fragments whose location may have changed.
+    /// Determines the new locations of the fragments in `touched`, and closes and opens their location
+    /// ranges.
     #[inline]
     pub(super) fn refresh(
         &mut self,
@@ -228,7 +235,8 @@ impl Writer {
         self.touched = touched;
     }
 
-    /// Notes the location of a fragment from `offset` on. Closes the open range if the location differs.
+    /// Records the location of a fragment from code offset `offset` on. If the fragment's open range has a
+    /// different location, closes that range.
     #[inline]
     fn goes(&mut self, leaf: u32, now: Option<Where>, offset: u32) {
         let Writer { ranges, last, open, .. } = self;
@@ -270,7 +278,7 @@ impl Writer {
         for &last in &self.last {
             let (start, mut next) = (code.ranges.len(), last);
             while let Some(&(range, before)) = self.ranges.get(next as usize) {
-                // Two changes before the same instruction make an empty range, which is dropped.
+                // Two changes before the same instruction would make an empty range, which is dropped.
                 if range.start < range.end {
                     code.ranges.push(range);
                 }

@@ -1,12 +1,12 @@
-//! Program counters of the individual lanes of a function: `DW_AT_LLVM_lanes`, `DW_AT_LLVM_active_lane` and
-//! `DW_AT_LLVM_lane_pc`.
+//! Writes the attributes that give the program counter of each lane of a function: `DW_AT_LLVM_lanes`,
+//! `DW_AT_LLVM_active_lane` and `DW_AT_LLVM_lane_pc`.
 //!
-//! As in the guide's example (seed 000, line 1915), there is one DWARF procedure for each place where lanes
-//! wait. The procedure sets the location of the lanes in a mask to that place, and takes the locations of the
-//! other lanes from the procedure of the enclosing region. The expression at an instruction calls the
-//! procedure of the innermost region, and then sets the location of active lanes to the program counter. One
-//! difference: in the example, lanes wait before the branch that they will take later; here, lanes wait at
-//! the instruction where they will resume.
+//! As in the example of the AMDGPU guide, there is one DWARF procedure for each place where lanes wait. The
+//! procedure sets the location of the lanes in a mask to that place, and takes the locations of the other
+//! lanes from the procedure of the enclosing region. The expression at an instruction calls the procedure of
+//! the innermost region, and then sets the location of active lanes to the program counter. One difference:
+//! in the example, lanes wait before the branch that they will take later; here, lanes wait at the
+//! instruction where they will resume (seed 000, line 1915).
 
 use super::{Unit, lists};
 use crate::Function;
@@ -19,15 +19,17 @@ use objwriter::leb::unsigned;
 use objwriter::operations::*;
 use rustc_hash::FxHashMap;
 
-/// Location lists of a function: offsets from [`crate::sections::Lists::begin`].
+/// The location lists of a function for these attributes, each by its offset from
+/// [`crate::sections::Lists::begin`].
 #[derive(Clone, Copy)]
 pub(super) struct Attributes {
     active_lane: u32,
     lane_pc: u32,
 }
 
-/// Procedures of a function: those that describe waiting lanes, by list, and those that add the active lanes,
-/// by the register that holds the active lanes.
+/// DWARF procedures of a function. Some describe waiting lanes, and are found by the list of wakes for which
+/// the lanes wait. Others also describe active lanes, and are found by the register that holds the mask of
+/// active lanes.
 #[derive(Default)]
 struct Procedures {
     waiting: FxHashMap<List, u32>,
@@ -35,7 +37,9 @@ struct Procedures {
 }
 
 impl Unit<'_> {
-    /// Writes the procedures and lists of a function whose code begins at offset `start` of the unit's code.
+    /// Writes the DWARF procedures and location lists of a function whose code begins at offset `start` of
+    /// the unit's code. Returns the values of the lane attributes; `None` if the locations of the lanes
+    /// cannot be described.
     pub(super) fn lanes(&mut self, function: &Function, start: u32) -> Option<Attributes> {
         let lanes = function.lanes_at.as_ref().filter(|lanes| !lanes.ranges.is_empty())?;
         let writer = self.writer(function);
@@ -65,7 +69,7 @@ impl Unit<'_> {
         Some(Attributes { active_lane, lane_pc })
     }
 
-    /// Writes the lane attributes of a function's entry, in the order of its shape.
+    /// Writes the lane attributes of a function's entry, in the order of the entry's shape.
     pub(super) fn lane_attributes(&mut self, function: &Function, attributes: Attributes) {
         self.entries.bytes(&[function.lanes as u8]);
         for list in [attributes.active_lane, attributes.lane_pc] {
@@ -86,8 +90,8 @@ impl Unit<'_> {
         list
     }
 
-    /// Returns the procedure of a list. Writes the procedure if necessary, after the procedures of the list's
-    /// tails.
+    /// Returns the DWARF procedure that describes the lanes waiting for the wakes in a list. If the procedure
+    /// does not exist yet, writes it after the procedures for the tails of the list, which it calls.
     fn waiting(
         &mut self,
         lanes: &Lanes,
@@ -130,7 +134,7 @@ impl Unit<'_> {
         entry
     }
 
-    /// Appends the operation that pushes a code address to the expression in `scratch`.
+    /// Appends to the expression in `scratch` an operation that pushes a code address.
     fn push_address(&mut self, address: u64) {
         match self.version {
             Version::V4 => {
@@ -145,9 +149,9 @@ impl Unit<'_> {
         }
     }
 
-    /// Returns the procedure entry of the expression in `scratch`, which is written only once. `address`: the
-    /// position in the expression of an operation that pushes a code address, and that address; version 4
-    /// needs a relocation there.
+    /// Returns the entry of a DWARF procedure whose expression is in `scratch`. Equal expressions share one
+    /// entry. If the expression pushes a code address, `address` contains the position of that operation and
+    /// the address; in DWARF 4 the operation needs a relocation.
     fn procedure(&mut self, address: Option<(usize, u64)>) -> u32 {
         if let Some(&known) = self.procedures.get(&self.scratch) {
             return known;
@@ -168,7 +172,7 @@ impl Unit<'_> {
     }
 }
 
-/// Returns the operation that calls a DWARF procedure of the unit.
+/// Returns the encoding of the operation `DW_OP_call4`, which calls a DWARF procedure of the unit.
 fn call(entry: u32) -> [u8; 5] {
     let [a, b, c, d] = entry.to_le_bytes();
     [DW_OP_CALL4, a, b, c, d]

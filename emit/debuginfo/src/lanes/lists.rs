@@ -8,7 +8,7 @@ use super::masks::{self, Dwords, Lost, Place, Value};
 use isa::Reg;
 use rustc_hash::FxHashMap;
 
-/// Place where lanes resume: the first instruction that they execute.
+/// Place in the code where lanes resume: the first instruction that the lanes execute after their wake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Wake {
     /// Byte offset of the instruction.
@@ -40,7 +40,8 @@ impl List {
 /// Registers that an instruction writes.
 #[derive(Default)]
 pub struct Writes {
-    /// Scalar registers and single lanes of vector registers, with the values that they receive.
+    /// The scalar registers, and single lanes of vector registers, that the instruction writes, each with the
+    /// value that it receives.
     pub places: Vec<(Place, Value)>,
     /// Whole vector registers.
     pub vectors: Vec<Reg>,
@@ -76,8 +77,8 @@ impl Writes {
     }
 }
 
-/// Approximate set of registers: one bit for each scalar register, and one for all vector registers with the
-/// same remainder.
+/// Approximate set of registers, for quick tests: each scalar register has a bit, and all vector registers
+/// whose numbers have the same remainder share a bit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Uses(u128);
 
@@ -114,7 +115,8 @@ pub struct Lists {
 
 impl Default for Lists {
     fn default() -> Lists {
-        // The empty list is the first cell. Its wake is after all code.
+        // The empty list is the first list cell. Its wake is after all code, so that it is farther than every
+        // other wake.
         let nowhere = Wake { at: u32::MAX, is_end: true };
         let first = Cell { wake: nowhere, mask: 0, next: List::EMPTY, uses: Uses::default(), is_known: true };
         Lists {
@@ -128,7 +130,8 @@ impl Default for Lists {
 }
 
 impl Lists {
-    /// Returns the nearest wake of a list, the lanes that wait for it, and the rest of the list.
+    /// Returns the nearest wake of a list, the mask of the lanes that wait for that wake, and the rest of the
+    /// list; `None` for the empty list.
     pub fn first(&self, list: List) -> Option<(Wake, &Mask, List)> {
         let cell = &self.cells[list.0 as usize];
         (list != List::EMPTY).then(|| (cell.wake, &self.masks[cell.mask as usize], cell.next))
@@ -177,7 +180,8 @@ impl Lists {
         list
     }
 
-    /// Returns the list before an instruction, given the list after it and the writes of the instruction.
+    /// Returns the list of wakes that holds before an instruction, given the list after the instruction and
+    /// what the instruction writes.
     pub fn before(&mut self, list: List, writes: &Writes) -> List {
         let mut front = Vec::new();
         let mut rest = list;
@@ -204,8 +208,8 @@ impl Lists {
         rest
     }
 
-    /// Returns the list where control continues in one of two ways. A wake that is in only one of the lists
-    /// is kept, because on the other way its mask contains no lane.
+    /// Returns the list of wakes before a branch, given the lists at its two successors. A wake that is in
+    /// only one list is kept: if control takes the other way, the mask of that wake contains no lane.
     pub fn meet(&mut self, a: List, b: List) -> List {
         let key = (List(a.0.min(b.0)), List(a.0.max(b.0)));
         if let Some(&known) = self.meets.get(&key) {
@@ -233,7 +237,7 @@ impl Lists {
         list
     }
 
-    /// Returns whether all masks of a list are known and can be described in DWARF.
+    /// Returns whether all lane masks of a list are known and DWARF can describe them.
     pub fn is_known(&self, list: List) -> bool {
         self.cells[list.0 as usize].is_known
     }

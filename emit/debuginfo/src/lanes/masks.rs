@@ -10,7 +10,7 @@ use isa::{MachInst, Operand, Reg, op};
 pub enum Place {
     /// A scalar register.
     Scalar(Reg),
-    /// Lane of a vector register, to which the allocator has moved the dword.
+    /// A lane of a vector register, to which the register allocator has moved a dword of the mask.
     Lane(Reg, u8),
 }
 
@@ -80,8 +80,8 @@ enum Kind {
 pub struct Lost;
 
 impl Value {
-    /// Adds terms that describe, before the instruction, the inactive lanes of the value. The terms may
-    /// contain additional lanes, but only lanes that are active before the instruction.
+    /// Adds terms for the lanes of the value that are inactive before the instruction. The terms may also
+    /// contain lanes that are active before the instruction, but no other additional lanes.
     fn add_terms(self, terms: &mut Vec<Term>) -> Result<(), Lost> {
         match self.0 {
             Kind::Copy(source) => add_source(source, terms)?,
@@ -153,9 +153,9 @@ impl Term {
         std::iter::once(first).chain(second)
     }
 
-    /// Adds terms that describe, before an instruction, the lanes of this term after the instruction. `set`
-    /// returns the value that the instruction writes to a place. Lanes that are active before the instruction
-    /// may be included or not.
+    /// Adds terms that say, in values before an instruction, which lanes this term contains after the
+    /// instruction. `set` returns the value that the instruction writes to a place. The result may or may not
+    /// include lanes that are active before the instruction.
     fn before(self, set: &dyn Fn(Place) -> Option<Value>, terms: &mut Vec<Term>) -> Result<(), Lost> {
         let now = |place| match set(place) {
             None => Ok(Some(place)),
@@ -182,11 +182,11 @@ impl Term {
     }
 }
 
-/// The dwords of a mask. Each dword is the union of its terms.
+/// The dwords of a lane mask. Each dword is the union of the terms in its list.
 pub type Dwords = [Vec<Term>; 2];
 
-/// Returns a mask as it is before an instruction. `set` returns the value that the instruction writes to a
-/// place.
+/// Returns the mask before an instruction, given the mask after it. `set` returns the value that the
+/// instruction writes to a place, or `None` if it does not write there.
 pub fn before(mask: &Dwords, set: &dyn Fn(Place) -> Option<Value>) -> Result<Dwords, Lost> {
     let mut all = Dwords::default();
     for (own, terms) in mask.iter().zip(&mut all) {
@@ -202,8 +202,8 @@ enum Operation {
     Or,
     And,
     AndNot,
-    /// These four operations save EXEC to the destination and combine EXEC with the source: EXEC and source,
-    /// EXEC or source, EXEC without source, source without EXEC.
+    /// These four operations save EXEC to the destination. They set EXEC to: EXEC and source, EXEC or source,
+    /// EXEC without the source's lanes, the source without EXEC's lanes.
     SaveAnd,
     SaveOr,
     SaveWithout,
@@ -237,18 +237,19 @@ fn source(inst: &MachInst, operand: usize, dword: u16) -> Source {
                 _ => Source::Other,
             }
         }
-        // An inline constant is sign-extended to the size of the operand.
+        // Only zero is recognised as a constant, because an inline constant is sign-extended to the size of
+        // the operand.
         operand if operand.const_u32() == Some(0) => Source::Zero,
         _ => Source::Other,
     }
 }
 
-/// Returns whether a register may hold a mask: a numbered SGPR or VCC.
+/// Returns whether a scalar register may hold a lane mask: a numbered SGPR or VCC.
 pub fn is_scalar(reg: Reg) -> bool {
     reg.0 < Reg::VCC.0 + 2
 }
 
-/// Returns the value that an instruction writes to a dword of its first operand.
+/// Returns the value that an instruction writes to dword `dword` of its first operand, the destination.
 pub fn value(inst: &MachInst, dword: u16) -> Value {
     let from = |operand| source(inst, operand, dword);
     Value(match operation(inst) {
@@ -269,7 +270,7 @@ pub fn value(inst: &MachInst, dword: u16) -> Value {
     })
 }
 
-/// Returns the lane that `v_writelane_b32` writes, and the value.
+/// If an instruction is `v_writelane_b32`, returns the lane that it writes and the value.
 pub fn lane_written(inst: &MachInst) -> Option<(Place, Value)> {
     match (inst.op, inst.ops) {
         (op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2, [Operand::Reg(to), _, lane, ..]) => {
@@ -280,7 +281,8 @@ pub fn lane_written(inst: &MachInst) -> Option<(Place, Value)> {
     }
 }
 
-/// Returns the value that an instruction, which writes EXEC, writes to a dword of EXEC.
+/// Returns the value that an instruction writes to dword `dword` of EXEC. The caller has checked that the
+/// instruction writes EXEC.
 fn exec_value(inst: &MachInst, dword: u16, dwords: u8) -> Value {
     let from = || source(inst, 1, dword);
     Value(match operation(inst) {
@@ -314,7 +316,7 @@ pub fn switches_all_on(inst: &MachInst) -> bool {
     }
 }
 
-/// Returns the scalar register from which an instruction copies EXEC.
+/// If an instruction restores EXEC from a copy, returns the scalar register that holds the copy.
 pub fn restored(inst: &MachInst, dwords: u8) -> Option<Reg> {
     match (operation(inst)?, inst.ops) {
         (Operation::Copy, [to, Operand::Reg(from), ..]) => {
@@ -335,7 +337,8 @@ pub fn narrows(inst: &MachInst, dwords: u8) -> Option<bool> {
     by(0).filter(|_| (1..u16::from(dwords)).all(|dword| by(dword) == by(0)))
 }
 
-/// Returns the destination of an instruction if each dword that it writes there satisfies `is_so`.
+/// If the destination of an instruction is a scalar register of mask size, and every dword that the
+/// instruction writes there satisfies `is_so`, returns the destination.
 pub fn set_to(inst: &MachInst, dwords: u8, is_so: impl Fn(Value) -> bool) -> Option<Reg> {
     match inst.ops[0] {
         Operand::Reg(to) if to.len == dwords && is_scalar(to.first) => {
@@ -345,7 +348,7 @@ pub fn set_to(inst: &MachInst, dwords: u8, is_so: impl Fn(Value) -> bool) -> Opt
     }
 }
 
-/// Returns the destination of an instruction if it receives a mask that contains only active lanes.
+/// If an instruction writes a lane mask that contains only active lanes, returns the destination.
 pub fn active(inst: &MachInst, dwords: u8) -> Option<Reg> {
     let is_active = |value: Value| {
         let mut terms = Vec::new();
@@ -354,7 +357,7 @@ pub fn active(inst: &MachInst, dwords: u8) -> Option<Reg> {
     set_to(inst, dwords, is_active)
 }
 
-/// Places of the two dwords of a mask. For a mask of one dword, both places are the same.
+/// The two places that hold the dwords of a lane mask. A mask of one dword (wave32) has the same place twice.
 pub type Pair = [Place; 2];
 
 /// Applies `of` to each dword of a mask. Returns `None` if `of` returns `None` for a dword.
@@ -363,7 +366,7 @@ fn both<T: Copy>(mask: &Dwords, dwords: u8, of: impl Fn(&[Term]) -> Option<T>) -
     Some([low, if dwords == 2 { of(&mask[1])? } else { low }])
 }
 
-/// Returns the places of a mask that is a single copy (`Term::All`).
+/// If a lane mask is a plain copy of a value (`Term::All`), returns the places of that copy.
 pub fn whole(mask: &Dwords, dwords: u8) -> Option<Pair> {
     both(mask, dwords, |terms| match *terms {
         [Term::All(place)] => Some(place),
@@ -371,9 +374,9 @@ pub fn whole(mask: &Dwords, dwords: u8) -> Option<Pair> {
     })
 }
 
-/// Returns the places of the first mask, if the mask is an intersection with a second mask (and `false`) or a
-/// difference (and `true`). The flag says whether the remaining lanes of the first mask are the lanes in the
-/// second mask.
+/// If a mask consists of the lanes of a first mask that are in a second mask, or of those that are not in the
+/// second mask, returns the places of the first mask, and a flag. The flag is whether the lanes missing from
+/// the result are those in the second mask.
 pub fn parted(mask: &Dwords, dwords: u8) -> Option<(Pair, bool)> {
     let of = |terms: &[Term]| match *terms {
         [Term::Both(place, _)] => Some((place, false)),
@@ -384,7 +387,7 @@ pub fn parted(mask: &Dwords, dwords: u8) -> Option<(Pair, bool)> {
     (keeps == also_keeps).then_some(([low, high], keeps))
 }
 
-/// Returns a mask with the lanes at `all`, without the lanes at `without` if there is such a place.
+/// Returns the lane mask at places `all`, without the lanes in the mask at places `without`, if given.
 pub fn of_places((all, without): (Pair, Option<Pair>), dwords: u8) -> Dwords {
     let mut mask = Dwords::default();
     for (dword, terms) in mask.iter_mut().enumerate().take(dwords.into()) {

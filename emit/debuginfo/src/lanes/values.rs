@@ -19,7 +19,7 @@ pub enum Value {
     Entry,
     /// The value that the instruction with this number produced.
     Made(u32),
-    /// The joined value at the beginning of the block with this number.
+    /// The value at the beginning of the block with this number, where several values of EXEC are joined.
     Joined(u32),
 }
 
@@ -38,13 +38,14 @@ pub struct Values {
     dwords: u8,
 }
 
-/// Numbers of the instructions that removed lanes from EXEC, in the order of the code. The key is the value
-/// of EXEC before the instruction, and whether the instruction kept the lanes of a mask or the others.
+/// For each kind of branch, the numbers of the instructions that removed lanes from EXEC, in the order of the
+/// code. The key is the value of EXEC before the instruction, and whether the instruction kept the lanes in a
+/// mask (`true`) or the lanes outside of it (`false`).
 #[derive(Default)]
 pub struct Branches(FxHashMap<(Value, bool), Vec<u32>>);
 
 impl Values {
-    /// Returns the state on entry. `dwords`: number of dwords of a mask.
+    /// Returns the state on entry to a function. `dwords` is the number of dwords of a lane mask: 1 or 2.
     pub fn new(dwords: u8) -> Values {
         Values { exec: Value::Entry, copies: Vec::new(), active: Vec::new(), dwords }
     }
@@ -60,7 +61,7 @@ impl Values {
         self.copies.iter().find(|copy| copy.0 == place).map(|copy| copy.1)
     }
 
-    /// Returns places that hold a value and that DWARF can describe.
+    /// Returns registers that hold this value of EXEC and that DWARF can describe, if any.
     pub fn place(&self, value: Value) -> Option<Pair> {
         let at = |n: u8| {
             let mut copies = self.copies.iter().filter(|copy| copy.1 == (value, n)).map(|copy| copy.0);
@@ -88,7 +89,8 @@ impl Values {
         self.active.contains(&reg)
     }
 
-    /// Applies a call that changes the registers in `clobbers`. Returns whether some copy was lost.
+    /// Applies a call that changes the registers in `clobbers`. Returns whether a copy of some value of EXEC
+    /// was lost.
     pub fn call(&mut self, clobbers: &RegSet) -> bool {
         let count = self.copies.len() + self.active.len();
         self.copies.retain(|copy| !clobbers.hits(RegRange { first: copy.0.register(), len: 1 }));
@@ -96,8 +98,8 @@ impl Values {
         self.copies.len() != count
     }
 
-    /// Applies an instruction. `writes_exec`: whether it changes EXEC. Returns whether a register or EXEC has
-    /// another value afterwards.
+    /// Applies an instruction. `writes_exec` is whether the instruction changes EXEC. Returns whether EXEC,
+    /// or a register that held a copy, has another value afterwards.
     pub fn step(
         &mut self,
         (inst, number): (&MachInst, u32),
@@ -128,7 +130,7 @@ impl Values {
         is_less || is_more || exec.is_some()
     }
 
-    /// Returns the places to which an instruction copies known values.
+    /// Returns the registers to which an instruction copies a known value of EXEC, with these values.
     fn new_copies(&self, inst: &MachInst) -> Vec<(Place, Dword)> {
         if let Some((place, value)) = masks::lane_written(inst) {
             let copy = value.copied().and_then(|from| self.copy_at(from));
@@ -149,7 +151,7 @@ impl Values {
         (0..to.len).filter_map(copy).collect()
     }
 
-    /// Removes the values that an instruction overwrites. Returns whether any was removed.
+    /// Forgets the copies that an instruction overwrites. Returns whether any copy was lost.
     fn lose(&mut self, inst: &MachInst, target: &Target) -> bool {
         let count = self.copies.len() + self.active.len();
         if count == 0 {
@@ -173,11 +175,12 @@ impl Values {
 }
 
 impl Branches {
-    /// Returns the value that EXEC got at the last branch before an instruction, among the branches where
-    /// EXEC was `branch.0` and where the lanes of a mask were kept (or the others, as `branch.1` says).
+    /// Returns the value of EXEC on the near side of the last matching branch before instruction `before`. A
+    /// branch matches if EXEC was `branch.0` before it, and it kept the lanes in a mask (`branch.1` true) or
+    /// the lanes outside of it (`branch.1` false).
     ///
-    /// The instruction is on the near side of that branch, because EXEC gets its earlier value back only
-    /// after both sides.
+    /// The instruction is still on the near side of that branch, because EXEC gets its earlier value back
+    /// only after both sides.
     pub fn near(&self, before: u32, branch: (Value, bool)) -> Option<Value> {
         let numbers = self.0.get(&branch)?;
         let count = numbers.partition_point(|&number| number < before);

@@ -8,20 +8,22 @@ use super::symtab::{Entry, Table};
 use super::{Object, Place, STB_LOCAL, STV_HIDDEN, STV_INTERNAL};
 use bumpalo::{Bump, collections::Vec as List};
 
-/// Symbols that other objects may see, and common symbols, for which a linker allocates memory.
+/// The dynamic symbol table: symbols that other objects may see. Also assigns memory to common symbols, as a
+/// linker does.
 pub(super) struct Dynamic<'a> {
-    /// Entries of the full symbol table that are in the dynamic table, in its order, with the offsets of
-    /// their names.
+    /// Entries of the dynamic symbol table in its order, each with the offset of its name in the dynamic
+    /// string table.
     entries: List<'a, (Entry<'a>, u32)>,
-    /// Number of leading entries that are undefined. Hash tables do not contain them.
+    /// Number of undefined symbols. They come first in the table, and hash tables do not contain them.
     undefined: usize,
-    /// For each symbol, its number in the dynamic table; 0 if it is not there.
+    /// For each symbol of the object, its number in the dynamic symbol table; 0 if the table does not contain
+    /// the symbol.
     of_symbol: List<'a, u32>,
     /// Size of the names in bytes.
     pub names: u64,
     pub common_size: u64,
     pub common_align: u64,
-    /// For each common symbol, its offset in the memory of common symbols.
+    /// For each common symbol, its offset in the block of memory that holds all common symbols.
     commons: List<'a, u64>,
     bump: &'a Bump,
 }
@@ -93,7 +95,7 @@ impl<'a> Dynamic<'a> {
         Ok(())
     }
 
-    /// Returns the offset of a common symbol in the memory of common symbols.
+    /// Returns the offset of a common symbol in the block of memory that holds all common symbols.
     pub fn common(&self, symbol: u32) -> u64 {
         self.commons[symbol as usize]
     }
@@ -126,7 +128,7 @@ impl<'a> Dynamic<'a> {
         }
     }
 
-    /// Returns the size in bytes of what [`Dynamic::write_hash`] writes.
+    /// Returns the size in bytes of the System V hash table that [`Dynamic::write_hash`] writes.
     pub fn hash_size(&self) -> u64 {
         (2 + 2 * (self.entries.len() as u64 + 1)) * 4
     }
@@ -144,11 +146,12 @@ impl<'a> Dynamic<'a> {
         [count, count].into_iter().chain(buckets).chain(chains).for_each(|value| word(out, value));
     }
 
-    /// Returns the number of names that hash tables contain, and the numbers of Bloom filter words and
-    /// buckets of the GNU hash table.
+    /// Returns the dimensions of the GNU hash table: number of names, of words in its Bloom filter, and of
+    /// buckets.
     fn gnu_hash_shape(&self) -> (usize, usize, u32) {
         let names = self.entries.len() - self.undefined;
-        // The filter has twelve bits for each symbol; its number of words is a power of two.
+        // The Bloom filter has about twelve bits for each symbol, and its number of words is a power of two,
+        // as in `ld.lld`.
         let words = match names * 12 / 64 {
             0 => 1,
             words => (words + 1).next_power_of_two(),
@@ -156,13 +159,14 @@ impl<'a> Dynamic<'a> {
         (names, words, bucket_count(names))
     }
 
-    /// Returns the size in bytes of what [`Dynamic::write_gnu_hash`] writes.
+    /// Returns the size in bytes of the GNU hash table that [`Dynamic::write_gnu_hash`] writes.
     pub fn gnu_hash_size(&self) -> u64 {
         let (names, words, buckets) = self.gnu_hash_shape();
         16 + words as u64 * 8 + (u64::from(buckets) + names as u64) * 4
     }
 
-    /// Writes the GNU hash table: a Bloom filter, buckets, and the hashes in the order of the symbols.
+    /// Writes the GNU hash table: a Bloom filter, the buckets, and the hashes of the names in the order of
+    /// the symbols.
     pub fn write_gnu_hash(&self, out: &mut Vec<u8>) {
         const SHIFT: u32 = 26;
         let (names, words, buckets) = self.gnu_hash_shape();
@@ -207,7 +211,7 @@ fn gnu_hash(name: &str) -> u32 {
     name.bytes().fold(5381, |hash: u32, byte| hash.wrapping_mul(33).wrapping_add(byte.into()))
 }
 
-/// Returns an entry with the address and section number that it has in the output.
+/// Returns a symbol table entry with the address and section number that the symbol has in the output file.
 fn resolved(entry: &Entry, places: &Places, dynamic: &Dynamic) -> Sym {
     let mut sym = entry.sym;
     if sym.section == SHN_COMMON {
@@ -217,7 +221,7 @@ fn resolved(entry: &Entry, places: &Places, dynamic: &Dynamic) -> Sym {
     if sym.section == 0 || sym.section >= 0xff00 {
         return sym;
     }
-    // The entry has the number of the object's section, counted from 1.
+    // The entry holds the number of the input object's section, counted from 1.
     let section = usize::from(sym.section - 1);
     sym.value = sym.value.wrapping_add(places.sections.get(section).copied().unwrap_or(0));
     sym.section = places.numbers.get(section).copied().unwrap_or(0);
@@ -271,7 +275,8 @@ impl<'a> Full<'a> {
     }
 }
 
-/// Calls `each` with the tags and values of `.dynamic`. `at` returns the header of a section, given its name.
+/// Calls `each` with the tag and value of each entry of `.dynamic`. `at` returns the header of the output
+/// section with a given name.
 pub(super) fn entries(at: impl Fn(&str) -> SectionHeader, plan: &Plan, mut each: impl FnMut(u64, u64)) {
     if !plan.relocations.is_empty() {
         let rela = at(".rela.dyn");

@@ -1,4 +1,4 @@
-//! Structures of a 64-bit ELF file as bytes, and numbers that only writers need.
+//! Writes structures of 64-bit ELF files as bytes, and defines the ELF numbers that only writers need.
 
 /// `EM_AMDGPU`.
 const MACHINE: u16 = 224;

@@ -17,8 +17,8 @@ use super::{
 use bumpalo::{Bump, collections::Vec as List};
 
 const PAGE: u64 = 0x1000;
-/// Maximum number of sections of an object: section numbers from `0xff00` on have special meanings, and about
-/// a dozen sections are generated here.
+/// Largest number of sections of an object. ELF gives section numbers from `0xff00` on special meanings, and
+/// this module adds about a dozen sections of its own.
 const MAX_SECTIONS: usize = 0xff00 - 16;
 
 /// Groups of sections that share a segment, in the order of the file.
@@ -84,10 +84,10 @@ pub fn loadable(object: &Object) -> Result<Vec<u8>, String> {
     loadable_in(object, &Bump::new())
 }
 
-/// Returns a loadable object as [`loadable`] does, with an arena for intermediate data.
+/// Returns a loadable object as [`loadable`] does, and keeps intermediate data in the arena `bump`.
 ///
 /// # Errors
-/// As [`loadable`].
+/// The object needs a linker, as for [`loadable`].
 pub fn loadable_in<'a>(object: &'a Object<'a>, bump: &'a Bump) -> Result<Vec<u8>, String> {
     if object.sections.len() >= MAX_SECTIONS {
         return Err("too many sections".into());
@@ -117,14 +117,14 @@ pub fn loadable_in<'a>(object: &'a Object<'a>, bump: &'a Bump) -> Result<Vec<u8>
 pub(super) struct Places<'a> {
     /// Address of each section of the object; 0 for sections that are not loaded.
     pub sections: List<'a, u64>,
-    /// For each section of the object, the number of its header in the output; 0 for sections that are not in
-    /// the output.
+    /// For each section of the input object, the number of its header in the output; 0 for sections that are
+    /// not in the output.
     pub numbers: List<'a, u16>,
     pub got: u64,
     pub dynamic: u64,
     /// Number of the header of `.dynamic`.
     pub dynamic_number: u16,
-    /// Address of common symbols, which follow the contents of `.bss`.
+    /// Address of the block of common symbols, which follows the contents of `.bss`.
     pub common: u64,
     pub common_number: u16,
 }
@@ -159,7 +159,7 @@ fn add<'a>(list: &mut List<'a, Output<'a>>, output: Output<'a>) {
     list.push(output);
 }
 
-/// Returns the sections of the output in order, without addresses.
+/// Returns the sections of the output file in their order. Their addresses are assigned later.
 fn outputs<'a>(parts: &Parts<'a>) -> List<'a, Output<'a>> {
     let Parts { object, dynamic, plan, bump } = parts;
     let mut list = List::with_capacity_in(object.sections.len() + 12, bump);
@@ -218,7 +218,7 @@ fn outputs<'a>(parts: &Parts<'a>) -> List<'a, Output<'a>> {
     list
 }
 
-/// Returns the size in bytes of an output section that is loaded.
+/// Returns the size in bytes of an output section that is loaded into memory.
 fn size_of(parts: &Parts, output: &Output) -> u64 {
     let Parts { object, dynamic, plan, .. } = parts;
     match output.body {
@@ -235,7 +235,9 @@ fn size_of(parts: &Parts, output: &Output) -> u64 {
     }
 }
 
-/// Returns the number of segments: headers, the groups that are present, `.dynamic`, relro, stack, and notes.
+/// Returns the number of program headers: one for the headers, one for each group of sections that is
+/// present, and those for `.dynamic`, for memory that is read-only after relocation, for the stack, and for
+/// notes.
 fn count_segments(outputs: &[Output]) -> u64 {
     let has = |group| outputs.iter().any(|output| output.group == group);
     let notes = outputs.iter().any(is_loaded_note);
@@ -256,11 +258,12 @@ fn lay_out(parts: &Parts, outputs: &mut [Output], start: u64) {
     for output in outputs.iter_mut().filter(|output| output.group != Group::Rest) {
         if output.group != group {
             if output.group == Group::Data && group == Group::Relro {
-                // The group that is read-only after relocation fills up its last page.
+                // The group that is read-only after relocation is padded to the end of its last page, because
+                // loaders protect whole pages.
                 address = address.next_multiple_of(PAGE) + offset % PAGE;
             } else {
-                // The next page at the same offset within the page; if the address is at a page boundary, no
-                // page is skipped.
+                // Begin the group on the next page, at the same offset within the page as in the file. If the
+                // address is already at a page boundary, no page is skipped.
                 address = address.next_multiple_of(PAGE) + address % PAGE;
             }
             group = output.group;
@@ -322,7 +325,8 @@ fn write(
     SectionHeader::default().write(&mut out);
     outputs.iter().for_each(|output| output.header.write(&mut out));
     let mut head = std::mem::take(&mut out);
-    // The headers are written at the end of the buffer and then moved to the beginning.
+    // The sizes of the headers are known only now. So they are written at the end of the buffer and then
+    // moved to its beginning.
     let end = head.len();
     Header {
         kind: ET_DYN,
@@ -347,7 +351,8 @@ fn expected_size(parts: &Parts, outputs: &[Output], full: &Full) -> usize {
         Body::Source(section) if output.group == Group::Rest => parts.object.sections[section].data.len(),
         _ => 0,
     };
-    // The bound includes names, padding and headers, some of which are in the buffer twice for a short time.
+    // The bound includes names, padding and section headers. Some of them are in the buffer twice for a short
+    // time.
     let each = |output: &Output| unloaded(output) + output.name.len() + 16 + 2 * SECTION_HEADER as usize;
     let symbols = full.size();
     loaded as usize + outputs.iter().map(each).sum::<usize>() + symbols + 16 * PROGRAM_HEADER as usize
@@ -413,7 +418,8 @@ fn program_headers(outputs: &[Output], segments: u64, out: &mut Vec<u8>) {
             long(out, value);
         }
     };
-    /// Returns the offset, address, size in the file and size in memory of a range of output sections.
+    /// Returns the extent of a range of output sections: offset in the file, address, size in the file, size
+    /// in memory.
     fn span<'o, 'a: 'o>(outputs: impl Iterator<Item = &'o Output<'a>>) -> (u64, u64, u64, u64) {
         let mut at: Option<(u64, u64, u64, u64)> = None;
         for header in outputs.map(|output| output.header) {

@@ -21,13 +21,13 @@ pub use relocatable::relocatable;
 use isa::{CodeObjectVersion, Os, Setting, Subtarget, Target as Processor};
 use std::borrow::Cow;
 
-/// Section of kernc: the addresses of atomic loads and stores, 8 bytes each. The encoding of such an
-/// instruction does not show that it is atomic, but race detectors have to know.
+/// Name of a section that only kernc writes: the addresses of atomic loads and stores, 8 bytes each. Race
+/// detectors read it, because the encoding of such an instruction does not show that it is atomic.
 pub const ATOMICS: &str = ".kernc.atomics";
 
-/// Section of kernc: strings `NAME SIGNATURE`, one for each function that the object defines for other
-/// objects or calls in other objects. `kernc link` compares the strings of all objects. Other linkers omit
-/// the section (`SHF_EXCLUDE`).
+/// Name of a section that only kernc writes: strings `NAME SIGNATURE`, one for each function that the object
+/// defines for other objects or calls in other objects. `kernc link` compares the strings of all objects to
+/// find calls with wrong arguments. Other linkers omit the section (`SHF_EXCLUDE`).
 pub const SIGNATURES: &str = ".kernc.signatures";
 
 /// `sh_type`: data.
@@ -36,7 +36,7 @@ pub const SHT_PROGBITS: u32 = 1;
 pub const SHT_NOTE: u32 = 7;
 /// `sh_type`: zeros that take no space in the file.
 pub const SHT_NOBITS: u32 = 8;
-/// `sh_type`: group of sections that linkers keep or drop together.
+/// Section type (`sh_type`): a group of sections that linkers keep or drop together.
 pub const SHT_GROUP: u32 = 17;
 /// `sh_type`: list of symbols whose addresses are significant.
 pub const SHT_LLVM_ADDRSIG: u32 = 0x6fff_4c03;
@@ -50,7 +50,8 @@ pub const SHF_EXECINSTR: u64 = 4;
 pub const SHF_MERGE: u64 = 0x10;
 /// `sh_flags`: entries are strings.
 pub const SHF_STRINGS: u64 = 0x20;
-/// `sh_flags`: ordered like the sections to which `sh_link` refers.
+/// Section flag (`sh_flags`): a linker orders such sections like the sections to which their `sh_link`
+/// refers.
 pub const SHF_LINK_ORDER: u64 = 0x80;
 /// `sh_flags`: member of a group.
 pub const SHF_GROUP: u64 = 0x200;
@@ -65,7 +66,7 @@ pub const SHF_EXCLUDE: u64 = 0x8000_0000;
 pub const STB_LOCAL: u8 = 0;
 /// Binding: visible to other objects.
 pub const STB_GLOBAL: u8 = 1;
-/// Binding: may be undefined, and may be replaced by a global symbol.
+/// Symbol binding: a weak symbol may stay undefined, and a global symbol of the same name replaces it.
 pub const STB_WEAK: u8 = 2;
 /// Type: data.
 pub const STT_OBJECT: u8 = 1;
@@ -105,7 +106,7 @@ pub mod reloc {
     pub const REL16: u32 = 14;
 }
 
-/// Fields of the file header that identify who loads and runs the code.
+/// Fields of the ELF file header that say for which processor, operating system and version the code is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// `EI_OSABI`.
@@ -117,14 +118,14 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Returns the identity of code that is compiled for a subtarget.
+    /// Returns the file header fields for code that is compiled for a subtarget.
     pub fn of(subtarget: &Subtarget) -> Identity {
         let Subtarget { target, xnack, sramecc, os, code_object, .. } = *subtarget;
         Identity::new(os, target, xnack, sramecc, code_object)
     }
 
-    /// Returns the identity of an object for a processor with its settings. Only HSA has versions; objects of
-    /// other systems have the flags of V3.
+    /// Returns the file header fields of an object for a processor with its settings. Only the HSA operating
+    /// system has code object versions; objects for other systems have the flags of V3.
     pub const fn new(
         os: Os,
         target: &Processor,
@@ -139,7 +140,8 @@ impl Identity {
         Identity { flags, ..Identity::of_version(os, version) }
     }
 
-    /// Returns the identity of an object without a processor. Only HSA has versions.
+    /// Returns the file header fields of an object that is not for a particular processor. Only the HSA
+    /// operating system has code object versions.
     pub const fn of_version(os: Os, version: CodeObjectVersion) -> Identity {
         let (os_abi, abi_version) = match os {
             Os::AmdHsa => (64, version.number() - 2),
@@ -151,8 +153,9 @@ impl Identity {
     }
 }
 
-/// Returns `e_flags`: the processor's number and its settings. Up to V3, one bit for each setting says that
-/// it is on or may be on. Later, two bits distinguish any, off and on.
+/// Returns the file header field `e_flags`: the processor's number and its settings (XNACK, SRAMECC). Up to
+/// V3, one bit for each setting says that the setting is on or may be on. Later versions have two bits for
+/// each setting, which distinguish any, off and on.
 pub const fn e_flags(
     target: &Processor,
     xnack: Setting,
@@ -212,9 +215,10 @@ pub struct Object<'a> {
     pub groups: Vec<Group>,
     /// Symbols. Relocations refer to them by index.
     pub symbols: Vec<Symbol<'a>>,
-    /// Entries of the symbol table, in order. Local symbols precede the others.
+    /// Symbols and sections in the order of the symbol table. Local symbols precede the others.
     pub order: Vec<Target>,
-    /// Symbols and sections whose addresses are significant (`.addrsig`).
+    /// Symbols and sections for the section `.addrsig`: code compares their addresses, so a linker must not
+    /// merge them.
     pub addrsig: Option<Vec<Target>>,
 }
 
@@ -223,7 +227,7 @@ pub struct Object<'a> {
 pub struct Group {
     /// Symbol that identifies the group across objects.
     pub signature: u32,
-    /// Whether a linker keeps only one of the groups with that signature.
+    /// Whether a linker keeps only one group if several objects contain groups with this signature symbol.
     pub comdat: bool,
 }
 
@@ -298,7 +302,7 @@ pub enum Place {
     Group(u32),
     /// Absolute number.
     Absolute(u64),
-    /// Zeroed memory with this alignment, which a linker allocates.
+    /// Common symbol: zeroed memory with this alignment, which a linker allocates.
     Common(u64),
     /// LDS with this alignment, which a linker allocates.
     Lds(u64),

@@ -1,4 +1,5 @@
-//! `ET_REL`, laid out as LLVM's assembler lays it out: contents, symbols, relocations, strings, headers.
+//! Writes relocatable objects (`ET_REL`) in the layout of LLVM's assembler: contents, symbols, relocations,
+//! strings, headers.
 
 use super::format::*;
 use super::strings::Strings;
@@ -13,7 +14,7 @@ const STRTAB: u16 = 1;
 /// Returns a relocatable object.
 ///
 /// # Errors
-/// The object has more sections than the format can count.
+/// The object has more sections than ELF section numbers can count.
 pub fn relocatable(object: &Object) -> Result<Vec<u8>, String> {
     let Numbers { sections: numbers, groups, symtab } = numbers(object)?;
     let bump = Bump::new();
@@ -113,8 +114,8 @@ fn numbers(object: &Object) -> Result<Numbers, String> {
     }
 }
 
-/// Appends the contents of a group section: the numbers of its sections and of their relocation sections.
-/// Returns its header without name and links.
+/// Appends the contents of a group section: the numbers of the sections in the group and of their relocation
+/// sections. Returns the header of the group section; the caller fills in name and links.
 fn members(object: &Object, group: u32, numbers: &[u16], out: &mut Vec<u8>) -> SectionHeader {
     const GRP_COMDAT: u32 = 1;
     pad(out, 4);
@@ -152,7 +153,8 @@ fn contents(section: &Section, strings: &Strings, out: &mut Vec<u8>) -> SectionH
     }
 }
 
-/// Appends the relocations of a section. Returns the header of the relocation section without name and links.
+/// Appends the relocations of a section. Returns the header of the relocation section; the caller fills in
+/// name and links.
 fn relocations(section: &Section, table: &Table, out: &mut Vec<u8>) -> SectionHeader {
     let offset = out.len() as u64;
     for relocation in &section.relocations {
@@ -165,7 +167,8 @@ fn relocations(section: &Section, table: &Table, out: &mut Vec<u8>) -> SectionHe
     SectionHeader { kind, flags, offset, size, align: 8, entry_size: RELA, ..SectionHeader::default() }
 }
 
-/// Appends the list of symbols whose addresses are significant. Returns its header without name and link.
+/// Appends the contents of `.addrsig`, the list of symbols whose addresses are significant. Returns its
+/// section header; the caller fills in name and link.
 fn addrsig(targets: &[Target], table: &Table, out: &mut Vec<u8>) -> SectionHeader {
     let offset = out.len() as u64;
     targets.iter().for_each(|&target| leb::unsigned(out, table.index(target).into()));
@@ -190,7 +193,8 @@ fn finish(object: &Object, headers: &[SectionHeader], out: &mut Vec<u8>) {
     header.write(&mut start);
     out[..HEADER as usize].copy_from_slice(&start);
 }
-/// Returns the string table of all names. `tables`: names of the sections' relocation sections.
+/// Returns the string table, which contains all names of sections and symbols. `tables` are the names of
+/// relocation sections.
 fn names<'a>(object: &Object<'a>, tables: &'a [String], table: &Table<'a>, bump: &'a Bump) -> Strings<'a> {
     let mut strings = Strings::new(object.sections.len() * 2 + table.entries.len() + 4, bump);
     for (section, relocations) in object.sections.iter().zip(tables) {

@@ -1,5 +1,5 @@
-//! Relocations. Values that are known are filled in; values that depend on the load address or on other
-//! objects become dynamic relocations.
+//! Applies relocations. Values that are known are written into the sections; values that depend on the load
+//! address or on other objects become dynamic relocations, which the loader applies.
 
 use super::dynamic::Dynamic;
 use super::format::{RELA, rela};
@@ -16,7 +16,7 @@ enum Site {
     Got(usize),
 }
 
-/// Dynamic relocation, relative to a symbol or to the load address.
+/// Relocation that the loader applies, relative to a symbol or to the load address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
     site: Site,
@@ -25,7 +25,7 @@ pub(super) struct Pending {
     symbolic: bool,
 }
 
-/// Dynamic relocations for the loader, and the global offset table.
+/// Relocations that the loader applies, and the global offset table.
 pub(super) struct Plan<'a> {
     pub relocations: List<'a, Pending>,
     /// Symbols that have an entry in the global offset table, in order.
@@ -50,7 +50,7 @@ impl<'a> Plan<'a> {
                 plan.relocations.push(Pending { site: Site::Got(n), target, addend: 0, symbolic });
             }
         }
-        // Relocations by the load address come first, because loaders apply them in one batch.
+        // Sort the relocations that only add the load address first, because loaders apply them in one batch.
         plan.relocations.sort_by_key(|pending| {
             let symbol = match pending.target {
                 Target::Symbol(symbol) if pending.symbolic => dynamic.index(symbol).unwrap_or(0),
@@ -187,7 +187,7 @@ pub(super) fn apply(
         }
         _ => match number(object, dynamic, target) {
             Some(value) => value.wrapping_add(addend),
-            // Debug information uses addresses relative to the start of the object.
+            // Debug sections are not loaded, so they use addresses relative to the start of the object.
             None if object.sections[section].flags & SHF_ALLOC == 0 => {
                 (address(object, dynamic, places, target)? as i64).wrapping_add(addend)
             }
@@ -222,7 +222,8 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// Returns the distance that a branch stores: dwords from the end of the branch.
+/// Converts a distance in bytes from a branch to the number that the branch stores: dwords from the end of
+/// the branch.
 fn branch_distance(bytes: i64, name: &str) -> Result<i64, String> {
     let dwords = bytes.wrapping_sub(4) / 4;
     i16::try_from(dwords)
@@ -243,7 +244,7 @@ fn name<'a>(object: &Object<'a>, target: Target) -> &'a str {
     }
 }
 
-/// Returns whether a symbol of the same name in another object could replace the symbol.
+/// Returns whether a symbol of the same name in another object could replace the symbol at load time.
 fn is_preemptible(object: &Object, dynamic: &Dynamic, target: Target) -> bool {
     let Target::Symbol(number) = target else { return false };
     let symbol = &object.symbols[number as usize];
@@ -251,8 +252,9 @@ fn is_preemptible(object: &Object, dynamic: &Dynamic, target: Target) -> bool {
     symbol.binding != STB_LOCAL && is_replaceable && dynamic.index(number).is_some()
 }
 
-/// Returns the value of a symbol that is an absolute number, or of an undefined weak symbol, if other objects
-/// cannot replace it.
+/// If the value of a symbol does not depend on the load address, returns the value: the symbol is an absolute
+/// number, or it is weak and undefined. Returns `None` for other symbols and for symbols that another object
+/// can replace.
 fn number(object: &Object, dynamic: &Dynamic, target: Target) -> Option<i64> {
     let Target::Symbol(symbol) = target else { return None };
     if is_preemptible(object, dynamic, target) {

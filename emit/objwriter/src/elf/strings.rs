@@ -1,11 +1,13 @@
-//! String tables in which a string may share the end of another string, laid out as LLVM does it.
+//! ELF string tables. A string that is the end of another string shares that string's bytes. The layout is
+//! that of LLVM.
 
 use bumpalo::{Bump, collections::Vec as List};
 use std::cmp::Ordering;
 
 /// String table under construction.
 pub(crate) struct Strings<'a> {
-    /// Strings with their offsets; after `finish`, in the order of [`Ending::backwards`].
+    /// The strings with their offsets in the table. After `finish`, they are in the order of
+    /// [`Ending::backwards`].
     entries: List<'a, (Ending<'a>, u32)>,
     /// Bytes of the table, after `finish`.
     pub bytes: List<'a, u8>,
@@ -14,7 +16,8 @@ pub(crate) struct Strings<'a> {
 /// String that is compared from its end.
 #[derive(Clone, Copy)]
 struct Ending<'a> {
-    /// The last eight bytes, the last one most significant. They decide nearly every comparison.
+    /// The last eight bytes of the string, with its last byte most significant. Comparing this number decides
+    /// nearly every comparison.
     last: u64,
     text: &'a str,
 }
@@ -26,7 +29,8 @@ impl<'a> Ending<'a> {
             Some(last) => u64::from_le_bytes(*last),
             None => {
                 let from_end = bytes.iter().rev().fold(0, |last, &byte| last << 8 | u64::from(byte));
-                // For an empty string the shift would be 64, which is not allowed; `% 64` makes it 0.
+                // For an empty string the shift amount would be 64, which Rust does not allow; `% 64` makes
+                // it 0.
                 from_end << ((64 - 8 * bytes.len()) % 64)
             }
         };

@@ -12,7 +12,8 @@ pub(super) struct Table<'a> {
     pub entries: List<'a, Entry<'a>>,
     /// Number of local entries, the null symbol included.
     pub locals: u32,
-    /// For each symbol and for each section, the number of its entry; 0 if it has none.
+    /// For each symbol and for each section, the number of its entry in the symbol table; 0 if it has no
+    /// entry.
     of_symbol: List<'a, u32>,
     of_section: List<'a, u32>,
 }
@@ -22,13 +23,13 @@ pub(super) struct Table<'a> {
 pub(super) struct Entry<'a> {
     pub name: &'a str,
     pub sym: Sym,
-    /// Number of the symbol; `None` if the entry stands for a section or a file.
+    /// Number of the symbol in the object; `None` if the entry describes a section or a file.
     pub symbol: Option<u32>,
 }
 
 impl<'a> Table<'a> {
-    /// Collects the symbols. `section_number` and `group_number` return the numbers of the section headers of
-    /// sections and groups.
+    /// Collects the entries of the symbol table. `section_number` and `group_number` return the numbers of
+    /// the section headers of sections and groups.
     pub fn new(
         object: &Object<'a>,
         section_number: impl Fn(u32) -> u16,
@@ -84,7 +85,7 @@ impl<'a> Table<'a> {
         });
     }
 
-    /// Returns the number of the entry to which a relocation refers.
+    /// Returns the number of the symbol table entry to which a relocation refers.
     pub fn index(&self, target: Target) -> u32 {
         match target {
             Target::Symbol(number) => self.of_symbol.get(number as usize).copied().unwrap_or(0),

@@ -14,8 +14,8 @@ use crate::types::Ty;
 use ir::{Mem, MemTy, Op, Pos, Space, Type, Value};
 use smallvec::SmallVec;
 
-/// A call while it is assembled: its format, the size of each argument in bytes, and the dwords of the
-/// arguments.
+/// A `printf` call while its buffer entry is assembled: its format, the size of each argument in bytes, and
+/// the dwords of the arguments.
 #[derive(Default)]
 struct Call {
     record: Record,
@@ -73,7 +73,8 @@ impl Lower<'_, '_> {
         }
         let before = call.dwords.len();
         let bits = scalar.bits();
-        // If all elements together do not fill a dword (two 8-bit elements), each element gets a dword.
+        // If all elements of a vector together do not fill a dword (for example two 8-bit elements), each
+        // element gets a dword of its own.
         let fills = elements.len() as u32 * bits >= 32;
         if lanes > 1 && bits < 32 && scalar.is_int() && fills {
             for chunk in elements.chunks(32 / bits as usize) {
@@ -99,7 +100,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Packs small integers into one dword; the first integer is in the lowest bits.
+    /// Packs several integers of `bits` bits into one dword; the first integer gets the lowest bits.
     fn packed(&mut self, elements: &[Value], bits: u32) -> Value {
         let mask = self.constant(Type::I32, (1 << bits) - 1);
         let mut word = self.bin(ir::BinOp::And, elements[0], mask);

@@ -19,8 +19,8 @@ use ir::{BinOp, CastOp, Mem, MemTy, Op, Pos, Space, Type, Value};
 const PRINTF: u64 = 2;
 /// Number of words of a part after the word that describes it.
 const PART_WORDS: usize = 7;
-/// Layout of the word that describes a part: flags for the first part (`BEGIN`) and the last part (`END`),
-/// and the bit positions of the number of words and of the message's number.
+/// Layout of the 64-bit word that describes a part of a message: flags for the first part (`BEGIN`) and the
+/// last part (`END`), and the bit positions of the number of words and of the message's number.
 const BEGIN: u64 = 1;
 const END: u64 = 2;
 const COUNT_SHIFT: u32 = 5;
@@ -62,7 +62,7 @@ impl Lower<'_, '_> {
         self.send_message(&words);
     }
 
-    /// Appends the words of a string with its terminating zero; the last word is padded with zeros.
+    /// Appends a string with its terminating zero as 64-bit words; the last word is padded with zeros.
     fn text_words(&mut self, text: &str, out: &mut Vec<Value>) {
         let mut bytes = text.as_bytes().to_vec();
         bytes.push(0);

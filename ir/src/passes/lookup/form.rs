@@ -30,7 +30,8 @@ pub struct Packed {
     width: u32,
     /// Whether the numbers take more than 32 bits.
     wide: bool,
-    /// Whether the value for indices outside of the row is stored after the row.
+    /// Whether the value for indices outside of the row is stored as an additional last number, to which such
+    /// indices are clamped.
     clamp: bool,
 }
 
@@ -57,7 +58,8 @@ impl Row {
         self.numbers.iter().copied().chain(self.number.filter(|_| clamp))
     }
 
-    /// Returns whether the outside value can be stored after the row.
+    /// Returns whether the value for indices outside of the row is a constant, so that it can be stored after
+    /// the row.
     fn may_clamp(&self) -> bool {
         self.outside.is_some() && self.number.is_some()
     }

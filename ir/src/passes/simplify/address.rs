@@ -1,4 +1,5 @@
-//! Addresses: constants are moved outwards, and from there into the offset of the access.
+//! Simplifies addresses: constants are moved towards the end of the address computation, and from there into
+//! the offset of the access.
 
 use super::super::align::trailing_zeros;
 use super::super::interval::bound;

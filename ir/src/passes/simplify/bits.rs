@@ -65,7 +65,8 @@ fn and(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Value> {
         return Some(a);
     }
     if let Some((x, k)) = r.is_bin_k(a, BinOp::Add) {
-        // The added constant either affects only bits above the mask, or passes through the mask unchanged.
+        // In two cases the mask and the addition can change places: the constant changes only bits that the
+        // mask removes, or only bits that it keeps.
         if low_ones && k & mask == 0 {
             return Some(r.bin_k(BinOp::And, x, mask));
         }
@@ -98,8 +99,8 @@ fn low_mask(r: &mut Rewriter<'_>, a: Value, mask: u64, size: u32) -> Option<Valu
         && (1..32).contains(&n)
     {
         let n = n as u32;
-        // If the field reaches the top bit, the shift alone suffices, and `bound` has already removed the
-        // mask.
+        // If the extracted field ends at the highest bit, a shift alone suffices. `bound` has already removed
+        // the mask in that case.
         return (n + size < 32).then(|| extract(r, TernOp::Ubfe, x, n, size));
     }
     if let Some(Def { op: Op::Tern(TernOp::Ubfe), args: [x, low, width] }) = r.def(a)
@@ -246,8 +247,9 @@ fn bit_select(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Valu
     None
 }
 
-/// Recognises the majority of three bits, `(x & y) op (x & z) op (y & z)` and `(x & (y | z)) | (y & z)`.
-/// Where x and y differ, the majority is z; otherwise it is y.
+/// Recognises the majority function (each bit is the one that at least two operands have), written as `(x &
+/// y) op (x & z) op (y & z)` or `(x & (y | z)) | (y & z)`. Where x and y differ, the majority is z; otherwise
+/// it is y.
 fn majority(r: &mut Rewriter<'_>, op: BinOp, a: Value, b: Value, ty: Type) -> Option<Value> {
     if ty != Type::I32 {
         return None;
@@ -276,7 +278,8 @@ fn majority(r: &mut Rewriter<'_>, op: BinOp, a: Value, b: Value, ty: Type) -> Op
     None
 }
 
-/// Returns the element that two pairs have in common, and the two other elements.
+/// Returns the element that is in both pairs, and the other element of each pair; `None` if the pairs have no
+/// common element.
 fn shared((a, b): (Value, Value), (c, d): (Value, Value)) -> Option<(Value, Value, Value)> {
     match () {
         () if a == c => Some((a, b, d)),

@@ -18,7 +18,8 @@ pub(super) fn not(r: &mut Rewriter<'_>, a: Value) -> Option<Value> {
         Op::Icmp(cc) => Some(r.icmp(invert_cc(cc), x, y)),
         Op::Fcmp(cc) => Some(r.emit(Op::Fcmp(invert_float(cc)), &[x, y], Type::Bool)),
         Op::Bin(op @ (BinOp::And | BinOp::Or)) => {
-            // De Morgan's law is applied only if both sides can absorb the negation.
+            // De Morgan's law pays off only if both operands can be negated without an additional
+            // instruction.
             let invertible =
                 |v| matches!(r.def(v), Some(Def { op: Op::Icmp(_) | Op::Fcmp(_) | Op::Un(UnOp::Not), .. }));
             if !(invertible(x) && invertible(y) && r.single_use(x) && r.single_use(y)) {
@@ -50,7 +51,8 @@ fn invert_float(cc: FloatCc) -> FloatCc {
     }
 }
 
-/// Returns the result of a comparison if it is the same for all values of the two intervals.
+/// Returns the result of a comparison if it is the same for all values in the two intervals; `None` if it can
+/// be true or false.
 pub(in crate::passes) fn decide(cc: IntCc, ty: Type, a: Interval, b: Interval) -> Option<bool> {
     let never_equal = a.hi < b.lo || b.hi < a.lo;
     let both_positive = a.non_negative(ty) && b.non_negative(ty);
@@ -212,7 +214,7 @@ pub(super) fn select(r: &mut Rewriter<'_>, cond: Value, a: Value, b: Value, ty: 
     if let Some(inverse) = r.is_un(cond, UnOp::Not) {
         return Some(r.emit(Op::Select, &[inverse, b, a], ty));
     }
-    // A nested selection by the same condition has the same outcome.
+    // A selection by the same condition inside this one always takes the same side, so that side replaces it.
     if let Some(Def { op: Op::Select, args: [c, x, _] }) = r.def(a)
         && c == cond
     {

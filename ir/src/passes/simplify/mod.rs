@@ -22,8 +22,8 @@ use crate::op::{BinOp, IntCc, Op, TernOp, UnOp};
 use crate::semantics;
 use crate::types::Type;
 
-/// Returns a simpler value that equals the operation, if a rule finds one. Arguments must be in canonical
-/// order.
+/// Returns a simpler value that equals the operation, or `None` if no rule applies. The arguments must have
+/// been ordered by [`canonicalize`].
 pub(super) fn simplify(r: &mut Rewriter<'_>, op: Op, args: &[Value], ty: Type) -> Option<Value> {
     if let Some(bits) = fold(r.func, op, args, ty) {
         return Some(r.konst(ty, bits));
@@ -93,7 +93,7 @@ fn is_commutative(op: BinOp) -> bool {
     )
 }
 
-/// Returns the comparison that is equivalent if its two sides are exchanged.
+/// Returns the comparison that gives the same result with exchanged operands, such as `>` for `<`.
 pub(super) fn swap_cc(cc: IntCc) -> IntCc {
     match cc {
         IntCc::Eq | IntCc::Ne => cc,
@@ -108,7 +108,7 @@ pub(super) fn swap_cc(cc: IntCc) -> IntCc {
     }
 }
 
-/// Returns the comparison that holds exactly when this comparison does not.
+/// Returns the negated comparison, such as `>=` for `<`.
 pub(super) fn invert_cc(cc: IntCc) -> IntCc {
     match cc {
         IntCc::Eq => IntCc::Ne,

@@ -14,7 +14,7 @@ use std::ops::Range;
 struct Later {
     name: String,
     value: Value,
-    /// Spans of the directive and of the value, in the positions of all texts.
+    /// Spans of a directive and of its value, in the common numbering of all texts, for error messages.
     spans: [(u32, u32); 2],
 }
 
@@ -94,7 +94,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Fills in descriptors with fields that refer to later symbols.
+    /// At the end of the source, fills in the descriptor fields whose values depend on symbols that were
+    /// defined later.
     pub(crate) fn finish_descriptors(&mut self) {
         for mut kernel in std::mem::take(&mut self.unfinished) {
             let range = |span: (u32, u32)| span.0 as usize..span.1 as usize;
@@ -276,7 +277,8 @@ impl Assembler {
         let label = format!("{name}.kd");
         self.define_label(&label, span.clone())?;
         let descriptor_symbol = self.symbols.get_or_add(&label, place);
-        // The descriptor gets the current visibility of the kernel. The kernel itself must not be preempted.
+        // The descriptor's symbol gets the visibility that the kernel has at this point. A kernel with
+        // default visibility becomes protected, because another object must not replace the kernel.
         let (mut binding, visibility) = (self.symbols[kernel].binding, self.symbols[kernel].visibility);
         if !self.symbols[kernel].is_defined() {
             binding.get_or_insert(sym::STB_GLOBAL);

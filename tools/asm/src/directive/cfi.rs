@@ -1,8 +1,8 @@
-//! Directives about call frames, which say how to find the caller's registers at every position of a
-//! function.
+//! Handles the `.cfi_*` directives, which describe call frames: how to find the caller's registers at every
+//! position of a function.
 //!
-//! The directives are encoded as DWARF instructions while they are read. The position to which the
-//! instructions belong is noted with them, and `frames` writes both at the end.
+//! The directives are encoded as DWARF instructions when they are read, and stored with the code position to
+//! which they belong. `frames` writes both at the end.
 
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
@@ -123,7 +123,7 @@ impl Assembler {
         self.frames.present().ok_or_else(|| outside(span))
     }
 
-    /// Reads `encoding, symbol`. Returns `None` if the encoding says that there is no pointer.
+    /// Reads the operands `encoding, symbol`. Returns `None` if the encoding says that the pointer is absent.
     fn cfi_pointer(&mut self, cur: &mut Cursor) -> Result<Option<Pointer>> {
         cur.blank();
         let start = cur.pos;
@@ -144,7 +144,7 @@ impl Assembler {
         Ok(Some(Pointer { encoding: encoding as u8, symbol }))
     }
 
-    /// Reads an instruction for the current frame at the current position.
+    /// Reads a call frame instruction and adds it to the current function's frame, at the current position.
     fn cfi_instruction(&mut self, cur: &mut Cursor, what: &str, span: &Range<usize>) -> Result<()> {
         let cfa_offset = self.frame(span)?.cfa_offset;
         let mut out = Vec::new();

@@ -10,7 +10,8 @@ use std::ops::Range;
 pub(crate) struct Condition {
     /// Whether the current lines are assembled.
     pub active: bool,
-    /// Whether a branch has been taken already, or none may be taken.
+    /// Whether a later `.elseif` or `.else` branch must be skipped, because an earlier branch was taken or
+    /// the whole `.if` is skipped.
     done: bool,
     seen_else: bool,
     pub span: Range<usize>,
@@ -20,7 +21,8 @@ pub(crate) struct Condition {
 const MAX_CONDITIONS: usize = 1000;
 
 impl Assembler {
-    /// Handles `.if` and related directives. Returns `false` if the directive is not one of them.
+    /// Handles `.if` and related directives. Returns `false`, and does nothing, if `name` is not such a
+    /// directive.
     pub(crate) fn conditional(&mut self, cur: &mut Cursor, name: &str, span: Range<usize>) -> Result<bool> {
         match name {
             ".else" | ".elseif" => {

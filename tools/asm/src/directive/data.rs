@@ -118,7 +118,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Appends a value of `size` bytes, or a fixup if the value is not known yet.
+    /// Appends a value as `size` bytes. If the value is not known yet, appends zeros and records a fixup,
+    /// which fills in the value at the end.
     pub(crate) fn emit_value(&mut self, value: Value, size: u8, span: Range<usize>) -> Result<()> {
         // A difference of labels is known as soon as both labels are.
         if let Some(number) = self.known(value) {
@@ -264,7 +265,8 @@ impl Assembler {
         }
         // A negative size writes nothing.
         let size = usize::try_from(size).unwrap_or(0);
-        // GNU's assembler does the same: a size above 8 becomes 8, and only 4 bytes of the value are used.
+        // As in GNU's assembler, a size above 8 is reduced to 8, and only the low 4 bytes of the value are
+        // used; the others are zero.
         let mut pattern = [0; 8];
         pattern[..4].copy_from_slice(&(value as u32).to_le_bytes());
         match &pattern[..size.min(8)] {

@@ -72,7 +72,8 @@ impl Assembler {
             lines.root = Some(file);
             return Ok(());
         }
-        // A file that is the same as file 0 is that file, and its number stays free.
+        // If a file has the same name and MD5 hash as file 0, its number refers to file 0, and no file is
+        // added.
         if lines.root.as_ref().is_some_and(|root| (&root.name, root.md5) == (&file.name, file.md5)) {
             return Ok(());
         }
@@ -122,7 +123,7 @@ impl Assembler {
             }
             self.loc_option(cur, &mut location)?;
         }
-        // If two `.loc` directives follow each other, the first one gets a row, too.
+        // If two `.loc` directives follow each other, the first one gets a row of the line table, too.
         self.make_row();
         self.lines.location = location;
         self.lines.is_pending = true;
@@ -156,7 +157,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Adds a row for the last `.loc`, if it has none yet. Called before bytes are appended.
+    /// Adds a row to the line table for the last `.loc`, unless it has a row already. Called before bytes are
+    /// appended.
     #[inline]
     pub(crate) fn make_row(&mut self) {
         if self.lines.is_pending {

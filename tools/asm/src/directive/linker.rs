@@ -13,23 +13,25 @@ use std::ops::Range;
 /// Contents of the directives.
 #[derive(Default)]
 pub(crate) struct ForLinker {
-    /// `.addrsig`: whether the object lists the symbols whose addresses are significant.
+    /// Whether the source contains `.addrsig`, so that the object lists the symbols whose addresses are
+    /// significant.
     pub addrsig: bool,
-    /// Names in `.addrsig_sym`, which does not count as a use of the symbol.
+    /// Names of symbols in `.addrsig_sym` directives. The directive alone does not make a symbol part of the
+    /// object.
     address_matters: Vec<String>,
     versions: Vec<Version>,
     /// Symbols that `.lto_discard` removes.
     discarded: FxHashSet<Box<str>>,
-    /// Contents of `.lto_set_conditional`: for each symbol, the symbols that get its value when it is
-    /// defined.
+    /// Pairs from `.lto_set_conditional`: for each target symbol, the symbols that get its value if the
+    /// source defines the target.
     waiting: FxHashMap<SymbolId, Vec<SymbolId>>,
 }
 
 /// Contents of a `.symver` directive.
 struct Version {
     symbol: SymbolId,
-    /// Name and version, separated by `@`, by `@@` for the default version, or by `@@@` for the one of the
-    /// two that fits.
+    /// Name with a version, separated by `@`, by `@@` for the default version, or by `@@@`, which means `@@`
+    /// if the symbol is defined and `@` otherwise.
     name: String,
     keeps_old_name: bool,
     span: (u32, u32),
@@ -49,7 +51,7 @@ impl Assembler {
                 let name = cur.expect_name("a symbol")?.to_string();
                 self.for_linker.address_matters.push(name);
             }
-            // The symbols become part of the object; nothing else is needed.
+            // The directive makes the symbols part of the object. It has no other effect.
             ".no_dead_strip" => {
                 cur.blank();
                 if !cur.at_end() {
@@ -93,7 +95,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Handles `.lto_discard [symbol, ...]`, which replaces the list of discarded symbols.
+    /// Handles `.lto_discard [symbol, ...]`, which replaces the list of symbols whose definitions are
+    /// ignored.
     fn lto_discard(&mut self, cur: &mut Cursor) -> Result<()> {
         self.for_linker.discarded.clear();
         cur.blank();
@@ -109,7 +112,8 @@ impl Assembler {
         }
     }
 
-    /// Returns whether definitions and attributes of a symbol are ignored.
+    /// Returns whether a symbol is in the list of `.lto_discard`, so that its definitions and attributes are
+    /// ignored.
     #[inline]
     pub(crate) fn is_discarded(&self, name: &str) -> bool {
         !self.for_linker.discarded.is_empty() && self.for_linker.discarded.contains(name)
@@ -131,7 +135,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Defines the symbols that were waiting for this symbol, with its value.
+    /// Gives the value of this symbol to the symbols that `.lto_set_conditional` defines by it.
     #[inline]
     pub(crate) fn define_conditional(&mut self, target: SymbolId) {
         if !self.for_linker.waiting.is_empty() {

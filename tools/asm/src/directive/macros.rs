@@ -145,7 +145,8 @@ impl Assembler {
         let text = body(cur, LOOPS, &[".endr"]).ok_or_else(|| no_end(span, ".endr"))?;
         let count =
             usize::try_from(count?).map_err(|_| error(span.clone(), "a negative number of repetitions"))?;
-        // The extra byte ensures that repetitions of an empty body are limited, too.
+        // Each repetition costs one more byte than its text, so that repetitions of an empty body are
+        // limited, too.
         if count.saturating_mul(text.len() + 1) > self.expansion_budget {
             return Err(self.too_much(span.clone()));
         }
@@ -228,8 +229,8 @@ fn parameter(cur: &mut Cursor) -> Result<Parameter> {
     Ok(parameter)
 }
 
-/// Returns the lines up to the line that ends the body. Afterwards, the cursor is after the first word of
-/// that line.
+/// Returns the lines of a body up to the line that ends it; `None` if no line ends it. Afterwards, the cursor
+/// is after the first word of that line.
 fn body<'s>(cur: &mut Cursor<'s>, opening: &[&str], closing: &[&str]) -> Option<&'s str> {
     cur.skip_line();
     let start = cur.pos;
@@ -256,8 +257,8 @@ fn body<'s>(cur: &mut Cursor<'s>, opening: &[&str], closing: &[&str]) -> Option<
 }
 
 impl Body {
-    /// Returns the body with a backslash before each parameter. With `.altmacro`, the source may omit the
-    /// backslash, and a `&` after a parameter is removed.
+    /// Returns the body with a backslash before each parameter name. With `.altmacro` (`alternative`), the
+    /// source may omit the backslash, and an `&` after a parameter is removed.
     fn plain<'t>(text: &'t str, names: &[&str], alternative: bool) -> Cow<'t, str> {
         if !alternative {
             return Cow::Borrowed(text);
@@ -293,8 +294,8 @@ impl Body {
 }
 
 impl Assembler {
-    /// Returns the values of a macro's parameters. With `.altmacro`, arguments may be `%expression` and
-    /// `<text>`.
+    /// Returns the values of a macro's parameters, read from the arguments of a macro call. With `.altmacro`,
+    /// arguments may be `%expression` and `<text>`.
     fn arguments(&mut self, cur: &mut Cursor, parameters: &[Parameter]) -> Result<Vec<String>> {
         if !self.alternative_macros {
             return arguments(cur, parameters);
@@ -393,7 +394,8 @@ fn arguments(cur: &mut Cursor, parameters: &[Parameter]) -> Result<Vec<String>> 
             let text = argument(cur, false);
             return Err(error(here(cur), format!("too many arguments: `{text}`")));
         }
-        // The last parameter takes the rest of the line, even if the argument is for another parameter.
+        // The last parameter, if it is `vararg`, takes the rest of the line, even if the argument names
+        // another parameter.
         let value = argument(cur, parameters[count].vararg);
         if !value.is_empty() {
             values[named.unwrap_or(count)] = Some(value);
@@ -474,7 +476,8 @@ fn argument(cur: &mut Cursor, everything: bool) -> String {
     }
 }
 
-/// Appends the body with its parameters replaced. Returns `false` if the result exceeds the budget.
+/// Appends the body of a macro with its parameters replaced by their values. Returns `false` if the result
+/// exceeds the budget.
 fn expand(
     body: &str,
     names: &[&str],
@@ -525,7 +528,8 @@ fn parameter_value<'v>(
     while bytes.get(end).is_some_and(|&byte| continues_name(byte)) {
         end += 1;
     }
-    // A parameter's name may be followed by a dot that does not belong to the name.
+    // A parameter's name may be followed by a dot that does not belong to the name, so the name without the
+    // dot is tried, too.
     let whole = &body[start..end];
     let first = whole.split('.').next().unwrap_or(whole);
     for name in [whole, first] {

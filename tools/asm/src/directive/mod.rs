@@ -20,7 +20,7 @@ use crate::error::{Result, error};
 use std::ops::Range;
 
 impl Assembler {
-    /// Handles a statement that begins with `.name`. The cursor is after the name.
+    /// Handles a directive, which is a statement that begins with `.name`. The cursor is after the name.
     pub(crate) fn directive(&mut self, cur: &mut Cursor, name: &str, span: Range<usize>) -> Result<()> {
         let found = self.data_directive(cur, name, &span)?
             || self.place_directive(cur, name, &span)?

@@ -10,8 +10,8 @@ use std::ops::Range;
 /// `s_nop 0`, with which code is padded.
 pub(crate) const S_NOP: [u8; 4] = 0xbf80_0000u32.to_le_bytes();
 
-/// Movement of the current position by a directive. In a subsection, the distance is known only at the end of
-/// the text.
+/// Movement of the current position by `.org` or an alignment directive. In a subsection, the distance is
+/// known only at the end of the source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Move {
     /// No movement: a subsection begins.
@@ -25,11 +25,11 @@ pub(crate) enum Move {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alignment {
     align: u64,
-    /// Value with which to pad. The default is zeros, or in code instructions that do nothing.
+    /// Value of the padding bytes. If not given, the padding is zeros, or in code `s_nop` instructions.
     fill: Option<i64>,
     /// Size of `fill` in bytes.
     unit: u64,
-    /// Maximum padding. If more would be needed, nothing is padded.
+    /// Largest number of bytes of padding. If the alignment needs more, no padding is added.
     most: u64,
 }
 
@@ -112,7 +112,7 @@ impl Assembler {
             return Ok(());
         }
         if code {
-            // Bytes that do not make a whole instruction come first, as zeros.
+            // If the padding is not a whole number of instructions, zeros come first.
             self.emit_repeated(&[0], padding % 4, span)?;
             return self.emit_repeated(&S_NOP, padding / 4, span);
         }

@@ -25,7 +25,7 @@ const FLAGS: [(u8, u64); 11] = [
     (b'R', elf::SHF_GNU_RETAIN),
     (b'?', SAME_GROUP),
 ];
-/// Flag that ELF does not have: the group of the previous section, if that section is in one.
+/// Section flag that exists only in the assembler: the section is in the same group as the previous section.
 const SAME_GROUP: u64 = 1 << 63;
 
 /// Names of section types.
@@ -204,7 +204,7 @@ impl Assembler {
         Ok(kin)
     }
 
-    /// Returns the section that contains a symbol, or that has this name.
+    /// Returns the section that contains the symbol `name`, or the section named `name`.
     fn section_with(&self, name: &str) -> Option<u32> {
         let symbol = self.symbols.find(name).map(|id| self.symbols[id].definition);
         match symbol {
@@ -264,7 +264,7 @@ fn section_name(cur: &mut Cursor) -> Result<String> {
     }
 }
 
-/// Reads flags such as `#alloc, #write`, as LLVM wrote them until version 14.
+/// Reads section flags in the syntax `#alloc, #write`, which LLVM wrote until version 14.
 fn sun_flags(cur: &mut Cursor) -> Result<u64> {
     let mut flags = 0;
     loop {

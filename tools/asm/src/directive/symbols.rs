@@ -10,7 +10,7 @@ use std::ops::Range;
 
 pub(crate) use objwriter::elf as sym;
 
-/// GNU extensions: a symbol type and a binding with the same number.
+/// A GNU extension, which uses the same number for a symbol type and for a symbol binding.
 const STT_GNU_IFUNC: u8 = 10;
 const STB_GNU_UNIQUE: u8 = 10;
 const UNIQUE: &str = "gnu_unique_object";
@@ -119,7 +119,7 @@ impl Assembler {
         self.set_symbol(&name, value, fixed, start..cur.pos)
     }
 
-    /// Reads a symbol, and after a comma another symbol. Also returns the span of the first symbol.
+    /// Reads a symbol, a comma and another symbol. Also returns the span of the first symbol.
     pub(super) fn symbol_and_target(
         &mut self,
         cur: &mut Cursor,
@@ -152,7 +152,7 @@ impl Assembler {
         let id = self.symbol_in(cur)?;
         cur.expect(b',')?;
         let size = self.absolute(cur)?;
-        // For this target, LLVM takes the alignment as an exponent of 2.
+        // For AMD GPUs, LLVM takes the alignment operand as an exponent of 2, not as a number of bytes.
         let power = if cur.eat(b',') { self.absolute(cur)? } else { 0 };
         let (Ok(size), 0..=31) = (u64::try_from(size), power) else {
             return Err(error(span.clone(), "the size or the alignment is out of range")
@@ -213,11 +213,13 @@ impl Assembler {
         symbol.definition = Definition::Lds { size: size as u64, align: align as u64 };
         symbol.kind = STT_OBJECT;
         symbol.binding.get_or_insert(STB_GLOBAL);
-        // The symbol becomes part of the object if something uses it, or by `.globl`.
+        // The directive alone does not make the symbol part of the object: a use of the symbol or `.globl`
+        // does.
         Ok(())
     }
 
-    /// Makes the symbols of an expression part of the object, because emitted data refers to them.
+    /// Makes the symbols in an expression part of the object, because data that the source emits refer to
+    /// them.
     pub(crate) fn register_used(&mut self, value: Value) {
         if let Value::Expr(id) = value {
             self.register_tree(id, 0);

@@ -88,7 +88,8 @@ impl Assembler {
         }
     }
 
-    /// Handles `.kernc_elf_header os_abi, abi_version, flags`: a file header that no target id represents.
+    /// Handles `.kernc_elf_header os_abi, abi_version, flags`, which sets the fields of a file header that no
+    /// target id can express.
     fn elf_header(&mut self, cur: &mut Cursor) -> Result<()> {
         let mut numbers = [0; 3];
         for (n, number) in numbers.iter_mut().enumerate() {

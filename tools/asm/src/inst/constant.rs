@@ -1,9 +1,9 @@
-//! Numbers as operands. Each operand reads a constant in its own type.
+//! Numbers as operands. The type of the operand determines how a number is converted to bits.
 
 use isa::table::Num;
 use isa::{Operand, inline_half};
 
-/// Number in the source, after [`Constant::modified`] has applied signs and bars.
+/// Number in the source. [`Constant::modified`] applies the signs and absolute-value bars around it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Constant {
     Int(i64),
@@ -16,8 +16,8 @@ pub(super) type Refusal = &'static str;
 const TOO_WIDE: Refusal = "the number does not fit the operand";
 const OVERFLOW: Refusal = "the number is too large or too small for the operand's float type";
 
-/// Returns the operand for a number: an inline constant if there is one with these bits, otherwise a literal.
-/// `inv_2pi`: whether 1/(2*pi) is an inline constant.
+/// Returns the operand for a number: the inline constant with these bits if there is one, otherwise a
+/// literal. `inv_2pi` is whether the processor has an inline constant for 1/(2*pi).
 pub(super) fn operand(value: Constant, num: Num, packed: bool, inv_2pi: bool) -> Result<Operand, Refusal> {
     let operand = match value {
         Constant::Int(value) => int(value, num, packed)?,
@@ -25,7 +25,8 @@ pub(super) fn operand(value: Constant, num: Num, packed: bool, inv_2pi: bool) ->
     };
     let is_bits = matches!(value, Constant::Int(_));
     match operand {
-        // If the inline constant does not exist, all 64 bits matter, so they do not fit a literal.
+        // The processor does not have this inline constant. A literal has 32 bits, but here all 64 bits of
+        // the number matter, so the number cannot be an operand.
         Operand::Inline(248) if !inv_2pi && num.is_wide() && (is_bits || num != Num::F64) => Err(TOO_WIDE),
         Operand::Inline(248) if !inv_2pi => Ok(Operand::Literal(match num {
             Num::F16 => 0x3118,
@@ -88,7 +89,7 @@ fn float(value: f64, num: Num) -> Result<Operand, Refusal> {
             let half = half_bits(value)?;
             Ok(inline_half(half).map_or(Operand::Literal(u32::from(half)), Operand::Inline))
         }
-        // This includes 16-bit integers, for which a float is a 32-bit float.
+        // 16-bit integer operands are included here: a float in the source becomes a 32-bit float for them.
         _ => Ok(Operand::f32(single_bits(value)?)),
     }
 }

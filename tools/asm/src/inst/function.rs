@@ -13,8 +13,8 @@ use std::ops::Range;
 
 /// Names of the hardware registers and messages of a processor.
 ///
-/// They are derived from the printer, so that there is only one table: every value of the fields is printed,
-/// and the printed name is noted.
+/// They are derived from the instruction printer, so that there is only one table: every possible value is
+/// printed, and the name that appears is recorded with the value.
 pub(super) struct Names {
     registers: FxHashMap<Box<str>, u8>,
     messages: FxHashMap<Box<str>, u8>,
@@ -39,14 +39,14 @@ impl Names {
     }
 }
 
-/// Returns whether the operand of an instruction is a list of counters.
+/// Returns whether the instruction named `name` has a list of counters as its operand.
 pub(super) fn is_waitcnt(name: &str) -> bool {
     matches!(name, "s_waitcnt" | "s_waitcnt_depctr")
 }
 
 impl Assembler {
-    /// Returns the number that a function stands for, or `None` if there is no such function. The cursor is
-    /// at `(`.
+    /// Returns the operand value that a call such as `hwreg(...)` denotes, or `None` if `name` is not such a
+    /// function. The cursor is at `(`.
     pub(super) fn function(
         &mut self,
         known: &mut Instructions,
@@ -251,8 +251,8 @@ impl Assembler {
         self.push_waitcnt(known, cur, start, mask)
     }
 
-    /// Reads the counters of `s_waitcnt_depctr`, such as `depctr_vm_vsrc(1) depctr_va_vcc(0)`. A counter that
-    /// is not named is not waited for.
+    /// Reads the counters of `s_waitcnt_depctr`, such as `depctr_vm_vsrc(1) depctr_va_vcc(0)`. The
+    /// instruction does not wait for counters that the source does not name.
     fn depctr_operand(&mut self, known: &mut Instructions, cur: &mut Cursor) -> Result<()> {
         let target = known.target;
         let start = cur.pos;
@@ -306,7 +306,7 @@ impl Assembler {
     }
 }
 
-/// Returns the first operation of a message, and the number of operations.
+/// Returns the number of a message's first operation, and how many operations the message has.
 fn operations(message: u16) -> (u16, u16) {
     match u32::from(message) {
         MSG_GS => (1, 3),
@@ -344,8 +344,8 @@ pub(super) fn swizzle(asm: &mut Assembler, cur: &mut Cursor) -> Result<u16> {
             bits
         }
         "BITMASK_PERM" => bit_mask(cur)?,
-        // In these modes, bits 4:0 of the lane number are ANDed with a mask, ORed with a mask, and XORed with
-        // a mask.
+        // In these modes, the hardware takes bits 4:0 of the lane number, ANDs them with a mask, ORs the
+        // result with a second mask, and XORs that with a third.
         "BROADCAST" => {
             let group = power_of_two(asm, cur, 2, 32)?;
             cur.expect(b',')?;

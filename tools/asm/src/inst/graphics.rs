@@ -14,7 +14,8 @@ use isa::{Feature, Generation, Lane, MachInst, ModFlags, Operand, Scattered, Tar
 pub(super) struct Written {
     pub dmask: Option<u8>,
     pub dim: Option<u8>,
-    /// The whole format, or its two halves (the fields after this one).
+    /// Format of a buffer access as one number. Alternatively, the source gives its two halves, in the next
+    /// fields.
     pub format: Option<u8>,
     pub data_format: Option<u8>,
     pub numeric_format: Option<u8>,
@@ -93,14 +94,16 @@ fn addresses(asm: &mut Assembler, known: &mut Instructions, cur: &mut Cursor) ->
 }
 
 impl Addresses {
-    /// Returns the operand for the address, and further operands if one does not have room for all registers.
+    /// Returns the operands for the image address: one operand, or several if one does not have room for all
+    /// registers.
     pub fn operands(&self) -> impl Iterator<Item = Operand> {
         let operand = |numbers| Scattered::new(numbers).map_or(Operand::None, Operand::Scattered);
         self.numbers[..self.len].chunks(Scattered::MAX).map(operand)
     }
 }
 
-/// Reads a modifier after its `:`. Returns `false` if it is not one of these modifiers.
+/// Reads a graphics modifier; the cursor is after its `:`. Returns `false` if the name is not that of a
+/// graphics modifier.
 pub(super) fn modifier(
     asm: &mut Assembler,
     mods: &mut Written,
@@ -161,7 +164,7 @@ fn format(asm: &mut Assembler, cur: &mut Cursor) -> Result<u8> {
     found.ok_or_else(|| error(cur.span_from(start), "unknown buffer format").label("not on this processor"))
 }
 
-/// Returns the modifiers of these instruction families in the form that the instruction stores.
+/// Converts the modifiers that the source gives to the form that an instruction of these families stores.
 pub(super) fn lane(target: &Target, row: &Row, line: &Line) -> std::result::Result<Lane, &'static str> {
     let written = &line.mods.graphics;
     let of_image = written.dmask.is_some() || written.dim.is_some();

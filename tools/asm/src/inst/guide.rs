@@ -1,5 +1,5 @@
-//! Accepts spellings from the guide's examples that LLVM does not accept any more; `docs/isa-errata.md` lists
-//! them.
+//! Accepts spellings that occur in examples of the AMDGPU guide but that LLVM does not accept any more;
+//! `docs/isa-errata.md` lists them.
 
 use super::operand::ArgValue;
 use super::{Instructions, Line};
@@ -30,8 +30,8 @@ fn join_offsets(row: &Row, line: &mut Line) {
     }
 }
 
-/// Adds the status register of `buffer_store_dwordx4 v[1:4], ... tfe` to the data. The old syntax did not
-/// mention it.
+/// Adds the status register to the data operand of `buffer_store_dwordx4 v[1:4], ... tfe`. The old syntax of
+/// the guide omits that register.
 fn add_status_register(row: &Row, line: &mut Line) {
     let width = row.ops.first().map(|data| data.width);
     if line.mods.flags.contains(ModFlags::TFE)

@@ -30,7 +30,7 @@ use std::ops::Range;
 /// Maximum number of operands in a line.
 const MAX_ARGS: usize = 24;
 
-/// Instructions and registers of a processor by name, and the current line.
+/// Names of a processor's instructions and registers, and the line that is being read.
 pub(crate) struct Instructions {
     target: &'static Target,
     /// For each mnemonic, the range of its rows in `opcodes`.
@@ -92,7 +92,7 @@ impl Instructions {
 const SUFFIXES: [(&str, Form); 4] =
     [("_e32", Form::E32), ("_e64", Form::Full), ("_dpp", Form::Dpp), ("_sdwa", Form::Sdwa)];
 
-/// Field of the current instruction whose value is not known yet.
+/// Field of the current instruction whose value is not known yet, so that it becomes a fixup.
 struct Pending {
     value: Value,
     branch: bool,
@@ -219,8 +219,8 @@ impl Assembler {
         self.raise(self.counts.vgpr[1], self.kernel_vgprs());
     }
 
-    /// Returns the number of VGPRs for V2. On gfx90a, accumulation VGPRs come after the others; on gfx908,
-    /// the larger number counts.
+    /// Returns the number of VGPRs as V2 counts them. On gfx90a, accumulation VGPRs follow the others, so the
+    /// counts are added; on gfx908, the kinds are separate, so the larger count is returned.
     fn kernel_vgprs(&self) -> i64 {
         let plain = i64::from(self.counts.plain_vgprs);
         let agprs = self.known(self.symbol_number(self.counts.agpr)).unwrap_or(0);

@@ -6,13 +6,14 @@ use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use isa::{Feature, Generation, ModFlags, SdwaSel, Target};
 
-/// Modifiers as they are written, before the instruction is known.
+/// Modifiers as the source gives them. They are read before the instruction is known, so they are not checked
+/// yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Written {
     pub flags: ModFlags,
     /// Flags that the text turns off.
     denied: ModFlags,
-    /// Modifiers with a value that the text contains, as a bit set of indices into `KEYS`.
+    /// The modifiers with a value that the line contains, as a bit set of indices into `KEYS`.
     seen: u32,
     pub omod: u8,
     pub offset: Option<i64>,
@@ -146,14 +147,15 @@ pub(super) fn modifier(
     match name {
         "row_mirror" => mods.dpp().ctrl = Some(0x140),
         "row_half_mirror" => mods.dpp().ctrl = Some(0x141),
-        // Since GFX10 the disassembler writes these modifiers with a number.
+        // These DPP modifiers take a distance after a colon. So the plain name is an error, in contrast to
+        // the mirror modifiers.
         "row_shl" | "row_shr" | "row_ror" => return Err(cur.unexpected("`:` and a distance")),
         _ => return Ok(false),
     }
     Ok(true)
 }
 
-/// Returns whether instructions of the processor have the flag, as far as generations differ.
+/// Returns whether instructions of this processor's generation can have the flag.
 fn has_flag(target: &Target, flag: ModFlags) -> bool {
     match flag {
         ModFlags::DLC => target.generation == Generation::Gfx10,
@@ -242,8 +244,8 @@ fn keyed(asm: &mut Assembler, mods: &mut Written, cur: &mut Cursor, name: &str, 
         "fi" => mods.flags.set(ModFlags::FETCH_INACTIVE, small(asm, cur, 1)? == 1),
         "row_mask" => mods.dpp().row_mask = Some(small(asm, cur, 15)? as u8),
         "bank_mask" => mods.dpp().bank_mask = Some(small(asm, cur, 15)? as u8),
-        // The field is 1 for both numbers, because `bound_ctrl:0` is the older spelling (seed 000, line
-        // 4521).
+        // Both `bound_ctrl:0` and `bound_ctrl:1` set the field to 1, because `bound_ctrl:0` is the older
+        // spelling (seed 000, line 4521).
         "bound_ctrl" => {
             small(asm, cur, 1)?;
             mods.flags |= ModFlags::BOUND_CTRL;

@@ -111,8 +111,8 @@ impl Assembler {
                 cur.pos += 1;
                 let inside = *cur;
                 let mut arg = self.plain_operand(known, cur, depth)?;
-                // If the expression continued after the first number or symbol, it would be unclear which bar
-                // ends it.
+                // Only a single number or symbol may be between bars: in a longer expression, `|` could be an
+                // operator or the closing bar.
                 if matches!(arg.value, ArgValue::Int(_) | ArgValue::Expr(_))
                     && !self.is_primary(inside, cur.pos)
                 {
@@ -163,7 +163,8 @@ impl Assembler {
         }
     }
 
-    /// Returns whether the `-` here belongs to the operand (`-v1`, `-|v1|`) and not to a number.
+    /// Returns whether the `-` at the cursor negates an operand (`-v1`, `-|v1|`). Otherwise it belongs to a
+    /// number.
     fn negates_operand(&mut self, known: &Instructions, cur: &Cursor) -> bool {
         let mut copy = *cur;
         copy.pos += 1;
@@ -354,8 +355,8 @@ impl Assembler {
     }
 }
 
-/// Returns whether the name here is a symbol, even if it is also the name of something else: the label of a
-/// branch, or an operand after a comma in a scalar instruction.
+/// Returns whether the name at the cursor must be a symbol, even if a register or modifier has the same name.
+/// It must if it is the label of a branch, or follows a comma in a scalar instruction.
 fn is_label(cur: &Cursor, mnemonic: &str, comma: bool) -> bool {
     let branches = || ["branch", "call", "subvector"].iter().any(|part| mnemonic.contains(part));
     // Memory instructions have modifiers, with or without a comma before them.
@@ -371,8 +372,8 @@ fn is_label(cur: &Cursor, mnemonic: &str, comma: bool) -> bool {
     }
 }
 
-/// Returns whether `a16` or `scc` here is the flag and not a register. The flag is not separated from the
-/// operands by a comma.
+/// Returns whether `a16` or `scc` at the cursor is a modifier and not a register. A modifier is not separated
+/// from the operands by a comma.
 fn is_flag(known: &Instructions, cur: &Cursor, mnemonic: &str, comma: bool) -> bool {
     // `scc` may be the only operand (`buffer_wbl2 scc`), but `a16` is used with image instructions, which
     // begin with other operands.

@@ -45,8 +45,8 @@ pub(super) fn names(target: &Target) -> FxHashMap<Box<str>, RegRange> {
     names
 }
 
-/// Returns whether some processor has a register with this name. On other processors, the name is not a
-/// symbol either.
+/// Returns whether some processor has a register with this name. Such a name cannot be a symbol on any
+/// processor.
 pub(super) fn is_name(name: &str) -> bool {
     isa::special::named().any(|register| register.name == name)
         || ALIASES.iter().any(|(alias, ..)| *alias == name)

@@ -1,4 +1,4 @@
-//! Finds the row and form of the instruction table that a line means.
+//! Finds the row of the instruction table, and the encoding form, that match a line of source text.
 
 use super::constant::{self, Constant};
 use super::modifier::Written;
@@ -42,8 +42,8 @@ pub(super) fn select(
         for form in forms(known.target, op, row, asked, &known.line.mods) {
             match attempt(known, op, row, form) {
                 Ok(pending) => return Ok(pending),
-                // The source did not request this last form, so the errors of the other forms are more
-                // helpful.
+                // The last form tried is SDWA, which the source did not request, so the errors of the other
+                // forms are more helpful.
                 Err(_) if form == Form::Sdwa && asked.is_none() && known.line.mods.sdwa.is_none() => {}
                 Err(mismatch) => {
                     if best.as_ref().is_none_or(|best| best.rank < mismatch.rank) {
@@ -100,7 +100,8 @@ fn attempt(
     let mut sources = Sources::default();
     let mut next = 0;
     let missing = row.ops.len().saturating_sub(known.line.len);
-    // For each operand of the row, the operand of the line from which it came. Used for errors.
+    // For each operand of the row, the index of the source operand that became it. Used to place error
+    // messages.
     let mut origin = [None; isa::inst::MAX_OPERANDS];
     for (index, spec) in row.ops.iter().enumerate() {
         let left = row.ops.len() - index;
@@ -120,7 +121,7 @@ fn attempt(
             return Err(Mismatch::new(1, None, "too few operands"));
         };
         origin[index] = Some(next);
-        // VOP3 has bits for the signs of float sources, including constants. In other forms the signs change
+        // VOP3 and SDWA have bits that negate float sources, even constants. In other forms a sign changes
         // the constant itself.
         let signed = matches!(form, Form::Full | Form::Sdwa) && row.is_valu() && spec.num.is_float();
         let operand = convert(known, row, spec, &arg, signed, &mut pending)
@@ -158,8 +159,8 @@ fn attempt(
     }
 }
 
-/// Returns whether the sum of a matrix instruction is in another register file than the destination. gfx90a
-/// has a single bit for both.
+/// Returns whether a matrix instruction takes its addend from another register file than its destination.
+/// gfx90a has a single bit that selects the file of both.
 fn mixes_files(target: &Target, row: &Row, inst: &MachInst) -> bool {
     let one_bit = row.caps.contains(Caps::MFMA) && target.has(isa::Feature::GFX90A);
     match inst.operands() {
@@ -331,7 +332,7 @@ fn convert(
     }
 }
 
-/// Returns whether an operand may be an accumulation VGPR, on processors that allow it.
+/// Returns whether an operand of this kind may be an accumulation VGPR, on processors that allow it.
 const fn takes_accumulators(kind: Kind) -> bool {
     matches!(kind, Kind::Agpr | Kind::Avgpr | Kind::Acc | Kind::Vgpr | Kind::Texels)
 }
@@ -414,7 +415,8 @@ fn modifiers(
         mods.flags -= ModFlags::CLAMP;
     }
     if has_offset_register && written.offset == Some(0) && target.generation == Generation::Gfx9 {
-        // If both an SGPR and an offset are written, the offset has a field of its own, even if it is 0.
+        // If the source gives both an SGPR and an offset, the encoding has a separate field for the offset,
+        // even if the offset is 0.
         mods.flags |= ModFlags::OFFEN;
     }
     mods.omod = written.omod;

@@ -41,7 +41,7 @@ pub(super) fn meaning(text: &str) -> Value {
             Value::Bool(false)
         }
         "" => Value::Nil,
-        // LLVM also reads these as floats, but loses them when it writes.
+        // LLVM also reads such texts as floats, but loses the float when it writes the metadata.
         _ => float(text).map_or_else(|| Value::from(text.to_owned()), Value::Float),
     }
 }

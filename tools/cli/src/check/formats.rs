@@ -71,7 +71,8 @@ fn severity(level: Level) -> &'static str {
     }
 }
 
-/// Returns reports, each with the name of its code object, as one run of SARIF 2.1.0.
+/// Returns the check reports as one run in the format SARIF 2.1.0. Each report comes with the name of its
+/// code object.
 pub(super) fn sarif<'a>(reports: impl Iterator<Item = (&'a Report, &'a str)>) -> Value {
     let rules: Vec<Value> = check::rules::all().map(|row| rule(&row)).collect();
     let (mut artifacts, mut results) = (Vec::new(), Vec::new());

@@ -91,8 +91,8 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     if counts(&report) > 0 { Err(Failure::Reported) } else { Ok(()) }
 }
 
-/// Checks each code object of a container. The report for people shows only code objects with findings; the
-/// others are only counted.
+/// Checks each code object of a container file. The report for people shows only the code objects with
+/// findings, and counts the others.
 fn all(checker: &mut Checker<'_>, opened: &Opened<'_>) -> Result<(), Failure> {
     let format = checker.args.format();
     let mut total = Total::default();
@@ -164,13 +164,15 @@ impl<'a> Checker<'a> {
         };
         let mut policy = args.rules.policy()?;
         if args.flat_lds {
-            // A user of this option wants both waits, so the rule must always count.
+            // A user of this option wants separate waits for both counters, so findings of this rule always
+            // count.
             policy.deny("flat-partial-wait");
         }
         Ok(Checker { args, options, policy })
     }
 
-    /// Returns the report of a code object, with the findings that count. `position` is printed before the progress.
+    /// Returns the report of a code object with the findings that the policy does not hide. `position` is
+    /// printed before the progress.
     ///
     /// # Errors
     /// If the code object cannot be read, is for an unknown processor, or has no code or no kernel of the chosen name.
@@ -208,7 +210,8 @@ fn counts(report: &Report) -> usize {
     report.findings.len() + report.notes.iter().filter(|note| note.counts).count()
 }
 
-/// Returns the findings about an object that count, for a page; empty if the object cannot be checked.
+/// Returns the findings about an object that the policy does not hide, for the HTML page; empty if the object
+/// cannot be checked.
 pub fn findings(bytes: &[u8], file: &Path, policy: &Policy) -> Vec<page::Finding> {
     let Ok(object) = parse(file, bytes) else { return Vec::new() };
     let Ok(mut report) = object::check(&object, &Options::default()) else { return Vec::new() };

@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// A line on a terminal that shows the progress of a check. Without a terminal nothing is printed.
+/// A line on a terminal that shows the progress of a check. If standard error is not a terminal, nothing is
+/// printed.
 pub(super) struct Progress {
     is_terminal: bool,
     begun: Instant,
-    /// Time since the start, in milliseconds, at which the line is printed again.
+    /// Time at which the line is printed next, in milliseconds since the start of the check.
     next: AtomicU64,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Total {
     /// Number of findings and notes that count.
     pub reports: usize,
     unfollowed: usize,
-    /// Number of findings of each rule that count; the most serious rules come first.
+    /// Number of findings of each rule that the policy does not hide; the most serious rules come first.
     found: BTreeMap<(std::cmp::Reverse<Level>, &'static str), usize>,
     /// Number of findings of each rule that do not count.
     hidden: BTreeMap<&'static str, usize>,
@@ -44,7 +44,7 @@ impl Total {
         }
     }
 
-    /// Returns the sums as text: a line for each rule, one for the container.
+    /// Returns the totals as text: one line for each rule, and one for the whole container.
     pub(super) fn human(&self, file: &Path) -> String {
         let mut out = self.skipped();
         for ((level, rule), count) in &self.found {
@@ -82,7 +82,7 @@ impl Total {
         self.not_checked.iter().map(|(_, why)| format!("note: not checked: {why}\n")).collect()
     }
 
-    /// Returns the sums, and the reports of the code objects, as JSON.
+    /// Returns the totals, and the reports of the code objects, as JSON.
     pub(super) fn tree(&self, file: &Path, reports: &[(Report, String)]) -> Value {
         let not_checked = self
             .not_checked

@@ -1,4 +1,4 @@
-//! The assembly part of the page: functions, with a row for each instruction.
+//! The assembly part of the HTML page: the functions, with a row for each instruction.
 
 use super::facts::{Fact, Step};
 use check::object::{Entries, Part};
@@ -9,7 +9,7 @@ use kernc::sim::{self, Executed, Profile};
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// A kernel or function. Empty fields are left out of the page.
+/// A kernel or function on the HTML page. Empty fields are left out of the page's JSON.
 #[derive(Serialize)]
 pub struct Function {
     name: String,
@@ -26,15 +26,15 @@ pub struct Function {
 struct Row {
     address: u64,
     text: String,
-    /// Source line: index of the source in the page's list, line, and column.
+    /// Source position of the instruction: index of the file in the page's list of sources, line, and column.
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<(usize, u32, u32)>,
     /// Address that the instruction may branch to.
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<u64>,
-    /// Number of live registers before the instruction: VGPRs, accumulation VGPRs, SGPRs.
+    /// Numbers of registers that are live before the instruction: VGPRs, accumulation VGPRs, SGPRs.
     alive: (u16, u16, u16),
-    /// Number of waves that have executed the instruction; `None` if executions were not counted.
+    /// Number of times that a wave has executed the instruction; `None` if executions were not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
     /// Average number of active lanes.
@@ -46,8 +46,8 @@ struct Row {
     /// Reason for which the compiler inserted the instruction.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// What a wait waits for, derived from the code. The list is empty for an unneeded wait, and `None` for
-    /// other instructions.
+    /// Operations that a wait instruction waits for, found by analysing the code. The list is empty for a
+    /// wait that is not needed, and `None` for other instructions.
     #[serde(skip_serializing_if = "Option::is_none")]
     waits: Option<Vec<String>>,
 }
@@ -57,8 +57,8 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Returns all functions of an object in the order of the code. Names of source files are appended to
-/// `names`.
+/// Returns all functions of an object in the order of the code. The names of the source files that they come
+/// from are appended to `names`.
 pub fn functions(
     entries: &Entries<'_, '_>,
     lines: &Lines,
@@ -98,7 +98,7 @@ impl Function {
         Function { name, facts: Vec::new(), did_not_run: false, steps: Vec::new(), rows: Vec::new() }
     }
 
-    /// Returns whether the function's first instruction is at this address.
+    /// Returns whether the function begins at this address.
     pub fn begins_at(&self, address: u64) -> bool {
         self.rows.first().is_some_and(|row| row.address == address)
     }
@@ -115,7 +115,8 @@ impl Function {
 }
 
 impl Row {
-    /// Sets the counts of the row. They are zero for an instruction that was never executed.
+    /// Sets the execution counts of an instruction's row. They are zero for an instruction that was never
+    /// executed.
     fn count(&mut self, executed: Option<&Executed>) {
         self.count = Some(executed.map_or(0, |executed| executed.count));
         self.lanes = executed.and_then(Executed::mean_lanes).map(|lanes| (lanes * 10.0).round() / 10.0);

@@ -1,4 +1,4 @@
-//! Facts about a kernel's resources and about a run, as names and values.
+//! Facts about a kernel's resources and about a run, as pairs of name and value for the HTML page.
 
 use super::code::Function;
 use isa::{Occupancy, OccupancyLimit, Usage};
@@ -10,7 +10,8 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct Fact(String, String);
 
-/// Number of waves that fit on a SIMD, and the largest number of VGPRs with which they fit.
+/// Row of the occupancy table: a number of waves on a SIMD, and the largest number of VGPRs per wave with
+/// which that many waves fit.
 #[derive(Serialize)]
 pub struct Step(u32, u32);
 
@@ -54,8 +55,8 @@ fn limit(target: &Target, occupancy: &Occupancy) -> String {
     }
 }
 
-/// Returns the largest number of VGPRs with which a SIMD can hold this many waves; 0 if it cannot hold so
-/// many.
+/// Returns the largest number of VGPRs per wave with which a SIMD can hold `waves` waves; 0 if it cannot hold
+/// that many waves.
 fn most_vgprs(target: &Target, waves: u32) -> u32 {
     let fits = |vgprs: &u32| target.waves_by_vgprs(*vgprs) >= waves;
     (1..=target.addressable_vgprs).rev().find(fits).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Findings of the checker and of strict mode in the form that the page shows.
+//! Findings of the checker and of strict mode in the form in which the HTML page shows them.
 
 use check::object::{Located, Note};
 use kernc::sim::{self, Fault, Report};
@@ -17,7 +17,7 @@ pub struct Finding {
     /// Addresses of the instructions that the finding is about; the instruction at which the problem shows is
     /// the last.
     at: Vec<u64>,
-    /// Active calls at the place where the problem shows, innermost first.
+    /// Calls that are active at the instruction where the problem shows, innermost call first.
     calls: Vec<Call>,
     notes: Vec<String>,
 }
@@ -95,7 +95,8 @@ pub fn of_report(report: &Report) -> Finding {
     }
 }
 
-/// Converts a fault that ended a run; findings of strict mode are converted by [`of_report`].
+/// Converts a fault that ended a run to a finding of the page. Findings of strict mode are converted by
+/// [`of_report`].
 pub fn of_fault(fault: &Fault) -> Finding {
     let at = |location: &sim::Location| location.offset;
     let calls = fault.places().first().map_or(&[][..], |at| &at.calls);

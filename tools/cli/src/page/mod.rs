@@ -26,11 +26,11 @@ pub struct Content<'a> {
     pub file: &'a Path,
     /// Bytes of the code object.
     pub object: &'a [u8],
-    /// Processor to decode the code for, overriding the object's header.
+    /// Processor to decode the code for. Overrides the processor that the object's header names.
     pub target: Option<&'static kernc::Target>,
     /// Provides the texts of the sources.
     pub teller: &'a Teller,
-    /// Reasons for which the compiler inserted instructions, if known.
+    /// The compiler's reasons for the instructions that it inserted, if they are known.
     pub reasons: &'a [kernc::Reason],
     /// Kernel that ran.
     pub kernel: Option<&'a str>,
@@ -108,7 +108,7 @@ fn page(content: Content<'_>) -> Result<Page, Failure> {
     })
 }
 
-/// Returns the title of the page, escaped for HTML: the file, and the kernel that ran.
+/// Returns the title of the page, escaped for HTML: the file name, and the name of the kernel that ran.
 fn title(page: &Page) -> String {
     let name = Path::new(&page.file)
         .file_name()

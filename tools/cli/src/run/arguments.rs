@@ -30,7 +30,8 @@ impl Texts {
         self.bind_with(loaded, kernel, |text, info| sim::parse_arg(text, info, self.conversion))
     }
 
-    /// Does the work of [`Texts::bind`] with another parser for argument texts.
+    /// Does the work of [`Texts::bind`], which returns the argument values of a kernel, with the given parser
+    /// for argument texts.
     pub fn bind_with(
         &self,
         loaded: &Loaded,
@@ -56,7 +57,8 @@ impl Texts {
     }
 }
 
-/// Reports a missing size of a `shared dyn` variable, or a size that the kernel does not need.
+/// Returns an error if the size of a `shared dyn` variable is missing, or if a size is given although the
+/// kernel has no such variable.
 fn check_lds(given: Option<u32>, loaded: &Loaded, kernel: &KernelInfo) -> Result<(), Failure> {
     let name = &kernel.name;
     match (loaded.dynamic(kernel), given) {

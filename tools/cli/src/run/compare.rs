@@ -1,4 +1,5 @@
-//! `--compare OTHER[:RTOL[:ATOL]]`: runs two programs with equal arguments and compares them.
+//! `--compare OTHER[:RTOL[:ATOL]]`: runs two programs with equal arguments and compares the contents of their
+//! buffers.
 
 use super::RunArgs;
 use super::arguments::Texts;
@@ -50,7 +51,7 @@ pub fn run(
     let (path, tolerance) =
         sim::args::split_tolerance(other).map_err(|why| Failure::Usage(format!("`--compare`: {why}")))?;
     let second = Loaded::new(Path::new(path), args)?;
-    // Uses the kernel with the same name in the other program, or its only kernel.
+    // The kernel of the other program is the one with the same name, or else the only one.
     let same = second.object.kernel(&launch.kernel.name).map(|kernel| kernel.name.clone());
     let args = &RunArgs { kernel: same, ..args.clone() };
     let other = Launch::new(args, &second, texts).map_err(|failure| in_file(&second.name, failure))?;
@@ -97,7 +98,7 @@ fn print_counts(names: [&String; 2], found: &[Ended; 2]) {
     }
 }
 
-/// Prints which buffers are equal and returns a text about the differences of the others.
+/// Prints which buffers are equal. Returns a text that describes how the other buffers differ.
 fn compare_buffers(
     kernel: &KernelInfo,
     names: [&String; 2],

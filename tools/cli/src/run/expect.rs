@@ -40,7 +40,7 @@ impl Expected {
         Ok(Expected { at, wanted: Wanted::new(&name, &text, given, info, conversion)? })
     }
 
-    /// Returns a text about the differences; empty if the buffer has the expected contents.
+    /// Returns a text that describes the differences; it is empty if the buffer has the expected contents.
     fn check(&self, device: &Device, placed: &Placed) -> Result<String, Failure> {
         let found = placed.read(device, self.at).map_err(failure)?;
         Ok(found.map_or(String::new(), |found| self.wanted.tell(&found)))
@@ -63,12 +63,12 @@ impl Wanted {
         };
         fits(&wanted, given)
             .map_err(|why| Failure::Usage(format!("expected of `{name}`: `{contents}` has {why}")))?;
-        // Integers of the same size are reinterpreted as the buffer's type.
+        // Expected integers of the same size as the buffer's elements are reinterpreted as the buffer's type.
         let wanted = Buffer { element: given.element, ..wanted };
         Ok(Wanted { name: name.to_owned(), text: contents.to_owned(), contents: wanted, tolerance })
     }
 
-    /// Returns a text about the differences between a buffer and the expected contents.
+    /// Returns a text that describes the differences between a buffer and the expected contents.
     pub fn tell(&self, found: &Buffer) -> String {
         let all = differences(found, &self.contents, self.tolerance);
         let Differences { count, total, .. } = all;
@@ -136,7 +136,8 @@ fn place(index: usize, shape: &[u64]) -> String {
     if parts.len() > 1 { format!("[{}]", parts.join(", ")) } else { index.to_string() }
 }
 
-/// Checks all expected contents. Returns a failure if some are not met.
+/// Checks all buffers for which there are expected contents. Returns a failure if a buffer has other
+/// contents.
 pub fn check_all(expected: &[Expected], device: &Device, placed: &Placed) -> Result<(), Failure> {
     let texts: Result<Vec<String>, Failure> = expected.iter().map(|one| one.check(device, placed)).collect();
     unmet(texts?.concat())

@@ -1,4 +1,5 @@
-//! Launches: a kernel, its arguments and its size. Also reports how a run has ended.
+//! Launches of kernels: prepares a kernel with its arguments and its grid, runs it, and reports how the run
+//! has ended.
 
 use super::arguments::Texts;
 use super::load::Loaded;
@@ -85,7 +86,7 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// Returns the default limit on wave instructions, which a hanging kernel reaches in some seconds.
+/// Returns the default limit on wave instructions. A kernel that hangs reaches it within some seconds.
 fn budget(mode: Mode) -> u64 {
     if mode == Mode::Fast { 200_000_000 } else { 50_000_000 }
 }
@@ -103,8 +104,8 @@ pub fn device(args: &RunArgs, mode: Mode) -> Device {
     device
 }
 
-/// Returns the grid and the group size. The group size is the given one, the one that the kernel requires, or
-/// 64.
+/// Returns the grid size and the group size of a launch. The group size is the one on the command line, or
+/// else the one that the kernel requires, or else 64.
 pub fn extents(kernel: &KernelInfo, grid: &[u32], group: &[u32]) -> Result<([u32; 3], [u32; 3]), Failure> {
     let group = match (group, kernel.reqd_group) {
         ([], Some(required)) => required,
@@ -126,7 +127,8 @@ pub fn extents(kernel: &KernelInfo, grid: &[u32], group: &[u32]) -> Result<([u32
     Ok((extent(grid, "--grid")?, group))
 }
 
-/// Returns the global offset, by default zeros. An offset for a kernel that does not use it is an error.
+/// Returns the global offset of a launch, by default zeros. It is an error to give an offset for a kernel
+/// that does not use it.
 pub fn offset(kernel: &KernelInfo, given: &[u64]) -> Result<[u64; 3], Failure> {
     let mut out = [0; 3];
     let refuse = |why: &str| Err(Failure::Usage(format!("{}: {why}", kernel.name)));
@@ -167,7 +169,7 @@ impl Run {
     }
 }
 
-/// Prints the output of a run, and the position of a debug trap if there was one.
+/// Prints what the kernel has printed, and the position of a debug trap if the run has executed one.
 pub fn spoken(device: &mut Device, teller: &Teller) {
     out!("{}", device.take_printed());
     if let Some(at) = device.debug_trap() {
@@ -189,7 +191,7 @@ pub fn stopped(fault: &Fault, teller: &Teller) -> Failure {
     }
 }
 
-/// Returns the requested mode, or else the mode that suits the other options.
+/// Returns the emulator mode that the user asks for, or else the mode that suits the other options.
 pub fn mode(args: &RunArgs, policy: &Policy) -> Result<Mode, Failure> {
     // Findings that do not count must not end the run.
     let strict = Mode::Strict { keep_going: args.keep_going || policy.has_exceptions() };
@@ -220,8 +222,8 @@ pub fn counting<'a>(
     })
 }
 
-/// Returns the first finding of each rule for the same source lines, with the number of further ones. An
-/// unrolled loop can have many.
+/// Returns the first finding of each rule at each source line, with the number of further findings of that
+/// rule there. An unrolled loop can have many equal findings.
 pub fn by_line<'a>(reports: impl Iterator<Item = &'a sim::Report>) -> Vec<sim::Report> {
     let mut groups: Vec<(&sim::Report, usize)> = Vec::new();
     let mut places: HashMap<_, usize> = HashMap::new();
@@ -245,7 +247,8 @@ pub fn by_line<'a>(reports: impl Iterator<Item = &'a sim::Report>) -> Vec<sim::R
     groups.into_iter().map(one).collect()
 }
 
-/// A position in the code: a file and a line, or the address if there is no source position.
+/// A position in the code by which findings are grouped: file and line, or the address if there is no source
+/// position.
 type Line<'a> = Result<(&'a str, u32), u64>;
 
 /// Returns the rule and the source lines of a finding.

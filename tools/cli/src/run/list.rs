@@ -27,7 +27,8 @@ pub fn print(loaded: &Loaded) {
     }
 }
 
-/// Returns the row of a parameter: its name or position, its type, and the form of its argument.
+/// Returns a parameter's row of the table: its name or position, its type, and the form of its argument on
+/// the command line.
 fn row(at: usize, arg: &ArgInfo) -> [String; 3] {
     let ty = match (&arg.type_name, arg.element, &arg.kind) {
         (Some(name), ..) => name.clone(),
@@ -46,7 +47,7 @@ fn row(at: usize, arg: &ArgInfo) -> [String; 3] {
     [arg.name.clone().unwrap_or_else(|| at.to_string()), ty, what]
 }
 
-/// Returns the text about the group size that the kernel requires.
+/// Returns a text with the group size that the kernel requires.
 fn group(kernel: &KernelInfo) -> String {
     match (kernel.reqd_group, kernel.max_group) {
         (Some([x, y, z]), _) => format!("{x},{y},{z} required"),

@@ -11,7 +11,7 @@ use kernc::ir::{Module, Op, Space};
 use kernc::sim;
 use std::path::{Path, PathBuf};
 
-/// A code object, and facts that are known only for compiled sources.
+/// A loaded code object, and facts about it that are known only if it was compiled from source.
 pub struct Loaded {
     /// Name of the program in messages.
     pub name: String,
@@ -19,17 +19,18 @@ pub struct Loaded {
     pub object: sim::CodeObject,
     /// Bytes of the object file.
     pub bytes: Vec<u8>,
-    /// Reasons of inserted instructions; empty if the program is an object.
+    /// The compiler's reasons for the instructions that it inserted; empty if the program was not compiled
+    /// here.
     pub reasons: Vec<kernc::Reason>,
     pub teller: Teller,
-    /// For each kernel with a `shared dyn` variable in its body, the names of kernel and variable. `None` if
-    /// the program is an object.
+    /// For each kernel whose body declares a `shared dyn` variable, the names of the kernel and of the
+    /// variable. `None` if the program was not compiled here.
     dynamic: Option<Vec<(String, String)>>,
 }
 
-/// Whether a launch must give the size of the kernel's `shared dyn` variable.
+/// Whether a kernel uses a `shared dyn` variable, whose size the launch must give.
 pub enum Dynamic<'a> {
-    /// The kernel's body has a `shared dyn` variable with this name.
+    /// The kernel uses a `shared dyn` variable with this name, which its body declares.
     Variable(&'a str),
     /// The kernel has no `shared dyn` variable.
     No,
@@ -79,7 +80,8 @@ impl Loaded {
         let target = args.common.target.subtarget()?;
         let mut options = args.common.options(file)?;
         if args.is_debugged && options.debug == kernc::DebugInfo::Lines {
-            // kernc's own debugger understands full debug information with all extensions.
+            // kernc's own debugger understands all extensions of debug information, so all debug information
+            // is generated.
             options.debug = kernc::DebugInfo::Full;
             options.dwarf.dialect = kernc::Dialect::Heterogeneous;
         }
@@ -101,7 +103,7 @@ impl Loaded {
         Ok(Loaded { name, file: file.to_owned(), object, bytes, reasons, teller, dynamic })
     }
 
-    /// Reads a code object, or the code object of a container that the options choose.
+    /// Reads a code object file, or reads from a container the code object that the options select.
     fn of_object(file: &Path, bytes: &[u8], args: &RunArgs) -> Result<Loaded, Failure> {
         let asked = args.common.target.asked()?;
         let opened = container::open(file, bytes, &args.entry, asked)?;
@@ -144,7 +146,7 @@ impl Loaded {
         }
     }
 
-    /// Returns what is known about a kernel's `shared dyn` variable.
+    /// Returns whether a kernel uses a `shared dyn` variable, as far as it is known.
     pub fn dynamic(&self, kernel: &sim::KernelInfo) -> Dynamic<'_> {
         let Some(dynamic) = &self.dynamic else { return Dynamic::Unknown };
         let found = dynamic.iter().find(|(of, _)| *of == kernel.name);
@@ -157,7 +159,7 @@ fn parse(name: &str, bytes: &[u8], target: Option<&'static Target>) -> Result<si
     object.map_err(|error| Failure::File(format!("{name}: {error}")))
 }
 
-/// Describes the parameters of the chosen kernel as `--params` says, if it is given.
+/// Sets the parameter types of the chosen kernel to those that the option `--params` lists, if it is given.
 fn describe(object: &mut sim::CodeObject, args: &RunArgs) -> Result<(), Failure> {
     let Some(text) = &args.params else { return Ok(()) };
     let name = match (&args.kernel, object.kernels()) {
@@ -172,8 +174,8 @@ fn describe(object: &mut sim::CodeObject, args: &RunArgs) -> Result<(), Failure>
     object.set_parameters(&name, text).map_err(|why| Failure::Usage(format!("`--params`: {why}")))
 }
 
-/// Returns the kernels with the dynamically sized LDS variables that they use. All calls have been inlined at
-/// this point.
+/// Returns the pairs of kernel and dynamically sized LDS variable that the kernel uses. All calls have been
+/// inlined at this point, so only the kernel's own code is searched.
 fn dynamic_variables(module: &Module) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for func in module.funcs.values().filter(|func| func.kernel.is_some()) {

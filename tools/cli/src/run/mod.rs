@@ -215,7 +215,7 @@ fn save_page(
 ) -> Result<(), Failure> {
     let mut findings: Vec<page::Finding> =
         by_line(counting(loaded, kernel, device.reports(), policy)).iter().map(page::of_report).collect();
-    // A finding that ended the run is also among the device's reports.
+    // A finding that ended the run is among the device's reports already, so only other faults are added.
     findings.extend(fault.filter(|fault| !matches!(fault, sim::Fault::Found(_))).map(page::of_fault));
     findings.extend(check::findings(&loaded.bytes, &loaded.file, policy));
     let content = page::Content {

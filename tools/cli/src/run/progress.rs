@@ -6,7 +6,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// Time before the first progress line; shorter runs show none.
+/// Time after which the first progress line is shown, so that short runs show none.
 const PATIENCE: Duration = Duration::from_secs(2);
 const INTERVAL: Duration = Duration::from_millis(250);
 

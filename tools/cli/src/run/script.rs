@@ -19,9 +19,10 @@ use toml::Value;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Script {
-    /// Kernel source or code object of dispatches that do not name one.
+    /// Kernel source or code object of the dispatches that do not name a file of their own.
     file: Option<PathBuf>,
-    /// Same meanings as `--mcpu`, `--mode` and `-P`, which override these values.
+    /// Values of the command-line options `--mcpu`, `--mode` and `-P` in the script. The command line takes
+    /// precedence.
     mcpu: Option<String>,
     mode: Option<String>,
     #[serde(default)]
@@ -43,8 +44,8 @@ struct Step {
     group: Option<Value>,
     offset: Option<Value>,
     dynamic_lds: Option<u32>,
-    /// Arguments: a table with names, or a list in the order of the parameters. Each is the name of a buffer
-    /// or an argument as for `--arg`.
+    /// Arguments: a table with parameter names, or a list in the order of the parameters. Each argument is
+    /// the name of a buffer, or a text as for the option `--arg`.
     args: Option<Value>,
     /// Buffers to print, to write and to compare after the dispatch, and whether to print statistics.
     #[serde(default)]
@@ -62,7 +63,7 @@ struct Shared {
     address: DevicePtr,
     /// Initial contents of the buffer.
     first: Buffer,
-    /// Parameter that used the buffer first. Its type decides how the buffer is printed.
+    /// The parameter that was first given this buffer. Its type decides how the buffer is printed.
     info: ArgInfo,
 }
 
@@ -154,7 +155,7 @@ fn load(
     steps.collect()
 }
 
-/// Prepares dispatches, and creates buffers at their first use.
+/// Prepares the dispatches of a script. A buffer is created when the first dispatch uses it.
 struct Planner<'d> {
     script: &'d Script,
     device: &'d mut Device,
@@ -199,7 +200,8 @@ impl Planner<'_> {
         Ok(Ready { step, module, launch, wanted })
     }
 
-    /// Returns the buffer with this name, or the value that an argument text describes.
+    /// Returns the value of an argument: the shared buffer with this name, or the value that the text
+    /// describes.
     fn value(&mut self, text: &str, info: &ArgInfo) -> Result<ArgValue, ArgError> {
         if info.kind != ArgKind::GlobalBuffer {
             return sim::parse_arg(text, info, conversion(self.cast));
@@ -215,8 +217,8 @@ impl Planner<'_> {
         sim::parse_arg(text, info, conversion(self.cast))
     }
 
-    /// Returns the address of a shared buffer. The first parameter that uses the buffer decides the type of
-    /// its elements.
+    /// Returns the address of a shared buffer, which is created at its first use. The type of its elements is
+    /// that of the first parameter that is given the buffer.
     fn shared(&mut self, name: &str, contents: &Value, info: &ArgInfo) -> Result<DevicePtr, ArgError> {
         if let Some(shared) = self.buffers.get(name) {
             let (has, wanted) = (shared.first.element, info.element);
@@ -305,7 +307,7 @@ impl Shared {
     }
 }
 
-/// Returns a value of the file in the syntax of the command line.
+/// Converts a value of the script to the text that the command line uses for it.
 fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -5,7 +5,7 @@ use super::{Part, Parts, number, range};
 /// First bytes of a bundle.
 pub const MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 
-/// Maximum number of entries. clang makes one for each processor and one for the host.
+/// Largest number of entries of a bundle. clang makes one entry for each processor and one for the host.
 const ENTRIES: u64 = 1 << 16;
 
 /// Row of the header.
@@ -43,7 +43,8 @@ pub fn extent(data: &[u8]) -> Option<usize> {
     Some(ends.max().unwrap_or(0).max(header))
 }
 
-/// Reads the header. Returns its rows, and a message if something is wrong.
+/// Reads the header of a bundle. Returns the rows up to the first damaged one, and a message if one is
+/// damaged.
 fn rows(data: &[u8]) -> (Vec<Row>, Option<String>) {
     let cut = || Some("the header of the bundle is cut off".to_owned());
     let Some(count) = number::<8>(data, MAGIC.len()) else { return (Vec::new(), cut()) };

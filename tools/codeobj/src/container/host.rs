@@ -3,13 +3,15 @@
 use super::{Part, Parts, range};
 use object::{Object, ObjectSection};
 
-/// First bytes of a COFF object for x86-64, which has no other signature.
+/// First bytes of a COFF object for x86-64: the number of the machine, because such objects have no other
+/// signature.
 pub const COFF_X86_64: [u8; 2] = [0x64, 0x86];
 
-/// Names of sections with bundles (PE truncates the first name to `.hip_fat`) or offload binaries.
+/// Names of sections that contain bundles or offload binaries. PE files truncate `.hip_fatbin` to `.hip_fat`.
 const SECTIONS: [&str; 3] = [".hip_fatbin", ".hip_fat", ".llvm.offloading"];
 
-/// Prefix of the names of sections that contain one entry each. The rest of the name is the entry's id.
+/// Prefix of the names of sections that contain one bundle entry each. The rest of the section name is the id
+/// of the entry.
 const ENTRY: &str = "__CLANG_OFFLOAD_BUNDLE__";
 
 /// Lists the sections that contain GPU code.

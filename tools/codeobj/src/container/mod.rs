@@ -153,7 +153,7 @@ fn kind(bytes: &[u8]) -> Kind {
     }
 }
 
-/// Path to a part, and the target id that the nearest container gives for it.
+/// Path to a part of a container, and the target id that the nearest enclosing container gives for the part.
 #[derive(Clone, Default)]
 struct Way {
     path: Vec<String>,
@@ -219,7 +219,8 @@ impl<'data> Opener<'data> {
         }
     }
 
-    /// Opens containers that follow one another, with zeros between them, as in a section of a host program.
+    /// Opens several containers in one buffer, which follow one another with zeros between them, as in a
+    /// section of a host program.
     fn row(&mut self, data: Cow<'data, [u8]>, way: &Way) {
         let first = extent(&data).map_or(data.len(), |size| size.min(data.len()));
         let is_alone = data[first..].iter().all(|&byte| byte == 0);
@@ -272,7 +273,7 @@ struct Part {
     name: String,
     /// Target id that the container gives for the part, if any.
     target: Option<String>,
-    /// Range of the part's bytes; `None` for a part that is not for a GPU.
+    /// Byte range of the part in the container; `None` if the part is not for a GPU and need not be opened.
     range: Option<std::ops::Range<usize>>,
 }
 

@@ -12,15 +12,15 @@ use isa::table::{Family, Kind, Num};
 use isa::{Decoder, MachInst, Operand, Reg, Target, op};
 use std::fmt::{self, Write};
 
-/// Words that fill gaps: zeros from loaders and linkers, `s_nop 0`, `s_code_end`. Long runs of them become
-/// `.fill`.
+/// Words that fill gaps between functions: zeros from loaders and linkers, `s_nop 0`, and `s_code_end`. Long
+/// runs of these words are printed as `.fill`.
 const PADDING: [u32; 3] = [0, 0xbf80_0000, 0xbf9f_0000];
 /// Minimum number of padding words that become a `.fill`.
 const RUN: usize = 8;
 /// Column of comments.
 const COMMENT: usize = 60;
-/// Estimated size of the text for a word of code in bytes, and of the text that includes the address and the
-/// bytes.
+/// Estimated length in bytes of the text for a word of code, and of such text if it includes the address and
+/// the bytes. Used to allocate the text's memory.
 const LINE: usize = 28;
 const RAW_LINE: usize = 64;
 
@@ -30,17 +30,18 @@ struct Printer<'a, 'b, 'data> {
     section: usize,
     /// Address of the section, for comments.
     base: u64,
-    /// Section number for labels, 0 for `.text`: see [`expr::Names::label`].
+    /// Number that distinguishes the labels of this section from those of other sections; 0 for `.text` (see
+    /// [`expr::Names::label`]).
     label_section: usize,
     /// Branch targets, in words from the beginning of the section.
     targets: Vec<i64>,
     /// Offset in the text at which the section begins.
     begin: usize,
-    /// For each word, the offset in the section's text of the line of the instruction that begins there, plus
-    /// one; 0 inside instructions.
+    /// For each word of code: 1 plus the offset, in the section's text, of the line of the instruction that
+    /// begins at the word; 0 if no instruction begins there.
     starts: Vec<u32>,
     lines: super::lines::Cursor<'a>,
-    /// Destination of the last `s_getpc_b64`, and the address that it returns.
+    /// Registers that the last `s_getpc_b64` wrote, and the address that it wrote there.
     program_counter: Option<(Reg, u64)>,
     /// Headers before V2's kernels, sorted by address.
     headers: Vec<KernelCode<'data>>,
@@ -103,7 +104,7 @@ impl Printer<'_, '_, '_> {
         let decoders = [decoder, other];
         let mut is_other = false;
         let mut at = 0;
-        // No instruction extends beyond the beginning of the next symbol.
+        // The next instruction must end before the next symbol begins.
         let mut limit = words.len();
         let mut stop = 0;
         while at < words.len() {
@@ -146,8 +147,8 @@ impl Printer<'_, '_, '_> {
                     length
                 }
                 Err(_) => match decoder.decode_tolerant(rest) {
-                    // The hardware and LLVM accept this encoding, but the text does not express all of its
-                    // bits.
+                    // The text of this instruction does not express all bits of the encoding, although the
+                    // hardware and LLVM accept them.
                     Ok((inst, length)) if relocations.next_place() >= (at + length) as u64 * 4 => {
                         let start = out.len();
                         isa::write_inst(self.listing.target, &inst, None, out);
@@ -171,8 +172,8 @@ impl Printer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Returns whether an instruction of a kernel with the other wave size has a different text in the wave
-    /// size of the file.
+    /// Returns whether an instruction of a kernel with the other wave size (32 or 64) would have a different
+    /// text in the wave size for which the file is read.
     fn is_said_otherwise(&self, inst: &MachInst, decoder: &Decoder, words: &[u32]) -> bool {
         let (mut here, mut there) = (String::new(), String::new());
         isa::write_inst(self.target, inst, None, &mut here);
@@ -211,8 +212,8 @@ impl Printer<'_, '_, '_> {
         self.address(inst, at + length, out)
     }
 
-    /// Comments an addition to the result of `s_getpc_b64` with the name of the symbol at the computed
-    /// address, because linkers leave only a number there.
+    /// If the instruction adds a number to the result of `s_getpc_b64`, writes a comment with the name of the
+    /// symbol at the resulting address, because linkers leave only the number in the code.
     fn address(&mut self, inst: &MachInst, next: usize, out: &mut String) -> fmt::Result {
         match *inst.operands() {
             [Operand::Reg(to)] if inst.op == op::S_GETPC_B64 => {
@@ -246,7 +247,7 @@ impl Printer<'_, '_, '_> {
         self.listing.names.label(self.label_section, target * 4, out)
     }
 
-    /// Writes an instruction as words, because its text would be assembled to other words.
+    /// Writes an instruction as `.long` words, because an assembler would encode its text differently.
     fn as_words(&self, start: usize, words: &[u32], out: &mut String) -> fmt::Result {
         let text = out.split_off(start);
         out.push_str(".long ");
@@ -256,7 +257,7 @@ impl Printer<'_, '_, '_> {
         write!(out, " ; {text}")
     }
 
-    /// Writes an instruction with a relocated literal or branch distance.
+    /// Writes an instruction whose literal or branch distance has a relocation.
     fn relocated(
         &mut self,
         inst: &MachInst,
@@ -276,7 +277,8 @@ impl Printer<'_, '_, '_> {
             && words[length - 1] == 0
             && relocations.ahead(begin + length as u64 * 4).nth(1).is_none()
         {
-            // The operand is written as a placeholder, which the expression replaces.
+            // Make the printer write a placeholder for the operand, which is then replaced with the
+            // relocation's expression.
             let mut inst = *inst;
             inst.ops[literal] = Operand::Reloc(0);
             isa::write_inst(self.target, &inst, None, out);
@@ -299,7 +301,7 @@ impl Printer<'_, '_, '_> {
         expr::relocation(self.listing.object, &self.listing.names, record, table, true, out)
     }
 
-    /// Writes comments about relocations that no expression produces.
+    /// Writes comments about the relocations of an instruction that no assembler expression can produce.
     fn unsaid(
         &self,
         at: usize,
@@ -332,7 +334,8 @@ impl Printer<'_, '_, '_> {
         };
         let header = self.headers[index];
         self.line_begins(at, out);
-        // The assembler accepts only the wave size that it derives itself.
+        // An assembler accepts no other wave size in the header than the size that it derives from the
+        // processor.
         let wave_size = u64::from(self.listing.target.wave_size.trailing_zeros());
         let is_expressible = kernel_code::unnamed(&header.bytes).next().is_none()
             && Key::by_name("wavefront_size").is_some_and(|key| key.get(&header.bytes) == wave_size);
@@ -355,8 +358,8 @@ impl Printer<'_, '_, '_> {
         Ok(Some(at + WORDS))
     }
 
-    /// Notes that the line of the instruction at word `at` begins here. Beyond 4 GB of text, offsets do not
-    /// fit, so labels become expressions.
+    /// Records that the line of the instruction at word `at` begins at the end of `out`. Offsets beyond 4 GB
+    /// of text do not fit and are not recorded, so labels there become expressions.
     fn line_begins(&mut self, at: usize, out: &str) {
         self.starts[at] = u32::try_from(out.len() - self.begin + 1).unwrap_or(0);
     }
@@ -368,7 +371,7 @@ impl Printer<'_, '_, '_> {
         self.targets.sort_unstable();
         self.targets.dedup();
         let mut labels = String::new();
-        // Offsets in the text, and the ends of their labels in `labels`.
+        // Offsets in the text where labels are to be inserted, each with the end of its text in `labels`.
         let mut places = Vec::new();
         for &target in &self.targets {
             let start = usize::try_from(target).ok().and_then(|target| self.starts.get(target).copied());
@@ -392,8 +395,9 @@ impl Printer<'_, '_, '_> {
     }
 }
 
-/// Inserts pieces of `pieces` into a text in place, because a second text of that size would cost more than
-/// moving. `places`: for each piece, its offset in the text and its end in `pieces`, in ascending order.
+/// Inserts the pieces of `pieces` into a text in place, because a second copy of a huge text would cost more
+/// than moving its parts. `places` contains for each piece its offset in the text and its end in `pieces`, in
+/// ascending order.
 fn insert(places: &[(usize, usize)], pieces: &str, out: &mut String) {
     let mut bytes = std::mem::take(out).into_bytes();
     let (mut from, mut to) = (bytes.len(), bytes.len() + pieces.len());
@@ -412,11 +416,12 @@ fn insert(places: &[(usize, usize)], pieces: &str, out: &mut String) {
     *out = String::from_utf8(bytes).unwrap_or_default();
 }
 
-/// Text that `isa` writes for a reference to a variable if there is no program.
+/// Text that the crate `isa` prints for a reference to a variable if it is given no program to look up the
+/// name.
 const PLACEHOLDER: &str = "reloc0";
 
-/// Returns whether the text shows the instruction's literal as a literal. An assembler would encode it
-/// differently if it looks like an inline constant or is truncated to 16 bits.
+/// Returns whether the text writes the instruction's literal in a form that an assembler encodes as the same
+/// literal. It would not if the number looks like an inline constant or is truncated to 16 bits.
 fn says_literal(inst: &MachInst, text: &str) -> bool {
     let row = inst.op.row();
     let mut literals = row.ops.iter().zip(inst.operands()).filter_map(|(spec, operand)| match *operand {
@@ -442,8 +447,8 @@ fn shows_half_bits(inst: &MachInst) -> bool {
             .any(|(spec, operand)| is_float(operand) && spec.num.is_half() && spec.num != Num::F16)
 }
 
-/// Returns whether the text names a message although the operand has more bits than those of the name,
-/// operation and stream.
+/// Returns whether the text shows the name of a message but not all bits of the operand: some bits outside of
+/// the message, operation and stream are set.
 fn hides_bits(inst: &MachInst, text: &str) -> bool {
     matches!(inst.op, op::S_SENDMSG | op::S_SENDMSGHALT)
         && matches!(inst.ops[0], Operand::Imm(bits) if bits & 0xfc80 != 0)

@@ -45,8 +45,8 @@ impl Listing<'_, '_> {
         self.marks(index, marks, section.size, out)
     }
 
-    /// Writes a relocated field. If no expression produces the relocation, writes the bytes of the field and
-    /// a comment.
+    /// Writes a field that has a relocation as an expression. If no expression produces the relocation,
+    /// writes the bytes of the field and a comment.
     fn relocated_data(
         &self,
         section: &Section<'_>,
@@ -67,7 +67,8 @@ impl Listing<'_, '_> {
             writeln!(out, "\t; {} is not expressible", names::relocation(record.kind))?;
             numbers(section.data.get(at as usize..end as usize).unwrap_or(&[]), at, out)?;
         }
-        // An expression cannot represent a second relocation of the same field.
+        // The same field may have more relocations, which an expression cannot represent; they are written as
+        // comments.
         while let Some((_, record, _)) = relocations.take(end) {
             writeln!(out, "\t; {} overlaps", names::relocation(record.kind))?;
         }

@@ -13,8 +13,9 @@ use std::fmt::{self, Write};
 const R_AMDGPU_REL64: u32 = 5;
 const ENTRY: std::ops::Range<usize> = ENTRY_OFFSET as usize..ENTRY_OFFSET as usize + 8;
 
-/// Register numbers for `.amdhsa_next_free_sgpr` and the `.amdhsa_reserve_*` directives. Whether XNACK_MASK
-/// is reserved cannot be chosen, because assemblers require what the target id says.
+/// Operands of `.amdhsa_next_free_sgpr` and the `.amdhsa_reserve_*` directives, from which an assembler
+/// computes the number of SGPR blocks. XNACK_MASK has no operand here, because assemblers require what the
+/// target id says.
 struct Sgprs {
     next_free: u32,
     vcc: bool,
@@ -22,7 +23,8 @@ struct Sgprs {
 }
 
 impl Sgprs {
-    /// Returns numbers that produce a given number of blocks; `None` if there are none.
+    /// Returns operands from which an assembler computes this number of SGPR blocks; `None` if no operands
+    /// give that number.
     fn of(blocks: u32, target: &Target, xnack_mask: bool) -> Option<Sgprs> {
         let major = target.version.0;
         let count = match Granules::of(target).sgpr {
@@ -49,7 +51,7 @@ impl Sgprs {
 }
 
 impl Listing<'_, '_> {
-    /// Writes the kernel descriptor that begins at `at`, if there is one. Returns the offset after it.
+    /// If a kernel descriptor begins at offset `at`, writes the descriptor and returns the offset after it.
     pub(super) fn kernel_descriptor(
         &self,
         index: usize,
@@ -95,8 +97,8 @@ impl Listing<'_, '_> {
         Ok(Some(end))
     }
 
-    /// Returns whether the descriptor's entry point is the symbol that the descriptor's name implies. Returns
-    /// `None` if relocations change the descriptor in another way.
+    /// Returns whether the entry point of a descriptor is the kernel after which the descriptor is named.
+    /// Returns `None` if the descriptor has other relocations, which directives cannot express.
     fn entry(
         &self,
         descriptor: &Descriptor<'_>,
@@ -105,7 +107,7 @@ impl Listing<'_, '_> {
         relocations: &Relocations,
     ) -> Option<bool> {
         if !self.object.header.is_relocatable() {
-            // In a loadable file, no relocation may apply to the descriptor.
+            // In a loadable file, the descriptor must have no relocation at all.
             return (relocations.next_place() >= end)
                 .then(|| self.names.all_at(descriptor.entry()).any(|name| name == descriptor.kernel));
         }
@@ -171,7 +173,8 @@ impl Listing<'_, '_> {
         out.push('\n');
         for (name, field) in directives(target) {
             let value = field.get(bytes);
-            // Older assemblers do not know these directives. The fields are 0 without them.
+            // Assemblers for older code object versions do not know these directives. They are needed only if
+            // the fields are not 0.
             let is_recent = matches!(
                 name,
                 "uses_dynamic_stack"
@@ -204,7 +207,8 @@ impl Listing<'_, '_> {
     }
 }
 
-/// Returns the largest number of registers that produces the same number of blocks.
+/// Returns the operand of `.amdhsa_next_free_vgpr`: the largest number of registers that gives the
+/// descriptor's number of blocks.
 fn next_free_vgpr(bytes: &[u8; SIZE], target: &Target) -> u32 {
     (VGPR_BLOCKS.get(bytes) as u32 + 1) * Granules::of(target).vgpr
 }

@@ -6,9 +6,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Write};
 
-/// Names of a file's symbols, and of the labels that the text adds.
+/// Names that expressions in the text can use: those of the file's symbols, and the labels that the
+/// disassembler adds.
 pub struct Names<'data> {
-    /// For each name, the number of the first symbol with that name. Only the first can be a label.
+    /// For each name, the number of the first symbol with that name. If several symbols have the same name,
+    /// only the first one can be a label in the text.
     first: HashMap<&'data str, usize>,
     /// Prefix of every label that is not from the file.
     prefix: String,
@@ -54,11 +56,11 @@ impl<'data> Names<'data> {
         self.by_address[first..].iter().take_while(move |(at, _)| *at == address).map(|(_, name)| *name)
     }
 
-    /// Inserts labels at the beginnings of the sections for which [`Names::section`] was called. `begins`:
-    /// sections and the offsets in the text where they begin, in the order of the text.
+    /// Inserts labels at the beginnings of the sections for which [`Names::section`] was called. `begins`
+    /// contains each section and the offset in the text where its contents begin, in the order of the text.
     pub fn put_section_labels(&self, begins: &[(usize, usize)], out: &mut String) {
         let bases = self.bases.borrow();
-        // Insertion goes from the last to the first, so that earlier offsets stay valid.
+        // Insert the last label first, so that the offsets of earlier labels stay valid.
         for (index, place) in begins.iter().rev().filter(|(index, _)| bases.contains(index)) {
             out.insert_str(*place, &format!("{}:\n", self.section_label(*index)));
         }
@@ -94,7 +96,7 @@ impl<'data> Names<'data> {
     }
 }
 
-/// Writes a name, in quotes if the assembler would not read it as a name otherwise.
+/// Appends a name. It is put in quotes if the assembler would otherwise not read it as one name.
 pub fn name(name: &str, out: &mut String) {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '@');
     let starts_plain = name.starts_with(|c: char| !c.is_ascii_digit() && c != '@');
@@ -114,8 +116,9 @@ pub fn name(name: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Returns the suffix of a symbol in an expression for a relocation type, and whether the current position is
-/// subtracted. Returns `None` if the assembler has no expression for this type in a field of that size.
+/// Returns how an expression requests a relocation type: the suffix after the symbol, and whether the current
+/// position is subtracted. Returns `None` if the assembler has no expression for this type in a field of
+/// `bytes` bytes.
 fn form(kind: u32, bytes: usize) -> Option<(&'static str, bool)> {
     Some(match (kind, bytes) {
         (1, 4) => ("@abs32@lo", false),
@@ -129,7 +132,8 @@ fn form(kind: u32, bytes: usize) -> Option<(&'static str, bool)> {
         (9, 4) => ("@gotpcrel32@hi", false),
         (10, 4) => ("@rel32@lo", false),
         (11, 4) => ("@rel32@hi", false),
-        // A loader adds its base to this value, so the addend is an address in the file.
+        // `R_AMDGPU_RELATIVE64`: the loader adds the load address to the addend, so the addend is an address
+        // in the file.
         (13, 8) => ("", false),
         _ => return None,
     })
@@ -148,9 +152,9 @@ enum Base<'data> {
     Section(usize),
 }
 
-/// Writes the expression that produces a relocation. `instruction`: whether the expression is an instruction
-/// operand, where a plain symbol is relative to the position and `.` is not available. Returns `false` if
-/// there is no such expression.
+/// Appends the expression that makes an assembler produce a relocation. Returns `false` if there is no such
+/// expression. `instruction` is whether the expression is an operand of an instruction: there a plain symbol
+/// means the distance from the current position, and `.` is not available.
 pub fn relocation(
     object: &CodeObject<'_>,
     names: &Names<'_>,
@@ -172,7 +176,8 @@ pub fn relocation(
             None => return Ok(false),
         },
     };
-    // As an operand, a plain symbol is relative to the position. An absolute symbol cannot be expressed.
+    // In an instruction operand, a plain symbol means the distance from the current position, so the absolute
+    // value of a symbol cannot be expressed.
     let relative = match (suffix, relative, instruction) {
         ("", false, true) => return Ok(false),
         ("", true, true) => false,
@@ -192,7 +197,7 @@ pub fn relocation(
     Ok(true)
 }
 
-/// Returns the section and offset of an address in a loadable file.
+/// Returns the section that contains an address of a loadable file, and the offset in that section.
 fn loaded_place(object: &CodeObject<'_>, address: i64) -> Option<(usize, i64)> {
     let address = u64::try_from(address).ok().filter(|_| !object.header.is_relocatable())?;
     let holds = |section: &crate::elf::Section<'_>| {

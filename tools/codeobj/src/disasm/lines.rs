@@ -35,7 +35,7 @@ struct Row {
     is_statement: bool,
     /// Whether the code ends here.
     is_end: bool,
-    /// Whether the function's prologue, which moves the parameters to their places, ends here.
+    /// Whether the prologue of the function ends here. The prologue moves the parameters to their places.
     is_prologue_end: bool,
 }
 
@@ -43,12 +43,12 @@ struct Row {
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
     files: Vec<String>,
-    /// Texts of files that are embedded in the table, by file number.
+    /// Texts of the source files that the line table contains, by file number.
     texts: Vec<(u32, String)>,
     rows: Vec<Row>,
 }
 
-/// Maximum number of rows that are read, because a damaged table can contain any number.
+/// Largest number of rows that are read, because a damaged table can claim any number.
 const ROWS: usize = 1 << 22;
 
 impl Lines {
@@ -115,7 +115,8 @@ impl Lines {
         Some(())
     }
 
-    /// Returns the source location of the instruction at address `place` of a section.
+    /// Returns the source location of the instruction at `place`, which is an offset in a section or an
+    /// address.
     pub fn at(
         &self,
         index: usize,
@@ -161,8 +162,8 @@ impl Lines {
         self.rows.iter().map(|row| (row.address, self.place(row)))
     }
 
-    /// Returns the rows by which a debugger steps: [`Lines::rows`] without rows that do not begin a
-    /// statement. Code without a line in the middle of a statement belongs to that statement.
+    /// Returns the rows at which a debugger stops when it steps: [`Lines::rows`] without the rows that do not
+    /// begin a statement. Code without a line in the middle of a statement belongs to that statement.
     pub fn statements(&self) -> impl Iterator<Item = (u64, Option<SourcePlace>)> {
         let mut last = None;
         let steps = self.rows.iter().enumerate().filter(move |(at, row)| {
@@ -182,8 +183,8 @@ impl Lines {
         self.rows.iter().filter(|row| row.is_prologue_end).map(|row| row.address)
     }
 
-    /// Returns the addresses at which statements begin. If several rows have the same address, the last row
-    /// counts.
+    /// Returns the addresses at which statements begin, with their source locations. If several rows have the
+    /// same address, the last row is used.
     pub fn rows_of_statements(&self) -> impl Iterator<Item = (u64, SourcePlace)> {
         let steps = self.rows.iter().filter(|row| row.is_statement && row.line != 0);
         steps.filter_map(|row| Some((row.address, self.place(row)?)))
@@ -196,7 +197,7 @@ impl Lines {
 
     /// Returns a cursor over the rows of one section.
     pub(crate) fn cursor(&self, index: usize, section: &Section<'_>, relocatable: bool) -> Cursor<'_> {
-        // In relocatable files, `relocated` has made the addresses of different sections distinct.
+        // In a relocatable file, `relocated` has added a different base address for each section.
         let base = if relocatable { section_base(index) } else { section.address };
         let rest = &self.rows[self.rows.partition_point(|row| row.address < base)..];
         let shift = base.wrapping_sub(section.address);
@@ -234,8 +235,8 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// Writes the source line of the instruction at `place`, if it differs from the previous one, and the
-    /// text that `beside` returns for it.
+    /// Writes as comments the source line of the instruction at `place`, if it differs from the previous
+    /// line, and the text that `beside` returns for that line.
     pub(crate) fn comment(&mut self, place: u64, beside: Option<super::Beside<'_>>, out: &mut String) {
         let Some(first) = self.rest.first() else { return };
         let address = place.wrapping_add(self.shift);
@@ -265,8 +266,8 @@ fn section_base(index: usize) -> u64 {
     (index as u64) << 40
 }
 
-/// Returns the contents of a debug section, or nothing if there is no such section. In a relocatable file,
-/// applies the relocations as if each code section were loaded at the address that `base` returns.
+/// Returns the contents of a debug section; empty if there is no such section. In a relocatable file, applies
+/// the relocations as if each section of code were loaded at the address that `base` returns for it.
 pub fn relocated<'data>(
     object: &CodeObject<'data>,
     name: &str,
@@ -299,8 +300,8 @@ pub fn relocated<'data>(
     Cow::Owned(bytes)
 }
 
-/// Returns the size in bytes of the field that a relocation of a debug section changes. Such sections only
-/// have relocations with absolute addresses.
+/// Returns the size in bytes of the field that a relocation in a debug section changes; `None` for relocation
+/// types that do not store an address, which debug sections do not have.
 fn absolute_size(kind: u32) -> Option<usize> {
     match kind {
         // R_AMDGPU_ABS32_LO, R_AMDGPU_ABS32.

@@ -1,5 +1,5 @@
-//! Places in a section where the text needs more than contents: beginnings and ends of symbols, and
-//! relocations.
+//! Offsets in a section at which the assembly text needs more than the section's contents: where symbols
+//! begin and end, and where relocations apply.
 
 use crate::elf::{CodeObject, Relocation, Symbol};
 use std::cmp::Ordering;
@@ -15,14 +15,16 @@ pub enum Mark {
     Said,
 }
 
-/// Marks of a section, sorted by place. At the same place, ends precede beginnings.
+/// The beginnings and ends of symbols in a section, sorted by offset. At the same offset, ends precede
+/// beginnings.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
     marks: Vec<(u64, Mark)>,
     next: usize,
 }
 
-/// Returns whether a symbol names a place. Section and file symbols do not.
+/// Returns whether a symbol denotes an offset in a section, so that a label can define it. Symbols for
+/// sections and files do not.
 pub fn names_a_place(symbol: &Symbol<'_>) -> bool {
     const SECTION: u8 = 3;
     const FILE: u8 = 4;
@@ -30,7 +32,8 @@ pub fn names_a_place(symbol: &Symbol<'_>) -> bool {
 }
 
 impl Marks {
-    /// Collects the marks of section `index`, by offset. Symbols outside the section are ignored.
+    /// Collects the beginnings and ends of symbols in section `index`. Symbols outside the section are
+    /// ignored.
     pub fn of(object: &CodeObject<'_>, index: usize) -> Marks {
         let section = &object.sections[index];
         let base = if object.header.is_relocatable() { 0 } else { section.address };
@@ -112,7 +115,8 @@ fn order(a: Mark, b: Mark) -> Ordering {
     key(a).cmp(&key(b))
 }
 
-/// Relocations of a section, sorted by offset, each with the index of its symbol table's section.
+/// Relocations of a section, sorted by offset. Each has the index of the symbol table that its symbol number
+/// refers to.
 #[derive(Clone, Debug, Default)]
 pub struct Relocations {
     records: Vec<(u64, Relocation, usize)>,

@@ -38,7 +38,7 @@ use std::fmt::{self, Write};
 /// Options for printing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Processor for which the code is decoded, overriding the header.
+    /// Processor for which the code is decoded. If given, it takes precedence over the file header.
     pub target: Option<&'static Target>,
     /// Wave size of code that no kernel descriptor covers (GFX10). The default is the wave size of the first
     /// kernel, or 32.
@@ -128,10 +128,11 @@ impl<'data> Listing<'_, 'data> {
     fn write(&self, processor: &str, out: &mut String) -> fmt::Result {
         self.prologue(processor, out)?;
         let mut left_out = Vec::new();
-        // Sections of a valid file do not overlap. The budget prevents a damaged file from producing a huge
-        // text.
+        // Sections of a valid file do not overlap, so together they are not larger than the file. This limit
+        // prevents that a damaged file produces a huge text.
         let mut budget = self.object.file_size;
-        // Code comes first because the symbol of a descriptor gets its binding from the symbol of its kernel.
+        // Code is written first, because the symbol of a kernel descriptor takes its binding from the symbol
+        // of the kernel.
         let (mut shown, mut begins) = (Vec::new(), Vec::new());
         for (index, section) in self.object.sections.iter().enumerate().skip(1) {
             match self.is_shown(section) {

@@ -45,7 +45,8 @@ impl Listing<'_, '_> {
         Ok(())
     }
 
-    /// Returns whether directives produce exactly the notes of the file.
+    /// Returns whether an assembler would produce exactly the notes of the file from directives. Otherwise
+    /// the notes are written as bytes.
     fn has_expressible_notes(&self) -> bool {
         let is_v2 = self.identity.version == Some(2);
         let sections = self.object.sections.iter().filter(|section| section.kind == SHT_NOTE.0);

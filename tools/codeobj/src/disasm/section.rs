@@ -9,7 +9,7 @@ use std::fmt::{self, Write};
 const SHN_ABS: u16 = 0xfff1;
 const SHN_COMMON: u16 = 0xfff2;
 
-/// Sections whose flags no directive can change, because assemblers predefine them.
+/// Names of sections that assemblers predefine, with their flags. No directive can change these flags.
 const FLAGS: [(&str, &str); 7] = [
     (".rodata", "a"),
     (".eh_frame", "a"),
@@ -37,7 +37,7 @@ impl Listing<'_, '_> {
             name => {
                 out.push_str("\t.section ");
                 expr::name(name, out);
-                // Assemblers do not accept a mergeable section without an entry size.
+                // A mergeable section needs an entry size; assemblers do not accept the flag without one.
                 let merges = section.entry_size > 0;
                 let said = |c: &char| match c {
                     'M' => merges,
@@ -76,8 +76,8 @@ impl Listing<'_, '_> {
         }
     }
 
-    /// Writes the marks up to `place`. A mark before `place` is inside something that cannot be divided, so
-    /// its symbol is defined by an expression.
+    /// Writes the beginnings and ends of symbols up to offset `place`. A mark at a smaller offset is inside
+    /// an instruction or field that cannot be divided, so its symbol is defined by an expression.
     pub(super) fn marks(&self, index: usize, marks: &mut Marks, place: u64, out: &mut String) -> fmt::Result {
         while let Some((at, mark)) = marks.take(place) {
             let (Mark::Start(number) | Mark::End(number)) = mark else { continue };
@@ -131,7 +131,8 @@ impl Listing<'_, '_> {
             self.names.section(index, out)?;
             writeln!(out, "+{at:#x}")?;
         }
-        // If a symbol ends outside its section, there is no mark for its end, so its size is written here.
+        // If a symbol ends outside its section, the section has no mark for the end of the symbol. So the
+        // size of the symbol is written here.
         let section = &self.object.sections[index];
         if symbol.size > 0 && at.checked_add(symbol.size).is_none_or(|end| end > section.size) {
             self.size(symbol, out)?;

@@ -28,16 +28,16 @@ pub fn for_kernel(target: &'static Target, wave32: bool) -> &'static Target {
     target.with_wave_size(if wave32 { 32 } else { 64 }).unwrap_or(target)
 }
 
-/// Positions of the code of kernels whose wave size is not that of the file.
+/// Ranges of the code of kernels whose wave size differs from the size for which the file is read.
 pub struct Waves {
-    /// Ranges: section, offset of the first byte, offset of the byte after the last. Sorted.
+    /// The ranges, sorted: section, offset of the first byte, offset of the byte after the last byte.
     ranges: Vec<(usize, u64, u64)>,
     /// Processor with the other wave size.
     pub target: &'static Target,
 }
 
 impl Waves {
-    /// Finds the kernels of the other wave size in a file that is read for `target`.
+    /// Finds the kernels whose wave size differs from that of `target`.
     pub fn of(object: &CodeObject<'_>, target: &'static Target) -> Waves {
         let file_is_wave32 = target.wave_size == 32;
         let others: Vec<&str> = object

@@ -11,7 +11,8 @@ use isa::Target;
 use object::elf::SHT_NOTE;
 use std::fmt::Write;
 
-/// Returns the report. `target`: processor for which the code is read, overriding the header.
+/// Returns the report as text. `target` is the processor for which the code is read; if given, it takes
+/// precedence over the header.
 pub fn text(object: &CodeObject<'_>, name: &str, target: Option<&'static Target>) -> String {
     let identity = Identity::of_object(object);
     let target = target.or(identity.target);
@@ -252,7 +253,7 @@ fn kernel_descriptor(
     Ok(())
 }
 
-/// Writes the header before a kernel's code in code objects V2.
+/// Writes the fields of the header that precedes a kernel's code in code objects V2.
 fn kernel_header(object: &CodeObject<'_>, header: &KernelCode<'_>, out: &mut String) -> Done {
     let section = object.sections.get(header.section).map_or("", |section| section.name);
     writeln!(out, "\nKernel {}", header.kernel)?;

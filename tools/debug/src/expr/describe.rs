@@ -1,4 +1,4 @@
-//! Declarations of types, written in the syntax of the language.
+//! Writes declarations of types in the syntax of the program's language.
 
 use super::Language;
 use super::types::{Ty, Types, View};
@@ -6,8 +6,8 @@ use crate::format::{Field, fields};
 use dwarf::{DebugInfo, Die};
 
 impl Types<'_> {
-    /// Returns the declaration of a type. A struct or enumeration is written with all its members, also as
-    /// the target of a pointer.
+    /// Returns the declaration of a type as text. A struct or enumeration is written with all its members,
+    /// also if `ty` is a pointer to it.
     pub(crate) fn described(self, ty: &Ty) -> String {
         match self.view(ty) {
             View::Struct(die) => self.structure(die, ty),
@@ -22,14 +22,14 @@ impl Types<'_> {
             }
             View::Pointer { to, .. } if matches!(self.view(&to), View::Struct(_)) => {
                 let (pointer, name, whole) = (self.name(ty), self.name(&to), self.described(&to));
-                // kernc writes `*global P`, with the target at the end; C writes `P *`.
+                // In kernc's syntax the target comes last (`*global P`), in C's syntax first (`P *`).
                 match pointer.strip_suffix(&name) {
                     Some(before) => format!("{before}{whole}"),
                     None => pointer.replacen(&name, &whole, 1),
                 }
             }
             View::Number(scalar) => match ty {
-                // A `typedef` of C is replaced by the type for which it stands.
+                // A `typedef` name of C is replaced by the type that it stands for.
                 Ty::Die(die) if self.language == Language::C => self.base_name(*die),
                 _ => scalar.name(self.language),
             },

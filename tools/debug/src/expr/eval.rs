@@ -1,4 +1,4 @@
-//! Evaluates expressions for a stopped wave; without a wave, computes their types.
+//! Evaluates expressions for a stopped wave. Without a wave, it only computes the types of expressions.
 
 use super::lex::Literal;
 use super::near::hint;
@@ -31,17 +31,18 @@ pub(crate) struct Evaluator<'a> {
     pub at: Option<&'a Stopped<'a>>,
     /// Lane for which expressions are evaluated.
     pub lane: u32,
-    /// Whether literals have no values either, so that nothing but types is computed.
+    /// Whether literals are treated as having no values, so that only types are computed.
     only_types: bool,
 }
 
 impl<'a> Evaluator<'a> {
-    /// Creates an evaluator for a lane of a stopped wave. `level` as in [`Scope::new`].
+    /// Creates an evaluator for a lane of a stopped wave. `level` selects an inlined function as in
+    /// [`Scope::new`].
     pub(crate) fn new(at: &'a Stopped<'a>, program: &'a Program, lane: u32, level: usize) -> Evaluator<'a> {
         Evaluator { at: Some(at), lane, ..Evaluator::of_types(program, at.address(), level) }
     }
 
-    /// Creates an evaluator that computes only types, at an address of the file.
+    /// Creates an evaluator that computes only types, for the scope at an address of the object file.
     pub(crate) fn of_types(program: &'a Program, address: u64, level: usize) -> Evaluator<'a> {
         let scope = program.scope(address, level);
         let types = Types { info: program.info.as_ref(), language: program.language(address) };
@@ -57,7 +58,7 @@ impl<'a> Evaluator<'a> {
         self.types.language
     }
 
-    /// Returns whether a name is that of a type and not that of a variable.
+    /// Returns whether a name denotes a type and not a variable.
     fn is_type(&self, name: &str) -> bool {
         let is_variable = || self.scope.as_ref().is_some_and(|scope| scope.variable(name).is_some());
         (parse::is_word(name) || self.types.has(name)) && !is_variable()
@@ -84,7 +85,7 @@ impl<'a> Evaluator<'a> {
         self.eval(&self.parse(text)?)
     }
 
-    /// Checks a condition without a wave.
+    /// Checks, without a stopped wave, whether a breakpoint's condition can be evaluated.
     ///
     /// # Errors
     /// The text is no expression, uses an unknown name, or has a value that is neither true nor false.
@@ -127,8 +128,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Returns the size of a type in bytes as a number: in C a `size_t`, in kernc a literal, which combines
-    /// with all integer types.
+    /// Returns the size of a type in bytes as a number. In C the number is a `size_t`; in kernc it is a
+    /// literal, which can be combined with all integer types.
     fn size_of(&self, ty: &Ty) -> Result<Value, Problem> {
         if matches!(self.types.view(ty), View::Code | View::Unknown) {
             return Err(format!("the size of {} is not known", self.types.name(ty)));
@@ -177,7 +178,7 @@ impl<'a> Evaluator<'a> {
         Ok(Value::number(Operand::new(scalar, truth)))
     }
 
-    /// Returns whether a value counts as true; `None` if only its type is known.
+    /// Returns whether a value is regarded as true in a condition; `None` if only its type is known.
     fn truth(&self, value: &Value) -> Result<Option<bool>, Problem> {
         match self.types.view(&value.ty) {
             View::Number(_) | View::Enum(..) => Ok(self.number(value)?.truth()),
@@ -276,8 +277,8 @@ impl<'a> Evaluator<'a> {
         Ok(Value::new(Ty::Pointer(Box::new(to), AddressSpace::GENERIC), content))
     }
 
-    /// Returns the address to which a value refers: the target of a pointer, the place of an array, or a
-    /// number taken as a flat address.
+    /// Returns the address that a value refers to: the target of a pointer, the address of an array, or a
+    /// number used as a flat address.
     pub(crate) fn target(&self, value: &Value) -> Result<(AddressSpace, u64), Problem> {
         let value = self.decayed(value);
         let space = match self.types.view(&value.ty) {
@@ -295,7 +296,8 @@ impl<'a> Evaluator<'a> {
     fn cast(&self, value: &Value, text: &TypeText) -> Result<Value, Problem> {
         let ty = self.types.named(text)?;
         let mut value = self.decayed(value);
-        // A cast to a pointer of 8 bytes needs a flat address, which says into which memory it points.
+        // A cast to a pointer of 8 bytes needs a flat address, because such a pointer may refer to any
+        // memory.
         if matches!(self.types.view(&ty), View::Pointer { bytes: 8, .. }) {
             value = self.flat(&value)?;
         }
@@ -368,7 +370,8 @@ impl<'a> Evaluator<'a> {
         Ok(Value { location: Some(location), ..Value::new(ty, Some(content)) })
     }
 
-    /// Returns bytes that were read from memory, together with the bits that no instruction has written.
+    /// Returns bytes that were read from memory, together with a mask of the bits that no instruction has
+    /// written.
     pub(crate) fn content(&self, space: AddressSpace, address: u64, bytes: Vec<u8>) -> Content {
         let undefined = self.at.and_then(|at| {
             let location = Location::memory(space, address).ok()?;
@@ -479,8 +482,8 @@ impl<'a> Evaluator<'a> {
         Ok(Value { location, registers, ..Value::new(ty, Some(content)) })
     }
 
-    /// Returns the text of a value, with numbers in the format `letter`; without `letter`, in the format of
-    /// their types.
+    /// Returns the text of a value. Numbers are written in the format `letter`, or without `letter` in the
+    /// usual format of their types.
     pub(crate) fn text(&self, value: &Value, letter: Option<Letter>) -> String {
         let base = self.at.map_or(0, Stopped::base);
         let writer = Writer { types: self.types, program: self.program, base, letter };
@@ -535,15 +538,15 @@ fn moved(pointer: &Value, address: Operand, bytes: Option<i128>) -> Value {
     Value { ty: pointer.ty.clone(), ..Value::number(Operand::new(address.scalar, sum)) }
 }
 
-/// Returns the index of a vector component: `x`, `w`, `s0`, `sf`.
+/// Returns the index that the name of a single vector component stands for: `x`, `w`, `s0`, `sf`.
 fn component(name: &str) -> Option<u64> {
     let letter = ["x", "y", "z", "w"].iter().position(|one| *one == name);
     let digit = || name.strip_prefix(['s', 'S']).filter(|digit| digit.len() == 1);
     letter.map(|at| at as u64).or_else(|| u64::from_str_radix(digit()?, 16).ok())
 }
 
-/// Returns the indices of several components of a vector with `count` components: `xy`, `s0f`; in OpenCL also
-/// `lo`, `hi`, `even`, `odd`.
+/// Returns the indices that a name of several vector components stands for, in a vector with `count`
+/// components: `xy`, `s0f`; in OpenCL also `lo`, `hi`, `even`, `odd`.
 fn swizzle(name: &str, count: u64, language: Language) -> Option<Vec<u64>> {
     let whole = count.next_power_of_two();
     let half: Option<Vec<u64>> = match (name, language) {
@@ -565,15 +568,16 @@ fn swizzle(name: &str, count: u64, language: Language) -> Option<Vec<u64>> {
     chosen.filter(|chosen| [2, 3, 4, 8, 16].contains(&chosen.len()) && chosen.iter().all(|&at| at < count))
 }
 
-/// Returns the mask of the bits at a location that no instruction has written; `None` if the location cannot
-/// be split into parts.
+/// Returns the mask of the bits at a location that no instruction has written. Returns `None` if the location
+/// cannot be split into parts in registers and memory.
 fn undefined(location: &Location, bytes: usize, frame: &Frame<'_>) -> Option<Vec<u8>> {
     let mut mask = vec![0; bytes];
     let mut at = 0;
     for Part { location, bits } in location.parts(8 * bytes as u128).ok()? {
         let (from, count) = (at / 8, bits as usize / 8);
         at += bits as usize;
-        // A part that is not whole bytes, or is neither in a register nor in memory, counts as defined.
+        // Written bits are tracked only for whole bytes in registers and memory. Any other part of the value
+        // is treated as written.
         let is_kept = matches!(location.storage, Storage::Register(_) | Storage::Memory(_));
         if !is_kept || location.bit % 8 != 0 || from * 8 + count * 8 != at {
             continue;

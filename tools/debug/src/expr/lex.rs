@@ -33,20 +33,20 @@ impl std::fmt::Display for Token {
     }
 }
 
-/// Longer signs come before their prefixes, because the first match is taken.
+/// Operators and other signs. A longer sign comes before its prefixes, because the first match is taken.
 const SIGNS: [&str; 32] = [
     "<<=", ">>=", "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=", "/=", "%=", "&=",
     "|=", "^=", "=", "<", ">", "[", "]", "(", ")", ".", "*", "&", "!", "-", "+",
 ];
 const MORE: [&str; 7] = ["~", "/", "%", "^", "|", ",", ";"];
 
-/// Largest number of tokens of an expression, which also bounds the depth of nesting.
+/// Limit on the number of tokens of an expression. It also limits the depth of nesting.
 const MOST: usize = 256;
 
 /// Splits an expression into tokens.
 ///
 /// # Errors
-/// Some text is not a token, or there are too many tokens.
+/// A part of the text is not a token, or there are too many tokens.
 pub(crate) fn tokens(text: &str, language: Language) -> Result<Vec<Token>, Problem> {
     let mut all: Vec<Token> = Vec::new();
     let mut rest = text.trim_start();
@@ -87,7 +87,7 @@ fn named(word: &str) -> Token {
     }
 }
 
-/// Returns the length in bytes of the word at the beginning of the text.
+/// Returns the length in bytes of the name or keyword at the beginning of the text.
 fn word(text: &str) -> usize {
     text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())
 }
@@ -186,8 +186,8 @@ fn number(text: &str, language: Language) -> Result<(Token, usize), Problem> {
     Ok((Token::Literal(Literal::Int(value, scalar)), length))
 }
 
-/// Returns C's unsigned type for a number that is not decimal and does not fit the signed type of the same
-/// width (C11, 6.4.4.1).
+/// Returns the unsigned type of C for a hexadecimal, octal or binary number that does not fit the signed type
+/// of the same width (C11, 6.4.4.1).
 fn unsigned(value: u64, radix: u32) -> Option<Scalar> {
     let bytes = match (radix, value) {
         (10, _) => return None,
@@ -198,8 +198,8 @@ fn unsigned(value: u64, radix: u32) -> Option<Scalar> {
     Scalar::of(Kind::Unsigned, bytes)
 }
 
-/// Returns the type of a suffix of C or kernc: `Some(None)` for an empty suffix, `None` for an unknown
-/// suffix.
+/// Returns the number type that a suffix in C or kernc stands for: `Some(None)` for an empty suffix, `None`
+/// for an unknown suffix.
 fn suffix_of(suffix: &str) -> Option<Option<Scalar>> {
     let lower = suffix.to_ascii_lowercase();
     let (kind, bytes) = match lower.as_str() {

@@ -2,8 +2,8 @@
 //! widths and signs.
 //!
 //! Unsigned integers wrap around. What C leaves undefined is an error: signed results that do not fit,
-//! divisors of 0, and shifts by the width of the type or more. An operand without a value has only a type,
-//! and so has the result. This allows expressions to be checked before a wave stops.
+//! divisors of 0, and shifts by the width of the type or more. If only the type of an operand is known, only
+//! the type of the result is computed. This allows expressions to be checked before a wave stops.
 
 use super::parse::Binary;
 use super::{Language, Problem};
@@ -31,7 +31,7 @@ impl Scalar {
     pub(crate) const BOOL: Scalar = Scalar { kind: Kind::Bool, bytes: 1 };
     pub(crate) const DOUBLE: Scalar = Scalar { kind: Kind::Float, bytes: 8 };
 
-    /// Returns the type of a kind with this size; `None` if there is no such type.
+    /// Returns the number type of this kind and size; `None` if there is no such type.
     pub(crate) fn of(kind: Kind, bytes: usize) -> Option<Scalar> {
         let is_there = match kind {
             Kind::Float => matches!(bytes, 2 | 4 | 8),
@@ -203,7 +203,7 @@ impl Operand {
         Operand::new(scalar, self.number)
     }
 
-    /// Returns whether the number is not 0; `None` if only the type is known.
+    /// Returns whether the number is regarded as true, that is, not 0; `None` if only the type is known.
     pub(crate) fn truth(self) -> Option<bool> {
         self.number.map(|number| !number.is_zero())
     }
@@ -217,7 +217,7 @@ impl Operand {
     }
 }
 
-/// Applies C's integer promotion: narrower integers and truth values become `int`.
+/// Applies C's integer promotion: integers narrower than `int` and truth values become `int`.
 fn promoted(scalar: Scalar) -> Scalar {
     if scalar.is_float() || scalar.bytes >= 4 { scalar } else { Scalar::INT }
 }
@@ -282,9 +282,9 @@ pub(crate) fn binary(
     fits(scalar, number, language)
 }
 
-/// Computes with doubles. Sums, products and quotients of narrower floats that are rounded to the narrow type
-/// afterwards are equal to results with a single rounding, because a double has more than twice the digits.
-/// Remainders are exact.
+/// Computes with 64-bit floats, for operands of any float type. The caller rounds the result to the operands'
+/// type. For sums, products and quotients of narrower floats, rounding twice gives the same result as
+/// rounding once, because a double has more than twice the digits. Remainders are exact.
 fn of_floats(op: Binary, a: f64, b: f64) -> f64 {
     match op {
         Binary::Add => a + b,
@@ -313,7 +313,8 @@ fn of_integers(op: Binary, a: i128, b: i128) -> Result<i128, Problem> {
     })
 }
 
-/// Converts a result to its type: unsigned results wrap around, signed results have to fit.
+/// Converts a result to its type: an unsigned result wraps around; a signed result that does not fit is an
+/// error.
 fn fits(scalar: Scalar, number: Option<i128>, language: Language) -> Result<Operand, Problem> {
     let (least, most) = scalar.range();
     match number {
@@ -363,7 +364,8 @@ pub(crate) fn complement(operand: Operand, language: Language) -> Result<Operand
     Ok(Operand::new(scalar, number))
 }
 
-/// Applies `!`: whether a number is 0. In kernc, `!` of an integer is the bitwise complement.
+/// Applies the operator `!`, which tests whether a number is 0. In kernc, `!` of an integer is the bitwise
+/// complement.
 pub(crate) fn not(operand: Operand, language: Language) -> Result<Operand, Problem> {
     match (language, operand.scalar.kind) {
         (Language::Kernc, Kind::Signed | Kind::Unsigned) => complement(operand, language),

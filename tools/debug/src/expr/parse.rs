@@ -30,7 +30,7 @@ pub(crate) enum Binary {
     Either,
 }
 
-/// Operators with their signs and their precedences in kernc and in C; a higher number binds tighter.
+/// Binary operators: sign, operator, precedence in kernc, precedence in C. A higher number binds tighter.
 const OPERATORS: [(&str, Binary, u8, u8); 18] = [
     ("||", Binary::Either, 1, 1),
     ("&&", Binary::Both, 2, 2),
@@ -52,7 +52,8 @@ const OPERATORS: [(&str, Binary, u8, u8); 18] = [
     ("%", Binary::Rem, 9, 10),
 ];
 
-/// Decides whether a comparison holds for an order of two numbers; the order is `None` if a number is NaN.
+/// Function that says whether a comparison is true for two numbers in a given order. The order is `None` if
+/// one of the numbers is NaN.
 pub(crate) type Holds = fn(Option<Ordering>) -> bool;
 
 impl Binary {
@@ -61,7 +62,7 @@ impl Binary {
         OPERATORS.iter().find(|row| row.1 == self).map_or("", |row| row.0)
     }
 
-    /// Returns the predicate of a comparison; `None` for other operators.
+    /// Returns the function that decides a comparison operator; `None` for other operators.
     pub(crate) fn comparison(self) -> Option<Holds> {
         Some(match self {
             Binary::Eq => |order| order == Some(Ordering::Equal),
@@ -122,7 +123,7 @@ pub(crate) enum Expr {
     SizeOfType(TypeText),
 }
 
-/// Words of C and kernc that name the address space of a pointer's target.
+/// Keywords of C, OpenCL and kernc that name the address space that a pointer points to.
 const SPACES: [(&str, AddressSpace); 10] = [
     ("global", AddressSpace::GLOBAL),
     ("__global", AddressSpace::GLOBAL),
@@ -209,7 +210,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Returns the error for a missing operand: it names the token in its place, or the token before the end.
+    /// Returns the error for a missing operand. The message names the token found in its place, or the last
+    /// token if the expression ends there.
     fn no_operand(&self) -> Problem {
         let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
         match (before, self.tokens.get(self.at)) {
@@ -340,8 +342,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses a type: `f32`, `*global u32`, `unsigned int`, `struct S *`, `global float *`. Without
-    /// `takes_stars`, a `*` after the name is an operator, as in `x as f32 * 2`.
+    /// Parses the name of a type: `f32`, `*global u32`, `unsigned int`, `struct S *`, `global float *`.
+    /// Without `takes_stars`, a `*` after the name is an operator, as in `x as f32 * 2`.
     fn ty(&mut self, takes_stars: bool) -> Result<TypeText, Problem> {
         let mut pointers = Vec::new();
         while self.takes("*") {
@@ -376,7 +378,8 @@ impl<'a> Parser<'a> {
         Ok(TypeText { name: words.join(" "), pointers })
     }
 
-    /// Skips qualifiers and words for address spaces before a type. Returns the last address space.
+    /// Skips qualifiers and words for address spaces in front of a type. Returns the last address space, if
+    /// there is one.
     fn space(&mut self) -> Option<AddressSpace> {
         let mut space = None;
         while let Some(Token::Name(name)) = self.tokens.get(self.at) {
@@ -391,7 +394,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Returns whether a word is part of a type in each program, whatever types the program declares.
+/// Returns whether a word belongs to the name of a built-in type, which exists without a declaration in the
+/// program.
 pub(crate) fn is_word(name: &str) -> bool {
     QUALIFIERS.contains(&name) || WORDS.contains(&name) || SPACES.iter().any(|row| row.0 == name)
 }

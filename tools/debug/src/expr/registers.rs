@@ -15,9 +15,9 @@ enum Named {
     Pc,
     Scc,
     Mode,
-    /// First and last of special scalar registers, by their operand codes.
+    /// A scalar register with a name of its own, such as `$vcc`: operand codes of its first and last dword.
     Scalars(u16, u16),
-    /// Bank (`s`, `v` or `a`), and the numbers of the first and last register.
+    /// A range of registers: bank (`s`, `v` or `a`), and numbers of the first and last register.
     Bank(char, u16, u16),
 }
 
@@ -44,7 +44,8 @@ fn parse(name: &str) -> Option<Named> {
     })
 }
 
-/// Returns the value of registers for a lane of a wave; without a wave, only the type.
+/// Returns the value that the named registers have for a lane of a wave; without a wave, only the value's
+/// type.
 ///
 /// # Errors
 /// There is no such register.

@@ -13,8 +13,8 @@ pub struct Shown {
     pub parts: Parts,
     /// Where the value is in memory, if it is in memory.
     pub spot: Option<Spot>,
-    /// The waits, such as `vmcnt(0)`, after which the value is available; `None` unless an outstanding memory
-    /// operation has yet to write its registers.
+    /// Set if an outstanding memory operation has yet to write the registers of the value: the waits, such as
+    /// `vmcnt(0)`, after which the value is available.
     pub pending: Option<String>,
 }
 
@@ -50,8 +50,8 @@ impl Parts {
         }
     }
 
-    /// Returns the names and expressions of `count` parts, starting at part `from`. `text` is the expression
-    /// of the whole value.
+    /// Returns the names and expressions of `count` parts (elements or members) of a value, starting at part
+    /// `from`. `text` is the expression of the whole value.
     pub fn within<'a>(
         &'a self,
         text: &'a str,

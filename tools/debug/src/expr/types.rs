@@ -1,4 +1,4 @@
-//! Types of values: types of the debug information, and types that expressions create.
+//! Types of values: types from the debug information, and types that only expressions have.
 
 use super::number::{Kind, Scalar};
 use super::parse::TypeText;
@@ -9,18 +9,18 @@ use dwarf::{AddressSpace, Content, DebugInfo, Die};
 /// The type of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Ty {
-    /// A type of the debug information, by the offset of its entry.
+    /// A type from the debug information, identified by the offset of its debug information entry.
     Die(u64),
-    /// An array of several dimensions without its outermost dimensions: the entry of the array, and the
-    /// number of dimensions that are removed.
+    /// Type of an element of an array of several dimensions, such as `a[1]` for `int a[2][3]`: the debug
+    /// information entry of the array, and the number of outermost dimensions that are removed.
     Rows(u64, usize),
     /// A number.
     Scalar(Scalar),
-    /// Raw bits of registers: this number of bytes, taken as an unsigned number.
+    /// Type of raw register contents: an unsigned number of this many bytes.
     Bits(usize),
     /// A pointer to a type, in an address space.
     Pointer(Box<Ty>, AddressSpace),
-    /// A vector with this number of elements, which a swizzle has created.
+    /// Type of a swizzle of a vector: a vector with this number of elements.
     Vector(Box<Ty>, u64),
     /// Code without a known type.
     Code,
@@ -47,7 +47,8 @@ pub(crate) enum View<'a> {
     Unknown,
 }
 
-/// Names of number types in C, OpenCL and kernc; an object describes only those that it uses.
+/// Names of number types in C, OpenCL and kernc. They are listed here because an object's debug information
+/// describes only the types that the program uses.
 const NUMBERS: [(&str, Kind, u8); 40] = [
     ("bool", Kind::Bool, 1),
     ("_Bool", Kind::Bool, 1),
@@ -130,7 +131,7 @@ impl<'a> Types<'a> {
         match shape(info, die) {
             Shape::Base { die, bytes } => scalar_of(die, bytes).map_or(View::Unknown, View::Number),
             Shape::Pointer { to, space, bytes } => {
-                // The target of a pointer without a target type (`void *`) is taken as bytes.
+                // A pointer without a target type (`void *`) is treated as a pointer to bytes.
                 let byte = Ty::Scalar(Scalar { kind: Kind::Unsigned, bytes: 1 });
                 View::Pointer { to: to.map_or(byte, Ty::Die), space, bytes }
             }
@@ -213,7 +214,7 @@ impl<'a> Types<'a> {
         children.filter_map(enumerator).collect()
     }
 
-    /// Returns the enumeration that contains a name, and the number of the name.
+    /// Returns the enumeration type that has an enumerator with this name, and the enumerator's number.
     pub(crate) fn enumerated(self, name: &str) -> Option<(Ty, i128)> {
         let info = self.info?;
         let mut all = info.entries.iter().filter(|die| die.tag == "DW_TAG_enumeration_type");
@@ -234,10 +235,7 @@ impl<'a> Types<'a> {
         self.info?.entries.iter().find(is_it).map(|die| Ty::Die(die.offset))
     }
 
-    /// Returns the type that the user has written.
-    ///
-    /// # Errors
-    /// No type has that name.
+    /// Returns the type that the user has typed (`text`).  # Errors There is no type with that name.
     pub(crate) fn named(self, text: &TypeText) -> Result<Ty, Problem> {
         let number = || {
             let row = NUMBERS.iter().find(|row| row.0 == text.name)?;
@@ -254,7 +252,8 @@ impl<'a> Types<'a> {
     }
 }
 
-/// Returns the structure of an array of several dimensions without its `taken` outermost dimensions.
+/// Returns the structure of an array of several dimensions after the `taken` outermost dimensions have been
+/// removed.
 fn rows(info: &DebugInfo, die: u64, taken: usize) -> View<'_> {
     let of = |array| {
         let (counts, of) = (counts(info, array), crate::variables::type_of(array)?);

@@ -10,7 +10,7 @@ use crate::waves::Who;
 use dwarf::{AddressSpace, Location};
 use isa::Reg;
 
-/// Message for a computation with a value that has undefined bits.
+/// Error message for a computation whose operand has bits that no instruction has written.
 pub(crate) const UNDEFINED: &str = "a value is undefined: nothing has written it";
 
 /// The bytes of a value.
@@ -19,7 +19,7 @@ pub(crate) struct Content {
     pub bytes: Vec<u8>,
     /// Whether each byte has a location; `None` if all bytes have.
     pub there: Option<Vec<bool>>,
-    /// Mask of the bits that no instruction has written; `None` if there are none.
+    /// Mask of the bits of the value that no instruction has written; `None` if all bits have been written.
     pub undefined: Option<Vec<u8>>,
 }
 
@@ -59,7 +59,7 @@ impl Content {
         }
     }
 
-    /// Returns `size` bytes of the content, starting at byte `from`.
+    /// Returns a part of the content: `size` bytes, starting at byte `from`.
     pub(crate) fn part(&self, from: usize, size: usize) -> Result<Content, Problem> {
         let range = from..from.saturating_add(size);
         let bytes = self.bytes.get(range.clone()).ok_or("it is outside")?.to_vec();
@@ -73,7 +73,8 @@ impl Content {
     }
 }
 
-/// Returns `there` if some byte has no location, `None` if all bytes have one.
+/// Checks which bytes of a value have a location, given a flag for each byte. Returns `None` if all bytes
+/// have a location, and the flags if some bytes lack one.
 ///
 /// # Errors
 /// No byte has a location.

@@ -1,5 +1,5 @@
-//! Accesses to memory, scratch and LDS. Instructions access memory only through these functions, so that a
-//! watcher sees every access.
+//! Accesses to memory, scratch and LDS. The handlers of instructions access these memories only through the
+//! functions of this module, so that a watcher (strict mode, weak mode or a debugger) sees every access.
 
 use super::{Cx, Flow};
 use crate::fault::{Access, NOWHERE, OUTSIDE, Trap};
@@ -18,13 +18,14 @@ pub(crate) const SCALAR: usize = u32::MAX as usize;
 pub(crate) enum Place {
     /// An address in memory.
     Linear(u64),
-    /// An offset in the lane's private memory, which is swizzled: the same dword of consecutive lanes is
-    /// stored consecutively.
+    /// An offset in the private memory of one lane. Private memory is swizzled: dword `n` of consecutive
+    /// lanes is stored at consecutive addresses.
     Private { base: u64, offset: u32 },
-    /// An offset in LDS. On GFX6 to GFX8, M0 holds the end of LDS for the wave: reads beyond it return zero,
-    /// and writes beyond it have no effect.
+    /// A byte offset in LDS. On GFX6 to GFX8, the wave's LDS ends at the limit in M0: reads beyond the limit
+    /// return zero, and writes have no effect.
     Lds(u32),
-    /// An offset in LDS that was computed from M0, so that M0 is not also a limit.
+    /// A byte offset in LDS, for an instruction that uses M0 as a part of its address. M0 is then not a
+    /// limit.
     WholeLds(u32),
 }
 
@@ -46,7 +47,8 @@ impl Place {
         }
     }
 
-    /// Returns whether the bytes are not contiguous, because they cross a dword of private memory.
+    /// Returns whether the bytes of an access are not contiguous in the emulator's memory, because the access
+    /// crosses the end of a dword of private memory.
     fn is_split(self, bytes: u32) -> bool {
         matches!(self, Place::Private { offset, .. } if offset % 4 + bytes > 4)
     }
@@ -103,8 +105,8 @@ impl Spot<'_> {
 pub(crate) struct Common<'a> {
     /// The allocation that contains all accesses.
     pub(crate) buffer: &'a Buffer,
-    /// Whether all lanes are active, and the access of each lane begins where the access of the previous lane
-    /// ends.
+    /// Whether all lanes are active and their accesses are consecutive: each lane's access begins where the
+    /// previous lane's access ends. Such accesses have a fast path.
     pub(crate) in_step: bool,
 }
 
@@ -129,9 +131,9 @@ impl<'a> Cx<'a> {
         Some(Spot::Memory(buffer, offset))
     }
 
-    /// Returns the index of the scratch dword at an address and the bit position in it, if the address
-    /// belongs to this wave. An 8-byte access (of an atomic) must begin at a dword; its two dwords need not
-    /// be contiguous.
+    /// Returns the index of the scratch dword at an address, and the position of the addressed bits in this
+    /// dword. Returns `None` if the address is not in this wave's scratch. An 8-byte access (by an atomic)
+    /// must begin at a dword; its two dwords need not be contiguous.
     fn scratch_word(&self, address: u64, bytes: u32) -> Option<(usize, u32)> {
         let offset = address.wrapping_sub(self.wave.scratch_base);
         let word = usize::try_from(offset / 4).ok()?;
@@ -144,7 +146,8 @@ impl<'a> Cx<'a> {
         if self.target.has(Feature::LDS_NO_M0) { u32::MAX } else { self.wave.sgpr[reg::M0] }
     }
 
-    /// Returns whether the limit in M0 excludes an LDS access. Notifies the watcher in that case.
+    /// Returns whether an access to LDS is beyond the limit in M0 and therefore must not be performed.
+    /// Notifies the watcher of such an access.
     fn is_limited(
         &mut self,
         op: &Op,
@@ -165,8 +168,8 @@ impl<'a> Cx<'a> {
         Ok(true)
     }
 
-    /// Checks the alignment of an LDS access. Processors before GFX9 need accesses to be aligned to their
-    /// size.
+    /// Checks that an access to LDS is aligned as the processor requires. Before GFX9, an access must be
+    /// aligned to its own size.
     pub(crate) fn check_lds_alignment(
         &self,
         address: u32,
@@ -194,8 +197,8 @@ impl<'a> Cx<'a> {
         self.read_anything(op, place, bytes, lane)
     }
 
-    /// Notifies the watcher of the read of a dword. Returns the value that replaces the value in memory, if
-    /// any.
+    /// Notifies the watcher that an instruction reads a dword. Returns the value that the watcher wants the
+    /// instruction to read (weak mode gives older values), or `None` to use the value in memory.
     #[inline]
     fn see(&mut self, op: &Op, spot: Spot<'_>, lane: usize) -> Result<Option<u32>, Trap> {
         match &mut self.watch {
@@ -288,7 +291,8 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Returns the position of an atomic of 4 or 8 bytes, after notifying the watcher.
+    /// Notifies the watcher of an atomic of 4 or 8 bytes, and returns where its location is in the emulator's
+    /// memory.
     fn atomic_spot(&mut self, op: &Op, place: Place, bytes: u32, lane: usize) -> Result<Spot<'a>, Trap> {
         if !place.address().is_multiple_of(u64::from(bytes)) {
             return Err(place.misaligned(bytes, Access::Atomic, lane));
@@ -326,7 +330,8 @@ impl<'a> Cx<'a> {
         Ok(old)
     }
 
-    /// Records the position of an atomic, if the atomic has changed the value.
+    /// Records the address of an atomic's location if the atomic has changed the value there. Strict mode
+    /// uses it to explain deadlocks.
     fn note_change(&mut self, (space, address): (Space, u64), lane: usize, changed: bool) {
         if changed {
             self.wave.changed = Some((space, address, lane as u32));
@@ -361,7 +366,7 @@ impl<'a> Cx<'a> {
         Ok(old)
     }
 
-    /// Reads a dword for an atomic that the watcher was already notified of.
+    /// Reads a dword for an atomic without notifying the watcher, which was already notified of the atomic.
     fn read_quietly(&self, place: Place, lane: usize) -> Result<u32, Trap> {
         let spot = self.spot(place, 4, lane).ok_or_else(|| place.trap(4, Access::Atomic, lane))?;
         Ok(self.load(spot, 4))
@@ -373,8 +378,8 @@ impl<'a> Cx<'a> {
         Ok(())
     }
 
-    /// Runs an instruction that only acts on caches. Without a watcher there are no caches, so that nothing
-    /// can be stale.
+    /// Runs an instruction that invalidates or writes back a cache. Only the watcher knows of caches; without
+    /// a watcher there is no stale data, and the instruction does nothing.
     pub(crate) fn cache(&mut self, operation: CacheOp) -> Flow {
         let memory = self.memory;
         match self.watch.as_mut().map_or(Ok(()), |watch| watch.cache(memory, operation)) {
@@ -383,8 +388,8 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Returns the allocation that contains the accesses of all active lanes to `DWORDS` aligned dwords, if
-    /// there is one such allocation.
+    /// Returns the allocation in which all active lanes access `DWORDS` aligned dwords each. Returns `None`
+    /// if not all these accesses are aligned and in one allocation.
     #[inline(always)]
     pub(crate) fn common_buffer<const DWORDS: usize>(
         &self,
@@ -412,8 +417,8 @@ impl<'a> Cx<'a> {
         (!bad).then_some(Common { buffer, in_step })
     }
 
-    /// Returns whether all active lanes access bytes inside of LDS, up to `end` bytes after their addresses,
-    /// and the addresses are aligned to `align`. From GFX9 on, dword alignment suffices.
+    /// Returns whether the accesses of all active lanes, up to `end` bytes after the lanes' addresses, are in
+    /// LDS and the addresses are aligned to `align` bytes. From GFX9 on, dword alignment is enough.
     #[inline(always)]
     pub(crate) fn all_in_lds(&self, addresses: &[u32; 64], exec: u64, end: u32, align: u32) -> bool {
         let bytes = self.lds_bytes.min(self.lds_limit());
@@ -429,8 +434,8 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Returns whether dword reads inside of LDS may proceed without notifying the watcher of each: there is
-    /// no watcher, or it has accepted all of them at once.
+    /// Returns whether reads of dwords in LDS may take the fast path, which does not notify the watcher of
+    /// each read. This is so if there is no watcher, or if the watcher accepts all the reads at once.
     #[inline(always)]
     pub(crate) fn reads_lds_at_once(
         &mut self,

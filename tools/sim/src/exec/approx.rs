@@ -1,7 +1,8 @@
-//! Reciprocals, roots, exponentials, logarithms and sines, which the hardware approximates.
+//! Functions that the hardware approximates: reciprocals, roots, exponentials, logarithms and sines.
 //!
-//! They are computed in double precision and rounded once to nearest, regardless of MODE. The hardware's
-//! results are within the error bounds that [`crate::fidelity`] states.
+//! The emulator computes these functions in double precision and rounds the result once to nearest, whatever
+//! rounding mode MODE selects. The error of the hardware's results is within the bounds that
+//! [`crate::fidelity`] states.
 
 use super::real::Real;
 use super::valu::Format;
@@ -21,8 +22,9 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     }
 }
 
-/// Computes an approximated function. A NaN argument is quieted and returned; an argument outside of the
-/// domain gives a negative NaN (CLRX, "GcnInstrsVop1", from experiments).
+/// Computes an approximated function of one argument. If the argument is a NaN, the result is the same NaN,
+/// made quiet. If the function is not defined for the argument, the result is a negative NaN (CLRX,
+/// "GcnInstrsVop1", from experiments).
 #[inline(always)]
 fn approximate<T: Real>(cx: &mut Cx<'_>, op: &Op, f: impl Fn(f64) -> f64) -> Flow {
     let saturate = T::FORMAT == Format::F16 && cx.round::<T>().saturate;
@@ -113,9 +115,9 @@ const TWO_OVER_PI: [u64; 19] = [
 /// Number of bits in the hardware's table.
 const TABLE_BITS: u32 = 1201;
 
-/// Returns 53 bits of 2/pi, for the reduction of large angles. `segment` counts units of 53 bits. For a large
-/// angle, the first bits are skipped, because they would contribute only whole turns (Vega ISA,
-/// V_TRIG_PREOP_F64).
+/// Returns a part of 2/pi, 53 bits long, which programs use to reduce large angles. `segment` selects the
+/// part, in units of 53 bits. If the angle is large, further leading bits of 2/pi are skipped, because they
+/// would only add whole turns (Vega ISA, V_TRIG_PREOP_F64).
 fn trig_preop(angle: f64, segment: u32) -> f64 {
     let exponent = Ieee::exponent(angle);
     let skipped = if exponent > 1077 { (exponent - 1077) as u32 } else { 0 };

@@ -1,8 +1,8 @@
-//! Read-modify-write operations of LDS, flat, buffer and scalar instructions.
+//! Read-modify-write operations of atomic instructions, for LDS, flat, buffer and scalar instructions.
 
 use half::f16;
 
-/// The operation of an atomic instruction on its memory location.
+/// What an atomic instruction does with the value at its memory location.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Atomic {
     #[default]
@@ -29,14 +29,17 @@ pub(crate) enum Atomic {
     AddPacked,
     /// Subtracts, but not below zero.
     SubClamped,
-    /// Subtracts one operand, or adds the other operand if the difference would be negative.
+    /// Subtracts one operand from the value. If the difference would be negative, adds the other operand to
+    /// the value instead.
     Wrap,
-    /// Replaces each dword whose new value has the highest bit set; this bit itself is not stored.
+    /// Stores the new value if its highest bit is set, with this bit cleared; otherwise keeps the old value.
+    /// The two dwords of a 64-bit value are treated separately.
     SwapMarked,
 }
 
 impl Atomic {
-    /// Returns the operation of an instruction name, such as `global_atomic_add_x2` or `ds_add_rtn_u32`.
+    /// Returns the operation of the atomic instruction with this name, such as `global_atomic_add_x2` or
+    /// `ds_add_rtn_u32`, or `None` if the instruction is not an atomic.
     pub(crate) fn of_name(name: &str) -> Option<Atomic> {
         let stem = match name.split_once("_atomic_") {
             Some((_, rest)) => rest.strip_suffix("_x2").unwrap_or(rest),
@@ -76,7 +79,8 @@ impl Atomic {
         matches!(self, Atomic::CompareSwap | Atomic::CompareSwapFloat | Atomic::MaskOr | Atomic::Wrap)
     }
 
-    /// Returns the new value of a 32-bit location. `other` is the comparison value, or the mask of `MaskOr`.
+    /// Returns the new value of a 32-bit location that holds `old`. `value` is the data operand; `other` is
+    /// the value that a compare-and-swap compares with, or the mask of `MaskOr`.
     pub(crate) fn apply32(self, old: u32, value: u32, other: u32) -> u32 {
         let float = |value: u32| f64::from(f32::from_bits(value));
         match self {
@@ -115,7 +119,8 @@ impl Atomic {
         }
     }
 
-    /// Returns the new value of a 64-bit location. `other` is the comparison value, or the mask of `MaskOr`.
+    /// Returns the new value of a 64-bit location that holds `old`. `value` is the data operand; `other` is
+    /// the value that a compare-and-swap compares with, or the mask of `MaskOr`.
     pub(crate) fn apply64(self, old: u64, value: u64, other: u64) -> u64 {
         let float = f64::from_bits;
         match self {
@@ -147,8 +152,8 @@ impl Atomic {
         }
     }
 
-    /// Performs the operations that do not depend on the width. 32-bit values are zero-extended, and results
-    /// are truncated.
+    /// Returns the new value for operations that work in the same way on 32 and on 64 bits. The caller
+    /// zero-extends 32-bit operands and truncates the result.
     fn integer(self, old: u64, value: u64, other: u64) -> u64 {
         match self {
             Atomic::CompareSwap => {
@@ -183,8 +188,8 @@ impl Atomic {
                 }
             }
             Atomic::SubClamped => old.saturating_sub(value),
-            // `ds_wrap_rtn_b32` subtracts its first operand, or adds its second. `other` is the first
-            // operand, as in instructions with a comparison value.
+            // `ds_wrap_rtn_b32` subtracts its first operand, or adds its second operand. The first operand is
+            // in `other`, because it has the position of the comparison value of a compare-and-swap.
             Atomic::Wrap => {
                 if old >= other {
                     old - other

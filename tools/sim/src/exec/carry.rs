@@ -1,13 +1,14 @@
-//! Additions and products with a carry in lane masks: VCC or SGPRs.
+//! Vector additions, subtractions and multiply-adds whose carry of each lane is one bit of a lane mask, in
+//! VCC or in SGPRs.
 
 use super::valu::{Scratch2, Source, Value, collect_mask, fetch, finish, mask_of, write_mask};
 use super::{Cx, Flow, Handler};
 use crate::op::Op;
 use crate::wave::{Lanes, expand_on};
 
-/// Returns the handler for a name without its encoding suffix. The names differ between generations:
-/// `v_add_i32` of GFX6 is `v_add_u32` of GFX8 and `v_add_co_u32` of GFX9; `v_addc_u32` is `v_addc_co_u32` and
-/// `v_add_co_ci_u32`.
+/// Returns the handler for an instruction name without encoding suffix. The generations use different names
+/// for one instruction: `v_add_i32` (GFX6), `v_add_u32` (GFX8) and `v_add_co_u32` (GFX9) are the same, and so
+/// are `v_addc_u32`, `v_addc_co_u32` and `v_add_co_ci_u32`.
 pub(super) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
         "v_add_co_u32" | "v_add_u32" | "v_add_i32" => {
@@ -43,7 +44,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
 
 #[inline(always)]
 fn sum(a: u32, b: u32, carry: u32) -> (u32, u32) {
-    // The computation uses 32 bits, so that as many lanes as possible are computed at a time.
+    // This uses two 32-bit additions instead of one 64-bit addition, so that a host vector holds twice as
+    // many lanes.
     let half = a.wrapping_add(b);
     let sum = half.wrapping_add(carry);
     (sum, u32::from(half < a) | u32::from(sum < half))
@@ -55,7 +57,8 @@ fn difference(a: u32, b: u32, borrow: u32) -> (u32, u32) {
     (half.wrapping_sub(borrow), u32::from(a < b) | u32::from(half < borrow))
 }
 
-/// Runs an addition or subtraction with carry. `limit` is the result of CLAMP if there is a carry.
+/// Runs an addition or subtraction `f` with carry in all lanes. If CLAMP is set, the result of a lane with a
+/// carry is `limit`.
 #[inline(always)]
 fn carry(cx: &mut Cx<'_>, op: &Op, limit: u32, f: impl Fn(u32, u32, u32) -> (u32, u32)) -> Flow {
     let exec = cx.wave.exec();
@@ -71,8 +74,8 @@ fn carry(cx: &mut Cx<'_>, op: &Op, limit: u32, f: impl Fn(u32, u32, u32) -> (u32
     flow
 }
 
-/// The computation for all lanes. A type, not a closure, for the same reason as in
-/// [`EachLane`](super::valu::EachLane).
+/// The function that [`carry`] runs for all lanes. It is a type with a trait method instead of a closure so
+/// that it can be marked `#[inline(always)]`, as [`EachLane`](super::valu::EachLane) explains.
 struct Sum<'a, F> {
     a: Source<'a>,
     b: Source<'a>,
@@ -100,7 +103,7 @@ impl<F: Fn(u32, u32, u32) -> (u32, u32)> pulp::WithSimd for Sum<'_, F> {
     }
 }
 
-/// Runs a multiply-add. The function returns the sum, whether it overflows, and the clamped sum.
+/// Runs a multiply-add in all lanes. `f` returns the sum, whether the sum overflows, and the clamped sum.
 fn multiply_add(cx: &mut Cx<'_>, op: &Op, f: fn(u32, u32, u64) -> (u64, bool, u64)) -> Flow {
     let exec = cx.wave.exec();
     let mut carry = 0u64;

@@ -1,4 +1,5 @@
-//! Vector compares: `v_cmp_*` writes a lane mask, `v_cmpx_*` also writes EXEC.
+//! Vector compare instructions: `v_cmp_*` writes the lane mask of the results, and `v_cmpx_*` also writes it
+//! to EXEC.
 
 use super::valu::{Source, Value, collect_mask, fetch, value, write_mask};
 use super::{Cx, Flow, Handler};
@@ -8,15 +9,16 @@ use crate::wave::Lanes;
 use half::f16;
 use std::marker::PhantomData;
 
-/// The sixteen conditions for floats in the order of the opcodes: bit 0 less, bit 1 equal, bit 2 greater, bit
-/// 3 unordered.
+/// Names of the sixteen float conditions in the order of the opcodes. Each bit of an opcode stands for one
+/// case in which the condition holds: less (bit 0), equal (bit 1), greater (bit 2), unordered (bit 3).
 const FLOAT_CONDITIONS: [&str; 16] =
     ["f", "lt", "eq", "le", "gt", "lg", "ge", "o", "u", "nge", "nlg", "ngt", "nle", "neq", "nlt", "tru"];
-/// The eight conditions for integers, in the order of the opcodes.
+/// Names of the eight integer conditions in the order of the opcodes.
 const INT_CONDITIONS: [&str; 8] = ["f", "lt", "eq", "le", "gt", "ne", "ge", "t"];
 
 pub(super) fn handler(name: &str) -> Option<Handler> {
-    // Instructions with an `s` also raise an exception for a quiet NaN.
+    // The names with an additional `s` (`v_cmps_`, `v_cmpsx_`) are instructions that also raise an exception
+    // if a source is a quiet NaN.
     let starts = [("v_cmpx_", true), ("v_cmpsx_", true), ("v_cmp_", false), ("v_cmps_", false)];
     let start = |(start, exec): (&str, bool)| name.strip_prefix(start).map(|rest| (rest, exec));
     let (rest, writes_exec) = starts.into_iter().find_map(start)?;
@@ -60,8 +62,8 @@ fn pick<T: Value + PartialOrd>(condition: usize, writes_exec: bool) -> Option<Ha
     Some(table!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15))
 }
 
-/// The relations as named functions, so that conditions with the same relation share one compiled loop.
-// `a < b || a > b` differs from `a != b` if one value is a NaN.
+/// The relations are named functions, so that conditions that use the same relation share one compiled loop.
+/// The relation `a < b || a > b` is not the same as `a != b`: it is false if one of the values is a NaN.
 #[allow(clippy::double_comparisons)]
 mod relations {
     pub(super) fn less<T: PartialOrd>(a: T, b: T) -> bool {
@@ -88,7 +90,8 @@ mod relations {
 }
 
 fn compare<T: Value + PartialOrd, const CONDITION: u8, const EXEC: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    // Each of the upper eight conditions is the negation of a lower one, and its number is the complement.
+    // Condition `15 - n` is the negation of condition `n`, so the upper eight conditions are computed from
+    // the lower eight.
     let holds = match if CONDITION < 8 { CONDITION } else { 15 - CONDITION } {
         0 => 0,
         1 => lanes_where(cx, op, relations::less::<T>),
@@ -111,8 +114,8 @@ fn lanes_where<T: Value>(cx: &mut Cx<'_>, op: &Op, related: impl Fn(T, T) -> boo
     cx.wave.arch.dispatch(Comparison { a, b, related, ty: PhantomData })
 }
 
-/// A comparison of all lanes. A type, not a closure, for the same reason as in
-/// [`EachLane`](super::valu::EachLane).
+/// The comparison of all lanes by one instruction. It is a type with a trait method instead of a closure so
+/// that it can be marked `#[inline(always)]`, as [`EachLane`](super::valu::EachLane) explains.
 struct Comparison<'a, T, F> {
     a: Source<'a>,
     b: Source<'a>,
@@ -154,8 +157,8 @@ fn class_handler(ty: &str, writes_exec: bool) -> Option<Handler> {
     })
 }
 
-/// Returns the bit of `v_cmp_class` for a value: signalling NaN, quiet NaN, -inf, -normal, -denormal, -0, +0,
-/// and so on.
+/// Returns a mask with one bit set: the bit for the value's class in the class mask of `v_cmp_class`. The
+/// classes are, from bit 0: signalling NaN, quiet NaN, -inf, -normal, -denormal, -0, +0, and so on.
 fn class_bit<T: Ieee>(value: T) -> u32 {
     let kind = match value {
         value if value.signalling() => return 1,
@@ -174,7 +177,8 @@ fn class<T: Value + Ieee, const EXEC: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
 
 fn class16<const EXEC: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     classify::<f16, EXEC>(cx, op, |value| {
-        // As an f32, every f16 has the same class, except for denormals, which become normal, and for NaNs.
+        // An f16 that is converted to f32 keeps its class in most cases, so the f32 is classified. The
+        // exceptions are denormals, which become normal, and NaNs.
         match value.to_bits() {
             bits if bits & 0x7fff > 0x7c00 => 1 + u32::from(bits >> 9 & 1),
             bits if bits & 0x7c00 == 0 && bits & 0x3ff != 0 => {

@@ -1,4 +1,4 @@
-//! Checks that every instruction of every processor is implemented, or refused with a reason.
+//! Test that every instruction of every processor either has a handler or is refused with a reason.
 
 use super::handler;
 use crate::fidelity::{Fidelity, fidelity};

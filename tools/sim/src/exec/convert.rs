@@ -1,5 +1,5 @@
-//! Conversions between number formats. A conversion from float to integer saturates, and gives 0 for NaN, as
-//! Rust's `as` does.
+//! Conversions between number formats. Conversions from float to integer saturate, and convert NaN to 0; both
+//! is what Rust's `as` does.
 
 use super::real::{Real, nearest};
 use super::valu::{Format, Value, flushes, lanes, rounding};
@@ -33,8 +33,8 @@ fn to_int(name: &str) -> Option<Handler> {
     })
 }
 
-/// Converts to an integer. In these instructions a NaN counts as infinity (CLRX, "GcnInstrsVop1", from
-/// experiments).
+/// Converts a float to an integer. These instructions convert a NaN like an infinity (CLRX, "GcnInstrsVop1",
+/// from experiments).
 #[inline(always)]
 fn bounded(source: f32, value: f64) -> i32 {
     match source.is_nan() {
@@ -131,8 +131,8 @@ fn packing(name: &str) -> Option<Handler> {
         "v_cvt_pk_i16_i32" => lanes!((a: i32, b: i32) -> u32 => {
             pack(a.clamp(-0x8000, 0x7fff) as u32, b.clamp(-0x8000, 0x7fff) as u32)
         }),
-        // The third source is the old value: an operand of the first instruction, the destination of the
-        // second.
+        // The third source is the old value into which the byte is inserted. It is an operand of
+        // `v_cvt_pk_u8_f32`, and the destination of `v_cvt_pkaccum_u8_f32`.
         "v_cvt_pk_u8_f32" | "v_cvt_pkaccum_u8_f32" => |cx, op| {
             let round = rounding(cx.wave, Format::F32);
             cx.map3(op, |a: f32, b: u32, c: u32| {
@@ -150,8 +150,8 @@ fn packing(name: &str) -> Option<Handler> {
     })
 }
 
-/// Handlers that return the exponent as `frexp` does. GFX6 returns -1 for infinities and NaNs, later
-/// generations 0.
+/// Returns the handler of an instruction that extracts the exponent of a float, as C's `frexp` does. For
+/// infinities and NaNs, GFX6 returns -1 and later generations return 0.
 fn exponents(target: &Target, name: &str) -> Option<Handler> {
     let first = target.generation == Generation::Gfx6;
     Some(match name {
@@ -169,12 +169,12 @@ fn pack(low: u32, high: u32) -> u32 {
     low & 0xffff | high << 16
 }
 
-/// Converts -1.0..=1.0 to a signed normalised number of 16 bits.
+/// Converts a number from -1.0 to 1.0 to a signed normalised 16-bit integer (1.0 becomes 32767).
 fn norm_i16(value: f32) -> u32 {
     (value.clamp(-1.0, 1.0) * 32767.0).round_ties_even() as i32 as u32
 }
 
-/// Converts 0.0..=1.0 to an unsigned normalised number of 16 bits.
+/// Converts a number from 0.0 to 1.0 to an unsigned normalised 16-bit integer (1.0 becomes 65535).
 fn norm_u16(value: f32) -> u32 {
     (value.clamp(0.0, 1.0) * 65535.0).round_ties_even() as u32
 }

@@ -1,12 +1,12 @@
-//! Data-parallel primitives (DPP): sources that come from other lanes (GCN3 ISA and Vega ISA, "Data Parallel
-//! Processing"; RDNA ISA, "DPP16" and "DPP8").
+//! Data-parallel primitives (DPP): instructions whose first source comes from other lanes (GCN3 ISA and Vega
+//! ISA, "Data Parallel Processing"; RDNA ISA, "DPP16" and "DPP8").
 
 use crate::op::Op;
 use crate::wave::{Lanes, Wave};
 use isa::{Lane, ModFlags};
 
-/// Returns the lane of the wave that a lane reads; `None` if the control word names no lane of the wave for
-/// it.
+/// Returns the lane from which lane `lane` reads its source. Returns `None` if the DPP control gives a lane
+/// outside the row or the wave.
 pub(crate) fn source(control: Lane, lane: usize) -> Option<usize> {
     match control {
         Lane::Dpp { ctrl, .. } => dpp16(ctrl, lane),
@@ -44,13 +44,14 @@ fn dpp16(ctrl: u16, lane: usize) -> Option<usize> {
     }
 }
 
-/// Returns the lane that is actually read. An inactive lane gives no value unless `fi` asks for it.
+/// Returns the lane from which lane `lane` reads its source, or `None` if there is no such lane or it is
+/// inactive. With the modifier `fi`, inactive lanes can be read as well.
 fn readable(op: &Op, exec: u64, lane: usize) -> Option<usize> {
     let inactive = op.flags.contains(ModFlags::FETCH_INACTIVE);
     source(op.lane, lane).filter(|&from| inactive || exec >> from & 1 != 0)
 }
 
-/// Replaces each lane's value by the value of the lane that it reads, or by zero.
+/// Gives each lane the value of the lane that it reads, from `from`, or zero if it cannot read that lane.
 pub(crate) fn gather(wave: &Wave, op: &Op, from: &Lanes, values: &mut Lanes) {
     let exec = wave.exec();
     for (lane, value) in values.iter_mut().enumerate() {
@@ -58,9 +59,9 @@ pub(crate) fn gather(wave: &Wave, op: &Op, from: &Lanes, values: &mut Lanes) {
     }
 }
 
-/// Returns the lanes that read an inactive lane, and therefore get zero, or keep their old value if the
-/// instruction is a move. A lane whose source is outside of the row or the wave is not included, because the
-/// control word asks for that.
+/// Returns the lanes that read an inactive lane, which is probably an error. Such a lane gets zero, or keeps
+/// its old value if the instruction is a move. Lanes whose source is outside the row or the wave are not
+/// included, because the DPP control makes that happen on purpose.
 pub(crate) fn reads_inactive(op: &Op, exec: u64, is_move: bool) -> u64 {
     let Lane::Dpp { row_mask, bank_mask, .. } = op.lane else {
         let Lane::Dpp8 { .. } = op.lane else { return 0 };
@@ -84,8 +85,9 @@ fn inactive_sources(op: &Op, exec: u64, lanes: u64) -> u64 {
     crate::wave::ActiveLanes(lanes).filter(off).fold(0, |all, lane| all | 1 << lane)
 }
 
-/// Returns the lanes that the instruction writes: the lanes of enabled rows and banks whose source can be
-/// read. With `bound_ctrl`, and always in DPP8, lanes whose source cannot be read are written with zero.
+/// Returns the mask of the lanes that the instruction writes: lanes of enabled rows and banks whose source
+/// lane can be read. With `bound_ctrl`, and always with DPP8, lanes whose source lane cannot be read are also
+/// written; they get zero.
 pub(crate) fn write_mask(op: &Op, exec: u64) -> u64 {
     let Lane::Dpp { row_mask, bank_mask, .. } = op.lane else { return exec };
     let zero_fill = op.flags.contains(ModFlags::BOUND_CTRL);

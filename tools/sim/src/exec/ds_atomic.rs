@@ -50,7 +50,7 @@ fn set_old(cx: &mut Cx<'_>, op: &Op, behind: usize, lane: usize, old: u64, wide:
     }
 }
 
-/// Performs the instruction's operation on one dword, or on two.
+/// Applies the atomic operation of the instruction to one location, of one dword or of two if `wide` is set.
 fn update(
     cx: &mut Cx<'_>,
     op: &Op,
@@ -75,9 +75,9 @@ fn update(
     cx.update32(op, place, lane, change).map(u64::from)
 }
 
-/// Performs an atomic. The lanes act one after another, which is allowed because their order is undefined. In
-/// instructions with a comparison value, DS instructions have the comparison value (or the mask) first and
-/// the new value second.
+/// Runs an atomic instruction on LDS, one lane after another; the hardware does not define the order of the
+/// lanes. DS instructions with a comparison value (or a mask) have it as their first data operand, and the
+/// new value as their second one.
 fn atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
     let addresses = addresses(cx, op);
     let (first, second) = (data_register(op.src[1]), data_register(op.src[2]));
@@ -93,14 +93,16 @@ fn atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
     Flow::Next
 }
 
-/// Performs two exchanges; the upper byte of the offset field holds the offset of the second exchange.
+/// Runs an instruction that performs two exchanges for each lane. The lower byte of the offset field holds
+/// the offset of the first exchange, the upper byte that of the second.
 fn exchange2(cx: &mut Cx<'_>, op: &Op, dwords: usize, stride: u32) -> Flow {
     let offsets = element_offsets(op, dwords as u32 * 4 * stride);
     let data = [data_register(op.src[1]), data_register(op.src[2])];
     let addresses = addresses(cx, op);
     let wide = dwords == 2;
     for lane in ActiveLanes(cx.wave.exec()) {
-        // Both values are read before the destination is written, because it may overlap them.
+        // Both data operands are read before the destination is written, because the destination may overlap
+        // these operands.
         let values = data.map(|at| operand(cx, at, lane, wide));
         for (at, (offset, value)) in offsets.into_iter().zip(values).enumerate() {
             let place = Place::Lds(addresses[lane].wrapping_add(offset));
@@ -118,8 +120,9 @@ fn exchange2(cx: &mut Cx<'_>, op: &Op, dwords: usize, stride: u32) -> Flow {
     Flow::Next
 }
 
-/// Returns the two addresses of `ds_*_src2_*`: that of the result, and that of the operand. Their distance in
-/// dwords is in the offset field, or in the upper bits of the address (Vega ISA: DS_ADD_SRC2_U32).
+/// Returns the two locations of a `ds_*_src2_*` instruction: the location that it updates, and the location
+/// of its operand. The distance between them, in dwords, is in the offset field or in the upper bits of the
+/// address (Vega ISA: DS_ADD_SRC2_U32).
 fn both_places(op: &Op, address: u32) -> [Place; 2] {
     let (low, high) = (op.offset as u32 & 255, op.offset as u32 >> 8 & 255);
     let (base, distance) = if high & 0x80 != 0 {
@@ -168,8 +171,8 @@ fn copy(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
     Flow::Next
 }
 
-/// Adds or subtracts the number of active lanes, once for the wave. All active lanes get the old value. M0
-/// holds the address.
+/// Runs `ds_append` or `ds_consume`: adds the number of active lanes to the dword at the address in M0, or
+/// subtracts it, once for the whole wave. All active lanes get the old value.
 fn count(cx: &mut Cx<'_>, op: &Op, change: fn(u32, u32) -> u32) -> Flow {
     let exec = cx.wave.exec();
     if exec == 0 {

@@ -1,4 +1,4 @@
-//! LDS instructions that move data between lanes without accessing LDS.
+//! DS instructions that move data between lanes. They use the hardware of LDS, but do not access its memory.
 
 use super::ds::addresses;
 use super::valu::{plain, write};
@@ -11,7 +11,8 @@ use isa::target::Generation;
 pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
     Some(match name {
         "ds_nop" => |_, _| Flow::Next,
-        // From GFX9 on there are two more patterns (Vega ISA: DS_SWIZZLE_B32).
+        // From GFX9 on, the instruction has two more patterns: rotation and Fourier transform (Vega ISA:
+        // DS_SWIZZLE_B32).
         "ds_swizzle_b32" if target.generation >= Generation::Gfx9 => {
             |cx, op| swizzle(cx, op, patterns_of_gfx9)
         }
@@ -22,7 +23,8 @@ pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
     })
 }
 
-/// Exchanges data between lanes. `pattern` computes from the offset field and a lane the lane to read from.
+/// Moves data between lanes in a fixed pattern. `pattern` returns the lane to read from, given the offset
+/// field of the instruction and the number of the reading lane.
 fn swizzle(cx: &mut Cx<'_>, op: &Op, pattern: fn(usize, usize) -> usize) -> Flow {
     let exec = cx.wave.exec();
     let data = addresses(cx, op);
@@ -36,7 +38,8 @@ fn swizzle(cx: &mut Cx<'_>, op: &Op, pattern: fn(usize, usize) -> usize) -> Flow
     Flow::Next
 }
 
-/// Patterns of all generations: any permutation of each four lanes, or masks within 32 lanes.
+/// Returns the lane from which `lane` reads, for the patterns that all generations have: a permutation within
+/// each group of four lanes, or and/or/xor masks for the lane number within 32 lanes.
 fn patterns(control: usize, lane: usize) -> usize {
     if control & 0x8000 != 0 {
         lane & !3 | control >> (2 * (lane & 3)) & 3
@@ -49,12 +52,12 @@ fn patterns(control: usize, lane: usize) -> usize {
 fn patterns_of_gfx9(control: usize, lane: usize) -> usize {
     let mask = control & 31;
     match control {
-        // The butterflies of a Fourier transform: the bits above the mask are reversed.
+        // The butterfly pattern of a Fourier transform: reverses the bits of the lane number above the mask.
         0xe000.. => {
             let reversed = (lane as u32 & 31).reverse_bits() >> 27;
             lane & 32 | (reversed >> mask.count_ones()) as usize | lane & mask
         }
-        // Rotation of the lane number bits that are outside of the mask.
+        // Rotation: adds to those bits of the lane number that are outside the mask.
         0xc000.. => {
             let distance = control >> 5 & 31;
             let to = if control & 1 << 10 != 0 { lane.wrapping_sub(distance) } else { lane + distance };
@@ -64,8 +67,8 @@ fn patterns_of_gfx9(control: usize, lane: usize) -> usize {
     }
 }
 
-/// Returns the lane that a byte address names, seen from lane `lane`. GFX10 exchanges data within 32 lanes,
-/// also in waves of 64 lanes.
+/// Returns the lane that `lane` selects with a byte address (four times the lane number). GFX10 moves data
+/// only within each 32 lanes, even in waves of 64 lanes.
 fn named_lane(cx: &Cx<'_>, address: u32, lane: usize) -> usize {
     match cx.target.generation {
         Generation::Gfx10 => lane & 32 | (address / 4 % 32) as usize,
@@ -79,8 +82,8 @@ fn operands(cx: &mut Cx<'_>, op: &Op) -> (Lanes, Lanes) {
     (lanes, data)
 }
 
-/// Returns the lanes that read an inactive lane, for `ds_bpermute_b32` if `by_address` is set, else for
-/// `ds_swizzle_b32`.
+/// Returns the mask of the lanes that read an inactive lane, which is probably an error. The instruction is
+/// `ds_bpermute_b32` if `by_address` is set, and `ds_swizzle_b32` otherwise.
 pub(crate) fn reads_inactive(cx: &mut Cx<'_>, op: &Op, by_address: bool) -> u64 {
     let exec = cx.wave.exec();
     let pattern = if cx.target.generation >= Generation::Gfx9 { patterns_of_gfx9 } else { patterns };
@@ -92,8 +95,8 @@ pub(crate) fn reads_inactive(cx: &mut Cx<'_>, op: &Op, by_address: bool) -> u64 
     ActiveLanes(exec).filter(|&lane| exec >> from(lane) & 1 == 0).fold(0, |all, lane| all | 1 << lane)
 }
 
-/// Sends the data of each lane to the lane that its address names. If several lanes name one lane, the
-/// highest wins.
+/// Sends the data of each active lane to the lane that its address selects. If several lanes select the same
+/// lane, the data of the highest sending lane remains.
 fn permute(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let exec = cx.wave.exec();
     let (targets, data) = operands(cx, op);
@@ -105,7 +108,7 @@ fn permute(cx: &mut Cx<'_>, op: &Op) -> Flow {
     Flow::Next
 }
 
-/// Fetches the data of the lane that the address names, for each lane; inactive lanes give zero.
+/// Gives each active lane the data of the lane that its address selects. Inactive lanes give zero.
 fn backward_permute(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let exec = cx.wave.exec();
     let (sources, data) = operands(cx, op);

@@ -39,7 +39,8 @@ fn branches(name: &str) -> Option<Handler> {
         "s_cbranch_vccnz" => branch!(|wave| wave.vcc() != 0),
         "s_cbranch_execz" => branch!(|wave| wave.exec() == 0),
         "s_cbranch_execnz" => branch!(|wave| wave.exec() != 0),
-        // These conditions are set only by an attached debugger, and none is attached.
+        // Only an attached debugger of the hardware sets these conditions. The emulator has none, so the
+        // branches are never taken.
         "s_cbranch_cdbgsys"
         | "s_cbranch_cdbguser"
         | "s_cbranch_cdbgsys_or_user"
@@ -58,8 +59,8 @@ pub(super) fn refusal(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns a handler that does nothing, for instructions that have no effect if every instruction completes
-/// at once and nothing is measured.
+/// Returns a handler that does nothing, for instructions such as hints and waits. They have no effect in the
+/// emulator, because every instruction completes at once and time is not measured.
 fn hints(name: &str) -> Option<Handler> {
     Some(match name {
         "s_nop" | "s_waitcnt" | "s_waitcnt_depctr" | "s_wait_idle" => nothing,
@@ -71,8 +72,8 @@ fn hints(name: &str) -> Option<Handler> {
 
 fn states(name: &str) -> Option<Handler> {
     Some(match name {
-        // `s_endpgm_saved` belongs to the trap handler, and `s_endpgm_ordered_ps_done` to pixel shaders; both
-        // end the wave.
+        // `s_endpgm_saved` is for trap handlers, and `s_endpgm_ordered_ps_done` for pixel shaders. Here, both
+        // just end the wave.
         "s_endpgm" | "s_endpgm_saved" | "s_endpgm_ordered_ps_done" => |_, _| Flow::End,
         "s_barrier" => |_, _| Flow::Barrier,
         "s_sleep" => |_, _| Flow::Sleep,
@@ -91,7 +92,7 @@ fn states(name: &str) -> Option<Handler> {
     })
 }
 
-/// Runs `s_trap` as the runtime's trap handler does (seed 000, line 4041).
+/// Runs `s_trap`. Its effect is that of the runtime's trap handler (AMDGPU guide, seed 000, line 4041).
 fn trap(cx: &mut Cx<'_>, op: &Op) -> Flow {
     match op.imm(0) as u32 & 0xff {
         // No debugger is installed, so the wave continues.
@@ -107,7 +108,8 @@ fn trap(cx: &mut Cx<'_>, op: &Op) -> Flow {
     }
 }
 
-/// Why messages other than the interrupt (1) are refused, by number.
+/// For each message number other than the interrupt (1), the reason why the emulator refuses to send the
+/// message.
 const REFUSED_MESSAGES: [(u32, &str); 11] = [
     (2, "geometry shaders are not emulated"),
     (3, "geometry shaders are not emulated"),
@@ -122,8 +124,8 @@ const REFUSED_MESSAGES: [(u32, &str); 11] = [
     (15, "only the trap handler sends system messages"),
 ];
 
-/// Sends a message, which does not change the wave. The interrupt tells the host to look at a signal, which
-/// the host does anyway.
+/// Runs `s_sendmsg`, which does not change the state of the wave. The interrupt message asks the host to look
+/// at a signal; the emulator's host looks at signals anyway.
 fn send(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let message = op.imm(0) as u32 & 15;
     if message == 1 {

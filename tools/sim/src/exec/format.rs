@@ -1,4 +1,5 @@
-//! Formats of typed buffer accesses: the components of an element, and the numbers that their bits represent.
+//! Formats of elements in typed buffer accesses: how many bits each component has, and which number these
+//! bits represent.
 
 use half::f16;
 use isa::target::Generation;
@@ -20,13 +21,14 @@ pub(crate) enum Number {
 /// Layout and number type of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Format {
-    /// Number of bits of each component, from the lowest component on; 0 for absent components.
+    /// Number of bits of each component, starting with the component in the lowest bits; 0 for a component
+    /// that the format does not have.
     bits: [u8; 4],
     number: Number,
 }
 
-/// Component sizes of the data formats, lowest bits first. The names of the formats begin with the highest
-/// bits: in `10_11_11` the first component has 11 bits.
+/// Component sizes in bits for each data format, starting with the component in the lowest bits. The name of
+/// a format starts at the highest bits: in `10_11_11`, the first component has 11 bits.
 const COMPONENTS: [[u8; 4]; 15] = [
     [0, 0, 0, 0],
     [8, 0, 0, 0],
@@ -56,8 +58,9 @@ const NUMBERS: [Number; 8] = [
     Number::Float,
 ];
 
-/// Data formats in the order in which GFX10 numbers the combinations, with their number of number types: six
-/// without floats, seven with floats, or three for 32-bit components.
+/// GFX10 numbers the combinations of data format and number format consecutively. This table lists the data
+/// formats in that order, each with the number of its number formats: six without float, seven with float, or
+/// three for 32-bit components.
 const UNIFIED: [(u8, u8); 14] = [
     (1, 6),
     (2, 7),
@@ -76,7 +79,8 @@ const UNIFIED: [(u8, u8); 14] = [
 ];
 
 impl Format {
-    /// Returns the format for a data format and a number format, as GFX6 to GFX9 encode them.
+    /// Returns the format for the two fields "data format" and "number format", which GFX6 to GFX9 encode
+    /// separately.
     pub(crate) fn split(data: u8, number: u8, generation: Generation) -> Option<Format> {
         let bits = *COMPONENTS.get(usize::from(data))?;
         let number = NUMBERS[usize::from(number & 7)];
@@ -106,8 +110,8 @@ impl Format {
         None
     }
 
-    /// Returns whether the manuals define the format. They do not define floats with components of 8, or of
-    /// 10 and 2 bits, or fractions of 32 bits.
+    /// Returns whether the manuals define the format. They define neither floats with components of 8, or of
+    /// 10 and 2 bits, nor normalised numbers of 32 bits.
     fn has_meaning(self) -> bool {
         match self.number {
             Number::Float => !self.bits.contains(&8) && !self.bits.contains(&2),
@@ -116,7 +120,7 @@ impl Format {
         }
     }
 
-    /// Returns whether this is the invalid format: loads return zero, and stores do nothing.
+    /// Returns whether this is the format called "invalid": loads with it return zero, and stores do nothing.
     pub(crate) fn is_invalid(self) -> bool {
         self.bits[0] == 0
     }
@@ -125,12 +129,13 @@ impl Format {
         self.bits.iter().map(|&bits| u32::from(bits)).sum::<u32>() / 8
     }
 
-    /// Returns whether components are integers in registers, not floats.
+    /// Returns whether registers hold the components as integers (true) or as floats (false).
     pub(crate) fn is_integer(self) -> bool {
         matches!(self.number, Number::Uint | Number::Sint)
     }
 
-    /// Returns the value of an absent component: 0, 0, 0, 1 for the four components.
+    /// Returns the value that a load gives to a component which the format does not have: 0 for the first
+    /// three components, 1 for the fourth.
     fn absent(self, component: usize) -> u32 {
         match component {
             3 => self.one(),
@@ -143,7 +148,7 @@ impl Format {
         if self.is_integer() { 1 } else { 1f32.to_bits() }
     }
 
-    /// Unpacks an element to its four components as 32-bit numbers.
+    /// Converts an element in memory to the 32-bit register values of its four components.
     pub(crate) fn unpack(self, element: u128) -> [u32; 4] {
         let mut shift = 0;
         std::array::from_fn(|component| match self.bits[component] {
@@ -168,7 +173,8 @@ impl Format {
 
     fn expand(self, raw: u32, bits: u8) -> u32 {
         let signed = (raw << (32 - bits)) as i32 >> (32 - bits);
-        // The quotient is computed in f64 so that it is rounded only once.
+        // The division is done in f64, and its result converted to f32, so that the result is rounded only
+        // once.
         let fraction = |value: f64, most: u32| ((value / f64::from(most)) as f32).to_bits();
         match self.number {
             Number::Unorm => fraction(raw.into(), mask(bits)),
@@ -181,7 +187,8 @@ impl Format {
             Number::Float => match bits {
                 32 => raw,
                 16 => f32::from(f16::from_bits(raw as u16)).to_bits(),
-                // These floats have five exponent bits, as f16 has, no sign, and six or five fraction bits.
+                // Floats of 10 and 11 bits have five exponent bits (as f16 has), no sign bit, and five or six
+                // fraction bits. Shifting them makes them an f16.
                 _ => f32::from(f16::from_bits((raw << (15 - bits)) as u16)).to_bits(),
             },
         }
@@ -213,7 +220,7 @@ fn mask(bits: u8) -> u32 {
     u32::MAX >> (32 - bits)
 }
 
-/// Converts to an unsigned float of 10 or 11 bits, rounded toward zero. Negative numbers become zero.
+/// Converts an f32 to an unsigned float of 10 or 11 bits, rounding toward zero. Negative numbers become zero.
 fn small_float(value: u32, bits: u8) -> u32 {
     let float = f32::from_bits(value);
     let fraction_bits = u32::from(bits) - 5;
@@ -223,11 +230,11 @@ fn small_float(value: u32, bits: u8) -> u32 {
         _ if float <= 0.0 => 0,
         _ if float.is_infinite() => infinity,
         _ => {
-            // The value as a number of units in the last place at its exponent.
+            // The value is first expressed as a multiple of its unit in the last place.
             let exponent = ((value >> 23) as i32 - 127).max(-14);
             let units = (f64::from(float) * 2f64.powi(fraction_bits as i32 - exponent)).trunc() as u32;
-            // The hidden bit of a normal number adds one to the exponent field; a subnormal number has no
-            // hidden bit.
+            // The encoding adds the units to the exponent field. In a normal number, the leading one bit of
+            // the units increases the exponent by one; a subnormal number has no such bit.
             let coded = (((exponent + 14) as u32) << fraction_bits) + units;
             coded.min(infinity - 1)
         }

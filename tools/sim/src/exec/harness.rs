@@ -1,4 +1,5 @@
-//! Helpers for tests of single instructions: processors by name, assembled text, and a wave that runs code.
+//! Test helpers for single instructions: they find a processor by name, assemble text, and run the code in
+//! one wave.
 
 use super::{Cx, Flow, Scratch};
 use crate::fault::Trap;
@@ -9,7 +10,8 @@ use crate::wave::Wave;
 use isa::Target;
 use object::{Object, ObjectSection};
 
-/// Maximum number of executed instructions; code that executes more is taken for an endless loop.
+/// Maximum number of instructions that a test may execute. Code that executes more is taken for an endless
+/// loop.
 const MOST: usize = 1000;
 
 /// Returns a processor with waves of `lanes` lanes.
@@ -43,8 +45,8 @@ impl<'a> Bench<'a> {
         Bench { wave, lds, memory, clock: 0, watch: None }
     }
 
-    /// Runs from the first instruction to the end of the code, or to an instruction that is not simply
-    /// followed by the next one.
+    /// Runs instructions from the first one to the end of the code. Stops earlier at an instruction whose
+    /// handler does not just continue with the next instruction, such as a branch or a barrier.
     pub(crate) fn run(mut self, target: &'static Target, code: &[Code; 1]) -> Result<Flow, Trap> {
         let mut scratch = Scratch::new();
         let lds_bytes = 4 * self.lds.len() as u32;

@@ -1,5 +1,5 @@
-//! Scalar instructions that set the program counter: calls, returns, the forks of GFX6-GFX9, and the
-//! subvector loop of GFX10.
+//! Scalar instructions that set the program counter: calls and returns, the fork and join instructions of
+//! GFX6 to GFX9, and the subvector loop of GFX10.
 
 use super::{Cx, Flow, Handler};
 use crate::fault::Trap;
@@ -53,7 +53,8 @@ fn branch(cx: &mut Cx<'_>, op: &Op, at: usize) -> Flow {
     Flow::Next
 }
 
-/// Number of SGPRs of an entry of the fork stack: a lane mask, then an address.
+/// Number of SGPRs for one entry of the fork stack: two for the lane mask of the pushed path, and two for its
+/// address.
 const ENTRY: u32 = 4;
 /// Number of entries of the fork stack.
 const ENTRIES: u32 = 8;
@@ -67,15 +68,17 @@ fn set_stack_pointer(cx: &mut Cx<'_>, entries: u32) {
     cx.wave.set_mode(mode);
 }
 
-/// Returns the first SGPR of a stack entry. Fails if the wave does not have the registers.
+/// Returns the index of the first SGPR of entry `number` of the fork stack. Fails if the wave does not have
+/// these SGPRs.
 fn entry(cx: &Cx<'_>, number: u32) -> Result<usize, Trap> {
     let (at, end) = (number * ENTRY, (number + 1) * ENTRY);
     if end > u32::from(cx.wave.sgprs) { Err(Trap::Register(end as u16 - 1)) } else { Ok(at as usize) }
 }
 
-/// Takes the path that fewer lanes take, and pushes the other path on the stack (Vega ISA, "Conditional
-/// Branch Instructions with Fork and Join"). Because the path with more lanes is the one that is pushed,
-/// eight entries suffice for 64 lanes.
+/// Runs a fork: if lanes take both paths of a branch, continues with the path that fewer lanes take, and
+/// pushes the other path on a stack in SGPRs (Vega ISA, "Conditional Branch Instructions with Fork and
+/// Join"). Because the larger path is pushed, the number of lanes halves with each push, and eight entries
+/// are enough for 64 lanes.
 fn fork(cx: &mut Cx<'_>, op: &Op, target: u64) -> Flow {
     let (condition, exec) = (cx.wave.scalar64(op.src[0]), cx.wave.exec());
     let (pass, fail) = (condition & exec, !condition & exec);
@@ -104,7 +107,8 @@ fn fork(cx: &mut Cx<'_>, op: &Op, target: u64) -> Flow {
     if falls_through { Flow::Next } else { jump(cx, target) }
 }
 
-/// Continues with a path from the stack, unless the stack is as deep as before the fork.
+/// Runs a join: pops a path from the fork stack and continues with it. If the stack is as deep as it was
+/// before the fork, continues with all lanes instead.
 fn join(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let depth = stack_pointer(cx);
     if depth == cx.wave.scalar(op.src[0]) {
@@ -125,8 +129,9 @@ fn join(cx: &mut Cx<'_>, op: &Op) -> Flow {
 
 const NEEDS_WAVE64: &str = "a wave of 32 lanes has no subvectors";
 
-/// Starts the loop with the lower half of EXEC and saves the mask of the upper half. If only one half has
-/// active lanes, runs the loop only for that half (RDNA ISA, "S_SUBVECTOR_LOOP_BEGIN").
+/// Starts a subvector loop, which runs the loop body first for the lower and then for the upper half of the
+/// lanes. Sets EXEC to the lower half and saves the mask of the upper half in a register. If only one half
+/// has active lanes, the body runs only for this half (RDNA ISA, "S_SUBVECTOR_LOOP_BEGIN").
 fn begin_subvector_loop(cx: &mut Cx<'_>, op: &Op) -> Flow {
     if cx.wave.lanes == 32 {
         return cx.fail(Trap::Refused(NEEDS_WAVE64));
@@ -144,8 +149,8 @@ fn begin_subvector_loop(cx: &mut Cx<'_>, op: &Op) -> Flow {
     Flow::Next
 }
 
-/// Ends the loop, or repeats it for the upper half. The register holds the mask of the half that is not
-/// running; at the end EXEC has both halves again.
+/// Ends a pass of a subvector loop: starts the pass for the upper half, or leaves the loop. The register
+/// holds the mask of the half that is not running. When the loop is left, EXEC has both halves again.
 fn end_subvector_loop(cx: &mut Cx<'_>, op: &Op) -> Flow {
     if cx.wave.lanes == 32 {
         return cx.fail(Trap::Refused(NEEDS_WAVE64));

@@ -1,4 +1,5 @@
-//! Vector instructions that read across lanes, access single lanes, or access registers selected by M0.
+//! Vector instructions that move data between lanes, access single lanes, or access registers that M0
+//! selects.
 
 use super::valu::{plain, write};
 use super::{Cx, Flow, Handler};
@@ -51,8 +52,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns the source `count` registers after another source. For a constant, returns its upper half if
-/// `count` is odd.
+/// Returns the operand that is `count` dwords after `src`, for operands of several dwords. For a constant,
+/// this is its upper half if `count` is odd.
 pub(super) fn following(src: Src, count: u16) -> Src {
     match src {
         Src::V(at) => Src::V(at + count),
@@ -84,7 +85,8 @@ fn write_lane(cx: &mut Cx<'_>, op: &Op) -> Flow {
     Flow::Next
 }
 
-/// Adds the number of set bits below the lane, in the half of the mask that starts at bit `base`.
+/// For each lane, counts the set bits of a mask below the lane's own bit, and adds the count to the second
+/// source. Looks only at the 32 bits of the mask that start at bit `base`.
 fn count_below(cx: &mut Cx<'_>, op: &Op, base: u32) -> Flow {
     let exec = cx.wave.exec();
     let [a, b, ..] = &mut cx.scratch.sources;
@@ -100,9 +102,9 @@ fn count_below(cx: &mut Cx<'_>, op: &Op, base: u32) -> Flow {
     Flow::Next
 }
 
-/// Lets each lane of a row of 16 read a lane of the same row, or with `other` = 16 of the neighbouring row.
-/// Four bits of two scalars give the lane number (RDNA ISA, V_PERMLANE16_B32). `op_sel` holds `fi` and
-/// `bound_ctrl`.
+/// Lets each lane of a row of 16 lanes read a lane of the same row (`other` is 0) or of the neighbouring row
+/// (`other` is 16). Two scalar sources hold four bits for each lane, which give the number of the lane to
+/// read (RDNA ISA, V_PERMLANE16_B32). `op_sel` holds the modifiers `fi` and `bound_ctrl`.
 fn permute(cx: &mut Cx<'_>, op: &Op, other: usize) -> Flow {
     let exec = cx.wave.exec();
     let select = u64::from(cx.wave.scalar(op.src[1])) | u64::from(cx.wave.scalar(op.src[2])) << 32;
@@ -121,14 +123,15 @@ fn permute(cx: &mut Cx<'_>, op: &Op, other: usize) -> Flow {
     Flow::Next
 }
 
-/// Returns the offsets of source and destination: ten bits in each half of M0.
+/// Returns the two register offsets in M0, for the source and for the destination. Each half of M0 holds one
+/// offset of ten bits.
 fn two_offsets(cx: &Cx<'_>) -> (u16, u16) {
     let m0 = cx.wave.sgpr[reg::M0];
     ((m0 & 0x3ff) as u16, (m0 >> 16 & 0x3ff) as u16)
 }
 
-/// Returns the index of the VGPR `offset` registers after another. Beyond the registers of the wave, the
-/// hardware uses the first register.
+/// Returns the index of the VGPR that is `offset` registers after VGPR `number`. If the wave does not have
+/// this register, the hardware uses v0 instead.
 fn relative(cx: &Cx<'_>, number: u16, offset: u16) -> u16 {
     let at = number.wrapping_add(offset);
     if number >= AGPR0 - VGPR0 || at < cx.wave.vgprs { at } else { 0 }
@@ -146,7 +149,8 @@ fn swap(cx: &mut Cx<'_>, op: &Op, first: u16, second: u16) -> Flow {
     Flow::Next
 }
 
-/// Moves between registers whose numbers are increased by `source` and `destination`.
+/// Copies a VGPR. The register number of the source is increased by `source`, and that of the destination by
+/// `destination`.
 fn relative_move(cx: &mut Cx<'_>, op: &Op, source: u16, destination: u16) -> Flow {
     let moved = match op.src[0] {
         Src::V(at) => Src::V(relative(cx, at, source)),

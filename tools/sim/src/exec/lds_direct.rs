@@ -1,6 +1,7 @@
-//! The source `src_lds_direct`: a value read from LDS, the same for all lanes.
+//! The operand `src_lds_direct`: a value that the instruction reads from LDS for all lanes.
 //!
-//! M0 holds its byte address in bits 15:0 and its type in bits 18:16 (Vega ISA, "LDS Direct Reads").
+//! M0 holds the value's byte address in LDS (bits 15:0) and its type (bits 18:16) (Vega ISA, "LDS Direct
+//! Reads").
 
 use super::access::Place;
 use super::{Cx, Flow};
@@ -8,11 +9,13 @@ use crate::fault::Trap;
 use crate::op::{Op, Src};
 use crate::wave::reg;
 
-/// The source as instructions name it, and the register that holds its value when the instruction runs.
+/// The operand as it is encoded in instructions, and the register in which the emulator keeps the value while
+/// the instruction runs.
 const NAMED: Src = Src::Special(isa::Reg::LDS_DIRECT.0);
 const VALUE: Src = Src::S(reg::HIDDEN_LDS_DIRECT as u8);
 
-/// Makes the handler of an instruction read LDS first, if the instruction has this source.
+/// Replaces the handler of an instruction that has the operand `src_lds_direct` by one that reads LDS first.
+/// Leaves other instructions unchanged.
 pub(crate) fn prepare(op: &mut Op) {
     if !op.src.contains(&NAMED) {
         return;

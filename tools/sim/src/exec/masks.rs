@@ -1,14 +1,15 @@
-//! Scalar instructions that read and write EXEC: `s_*_saveexec` and `s_*_wrexec`, with 64 and with 32 bits.
+//! Scalar instructions that read and write EXEC: `s_*_saveexec` and `s_*_wrexec`, for 64 and for 32 bits.
 //!
-//! The name gives the width, regardless of the size of the wave. In a wave of 32 lanes, `s_and_saveexec_b64`
-//! also changes EXEC_HI, which is an ordinary register there. In a wave of 64 lanes, `s_and_saveexec_b32`
-//! does not change EXEC_HI.
+//! The suffix of the name gives the width, which may differ from the wave size. In a wave of 32 lanes,
+//! EXEC_HI is an ordinary register, and `s_and_saveexec_b64` changes it as well. In a wave of 64 lanes,
+//! `s_and_saveexec_b32` leaves EXEC_HI unchanged.
 
 use super::{Cx, Flow, Handler};
 use crate::op::Op;
 use crate::wave::reg;
 
-/// Handlers for `dst = exec; exec = f(source, exec)`. SCC tells whether any lane is still active.
+/// Makes a handler that saves EXEC and sets it to a function of the source and EXEC (`dst = exec; exec =
+/// f(source, exec)`). SCC becomes 1 if any lane is still active.
 macro_rules! saveexec {
     (|$s:ident, $exec:ident| $body:expr) => {
         (
@@ -66,7 +67,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     }
 }
 
-/// Writes the destination, then EXEC. If the destination is EXEC, the value for EXEC remains.
+/// Writes the destination first and EXEC second, so that EXEC gets the value meant for it even if the
+/// destination is EXEC, too.
 fn store64(cx: &mut Cx<'_>, op: &Op, result: u64, exec: u64) -> Flow {
     cx.wave.set_pair(usize::from(op.dst), result);
     cx.wave.set_pair(reg::EXEC, exec);

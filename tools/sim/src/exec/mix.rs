@@ -1,4 +1,5 @@
-//! Mixed precision: sources of type f32 or f16, arithmetic in f32, and a result of either type.
+//! Mixed-precision instructions: each source is an f32 or an f16, the arithmetic is in f32, and the result is
+//! an f32 or an f16.
 
 use super::convert::to_half;
 use super::real::{Real, nearest};
@@ -29,7 +30,7 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// How f32 arithmetic is done, as MODE and the instruction specify.
+/// How f32 arithmetic treats rounding and denormals, as MODE and the instruction specify.
 #[derive(Clone, Copy)]
 struct Arithmetic {
     fused: bool,
@@ -59,8 +60,8 @@ impl Arithmetic {
     }
 }
 
-/// Runs the instruction. A source is an f32, or the half of the register that `op_sel` selects if `op_sel_hi`
-/// is set.
+/// Runs a mixed-precision instruction. A source is an f16 if its bit in `op_sel_hi` is set; `op_sel` then
+/// selects the half of the register. Otherwise the source is an f32.
 fn mix(cx: &mut Cx<'_>, op: &Op, fused: bool, part: Part) -> Flow {
     // `v_mad_mix` flushes denormals, as `v_mad_f32` does.
     let flush = if fused { flushes(cx.wave, Format::F32) } else { (true, true) };

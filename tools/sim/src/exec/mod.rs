@@ -1,5 +1,5 @@
-//! The implementation of instructions, with one file per instruction family. Each handler runs one
-//! instruction for one wave.
+//! The handlers of instructions, with one file for each instruction family. A handler runs one instruction
+//! for one wave.
 
 pub(crate) mod access;
 mod approx;

@@ -1,4 +1,4 @@
-//! Buffer instructions: accesses through a resource in four SGPRs. They can also access scratch.
+//! Buffer instructions, which access memory or scratch through a buffer resource in four SGPRs.
 
 use super::access::Place;
 use super::resource::{ADDRESSES, Addressing, Resource};
@@ -103,13 +103,15 @@ pub(super) struct Access {
     pub(super) exec: u64,
     index: Lanes,
     offset: Lanes,
-    /// Upper halves of 64-bit addresses in VGPRs. In this case the lower halves are in `offset`.
+    /// Upper halves of the lanes' addresses, if VGPRs hold 64-bit addresses (ADDR64). In this case `offset`
+    /// holds the lower halves.
     high: Option<Lanes>,
     immediate: u32,
 }
 
 impl Access {
-    /// Reads the operands. `first` is the position of the address among the sources.
+    /// Reads the operands that determine the addresses. `first` is the index of the address operand among the
+    /// instruction's sources.
     pub(super) fn new(cx: &mut Cx<'_>, op: &Op, first: usize) -> Access {
         Access::of(cx, op, op.src[first], op.src[first + 1], op.src[first + 2])
     }
@@ -148,14 +150,14 @@ impl Access {
         access
     }
 
-    /// Returns the position of a lane's bytes, `after` bytes after its first byte; `None` if they are out of
-    /// range.
+    /// Returns the position in memory of a part of a lane's access: `bytes` bytes, starting `after` bytes
+    /// after the access begins. Returns `None` if this part is out of range.
     pub(super) fn place(&self, lane: usize, after: u32, bytes: u64) -> Option<Place> {
         let (index, offset) = (u64::from(self.index[lane]), self.offset[lane]);
         let place = match &self.high {
-            // The sum has 32 bits, so that a negative VGPR with a larger immediate is in range. clang relies
-            // on this on GFX9: it folds the immediate into accesses whose VGPR may be negative. It does not
-            // do so on GFX8, which checks the VGPR separately.
+            // The VGPR and the immediate are added modulo 2^32, so a negative VGPR is in range if the
+            // immediate is large enough. On GFX9, clang relies on this: it moves constants into the immediate
+            // even if the VGPR may be negative. On GFX8, which checks the VGPR alone, clang does not.
             None => {
                 let offset = offset.wrapping_add(self.immediate).wrapping_add(after);
                 self.resource.place(index, offset.into(), self.scalar_offset, lane, bytes)?
@@ -170,7 +172,8 @@ impl Access {
         Some(Place::Linear(place))
     }
 
-    /// Returns the same as [`Access::place`], and notifies the watcher if the bytes are out of range.
+    /// Returns the position of a part of a lane's access like [`Access::place`], and notifies the watcher if
+    /// it is out of range.
     pub(super) fn checked_place(
         &self,
         cx: &mut Cx<'_>,
@@ -197,7 +200,7 @@ impl Access {
         Ok(place)
     }
 
-    /// Reads up to 4 bytes for a lane; returns 0 if they are out of range.
+    /// Reads up to 4 bytes of a lane's access. Returns 0 if the bytes are out of range.
     fn read(&self, cx: &mut Cx<'_>, op: &Op, lane: usize, after: u32, bytes: u32) -> Result<u32, Trap> {
         match self.checked_place(cx, lane, after, bytes, fault::Access::Read)? {
             Some(place) => cx.read(op, place, bytes, lane),
@@ -222,8 +225,8 @@ impl Access {
     }
 }
 
-/// Completes a load. With TFE, the register after the data is set to 0, which means that all pages were
-/// present.
+/// Ends a load. If the instruction has the TFE modifier, sets the register after the loaded data to 0, which
+/// tells the program that no page was missing.
 pub(super) fn finish(cx: &mut Cx<'_>, op: &Op, exec: u64) -> Flow {
     if op.flags.contains(ModFlags::TFE) {
         let status = usize::from(op.dst.wrapping_sub(VGPR0)) + usize::from(op.widest) - 1;
@@ -232,7 +235,8 @@ pub(super) fn finish(cx: &mut Cx<'_>, op: &Op, exec: u64) -> Flow {
     Flow::Next
 }
 
-/// Takes the lock that makes a 64-bit access atomic with respect to 64-bit atomics, if the code has any.
+/// Takes a lock if the access is of 64 bits and the code contains 64-bit atomics. The lock makes the access
+/// atomic with respect to these atomics.
 fn lock64<'a>(cx: &Cx<'a>, place: Option<Place>, dwords: u32) -> Option<MutexGuard<'a, ()>> {
     match place {
         Some(Place::Linear(address)) if cx.locked64 && dwords == 2 => Some(cx.memory.lock64(address)),
@@ -315,9 +319,11 @@ fn store_part(cx: &mut Cx<'_>, op: &Op, bytes: u32, shift: u32) -> Flow {
     Flow::Next
 }
 
-/// Performs an atomic. The data operand is a source and, with GLC, the destination.
+/// Runs an atomic. The data operand is read; with the GLC modifier, the old value of the location is written
+/// to the same registers.
 fn atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
-    // The data operand is tied, so that it follows address, resource and offset among the sources.
+    // The data operand comes after address, resource and offset in the list of sources, because it is tied to
+    // the destination. So the address is source 0.
     let access = Access::new(cx, op, 0);
     let data = data_register(op.src[3]);
     for lane in ActiveLanes(access.exec) {
@@ -341,8 +347,8 @@ fn atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
     Flow::Next
 }
 
-/// Returns the position of a lane's dword in LDS: M0, plus the offset of the instruction, plus four times the
-/// lane number (Vega ISA, "Memory Buffer Load to LDS").
+/// Returns the LDS location of a lane's dword, for a load from memory to LDS: M0, plus the instruction's
+/// offset, plus four times the lane number (Vega ISA, "Memory Buffer Load to LDS").
 pub(super) fn lds_place(cx: &Cx<'_>, op: &Op, lane: usize) -> Place {
     let base = cx.wave.sgpr[crate::wave::reg::M0] & 0xffff;
     Place::WholeLds(base.wrapping_add(op.offset as u32).wrapping_add(lane as u32 * 4))

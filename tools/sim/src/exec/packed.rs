@@ -1,4 +1,5 @@
-//! Packed arithmetic of VOP3P: operations on two halves at once, or on gfx90a on two f32.
+//! Packed arithmetic of VOP3P instructions: each instruction operates on the two halves of registers at once.
+//! On gfx90a, some operate on two f32 at once.
 
 use super::real::{Exact, Real, nearest};
 use super::valu::{self, Format, Narrow, Source, flushes, plain, rounding, write};
@@ -13,7 +14,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     ints(name).or_else(|| floats(name)).or_else(|| singles(name))
 }
 
-/// Makes a handler from an exact integer expression over the halves, as signed or unsigned numbers.
+/// Makes a handler from an integer expression that is evaluated exactly for each half. The halves are taken
+/// as signed or as unsigned numbers.
 macro_rules! packed {
     ($T:ty, |$a:ident, $b:ident, $c:ident| $body:expr) => {
         |cx, op| {
@@ -86,8 +88,8 @@ fn extremum(cx: &mut Cx<'_>, op: &Op, f: fn(f16, f16) -> f16) -> Flow {
     })
 }
 
-/// Selects the halves of the sources from which the low and the high half of the result are computed, and the
-/// halves to negate.
+/// For the low and for the high half of the result: which half of each source is used, and which sources are
+/// negated. One bit for each source.
 #[derive(Clone, Copy)]
 struct Select {
     halves: [u8; 2],
@@ -95,7 +97,7 @@ struct Select {
 }
 
 impl Select {
-    /// Computes each half of the result from the same half of the sources.
+    /// Each half of the result is computed from the same half of the sources, without negation.
     const EACH: Select = Select { halves: [0, 7], negate: [0, 0] };
 
     fn of(op: &Op) -> Select {
@@ -109,8 +111,8 @@ fn words<'a>(wave: &'a Wave, op: &Op, temps: &'a mut [[Lanes; 2]; 4]) -> [&'a La
     [plain(wave, op.src[0], 1, a).0, plain(wave, op.src[1], 1, b).0, plain(wave, op.src[2], 1, c).0]
 }
 
-/// Runs a function over both halves of each lane. Negation changes the sign bit of a half, and applies only
-/// to floats.
+/// Applies `f` to both halves of each lane. Negation inverts the sign bit of a half, so `select` may ask for
+/// it only in float instructions.
 fn halves(cx: &mut Cx<'_>, op: &Op, select: Select, f: impl Fn([u16; 3]) -> u16) -> Flow {
     let sources = words(cx.wave, op, &mut cx.scratch.sources);
     let floats = op.rules.packed_float;
@@ -174,7 +176,8 @@ fn real_halves(
     })
 }
 
-/// Returns the result of host arithmetic if it is correct, else the exact result.
+/// Returns the result of the host's float arithmetic if it is certainly right; otherwise computes the result
+/// with the exact implementation.
 #[inline(always)]
 fn either<T: Real, const N: usize>(
     fast: bool,
@@ -216,7 +219,7 @@ fn singles(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns a source of two dwords; a constant is used for both.
+/// Returns a source of two dwords. If the source is a constant, both dwords have its value.
 fn pair<'a>(wave: &'a Wave, src: Src, temp: &'a mut [Lanes; 2]) -> Source<'a> {
     if let Src::K(value) = src {
         *temp = [[value as u32; 64]; 2];
@@ -225,7 +228,7 @@ fn pair<'a>(wave: &'a Wave, src: Src, temp: &'a mut [Lanes; 2]) -> Source<'a> {
     plain(wave, src, 2, temp)
 }
 
-/// Runs an operation over two f32 of each lane; `op_sel` selects the dwords.
+/// Applies an operation to two f32 in each lane. `op_sel` selects which dwords of the sources are used.
 fn pairs(cx: &mut Cx<'_>, op: &Op, host: impl Fn([f32; 3]) -> f32, exact: Exact) -> Flow {
     let (fast, round) = (nearest(cx, Format::F32), rounding(cx.wave, Format::F32));
     let (flush, dx10) = (flushes(cx.wave, Format::F32), cx.wave.dx10_clamp);

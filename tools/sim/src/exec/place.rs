@@ -1,13 +1,11 @@
-//! The place where a wave runs, as HW_ID reports it. It is computed from the group's number, so that it is
-//! the same in every run.
+//! The place where a wave runs (shader engine, compute unit, SIMD), which programs can read in HW_ID. It is
+//! computed from the work-group's number, so it is the same in every run.
 //!
-//! The dispatcher assigns groups round-robin to shader engines, and within an engine round-robin to compute
-//! units. This module places the groups in this way on a device of fixed size, as if all groups took equally
-//! long: first over engines, then over their arrays, then over compute units. The waves of a group are
-//! distributed round-robin over the SIMDs of its compute unit, in slots after those of the unit's earlier
-//! groups. Hardware dispatchers assign a group to any unit with room, and devices have other sizes: programs
-//! that need more than plausible numbers rely on values that are not guaranteed.
-//!
+//! The emulator places work-groups on a device of fixed size, as if all groups took equally long: round-robin
+//! over the shader engines, then over the arrays of an engine, then over the compute units of an array. The
+//! waves of a group are placed round-robin on the SIMDs of the compute unit, in the slots after those of
+//! earlier groups. Hardware places a group on any compute unit with room, and real devices have other sizes.
+//! A program that needs more than plausible numbers relies on something that the hardware does not guarantee.
 
 use crate::wave::Wave;
 use isa::{Feature, Generation, Target};
@@ -16,7 +14,7 @@ use isa::{Feature, Generation, Target};
 struct Device {
     engines: u64,
     arrays: u64,
-    /// Number of compute units of an array; on GFX10, number of work-group processors.
+    /// Number of compute units in each array; on GFX10, number of work-group processors in each array.
     units: u64,
     /// Number of waves that a SIMD holds.
     slots: u32,
@@ -52,8 +50,8 @@ fn place(wave: &Wave, target: &Target) -> Place {
     let (engine, rest) = (group % engines, group / engines);
     let (array, rest) = (rest % arrays, rest / arrays);
     let (unit, rest) = (rest % units, rest / units);
-    // A work-group processor has two compute units with two SIMDs each; in CU mode a group uses one compute
-    // unit.
+    // A work-group processor of GFX10 consists of two compute units with two SIMDs each. In CU mode, a group
+    // uses only one of the two compute units.
     let half = target.generation == Generation::Gfx10 && !wave.wgp_mode;
     let (simds, first, round) = if half { (2, rest % 2 * 2, rest / 2) } else { (4, 0, rest) };
     let before = round.wrapping_mul(u64::from(wave.group_waves.div_ceil(simds)));
@@ -77,7 +75,8 @@ pub(super) fn hw_id(wave: &Wave, target: &Target) -> u32 {
     }
 }
 
-/// Returns HW_ID2 of GFX10. Its queue fields are zero; only the group is set.
+/// Returns the hardware register HW_ID2 of GFX10. Only its field for the group is set; the fields for queues
+/// are zero.
 pub(super) fn hw_id2(wave: &Wave, target: &Target) -> u32 {
     place(wave, target).group << 16
 }

@@ -1,8 +1,8 @@
-//! Detects waves that wait for one another, by instructions that such waves use: atomics that return a value,
-//! and loads that act at L2.
+//! Detects waves that wait for other waves in a loop. Such a loop uses atomics that return a value, or loads
+//! that act at L2.
 //!
-//! If such an instruction gets the same result as the last time, with the same operands in the same lanes,
-//! its wave is taken to wait for another wave, and lets other waves run.
+//! If such an instruction has the same operands, active lanes and result as the last time, the emulator
+//! assumes that its wave waits, and lets other waves run.
 
 use super::{Cx, Flow};
 use crate::op::{AGPR0, Class, NONE, Op, Src, VGPR0};
@@ -20,7 +20,8 @@ struct Found {
     result: u32,
 }
 
-/// The last results of a wave, for as many instructions as a waiting loop usually has.
+/// The last result of each of the last few instructions that a wave may wait with. The list is as long as
+/// most waiting loops need.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LastFound {
     list: [Found; 4],
@@ -28,7 +29,8 @@ pub(crate) struct LastFound {
 }
 
 impl LastFound {
-    /// Records a result. Returns whether the instruction had the same result before.
+    /// Records the result of an instruction. Returns whether the instruction had the same operands and result
+    /// the last time.
     fn enter(&mut self, found: Found) -> bool {
         match self.list.iter_mut().find(|last| last.at == found.at) {
             Some(last) => std::mem::replace(last, found) == found,
@@ -41,7 +43,8 @@ impl LastFound {
     }
 }
 
-/// Makes an instruction let other waves run if it gets the same result as before.
+/// Replaces the handler of an instruction that a wave may wait with by one that lets other waves run if the
+/// result is the same as the last time.
 pub(crate) fn prepare(op: &mut Op, is_atomic: bool) {
     let in_memory = matches!(op.class, Class::Vmem | Class::Smem) && op.flags.contains(ModFlags::GLC);
     let atomic_in_lds = op.class == Class::Lds && is_atomic;

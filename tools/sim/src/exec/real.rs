@@ -1,9 +1,9 @@
-//! Vector arithmetic on floats of all three formats.
+//! Vector arithmetic on floats: f16, f32 and f64.
 //!
-//! Each operation has two implementations. The first is host arithmetic, which is correct if results are
-//! rounded to nearest even and are not NaNs. The second is the exact implementation in [`crate::soft`], which
-//! is always correct. The first runs on whole vectors; where it does not suffice, the second runs lane by
-//! lane.
+//! Each operation has two implementations. One uses the host's float arithmetic. It is right if MODE asks for
+//! rounding to nearest even and the result is not a NaN, and runs on all lanes at once. The other is the
+//! exact implementation in [`crate::soft`]. It is always right, and runs lane by lane if the first one is not
+//! sufficient.
 
 use super::valu::{
     self, Done, EachLane, Format, Shaped, Source, Value, fetch, finish, flushes, lane_bits, value, write_mask,
@@ -62,9 +62,10 @@ macro_rules! native {
 native!(f32, Single);
 native!(f64, Double);
 
-/// Products and sums of two halves are computed in f32, which has more than twice the bits, so that rounding
-/// twice equals rounding once. In a fused multiply-add, the product and the addend may be so far apart that
-/// f64 does not hold their sum exactly, so the sum is rounded to odd first.
+/// Sums and products of two f16 are computed in f32. An f32 has more than twice as many bits, so rounding the
+/// f32 result to f16 gives the same as rounding once. In a fused multiply-add, f64 may not hold the exact
+/// sum, because the product and the addend can be far apart in size. The sum is therefore rounded to odd
+/// before it is rounded to f16.
 impl Real for f16 {
     type Soft = soft::Half;
     #[inline(always)]
@@ -94,10 +95,11 @@ impl Real for f16 {
     }
 }
 
-/// The exact implementation of an operation on the bits of one lane.
+/// The exact implementation of an operation. It gets and returns the bits of the values of one lane.
 pub(crate) type Exact = fn(Round, [u64; 3]) -> u64;
 
-/// Returns whether host arithmetic rounds as the wave's MODE asks for.
+/// Returns whether MODE asks for the rounding of the host's arithmetic: to nearest even, with overflow to
+/// infinity.
 #[inline(always)]
 pub(crate) fn nearest(cx: &Cx<'_>, format: Format) -> bool {
     const FP16_OVFL: u32 = 1 << 23;
@@ -110,8 +112,8 @@ pub(crate) fn nearest(cx: &Cx<'_>, format: Format) -> bool {
 }
 
 impl Cx<'_> {
-    /// Runs an operation of `N` sources that rounds. `host` always gets three values; the values after the
-    /// `N`th have no meaning.
+    /// Runs an operation of `N` sources whose result is rounded. `host` is always called with three values;
+    /// it must ignore those after the first `N`.
     #[inline(always)]
     pub(crate) fn real<T: Real, const N: usize>(
         &mut self,
@@ -122,8 +124,8 @@ impl Cx<'_> {
         if !nearest(self, T::FORMAT) {
             return exactly::<T>(self, op, N, exact);
         }
-        // Flushing f32 denormals in both sources and results is the common case, and has a fast path. Other
-        // cases take the general path.
+        // The most common case has a fast path: an f32 operation without modifiers, in a MODE that flushes
+        // denormals of sources and results.
         let mode = T::FORMAT == Format::F32 && op.rules.denormals == super::rules::Denormals::Mode;
         if mode && flushes(self.wave, T::FORMAT) == (true, true) && !op.src_modified && !op.dst_modified {
             return match self.lanewise(op, [&T::PLAIN; N], Host::<T, _, true>(host, PhantomData)) {
@@ -143,8 +145,8 @@ impl Cx<'_> {
     }
 }
 
-/// An operation in host arithmetic. A NaN result counts as doubtful. With `FLUSH`, sources and results are
-/// flushed.
+/// An operation in the host's arithmetic. A NaN result is marked as doubtful, so that the exact
+/// implementation computes it again. If `FLUSH` is set, denormals in sources and results are flushed to zero.
 struct Host<T, F, const FLUSH: bool>(F, PhantomData<T>);
 
 impl<T: Real, F: Fn([T; 3]) -> T, const N: usize, const FLUSH: bool> EachLane<N> for Host<T, F, FLUSH> {
@@ -173,7 +175,7 @@ fn active_nan<T: Real>(cx: &Cx<'_>) -> bool {
     ActiveLanes(cx.wave.exec()).any(|lane| T::from_words(result[0][lane], result[1][lane]).nan())
 }
 
-/// Runs the exact implementation of an operation on the active lanes.
+/// Computes the results of all active lanes with the exact implementation of an operation.
 #[cold]
 #[inline(never)]
 pub(crate) fn exactly<T: Value>(cx: &mut Cx<'_>, op: &Op, count: usize, f: Exact) -> Flow {
@@ -251,8 +253,8 @@ fn arithmetic<T: Real>(base: &str) -> Option<Handler> {
     })
 }
 
-/// Subtracts `a` from `b`. If both are NaNs, the NaN of the first source is the result, although the operands
-/// of the subtraction are swapped.
+/// Computes `b - a`. If both are NaNs, the result is `a`, the first source of the instruction, although `a`
+/// is the second operand of the subtraction.
 fn subrev<T: Real>(round: Round, a: u64, b: u64) -> u64 {
     soft::nan_of::<T::Soft>(&[a, b]).unwrap_or_else(|| soft::sub::<T::Soft>(round, b, a))
 }
@@ -273,7 +275,8 @@ fn exact_mad<T: Real>(round: Round, a: u64, b: u64, c: u64) -> u64 {
     })
 }
 
-/// Instructions with DX9 rules, in f32 only: zero times anything is zero.
+/// Returns the handler of an f32 instruction that follows the rules of DirectX 9: zero times anything is
+/// zero, even if the other factor is infinite or a NaN.
 fn legacy(base: &str) -> Option<Handler> {
     Some(match base {
         "v_mul_legacy" => |cx, op| {
@@ -300,8 +303,8 @@ fn legacy(base: &str) -> Option<Handler> {
                 },
             )
         },
-        // The second source is tested as AMD's IL specifies (MUL_LIT); the test of the third source was found
-        // by experiments.
+        // The condition on the second source is that of MUL_LIT in AMD's IL specification. The condition on
+        // the third source was found by experiments.
         "v_mullit" => |cx, op| {
             cx.real::<f32, 3>(
                 op,
@@ -340,7 +343,8 @@ fn exact_legacy(round: Round, a: u64, b: u64) -> u64 {
     if is_zero(a) || is_zero(b) { 0 } else { soft::mul::<soft::Single>(round, a, b) }
 }
 
-/// Chooses the implementation for IEEE mode or for the other mode.
+/// Makes a handler that chooses between two implementations of an operation: one for IEEE mode, one for the
+/// other mode.
 macro_rules! by_mode {
     ($cx:ident, $ieee:ident => $body:expr) => {
         if $cx.wave.ieee {
@@ -368,8 +372,8 @@ fn extrema<T: Real>(base: &str) -> Option<Handler> {
     })
 }
 
-/// Makes an operation of one source that is exact: NaNs are quieted, and other values are computed by the
-/// host.
+/// Makes the handler of an operation of one source whose result needs no rounding. NaNs are made quiet; for
+/// other values, the host computes the result.
 macro_rules! exact1 {
     ($T:ident, $f:expr) => {
         |cx, op| {
@@ -419,7 +423,8 @@ fn integral<T: Real>(base: &str) -> Option<Handler> {
     })
 }
 
-/// Versions for f32 without a conversion to f64, so that the compiler can vectorise them for the host.
+/// Handlers for rounding f32 values to integers. They do not convert to f64, so that the compiler can
+/// vectorise their loops.
 fn integral32(base: &str) -> Option<Handler> {
     macro_rules! single {
         ($f:expr) => {
@@ -458,15 +463,16 @@ fn scaled<T: Real>(round: Round, a: T, power: i32) -> T {
     T::of_bits(soft::scale::<T::Soft>(round, a.bits(), power))
 }
 
-/// Returns the difference between a value and the next lower integer. Host arithmetic is exact except where
-/// it rounds up to one.
+/// Returns the fraction of a value: the difference between the value and the next lower integer. The host
+/// computes it exactly, unless the result is rounded up to one.
 #[inline(always)]
 fn fract(a: f64, below_one: f64) -> f64 {
     let part = a - a.floor();
     if part > below_one { below_one } else { part }
 }
 
-/// Returns the fraction of a value, or a NaN with the sign of the source if the source is infinite or a NaN.
+/// Returns the fraction of a value. If the source is infinite or a NaN, returns a NaN with the sign of the
+/// source.
 fn exact_fract<T: Real>(round: Round, a: u64) -> u64 {
     let value = T::of_bits(a);
     if value.infinite() || value.nan() {
@@ -474,8 +480,7 @@ fn exact_fract<T: Real>(round: Round, a: u64) -> u64 {
         return soft::nan_of::<T::Soft>(&[a]).unwrap_or(sign | T::infinity() | T::quiet_bit());
     }
     let floor = T::narrow(value.widen().floor()).bits();
-    // When rounding down, a difference of zero is -0; the sign is cleared, because a fraction is never
-    // negative.
+    // If MODE rounds down, a difference of zero is -0. A fraction is never negative, so the sign is cleared.
     let part = soft::sub::<T::Soft>(round, a, floor) & !T::sign_bit();
     part.min(T::BELOW_ONE.bits())
 }
@@ -513,8 +518,9 @@ fn div_scale<T: Real>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     flow
 }
 
-/// Runs the last step of a division. Scales the quotient back where `v_div_scale` has set VCC: up if the
-/// quotient is large (the denominator was scaled), down if it is small (the numerator was scaled).
+/// Runs the last step of a division, `v_div_fmas`. In the lanes whose VCC bit `v_div_scale` has set, it
+/// undoes the scaling: it multiplies a large quotient (the denominator was scaled) by a power of two, and
+/// divides a small one (the numerator was scaled).
 fn div_fmas<T: Real>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let (exec, vcc) = (cx.wave.exec(), cx.wave.vcc());
     if vcc & exec == 0 {

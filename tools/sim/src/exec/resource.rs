@@ -1,12 +1,12 @@
-//! Buffer resources: four SGPRs that hold a buffer's address, format and size.
+//! Buffer resource descriptors: four SGPRs that describe a buffer, that is, its address, format and size.
 
 use super::format::Format;
 use crate::op::Src;
 use crate::wave::Wave;
 use isa::target::Generation;
 
-/// Mask of an address, which has as many bits as the base. The base may be a small negative number if VGPRs
-/// hold the pointer.
+/// Mask of the bits of an address, as many as the base address of a resource has. Sums are masked with it,
+/// because the base may be a small negative number if VGPRs hold the pointer.
 pub(super) const ADDRESSES: u64 = (1 << 48) - 1;
 
 /// How an instruction forms the address.
@@ -22,15 +22,18 @@ pub(crate) struct Addressing {
 enum Range {
     /// Accesses are not checked.
     Unchecked,
-    /// The byte offset is checked; on GFX8 it includes the bytes of the index.
+    /// The byte offset is compared with the buffer's size. On GFX8, the byte offset includes the offset of
+    /// the record given by the index.
     Bytes { with_index: bool },
-    /// The index is checked, and if `offset` is set also the byte offset in the record.
+    /// The index is compared with the number of records. If `offset` is set, the byte offset in the record is
+    /// also compared with the size of a record.
     Records { offset: bool },
-    /// Accesses are out of range only if there are no records at all.
+    /// All accesses are out of range if the number of records is 0, and no access is otherwise.
     Empty,
 }
 
-/// A buffer resource (Southern Islands, Sea Islands, GCN3, Vega and RDNA ISA, "Buffer Resource Descriptor").
+/// A decoded buffer resource descriptor (Southern Islands, Sea Islands, GCN3, Vega and RDNA ISA, "Buffer
+/// Resource Descriptor").
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resource {
     pub(crate) base: u64,
@@ -62,10 +65,12 @@ impl Resource {
         let add_lane = words[3] & Self::ADD_TID_ENABLE != 0;
         let mut stride = u64::from(words[1] >> 16 & 0x3fff);
         if add_lane && matches!(generation, Generation::Gfx8 | Generation::Gfx9) {
-            // In this case the data format field holds the upper bits of the stride.
+            // In this case, the descriptor has no data format; the bits of that field are the upper bits of
+            // the stride.
             stride |= u64::from(words[3] >> 15 & 15) << 14;
         }
-        // If VGPRs hold the address, a base of -4 sets all bits above it, which therefore have no meaning.
+        // If VGPRs hold the address, the base may be -4. All higher bits of the word are then set as well and
+        // have no meaning, so swizzling is not enabled.
         let swizzle = words[1] & Self::SWIZZLE_ENABLE != 0 && !how.long;
         Resource {
             base: u64::from(words[0]) | u64::from(words[1] & 0xffff) << 32,
@@ -79,7 +84,8 @@ impl Resource {
             index_stride: 8 << (words[3] >> 21 & 3),
             add_lane,
             range: match (how.long, add_lane && !how.indexed) {
-                // Private memory is not range-checked, and neither are addresses in VGPRs.
+                // Accesses to private memory are not range-checked, and neither are accesses whose addresses
+                // are in VGPRs.
                 (true, _) | (_, true) => Range::Unchecked,
                 _ => range(generation, words[3], how.indexed, stride, swizzle),
             },
@@ -92,7 +98,8 @@ impl Resource {
         self.words
     }
 
-    /// Returns whether the addresses of lanes are swizzled, as in private memory.
+    /// Returns whether addresses are swizzled: consecutive lanes access neighbouring memory, as in private
+    /// memory.
     pub(crate) fn swizzles(&self) -> bool {
         self.swizzle || self.add_lane
     }
@@ -102,8 +109,8 @@ impl Resource {
         if self.stride == 0 { self.records } else { self.records * self.stride }
     }
 
-    /// Returns the format, and for each component of the result its source (`DST_SEL`); `None` for reserved
-    /// formats.
+    /// Returns the format of the buffer's elements. The array says for each component of a loaded value where
+    /// it comes from (`DST_SEL`). Returns `None` if the descriptor has a reserved format.
     pub(crate) fn format(&self, generation: Generation) -> Option<(Format, [u8; 4])> {
         let word = self.words[3];
         let format = match generation {
@@ -113,8 +120,8 @@ impl Resource {
         Some((format?, std::array::from_fn(|at| (word >> (3 * at) & 7) as u8)))
     }
 
-    /// Returns the address of an access, or `None` if it is out of range, in which case loads return zero and
-    /// stores do nothing.
+    /// Returns the address of an access, or `None` if the access is out of range. Loads that are out of range
+    /// return zero, and stores do nothing.
     #[inline(always)]
     pub(crate) fn place(
         &self,

@@ -1,4 +1,5 @@
-//! Processor-dependent rules for the sources and results of an instruction, apart from its operation.
+//! Rules for how an instruction reads its sources and writes its result, as far as they do not belong to the
+//! operation itself and depend on the processor or the instruction.
 
 use isa::Target;
 use isa::table::{Caps, Family, Num, Role, Row};
@@ -7,12 +8,13 @@ use isa::target::Generation;
 /// How denormals are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Denormals {
-    /// MODE decides, by the formats of each source and of the result.
+    /// The fields of MODE decide whether denormals are flushed, separately for the format of each source and
+    /// of the result.
     #[default]
     Mode,
     /// Denormals are kept.
     Keep,
-    /// Denormals become zeros of the same sign, regardless of MODE.
+    /// Denormals are always replaced by zeros of the same sign, whatever MODE says.
     Flush,
 }
 
@@ -20,13 +22,14 @@ pub(crate) enum Denormals {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rules {
     pub(crate) denormals: Denormals,
-    /// Whether a 16-bit result leaves the upper half of its register unchanged.
+    /// Whether a 16-bit result leaves the upper half of the destination register unchanged.
     pub(crate) keep_high: bool,
-    /// Whether it is a VOP3P instruction with halves as sources, from which `op_sel` selects.
+    /// Whether the instruction is a VOP3P instruction whose sources are halves, which `op_sel` selects.
     pub(crate) packed_halves: bool,
-    /// Whether it is a VOP3P instruction with float sources, to which sign modifiers apply.
+    /// Whether the instruction is a VOP3P instruction with float sources, which the negation modifiers can
+    /// negate.
     pub(crate) packed_float: bool,
-    /// Whether the factors of a matrix instruction take two registers.
+    /// Whether each of the factors A and B of a matrix instruction takes two registers.
     pub(crate) wide_factors: bool,
 }
 
@@ -49,12 +52,13 @@ fn denormals(target: &Target, name: &str) -> Denormals {
         // Before GFX9, MODE has no effect on these instructions.
         _ if extremum && target.generation < Generation::Gfx9 => Denormals::Keep,
         _ if name.contains("_class_") => Denormals::Keep,
-        // "Denormals are flushed" (Vega ISA, V_RCP_F32 and the following instructions). Sine and cosine are
-        // computed by the same unit.
+        // The manual says of these instructions that denormals are flushed (Vega ISA, V_RCP_F32 and the
+        // following instructions). Sine and cosine are included because the same unit computes them.
         "v_rcp_f32" | "v_rcp_iflag_f32" | "v_rcp_clamp_f32" | "v_rcp_legacy_f32" | "v_rsq_f32"
         | "v_rsq_clamp_f32" | "v_rsq_legacy_f32" | "v_sqrt_f32" | "v_exp_f32" | "v_exp_legacy_f32"
         | "v_log_f32" | "v_log_clamp_f32" | "v_log_legacy_f32" => Denormals::Flush,
-        // These instructions also flush intermediate results, so that their handlers do all the flushing.
+        // These instructions flush denormals in intermediate results as well. Their handlers therefore do all
+        // the flushing themselves.
         "v_mad_f32" | "v_mac_f32" | "v_madak_f32" | "v_madmk_f32" | "v_mad_legacy_f32"
         | "v_mac_legacy_f32" | "v_mad_f16" | "v_mad_legacy_f16" | "v_mac_f16" | "v_madak_f16"
         | "v_madmk_f16" => Denormals::Keep,
@@ -62,8 +66,8 @@ fn denormals(target: &Target, name: &str) -> Denormals {
     }
 }
 
-/// Returns whether a 16-bit result keeps the upper half of its register. GFX8 clears the upper half, GFX10
-/// keeps it; on GFX9 it depends on the instruction.
+/// Returns whether a 16-bit result leaves the upper half of its register unchanged. GFX8 clears the upper
+/// half, and GFX10 keeps it. On GFX9 it depends on the instruction.
 fn keeps_high(target: &Target, row: &Row) -> bool {
     let half = row.ops.first().is_some_and(|spec| spec.role != Role::Use && spec.num.is_half());
     if !half || row.family == Family::Vop3p || row.ops[0].num == Num::V2F16 {

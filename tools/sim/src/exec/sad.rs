@@ -1,4 +1,4 @@
-//! Sums of absolute differences, single and in groups of four; average and clamp of bytes.
+//! Vector instructions on bytes: sums of absolute differences (one sum, or four at once), average, and clamp.
 
 use super::valu::{clamped, fetch, lanes, plain, write};
 use super::{Cx, Flow, Handler, dpp};
@@ -30,8 +30,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns the sum of absolute differences of four bytes. If `masked`, bytes that are zero in the reference
-/// do not count.
+/// Adds the absolute differences of the four bytes of two dwords. If `masked`, skips bytes that are zero in
+/// the reference (the second dword).
 #[inline(always)]
 fn sad8(a: u32, reference: u32, masked: bool) -> u32 {
     (0..4).fold(0, |sum, byte| {
@@ -40,7 +40,8 @@ fn sad8(a: u32, reference: u32, masked: bool) -> u32 {
     })
 }
 
-/// Returns a function that computes four sums of 16 bits, for the bytes from 0, 1, 2 and 3 on.
+/// Returns a function that computes four 16-bit sums of absolute differences, for the four bytes that start
+/// at byte 0, 1, 2 and 3 of the first source.
 fn quad(clamp: bool, masked: bool) -> impl Fn(u64, u32, u64) -> u64 {
     move |a, reference, c| {
         (0..4).fold(0, |all, at| {

@@ -1,4 +1,5 @@
-//! Sub-dword addressing (SDWA): parts of registers as sources and destinations (GCN3 ISA, "SDWA").
+//! Sub-dword addressing (SDWA): instructions that use a byte or a half of a register as source or destination
+//! (GCN3 ISA, "SDWA").
 
 use crate::wave::Lanes;
 use isa::SdwaSel;
@@ -20,8 +21,8 @@ pub(crate) fn extract(value: u32, select: SdwaSel, sext: bool) -> u32 {
     if sext { (top as i32 >> (32 - bits)) as u32 } else { top >> (32 - bits) }
 }
 
-/// Moves results to the selected part. `unused` gives the value of the other bits: 0 zero, 1 the sign above
-/// the part and zero below it, 2 the old value.
+/// Moves each lane's result to the part of the register that `select` names. `unused` says what the other
+/// bits become: zero (0), the result's sign above the part and zero below it (1), or their old value (2).
 pub(crate) fn place(select: SdwaSel, unused: u8, old: &Lanes, result: &mut Lanes) {
     let (at, bits) = bits_of(select);
     let mask = (u64::MAX >> (64 - bits)) as u32;

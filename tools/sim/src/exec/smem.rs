@@ -83,8 +83,9 @@ fn atomics(name: &str) -> Option<Handler> {
 fn others(name: &str) -> Option<Handler> {
     Some(match name {
         "s_memtime" | "s_memrealtime" => |cx, op| {
-            // The clock advances between two readings, but by no more than the instructions take, because the
-            // wave's next turn starts from the instruction count.
+            // The clock must advance between two readings. It may advance only by as much as the instructions
+            // take, because when the wave runs again, the clock is set from the number of executed
+            // instructions.
             cx.clock += 4;
             let clock = cx.clock;
             cx.wave.set_pair(usize::from(op.dst), clock);
@@ -95,7 +96,8 @@ fn others(name: &str) -> Option<Handler> {
             cx.wave.set_scalar(op.dst, number);
             Flow::Next
         },
-        // These instructions only prefetch address translations, which has no visible effect.
+        // These instructions only prefetch address translations, which a program cannot observe, so they do
+        // nothing here.
         "s_atc_probe" | "s_atc_probe_buffer" => |_, _| Flow::Next,
         "s_dcache_inv" => |cx, _| cx.cache(CacheOp::InvalidateScalar { volatile: false }),
         "s_dcache_inv_vol" => |cx, _| cx.cache(CacheOp::InvalidateScalar { volatile: true }),
@@ -108,24 +110,26 @@ fn others(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns the offset in source `at`: an immediate in units of `UNIT` bytes, or the sum of a register and an
-/// immediate.
+/// Returns the byte offset that source `at` gives. It is an immediate in units of `UNIT` bytes, or the sum of
+/// a register and an immediate.
 fn offset<const UNIT: u64>(cx: &Cx<'_>, op: &Op, at: usize) -> u64 {
     match op.src[at] {
-        // A literal of GFX7 has 32 bits and is unsigned, so an offset in dwords is never negative.
+        // On GFX7, the offset may be a 32-bit literal that counts dwords. It is unsigned, so the offset is
+        // never negative.
         Src::K(value) if UNIT == 4 => u64::from(value as u32) * UNIT,
         Src::K(value) => value,
         register => u64::from(cx.wave.scalar(register)).wrapping_add(op.offset as i64 as u64),
     }
 }
 
-/// Returns an address computed from a base in a register pair. The low two bits are ignored (Vega ISA,
-/// "Scalar Memory Operations").
+/// Returns the address of a scalar access: base address in a pair of SGPRs, plus offset. The low two bits are
+/// ignored (Vega ISA, "Scalar Memory Operations").
 fn address<const UNIT: u64>(cx: &Cx<'_>, op: &Op, base: usize) -> u64 {
     cx.wave.scalar64(op.src[base]).wrapping_add(offset::<UNIT>(cx, op, base + 1)) & !3
 }
 
-/// Checks the whole access, so that a fault names the whole access.
+/// Checks that all bytes of a scalar access exist. The access is checked before it is split into dwords, so
+/// that the error message names all of it.
 fn check(cx: &Cx<'_>, address: u64, bytes: u32, access: Access) -> Result<(), Trap> {
     let reason = NOWHERE;
     match cx.memory.find(address, bytes.into()) {
@@ -180,8 +184,8 @@ fn store(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
     done(cx, result)
 }
 
-/// Returns an address in a wave's interleaved scratch memory. Offsets in registers count units of 64 bytes
-/// (Vega ISA, "Scalar Memory Operations").
+/// Returns the address of a scalar access to a wave's interleaved scratch memory. If the offset is in a
+/// register, it counts units of 64 bytes (Vega ISA, "Scalar Memory Operations").
 fn scratch_address(cx: &Cx<'_>, op: &Op, base: usize) -> u64 {
     let offset = match op.src[base + 1] {
         Src::K(value) => value,
@@ -202,14 +206,14 @@ fn scratch_store(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
     done(cx, result)
 }
 
-/// Returns a buffer resource, and the offset of the access in the buffer.
+/// Returns the buffer resource that a scalar buffer access uses, and the offset of the access in the buffer.
 fn buffer<const UNIT: u64>(cx: &Cx<'_>, op: &Op, base: usize) -> (Resource, u64) {
     let resource = Resource::read(cx.wave, op.src[base], cx.target.generation, Addressing::default());
     (resource, offset::<UNIT>(cx, op, base + 1) & !3)
 }
 
-/// Returns the address of bytes in a buffer, or `None` beyond its end, where reads return zero and writes
-/// have no effect.
+/// Returns the address of an access of `bytes` bytes in a buffer, or `None` if it is beyond the end of the
+/// buffer. There, reads return zero and writes have no effect.
 fn in_buffer(resource: &Resource, offset: u64, bytes: u64) -> Option<u64> {
     let end = offset.checked_add(bytes)?;
     (end <= resource.bytes()).then(|| resource.base + offset)
@@ -261,8 +265,8 @@ fn buffer_atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
     done(cx, result)
 }
 
-/// Performs an atomic. The data operand is tied to the destination, so it follows base and offset. It holds
-/// the new value, followed by the comparison value.
+/// Runs a scalar atomic. The data operand holds the new value, followed by the comparison value. It is tied
+/// to the destination, so in the list of sources it comes after base and offset.
 fn update(cx: &mut Cx<'_>, op: &Op, address: u64, wide: bool) -> Result<(), Trap> {
     let place = Place::Linear(address);
     let word = |cx: &Cx<'_>, at: u32| data(cx, op.src[2], at);
@@ -287,7 +291,8 @@ fn set_old(cx: &mut Cx<'_>, op: &Op, old: u64, wide: bool) {
     }
 }
 
-/// Tells the cache that the line of an address (or two lines) need not be written back.
+/// Runs `s_dcache_discard`, which tells the scalar cache that one line (or two lines) need not be written
+/// back to memory.
 fn discard(cx: &mut Cx<'_>, op: &Op, bytes: u32) -> Flow {
     let address = cx.wave.scalar64(op.src[0]).wrapping_add(offset::<1>(cx, op, 1));
     cx.cache(CacheOp::DiscardScalar { address, bytes })

@@ -1,5 +1,5 @@
-//! Loads and stores with format conversion. The format comes from the resource in `buffer_*_format_*`, and
-//! from the instruction in `tbuffer_*`.
+//! Loads and stores that convert between the format of elements in memory and register values.
+//! `buffer_*_format_*` takes the format from the buffer resource, and `tbuffer_*` from the instruction.
 
 use super::format::Format;
 use super::mubuf::{Access, finish, lds_place};
@@ -17,7 +17,8 @@ use isa::{Lane, Target};
 enum Layout {
     /// One dword per component.
     Dwords,
-    /// Two halves per register. The unused half of a register keeps its value or is cleared.
+    /// Two 16-bit components in each register. If the number of components is odd, `clears` says whether the
+    /// unused half of the last register becomes zero or keeps its old value.
     Packed { clears: bool },
     /// Halves, each in a register of its own.
     Unpacked,
@@ -29,7 +30,7 @@ const PACKED: Layout = Layout::Packed { clears: false };
 /// GFX8 writes whole registers (GCN3 ISA, "D16").
 const CLEARING: Layout = Layout::Packed { clears: true };
 
-/// Returns the handler of `load_format_xyzw` and similar instructions.
+/// Returns the handler of an instruction such as `buffer_load_format_xyzw`, by its name.
 pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
     match (target.has(Feature::UNPACKED_D16), target.generation) {
         (true, _) => unpacked(name),
@@ -93,10 +94,12 @@ fn unpacked(name: &str) -> Option<Handler> {
     })
 }
 
-/// Selection of components: 0 and 1 stand for these constants, 4 to 7 for the components of the element.
+/// Selection that takes each component from the same component of the element. In a selection, 0 and 1 stand
+/// for these constants, and 4 to 7 for the element's components.
 const IDENTITY: [u8; 4] = [4, 5, 6, 7];
 
-/// Returns the format and the component selection of an access, from the instruction or from the resource.
+/// Returns the format of an access's elements and the selection of components, from the instruction or from
+/// the buffer resource.
 fn format(cx: &Cx<'_>, op: &Op, access: &Access) -> Result<(Format, [u8; 4]), Trap> {
     let generation = cx.target.generation;
     let found = match (op.lane, generation) {
@@ -109,7 +112,8 @@ fn format(cx: &Cx<'_>, op: &Op, access: &Access) -> Result<(Format, [u8; 4]), Tr
     found.ok_or(Trap::Unsupported)
 }
 
-/// Returns the selected components of a lane's element. The element is in range or out of range as a whole.
+/// Loads a lane's element and returns the components that the instruction selects. The element is either
+/// completely in range or completely out of range.
 fn components(
     cx: &mut Cx<'_>,
     op: &Op,

@@ -1,8 +1,8 @@
-//! The parts that all vector instructions share: reading sources with their modifiers, running a function
-//! over 64 lanes, and writing the result under EXEC.
+//! What all vector arithmetic instructions share: reading sources with their modifiers, applying a function
+//! to 64 lanes, and writing the results of the active lanes.
 //!
-//! The function runs for inactive lanes, too; only the write looks at EXEC. The loops therefore have no
-//! branches, so that the compiler can vectorise them for the host.
+//! The function is applied to inactive lanes, too; only the write depends on EXEC. So the loops over lanes
+//! have no branches, and the compiler can vectorise them for the host.
 
 use super::rules::Denormals;
 use super::{Cx, Flow, Scratch, dpp, sdwa};
@@ -44,7 +44,7 @@ macro_rules! value {
     )* };
 }
 
-/// 32 bits whose sign can be changed like the sign of an f32, but which are otherwise used unchanged
+/// A 32-bit value that is used unchanged, except that the negation modifiers change its sign bit as in an f32
 /// (`v_cndmask_b32`).
 #[derive(Clone, Copy)]
 pub(crate) struct Bits(pub(crate) u32);
@@ -63,8 +63,8 @@ value! {
     Bits, 1, Int, |low, _high| Bits(low), |v| (v.0, 0);
 }
 
-/// The low and the high words of a source. A pair, not an array, because functions return a pair in
-/// registers.
+/// The low and the high dwords of a source, for all lanes. This is a pair of references, not an array,
+/// because a function can return a pair in registers.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a>(pub(crate) &'a Lanes, pub(crate) &'a Lanes);
 
@@ -86,7 +86,7 @@ pub(crate) fn lane_bits(source: Source<'_>, lane: usize, words: usize) -> u64 {
     }
 }
 
-/// Returns how MODE rounds results of a format; f16 and f64 share a field.
+/// Returns the rounding mode that MODE selects for results of a format. f16 and f64 share one field of MODE.
 #[inline(always)]
 pub(crate) fn rounding(wave: &Wave, format: Format) -> Round {
     match format {
@@ -96,7 +96,7 @@ pub(crate) fn rounding(wave: &Wave, format: Format) -> Round {
     }
 }
 
-/// Returns whether MODE flushes denormal sources and denormal results of a format.
+/// Returns whether MODE asks to flush denormals of a format to zero: in sources, and in results.
 #[inline(always)]
 pub(crate) fn flushes(wave: &Wave, format: Format) -> (bool, bool) {
     match format {
@@ -106,8 +106,8 @@ pub(crate) fn flushes(wave: &Wave, format: Format) -> (bool, bool) {
     }
 }
 
-/// Returns whether an instruction flushes denormal sources and denormal results of a format. Some
-/// instructions ignore MODE here.
+/// Returns whether an instruction flushes denormals of a format to zero: in sources, and in results. For some
+/// instructions this does not depend on MODE.
 #[inline(always)]
 fn flushes_of(wave: &Wave, op: &Op, format: Format) -> (bool, bool) {
     match (format, op.rules.denormals) {
@@ -129,8 +129,8 @@ pub(crate) fn plain<'a>(wave: &'a Wave, src: Src, words: usize, temp: &'a mut [L
     }
 }
 
-/// Reads a source that all lanes share. Not inlined, because its register use would slow down the path for
-/// VGPRs.
+/// Reads a source that has the same value in all lanes. This function is not inlined, because its use of host
+/// registers would slow down the more frequent path for VGPRs.
 #[inline(never)]
 fn scalar<'a>(wave: &Wave, src: Src, words: usize, temp: &'a mut [Lanes; 2]) -> Source<'a> {
     let value = if words == 2 { wave.scalar64(src) } else { u64::from(wave.scalar(src)) };
@@ -141,9 +141,10 @@ fn scalar<'a>(wave: &Wave, src: Src, words: usize, temp: &'a mut [Lanes; 2]) -> 
     Source(&temp[0], &temp[1])
 }
 
-/// Copies a scalar to all lanes, with stores as wide as the loads that follow, because a load that covers two
-/// narrower stores would have to wait until the stores reach the cache. Not inlined, because LLVM would merge
-/// the stores for one word and for two words into one sequence of stores through computed addresses.
+/// Copies a scalar to all lanes. The stores are as wide as the loads that follow, because on the host a load
+/// that covers two narrower stores has to wait until both reach the cache. The function is not inlined,
+/// because LLVM would merge the stores for one dword and for two dwords into a slower sequence with computed
+/// addresses.
 #[inline(never)]
 fn spread(arch: pulp::Arch, value: u32, lanes: &mut Lanes) {
     arch.dispatch(|| *lanes = [value; 64]);
@@ -160,8 +161,8 @@ pub(crate) fn fetch<'a, T: Value>(
     source(wave, op, at, &T::SHAPE, temp)
 }
 
-/// Reads source `at` with a given shape. Not generic and not inlined, so that the hundreds of handlers share
-/// one copy.
+/// Reads source `at` of an instruction; `shape` describes the type of the value. This function is neither
+/// generic nor inlined, so that the hundreds of handlers share one copy.
 #[inline(never)]
 fn source<'a>(wave: &'a Wave, op: &Op, at: usize, shape: &Shape, temp: &'a mut [Lanes; 2]) -> Source<'a> {
     if shape.plain || op.src_plain && !wave.flushes {
@@ -179,7 +180,7 @@ pub(crate) struct Shape {
     words: usize,
     bytes: usize,
     format: Format,
-    /// Whether the source is read without modifiers, whatever the instruction asks for.
+    /// Whether sources of this type are always read without modifiers, even if the instruction has some.
     plain: bool,
 }
 
@@ -194,7 +195,8 @@ impl<T: Value> Shaped for T {
         Shape { words: T::WORDS, bytes: std::mem::size_of::<T>(), format: T::FORMAT, plain: false };
 }
 
-/// Reads a source and applies all modifiers: lane permutation, part of the dword, changed sign.
+/// Reads a source and applies all its modifiers: lane permutation (DPP), selection of a part (SDWA), and
+/// sign.
 #[cold]
 #[inline(never)]
 fn modified<'a>(
@@ -257,8 +259,9 @@ fn flush_denormals(values: &mut [Lanes; 2], format: Format) {
     }
 }
 
-/// Applies the output modifier and the clamp of a float. "Output modifiers are ignored" in IEEE mode and
-/// while output denormals are enabled; "-0 is flushed to +0" (Vega ISA, "Output modifiers").
+/// Applies the output modifier (a factor of 2, 4 or 1/2) and the clamp to a float result. The manual says
+/// that output modifiers are ignored in IEEE mode and while output denormals are enabled, and that "-0 is
+/// flushed to +0" (Vega ISA, "Output modifiers").
 fn modify_result(wave: &Wave, op: &Op, format: Format, flush: bool, result: &mut [Lanes; 2]) {
     let omod = if wave.ieee || !flushes(wave, format).1 { 0 } else { op.omod & 3 };
     if omod != 0 || op.clamp() {
@@ -279,14 +282,15 @@ fn modify_result(wave: &Wave, op: &Op, format: Format, flush: bool, result: &mut
             };
         }
     }
-    // "If output denormals are disabled, the output modifier is applied and denormals are flushed": this also
-    // holds for instructions that never flush denormals themselves, or always flush them.
+    // The manual says: "If output denormals are disabled, the output modifier is applied and denormals are
+    // flushed". This also holds for instructions that otherwise treat denormals in their own way.
     if flush || omod != 0 {
         flush_denormals(result, format);
     }
 }
 
-/// Clamps a value to 0.0..=1.0. A NaN becomes zero if DX10_CLAMP is set.
+/// Clamps a value to 0.0..=1.0. A NaN becomes zero if the DX10_CLAMP bit of MODE is set, and stays a NaN
+/// otherwise.
 #[inline(always)]
 pub(crate) fn clamp(value: f64, dx10_clamp: bool) -> f64 {
     match value {
@@ -296,7 +300,8 @@ pub(crate) fn clamp(value: f64, dx10_clamp: bool) -> f64 {
     }
 }
 
-/// Moves the result into the part of the destination that SDWA, `op_sel` or the processor selects.
+/// Moves a result to the part of the destination register that SDWA or `op_sel` selects, and sets the other
+/// bits as the instruction and the processor require.
 fn place(op: &Op, bytes: usize, old: &Lanes, result: &mut Lanes) {
     if let Lane::Sdwa { dst, unused, .. } = op.lane {
         sdwa::place(dst, unused, old, result);
@@ -328,7 +333,7 @@ fn write_here(wave: &mut Wave, at: u16, values: &Lanes, mask: u64) {
     });
 }
 
-/// Writes a lane mask: to a pair of SGPRs, or to one SGPR in a wave of 32 lanes.
+/// Writes a lane mask to scalar registers: to a pair of SGPRs, or to one SGPR in a wave of 32 lanes.
 pub(crate) fn write_mask(wave: &mut Wave, code: u16, mask: u64) {
     if code != NONE {
         wave.set_mask(usize::from(code), mask);
@@ -341,8 +346,8 @@ pub(crate) fn finish<T: Value>(wave: &mut Wave, scratch: &mut Scratch, op: &Op) 
     conclude(wave, scratch, op, &T::SHAPE)
 }
 
-/// Writes `scratch.result` to the destination, for a result of a given shape. Not generic, so that all
-/// handlers share one copy.
+/// Writes the result in `scratch.result` to the destination, with all modifiers; `shape` describes the type
+/// of the result. This function is not generic, so that all handlers share one copy.
 #[inline(never)]
 fn conclude(wave: &mut Wave, scratch: &mut Scratch, op: &Op, shape: &Shape) -> Flow {
     let flush = flushes_of(wave, op, shape.format).1;
@@ -354,7 +359,7 @@ fn conclude(wave: &mut Wave, scratch: &mut Scratch, op: &Op, shape: &Shape) -> F
     Flow::Next
 }
 
-/// Writes `scratch.result` to the destination without modifiers.
+/// Writes the result in `scratch.result` to the active lanes of the destination, without modifiers.
 pub(crate) fn store<T: Value>(wave: &mut Wave, scratch: &Scratch, op: &Op) {
     let exec = wave.exec();
     put(wave, scratch, op, T::WORDS, exec);
@@ -385,12 +390,14 @@ pub(crate) enum Done {
     Landed,
     /// The result is in `scratch.result`.
     Evaluated,
-    /// The result is in `scratch.result`, and a lane of the result, active or not, may be wrong.
+    /// The result is in `scratch.result`. In at least one lane, active or not, the result may be wrong and
+    /// has to be checked.
     Doubtful,
 }
 
-/// Writes a result directly to its register if it needs no modifiers and all lanes are active, which is the
-/// common case. Otherwise leaves the result in `scratch.result` for [`finish`].
+/// Applies a function to all lanes. In the most common case, if the result has no modifiers and all lanes are
+/// active, writes the result directly to its register. Otherwise leaves the result in `scratch.result` for
+/// [`finish`].
 #[inline(always)]
 pub(crate) fn land<R: Value>(
     wave: &mut Wave,
@@ -415,9 +422,9 @@ pub(crate) fn land<R: Value>(
     if doubtful { Done::Doubtful } else { Done::Evaluated }
 }
 
-/// A function that is applied to each lane of `N` sources. A trait, not a closure, because only a named
-/// function can be marked `#[inline(always)]`, and the function must be inlined where the host's vector
-/// extensions are enabled.
+/// A function of `N` sources that is applied to each lane. This is a trait instead of a closure, because
+/// `#[inline(always)]` works only on named functions. The function must be inlined into the loop over the
+/// lanes, which is compiled with the host's vector extensions.
 pub(crate) trait EachLane<const N: usize> {
     type Result: Value;
     /// Returns the value, and whether it is doubtful.
@@ -439,7 +446,8 @@ impl<const N: usize, F: EachLane<N>> pulp::WithSimd for Lanewise<'_, N, F> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) -> Done {
         let Lanewise { wave, scratch, op, shapes, f } = self;
-        // Local arrays cannot overlap the sources, so that the compiler can vectorise the loop.
+        // The loop writes to local arrays. The compiler knows that these do not overlap the sources, so it
+        // can vectorise the loop.
         let (mut low, mut high, mut doubts) = ([0; 64], [0; 64], 0);
         if let Some(temps) = scratch.sources.first_chunk_mut::<N>() {
             let mut read = [Source(&NOTHING, &NOTHING); N];
@@ -565,9 +573,10 @@ impl Cx<'_> {
     }
 }
 
-/// Makes a handler from an expression over the values of the sources. The macro makes the expression a
-/// function, not a closure, because only a function can be marked `#[inline(always)]`. The function must be
-/// inlined into the loop, which is compiled for the host's vector unit.
+/// Makes a handler from an expression over the values of the sources in one lane. The macro makes the
+/// expression a function instead of a closure, because `#[inline(always)]` works only on functions. The
+/// function must be inlined into the loop over the lanes, which is compiled with the host's vector
+/// extensions.
 macro_rules! lanes {
     (@ $map:ident ($($a:ident: $A:ty),*) -> $R:ty => $body:expr) => {{
         #[inline(always)]
@@ -591,7 +600,8 @@ macro_rules! lanes {
 }
 pub(crate) use lanes;
 
-/// Conversion of an exact integer result to the destination's type, wrapping or clamping.
+/// Conversion of an exact integer result to the type of the destination, either truncated or clamped to the
+/// range of the type.
 pub(crate) trait Narrow: Value {
     fn wrapped(value: i64) -> Self;
     fn clamped(value: i64) -> Self;
@@ -613,8 +623,8 @@ macro_rules! narrow {
 }
 narrow!(u16 i16 u32 i32);
 
-/// Makes a handler from an exact integer expression. A result that does not fit is truncated, or saturated if
-/// CLAMP asks for it.
+/// Makes a handler from an integer expression that is evaluated exactly. A result that is out of range is
+/// clamped if CLAMP is set, and truncated otherwise.
 macro_rules! clamped {
     (@ $map:ident ($($a:ident: $A:ty),*) -> $R:ty => $body:expr) => {{
         use $crate::exec::valu::Narrow;

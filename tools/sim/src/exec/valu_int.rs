@@ -1,4 +1,4 @@
-//! Vector integer arithmetic and bit operations, 16 to 64 bits wide.
+//! Vector integer arithmetic and bit operations, on values of 16 to 64 bits.
 
 use super::valu::{Bits, Done, EachLane, Shaped, Source, clamped, finish, lanes, mask_of};
 use super::{Cx, Flow, Handler};
@@ -180,7 +180,8 @@ fn short(name: &str) -> Option<Handler> {
     })
 }
 
-/// The table of `v_screen_partition_4se_b32` in the manual; each digit is an entry (Vega ISA, VOP1).
+/// The result of `v_screen_partition_4se_b32` for each source byte; each digit of the literal is one table
+/// entry (Vega ISA, VOP1).
 static SCREEN_PARTITION: [u8; 256] = {
     let digits = b"\
         137f5fff7ffffffff26efafffbffffffdf4cff5fffdfffff9bf8fffafffeffff\
@@ -213,8 +214,9 @@ fn u24(value: u32) -> u32 {
     value & 0xff_ffff
 }
 
-/// Selects the bytes of the result from `{a, b}`. Selectors 0-7 give a byte, 8-11 the sign of a 16-bit part,
-/// 12 zero, and higher ones all ones.
+/// Returns a dword whose bytes are selected from the eight bytes of `{a, b}`. Each byte of the selector
+/// operand selects one byte: 0 to 7 that byte, 8 to 11 the sign of a 16-bit part, 12 zero, and a higher
+/// number 0xff.
 #[inline(always)]
 fn permute_bytes(a: u32, b: u32, selector: u32) -> u32 {
     let both = u64::from(a) << 32 | u64::from(b);
@@ -229,7 +231,8 @@ fn permute_bytes(a: u32, b: u32, selector: u32) -> u32 {
     })
 }
 
-/// Selects the second source in the lanes of the mask, and the first source in the other lanes.
+/// Returns in each lane the second source if the lane's bit in the mask is set, and the first source
+/// otherwise.
 fn select(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let mask = expand_on(cx.wave.arch, mask_of(cx.wave, op.src[2]));
     match cx.lanewise(op, [&Bits::SHAPE; 2], Select(mask)) {

@@ -1,4 +1,5 @@
-//! Vector clocks: what a wave knows of the operations of other waves.
+//! Vector clocks: for each other wave, up to which operation a wave knows that wave's operations to be
+//! complete.
 
 /// The ways in which an operation can be known to be complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -6,8 +7,8 @@
 pub(super) enum Way {
     /// LDS operations.
     Lds,
-    /// Memory operations, for waves with the same first-level cache: it is enough that the operation was
-    /// issued.
+    /// Memory operations, as seen by waves that use the same first-level cache. For these waves it is enough
+    /// that the operation was issued.
     Near,
     /// Memory operations, for all waves.
     Far,
@@ -18,7 +19,8 @@ pub(super) enum Way {
 /// Numbers of the last known operations of a wave, by [`Way`].
 pub(super) type Marks = [u32; 4];
 
-/// For each wave of which anything is known, its marks; sorted by wave.
+/// Sorted list of the waves of which something is known, each with the number of its last known operation for
+/// each [`Way`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Knowledge(Vec<(u32, Marks)>);
 

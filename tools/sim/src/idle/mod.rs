@@ -72,8 +72,8 @@ pub struct Clash {
 pub enum Verdict {
     /// No wave reached the instruction.
     NotReached,
-    /// Whenever a wave reached the instruction, no operation was in flight and the wave had learned of no new
-    /// writes.
+    /// The instruction had no effect. Each time a wave reached it, no operation was in flight, and the wave
+    /// had learned of no new writes since the last invalidation.
     Idle,
     /// The operations in flight accessed no memory that another wave accesses with at least one write.
     Private,
@@ -105,7 +105,8 @@ pub struct Log {
     gfx10: bool,
     events: Vec<Event>,
     touches: Vec<Touch>,
-    /// For each cell, whether a load may acquire the value written there.
+    /// For each cell (dword of memory or LDS), whether a load may acquire what the wave that wrote it has
+    /// released.
     acquired: Vec<bool>,
     base: OnceLock<replay::Outcome>,
     text: waits::Text,
@@ -121,10 +122,10 @@ impl Log {
         self.base.get_or_init(|| replay::Replay::new(self, None).run())
     }
 
-    /// Returns whether, each time a wave reached the instruction at an address of the file, there were no
-    /// operations in flight and no new knowledge that `change` would leave untreated. Returns `None` if no
-    /// wave reached the instruction. The answer comes from the unchanged run, so that it is fast; for other
-    /// instructions [`Log::without`] gives the exact answer.
+    /// Returns whether the instruction at an address of the file had no effect in the recorded run: each time
+    /// a wave reached it, it waited for no operation and made no new knowledge effective that `change` would
+    /// remove. Returns `None` if no wave reached the instruction. This is fast, because it needs no replay;
+    /// if the answer is false, [`Log::without`] gives the exact answer.
     pub fn is_idle(&self, offset: u64, change: Change) -> Option<bool> {
         let place = self.place(offset)?;
         let (outcome, facts) = (self.as_it_was(), &self.facts[place.0 as usize][place.1 as usize]);
@@ -133,8 +134,8 @@ impl Log {
         Some(!left && outcome.clash.is_none())
     }
 
-    /// Returns whether the instruction at an address of the file was needed in full, or whether `change`
-    /// could have been applied to it.
+    /// Replays the log with `change` applied to the instruction at an address of the file. Returns whether
+    /// the order of memory operations was kept without the full instruction.
     pub fn without(&self, offset: u64, change: Change) -> Verdict {
         let Some(place) = self.place(offset) else { return Verdict::NotReached };
         if let Some(clash) = self.clash() {

@@ -15,7 +15,7 @@ use isa::{ModFlags, Target};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The facts about an instruction that replaying needs, in addition to its accesses.
+/// Facts about an instruction that the replay needs, in addition to the accesses themselves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     /// For a wait instruction: the counts that it waits for.
@@ -49,7 +49,7 @@ impl Facts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Manner {
     Read,
-    /// A load that bypasses the first-level cache (`glc`), as loads of flags do.
+    /// A load with `glc`, which bypasses the first-level cache. Programs use such loads to read flags.
     SyncRead,
     Write,
     Atomic,
@@ -74,8 +74,8 @@ impl Manner {
 /// One access of an instruction to a dword.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
-    /// Number of the dword. While recording: the address in dwords; for LDS, bit 63 is set and the group is
-    /// included.
+    /// Number of the accessed cell (dword). While the log is recorded, this is the address in dwords; for
+    /// LDS, it also contains the group, and bit 63 is set.
     pub(super) cell: u64,
     pub(super) manner: Manner,
     /// Mask of the accessed bytes.
@@ -104,7 +104,8 @@ pub(super) struct Event {
     pub(super) wave: u32,
     pub(super) place: (u32, u32),
     pub(super) what: What,
-    /// Index of its first touch. Its touches end where the touches of the next event begin.
+    /// Index of the event's first touch (access to a dword). The touches of an event end where those of the
+    /// next event begin.
     pub(super) first: u32,
     /// Whether the instruction accessed LDS, and whether it accessed memory or scratch.
     pub(super) lds: bool,
@@ -255,7 +256,8 @@ impl Recorder {
 }
 
 impl Raw {
-    /// Completes the touches of an instruction: equal accesses of several lanes to the same dword are merged.
+    /// Finishes the touches (accesses to dwords) of an instruction: merges equal touches by several lanes
+    /// into one.
     fn close(&mut self, returns: bool) {
         let mut mine = self.touches.split_off(self.open);
         for touch in mine.iter_mut().filter(|touch| returns && touch.manner == Manner::Atomic) {
@@ -277,7 +279,8 @@ pub(super) fn bits(mask: u8) -> u32 {
 }
 
 impl Touch {
-    /// Returns whether two stores write the same values to the bytes that both write.
+    /// Returns whether two stores to a dword agree: they write the same values to the bytes that both of them
+    /// write.
     pub(super) fn agrees(mask: u8, one: Option<u32>, two: Option<u32>) -> bool {
         matches!((one, two), (Some(one), Some(two)) if (one ^ two) & bits(mask) == 0)
     }
@@ -302,8 +305,8 @@ struct Users {
 }
 
 impl Log {
-    /// Removes the touches that cannot clash: touches of cells that are not written, or that only one wave
-    /// uses.
+    /// Removes the touches that cannot take part in a clash: those of cells that are never written, or that
+    /// only one wave uses.
     fn keep_shared(&mut self) {
         let mut users: HashMap<u64, Users> = HashMap::new();
         self.for_each_touch(|wave, touch| {

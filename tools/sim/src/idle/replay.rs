@@ -14,8 +14,8 @@ use std::collections::HashMap;
 struct Pending {
     number: u32,
     class: Class,
-    /// How other waves learn that the operation is complete; `None` if no other wave accesses the same
-    /// memory.
+    /// Rule by which other waves learn that the operation is complete; `None` if no other wave accesses the
+    /// same memory.
     way: Option<Way>,
 }
 
@@ -30,7 +30,8 @@ struct Actor {
     issued: u32,
     pending: Vec<Pending>,
     known: Knowledge,
-    /// The wave's knowledge when the first-level cache, GL1 and the scalar cache were last invalidated.
+    /// What the wave knew when it last invalidated the first-level cache; the next two fields are for GL1 and
+    /// the scalar cache.
     near: Knowledge,
     middle: Knowledge,
     scalar: Knowledge,
@@ -69,7 +70,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Returns whether `change` would have left some of these operations or some of this knowledge untreated.
+    /// Returns whether the weakened instruction would do less than the original one here: leave one of these
+    /// operations in flight, or not make this knowledge effective.
     pub(super) fn is_left(&self, waits: &Waits, change: Change) -> bool {
         let Change::Waits(weaker) = change else { return self.anew };
         CLASS_TABLE.iter().any(|info| {
@@ -92,9 +94,10 @@ pub(super) struct Outcome {
     pub(super) clash: Option<Clash>,
     /// Whether a wave reached the changed place.
     pub(super) reached: bool,
-    /// Whether the change affected an operation in flight or new knowledge there.
+    /// Whether the changed instruction did less than the original one: an operation stayed in flight, or new
+    /// knowledge did not become effective.
     pub(super) under_way: bool,
-    /// Whether another wave accesses the memory of an affected operation.
+    /// Whether another wave accesses the memory of an operation that the changed instruction left in flight.
     pub(super) shared: bool,
 }
 
@@ -206,7 +209,8 @@ impl<'a> Replay<'a> {
         });
     }
 
-    /// Returns up to which operation of a wave other waves may rely on completion, for each way.
+    /// Returns, for each [`Way`], the number up to which other waves may rely on the completion of a wave's
+    /// operations.
     fn marks(&self, wave: usize) -> Marks {
         let actor = &self.actors[wave];
         let done = |way: Way| {
@@ -247,7 +251,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Replays an invalidation. Returns whether it made new knowledge effective.
+    /// Replays a cache invalidation. Returns whether it had an effect, because the wave had learned something
+    /// since the last one.
     fn cache(&mut self, wave: usize, operation: CacheOp, changed: Option<Change>) -> bool {
         let marks = self.marks(wave);
         let actor = &mut self.actors[wave];
@@ -354,7 +359,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns the error in an access after an earlier access, if there is one.
+    /// Returns a description of the clash between an access and an earlier access, or `None` if the two do
+    /// not clash.
     fn clash(&self, wave: usize, touch: &Touch, entry: &Entry) -> Option<&'static str> {
         let mask = touch.mask & entry.mask;
         if mask == 0 || !(touch.manner.writes() || entry.manner.writes()) {
@@ -398,8 +404,8 @@ impl<'a> Replay<'a> {
         known.get(entry.wave, way) >= entry.number || near && known.get(entry.wave, Way::Near) >= entry.number
     }
 
-    /// Returns whether two accesses may happen in any order because they are part of the waves'
-    /// synchronisation.
+    /// Returns whether two accesses need no order because both are part of the waves' own synchronisation,
+    /// such as atomics.
     fn synchronises(&self, wave: usize, touch: &Touch, entry: &Entry) -> bool {
         let joined = |wave: u32| {
             let entries = &self.cells[touch.cell as usize].entries;
@@ -407,7 +413,8 @@ impl<'a> Replay<'a> {
         };
         match (touch.manner, entry.manner) {
             (Manner::SyncRead, _) | (_, Manner::SyncRead) => true,
-            // The store that releases a lock, by a wave that has held the lock.
+            // A plain store after an atomic may be the store that releases a lock. It needs no order if its
+            // wave has taken the lock with an atomic.
             (Manner::Write, other) if other.is_atomic() => joined(wave as u32),
             (other, Manner::Write) if other.is_atomic() => joined(entry.wave),
             (one, two) => one.is_atomic() && two.is_atomic(),

@@ -1,5 +1,5 @@
 //! Metadata: what a code object says about its kernels. This file reads the `NT_AMDGPU_METADATA` note of V3
-//! and later (seed 000, line 2369); [`v2`] reads the older form.
+//! and later (AMDGPU guide, seed 000, line 2369); [`v2`] reads the older form.
 
 pub(crate) mod v2;
 

@@ -1,5 +1,5 @@
-//! Metadata of code objects V2: YAML text (seed 000, line 2193). It has no argument offsets: the arguments
-//! follow one another, each aligned.
+//! Metadata of code objects V2: YAML text (AMDGPU guide, seed 000, line 2193). It has no argument offsets:
+//! the arguments follow one another, each aligned.
 
 use super::{ArgInfo, ArgKind, KernelMeta, Metadata, Scalar, group_size};
 use codeobj::yaml::{self, Node};

@@ -274,7 +274,8 @@ impl CodeObject {
         Ok(())
     }
 
-    /// Returns the format strings of `printf`, as the metadata encodes them (seed 000, line 2214).
+    /// Returns the format strings of `printf`, as the metadata encodes them (AMDGPU guide, seed 000, line
+    /// 2214).
     pub fn printf_formats(&self) -> &[String] {
         &self.printf
     }

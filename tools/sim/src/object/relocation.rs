@@ -1,4 +1,5 @@
-//! The relocations of AMD GPUs (seed 000, line 507), applied to an image whose load address is not known yet.
+//! The relocations of AMD GPUs (AMDGPU guide, seed 000, line 507), applied to an image whose load address is
+//! not known yet.
 
 use super::LoadError;
 use super::image::{Image, Part, Patch};

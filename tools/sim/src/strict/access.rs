@@ -1,4 +1,5 @@
-//! Checks of memory instructions: their addresses, their data, and undefined contents of LDS and scratch.
+//! Strict mode's checks of memory instructions. They find wrong addresses and undefined data, and track which
+//! bits of LDS and scratch are undefined.
 
 use super::cells::Stamp;
 use super::defined::Origin;
@@ -94,8 +95,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Checks an access to LDS on GFX6 to GFX8: M0 limits the addresses, and wide accesses must be fully
-    /// aligned.
+    /// Checks an access to LDS on GFX6 to GFX8. On these processors, addresses beyond the limit in M0 are out
+    /// of range, and wide accesses must be fully aligned.
     fn check_old_lds(&mut self, access: &MemAccess) {
         let wave = &self.group.waves[self.group.now.wave];
         if wave.defined.undefined_scalar(1 << reg::M0).is_some() {
@@ -128,8 +129,9 @@ impl Watcher<'_> {
         self.report(finding);
     }
 
-    /// Reports a load that overwrites its own address. If a part of the load finds no page, the load is
-    /// replayed, but the other part may already have overwritten the address.
+    /// Reports a load whose destination overlaps its own address registers. Such a load is wrong if memory
+    /// instructions may be replayed after a page fault (XNACK): if one part of the load finds no page, the
+    /// hardware runs the load again, but the other part may already have overwritten the address.
     #[cold]
     fn replayed_address(&mut self, address: u64) {
         let is_open = self.shared.reading.program.code.xnack() == Setting::Any;
@@ -201,7 +203,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Records the undefined bits that a write leaves in LDS or scratch.
+    /// Records which bits of LDS or scratch become undefined because a store writes undefined data.
     #[inline]
     pub(super) fn note_stored(&mut self, access: &MemAccess) {
         let at = self.advance(access);
@@ -225,7 +227,8 @@ impl Watcher<'_> {
         self.undefined_store(&vector_name(register.unwrap_or(0)), lane_of(access));
     }
 
-    /// Returns the undefined bits of a lane's stored data, from byte `at` of its data on.
+    /// Returns a mask of the undefined bits in the data that a lane stores. The mask starts at byte `at` of
+    /// the lane's data.
     #[cold]
     fn stored_bits(&self, access: &MemAccess, at: u16) -> u32 {
         let (Some(touch), true) = (self.touch, access.lane < 64) else { return 0 };
@@ -236,7 +239,8 @@ impl Watcher<'_> {
         bits >> shift.min(31) & ones(access.bytes)
     }
 
-    /// Records the scratch location to which a register that a call has changed is saved.
+    /// Records that a store saves a register to scratch after a call has changed the register. A later load
+    /// of this scratch location then names the call.
     #[cold]
     fn note_lost(&mut self, access: &MemAccess, at: u16, bits: u32) {
         let word = (access.address / 4) as u32;
@@ -249,7 +253,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Handles an atomic: its result is undefined if the memory contents or the data are.
+    /// Tracks undefined bits through an atomic: its result is undefined if the old memory contents or the
+    /// atomic's data operand are.
     pub(super) fn note_atomic(&mut self, access: &MemAccess) {
         self.note_loaded(access);
         let now = &self.group.now;
@@ -274,8 +279,9 @@ impl Watcher<'_> {
         }
     }
 
-    /// Marks the results of a memory instruction as defined, except for bits that were loaded undefined; then
-    /// checks the order of its reads.
+    /// Updates the shadow state after a memory instruction has run: marks its results as defined, except for
+    /// bits that were undefined in memory, and checks that its reads are ordered after the writes by other
+    /// waves.
     pub(super) fn after_memory(&mut self, cx: &Cx<'_>, touch: &Touch, _: Kind) {
         let exec = cx.wave.exec();
         let now = &mut self.group.now;
@@ -331,7 +337,8 @@ impl super::WaveShadow {
     }
 }
 
-/// Returns the position in the register of the undefined bits of a load.
+/// Returns the mask of undefined bits in the destination register of a load, from the mask `bits` of
+/// undefined bits in memory. `part` says which bits of the register the load writes.
 fn spread(part: Part, bits: u32, at: u16, bytes: u8) -> u32 {
     let placed = bits << (u32::from(at % 4) * 8);
     let top = 1u32 << (u32::from(bytes.clamp(1, 4)) * 8 - 1);

@@ -1,8 +1,9 @@
-//! Barriers in divergent control flow.
+//! Finds barriers that only some lanes of a wave reach.
 //!
-//! The hardware counts waves: a wave passes a barrier even if some of its lanes do not reach the barrier, and
-//! then the barrier orders nothing for these lanes. Lanes may be missing because they have ended. A lane that
-//! stores something afterwards, or comes to another barrier, has not ended, and is reported.
+//! The hardware counts waves, not lanes, at a barrier. A wave passes the barrier even if some of its lanes
+//! are inactive at it; the barrier then orders nothing for these lanes. Lanes that have ended may be inactive
+//! at a barrier. If an inactive lane later stores something or reaches another barrier, it had not ended, and
+//! the barrier is reported.
 
 use super::findings::Elsewhere;
 use super::{FaultClass, Watcher};
@@ -23,7 +24,7 @@ impl Barrier {
         Barrier { began, missed: 0, place: 0 }
     }
 
-    /// Returns whether none of these lanes was missing at a barrier.
+    /// Returns whether all of the given lanes were active at every barrier.
     pub(super) fn has_seen(&self, lanes: u64) -> bool {
         self.missed & lanes == 0
     }
@@ -49,7 +50,8 @@ impl Watcher<'_> {
     #[inline]
     pub(super) fn check_barrier(&mut self, access: &MemAccess) {
         let missed = self.group.waves[self.group.now.wave].barrier.missed;
-        // Stores to scratch are ignored, because code that saves registers activates all lanes.
+        // Stores to scratch do not prove that a lane is still running, because code that saves registers
+        // activates all lanes.
         if missed != 0 && access.lane < 64 && missed >> access.lane & 1 != 0 && access.space != Space::Scratch
         {
             self.divergent_barrier(access.lane, "goes on behind it");

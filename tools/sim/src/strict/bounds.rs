@@ -1,5 +1,5 @@
-//! Accesses outside of the bounds of a buffer resource: loads return zero, and stores are dropped, without an
-//! error.
+//! Finds accesses outside the bounds of a buffer resource. The hardware reports no error for such accesses:
+//! loads return zero, and stores are dropped.
 
 use super::findings::{Elsewhere, place, split_place};
 use super::{FaultClass, Watcher};
@@ -7,12 +7,13 @@ use crate::fault::Access;
 use crate::memory::Memory;
 use crate::watch::OutOfRange;
 
-/// An offset of this size or more is deliberate: compilers and libraries give a lane a large offset instead
-/// of branching around the access.
+/// Offsets of this size or more are taken as deliberately out of range. Compilers and libraries use them to
+/// disable an access for one lane without a branch.
 const DELIBERATE: u32 = 1 << 31;
 
 impl Watcher<'_> {
-    /// Reports an access that is out of range, unless that is deliberate.
+    /// Reports an access that is out of range of its buffer resource, unless the offset is so large that it
+    /// must be deliberate (see [`DELIBERATE`]).
     #[cold]
     pub(super) fn report_out_of_range(&mut self, memory: &Memory, access: &OutOfRange) {
         if access.swizzles || access.offset >= DELIBERATE || access.scalar_offset >= u64::from(DELIBERATE) {
@@ -57,8 +58,9 @@ impl Watcher<'_> {
         self.report(finding);
     }
 
-    /// Returns the place of the last instruction before the current one, in address order, that writes one of
-    /// the four SGPRs from `first` on.
+    /// Returns the place of the instruction that most likely wrote the buffer resource: the closest
+    /// instruction before the current one, in address order, that writes one of the four SGPRs from `first`
+    /// on.
     fn last_writer(&self, first: u8) -> Option<u32> {
         let (range, end) = split_place(self.group.now.place);
         let wanted = 15u128.checked_shl(first.into()).unwrap_or(0);

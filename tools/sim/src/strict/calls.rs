@@ -1,22 +1,32 @@
-//! Tracks the calls of a wave: the chain of callers, and the registers that each function has to preserve.
+//! Tracks the active calls of a wave and checks that each called function preserves the registers that the
+//! calling convention says it preserves.
 //!
 //! # Source
-//! The calling convention, from crate `callconv` (docs/calling-convention.md): the column of LLVM 19.
+//!
+//! The calling convention comes from crate `callconv` (see docs/calling-convention.md, column "LLVM 19").
+//!
 //! # How it works
+//!
 //! A call is an instruction that sets the program counter and writes a return address to SGPRs. A return is a
-//! jump to the return address. A jump to the beginning of a function is a tail call. While a function runs,
-//! the watcher notes the old value of each register that the function writes. When the function returns, the
-//! registers whose values differ from the noted values have changed. A kernel without calls pays only for one
-//! comparison.
+//! jump to that return address. A jump to the first instruction of a function is a tail call.
+//!
+//! Before a called function overwrites a register for the first time, the watcher saves the register's value.
+//! When the function returns, the watcher compares the saved values with the current ones; registers with
+//! different values were changed by the call. For a kernel without calls, all this costs one comparison.
+//!
 //! # Consequences
-//! Some registers, such as the stack pointer, have to be preserved whatever the callers know of the function.
-//! These registers are checked when the function returns. Other changed registers are not reported at the
-//! return, because a caller that knows the function need not rely on them (LLVM allocates registers across
-//! calls). They count as undefined from then on; only an instruction whose result depends on such a register
-//! is reported, with the call as the register's origin.
+//!
+//! Every function must preserve certain registers, such as the stack pointer. If one of these registers has
+//! changed, the watcher reports it when the function returns.
+//!
+//! A change to any other register may be harmless, because a caller may know which registers its callee
+//! changes (LLVM allocates registers across calls). The watcher therefore marks such a register as undefined,
+//! and reports only an instruction whose result depends on it. The report names the call.
+//!
 //! # Limits
-//! The watcher does not know which registers hold results: it takes the first VGPRs as results, in the lanes
-//! that were active at the call.
+//!
+//! The watcher does not know which registers hold a function's results. It assumes that the results are in
+//! the first VGPRs, in the lanes that were active at the call.
 
 use super::findings::{Elsewhere, Finding, place, scalar_name, split_place, vector_name};
 use super::touch::{Class, EXEC_BITS, Touch};
@@ -30,17 +40,19 @@ use callconv::{After, Convention, RETURN_ADDRESS, Subject, column};
 use isa::Subtarget;
 use rustc_hash::FxHashMap;
 
-/// Maximum number of active calls that are recorded individually. In deeper recursion, the calls in the
-/// middle are only counted.
+/// Maximum number of active calls for which a frame is kept. In deeper recursion, the frames in the middle of
+/// the chain are dropped, and only their number is kept.
 const MAX_FRAMES: usize = 4096;
-/// Number of outermost calls that are always recorded individually.
+/// Number of outermost calls whose frames are never dropped.
 const OUTER: usize = 16;
-/// Maximum number of saved VGPRs, over all active calls of a wave: each saved VGPR takes 256 bytes.
+/// Maximum number of VGPRs whose old values are saved, summed over all active calls of a wave. This limits
+/// memory use, because the old value of a VGPR takes 256 bytes.
 const MAX_KEPT: usize = 1 << 14;
-/// Number of calls that a report names: innermost calls, and outermost calls.
+/// Number of calls that a report lists: the first element counts innermost calls, the second outermost calls.
 const SHOWN: (usize, usize) = (8, 4);
 
-/// Number that stands for SCC where registers are numbered. VGPRs are numbered from 256 on.
+/// Number that this module uses for SCC as a register. SGPRs and special registers have numbers below 128,
+/// VGPRs have numbers from 256.
 pub(super) const SCC: u16 = 253;
 pub(super) const VECTORS: u16 = 256;
 
@@ -48,7 +60,8 @@ pub(super) const VECTORS: u16 = 256;
 pub(crate) struct Rules {
     /// SGPRs that a call preserves.
     preserved: u128,
-    /// Scalar registers that callers may rely on, although callees do not preserve them.
+    /// Mask of the scalar registers that callers may rely on after a call although the convention does not
+    /// make callees preserve them.
     disputed: u128,
     stack: usize,
     frame: usize,
@@ -77,8 +90,8 @@ impl Rules {
         }
     }
 
-    /// Returns whether a function may change a scalar register that the convention does not preserve. Returns
-    /// false for registers that belong to the system, and for registers that callers rely on anyway.
+    /// Returns whether a callee may freely change the scalar register. Returns false for registers that
+    /// belong to the system, and for the `disputed` registers.
     pub(super) fn is_own(&self, register: u16) -> bool {
         let last = 127 - (self.preserved.leading_zeros() as u16);
         let is_other = [reg::VCC, reg::VCC + 1, reg::M0].contains(&register.into());
@@ -98,8 +111,8 @@ impl Rules {
 struct Frame {
     /// Place of the call instruction.
     call: u32,
-    /// Place of the function's first instruction. After a tail call, this is the function that was called
-    /// last.
+    /// Place of the first instruction of the running function. After a tail call, this is the function to
+    /// which the tail call jumped.
     callee: u32,
     /// Place that the function has to return to.
     back: u32,
@@ -110,12 +123,13 @@ struct Frame {
     stack: u32,
     frame: u32,
     flat_scratch: u64,
-    /// Whether the function is called by an address that only the caller knows.
+    /// Whether the call is through a function pointer, so that the compiler of the caller did not know the
+    /// callee.
     by_address: bool,
-    /// Whether the call puts the return address in the register that the convention names.
+    /// Whether the call puts the return address in the SGPR pair that the calling convention specifies.
     is_convention: bool,
     /// Whether `scalars`, `scc` and `vectors` hold the old value of every register that was written since the
-    /// call, so that the return can be checked.
+    /// call. Registers are checked at the return only in this case.
     is_proven: bool,
     /// Registers whose old values are saved, and these old values.
     scalars_noted: u128,
@@ -126,8 +140,8 @@ struct Frame {
 }
 
 impl Frame {
-    /// Saves the value of a VGPR that is about to be written, if it is not saved yet. Returns whether it
-    /// saved the value.
+    /// Saves the current value of a VGPR that is about to be overwritten, unless an older value is already
+    /// saved. Returns whether a value was saved, so that the caller can count saved VGPRs.
     fn note_vector(&mut self, register: usize, wave: &[Lanes]) -> bool {
         let (word, bit) = (register / 64, 1u64 << (register % 64));
         let (Some(values), Some(noted)) = (wave.get(register), self.vectors_noted.get_mut(word)) else {
@@ -151,8 +165,9 @@ impl Frame {
         }
     }
 
-    /// Merges the old values that a callee's frame has saved into this frame: a register that only the callee
-    /// has written held the same value when this function was called.
+    /// Merges the saved register values of a callee that has returned, `inner`, into the frame of its caller.
+    /// If only the callee has written a register, the value saved by the callee is also the value at the time
+    /// when the caller was called. Decreases `kept` by the number of saved VGPRs that are dropped.
     fn take(&mut self, inner: Frame, kept: &mut usize) {
         if !self.is_proven {
             *kept -= inner.vectors.len();
@@ -195,7 +210,7 @@ pub(super) struct Change {
 /// A position on the stack.
 #[derive(Clone, Copy)]
 struct OnStack {
-    /// Function whose frame contains the position; `None` for the kernel.
+    /// Function that owns the stack frame at this position; `None` for the kernel.
     callee: Option<u32>,
     offset: u32,
 }
@@ -204,13 +219,15 @@ struct OnStack {
 #[derive(Default)]
 pub(super) struct Calls {
     frames: Vec<Frame>,
-    /// Number of calls that are only counted, between the first [`OUTER`] frames and the remaining frames.
+    /// Number of active calls whose frames have been dropped to save memory. These calls come between the
+    /// first [`OUTER`] elements of `frames` and the remaining elements.
     gap: u64,
     /// Number of VGPRs saved in `frames`.
     kept: usize,
     changes: Vec<Change>,
     changes_by: FxHashMap<Change, u32>,
-    /// Loads of bytes that were never written, with the position of these bytes on the stack.
+    /// Loads that read stack bytes that were never written. Maps the place of such a load to the position of
+    /// the bytes on the stack, for reports.
     loads: FxHashMap<u32, OnStack>,
 }
 
@@ -221,7 +238,8 @@ impl Calls {
         !self.frames.is_empty()
     }
 
-    /// Saves the registers that an instruction of a function is about to overwrite.
+    /// Saves the old values of the registers that the current instruction is about to overwrite, so that the
+    /// return from the innermost call can be checked.
     pub(super) fn note_writes(&mut self, cx: &Cx<'_>, touch: &Touch) {
         let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_proven) else { return };
         if touch.scalar_writes & !frame.scalars_noted != 0 {
@@ -240,8 +258,8 @@ impl Calls {
         }
     }
 
-    /// Saves the registers that an instruction is about to overwrite where M0 takes part in choosing the
-    /// registers.
+    /// Saves the old values of the registers that the current instruction is about to overwrite, if M0 takes
+    /// part in selecting these registers (register indexing).
     pub(super) fn note_indexed(&mut self, cx: &Cx<'_>, touch: &Touch) {
         self.note_writes(cx, touch);
         let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_proven) else { return };
@@ -257,14 +275,15 @@ impl Calls {
         }
     }
 
-    /// Saves a scalar register that something other than an instruction is about to overwrite.
+    /// Saves the old value of a scalar register that the emulator itself, not an instruction, is about to
+    /// overwrite.
     pub(super) fn note_scalar(&mut self, register: u16, cx: &Cx<'_>) {
         if let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_proven) {
             frame.note_scalars(1 << register, &cx.wave.sgpr);
         }
     }
 
-    /// Saves a VGPR that something other than an instruction is about to overwrite.
+    /// Saves the old value of a VGPR that the emulator itself, not an instruction, is about to overwrite.
     pub(super) fn note_vector(&mut self, register: usize, cx: &Cx<'_>) {
         if let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_proven) {
             self.kept += usize::from(frame.note_vector(register, &cx.wave.vgpr));
@@ -272,15 +291,16 @@ impl Calls {
         }
     }
 
-    /// Saves SCC, which something other than an instruction is about to overwrite.
+    /// Saves the old value of SCC, which the emulator itself, not an instruction, is about to overwrite.
     pub(super) fn note_scc(&mut self, scc: bool) {
         if let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_proven) {
             frame.scc.get_or_insert(scc);
         }
     }
 
-    /// Keeps memory use bounded: if too many VGPRs are saved, the saved values of the outer calls are
-    /// dropped, so that their returns are no longer checked.
+    /// Drops saved register values if more than [`MAX_KEPT`] VGPRs are saved, so that memory use stays
+    /// bounded. Values saved for outer calls are dropped first. Registers are then not checked when these
+    /// calls return.
     fn bound(&mut self) {
         if self.kept <= MAX_KEPT {
             return;
@@ -294,8 +314,9 @@ impl Calls {
         }
     }
 
-    /// Returns whether the jump to `to` returns from one of the outermost [`OUTER`] calls. In that case the
-    /// calls that are only counted have all returned, and the frames from that call on are removed.
+    /// Returns whether a jump to `to` returns from one of the outermost [`OUTER`] calls. If it does, all
+    /// inner calls have ended as well: this function removes their frames and the frame of the returning
+    /// call, and sets the number of dropped frames (`gap`) to 0.
     fn leaves_gap(&mut self, to: u32) -> bool {
         let Some(at) = self.frames[..OUTER].iter().rposition(|frame| frame.back == to) else { return false };
         self.frames.truncate(at);
@@ -305,20 +326,22 @@ impl Calls {
 
     fn push(&mut self, frame: Frame) {
         if self.frames.len() == MAX_FRAMES {
-            // Drops the frames between the outermost calls and the innermost half, and only counts them.
+            // Drops the frames between the [`OUTER`] outermost calls and the innermost half, and adds their
+            // number to `gap`.
             let middle = OUTER..MAX_FRAMES / 2;
             self.gap += middle.len() as u64;
             for mut frame in self.frames.drain(middle) {
                 frame.forget(&mut self.kept);
             }
-            // The writes recorded in the dropped frames are missing in the outer frames, so the returns of
-            // the outer frames cannot be checked.
+            // The dropped frames held the old values of registers that inner functions have written. Without
+            // these values, the returns of the outer frames cannot be checked.
             self.frames[..OUTER].iter_mut().for_each(|frame| frame.forget(&mut self.kept));
         }
         self.frames.push(frame);
     }
 
-    /// Returns the active calls, innermost first. The wave executes the function of the first call.
+    /// Returns the active calls of the wave, innermost call first. The first element is the call of the
+    /// function that the wave is executing.
     fn chain(&self) -> Vec<Link> {
         let mut links: Vec<Link> = Vec::new();
         for (at, frame) in self.frames.iter().enumerate().rev() {
@@ -342,8 +365,8 @@ impl Calls {
         links
     }
 
-    /// Returns the function whose frame contains a byte of a lane's stack, and the byte's offset in the
-    /// frame.
+    /// Returns the position on the stack of a byte offset into a wave's scratch: the function whose frame
+    /// contains the byte, and the byte's offset in this frame. `lanes` is the wave size.
     fn on_stack(&self, byte: u32, lanes: u32) -> OnStack {
         let frame = self.frames.iter().rev().find(|frame| frame.stack / lanes <= byte);
         match frame {
@@ -352,7 +375,8 @@ impl Calls {
         }
     }
 
-    /// Records that a load read bytes that were never written, at a byte offset in a lane's scratch.
+    /// Records that a load at the current place read stack bytes that were never written, so that a report
+    /// can name the frame. The position is a byte offset in a lane's scratch.
     #[cold]
     pub(super) fn note_unwritten(&mut self, load: u32, byte: u32, lanes: u32) {
         if self.is_inside() && !self.loads.contains_key(&load) {
@@ -382,7 +406,8 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Returns the link as reports show it. `address` maps a place to its address in the file.
+    /// Converts the call to the form that reports show. `address` maps a place in the code to its address in
+    /// the file.
     pub(crate) fn called(
         &self,
         functions: &Functions,
@@ -406,7 +431,7 @@ impl Link {
 pub(super) enum Transfer {
     /// It neither calls nor jumps to an address in registers.
     None,
-    /// It calls, and writes the return address to the SGPR pair that starts here.
+    /// The instruction is a call that writes the return address to the SGPR pair starting with this SGPR.
     Call(u16),
     /// It jumps to the address in the SGPR pair that starts here.
     Jump(u16),
@@ -422,7 +447,8 @@ impl Watcher<'_> {
         self.group.waves[self.group.now.wave].calls.chain()
     }
 
-    /// Saves the registers that an instruction is about to overwrite. Called only inside a called function.
+    /// Saves the old values of the registers that an instruction is about to overwrite. Must only be called
+    /// while a called function is running.
     #[inline(never)]
     pub(super) fn note_overwritten(&mut self, cx: &Cx<'_>, op: &Op, touch: &Touch) {
         let is_indexed = cx.wave.gpr_idx && op.class == crate::op::Class::Valu;
@@ -432,7 +458,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Updates the calls after an instruction that calls, or that sets the program counter from registers.
+    /// Updates the chain of active calls after an instruction that calls a function or sets the program
+    /// counter from registers (a return, a tail call, or an ordinary indirect jump).
     #[cold]
     pub(super) fn transfer(&mut self, cx: &mut Cx<'_>, op: &Op, touch: &Touch) {
         let to = place(cx.wave.range, cx.wave.pc);
@@ -446,8 +473,9 @@ impl Watcher<'_> {
     fn call(&mut self, cx: &mut Cx<'_>, op: &Op, link: u16, to: u32) {
         self.wave().board.cross();
         let (call, rules) = (self.group.now.place, &self.shared.rules);
-        // Code that computes the address from its distance to the function uses the registers that receive
-        // the return address, so that a call through other registers goes through a function pointer.
+        // If the caller knows its callee, it computes the callee's address relative to the program counter in
+        // the SGPR pair that then receives the return address. A call whose target address is in another SGPR
+        // pair therefore goes through a function pointer.
         let by_address = matches!(op.src[0], Src::S(code) if u16::from(code) != link);
         if self.shared.scramble.is_some() {
             self.scramble_call(cx, call, to, by_address);
@@ -463,8 +491,8 @@ impl Watcher<'_> {
             frame: cx.wave.sgpr[rules.frame],
             flat_scratch: cx.wave.flat_scratch(),
             by_address,
-            // A call that puts the return address in other registers than the convention's uses its own
-            // convention.
+            // A call that puts the return address elsewhere does not follow the calling convention, so the
+            // convention's rules do not apply to it.
             is_convention: link == RETURN_ADDRESS,
             is_proven: link == RETURN_ADDRESS,
             ..Frame::default()
@@ -534,7 +562,8 @@ impl Watcher<'_> {
         Some(Elsewhere { place: call, wave, label: label.to_owned() })
     }
 
-    /// Handles a return to the place after the call: removes the frame and checks the registers.
+    /// Handles a return to the instruction after the call: removes the frame of the call and checks the
+    /// registers that the function has changed.
     fn returned(&mut self, cx: &mut Cx<'_>) {
         self.wave().board.cross();
         let calls = self.calls();
@@ -546,7 +575,8 @@ impl Watcher<'_> {
         let calls = self.calls();
         let (call, callee, by_address) = (frame.call, frame.callee, frame.by_address);
         if calls.frames.len() == OUTER && calls.gap > 0 {
-            // One of the calls that are only counted becomes the innermost call.
+            // The innermost call has returned to a function whose frame was dropped, so one of the dropped
+            // calls becomes the innermost call.
             calls.gap -= 1;
             let gap = Frame { back: frame.back, call: frame.call, callee: frame.callee, ..Frame::default() };
             calls.kept -= frame.vectors.len();
@@ -565,8 +595,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Checks the registers that a function has to preserve whatever its callers know of it, and reports the
-    /// first register that has changed.
+    /// Checks the registers that every function must preserve, such as the stack pointer, and reports the
+    /// first of them that has changed.
     fn must_be_same(&mut self, cx: &Cx<'_>, frame: &Frame) {
         let (stack, fp) = (self.shared.rules.stack, self.shared.rules.frame);
         let name = self.name(frame.callee);
@@ -597,7 +627,8 @@ impl Watcher<'_> {
         let Some((rule, message)) = found else { return };
         let mut finding = self.finding(FaultClass::Convention, rule, message);
         finding.label = "returns".into();
-        // The frame of the returning call has been removed, so the call is added to the report's chain again.
+        // The frame of the returning call has already been removed, so this adds the call to the report's
+        // call chain again.
         match finding.calls.first_mut() {
             Some(link) if (link.call, link.callee) == (frame.call, frame.callee) => link.count += 1,
             _ => {
@@ -609,8 +640,8 @@ impl Watcher<'_> {
         self.report(finding);
     }
 
-    /// Marks the registers that the function has changed as undefined: either the convention does not
-    /// preserve them, or the function has broken the convention.
+    /// Marks all registers that the returning function has changed as undefined, so that only code that
+    /// depends on one of them is reported. This includes registers that the convention preserves.
     fn lose_changed(&mut self, cx: &Cx<'_>, frame: &Frame) {
         let (call, callee) = (frame.call, frame.callee);
         let kept_out = EXEC_BITS | self.shared.rules.disputed;
@@ -641,7 +672,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Turns a finding about an undefined register into a finding about a register that a call has changed.
+    /// Rewrites a finding about an undefined register, so that it says that a call has changed the register.
+    /// `number` is the index of the change in `changes`.
     pub(super) fn blame_call(&self, finding: &mut Finding, number: u32) {
         let calls = &self.group.waves[self.group.now.wave].calls;
         let Some(&Change { call, callee, register }) = calls.changes.get(number as usize) else { return };
@@ -668,8 +700,8 @@ impl Watcher<'_> {
         finding.notes.push(note);
     }
 
-    /// Adds a note to a finding about a load of stack bytes that were never written: the byte's offset, and
-    /// the frame that it is in.
+    /// Adds a note to a finding about a load of stack bytes that were never written: the function in whose
+    /// frame the bytes are, and their offset in that frame.
     pub(super) fn note_frame(&self, finding: &mut Finding, load: u32) {
         let calls = &self.group.waves[self.group.now.wave].calls;
         let Some(OnStack { callee, offset }) = calls.loads.get(&load) else { return };
@@ -689,9 +721,10 @@ impl super::GroupShadow {
         self.waves.get(wave).map_or_else(Vec::new, |wave| wave.calls.chain())
     }
 
-    /// Returns the functions of the wave's active calls, innermost first. For each run of equal frames it
-    /// gives the function (`None` for the kernel), the bytes of a lane's stack per frame, and the number of
-    /// frames. `stack` is the current value of the stack pointer.
+    /// Returns the stack frames of a wave's active calls, innermost first, for the report about stack use.
+    /// Consecutive frames of the same function and size form one element: the function (`None` for the
+    /// kernel), the bytes of a lane's stack that each frame takes, and the number of frames. `stack` is the
+    /// current value of the stack pointer.
     pub(crate) fn stack_frames(&self, wave: usize, stack: u32, lanes: u32) -> Vec<(Option<u32>, u32, u64)> {
         let Some(shadow) = self.waves.get(wave) else { return Vec::new() };
         let mut end = stack;

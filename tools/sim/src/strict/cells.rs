@@ -1,16 +1,17 @@
-//! The last accesses to each dword of memory, in arrays parallel to memory that are allocated page by page
-//! when needed.
+//! Shadow cells: for each dword of memory, a cell records the last accesses to it. The race checks compare
+//! each new access with the recorded ones. Cells are in arrays parallel to memory, allocated page by page on
+//! first access.
 //!
-//! Most loads read 16 neighbouring dwords in 16 neighbouring lanes. As long as a page has only such loads,
-//! one cell represents a line of 16 dwords. The first access of another kind gives each dword of the page its
-//! own cell.
+//! Most loads read 16 consecutive dwords in 16 consecutive lanes. As long as all accesses to a page are such
+//! loads, one cell stands for a line of 16 dwords. The first other access to the page allocates a cell for
+//! each dword of the page.
 
 use crate::memory::Memory;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 
-/// Number of waves of a dispatch that can be distinguished. Races are not checked in dispatches with more
-/// waves.
+/// Limit on the number of waves in a dispatch that a [`Stamp`] can distinguish. Races are not checked in
+/// dispatches with more waves.
 pub(super) const MAX_WAVES: u64 = 1 << WAVE_BITS;
 
 const WAVE_BITS: u32 = 22;
@@ -24,8 +25,9 @@ const TRANSFER: u64 = 1 << (64 - WAVE_BITS - 1);
 pub(super) struct Stamp(u64);
 
 impl Stamp {
-    /// Creates the stamp of operation `number` of `wave`, which must not be 0, on the bytes of `mask`. `done`
-    /// is the number up to which all operations of the wave were complete.
+    /// Creates the stamp (record of one access) of operation `number` of `wave`. `wave` must not be 0. `mask`
+    /// says which bytes of the dword are accessed. All operations of the wave up to number `done` are
+    /// complete.
     pub(super) fn new(wave: u32, number: u32, done: u32, mask: u8) -> Stamp {
         let number = number & ((1 << NUMBER_BITS) - 1);
         let lag = match number.checked_sub(done + 1) {
@@ -39,18 +41,21 @@ impl Stamp {
         Stamp(bits)
     }
 
-    /// Sets whether the access is by an atomic instruction, or by a load or store that acts at L2.
+    /// Returns the stamp with the flag set that says that the access is by an atomic instruction, or by a
+    /// load or store that acts at L2.
     pub(super) fn atomic(self, yes: bool) -> Stamp {
         Stamp(self.0 | u64::from(yes))
     }
 
-    /// Sets whether the table of releases has an entry for the location.
+    /// Returns the stamp with the flag set that says that atomics use the location, so that the table of
+    /// releases has an entry for it.
     pub(super) fn sync(self, yes: bool) -> Stamp {
         Stamp(self.0 | u64::from(yes) << 1)
     }
 
-    /// Sets whether the access is by a load to LDS or a store from LDS, which accesses LDS in the order of
-    /// vector memory.
+    /// Returns the stamp with the flag set that says that the access is by a transfer: a vector memory
+    /// instruction that loads to LDS or stores from LDS. A transfer is ordered with vector memory
+    /// instructions, not with LDS instructions.
     pub(super) fn transfer(self, yes: bool) -> Stamp {
         Stamp(self.0 | if yes { TRANSFER } else { 0 })
     }
@@ -67,7 +72,8 @@ impl Stamp {
         self.0 & 1 != 0
     }
 
-    /// Sets, for a read, whether several lanes have read the location in the same instruction.
+    /// Returns the stamp of a read with the flag set that says that several lanes have read the location in
+    /// the same instruction.
     pub(super) fn by_several(self, yes: bool) -> Stamp {
         self.sync(yes)
     }
@@ -97,7 +103,8 @@ impl Stamp {
         (self.0 >> (LAG_BITS + 6)) as u32 & ((1 << NUMBER_BITS) - 1)
     }
 
-    /// Returns the number up to which the wave's operations were complete when the stamp was made.
+    /// Returns the `done` number given to [`Stamp::new`]: all of the wave's operations up to this number were
+    /// complete when the stamp was made. Returns 0 if the number was too old to encode.
     pub(super) fn released(self) -> u32 {
         match (self.0 >> 6) as u32 & NO_RELEASE {
             NO_RELEASE => 0,
@@ -143,8 +150,8 @@ impl Cell {
         self.write.store(stamp.0, Ordering::Release);
     }
 
-    /// Does the same as `set_write` where other threads may write at the same time. Returns the previous
-    /// stamp.
+    /// Records a write like `set_write`, but also works if other threads record writes at the same time.
+    /// Returns the stamp of the previous write, so that the caller can notice such a conflict.
     pub(super) fn exchange_write(&self, stamp: Stamp, place: u32, lane: u32) -> Stamp {
         self.write_lane.store(lane, Ordering::Relaxed);
         self.write_place.store(place, Ordering::Relaxed);
@@ -177,7 +184,8 @@ impl Cell {
     }
 }
 
-/// Last accesses to a dword of LDS, which belongs to one group. Contains only what every access needs.
+/// Last accesses to a dword of LDS, as one work-group has made them. Holds only the fields that every access
+/// needs; [`LdsWrite`] and [`LdsAtomics`] hold the rest.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LdsCell {
     pub(super) write: Stamp,
@@ -193,18 +201,18 @@ pub(super) struct LdsCell {
 pub(super) struct LdsWrite {
     pub(super) place: u32,
     pub(super) lane: u32,
-    /// Value that was written, to recognise stores of the value that is already there.
+    /// Value that was written. A later store of the same value changes nothing, so it is not a race.
     pub(super) value: u32,
 }
 
 /// Atomics on a dword of LDS.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LdsAtomics {
-    /// The last write before the first atomic. It is kept because an atomic by the same wave replaces the
-    /// stamp in the cell.
+    /// The last write before the first atomic. It is kept here because the first atomic by the same wave
+    /// replaces the stamp of the write in the [`LdsCell`].
     pub(super) plain: Stamp,
     pub(super) plain_place: u32,
-    /// Mask of the waves that have executed an atomic that returned a value.
+    /// Mask of the waves of the group that have executed an atomic on the dword that returns the old value.
     pub(super) joined: u64,
 }
 
@@ -233,7 +241,7 @@ pub(super) const LINE: usize = 16;
 struct Paged {
     /// A cell for each line, for reads of all dwords of the line.
     lines: Box<[Cell]>,
-    /// A cell for each dword, from the first access on that is not a load of whole lines.
+    /// A cell for each dword. Allocated by the first access that is not a load of whole lines.
     cells: OnceLock<Box<[Cell]>>,
 }
 
@@ -242,8 +250,9 @@ impl Paged {
         Paged { lines: (0..PAGE / LINE).map(|_| Cell::default()).collect(), cells: OnceLock::new() }
     }
 
-    /// Returns the cells of the dwords. Sets `lost` if another thread has recorded a load of a line too late
-    /// to be copied to them.
+    /// Returns the page's cells for single dwords, and allocates them if needed. Sets `lost` if another
+    /// thread records a load in the line's cell after that cell was copied to the dwords' cells, because the
+    /// load is then missing there.
     fn cells(&self, lost: &AtomicBool) -> &[Cell] {
         self.cells.get().map_or_else(|| self.split(lost), Box::as_ref)
     }
@@ -252,8 +261,9 @@ impl Paged {
     fn split(&self, lost: &AtomicBool) -> &[Cell] {
         let lines: Vec<Cell> = self.lines.iter().map(Cell::copy).collect();
         let cells = self.cells.get_or_init(|| (0..PAGE).map(|dword| lines[dword / LINE].copy()).collect());
-        // Either this thread finds the late load in its line, or the loading thread finds the cells: see
-        // `Cells::read_lines`.
+        // This fence pairs with the one in `Cells::read_lines`. If another thread records a load in a line at
+        // this moment, either this thread sees the load, or the other thread sees the new cells. In both
+        // cases `lost` is set.
         fence(Ordering::SeqCst);
         if self.lines.iter().zip(&lines).any(|(now, before)| now.last_read() != before.last_read()) {
             lost.store(true, Ordering::Relaxed);
@@ -271,7 +281,7 @@ pub(super) struct Page<'a> {
     cells: &'a [Cell],
 }
 
-/// The lines of the page that was used last, with the page's start address.
+/// Cache of the page that the last load of whole lines used, with the page's start address.
 #[derive(Default)]
 pub(super) struct Lines<'a> {
     start: u64,
@@ -279,8 +289,8 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Returns the lines of `dwords` dwords from an address on, if they are whole lines of one page that has
-    /// no cells for dwords.
+    /// Returns the cells of the lines that cover `dwords` dwords from `address` on. Returns `None` if the
+    /// dwords are not whole lines of the cached page, or if the page has a cell for each dword.
     #[inline]
     fn find(&self, address: u64, dwords: usize) -> Option<&'a [Cell]> {
         let page = self.page.filter(|page| page.cells.get().is_none())?;
@@ -293,7 +303,8 @@ impl<'a> Lines<'a> {
 /// The cells of all allocations.
 pub(super) struct Cells {
     allocations: Vec<OnceLock<(u64, Allocation)>>,
-    /// Whether the record of a load may be lost because two threads used a page at the same time.
+    /// Whether the record of a load may be missing, because one thread recorded a load in a page while
+    /// another thread allocated the page's cells.
     lost: AtomicBool,
 }
 
@@ -303,18 +314,20 @@ impl Cells {
         Cells { allocations, lost: AtomicBool::new(false) }
     }
 
-    /// Returns whether the record of a load may be lost because two threads used a page at the same time.
+    /// Returns whether the record of a load may be missing, because two threads used a page at the same time.
+    /// A race may then have been overlooked.
     pub(super) fn may_have_lost(&self) -> bool {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Returns the cell of the dword at an address in an allocation.
+    /// Returns the shadow cell of the dword at an address, or `None` if the address is in no allocation.
     #[inline]
     pub(super) fn at(&self, memory: &Memory, address: u64) -> Option<&Cell> {
         self.on(&mut Page::default(), memory, address)
     }
 
-    /// Returns the cell of the dword at an address. `page` caches the page that was used last.
+    /// Returns the shadow cell of the dword at an address, or `None` if the address is in no allocation.
+    /// `page` caches the page that was used last, to make the next lookup faster.
     #[inline]
     pub(super) fn on<'a>(&'a self, page: &mut Page<'a>, memory: &Memory, address: u64) -> Option<&'a Cell> {
         if let Some(cell) = page.cells.get((address.wrapping_sub(page.start) / 4) as usize) {
@@ -325,9 +338,9 @@ impl Cells {
         page.cells.get((address.wrapping_sub(page.start) / 4) as usize)
     }
 
-    /// Records a load of `dwords` dwords from an address on, each of which is read by one lane. Returns
-    /// false, and records nothing, if the dwords are not whole lines of one page, or if the page has a cell
-    /// for each dword.
+    /// Records a load of `dwords` consecutive dwords, each of which is read by one lane, in the cells of
+    /// their lines. Returns whether the load was recorded. It is not recorded if the dwords are not whole
+    /// lines of one page, or if the page has a cell for each dword.
     pub(super) fn read_lines<'a>(
         &'a self,
         lines: &mut Lines<'a>,

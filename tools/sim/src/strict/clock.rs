@@ -1,14 +1,17 @@
-//! Vector clocks: the operations in waves of other groups that a wave knows to be complete.
+//! Vector clocks. A wave's clock says, for each wave of other work-groups, which of that wave's operations
+//! are known to be complete.
 
 use std::sync::Arc;
 
-/// For each wave, the number of its last operation that is known to be complete; sorted by wave. Under the
-/// wave's number plus [`PASSED_ON`], the number of its last operation that another wave of its group has
-/// passed on, whether complete or not.
+/// Sorted list of pairs of a wave number and an operation number: all operations of the wave up to that
+/// number are known to be complete. A second pair for the same wave, whose wave number has the bit
+/// [`PASSED_ON`] set, says up to which operation another wave of its group has passed on knowledge of it,
+/// whether these operations were complete or not.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock(Option<Arc<Vec<(u32, u32)>>>);
 
-/// Bit that marks the second number that a clock holds for a wave. Wave numbers are smaller (`MAX_WAVES`).
+/// Bit in a clock's wave number that marks the pair for operations that another wave has passed on. Plain
+/// wave numbers are smaller than this bit (see `MAX_WAVES`).
 const PASSED_ON: u32 = 1 << 31;
 
 impl Clock {
@@ -41,8 +44,9 @@ impl Clock {
         }
     }
 
-    /// Adds what another wave of a wave's group knows of the wave: its operations up to `done` are complete,
-    /// and its operations up to `seen` are complete as seen from the group.
+    /// Adds the knowledge that one wave has of another wave of its group, `wave`, when it releases to other
+    /// groups. Operations of `wave` up to `done` are complete for all waves; operations up to `seen` are
+    /// complete only as seen from the group.
     pub(super) fn learn_from_mate(&mut self, wave: u32, done: u32, seen: u32) {
         self.learn(wave, done);
         if seen > done {
@@ -50,8 +54,8 @@ impl Clock {
         }
     }
 
-    /// Returns the number of the last operation of `wave` that another wave of its group has passed on,
-    /// whether complete or not.
+    /// Returns the number of the last operation of `wave` that another wave of the same group has passed on,
+    /// whether the operation was complete or not.
     pub(super) fn passed_on(&self, wave: u32) -> u32 {
         self.get(wave | PASSED_ON)
     }

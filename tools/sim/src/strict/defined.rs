@@ -1,21 +1,26 @@
-//! Tracks which bits of registers were never written, and how undefined values propagate.
+//! Tracks which bits of registers are undefined (were never written), and how undefined bits propagate
+//! through instructions.
 //!
-//! For each VGPR a mask gives the lanes that have undefined bits; only for these lanes the bits are stored.
-//! An instruction with defined inputs has defined results, which covers nearly every instruction. If an
-//! active lane has an undefined input, the handler itself runs several times, with different patterns in the
-//! undefined bits. The result bits that differ between these runs depend on the undefined bits. Instructions
-//! therefore need no second implementation, moving and masking undefined values is as exact as the handlers
-//! are, and each reported dependence has actually been observed.
+//! Each VGPR has a mask of the lanes that hold undefined bits; the bits themselves are stored only for these
+//! lanes. If all inputs of an instruction are defined, its results are defined as well. Nearly all executed
+//! instructions are of this kind, so the check is cheap.
+//!
+//! If an active lane has an undefined input, the emulator's handler of the instruction runs several times
+//! with different patterns in the undefined bits. A result bit that differs between these runs depends on an
+//! undefined bit, and becomes undefined itself. This way no instruction needs a second implementation for
+//! undefined values, moves and masks of partly undefined values are tracked bit by bit, and every reported
+//! dependence has been observed.
 
 use super::touch::{Class, Plain, Runs, Touch};
 use crate::exec::{Cx, Flow};
 use crate::op::{Op, Src};
 use crate::wave::{ActiveLanes, Lanes};
 
-/// Number of trial runs with different values in the undefined bits: see [`Filler`].
+/// Number of times that an instruction's handler is run with different values in the undefined bits of its
+/// inputs: see [`Filler`].
 const TRIALS: u32 = 6;
-/// Maximum number of registers that are saved for a trial, which suffices for a matrix instruction. The
-/// results of an instruction with more registers count as defined.
+/// Maximum number of VGPRs that can be saved and restored around the trial runs. This is enough for a matrix
+/// instruction. The results of an instruction that accesses more VGPRs are taken as defined.
 const MAX_REGISTERS: usize = 72;
 
 /// Definedness of a wave's registers.
@@ -43,9 +48,10 @@ pub(super) enum Origin {
     Unwritten,
     /// The load at this place loaded it.
     Load(u32),
-    /// A call has changed it: the index of the change among the wave's changes.
+    /// A call has changed the register. The number is the index in the wave's list of such changes
+    /// (`Calls::changes`).
     Call(u32),
-    /// The instruction at this place took it from an inactive lane.
+    /// The instruction at this place has read the value from a lane that was inactive.
     Inactive(u32),
 }
 
@@ -91,7 +97,8 @@ impl Defined {
         (self.scc, self.scc_from) = (true, Origin::Call(change));
     }
 
-    /// Marks lanes of a VGPR as undefined because an instruction took their values from inactive lanes.
+    /// Marks the given lanes of a VGPR as undefined, because the instruction at `place` has read their values
+    /// from inactive lanes.
     pub(super) fn take_inactive(&mut self, register: usize, lanes: u64, place: u32) {
         for lane in ActiveLanes(lanes) {
             self.set_vector_bits(register, lane, u32::MAX);
@@ -99,7 +106,8 @@ impl Defined {
         self.loaded(register, Origin::Inactive(place));
     }
 
-    /// Marks lanes of a VGPR as undefined because a call has changed them.
+    /// Marks the given lanes of a VGPR as undefined, because a call has changed them. `change` is the index
+    /// of the change in `Calls::changes`.
     pub(super) fn lose_vector(&mut self, register: usize, lanes: u64, change: u32) {
         for lane in ActiveLanes(lanes) {
             self.set_vector_bits(register, lane, u32::MAX);
@@ -112,8 +120,8 @@ impl Defined {
         self.vector_from.get(register).copied().unwrap_or_default()
     }
 
-    /// Returns why the first undefined register is undefined, among the registers that an instruction reads
-    /// in these lanes.
+    /// Returns the cause why an input of an instruction is undefined: the cause for the first register that
+    /// the instruction reads and that has undefined bits in one of `lanes`.
     pub(super) fn origin(&self, touch: &Touch, lanes: u64) -> Origin {
         let scalars = touch.scalar_address | touch.scalar_reads;
         let vector =
@@ -172,7 +180,8 @@ impl Defined {
         }
     }
 
-    /// Returns the first VGPR that has an undefined bit in one of `lanes`, and the lane.
+    /// Returns the first VGPR of `runs` that has an undefined bit in one of `lanes`, and the number of that
+    /// lane. Returns `None` if there is no such VGPR.
     pub(super) fn undefined_vector(&self, runs: &Runs, lanes: u64) -> Option<(usize, u32)> {
         runs.registers().find_map(|register| {
             let found = self.vector.get(register)? & lanes;
@@ -186,8 +195,9 @@ impl Defined {
         (found != 0).then(|| found.trailing_zeros())
     }
 
-    /// Updates the state for an instruction that has not run yet and does not access memory. Returns what
-    /// depends on undefined values, if control flow or EXEC does.
+    /// Updates which registers are undefined for an instruction that is about to run and does not access
+    /// memory. If control flow or EXEC depends on an undefined value, which is an error, returns which of the
+    /// two does.
     #[inline]
     pub(super) fn step(&mut self, cx: &mut Cx<'_>, op: &Op, touch: &Touch) -> Option<Depends> {
         let exec = cx.wave.exec();
@@ -204,7 +214,8 @@ impl Defined {
         self.try_out(cx, op, touch)
     }
 
-    /// Updates the state for a plain instruction. Returns false, and does nothing, if an input is undefined.
+    /// Updates which registers are undefined for a plain instruction (see [`Plain`]), whose results become
+    /// defined. Returns false, and changes nothing, if an input of the instruction is undefined.
     #[inline(always)]
     pub(super) fn step_plain(&mut self, plain: &Plain, exec: u64) -> bool {
         let mut undefined = 0;
@@ -281,7 +292,8 @@ impl Defined {
         let mut first: Option<Outcome> = None;
         for trial in 0..TRIALS {
             self.set_inputs(cx, op, touch, &saved, trial);
-            // Vector instructions with VGPR indexing are handled elsewhere.
+            // This runs the handler without the offsets of VGPR indexing, because indexed vector instructions
+            // have class `Indexed` and do not get here.
             let flow = (op.run)(cx, op);
             cx.trap = None;
             let outcome = Outcome::take(cx, touch, flow);
@@ -319,8 +331,9 @@ impl Defined {
     }
 }
 
-/// Values for the undefined bits of a trial: all zeros, all ones, two mixed patterns, and the values of the
-/// other sources, so that comparisons for equality hold in some trial.
+/// Chooses the values of the undefined input bits in one trial run of an instruction's handler. The trials
+/// use all zeros, all ones, two mixed patterns, and the values of the instruction's other sources. The latter
+/// make comparisons for equality true in some trial.
 struct Filler<'a> {
     trial: u32,
     op: &'a Op,
@@ -453,7 +466,8 @@ impl Trials {
 }
 
 impl Defined {
-    /// Returns the name of the first register that an instruction reads and that has undefined bits.
+    /// Returns the name of the first register that an instruction reads and that has undefined bits in one of
+    /// the lanes of `exec`. Used in error messages.
     pub(super) fn name_undefined(&self, touch: &Touch, exec: u64) -> String {
         let lanes = touch.lanes_read(exec);
         if let Some(code) = self.undefined_scalar(touch.scalar_reads) {

@@ -7,7 +7,8 @@ use super::{FaultClass, Report, Watcher};
 use crate::exec::Cx;
 use crate::fault::Location;
 
-/// Encodes a place in the code, that is code range and index, in 32 bits.
+/// Encodes a place, that is the position of an instruction in the code, in 32 bits. `range` is the index of
+/// the code range, and `pc` the index of the instruction in that range.
 pub(super) fn place(range: u32, pc: u32) -> u32 {
     range << 26 | pc & ((1 << 26) - 1)
 }
@@ -46,8 +47,8 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    /// Converts the finding to a report. `locate` returns the location for a place, a wave of the dispatch
-    /// (counted from 0) and a lane.
+    /// Converts the finding to a [`Report`] for the user. `locate` returns the source location for a place in
+    /// the code, a wave of the dispatch (counted from 0) and a lane.
     pub(crate) fn report(
         self,
         first_wave: u32,
@@ -72,7 +73,7 @@ impl Finding {
 }
 
 impl Watcher<'_> {
-    /// Creates a finding at the current instruction; the caller fills in the remaining fields.
+    /// Creates a finding whose location is the current instruction. The caller fills in the optional fields.
     pub(super) fn finding(&self, class: FaultClass, rule: &str, message: String) -> Finding {
         Finding {
             class,
@@ -90,7 +91,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Keeps a finding, unless the same error was already reported for the same code.
+    /// Adds a finding to the results, unless the same error was already reported for the same instructions.
     #[cold]
     pub(super) fn report(&mut self, finding: Finding) {
         debug_assert!(super::rules::is_known(&finding.rule), "{} is no rule", finding.rule);
@@ -99,15 +100,16 @@ impl Watcher<'_> {
         }
         let other = finding.other.as_ref().map(|other| other.place);
         if self.shared.is_new(&finding.rule, finding.place, other) {
-            // A value that is read too early for want of a barrier is found as undefined before it is found
-            // as a race, so this finding does not stop the run yet.
+            // If a barrier is missing, a wave may read a value before it is written. Strict mode first finds
+            // that the value is undefined, and then that the accesses race. Because the race explains the
+            // error better, the first finding does not end the run yet.
             self.group.now.stops = finding.class != FaultClass::Uninitialised;
             self.group.findings.push(finding);
             self.group.now.reported = true;
         }
     }
 
-    /// Reports that control flow or EXEC depends on an uninitialised register.
+    /// Reports that control flow or EXEC depends on an undefined register.
     #[cold]
     pub(super) fn report_dependence(&mut self, cx: &Cx<'_>, touch: &Touch, exec: bool) {
         let wave = &self.group.waves[self.group.now.wave];
@@ -125,8 +127,8 @@ impl Watcher<'_> {
         self.report_undefined(finding, touch.lanes_read(cx.wave.exec()));
     }
 
-    /// Reports a finding about a register that is undefined in some of these lanes, with the load or call
-    /// that made it undefined.
+    /// Reports an error that is caused by an undefined register, and adds the load or the call that made the
+    /// register undefined in one of the given lanes.
     #[cold]
     pub(super) fn report_undefined(&mut self, mut finding: Finding, lanes: u64) {
         let wave = &self.group.waves[self.group.now.wave];
@@ -154,7 +156,7 @@ impl Watcher<'_> {
     }
 }
 
-/// Returns the name of an SGPR or special register, by its code.
+/// Returns the name of an SGPR or special register that has the given hardware code.
 pub(super) fn scalar_name(code: u32) -> String {
     match code {
         102 => "flat_scratch_lo (s102)".into(),

@@ -1,7 +1,9 @@
-//! Tracks which memory operations of a wave may be incomplete, in the order in which they were issued.
+//! Tracks which memory operations of a wave may be incomplete, by the wait counters of the hardware.
 //!
-//! The scoreboard tracks which *registers* are in flight. This module tracks which *operations* other waves
-//! may rely on: a barrier or a release publishes only operations that the wave has waited for.
+//! The scoreboard of crate `check` tracks which *registers* are in flight, that is, will be written or read
+//! by an incomplete operation. This module tracks which *operations* are in flight. Other waves may rely only
+//! on complete operations: a barrier or a release therefore publishes only operations that the wave has
+//! waited for.
 
 use super::touch::Queues;
 use isa::Target;
@@ -16,7 +18,7 @@ struct Pending {
     transfer: bool,
 }
 
-/// The operations that are known to be complete: for each kind of memory, all operations up to this number.
+/// For each kind of memory, the number up to which all operations of a wave are known to be complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Done {
     pub(super) lds: u32,
@@ -35,10 +37,12 @@ pub(super) struct Flight {
     history: History,
 }
 
-/// The last changes of what was complete, so that it can be looked up for an earlier operation.
+/// The most recent changes of the set of complete operations, so that the race checks can ask which
+/// operations were complete when an earlier operation was issued.
 #[derive(Default)]
 struct History {
-    /// Number of the last operation before each change, and what was complete from there on.
+    /// For each change, in ascending order: the number of the last operation issued before the change, and
+    /// the operations that are complete after it.
     changes: VecDeque<(u32, Done)>,
 }
 
@@ -56,8 +60,8 @@ impl History {
         self.changes.push_back((issued, done));
     }
 
-    /// Returns what was complete when operation `number` was issued. For an operation older than the kept
-    /// changes, returns the oldest kept state.
+    /// Returns which operations were complete when operation `number` was issued. If that is too long ago,
+    /// returns the oldest state that is kept.
     fn at(&self, number: u32) -> Done {
         let earlier = self.changes.iter().rev().find(|&&(issued, _)| issued < number);
         let done = earlier.or(self.changes.front()).map_or(Done::default(), |&(_, done)| done);
@@ -69,8 +73,8 @@ impl History {
     }
 }
 
-/// Maximum number of operations that a wait instruction leaves in flight, for each counter; `None` if the
-/// instruction does not wait on the counter.
+/// For each wait counter, the maximum number of operations that a wait instruction leaves in flight; `None`
+/// if the instruction does not wait for the counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Left {
     pub(super) vm: Option<u32>,
@@ -98,7 +102,8 @@ impl Left {
 }
 
 impl Flight {
-    /// Adds a new operation, and returns its number, counted from 1.
+    /// Records that the wave issues a new memory operation, which the counters in `queues` count. Returns the
+    /// number of the operation, counted from 1.
     pub(super) fn issue(&mut self, queues: Queues) -> u32 {
         self.issued += 1;
         let Queues { unordered, transfer, .. } = queues;
@@ -128,7 +133,7 @@ impl Flight {
         self.history.enter(self.issued, done);
     }
 
-    /// Returns what was complete when operation `number` was issued.
+    /// Returns which operations were complete when operation `number` was issued.
     pub(super) fn done_at(&self, number: u32) -> Done {
         self.history.at(number)
     }
@@ -137,18 +142,19 @@ impl Flight {
         self.issued
     }
 
-    /// Returns the number up to which all memory accesses are complete.
+    /// Returns the number up to which all accesses of the wave to memory are complete.
     pub(super) fn memory_done(&self) -> u32 {
         let oldest = |queue: &VecDeque<Pending>| queue.front().map_or(u32::MAX, |pending| pending.number);
         oldest(&self.vm).min(oldest(&self.vs)).min(self.issued + 1) - 1
     }
 
-    /// Returns the number up to which all LDS accesses are complete.
+    /// Returns the number up to which all accesses of the wave to LDS are complete.
     pub(super) fn lds_done(&self) -> u32 {
         self.lgkm.front().map_or(self.issued, |pending| pending.number - 1)
     }
 
-    /// Returns the number up to which all LDS accesses of loads to LDS and stores from LDS are complete.
+    /// Returns the number up to which all transfers of the wave (vector memory instructions that load to LDS
+    /// or store from LDS) have completed their accesses to LDS.
     pub(super) fn transfers_done(&self) -> u32 {
         let oldest = |queue: &VecDeque<Pending>| queue.iter().find(|one| one.transfer).map(|one| one.number);
         [oldest(&self.vm), oldest(&self.vs)].into_iter().flatten().fold(self.issued + 1, u32::min) - 1
@@ -161,7 +167,7 @@ impl Flight {
             .any(|queue| queue.iter().any(|pending| pending.number == number))
     }
 
-    /// Returns whether the memory access of the operation may be incomplete.
+    /// Returns whether the access to memory of operation `number` may still be incomplete.
     pub(super) fn has_in_memory(&self, number: u32) -> bool {
         [&self.vm, &self.vs].into_iter().any(|queue| queue.iter().any(|pending| pending.number == number))
     }

@@ -1,5 +1,6 @@
-//! Finds out whether the value written by a store is computed from a value read by a load, on any path
-//! through the code from the load to the store.
+//! Data-flow search in the code: finds out whether the value that a store writes is computed from the value
+//! that a load has read, on any path from the load to the store. The race checks use this to recognise lost
+//! updates.
 
 use super::calls::Transfer;
 use super::findings::split_place;
@@ -8,11 +9,12 @@ use super::start::{Shared, lock};
 use super::touch::Class;
 use std::collections::HashMap;
 
-/// Maximum number of instructions that are examined for one load and one store.
+/// Maximum number of instructions that the search visits for one pair of a load and a store.
 const MOST: usize = 20_000;
 
 impl Shared {
-    /// Returns whether the data of the store at one place depends on the load at another place.
+    /// Returns whether the data of the store at place `store` depends on the result of the load at place
+    /// `load`.
     #[cold]
     pub(super) fn depends(&self, store: u32, load: u32) -> bool {
         if let Some(&known) = lock(&self.flows).get(&(store, load)) {

@@ -1,4 +1,5 @@
-//! Checks instructions with the scoreboard of crate `check`, as waves execute them.
+//! Checks each executed instruction for registers in flight and missing wait states, with the scoreboard of
+//! crate `check`, which the static checker uses as well.
 
 use super::findings::{Elsewhere, place};
 use super::touch::Touch;
@@ -27,7 +28,8 @@ impl Program {
         for range in ranges {
             first.push(code.len() as Site);
             for at in 0..range.words.len() {
-                // Ops that begin inside of another instruction are never issued.
+                // The loop decodes an instruction at every dword. What it decodes in the middle of a longer
+                // instruction is never executed, so it does no harm.
                 let words = &range.words[at..];
                 let decoded = decoder.as_ref().and_then(|decoder| {
                     decoder.decode(words).or_else(|_| decoder.decode_tolerant(words)).ok()
@@ -48,7 +50,8 @@ impl Program {
         place(range, index)
     }
 
-    /// Returns the code range of a site, and the index of its instruction.
+    /// Converts a site (the scoreboard's number of an instruction) to the index of the code range and the
+    /// index of the instruction in that range.
     fn index(&self, site: Site) -> (u32, u32) {
         let range = self.first.partition_point(|&first| first <= site).saturating_sub(1);
         (range as u32, site - self.first[range])
@@ -56,7 +59,8 @@ impl Program {
 }
 
 impl Watcher<'_> {
-    /// Checks registers in flight and wait states for an instruction.
+    /// Checks whether an instruction that is about to run accesses registers in flight, or runs before enough
+    /// wait states have passed.
     #[inline]
     pub(super) fn issue(&mut self, cx: &Cx<'_>, touch: &Touch) {
         let program = &self.shared.reading.program;
@@ -109,7 +113,8 @@ impl Watcher<'_> {
 
     fn report_hazard(&mut self, hazard: &check::Finding) {
         let shared = self.shared;
-        // These rules are skipped, because `transfers` and `writeback` check them with known addresses.
+        // These rules of the static checker are skipped, because `transfers` and `writeback` check the same
+        // errors more exactly: they know the addresses.
         let of_memory = |id| {
             check::transfers::RULES.iter().any(|rule| rule.id == id)
                 || id == check::writeback::NOT_WRITTEN_BACK.id

@@ -1,13 +1,16 @@
 //! Finds races between the lanes of one wave.
 //!
-//! The lanes of one instruction are not ordered, and neither are the lanes on the two sides of a branch. If
-//! lanes write different values to one location, the remaining value is arbitrary. If several lanes load from
-//! one location, and each stores a value computed from the loaded one, all updates except one are lost. It is
-//! not a race if several lanes store the same value.
+//! The hardware does not define the order of the lanes of one instruction, nor of the lanes on the two sides
+//! of a branch. Two errors follow:
+//! - Lanes store different values to one location. Which value remains is arbitrary.
+//! - Several lanes load from one location, and each of them stores a value computed from the loaded value to
+//!   that location. All updates except one are lost.
 //!
-//! Instructions of a wave are executed in order: if a lane executes two stores, these are ordered. The stores
-//! of two lanes are also ordered if both lanes have executed an instruction together in between, or if the
-//! wave has executed an atomic in between.
+//! It is not a race if several lanes store the same value.
+//!
+//! Two stores by the same lane are ordered, because a wave executes its instructions in order. Stores by two
+//! different lanes are ordered if, between the stores, the two lanes have executed some instruction together
+//! or the wave has executed an atomic.
 
 use super::cells::Stamp;
 use super::late::Excuse;
@@ -24,12 +27,14 @@ const CHANGES: usize = 64;
 /// Maximum number of lanes that a note lists.
 const LISTED: usize = 4;
 
-/// Records which lanes of a wave have been active at the same time.
+/// History of a wave's EXEC mask, used to decide whether two lanes have been active at the same time between
+/// two operations.
 pub(super) struct Together {
     began: u64,
-    /// Changes of EXEC: number of the last operation before the change, and the new value of EXEC.
+    /// Recent changes of EXEC: the number of the last memory operation before the change, and the new value
+    /// of EXEC.
     changes: VecDeque<(u32, u64)>,
-    /// Number of the last operation at which all lanes were active.
+    /// Number of the last memory operation at which all lanes of the wave were active.
     all: u32,
     /// Number of the last atomic operation.
     atomic: u32,
@@ -71,8 +76,8 @@ impl Together {
         self.changes.push_back((issued, exec));
     }
 
-    /// Returns whether the current access of lane `later` is ordered after operation `number` of lane
-    /// `earlier`. `exec` is the mask of active lanes.
+    /// Returns whether the current access of lane `later` is ordered after memory operation `number` of lane
+    /// `earlier`. `exec` is the current mask of active lanes.
     fn are_ordered(&self, number: u32, earlier: u32, later: u32, exec: u64) -> bool {
         let both = 1 << (earlier & 63) | 1 << (later & 63);
         let met = |lanes: u64| lanes & both == both;
@@ -106,7 +111,8 @@ impl Stored {
         if self.in_lds { Space::Lds } else { Space::Global }
     }
 
-    /// Returns the stored value of the byte at an address, if the store covers this byte.
+    /// Returns the byte that the store writes to an address, or `None` if the store does not cover the
+    /// address.
     fn byte(&self, address: u64) -> Option<u8> {
         let at = address.checked_sub(self.address).filter(|&at| at < u64::from(self.bytes))?;
         Some((self.value >> (8 * at)) as u8)
@@ -125,8 +131,8 @@ impl Stored {
 }
 
 impl Watcher<'_> {
-    /// Records a lane's store, so that it can be compared with the stores of the other lanes after the
-    /// instruction.
+    /// Records the store of one lane of the current instruction, so that it can be compared with the stores
+    /// of the other lanes when the instruction has run.
     #[inline]
     pub(super) fn note_lane(&mut self, access: &MemAccess, value: u32) {
         if access.lane < 64 && !access.flags.contains(ModFlags::GLC) {
@@ -136,7 +142,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Records a dword store of all active lanes, some of which store to the same address.
+    /// Records a dword store of all active lanes, if some of the lanes store to the same address, so that the
+    /// lanes' stores are compared afterwards.
     #[cold]
     pub(super) fn note_lanes(
         &mut self,
@@ -156,8 +163,8 @@ impl Watcher<'_> {
         self.group.now.stored.extend(ActiveLanes(exec).map(stored));
     }
 
-    /// Compares the lanes' stores of the instruction that has just run, and reports lanes that wrote to one
-    /// location.
+    /// Compares the stores of the lanes of the instruction that has just run, and reports lanes that stored
+    /// different values to one location or lost an update.
     pub(super) fn compare_lanes(&mut self, memory: &Memory) {
         let mut stored = std::mem::take(&mut self.group.now.stored);
         if stored.len() > 1 && !self.shared.marks.has(self.group.now.place) {
@@ -177,8 +184,8 @@ impl Watcher<'_> {
         self.group.now.stored = stored;
     }
 
-    /// Returns the load by which several lanes have read the location before, if the stored value is computed
-    /// from this load.
+    /// Returns the earlier load with which several lanes have read the location of the store, if the stored
+    /// value is computed from the loaded value. In this case all updates except one are lost.
     fn shared_load(&self, memory: &Memory, stored: &Stored) -> Option<(Stamp, u32)> {
         let wave = &self.group.waves[self.group.now.wave];
         let (read, place) = match stored.in_lds {
@@ -192,7 +199,8 @@ impl Watcher<'_> {
         (is_plain && self.shared.depends(self.group.now.place, place)).then_some((read, place))
     }
 
-    /// Reports that several lanes wrote to one location. Returns whether it has reported it.
+    /// Reports that several lanes stored to one location in one instruction. Returns whether a finding was
+    /// reported.
     #[cold]
     fn report_lanes(&mut self, at: &Stored, stored: &[Stored], load: Option<(Stamp, u32)>) -> bool {
         let same: Vec<&Stored> = stored.iter().filter(|one| one.address == at.address).collect();
@@ -232,14 +240,15 @@ impl Watcher<'_> {
         }
     }
 
-    /// Returns the excuse that another wave may watch the location. It applies where the object does not mark
-    /// atomic stores: then an atomic store looks like a plain one, and only the loads from the location tell
-    /// the difference.
+    /// Returns `Excuse::Watched` if the stores might be atomic. An object file that does not mark atomic
+    /// stores gives no other sign than a later load from the location that acts at L2, by another wave. Such
+    /// a load makes the finding void.
     fn watched_excuse(&self, in_lds: bool) -> Option<Excuse> {
         (!in_lds && !self.shared.marks.is_complete()).then_some(Excuse::Watched)
     }
 
-    /// Returns whether a lane's store is ordered after an earlier store of the same wave.
+    /// Returns whether the current store by `lane` is ordered after `write`, an earlier store by lane
+    /// `earlier` of the same wave. Always returns true if another wave has executed `write`.
     #[inline]
     pub(super) fn follows_lane(&self, write: Stamp, earlier: u32, lane: u32) -> bool {
         let wave = &self.group.waves[self.group.now.wave];
@@ -250,7 +259,7 @@ impl Watcher<'_> {
             || wave.together.are_ordered(write.number(), earlier, lane, now.exec)
     }
 
-    /// Reports two stores of different values to one location on the two sides of a branch.
+    /// Reports two stores of different values to one location by lanes on the two sides of a branch.
     #[cold]
     pub(super) fn report_sides(&mut self, access: &MemAccess, write: Stamp, place: u32, earlier: u32) {
         let marks = &self.shared.marks;
@@ -281,7 +290,7 @@ fn fix(is_update: bool) -> &'static str {
     }
 }
 
-/// Joins the first texts of a list, and adds how many texts are left out.
+/// Joins the first few texts of a list, and adds the number of texts that it leaves out.
 fn list(texts: &[String]) -> String {
     let shown = texts.iter().take(LISTED).cloned().collect::<Vec<_>>().join(", ");
     match texts.len().saturating_sub(LISTED) {

@@ -1,17 +1,18 @@
-//! Conflicts that are harmless if the memory location turns out to be used by atomics.
+//! Findings that turn out to be harmless if the memory location is used by atomics.
 //!
-//! An atomic store looks like a plain store, and the first load of a compare-and-swap loop, which may be an
-//! atomic load, looks like a plain load. The difference shows only in what waves do with the location later:
-//! other waves read it with loads that act at L2, or the same wave continues with an atomic on it. Such
-//! conflicts are therefore kept until the dispatch ends. A load that was never executed also counts, if it
-//! has the same address operands as the store.
+//! An atomic store has the same encoding as a plain store. A compare-and-swap loop starts with a load that
+//! may be atomic, and this load has the same encoding as a plain load. What tells an atomic access from a
+//! plain one is the later use of the location: other waves read it with loads that act at L2, or the same
+//! wave executes an atomic on it. Findings about such accesses are therefore kept until the dispatch ends,
+//! and dropped if such a use was seen. A load that acts at L2 and has the same address operands as the store
+//! is taken as such a use even if it was never executed.
 
 use super::findings::{Finding, split_place};
 use super::start::{Shared, lock};
 use super::touch::{Class, Memory, Run};
 use std::collections::HashMap;
 
-/// Maximum number of locations that are kept for the same two instructions.
+/// Maximum number of locations for which findings about the same two instructions are kept.
 const MOST: usize = 64;
 
 /// Rule and places of a finding.
@@ -22,8 +23,8 @@ type Kind = (String, u32, Option<u32>);
 pub(super) enum Excuse {
     /// A wave reads the location with a load that acts at L2.
     Watched,
-    /// The wave with this number, counted from 1, executes an atomic on the location that returns the old
-    /// value.
+    /// The wave with this number (counted from 1) executes an atomic on the location, and the atomic returns
+    /// the old value.
     Joined(u32),
 }
 
@@ -41,7 +42,8 @@ struct Late {
 pub(super) struct Waiting(HashMap<Kind, Vec<Late>>);
 
 impl Shared {
-    /// Keeps a finding until it is known whether there is an excuse for it.
+    /// Keeps a finding until the end of the dispatch. If the event `excuse` happens at `address` before, the
+    /// finding is dropped.
     #[cold]
     pub(super) fn wait_for(&self, excuse: Excuse, address: u64, finding: Finding, first_wave: u32) {
         let kind = (finding.rule.clone(), finding.place, finding.other.as_ref().map(|other| other.place));
@@ -52,8 +54,8 @@ impl Shared {
         }
     }
 
-    /// Returns the findings without an excuse, each with the first wave of its group. Returns only one
-    /// finding for the same two instructions.
+    /// Returns the findings for which no excuse was seen, each with the number of the first wave of its
+    /// group. Of several findings about the same two instructions, only one is returned.
     pub(super) fn late_findings(&self) -> Vec<(u32, Finding)> {
         let waiting = std::mem::take(&mut *lock(&self.waiting)).0;
         let mut found: Vec<(u32, Finding)> = waiting
@@ -75,8 +77,8 @@ impl Shared {
         }
     }
 
-    /// Returns whether the code has a load that acts at L2 and has the address operands of the store at a
-    /// place.
+    /// Returns whether the code contains a load that acts at L2 and has the same address operands as the
+    /// store at place `store`. Such a load shows that the store is probably atomic.
     fn has_watching_twin(&self, store: u32) -> bool {
         let (range, pc) = split_place(store);
         let Some(wanted) = self.address_operands(range, pc as usize) else { return false };
@@ -93,7 +95,8 @@ impl Shared {
         false
     }
 
-    /// Returns the VGPRs, the SGPRs and the offset of an instruction's address.
+    /// Returns the address operands of an instruction, so that two instructions can be compared: VGPRs, mask
+    /// of SGPRs, and offset.
     fn address_operands(&self, range: u32, at: usize) -> Option<(Vec<Run>, u128, i32)> {
         let (inst, _) = self.instruction(range, at)?;
         let touch = self.touch(range, at as u32);

@@ -1,4 +1,5 @@
-//! Accesses to LDS by all lanes of a wave at once that cannot be wrong, as `whole` handles them for memory.
+//! Fast path for accesses to LDS: handles an instruction for all lanes at once if its accesses cannot be
+//! races. Module `whole` does the same for memory.
 
 use super::cells::{LdsCell, LdsWrite, Stamp};
 use super::flight::Flight;
@@ -9,13 +10,15 @@ use crate::watch::Space;
 use crate::wave::{ActiveLanes, Lanes, ROW, Row, rows};
 use isa::Generation;
 
-/// The current wave's knowledge of accesses to LDS by the waves of its group.
+/// What the current wave knows about accesses to LDS by the waves of its group: which of these accesses
+/// happened before the current instruction.
 pub(super) struct LdsOrder<'a> {
     wave: u32,
     first_wave: u32,
     local: &'a [Known],
     flight: &'a Flight,
-    /// Whether the current instruction is a load to LDS or a store from LDS.
+    /// Whether the current instruction is a transfer: a vector memory instruction that loads to LDS or stores
+    /// from LDS.
     transfers: bool,
     /// Whether the current instruction is a load to LDS.
     loads_to_lds: bool,
@@ -47,8 +50,9 @@ impl<'a> LdsOrder<'a> {
         })
     }
 
-    /// Returns whether the current instruction's LDS access is ordered after an earlier access by its own
-    /// wave. One of the two accesses is a transfer.
+    /// Returns whether the current access to LDS is ordered after the access `earlier` by the same wave. This
+    /// needs a check only if one of the two accesses is a transfer (load to LDS or store from LDS), because
+    /// the wave's LDS instructions are executed in order.
     fn follows_own(&self, earlier: Stamp) -> bool {
         match earlier.is_transfer() {
             false => self.flight.lds_done() >= earlier.number(),
@@ -56,7 +60,8 @@ impl<'a> LdsOrder<'a> {
         }
     }
 
-    /// Returns whether there was no earlier access, or it is known to have happened before.
+    /// Returns whether the current access may follow the access `earlier`: there was no earlier access, or it
+    /// is known to have happened before.
     #[inline(always)]
     fn allows(&self, earlier: Stamp) -> bool {
         earlier.is_none() || self.has(earlier)
@@ -66,16 +71,17 @@ impl<'a> LdsOrder<'a> {
 /// The reads from LDS of an instruction.
 struct Reads<'a> {
     order: LdsOrder<'a>,
-    /// A write that is known to have happened before the instruction.
+    /// The last write for which the order was checked with success. Other dwords with the same write need no
+    /// further check.
     ordered: Stamp,
     stamp: Stamp,
     place: u32,
 }
 
 impl Reads<'_> {
-    /// Records the read of a dword whose last write is known to have happened before. Returns false, and
-    /// records nothing, if the write is not known to have happened before. A dword that the instruction has
-    /// already read is not checked again.
+    /// Records the read of a dword in its shadow cell, if the last write to the dword is known to have
+    /// happened before. Returns whether the read was recorded. If the same instruction has already read the
+    /// dword, the order is not checked again.
     #[inline(always)]
     fn enter(&mut self, cell: &mut LdsCell, is_shared: bool) -> bool {
         let (read, write) = (cell.read, cell.write);
@@ -94,8 +100,9 @@ impl Reads<'_> {
     }
 }
 
-/// Returns the lanes that together have all the addresses, and those of these lanes whose address other lanes
-/// have as well: the other lanes of the row, or the following rows with the same addresses.
+/// Returns two masks of lanes. The lanes of the first mask have all addresses that the instruction accesses,
+/// so only these lanes must be checked. The second mask has the lanes whose address is also used by other
+/// lanes: either by the other lanes of the same row of lanes, or by following rows with the same addresses.
 fn distinct(addresses: &Lanes, exec: u64) -> (u64, u64) {
     if exec != u64::MAX {
         return (exec, 0);
@@ -124,12 +131,13 @@ impl Watcher<'_> {
         LdsOrder::new(&group.waves[group.now.wave].order, group.first_wave, self.touch)
     }
 
-    /// Returns whether an access to LDS is known to have happened before.
+    /// Returns whether the access `earlier` to LDS is known to have happened before the current instruction.
     pub(super) fn lds_ordered(&self, earlier: Stamp) -> bool {
         self.lds_order().has(earlier)
     }
 
-    /// Handles stores to LDS: see [`Watch::write_lds`](crate::watch::Watch::write_lds).
+    /// Handles a store to LDS of all lanes at once, if it cannot be a race. The meaning of the arguments and
+    /// of the result is that of [`Watch::write_lds`](crate::watch::Watch::write_lds).
     pub(super) fn stores_lds(&mut self, addresses: &Lanes, exec: u64, offset: u32, data: &[Lanes]) -> bool {
         if self.shared.target.generation < Generation::Gfx9 || !self.stores_plainly(exec) {
             return false;
@@ -164,14 +172,16 @@ impl Watcher<'_> {
         true
     }
 
-    /// Returns whether all accesses to the dwords that the lanes are about to store are known to have
-    /// happened before, and none of them was an atomic. `first` returns the first dword that a lane stores.
+    /// Returns whether the lanes of `exec` may store without a race: all earlier accesses to the dwords are
+    /// known to have happened before the store, and none of them was an atomic. `first` returns the index of
+    /// the first dword that a lane stores.
     fn may_store_lds(&self, first: impl Fn(usize) -> usize, exec: u64, dwords: usize) -> bool {
         let order = self.lds_order();
         ActiveLanes(exec).all(|lane| {
             let words = first(lane)..first(lane) + dwords;
             let cells = self.group.lds.get(words.clone()).unwrap_or_default();
-            // If all lanes are active, the store is ordered after the earlier stores of all lanes.
+            // If all lanes are active, each lane's store is ordered after the earlier stores of all lanes of
+            // the wave.
             let follows = |cell: &LdsCell, word: usize| {
                 exec == u64::MAX
                     || self.follows_lane(cell.write, self.group.lds_writes[word].lane, lane as u32)
@@ -186,7 +196,8 @@ impl Watcher<'_> {
         })
     }
 
-    /// Handles reads from LDS, if all data read is defined: see
+    /// Handles a read from LDS of all lanes at once, if it cannot be a race and all data read is defined. The
+    /// meaning of the arguments and of the result is that of
     /// [`Watch::read_lds`](crate::watch::Watch::read_lds).
     pub(super) fn reads_whole_lds(&mut self, addresses: &Lanes, exec: u64, offsets: &[u32]) -> bool {
         if self.shared.target.generation < Generation::Gfx9 {
@@ -210,8 +221,8 @@ impl Watcher<'_> {
         all_whole
     }
 
-    /// Reads a dword of LDS whose last write is known to have happened before. Returns its undefined bits, or
-    /// `None` if the write is not known to have happened before.
+    /// Records the read of a dword of LDS whose last write is known to have happened before. Returns the mask
+    /// of the dword's undefined bits. Returns `None` if the write is not known to have happened before.
     #[inline(always)]
     pub(super) fn read_lds_word(&mut self, word: usize) -> Option<u32> {
         let GroupShadow { waves, lds, lds_bits, now, first_wave, .. } = &mut *self.group;

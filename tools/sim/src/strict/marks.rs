@@ -1,18 +1,19 @@
-//! Loads and stores that the object marks as atomic.
+//! The list of atomic loads and stores in an object file.
 //!
-//! kernc's own objects list them ([`codeobj::atomics`]). Other objects do not, so that the use of a value or
-//! of a location has to show it: see `polls` and `late`.
+//! Object files of kernc list their atomic loads and stores ([`codeobj::atomics`]). Other object files do
+//! not. There, strict mode recognises an atomic load or store by the use of the value or of the location: see
+//! `polls` and `late`.
 
 use super::findings::place;
 use crate::op::Code;
 use std::collections::HashSet;
 
-/// Places of the atomic loads and stores of an object; `None` if the object does not list them.
+/// Places of the atomic loads and stores of an object file; `None` if the file does not list them.
 pub(crate) struct Marks(Option<HashSet<u32>>);
 
 impl Marks {
-    /// Converts `addresses`, the addresses of atomic loads and stores in the file, in ascending order; `None`
-    /// if the file does not list them.
+    /// Creates the list from `addresses`, the file addresses of the atomic loads and stores in ascending
+    /// order. `addresses` is `None` if the object file has no such list.
     pub(crate) fn new(addresses: Option<&[u64]>, code: &[Code]) -> Marks {
         let of_range = |(range, code): (usize, &Code), address: u64| {
             let pc = address.checked_sub(code.file_base)? / 4;
@@ -22,12 +23,13 @@ impl Marks {
         Marks(addresses.map(|addresses| addresses.iter().filter_map(find).collect()))
     }
 
-    /// Returns whether the access at a place is known to be atomic.
+    /// Returns whether the object file lists the access at a place as atomic.
     pub(super) fn has(&self, place: u32) -> bool {
         self.0.as_ref().is_some_and(|places| places.contains(&place))
     }
 
-    /// Returns whether the list is known, so that all other loads and stores are plain.
+    /// Returns whether the object file lists its atomic loads and stores. If it does, all loads and stores
+    /// that are not listed are plain.
     pub(super) fn is_complete(&self) -> bool {
         self.0.is_some()
     }

@@ -85,17 +85,18 @@ use touch::{Class, Plain, Shuffle, Touch};
 /// How a dispatch is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Every instruction completes at once, and nothing is checked.
+    /// Plain mode: every instruction completes at once, and nothing is checked.
     #[default]
     Fast,
-    /// Checked by strict mode. With `keep_going`, findings do not end the run.
+    /// Strict mode: the run is checked for errors that hardware often hides. If `keep_going` is set, findings
+    /// do not end the run.
     Strict {
         /// Whether the run continues after a finding.
         keep_going: bool,
     },
-    /// Weak mode: caches go stale and memory operations complete out of order, as chosen from a seed
-    /// (`docs/weak-memory.md`). The whole dispatch runs on one thread, so that the same seed gives the same
-    /// run on every host.
+    /// Weak mode: the memory system behaves as loosely as the hardware may. Caches hold stale data, and
+    /// memory operations complete out of order, as a random generator chooses (`docs/weak-memory.md`). The
+    /// whole dispatch runs on one host thread, so that the same seed gives the same run on every host.
     Weak {
         /// Seed of all choices.
         seed: u64,
@@ -114,31 +115,38 @@ pub(crate) struct WaveShadow {
     board: check::Scoreboard,
     /// Undefined bits of the wave's scratch, for each dword.
     scratch: Vec<u32>,
-    /// Whether code has written FLAT_SCRATCH, on processors where it is not an SGPR (GFX10).
+    /// Whether the wave has written FLAT_SCRATCH. Used on processors where FLAT_SCRATCH is not an SGPR
+    /// (GFX10), so that `defined` does not track it.
     flat_scratch: bool,
     barrier: Barrier,
     calls: Calls,
     together: Together,
-    /// The arguments that registers' addresses are computed from, if restricted pointers are checked.
+    /// For each register, the pointer arguments from which its value is computed. `None` if `restrict`
+    /// pointers are not checked.
     labels: Option<Labels>,
-    /// Dwords of `scratch` that hold a saved register that a call has changed.
+    /// Indices of the dwords of scratch to which a register was saved after a call had changed it, with the
+    /// change. A load from such a dword makes its destination undefined.
     lost_scratch: HashMap<u32, Origin>,
 }
 
 /// The shadow of a group.
 pub(crate) struct GroupShadow {
     waves: Vec<WaveShadow>,
-    /// Accesses to each dword of LDS. This vector and the next three have an element for each dword of LDS.
+    /// Shadow cells of LDS: the last accesses to each dword. This vector, `lds_writes`, `lds_atomics` and
+    /// `lds_bits` have one element for each dword of LDS.
     lds: Vec<LdsCell>,
     lds_writes: Vec<LdsWrite>,
     lds_atomics: Vec<LdsAtomics>,
     /// Undefined bits.
     lds_bits: Vec<u32>,
-    /// Knowledge that atomics have released, for each dword of LDS.
+    /// For each dword of LDS, the knowledge about other operations that atomics on the dword have released,
+    /// and that an acquire of the dword gets.
     lds_releases: Vec<Option<Box<Handed>>>,
-    /// Place and wave of the last change of each LDS dword that atomics use.
+    /// For each dword of LDS that atomics use, the instruction and the wave that changed it last. Keys are
+    /// byte addresses.
     lds_changes: HashMap<u64, Change>,
-    /// Whether a finding about LDS is kept until the end of the dispatch.
+    /// Whether some finding about LDS is kept until the end of the dispatch, because a later access may show
+    /// that it is harmless (see `late`).
     lds_waits: bool,
     /// Number of the group's first wave.
     first_wave: u32,
@@ -146,7 +154,8 @@ pub(crate) struct GroupShadow {
     findings: Vec<Finding>,
 }
 
-/// The last change of a dword: the place in the code, and the number of the wave, counted from 1.
+/// The last change of a dword: the place of the instruction in the code, and the number of its wave, counted
+/// from 1.
 type Change = (u32, u32);
 
 /// The current instruction.
@@ -154,34 +163,39 @@ struct Now {
     wave: usize,
     /// Place of the instruction: see [`findings::place`].
     place: u32,
-    /// Number of the instruction among the wave's memory operations.
+    /// Number of the current instruction in the sequence of the wave's memory operations.
     number: u32,
     m0: u32,
     /// Stamp of the instruction for an access to a whole dword.
     stamp: Stamp,
-    /// A write to LDS that is known to be ordered before the instruction.
+    /// The write to LDS that was last found to have happened before the instruction. Other dwords with the
+    /// same write need no further check.
     ordered: Stamp,
-    /// Number of times that atomics of the wave had changed memory before the instruction.
+    /// Number of changes to memory by atomics of the wave before the instruction. Shows whether the
+    /// instruction has changed memory.
     changes: u32,
     /// Address that the first lane reads.
     first_read: Option<u64>,
-    /// For each lane, number of bytes of the instruction's data that have been processed.
+    /// For each lane, the number of bytes of the instruction's data that the checks have already processed.
+    /// An access may be announced in several parts.
     cursor: [u16; 64],
     /// Whether all data that the instruction stores is defined.
     data_defined: bool,
-    /// Undefined bits that were loaded: lane, byte offset in the data, number of bytes, bits, and why they
-    /// are undefined.
+    /// Undefined bits that the instruction has loaded from memory: lane, byte offset in the loaded data,
+    /// number of bytes, mask of undefined bits, and cause.
     loaded: Vec<(u8, u16, u8, u32, Origin)>,
     reads: Vec<MemAccess>,
-    /// Stores of the lanes, if several lanes may store to one location.
+    /// Stores of the single lanes, to be compared after the instruction. Filled only if several lanes may
+    /// store to one location.
     stored: Vec<Stored>,
     exec: u64,
-    /// The pointer arguments that the current address is computed from.
+    /// Mask of the pointer arguments from which the address of the current access is computed.
     through: u64,
     /// A load of the whole wave, if it may proceed as a whole.
     load: whole::Load,
     hazards: Vec<check::Finding>,
-    /// Whether a finding was reported for the instruction; one finding suffices.
+    /// Whether a finding was already reported for the instruction. Further findings for the same instruction
+    /// are not reported.
     reported: bool,
     /// Whether the finding ends the run.
     stops: bool,
@@ -203,7 +217,8 @@ impl<'a> Watcher<'a> {
         &mut self.group.waves[self.group.now.wave]
     }
 
-    /// Ends the run if a finding requires it and the run is not to continue.
+    /// Returns an error, which ends the run, if a finding was reported that must stop the run and
+    /// `keep_going` is not set.
     fn verdict(&self) -> Result<(), Trap> {
         if self.group.now.stops && !self.shared.keep_going { Err(Trap::Watched) } else { Ok(()) }
     }
@@ -230,8 +245,9 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// Updates the definedness of registers for a plain instruction, if only registers need to be checked and
-    /// all inputs are defined. Returns whether it did.
+    /// Fast path for a plain instruction (see `touch::Plain`): marks its results as defined, if only the
+    /// definedness of registers has to be checked and all inputs are defined. Returns whether this was the
+    /// case; otherwise the caller must run all checks.
     #[inline(always)]
     fn steps_plainly(&mut self, cx: &Cx<'_>, plain: &Plain) -> bool {
         let wave = &mut self.group.waves[self.group.now.wave];
@@ -239,8 +255,9 @@ impl<'a> Watcher<'a> {
         !is_watched && wave.defined.step_plain(plain, cx.wave.exec())
     }
 
-    /// Handles an instruction whose registers are selected by M0: registers that are read count as defined,
-    /// and registers that may be written become defined.
+    /// Handles an instruction whose registers are selected by M0 (register indexing). The checks do not
+    /// follow the values of such registers: all registers that it reads are taken as defined, and all that it
+    /// may write become defined.
     #[cold]
     fn step_indexed(&mut self, cx: &Cx<'_>, touch: &Touch) {
         let exec = cx.wave.exec();

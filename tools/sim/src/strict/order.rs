@@ -1,34 +1,33 @@
-//! The happens-before relation: the operations of other waves that a wave may rely on.
+//! The happens-before relation between memory operations: which operations of other waves a wave may rely on.
 //!
-//! Every memory operation of a wave has a number. A barrier or a release publishes the wave's operations up
-//! to the last one that the wave has waited for. A wave that has passed the barrier, or has acquired the
-//! release, knows these operations. Within a group this knowledge is kept per wave ([`Known`]), between
-//! groups in a [`Clock`].
+//! The memory operations of each wave are numbered. A barrier or a release publishes the wave's operations up
+//! to the last one that the wave has waited for. A wave that passes the barrier, or acquires the release,
+//! knows that these operations happened before its own later operations. What a wave knows of waves of its
+//! own group is kept in one [`Known`] for each wave; what it knows of other groups is kept in a [`Clock`].
 
 use super::clock::Clock;
 use super::flight::{Done, Flight};
 use super::writeback::ScalarStores;
 
-/// Knowledge of another wave of the group: for each property, the number of the last operation up to which it
-/// holds.
+/// What a wave knows about the memory operations of another wave of its group. Each field has the number of
+/// an operation: the field's statement holds for all operations up to this number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Known {
     /// Accesses to LDS are complete.
     pub(super) lds: u32,
     /// Loads to LDS, and stores from LDS, are complete.
     pub(super) transfers: u32,
-    /// Accesses to memory are complete, as seen from the same group.
+    /// Accesses to memory are complete for waves of the same group, which read through the same cache.
     pub(super) memory: u32,
     /// Accesses to memory are complete, as seen from all waves.
     pub(super) far: u32,
-    /// Accesses to memory are complete, and the cache that this wave reads through has no stale copy of the
-    /// written data.
+    /// Accesses to memory are complete, and the first-level cache through which this wave reads has no older
+    /// copy of the written data.
     pub(super) fresh: u32,
-    /// Operations were issued before the barrier, whether the wave waited for them or not. Used only for
-    /// messages.
+    /// Operations were issued before the barrier, whether complete or not. Used only to explain a finding.
     pub(super) issued: u32,
-    /// Operations were issued before an atomic that has handed its wave's knowledge on. Used only for
-    /// messages.
+    /// Operations were issued before an atomic that released its wave's knowledge, whether complete or not.
+    /// Used only to explain a finding.
     pub(super) handed: u32,
 }
 
@@ -46,22 +45,23 @@ impl Known {
 /// Properties of the processor's caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Caches {
-    /// Whether waves of a group read through different L0 caches (GFX10 in WGP mode).
+    /// Whether the waves of a group may read through different L0 caches, as on GFX10 in WGP mode.
     pub(super) split_group: bool,
-    /// Whether several compute units share a cache between their first-level caches and L2 (GFX10's GL1).
+    /// Whether there is a cache between the first-level caches and L2 that several compute units share, as
+    /// GFX10's GL1.
     pub(super) middle: bool,
 }
 
-/// The knowledge that a wave gets from other waves by an acquire.
+/// What a wave learns about the operations of other waves by one acquire.
 #[derive(Clone, Default)]
 pub(super) struct Handed {
     /// Knowledge of waves of other groups.
     pub(super) acquired: Clock,
-    /// The parts of `acquired` for which the caches that both waves use hold no stale data: see
+    /// The operations of `acquired` whose data no cache used by this wave holds in an older state: see
     /// [`Order::visible`] and [`Order::middle`].
     pub(super) visible: Clock,
     pub(super) middle: Clock,
-    /// Knowledge of waves of the same group: empty, or one element per wave.
+    /// Operations of waves of the same group: either empty, or one element for each wave of the group.
     pub(super) local: Vec<Known>,
 }
 
@@ -102,15 +102,14 @@ pub(super) struct Order {
     pub(super) local: Box<[Known]>,
     /// Knowledge of waves of other groups.
     pub(super) acquired: Clock,
-    /// The part of `acquired` that the wave had when the vector caches were last invalidated. The wave reads
-    /// no stale copy of the data of these operations.
+    /// Copy of `acquired` at the time when the vector caches were last invalidated. Loads of this wave cannot
+    /// return older copies of the data that these operations wrote.
     pub(super) visible: Clock,
-    /// The part of `acquired` that the wave had when GL1 was last invalidated (`middle`), and when L0 was
-    /// (`first`).
+    /// Copies of `acquired` at the time when GL1 (`middle`) and L0 (`first`) were last invalidated.
     pub(super) middle: Clock,
     first: Clock,
-    /// Whether the scalar cache holds no stale data, because the wave has neither stored nor acquired
-    /// anything since the last invalidation.
+    /// Whether the scalar cache certainly holds no stale data: since its last invalidation, the wave has
+    /// neither stored to memory nor acquired knowledge.
     pub(super) scalar_fresh: bool,
     pending: Vec<Pending>,
     pub(super) scalar_stores: ScalarStores,
@@ -135,8 +134,9 @@ impl Order {
     /// Returns what a barrier publishes about this wave.
     pub(super) fn published(&self, caches: Caches) -> Known {
         let far = self.flight.memory_done();
-        // One L1 cache serves the whole group, in order: an operation sees all operations that were issued
-        // before it (seed 000, line 3052 on). GFX10 in WGP mode has two L0 caches.
+        // If one L1 cache serves all waves of the group, it handles their operations in order. An operation
+        // then sees all operations that were issued before it, complete or not (AMDGPU guide, seed 000, line
+        // 3052 on). GFX10 in WGP mode has two L0 caches, so there only complete operations are seen.
         let memory = if caches.split_group { far } else { self.flight.issued() };
         Known {
             lds: self.flight.lds_done(),
@@ -148,8 +148,8 @@ impl Order {
         }
     }
 
-    /// Returns the knowledge that a wave gets by acquiring a release made at this point. `me` is this wave's
-    /// place in the group, and `first` the number of the group's first wave.
+    /// Returns the knowledge that a release by this wave hands over to a wave of another group that acquires
+    /// it. `me` is this wave's index in its group, and `first` the number of the group's first wave.
     pub(super) fn released(&self, me: usize, first: u32) -> Clock {
         let mut clock = self.acquired.clone();
         clock.learn(self.wave, self.flight.memory_done());
@@ -161,8 +161,8 @@ impl Order {
         clock
     }
 
-    /// Returns the knowledge of waves of other groups, and of complete accesses to memory by waves of the
-    /// same group, which begins with wave `first`.
+    /// Returns what this wave has learned of other waves: operations of waves of other groups, and operations
+    /// of waves of its own group. `first` is the number of the group's first wave.
     pub(super) fn learned(&self, first: u32) -> Clock {
         let mut clock = self.acquired.clone();
         for (at, known) in self.local.iter().enumerate() {
@@ -171,8 +171,8 @@ impl Order {
         clock
     }
 
-    /// Returns the knowledge that other waves of the group get when they see the value written by operation
-    /// `number`.
+    /// Returns what another wave of the group learns of this wave when it reads the value that operation
+    /// `number` of this wave has written.
     pub(super) fn known_at(&self, number: u32, caches: Caches) -> Known {
         let Done { lds, memory: far, transfers } = self.flight.done_at(number);
         // The same rule as in `published` applies.
@@ -180,13 +180,14 @@ impl Order {
         Known { lds, transfers, memory, far, handed: number, ..Known::default() }
     }
 
-    /// Adds knowledge that the wave acquires when operation `number` is complete.
+    /// Records the knowledge `handed` that the wave gets by an acquire. It becomes valid when the wave has
+    /// waited for the acquiring operation, which has this number.
     pub(super) fn acquire(&mut self, number: u32, in_lds: bool, handed: Handed) {
         self.pending.push(Pending { number, in_lds, handed });
     }
 
-    /// Takes in the knowledge of the acquires whose loads have completed. Returns whether there were any.
-    /// Called after a wait.
+    /// Merges the knowledge of all acquires whose operations have completed into this wave's knowledge.
+    /// Returns whether there was such an acquire. Must be called after each wait.
     pub(super) fn settle(&mut self) -> bool {
         if self.pending.is_empty() {
             return false;
@@ -195,8 +196,8 @@ impl Order {
         let mut at = 0;
         while at < self.pending.len() {
             let Pending { number, in_lds, .. } = self.pending[at];
-            // FLAT instructions also count as LDS accesses. A FLAT load that went to memory is complete when
-            // its memory access is.
+            // A FLAT instruction is counted both as an LDS access and as a memory access. If it has accessed
+            // memory, it is complete when its memory access is.
             let in_flight = if in_lds { self.flight.has(number) } else { self.flight.has_in_memory(number) };
             if in_flight {
                 at += 1;
@@ -222,8 +223,8 @@ impl Order {
         }
     }
 
-    /// Records that GL1 is invalidated. The guide invalidates GL1 after L0 (seed 000, line 3325), newer
-    /// compilers before L0; both orders are accepted.
+    /// Records that the GL1 cache is invalidated. The AMDGPU guide invalidates L0 first and GL1 second (seed
+    /// 000, line 3325); newer compilers invalidate GL1 first. Both orders are accepted.
     pub(super) fn invalidate_middle(&mut self) {
         self.middle = self.acquired.clone();
         self.visible.merge(&self.first);

@@ -1,13 +1,15 @@
-//! Recognises loads that are used like atomic loads: such a load acquires what it reads, although nothing in
-//! its encoding says so.
+//! Recognises loads that are used like atomic loads although their encoding does not show it. Such a load
+//! acquires what another wave has released.
 //!
-//! Loads from LDS and loads at work-group scope have the same encoding whether they are atomic or not. If the
-//! object does not mark them ([`super::marks`]), they are recognised by the use of the loaded value:
-//! - A load that waits for a flag is in a loop which it may end, and in which nothing is written that other
-//!   waves see.
-//! - A load from a location that atomics use may only decide which code runs next, such as the first look at
-//!   a maximum before an atomic, or at a word that says "found". A load whose value is used otherwise, such
-//!   as a load of a histogram's bins, is not recognised.
+//! Atomic and plain loads from LDS have the same encoding; so do atomic loads at work-group scope and plain
+//! loads from memory. If the object file does not mark its atomic loads ([`super::marks`]), the use of the
+//! loaded value tells them apart:
+//! - A load polls, that is, waits for a flag, if it is in a loop that may end depending on the loaded value,
+//!   and the loop writes nothing that other waves can see.
+//! - A load from a location that atomics use is taken as atomic if the loaded value only decides which code
+//!   runs next. Examples are a look at a maximum before an atomic updates it, and a look at a word that says
+//!   "found". If the loaded value is used in any other way, such as the bins of a histogram, the load is
+//!   taken as plain.
 
 use super::findings::split_place;
 use super::start::Shared;
@@ -23,7 +25,8 @@ pub(super) struct Tainted {
     vector: [u64; 8],
     scalar: u128,
     scc: bool,
-    /// Slots of scratch memory whose contents depend on the load: see [`own_slot`].
+    /// Variables in scratch memory whose values depend on the load, each given by base register and offset:
+    /// see [`own_slot`].
     slots: Vec<(u128, i32)>,
 }
 
@@ -62,8 +65,8 @@ impl Tainted {
             || self.scc && touch.reads_scc
     }
 
-    /// Adds the registers and slots that depend on the load on another path. Returns whether anything was
-    /// added.
+    /// Joins the state at the end of another path into this state: adds the registers and scratch variables
+    /// that depend on the load there. Returns whether this changed the state.
     pub(super) fn join(&mut self, other: &Tainted) -> bool {
         let before = self.clone();
         self.vector.iter_mut().zip(other.vector).for_each(|(mine, theirs)| *mine |= theirs);
@@ -91,14 +94,15 @@ impl Tainted {
 /// How a load is used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Looks {
-    /// Whether the load is part of a loop that waits for the loaded value.
+    /// Whether the load is in a loop that waits until the loaded value changes.
     pub(super) polls: bool,
     /// Whether the loaded value only decides which code runs next.
     pub(super) decides: bool,
 }
 
 impl Shared {
-    /// Returns how the load at a place is used. The place may also be that of an atomic that returns a value.
+    /// Returns how the result of the load at a place in the code is used. The place may also be that of an
+    /// atomic that returns a value.
     #[cold]
     pub(super) fn looks(&self, place: u32) -> Looks {
         let (range, pc) = split_place(place);
@@ -135,7 +139,7 @@ impl Shared {
             let Some(target) = target(&inst, next) else { return false };
             let conditional = inst.op.row().name != "s_branch";
             ends |= conditional && tainted.decides(touch, &inst);
-            // This branch goes back to the loop header, from which control reaches the load again.
+            // A backward branch to a loop header before the load leads to the load again.
             let returns = !back && target <= load;
             if returns && !self.is_quiet_between(range, target, load) {
                 return false;
@@ -146,7 +150,8 @@ impl Shared {
         false
     }
 
-    /// Follows the code in address order, because a value is usually used close to its load.
+    /// Returns whether the value that a load returns only decides which code runs next. The code is scanned
+    /// in address order, without following branches, because a value is usually used close to its load.
     fn only_decides(&self, range: u32, load: usize) -> bool {
         let mut tainted = Tainted::default();
         tainted.write(self.touch(range, load as u32), true);
@@ -158,7 +163,7 @@ impl Shared {
             match touch.class {
                 Class::Jump | Class::Indexed | Class::Barrier => break,
                 Class::Branch => decides |= tainted.decides(touch, &inst),
-                // A compare-and-swap may use the loaded value as its comparison value.
+                // A compare-and-swap may use the loaded value as the value that it compares with memory.
                 Class::Memory(Memory::Atomic) => tainted.write(touch, false),
                 Class::Memory(_) if own_slot(touch, &inst).is_some() => tainted.step(touch, &inst),
                 Class::Memory(_) if tainted.reads(touch) => return false,
@@ -192,8 +197,8 @@ impl Shared {
     }
 }
 
-/// Returns whether an instruction neither writes memory that other waves see nor synchronises with other
-/// waves.
+/// Returns whether an instruction has no effect on other waves: it writes no memory that other waves see, and
+/// does not synchronise with them.
 fn is_quiet(touch: &Touch, inst: &MachInst) -> bool {
     let loud = matches!(
         touch.class,
@@ -202,8 +207,9 @@ fn is_quiet(touch: &Touch, inst: &MachInst) -> bool {
     !loud || touch.class == Class::Memory(Memory::Store) && own_slot(touch, inst).is_some()
 }
 
-/// Returns the slot of scratch memory (base register and offset) that an access names without a VGPR in its
-/// address. Unoptimised code keeps its variables in such slots.
+/// Returns the scratch variable that an instruction accesses, as base register and offset. Unoptimised code
+/// keeps its variables in scratch. Returns `None` if the address contains a VGPR, so that the variable is not
+/// known.
 fn own_slot(touch: &Touch, inst: &MachInst) -> Option<(u128, i32)> {
     let name = inst.op.row().name;
     let is_scratch = name.starts_with("scratch_")
@@ -211,16 +217,16 @@ fn own_slot(touch: &Touch, inst: &MachInst) -> Option<(u128, i32)> {
     (is_scratch && touch.address.as_slice().is_empty()).then_some((touch.scalar_address, inst.mods.offset))
 }
 
-/// Mask of s[0:3], where compilers keep the descriptor of scratch memory.
+/// Register mask of s[0:3], where compilers keep the buffer resource descriptor of scratch memory.
 const SCRATCH_DESCRIPTOR: u128 = 15;
 
-/// Returns whether the results of an instruction are conditions.
+/// Returns whether the results of an instruction are conditions (the instruction is a comparison).
 fn compares(inst: &MachInst) -> bool {
     let name = inst.op.row().name;
     ["v_cmp_", "v_cmpx_", "s_cmp_", "s_cmpk_", "s_bitcmp"].iter().any(|stem| name.starts_with(stem))
 }
 
-/// Returns whether the result of an instruction is its source, or some bits of the source.
+/// Returns whether the instruction only moves its source to its destination, in whole or in part.
 fn passes_on(inst: &MachInst) -> bool {
     let name = inst.op.row().name;
     ["v_mov_", "s_mov_", "v_readfirstlane_", "v_and_", "s_and_", "v_bfe_", "s_bfe_"]
@@ -228,8 +234,8 @@ fn passes_on(inst: &MachInst) -> bool {
         .any(|stem| name.starts_with(stem))
 }
 
-/// Returns the index of a branch's destination. `next` is the index of the next instruction; branch distances
-/// count dwords from there.
+/// Returns the index of the instruction that a branch jumps to. `next` is the index of the instruction after
+/// the branch, from which the branch distance is counted in dwords.
 pub(super) fn target(branch: &MachInst, next: usize) -> Option<usize> {
     let distance = branch.operands().iter().find_map(|operand| match operand {
         isa::Operand::Imm(distance) => Some(*distance as i16),

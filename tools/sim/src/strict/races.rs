@@ -1,7 +1,8 @@
-//! Finds accesses of two waves without order, and reads of data that a cache may hold stale.
+//! Finds data races between waves, and reads that may get stale data from a cache.
 //!
-//! Writes are recorded before memory changes, and reads are checked after the read. Therefore, if groups run
-//! on several host threads, a wave that reads a value also sees the record of the write.
+//! A write is recorded in the shadow cells before memory changes, and a read is checked after it was
+//! executed. So even if groups run on several host threads, a wave that reads a new value also finds the
+//! record of the write.
 
 use super::access::{SCALAR, lane_of};
 use super::cells::{LdsAtomics, LdsWrite, Stamp};
@@ -19,7 +20,7 @@ use crate::watch::{MemAccess, Space};
 use check::Level;
 use isa::{Generation, ModFlags};
 
-/// Returns the dwords of an access, with the mask of accessed bytes in each.
+/// Returns the addresses of the dwords that an access touches, each with the mask of the accessed bytes.
 fn dwords(access: &MemAccess) -> impl Iterator<Item = (u64, u8)> {
     let (first, shift) = (access.address & !3, access.address % 4);
     let mask = ((1u32 << access.bytes) - 1) << shift;
@@ -42,14 +43,16 @@ impl Watcher<'_> {
         self.group.first_wave + self.group.now.wave as u32
     }
 
-    /// Returns the stamp of the current operation on the bytes of `mask`.
+    /// Returns the stamp (record for a shadow cell, see `cells`) of the current instruction's access to the
+    /// bytes of `mask`.
     fn stamp(&self, mask: u8) -> Stamp {
         let order = &self.group.waves[self.group.now.wave].order;
         let transfer = self.touch.is_some_and(|touch| touch.queues.transfer);
         Stamp::new(order.wave, self.group.now.number, order.flight.memory_done(), mask).transfer(transfer)
     }
 
-    /// Returns whether the earlier operation is known to have happened before the current one.
+    /// Returns whether the operation with stamp `earlier` is known to have happened before the current
+    /// instruction.
     pub(super) fn ordered(&self, earlier: Stamp) -> bool {
         let order = &self.group.waves[self.group.now.wave].order;
         let wave = earlier.wave();
@@ -60,8 +63,8 @@ impl Watcher<'_> {
         mate.and_then(|mate| order.local.get(mate)).is_some_and(|known| known.memory >= earlier.number())
     }
 
-    /// Returns whether no cache that this wave reads through can hold a stale copy of the data that the
-    /// earlier operation wrote.
+    /// Returns whether the current wave's loads see the data that operation `earlier` wrote, because no cache
+    /// through which the wave reads can hold an older copy.
     fn visible(&self, earlier: Stamp) -> bool {
         let order = &self.group.waves[self.group.now.wave].order;
         match self.shared.in_group(self.group.first_wave, earlier.wave()) {
@@ -74,8 +77,9 @@ impl Watcher<'_> {
         }
     }
 
-    /// Returns whether the load at a place acquires what it reads from a wave of the same group: it is
-    /// atomic, or is used like an atomic load. `of_atomics`: whether atomics access the same dword.
+    /// Returns whether the load at a place acquires the data that it reads from a wave of the same group.
+    /// This is so if the load is atomic or is used like an atomic load (see `polls`). `of_atomics` says
+    /// whether atomics access the same dword.
     fn loads_atomically(&self, place: u32, of_atomics: bool) -> bool {
         let looks = || self.shared.looks(place);
         self.shared.marks.has(place)
@@ -83,7 +87,8 @@ impl Watcher<'_> {
             || of_atomics && !self.shared.marks.is_complete() && looks().decides
     }
 
-    /// Returns whether the atomic at a place, which returns a value, waits for another wave.
+    /// Returns whether `write` is an atomic that returns a value and is executed in a loop that waits for
+    /// another wave.
     fn polled(&self, write: Stamp, place: u32) -> bool {
         write.is_sync() && write.is_atomic() && self.shared.looks(place).polls
     }
@@ -93,7 +98,7 @@ impl Watcher<'_> {
         self.shared.in_group(self.group.first_wave, stamp.wave()).is_some()
     }
 
-    /// Returns whether this wave has executed an atomic on the location that returned a value.
+    /// Returns whether this wave has executed an atomic at this address that returned the old value.
     fn takes_part(&self, address: u64) -> bool {
         self.shared.has_joined(address, self.me())
     }
@@ -108,7 +113,8 @@ impl Watcher<'_> {
         let shared = self.shared;
         self.note_lane(access, value);
         let mut checked = false;
-        // A store of the value that is already there has no effect on other waves.
+        // A store that writes the value which memory already holds has no effect on other waves, so it is not
+        // a race.
         let is_same = || {
             let found = memory.find(access.address, access.bytes.into());
             found
@@ -127,7 +133,8 @@ impl Watcher<'_> {
             let sync = write.is_sync();
             let mut found = None;
             if conflicts(write) {
-                // The store that releases a lock, by a wave that has held the lock.
+                // Two atomic stores do not conflict. The second one may be the store that releases a lock, by
+                // a wave that has taken the lock with an atomic.
                 let both =
                     self.wrote_atomically(write, write_place) && self.stores_atomically(access, address);
                 let awaited = self.is_mate(write) && self.polled(write, write_place);
@@ -174,7 +181,8 @@ impl Watcher<'_> {
         self.change(space, address);
     }
 
-    /// Records that the current instruction changes a location that atomics use.
+    /// Records which instruction and wave changed a location that atomics use, so that a report of a deadlock
+    /// can name the change.
     fn change(&mut self, space: Space, address: u64) {
         let change = (self.group.now.place, self.me());
         match space {
@@ -187,15 +195,16 @@ impl Watcher<'_> {
         write.is_atomic() || write.is_sync() || self.shared.marks.has(place)
     }
 
-    /// Returns whether the current store is atomic, or is used like an atomic store.
+    /// Returns whether the current store is atomic, or probably atomic because this wave has also executed an
+    /// atomic on the location.
     fn stores_atomically(&self, access: &MemAccess, address: u64) -> bool {
         access.flags.contains(ModFlags::GLC)
             || self.shared.marks.has(self.group.now.place)
             || self.takes_part(address)
     }
 
-    /// Records a scalar store. Its data stays in the scalar cache until it is written back, so other waves do
-    /// not see it yet.
+    /// Records a scalar store in the shadow cells. The stored data stays in the scalar cache until the cache
+    /// is written back, so other waves do not see it yet.
     fn scalar_write(&mut self, memory: &Memory, access: &MemAccess) {
         for (address, mask) in dwords(access) {
             if let Some(cell) = self.shared.cells.at(memory, address) {
@@ -223,7 +232,8 @@ impl Watcher<'_> {
                 self.report_conflict(access, Conflict::WriteAfterRead, read, place, excuse);
             }
             if !write.is_none() && !write.is_sync() && write.wave() != self.me() {
-                // The data published by a plain store is part of what the next atomic acquires.
+                // The location was last written by a plain store. Operations complete before this store are
+                // added to the released knowledge, so that the next atomic on the location acquires them.
                 let mut clock = Clock::default();
                 clock.learn(write.wave(), write.released());
                 shared.learned_by(write.wave(), &mut clock);
@@ -283,7 +293,8 @@ impl Watcher<'_> {
                 } else if write.wave() != self.me() {
                     self.read_of_other(access, address, write, place, glc);
                 } else if write.is_sync() && (glc || self.shared.marks.has(self.group.now.place)) {
-                    // The wave's own atomic was ordered after the atomics of other waves.
+                    // The location was last written by this wave's own atomic. That atomic came after the
+                    // atomics of other waves, so their released knowledge is acquired too.
                     self.acquire(address, write);
                 }
             }
@@ -298,7 +309,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Returns whether several lanes of the current load read a location whose last read is `last`.
+    /// Returns whether several lanes of the current load read the same location. `last` is the stamp of the
+    /// last read of the location, `stamp` that of the current load.
     fn reads_by_several(&self, access: &MemAccess, last: Stamp, stamp: Stamp) -> bool {
         last.same_operation(stamp) || access.lane == SCALAR && self.group.now.exec.count_ones() > 1
     }
@@ -319,8 +331,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Records the knowledge that the writer of a location has released. It becomes known to this wave when
-    /// the load is complete.
+    /// Acquires the knowledge that was released at an address, including that of the wave that wrote it last.
+    /// The wave may rely on this knowledge once the current load is complete.
     fn acquire(&mut self, address: u64, write: Stamp) {
         if self.shared.several_threads && !write.is_none() && !self.is_mate(write) {
             self.shared.cross();
@@ -345,8 +357,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Adds the knowledge that another wave of the group hands over with its operation `number`. If `in_lds`
-    /// is given, its LDS accesses up to this number are complete.
+    /// Adds to `handed` what wave `mate` of the same group hands over with its operation `number`. If
+    /// `in_lds` is given, all accesses of that wave to LDS up to that number are also known to be complete.
     fn hand_over(&self, mate: usize, number: u32, in_lds: Option<u32>, handed: &mut Handed) {
         if mate == self.group.now.wave {
             return;
@@ -358,7 +370,8 @@ impl Watcher<'_> {
         handed.local[mate].merge(known);
     }
 
-    /// Checks a scalar load. Scalar loads go through a cache that vector stores do not update.
+    /// Checks a scalar load against the last write to its address. Scalar loads read through the scalar
+    /// cache, which vector stores do not update.
     fn scalar_read(&mut self, access: &MemAccess, write: Stamp, place: u32) {
         let ordered = self.ordered(write);
         let own = write.wave() == self.me();
@@ -367,7 +380,8 @@ impl Watcher<'_> {
         if own && write.released() == 0 && write.number() != 0 && !self.is_vector_store(place) {
             return;
         }
-        // The first load of a compare-and-swap loop may be a scalar load.
+        // This scalar load may be the first load of a compare-and-swap loop. The finding is dropped if the
+        // wave later executes an atomic on the location.
         let excuse = write.is_sync().then(|| Excuse::Joined(self.me()));
         if !ordered || !complete {
             return self.report_conflict(access, Conflict::ReadAfterWrite, write, place, excuse);
@@ -438,7 +452,8 @@ impl Watcher<'_> {
         self.report_unless(excuse, access, finding);
     }
 
-    /// Reports a finding at once, or keeps it until it is known whether there is an excuse for it.
+    /// Reports a finding at once if `excuse` is `None`. Otherwise keeps it until the end of the dispatch, and
+    /// drops it if the event `excuse` happens.
     pub(super) fn report_unless(&mut self, excuse: Option<Excuse>, access: &MemAccess, finding: Finding) {
         match excuse {
             Some(excuse) => {
@@ -451,15 +466,15 @@ impl Watcher<'_> {
         }
     }
 
-    /// Returns whether another wave of the earlier access's group learned of the access, and passed this
-    /// knowledge on to this wave.
+    /// Returns whether this wave knows of the access `earlier`, in another group, only through a third wave:
+    /// a wave of that other group, which learned of the access and passed its knowledge on.
     fn is_passed_on(&self, earlier: Stamp) -> bool {
         let order = &self.group.waves[self.group.now.wave].order;
         !self.is_mate(earlier) && order.acquired.passed_on(earlier.wave()) >= earlier.number()
     }
 
-    /// Explains a finding in which a wave learned of the earlier access from another wave of that access's
-    /// group, while the access was still in flight.
+    /// Explains a finding about an access that was still in flight when another wave of the same group
+    /// learned of it and passed its knowledge on to this wave.
     fn explain_passing_on(&self, finding: &mut Finding, earlier: Stamp) {
         let (_, wave) = self.shared.group_and_place(earlier.wave() - 1);
         finding.rule = PASSED_ON.into();
@@ -477,7 +492,7 @@ impl Watcher<'_> {
         ));
     }
 
-    /// Returns the wait instructions for all vector memory operations.
+    /// Returns the text of the wait instructions that wait for all vector memory operations.
     fn wait_for_memory(&self) -> &'static str {
         match self.shared.target.generation {
             Generation::Gfx10 => "`s_waitcnt vmcnt(0)` and `s_waitcnt_vscnt null, 0x0`",
@@ -485,7 +500,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Adds notes that explain why the accesses are not ordered, and a fix that would order them.
+    /// Adds notes to a finding that explain why the two accesses are not ordered, and a fix that would order
+    /// them.
     fn explain_order(&self, finding: &mut Finding, space: Space, earlier: Stamp) {
         let order = &self.group.waves[self.group.now.wave].order;
         let mate = self.shared.in_group(self.group.first_wave, earlier.wave());
@@ -552,13 +568,15 @@ impl Watcher<'_> {
     }
 }
 
-/// Bit that is set in addresses of LDS where addresses of memory are kept as well. Different groups have
-/// different waves, so that their LDS addresses are not confused.
+/// Bit that is set in the addresses of LDS locations where these share a table with addresses of memory. LDS
+/// addresses of different groups cannot be confused, because the table also has the numbers of waves, and
+/// each wave belongs to one group.
 const LDS_PLACES: u64 = 1 << 63;
 
-/// Checks for LDS, which belongs to one group and has no caches.
+/// Race checks for LDS. They are simpler than those for memory, because LDS belongs to one work-group and has
+/// no caches.
 impl Watcher<'_> {
-    /// Returns whether this wave has executed an atomic on the LDS dword that returned a value.
+    /// Returns whether this wave has executed an atomic on this dword of LDS that returned the old value.
     fn takes_part_lds(&self, word: usize) -> bool {
         let atomics = self.group.lds_atomics.get(word);
         atomics.is_some_and(|atomics| atomics.joined >> (self.group.now.wave & 63) & 1 != 0)
@@ -615,7 +633,8 @@ impl Watcher<'_> {
         let me = self.group.now.wave;
         let order = &self.group.waves[me].order;
         let mut known = order.published(self.shared.caches);
-        // LDS serves a wave in order: its earlier LDS operations are complete when the release is.
+        // LDS executes the operations of a wave in order. When the wave's release is complete, all its
+        // earlier LDS operations are complete as well.
         known.lds = known.issued;
         (known.handed, known.issued) = (known.issued, 0);
         let handed = self.group.lds_releases[word].get_or_insert_default();
@@ -623,7 +642,8 @@ impl Watcher<'_> {
         handed.local[me].merge(known);
     }
 
-    /// Adds the knowledge published by the last plain store to the knowledge that the next atomic acquires.
+    /// Adds what the wave of the last plain store to the dword knew to the knowledge released there, so that
+    /// the next atomic on the dword acquires it.
     fn publish_store_lds(&mut self, word: usize, write: Stamp) {
         if let Some(mate) = self.shared.in_group(self.group.first_wave, write.wave())
             && !write.is_sync()
@@ -670,14 +690,15 @@ impl Watcher<'_> {
         }
     }
 
-    /// Returns whether the wave of an access has executed an atomic on the LDS dword that returned a value.
+    /// Returns whether the wave of access `stamp` has executed an atomic on this dword of LDS that returned
+    /// the old value.
     fn has_joined_lds(&self, atomics: &LdsAtomics, stamp: Stamp) -> bool {
         let mate = self.shared.in_group(self.group.first_wave, stamp.wave());
         mate.is_some_and(|mate| atomics.joined >> (mate & 63) & 1 != 0)
     }
 
-    /// Handles the common case of a read from LDS: an aligned dword whose last write is known to have
-    /// happened before. Returns false in other cases, and does nothing then.
+    /// Fast path for a read from LDS: records the read of an aligned dword whose last write is known to have
+    /// happened before. Returns whether it has handled the read; if not, it has changed nothing.
     #[inline]
     pub(super) fn read_whole_lds(&mut self, access: &MemAccess) -> bool {
         let aligned = access.space == Space::Lds && access.bytes == 4 && access.address.is_multiple_of(4);
@@ -730,9 +751,9 @@ impl Watcher<'_> {
         }
     }
 
-    /// Acquires the knowledge of a wave whose store to LDS this wave has waited for: all earlier LDS
-    /// operations of the storing wave, because LDS serves a wave in order, and what that wave knew of other
-    /// waves.
+    /// Acquires what another wave of the group knew when it stored to LDS, for a load that waits for this
+    /// store. LDS executes the operations of a wave in order, so all earlier LDS operations of the storing
+    /// wave are complete as well.
     fn acquire_store_lds(&mut self, write: Stamp) {
         let Some(mate) = self.shared.in_group(self.group.first_wave, write.wave()) else { return };
         let mut handed = Handed::default();
@@ -741,7 +762,8 @@ impl Watcher<'_> {
         self.wave().order.acquire(number, true, handed);
     }
 
-    /// Called when all waves that have not ended are at a barrier and continue.
+    /// Exchanges knowledge between the waves of the group at a barrier. Called when all waves that have not
+    /// ended have reached the barrier.
     pub(crate) fn pass_barrier(&mut self) {
         let caches = self.shared.caches;
         let published: Vec<_> = self.group.waves.iter().map(|wave| wave.order.published(caches)).collect();

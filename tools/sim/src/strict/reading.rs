@@ -1,4 +1,4 @@
-//! The code of a module as strict mode reads it, decoded once for all dispatches.
+//! The decoded code of a module. Strict mode decodes it once and uses it for all dispatches of the module.
 
 use super::hazards::Program;
 use super::touch::{self, Touch};
@@ -12,12 +12,14 @@ pub(crate) struct Reading {
     pub(super) program: Program,
     decoder: Option<Decoder>,
     words: Vec<Vec<u32>>,
-    /// Touches by code range and dword, computed when first needed.
+    /// The registers and memory that each instruction accesses, by code range and dword; computed when the
+    /// instruction is first executed.
     touches: Vec<Vec<OnceLock<Box<Touch>>>>,
 }
 
 impl Reading {
-    /// Prepares the code. `xnack`: whether memory instructions may be replayed.
+    /// Decodes the code. `xnack` says whether memory instructions may be replayed after a page fault, which
+    /// adds checks.
     pub(crate) fn new(target: &'static Target, xnack: Setting, code: &[Code]) -> Reading {
         Reading {
             program: Program::new(target, xnack, code),

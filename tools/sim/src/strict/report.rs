@@ -6,20 +6,22 @@ use std::fmt;
 /// Kinds of stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FaultClass {
-    /// The hardware would fault, or do something that the program cannot intend.
+    /// The instruction would make the hardware fault, or does something that the program cannot intend.
     Fault,
-    /// A register is accessed too early: while it is in flight, or before enough wait states have passed.
+    /// An instruction accesses a register too early: a memory operation on the register is still in flight,
+    /// or required wait states are missing.
     Hazard,
-    /// Two waves access memory without order, or a wave reads data of which a cache may hold an older state.
+    /// Two waves access the same memory location without order, or a wave may read an old copy of the data
+    /// from a cache.
     Race,
     /// The program depends on a value that was never initialised.
     Uninitialised,
     /// The emulator does not support the instruction.
     Unsupported,
-    /// The program uses more registers, LDS or memory than there are.
+    /// The program uses more registers, LDS or memory than the dispatch has allocated.
     Resource,
-    /// A function does not preserve what a call has to preserve, or its caller relies on a register that a
-    /// call does not preserve.
+    /// The calling convention is broken: a function does not preserve a register that it must preserve, or a
+    /// caller relies on a register that the callee may change.
     Convention,
     /// Waves wait for one another.
     Deadlock,
@@ -61,11 +63,12 @@ pub struct Report {
     pub level: check::Level,
     /// Description of the error in one sentence.
     pub message: String,
-    /// Location of the instruction at which the error was detected.
+    /// Location of the instruction that was running when the error was found.
     pub at: Location,
     /// Short description of what this instruction did.
     pub at_label: String,
-    /// Location of the other instruction, and a short description of what it did.
+    /// Location of the other instruction that takes part in the error, if any, and a short description of
+    /// what this instruction did.
     pub other: Option<(Location, String)>,
     /// Additional notes, such as the state of counters.
     pub notes: Vec<String>,
@@ -74,14 +77,14 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns whether the other report has the same rule and the same instructions, regardless of the waves.
+    /// Returns whether another report is about the same rule and the same instructions. The waves may differ.
     pub(crate) fn same_code(&self, other: &Report) -> bool {
         let place = |report: &Report| report.other.as_ref().map(|(at, _)| at.offset);
         self.rule == other.rule && self.at.offset == other.at.offset && place(self) == place(other)
     }
 }
 
-/// Writes one place: the instruction, what it did, and the group, wave and lane.
+/// Writes one location of a report: the instruction, what it did (`label`), and its group, wave and lane.
 fn write_place(f: &mut fmt::Formatter<'_>, at: &Location, label: &str, mark: char) -> fmt::Result {
     let underline: String = std::iter::repeat_n(mark, at.text.chars().count().max(1)).collect();
     writeln!(f, "{:>8x} | {}", at.offset, at.text)?;

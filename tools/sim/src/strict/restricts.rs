@@ -1,9 +1,10 @@
-//! Finds memory that is accessed through two pointer arguments, one of which is marked `restrict`, and
-//! written through one of them.
+//! Finds violations of `restrict`: memory that is accessed through two pointer arguments, one of which is
+//! marked `restrict`, and is written through at least one of them.
 //!
-//! The search takes place only if the launch gives two arguments addresses in one allocation. Then strict
-//! mode tracks, for each register, which arguments its value is computed from, starting at the loads of the
-//! arguments. Pointers that are stored in memory, as on the stack of unoptimised code, are not tracked.
+//! The check is active only if a launch passes two arguments with addresses in the same allocation. For each
+//! register, strict mode then tracks from which pointer arguments its value is computed, starting at the
+//! loads of the arguments. It does not track pointers through memory, so it overlooks pointers on the stack
+//! of unoptimised code.
 
 use super::findings::Elsewhere;
 use super::start::lock;
@@ -23,8 +24,8 @@ struct Argument {
     allocation: Option<usize>,
 }
 
-/// The accesses to a dword: the arguments through which it was accessed, and the instruction and wave of the
-/// last access.
+/// Past accesses to a dword: the pointer arguments through which it was accessed, and the instruction and
+/// wave of the last access.
 #[derive(Clone, Copy, Default)]
 struct Accesses {
     through: u64,
@@ -42,8 +43,8 @@ pub(crate) struct Restricts {
 }
 
 impl Restricts {
-    /// Reads the arguments. Returns `None` if no `restrict` argument shares an allocation with another
-    /// argument.
+    /// Finds the pointer arguments that must be tracked. Returns `None` if no `restrict` argument points to
+    /// the same allocation as another argument, so that nothing has to be checked.
     pub(crate) fn new(args: &[ArgInfo], kernarg: u64, memory: &Memory) -> Option<Restricts> {
         let pointers = args.iter().filter(|arg| arg.kind == ArgKind::GlobalBuffer && arg.size == 8).take(64);
         let argument = |arg: &ArgInfo| {
@@ -82,7 +83,7 @@ impl Restricts {
     }
 }
 
-/// Arguments that the value of a vector register is computed from.
+/// Masks of the pointer arguments from which the value of a vector register is computed.
 #[derive(Clone, Copy, Default)]
 struct Labelled {
     arguments: u64,
@@ -90,7 +91,8 @@ struct Labelled {
     lanes: u64,
 }
 
-/// For each register, the arguments that its value is computed from, one bit for each.
+/// For each register, the label of its value: a mask of the pointer arguments from which the value is
+/// computed.
 pub(super) struct Labels {
     scalar: [u64; 128],
     vector: Vec<Labelled>,
@@ -118,9 +120,9 @@ impl Labels {
         vectors.chain(codes(scalars).map(|code| self.scalar[code])).fold(0, |all, label| all | label)
     }
 
-    /// Sets the labels of the results: dword `n` gets `label(n)`. If lanes of a vector register outside of
-    /// `exec` keep their values, the register keeps its old label as well, because its lanes may hold
-    /// addresses of different arguments.
+    /// Sets the labels (masks of pointer arguments) of an instruction's result registers: dword `n` of the
+    /// result gets `label(n)`. If inactive lanes of a vector register keep their values, the register also
+    /// keeps its old label, because its lanes may then hold addresses from different arguments.
     fn set(&mut self, touch: &Touch, exec: u64, label: impl Fn(usize) -> u64) {
         for (at, register) in touch.writes.registers().enumerate() {
             let Some(place) = self.vector.get_mut(register) else { continue };
@@ -136,7 +138,8 @@ impl Labels {
 }
 
 impl Watcher<'_> {
-    /// Propagates the labels through an instruction that has not run yet.
+    /// Updates the labels of registers for an instruction that is about to run: its results depend on the
+    /// same pointer arguments as its sources.
     pub(super) fn follow_arguments(&mut self, touch: &Touch, exec: u64) {
         let now = &mut self.group.now;
         let Some(labels) = &mut self.group.waves[now.wave].labels else { return };
@@ -159,7 +162,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Records an access to memory, and reports it if it conflicts with an access through another argument.
+    /// Records an access to memory. Reports it if it conflicts with an earlier access to the same dword
+    /// through another argument.
     #[inline]
     pub(super) fn check_restrict(&mut self, access: &MemAccess, writes: bool) {
         let through = self.group.now.through;
@@ -177,7 +181,7 @@ impl Watcher<'_> {
         let mut all = lock(&restricts.accesses);
         for dword in access.address / 4..(access.address + u64::from(access.bytes)).div_ceil(4) {
             let accesses = all.entry(dword).or_default();
-            // A read conflicts with writes; a write conflicts with reads and writes.
+            // A read conflicts only with earlier writes (kind 1), a write with earlier reads and writes.
             for kind in if writes { 0..2 } else { 1..2 } {
                 let others = accesses[kind].through & !through;
                 let is_restricted = (others | through) & restricts.restricted != 0;

@@ -1,4 +1,5 @@
-//! The rules of strict mode, by name. The rules about registers and instructions are the static checker's.
+//! The names and descriptions of strict mode's rules. The rules about registers and single instructions come
+//! from the static checker.
 
 /// A rule of strict mode.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +16,8 @@ const fn rule(id: &'static str, name: &'static str, text: &'static str) -> Rule 
     Rule { id, name, text }
 }
 
-/// Name of the rule about accesses that a wave passes on for another wave of its group.
+/// Name of the rule for an access that is still in flight when another wave of the same group passes its
+/// knowledge of the access on to other groups.
 pub(super) const PASSED_ON: &str = "passed-on-in-flight";
 
 static RULES: [Rule; 29] = [
@@ -175,12 +177,12 @@ pub fn rules() -> &'static [Rule] {
     &RULES
 }
 
-/// Returns how certain the findings of a rule are, unless a finding overrides it.
+/// Returns how certain findings of a rule are, if the finding itself does not say so.
 pub(super) fn level(id: &str) -> check::Level {
     check::rules::find(id).map_or(check::Level::Certain, |rule| rule.level)
 }
 
-/// Returns whether a rule with this name exists, here or in the static checker.
+/// Returns whether strict mode or the static checker has a rule with this name.
 pub(super) fn is_known(id: &str) -> bool {
     RULES.iter().any(|rule| rule.id == id) || check::rules::find(id).is_some()
 }

@@ -1,10 +1,11 @@
-//! Overwrites registers that calls may change, so that a test harness can prove that no code relies on them.
+//! Overwrites the registers that a call may change, so that a test harness can prove that no code relies on
+//! these registers.
 //!
-//! A function need not change every register that its callers have to assume changed. A register that it
-//! happens to preserve hides the error of a caller that relies on it. A harness that has compiled the callers
-//! and callees knows what they have agreed on, and can have all changeable registers overwritten: at a call
-//! all of them except the function's arguments, and at a return all of them except its results. The
-//! overwritten registers also count as undefined, so that strict mode reports code that depends on them.
+//! A caller must assume that a call changes certain registers. If the callee happens to leave such a register
+//! unchanged, a caller that wrongly relies on the register still works, and the error stays hidden. A harness
+//! that has compiled both caller and callee knows which registers the callee may change. Strict mode can
+//! overwrite all of them: at the call all except the function's arguments, and at the return all except its
+//! results. It also marks these registers as undefined, so that code that depends on one of them is reported.
 
 use super::Watcher;
 use super::calls::{Change, SCC, VECTORS};
@@ -14,17 +15,17 @@ use crate::wave::ActiveLanes;
 use isa::{Reg, RegSet};
 use std::collections::HashMap;
 
-/// The registers that callers assume changed, for each function by name. Functions without an entry are not
-/// affected.
+/// For each function, by name, the registers that its callers assume changed. Calls of functions that are not
+/// listed overwrite nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Scramble(pub HashMap<String, Agreement>);
 
 /// The agreement between a function and its callers.
 #[derive(Clone, Debug, Default)]
 pub struct Agreement {
-    /// Registers that callers assume changed if they call the function by its name.
+    /// Registers that a caller assumes changed if it calls the function directly.
     pub named: RegSet,
-    /// Registers that callers assume changed if they call the function by its address.
+    /// Registers that a caller assumes changed if it calls the function through a function pointer.
     pub pointed: RegSet,
     /// Registers that hold the function's arguments.
     pub given: RegSet,
@@ -33,7 +34,8 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Returns the registers to overwrite: all that may be changed, without the registers in `but`.
+    /// Returns the registers to overwrite: those that the call may change, except the registers in `but`.
+    /// `by_address` says whether the call is through a function pointer.
     fn changed(&self, by_address: bool, but: &RegSet) -> Vec<u16> {
         let set = if by_address { &self.pointed } else { &self.named };
         set.iter().filter(|&reg| !but.contains(reg)).map(|Reg(code)| code).collect()
@@ -41,14 +43,16 @@ impl Agreement {
 }
 
 impl<'a> Watcher<'a> {
-    /// Overwrites registers after a call, except those that hold the function's arguments.
+    /// Overwrites the registers that the call may change, except the function's arguments. Runs directly
+    /// after the call instruction.
     pub(super) fn scramble_call(&mut self, cx: &mut Cx<'_>, call: u32, callee: u32, by_address: bool) {
         if let Some(known) = self.agreement(callee) {
             self.overwrite(cx, (call, callee), &known.changed(by_address, &known.given));
         }
     }
 
-    /// Overwrites registers after a return, except those that hold the function's results.
+    /// Overwrites the registers that the call may have changed, except the function's results. Runs directly
+    /// after the return.
     pub(super) fn scramble_return(&mut self, cx: &mut Cx<'_>, call: u32, callee: u32, by_address: bool) {
         if let Some(known) = self.agreement(callee) {
             self.overwrite(cx, (call, callee), &known.changed(by_address, &known.results));

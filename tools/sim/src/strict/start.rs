@@ -1,4 +1,5 @@
-//! The state that all groups of a strict run share, and the initial state of the shadows.
+//! State of strict mode that all work-groups of a dispatch share, and the initial state of each group's
+//! shadow.
 
 use super::barrier::Barrier;
 use super::calls::{Link, Rules};
@@ -43,35 +44,38 @@ pub(crate) struct Shared {
     pub(super) cells: Cells,
     pub(super) reading: Arc<Reading>,
     pub(super) marks: Marks,
-    /// Cached classification of polling loads, by code range and instruction.
+    /// For each instruction, by code range and index, how the result of a load is used (see `polls`);
+    /// computed when first needed.
     pub(super) looks: Vec<Vec<OnceLock<Looks>>>,
     waves_per_group: u32,
-    /// Whether races are checked. They are not if there are too many waves to number each wave.
+    /// Whether races are checked. They are not checked if the dispatch has too many waves for a stamp (see
+    /// `cells::MAX_WAVES`).
     pub(super) races: bool,
     /// Whether groups run on several threads.
     pub(crate) several_threads: bool,
-    /// Whether the findings may depend on the threads: two threads accessed one memory location at the same
-    /// time, or groups on several threads wait for one another or pass data on. In this case the run is
-    /// repeated on one thread.
+    /// Whether the findings may depend on the timing of host threads: two threads accessed one memory
+    /// location at the same time, or a group on one thread acquired data from a group on another. If so, the
+    /// run is repeated on one thread.
     crossed: AtomicBool,
     /// Clocks that atomics have released, by address.
     releases: [Mutex<HashMap<u64, Release>>; STRIPES],
-    /// For each wave, its knowledge of other groups, if it has any.
+    /// For each wave, what it knows of the operations of waves of other groups. Waves that know nothing are
+    /// absent.
     far: RwLock<HashMap<u32, Clock>>,
     any_far: AtomicBool,
-    /// For each wave, number of its operations that were complete at its last barrier.
+    /// For each wave, the number up to which its operations were complete when it passed its last barrier.
     at_barrier: Vec<AtomicU32>,
-    /// For each wave, number of its operations that were complete, as seen from its group, at its last
-    /// barrier.
+    /// For each wave, the number up to which its operations were complete for waves of its own group when it
+    /// passed its last barrier.
     seen_at_barrier: Vec<AtomicU32>,
-    /// For each wave, number of its operations that were issued before its last write-back of the scalar
-    /// cache.
+    /// For each wave, the number of the last operation that it had issued before its last write-back of the
+    /// scalar cache.
     written_back: Vec<AtomicU32>,
     seen: Mutex<Seen>,
     /// Conflicts that may turn out to be harmless.
     pub(super) waiting: Mutex<Waiting>,
-    /// Cached answers, by the places of a load and a store, whether the stored value is computed from the
-    /// load.
+    /// Cached results of the search in `flow`. Maps the places of a load and a store to whether the stored
+    /// value is computed from the loaded value.
     pub(super) flows: Mutex<HashMap<(u32, u32), bool>>,
     /// Names of allocations.
     pub(super) names: Arc<Names>,
@@ -85,18 +89,20 @@ pub(crate) struct Shared {
     bases: Vec<u64>,
 }
 
-/// The knowledge that atomics on a memory location have published.
+/// The knowledge about other operations that atomics on a memory location have released, for the waves that
+/// acquire it.
 #[derive(Default)]
 struct Release {
     clock: Clock,
-    /// For each wave, number of the operation that released at the location last.
+    /// For each wave that has released at the location, the number of its last operation that did so.
     last: Clock,
-    /// Waves whose atomics returned the value of the location: 1 for each such wave.
+    /// Waves that have executed an atomic on the location that returned the old value. Used as a set: the
+    /// number for such a wave is 1.
     joined: Clock,
     /// Whether a load that acts at L2 has read the location.
     watched: bool,
-    /// The last change of the location. It is recorded separately because atomics may also write the value
-    /// that is already there.
+    /// The last instruction that changed the location's value. The shadow cell does not tell, because an
+    /// atomic may also write the value that memory already holds.
     changed: Option<Change>,
 }
 
@@ -107,20 +113,22 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The properties of a strict dispatch.
 pub(crate) struct Shape {
     pub(crate) target: &'static Target,
-    /// Whether memory instructions may be replayed; the same for all dispatches of a module.
+    /// Whether memory instructions may be replayed after a page fault (XNACK). All dispatches of a module use
+    /// the same setting.
     pub(crate) xnack: Setting,
-    /// The code as strict mode reads it, if an earlier dispatch has already read it.
+    /// The module's decoded code, if an earlier dispatch of the module has decoded it.
     pub(crate) reading: Arc<OnceLock<Arc<Reading>>>,
     pub(crate) groups: u64,
     pub(crate) waves_per_group: u32,
-    /// Whether waves of a group may have different first-level caches.
+    /// Whether waves of one group may read through different first-level caches (GFX10 in WGP mode).
     pub(crate) split_group: bool,
     pub(crate) keep_going: bool,
     pub(crate) level: check::Level,
     pub(crate) rules: Rules,
     pub(crate) functions: Arc<Functions>,
     pub(crate) scramble: Option<Arc<Scramble>>,
-    /// Pointer arguments that may overlap although one is `restrict`.
+    /// Pointer arguments that must be checked because they share an allocation and one of them is marked
+    /// `restrict`.
     pub(crate) restricts: Option<Restricts>,
 }
 
@@ -131,8 +139,8 @@ impl Shared {
         self.crossed.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether findings may have been missed because two threads accessed one memory location at the
-    /// same time.
+    /// Returns whether findings may be missing because two host threads accessed one memory location at the
+    /// same time. The run should then be repeated on one thread.
     pub(crate) fn may_have_missed(&self) -> bool {
         self.crossed.load(Ordering::Relaxed) || self.cells.may_have_lost()
     }
@@ -192,12 +200,12 @@ impl Shared {
         self.reading.touch(range, pc)
     }
 
-    /// Returns the number of the first wave of a group. Waves are numbered from 1 on.
+    /// Returns the number of the first wave of a group. The waves of a dispatch are numbered from 1.
     pub(super) fn first_wave(&self, group: u64) -> u32 {
         group.wrapping_mul(self.waves_per_group.into()) as u32 + 1
     }
 
-    /// Returns the wave's place in the group that begins with wave `first`, or `None` if the wave is not in
+    /// Returns the index of `wave` in the group whose first wave is `first`, or `None` if the wave is not in
     /// this group.
     pub(super) fn in_group(&self, first: u32, wave: u32) -> Option<usize> {
         let at = wave.wrapping_sub(first);
@@ -209,13 +217,13 @@ impl Shared {
         (wave - 1) / self.waves_per_group * self.waves_per_group + 1
     }
 
-    /// Returns the number of a wave's group, and the wave's place in the group.
+    /// Returns the number of the group that contains a wave, and the index of the wave in the group.
     pub(crate) fn group_and_place(&self, wave: u32) -> (u64, u32) {
         (u64::from(wave / self.waves_per_group), wave % self.waves_per_group)
     }
 
-    /// Adds `clock`, which all waves may learn, to the knowledge that atomics on a location have released, by
-    /// operation `number` of `wave`.
+    /// Records that operation `number` of `wave` releases at an address: adds `clock` to the knowledge
+    /// released there, which waves that acquire the location get.
     pub(super) fn release(&self, address: u64, clock: &Clock, wave: u32, number: u32) {
         let mut releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
         let release = releases.entry(address & !3).or_default();
@@ -225,8 +233,8 @@ impl Shared {
         }
     }
 
-    /// Returns the clock that was released at a location, and for each wave the operation that released there
-    /// last.
+    /// Returns the knowledge that was released at an address, and, for each wave, the number of its last
+    /// operation that released there.
     pub(super) fn released(&self, address: u64) -> (Clock, Clock) {
         lock(&self.releases[(address / 4) as usize % STRIPES])
             .get(&(address & !3))
@@ -240,7 +248,7 @@ impl Shared {
         releases.entry(address & !3).or_default().joined.learn(wave, 1);
     }
 
-    /// Records that a wave has changed a location that atomics use.
+    /// Records the instruction and the wave that have changed the value of a location that atomics use.
     pub(super) fn change(&self, address: u64, change: Change) {
         let mut releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
         releases.entry(address & !3).or_default().changed = Some(change);
@@ -266,14 +274,15 @@ impl Shared {
         releases.get(&(address & !3)).is_some_and(|release| release.watched)
     }
 
-    /// Returns the findings that are known only at the end of the dispatch.
+    /// Returns reports of the findings that were kept until the end of the dispatch and were not found to be
+    /// harmless (see `late`).
     pub(crate) fn late_reports(&self, launch: &Launch<'_>) -> Vec<super::Report> {
         let report = |(first, finding): (u32, super::Finding)| finding.report(first, self.locate(launch));
         self.late_findings().into_iter().map(report).collect()
     }
 
-    /// Returns a function that converts a code range, an instruction, a wave of the dispatch, a lane and a
-    /// call chain to a location for reports.
+    /// Returns a function that creates the [`Location`] for a report from a code range, an instruction index,
+    /// a wave of the dispatch, a lane and a call chain.
     pub(super) fn locate<'a>(
         &'a self,
         launch: &'a Launch<'_>,
@@ -294,8 +303,8 @@ impl Shared {
         self.any_far.store(true, Ordering::Release);
     }
 
-    /// Records up to which numbers a wave's operations were complete at a barrier, for all waves and as seen
-    /// from the group.
+    /// Records the state of a wave's operations when it passes a barrier: operations up to `done` are
+    /// complete for all waves, operations up to `seen` are complete for waves of the same group.
     pub(super) fn publish_barrier(&self, wave: u32, done: u32, seen: u32) {
         for (places, number) in [(&self.at_barrier, done), (&self.seen_at_barrier, seen)] {
             if let Some(place) = places.get(wave as usize) {
@@ -304,27 +313,29 @@ impl Shared {
         }
     }
 
-    /// Records that a wave's scalar stores up to an operation are written back.
+    /// Records that the scalar stores of a wave up to operation `issued` have been written back from the
+    /// scalar cache.
     pub(super) fn publish_written_back(&self, wave: u32, issued: u32) {
         if let Some(place) = self.written_back.get(wave as usize) {
             place.store(issued, Ordering::Release);
         }
     }
 
-    /// Returns whether an operation has been written back from the scalar cache by its own wave.
+    /// Returns whether the data of a scalar store has been written back from the scalar cache by the wave
+    /// that stored it.
     pub(super) fn is_written_back(&self, stamp: Stamp) -> bool {
         let issued = self.written_back.get(stamp.wave() as usize);
         issued.is_some_and(|issued| issued.load(Ordering::Acquire) >= stamp.number())
     }
 
-    /// Returns whether the operation was complete at a barrier of its wave.
+    /// Returns whether the operation was complete when its wave passed the wave's last barrier.
     pub(super) fn at_barrier(&self, stamp: Stamp) -> bool {
         let done = self.at_barrier.get(stamp.wave() as usize);
         done.is_some_and(|done| done.load(Ordering::Acquire) >= stamp.number())
     }
 
-    /// Adds the knowledge that a wave passes on with a release, apart from its own operations: the operations
-    /// of other waves that it had learned of.
+    /// Adds to `clock` what a wave knows of the operations of other waves, which a release by this wave
+    /// passes on in addition to the wave's own operations.
     pub(super) fn learned_by(&self, wave: u32, clock: &mut Clock) {
         let first = self.group_of(wave);
         for mate in first..first + self.waves_per_group {
@@ -349,7 +360,7 @@ impl Shared {
 }
 
 impl GroupShadow {
-    /// Creates the shadow of a group whose waves are about to start.
+    /// Creates the shadow of a work-group whose waves are about to start.
     pub(crate) fn new(shared: &Shared, group: u64, waves: &[Wave], lds_dwords: usize) -> GroupShadow {
         let first_wave = shared.first_wave(group);
         let count = waves.len();
@@ -402,7 +413,8 @@ impl GroupShadow {
         }
     }
 
-    /// Returns the place and the wave of the last change of a dword.
+    /// Returns the place of the instruction that last changed the dword at an address, and the wave that
+    /// executed it.
     pub(crate) fn last_change(
         &self,
         shared: &Shared,
@@ -431,8 +443,8 @@ impl GroupShadow {
     }
 }
 
-/// Returns which registers are defined at the start. Registers that the dispatch has not set up hold
-/// [`POISON`].
+/// Returns which registers of a wave are defined when it starts: those that the dispatch has set up. All
+/// other registers hold [`POISON`].
 fn initial(wave: &Wave) -> Defined {
     let mut defined = Defined::new(wave.vgpr.len());
     for (register, values) in wave.vgpr.iter().enumerate() {

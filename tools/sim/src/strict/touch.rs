@@ -1,4 +1,5 @@
-//! The registers and memory that an instruction accesses, computed once for each place in the code.
+//! The "touch" of an instruction: the registers and memory that it accesses, in the form that strict mode
+//! needs. It is computed once for each place in the code.
 
 use super::calls::Transfer;
 use super::flight::Left;
@@ -39,7 +40,7 @@ impl Runs {
         &self.runs[..usize::from(self.len)]
     }
 
-    /// Returns each register, with the index of the dword of its operand that the register holds.
+    /// Returns pairs of a register and the index of the operand's dword that is in the register.
     pub(super) fn parts(&self) -> impl Iterator<Item = (usize, usize)> {
         self.as_slice()
             .iter()
@@ -54,13 +55,15 @@ impl Runs {
 /// How the checks treat an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// The results depend only on registers, so that the handler may be run again with other inputs.
+    /// The results depend only on registers, so `defined` may run the handler again with other inputs to find
+    /// out which results depend on undefined bits.
     Pure,
     /// A branch whose direction depends on registers.
     Branch,
     /// A jump to an address in registers.
     Jump,
-    /// M0 selects the registers, so the checks do not follow the values.
+    /// M0 selects some registers of the instruction (register indexing). The checks do not follow the values
+    /// of such registers.
     Indexed,
     /// Reads or writes memory.
     Memory(Memory),
@@ -88,10 +91,11 @@ pub(super) struct Queues {
     pub(super) vs: bool,
     /// `lgkmcnt`.
     pub(super) lgkm: bool,
-    /// Whether operations may complete out of order in these counters, as scalar and flat accesses do.
+    /// Whether the instruction may complete before older instructions that the same counter counts. This is
+    /// true for scalar and FLAT accesses.
     pub(super) unordered: bool,
-    /// Whether it is a load to LDS or a store from LDS: a vector memory instruction that accesses LDS and is
-    /// counted by `vmcnt`.
+    /// Whether the instruction is a transfer: a vector memory instruction that loads to LDS or stores from
+    /// LDS. `vmcnt` counts it although it accesses LDS.
     pub(super) transfer: bool,
 }
 
@@ -100,15 +104,15 @@ pub(super) struct Queues {
 pub(super) enum Part {
     /// Whole dwords.
     Whole,
-    /// Bytes in a register of their own; the remaining bits are filled with the sign or with zeros.
+    /// The whole register: the loaded bytes are extended to 32 bits with their sign or with zeros.
     Extended { bytes: u8, signed: bool },
-    /// The low half of the register; the high half keeps its value.
+    /// The low half of the register. The high half keeps its old value.
     Low { bytes: u8, signed: bool },
-    /// The high half of the register; the low half keeps its value.
+    /// The high half of the register. The low half keeps its old value.
     High { bytes: u8, signed: bool },
 }
 
-/// How an instruction reads values of other lanes, some of which may be inactive.
+/// How an instruction reads values from other lanes. Strict mode reports it if such a lane is inactive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shuffle {
     /// It does not, or it does so regardless of EXEC.
@@ -128,7 +132,8 @@ pub(super) enum Shuffle {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
     pub(super) class: Class,
-    /// VGPRs whose values the instruction reads; for a memory access, the data to store.
+    /// VGPRs whose values the instruction reads, without those of an address. For a store or an atomic, these
+    /// are the data operands.
     pub(super) reads: Runs,
     /// VGPRs that form an address.
     pub(super) address: Runs,
@@ -140,11 +145,11 @@ pub(super) struct Touch {
     pub(super) reads_scc: bool,
     pub(super) writes_scc: bool,
     pub(super) writes_exec: bool,
-    /// Whether lanes read values of other lanes, or the instruction acts regardless of EXEC.
+    /// Whether lanes read values of other lanes, or the instruction acts on inactive lanes as well.
     pub(super) across: bool,
     pub(super) shuffle: Shuffle,
-    /// Whether the instruction activates lanes for the next instruction, which deactivates some of them again
-    /// (`s_or_saveexec_b64`).
+    /// Whether the instruction is an `s_or_saveexec_b64` after which the next instruction deactivates some of
+    /// the lanes again. Compilers use this pair to switch to the other side of a branch.
     pub(super) adds_lanes_to_flip: bool,
     /// Whether every lane is written, regardless of EXEC.
     pub(super) ignores_exec: bool,
@@ -152,19 +157,21 @@ pub(super) struct Touch {
     pub(super) part: Part,
     /// Whether it is a DS instruction that accesses LDS.
     pub(super) lds: bool,
-    /// Whether the instruction needs FLAT_SCRATCH when it accesses scratch.
+    /// Whether the instruction reads FLAT_SCRATCH if its address is in scratch.
     pub(super) flat_scratch: bool,
     pub(super) glc: bool,
     /// Whether it is an atomic that returns the old value.
     pub(super) returns: bool,
     /// Whether the address decides which memory is accessed.
     pub(super) is_flat: bool,
-    /// Rule that the instruction breaks wherever it occurs, if any.
+    /// The rule that this instruction breaks by itself, whatever runs before or after it; `None` if there is
+    /// no such rule.
     pub(super) single: Option<&'static check::EventRule>,
-    /// Number of bytes of a scalar load that overwrites its own address and may be replayed in part; 0 for
-    /// other instructions.
+    /// Number of bytes that a scalar load reads, if its destination overlaps its address and only a part of
+    /// it may be replayed after a page fault; 0 for all other instructions. Such a load is an error.
     pub(super) own_address: u8,
-    /// Whether the instruction writes FLAT_SCRATCH on a processor where FLAT_SCRATCH is not an SGPR.
+    /// Whether the instruction writes FLAT_SCRATCH with `s_setreg`, on a processor where FLAT_SCRATCH is not
+    /// an SGPR.
     pub(super) sets_flat_scratch: bool,
     /// Whether the instruction uses the scalar cache.
     pub(super) is_scalar: bool,
@@ -174,20 +181,22 @@ pub(super) struct Touch {
     pub(super) left: Left,
     /// How the instruction calls or returns.
     pub(super) transfer: Transfer,
-    /// The registers of a plain instruction; `None` for other instructions.
+    /// The registers in the short form that the fast path uses, if this is a plain instruction; `None` for
+    /// other instructions.
     pub(super) plain: Option<Plain>,
 }
 
-/// Maximum numbers of VGPRs that a plain instruction reads and writes.
+/// Maximum numbers of VGPRs that a plain instruction may read and write. An instruction with more VGPRs does
+/// not get the fast path.
 const PLAIN_READS: usize = 4;
 const PLAIN_WRITES: usize = 2;
 
 /// Value that stands for no VGPR.
 const NO_VGPR: u16 = u16::MAX;
 
-/// Registers of a plain instruction. Most instructions are plain: only their registers matter, they act on
-/// each active lane separately, they do not change EXEC, and they stay in the same function. The structure
-/// fits in one cache line.
+/// Registers of a plain instruction, for a fast path. An instruction is plain if it accesses only registers,
+/// acts on each active lane separately, does not change EXEC, and neither calls nor returns. Most
+/// instructions are plain. The structure fits in one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Plain {
@@ -223,7 +232,8 @@ impl Plain {
     }
 }
 
-/// Returns the registers of some runs, padded with [`NO_VGPR`]; `None` if there are too many.
+/// Returns the registers of `runs` as an array, padded with [`NO_VGPR`]. Returns `None` if there are more
+/// than `MOST` registers.
 fn few<const MOST: usize>(runs: &Runs) -> Option<[u16; MOST]> {
     let mut few = [NO_VGPR; MOST];
     for (at, register) in runs.registers().enumerate() {
@@ -292,7 +302,7 @@ impl Touch {
                         kind,
                         Some(Kind::Vaddr | Kind::Saddr | Kind::SmemOffset | Kind::Sgpr | Kind::Ssrc)
                     ));
-            // The data operand of a scalar store is an SGPR, too, but not an address.
+            // In a scalar store, operand 0 is an SGPR as well, but it is the data, not a part of the address.
             let is_address = is_address && !(row.family == Family::Smem && index == 0 && stores_data(row));
             touch.add(role, range, is_address);
         }
@@ -306,7 +316,8 @@ impl Touch {
         if class == Class::Wait {
             touch.left = Left::of(target, row.name, immediate.unwrap_or(0));
         }
-        // The hardware registers HW_REG_FLAT_SCR_LO and HW_REG_FLAT_SCR_HI.
+        // The instruction sets FLAT_SCRATCH if it writes the hardware register HW_REG_FLAT_SCR_LO or
+        // HW_REG_FLAT_SCR_HI.
         touch.sets_flat_scratch =
             row.name.starts_with("s_setreg") && matches!(immediate.unwrap_or(0) & 63, 20 | 21);
         touch
@@ -333,8 +344,8 @@ impl Touch {
                 self.writes.push(run);
             }
         } else if range.first == Reg::VCCZ || range.first == Reg::EXECZ {
-            // EXEC is always initialised, because writing an undefined value to EXEC is reported at the
-            // write.
+            // EXEC is never undefined, because writing an undefined value to EXEC is reported when it is
+            // written. So a read of EXECZ needs no check, unlike a read of VCCZ.
             self.scalar_reads |= if range.first == Reg::VCCZ { 3 << Reg::VCC.0 } else { 0 };
         } else if range.first.0 < 128 {
             let bits = bits(range);
@@ -483,7 +494,8 @@ fn transfer(row: &Row, inst: &MachInst) -> Transfer {
     }
 }
 
-/// Returns the part of its registers that a memory instruction reads or writes, determined from its name.
+/// Returns which bits of its data registers a memory instruction accesses, determined from the instruction's
+/// name.
 fn part(name: &str) -> Part {
     let (stem, high) = match name.strip_suffix("_hi") {
         Some(stem) => (stem, true),
@@ -508,7 +520,7 @@ fn part(name: &str) -> Part {
     }
 }
 
-/// Returns the touch of the instruction that begins with these words.
+/// Returns the registers and memory accessed by the instruction that begins with these words.
 pub(super) fn touch(decoder: Option<&Decoder>, words: &[u32], code: &check::Code) -> Touch {
     match decoder.map(|decoder| decoder.decode(words).or_else(|_| decoder.decode_tolerant(words))) {
         Some(Ok((inst, _))) => {

@@ -1,8 +1,9 @@
-//! Loads to LDS and stores from LDS (`buffer_load_dword ... lds`, `buffer_store_lds_dword`).
+//! Transfers: loads to LDS and stores from LDS (`buffer_load_dword ... lds`, `buffer_store_lds_dword`).
 //!
-//! Such an instruction is a vector memory instruction. It accesses LDS at some time before `vmcnt` has
-//! counted it as complete, and is not ordered with LDS instructions of the same wave. Loads to LDS write LDS
-//! in the order of their issue, and after earlier stores from LDS have read it.
+//! A transfer is a vector memory instruction that accesses LDS. The access may happen at any time until
+//! `vmcnt` counts the transfer as complete, so it is not ordered with the LDS instructions of the same wave.
+//! A load to LDS is ordered only after earlier transfers: earlier loads to LDS have then written LDS, and
+//! earlier stores from LDS have read it.
 
 use super::access::lane_of;
 use super::cells::Stamp;
@@ -17,8 +18,8 @@ impl Watcher<'_> {
         self.touch.is_some_and(|touch| touch.queues.transfer && touch.class == Class::Memory(Memory::Load))
     }
 
-    /// Reports two accesses to LDS by one wave, at least one of which is a transfer, without a wait between
-    /// them.
+    /// Reports two accesses to the same LDS location by one wave without a wait between them, if at least one
+    /// of the two is a transfer.
     #[cold]
     pub(super) fn report_transfer(&mut self, access: &MemAccess, reads: bool, earlier: Stamp, place: u32) {
         let overtakes = self.loads_to_lds();

@@ -1,6 +1,6 @@
-//! Accesses of all lanes of a wave at once that cannot be wrong: aligned dwords whose earlier accesses by
-//! other waves are known to have happened before. Other accesses are announced lane by lane and checked in
-//! `races`.
+//! Fast path for accesses to memory: handles an instruction for all lanes at once if its accesses cannot be
+//! races. This is so if all lanes access aligned dwords, and the earlier accesses to these dwords by other
+//! waves are known to have happened before. All other accesses are checked lane by lane in `races`.
 
 use super::Watcher;
 use super::cells::{Cell, Lines, Page, Stamp};
@@ -10,7 +10,8 @@ use crate::watch::{MemAccess, Space};
 use crate::wave::{ActiveLanes, Lanes, ROW};
 use isa::ModFlags;
 
-/// A load from memory that may proceed. It is recorded after the instruction.
+/// A load of all lanes that was allowed to proceed. It is recorded in the shadow cells after the instruction
+/// has run.
 pub(super) struct Load {
     addresses: [u64; 64],
     exec: u64,
@@ -23,7 +24,8 @@ impl Load {
     pub(super) const NONE: Load = Load { addresses: [0; 64], exec: 0, dwords: 0, flags: ModFlags::empty() };
 }
 
-/// Returns whether the lanes of a row, whose addresses are given, load consecutive dwords.
+/// Returns whether the lanes of a row load consecutive dwords. `addresses` has the addresses of the row's
+/// lanes; each lane loads `dwords` dwords.
 fn are_in_step(addresses: &[u64], dwords: u32) -> bool {
     let step = 4 * u64::from(dwords);
     let expected = |lane: usize| addresses[0].wrapping_add(step * lane as u64);
@@ -31,13 +33,15 @@ fn are_in_step(addresses: &[u64], dwords: u32) -> bool {
 }
 
 impl Watcher<'_> {
-    /// Returns whether the current store needs no further checks of its data and its lanes.
+    /// Returns whether the current store can take the fast path: its data is defined, and its lanes were
+    /// active at every barrier (see `barrier`).
     pub(super) fn stores_plainly(&self, exec: u64) -> bool {
         let now = &self.group.now;
         now.data_defined && self.group.waves[now.wave].barrier.has_seen(exec)
     }
 
-    /// Handles loads from memory: see [`Watch::read_memory`](crate::watch::Watch::read_memory).
+    /// Handles a load from memory of all lanes at once, if possible. The meaning of the arguments and of the
+    /// result is that of [`Watch::read_memory`](crate::watch::Watch::read_memory).
     pub(super) fn loads(&mut self, addresses: &[u64; 64], exec: u64, dwords: u32, flags: ModFlags) -> bool {
         if exec == 0 || flags.contains(ModFlags::GLC) {
             return false;
@@ -80,7 +84,7 @@ impl Watcher<'_> {
         let mut page = Page::default();
         let (mut last, mut previous) = (None, None::<&Cell>);
         for lane in ActiveLanes(exec) {
-            // Neighbouring lanes that read the same dword are recorded once.
+            // If neighbouring lanes read the same dword, the read is recorded only once.
             if dwords == 1 && last.replace(addresses[lane]) == Some(addresses[lane]) {
                 if let Some(cell) = previous.take() {
                     cell.set_read(cell.last_read().0.by_several(true), place);
@@ -107,7 +111,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Handles stores to memory: see [`Watch::write_memory`](crate::watch::Watch::write_memory).
+    /// Handles a store to memory of all lanes at once, if it cannot be a race. The meaning of the arguments
+    /// and of the result is that of [`Watch::write_memory`](crate::watch::Watch::write_memory).
     pub(super) fn stores(
         &mut self,
         memory: &Memory,
@@ -158,8 +163,8 @@ impl Watcher<'_> {
         true
     }
 
-    /// Returns whether all accesses of other waves to a dword are known to have happened before, and no
-    /// atomic was among them. `write` is the last write to the dword.
+    /// Returns whether a store to a dword cannot be a race: all accesses to the dword by other waves are
+    /// known to have happened before, and none of them was an atomic. `write` is the last write to the dword.
     fn is_free(&self, cell: &Cell, write: Stamp) -> bool {
         let before = |stamp: Stamp| stamp.is_none() || self.ordered(stamp);
         !write.is_sync() && before(write) && before(cell.last_read().0) && before(cell.other_read().0)

@@ -1,5 +1,6 @@
-//! Scalar stores. Their data stays in the scalar cache until `s_dcache_wb`: vector memory does not see it,
-//! and it is lost when the wave ends.
+//! Finds scalar stores whose data is not written back in time. The data of a scalar store stays in the scalar
+//! cache until `s_dcache_wb`. Vector memory instructions do not see it before, and it is lost if the wave
+//! ends before.
 
 use super::cells::Stamp;
 use super::findings::{Elsewhere, split_place};
@@ -14,9 +15,10 @@ use check::writeback::NOT_WRITTEN_BACK;
 pub(super) struct ScalarStores {
     /// Place of the first scalar store after the last write-back.
     first: Option<u32>,
-    /// Number of the last operation issued before the last write-back.
+    /// Number of the last memory operation that the wave had issued before its last `s_dcache_wb`.
     requested: u32,
-    /// Number of the last operation issued before the last write-back that is complete.
+    /// Number of the last memory operation before the last `s_dcache_wb` that is known to be complete. The
+    /// data of scalar stores up to this operation is written back.
     written: u32,
 }
 
@@ -27,7 +29,8 @@ impl ScalarStores {
         self.first.get_or_insert(place);
     }
 
-    /// Records a wait: all scalar memory operations are complete when `lgkmcnt` is 0.
+    /// Records a wait instruction. If it waits until `lgkmcnt` is 0, all `s_dcache_wb` instructions issued so
+    /// far are complete.
     pub(super) fn wait(&mut self, left: Left) {
         if left.lgkm == Some(0) {
             self.written = self.requested;
@@ -45,9 +48,9 @@ impl Watcher<'_> {
         self.shared.publish_written_back(wave, issued);
     }
 
-    /// Returns whether the current instruction sees the data written by the instruction at a place. It does
-    /// if vector memory wrote the data, if the scalar store has been written back, or if the same wave reads
-    /// through the scalar cache.
+    /// Returns whether the current instruction sees the data that an earlier instruction at `place` wrote.
+    /// This is so if a vector store wrote the data, if the data of a scalar store has been written back, or
+    /// if the same wave reads it through the scalar cache (`by_scalar`).
     pub(super) fn is_written_back(&self, write: Stamp, place: u32, by_scalar: bool) -> bool {
         let (range, pc) = split_place(place);
         let touch = self.shared.touch(range, pc);
@@ -61,7 +64,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Reports a load that does not see the data of a scalar store.
+    /// Reports a load that does not see the data of an earlier scalar store, because the data is still in the
+    /// scalar cache.
     #[cold]
     pub(super) fn report_unwritten(&mut self, access: &MemAccess, write: Stamp, place: u32) {
         let address = self.address_text(access);
@@ -74,7 +78,7 @@ impl Watcher<'_> {
         self.report(finding);
     }
 
-    /// Reports a wave that ends while data of its stores is still in the scalar cache.
+    /// Reports that the wave ends while data of its scalar stores is still in the scalar cache.
     pub(super) fn end_scalar_stores(&mut self) {
         let order = &mut self.wave().order;
         let (Some(place), wave) = (order.scalar_stores.first.take(), order.wave) else { return };

@@ -8,7 +8,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Line {
     words: Vec<u32>,
-    /// Mask of the dwords that have not been written to memory yet.
+    /// Mask of the dirty dwords: those that the cache holds but that are not written to memory yet.
     dirty: u32,
 }
 
@@ -28,7 +28,7 @@ impl Cache {
         self.lines.contains_key(&line)
     }
 
-    /// Returns whether a line holds data that memory does not have.
+    /// Returns whether a line is in the cache and has dirty dwords, which memory does not have yet.
     pub(super) fn is_dirty(&self, line: u64) -> bool {
         self.lines.get(&line).is_some_and(|line| line.dirty != 0)
     }
@@ -63,7 +63,8 @@ impl Cache {
         Some((pair >> (at % 4 * 8)) as u32 & byte_mask(bytes))
     }
 
-    /// Writes an aligned dword to the cache only. The line must be in the cache.
+    /// Writes an aligned dword to the cache but not to memory, so that the dword becomes dirty. The line must
+    /// be in the cache.
     pub(super) fn keep(&mut self, address: u64, value: u32, line_bytes: u64) {
         let Some(line) = self.lines.get_mut(&(address / line_bytes)) else { return };
         let word = (address % line_bytes / 4) as usize;
@@ -73,8 +74,8 @@ impl Cache {
         }
     }
 
-    /// Takes the addresses and values of the dwords that memory does not have, for a range of lines.
-    /// Afterwards they count as written back.
+    /// Returns the addresses and values of all dirty dwords in a range of lines, and marks these dwords as
+    /// clean. The caller must write them to memory.
     pub(super) fn take_dirty(&mut self, lines: Range<u64>, line_bytes: u64) -> Vec<(u64, u32)> {
         let mut found = Vec::new();
         for (number, line) in self.lines.range_mut(lines) {
@@ -92,17 +93,17 @@ impl Cache {
         self.lines.remove(&line);
     }
 
-    /// Drops all lines except those with data that memory does not have.
+    /// Drops all lines without dirty dwords from the cache.
     pub(super) fn invalidate(&mut self) {
         self.invalidate_if(|_| true);
     }
 
-    /// Drops the selected lines, except those with data that memory does not have.
+    /// Drops the lines that `which` selects from the cache, except lines with dirty dwords.
     pub(super) fn invalidate_if(&mut self, which: impl Fn(u64) -> bool) {
         self.lines.retain(|&number, line| line.dirty != 0 || !which(number));
     }
 
-    /// Loads a line from memory again, except for the dwords that memory does not have.
+    /// Loads a line from memory again. Dirty dwords of the line keep their values.
     pub(super) fn refresh(&mut self, memory: &Memory, line: u64, bytes: u64) {
         let Some(mut old) = self.lines.remove(&line) else { return };
         self.fill(memory, line, bytes);
@@ -119,7 +120,8 @@ impl Cache {
         self.lines.keys().copied().collect()
     }
 
-    /// Evicts a clean line: the first from `from` on, or else the first in the cache.
+    /// Evicts a line without dirty dwords: the first such line from line number `from` on, or the first in
+    /// the cache if there is none.
     pub(super) fn evict(&mut self, from: u64) {
         let clean = |(number, line): (&u64, &Line)| (line.dirty == 0).then_some(*number);
         let after = self.lines.range(from..).find_map(clean);

@@ -1,5 +1,5 @@
-//! The view that a debugger has of a run from a seed: waves before their next instructions, outstanding
-//! operations, and the steps of the schedule.
+//! What a debugger sees of a run in weak mode: the waves before their next instructions, the outstanding
+//! operations, and the steps that the schedule takes.
 
 use super::schedule::{Error, Run};
 use super::state::{Actor, Key, Pending};
@@ -47,8 +47,9 @@ impl Surroundings for Group<'_> {
 }
 
 impl Group<'_> {
-    /// Returns an operation that has not returned. The wait that completes it allows as many operations as
-    /// are younger in its class, or none if the class is out of order.
+    /// Converts an outstanding instruction to the operation that a debugger shows; `None` if the instruction
+    /// has returned. A wait completes the operation if it allows no more outstanding operations than are
+    /// younger in the same counter class; in a class that completes out of order, it must allow none.
     fn operation(&self, all: &[Pending], at: usize) -> Option<Operation> {
         let pending = all.get(at).filter(|pending| !pending.returned)?;
         let info = self.run.machine.program.info(pending.range, pending.pc)?;
@@ -116,7 +117,8 @@ impl Run<'_> {
         drop(told);
     }
 
-    /// Returns the wave of the next request of a queue, and a text that describes performing it.
+    /// Returns the wave whose request is first in a queue, and a text for the debugger that says what
+    /// performing this request does.
     pub(super) fn request(&self, key: Key) -> Option<(usize, String)> {
         let request = self.state.queues.get(&key)?.front()?;
         let at = request.actor as usize;

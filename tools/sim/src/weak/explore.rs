@@ -28,10 +28,11 @@ const MAX_LOCAL: u32 = 100_000;
 /// One choice of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
-    /// A wave issues a vector memory instruction. `evicted`: the cached line that the instruction could hit
-    /// has been evicted.
+    /// A wave issues a vector memory instruction. If `evicted` is set, the cached line that the instruction
+    /// could have hit is evicted before.
     Issue { at: usize, evicted: bool },
-    /// The next request of a queue is performed. `evicted`: the line has been evicted from GL1.
+    /// The first request in a queue is performed. If `evicted` is set, the line that it could have hit is
+    /// evicted from GL1 before.
     Perform { key: Key, evicted: bool },
     /// A line is evicted from an agent's L2.
     Leave { agent: u32, line: u64 },
@@ -60,7 +61,8 @@ struct Frame {
     next: usize,
 }
 
-/// Callbacks for the ends of the program. The caller decides what to record about an end.
+/// Functions that the search calls when it reaches the end of a schedule. The implementor decides what to
+/// record.
 pub(super) trait Visitor {
     /// Called when all waves have ended and all requests have been performed. `path` leads to this state.
     fn end(&mut self, machine: &Machine<'_>, state: &State, path: &[Action]);
@@ -91,7 +93,8 @@ struct Graph {
 }
 
 impl Graph {
-    /// Returns whether there is a state from which no end can be reached.
+    /// Returns whether the graph has a state from which no end state can be reached, so that the program may
+    /// run for ever.
     fn has_no_end_somewhere(mut self) -> bool {
         let mut reaching: BTreeSet<u64> = self.ends.iter().copied().collect();
         while let Some(state) = self.ends.pop() {
@@ -210,7 +213,8 @@ fn number(state: &State, words: &Words) -> u64 {
     hasher.finish()
 }
 
-/// Takes all steps that need no choice, and returns the choices that follow; `None` at an end.
+/// Takes all steps that leave no choice. Returns the actions to choose from in the state reached, or `None`
+/// if this is an end state.
 fn arrive(
     machine: &mut Machine<'_>,
     state: &mut State,

@@ -1,5 +1,5 @@
-//! Facts about an instruction that the weak run needs in addition to its handler. They are computed when the
-//! instruction is first reached.
+//! Facts about instructions that weak mode needs in addition to the handlers. The facts about an instruction
+//! are computed when a wave first reaches the instruction.
 
 use super::state::Transfer;
 use crate::op::Code;
@@ -15,7 +15,7 @@ use isa::{Operand, Reg, Target};
 pub(super) enum Kind {
     /// The instruction completes at once.
     Local,
-    /// The instruction blocks the wave until counters are low enough.
+    /// The instruction blocks its wave until the wait counters are low enough.
     Wait,
     /// Vector memory, through the cache of the compute unit.
     Vector,
@@ -26,7 +26,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns whether the instruction is in flight after its issue.
+    /// Returns whether an instruction of this kind stays outstanding after it is issued.
     pub(super) fn is_memory(self) -> bool {
         matches!(self, Kind::Vector | Kind::Lds | Kind::Scalar)
     }
@@ -37,7 +37,7 @@ impl Kind {
 pub(super) struct Info {
     pub(super) kind: Kind,
     pub(super) waits: Waits,
-    /// Counter class in which the instruction counts until it is complete.
+    /// Class of the wait counter that counts the instruction until it is complete.
     pub(super) class: Option<Class>,
     /// Second counter class of a flat instruction. The memory that it accesses decides between the two; on
     /// GFX10 it counts in both.
@@ -50,7 +50,8 @@ pub(super) struct Info {
     pub(super) scalar_store: bool,
     /// Whether the instruction writes the scalar cache back.
     pub(super) writes_back: bool,
-    /// Registers that are copied at issue, by their codes in `isa::Reg`: below 128, and from 256 on.
+    /// Registers whose values are copied when the instruction is issued. Registers are numbered by their
+    /// codes in `isa::Reg`: scalar registers below 128, VGPRs from 256 on.
     pub(super) sources: Vec<u16>,
     /// Registers that the instruction writes.
     pub(super) results: Vec<u16>,
@@ -96,7 +97,7 @@ impl Info {
         } else {
             return Info::local();
         };
-        // The data is merged into a tied destination when it arrives, so the destination is not copied at
+        // A tied destination is merged with the data when the data arrives, so its old value is not copied at
         // issue.
         let mut tied = Vec::new();
         inst.for_each_reg(|role, operand| {

@@ -1,4 +1,5 @@
-//! Issue of memory instructions: finding out what an instruction will access, and queueing its requests.
+//! Issue of memory instructions, the first of their three stages: finds out which memory an instruction will
+//! access, and puts its requests into queues.
 
 use super::info::{Info, Kind};
 use super::machine::Machine;
@@ -20,7 +21,7 @@ pub(super) struct Probed {
 }
 
 impl Machine<'_> {
-    /// Issues an LDS or scalar memory instruction. The whole instruction is performed later.
+    /// Issues an LDS or scalar memory instruction as a single request, which is performed later.
     pub(super) fn defer(&mut self, state: &mut State, at: usize, (range, pc): (u32, u32), kind: Kind) {
         let Some(info) = self.program.info(range, pc) else { return };
         let actor = &mut state.actors[at];
@@ -67,7 +68,8 @@ impl Machine<'_> {
         let outcome = if info.atomic {
             self.probe_atomic(wave, &mut lds[group], at, &mut probe)
         } else {
-            // Result registers that are not tied keep their values, because they may hold the address.
+            // Result registers that are not tied are not overwritten for this trial run, because they may
+            // also hold the address.
             if info.tied {
                 put_registers(wave, &filled(&saved, 0), exec);
             }
@@ -105,8 +107,9 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Returns the bits of the results that an instruction does not write (`d16`): the bits that differ
-    /// between a run with zeros and a run with ones in the registers.
+    /// Returns which bits of its result registers an instruction leaves unchanged, as `d16` loads do. To find
+    /// these bits, it runs the handler once with zeros and once with ones in the registers; unchanged bits
+    /// differ between the runs.
     fn kept_bits(
         &mut self,
         wave: &mut Wave,
@@ -126,7 +129,7 @@ impl Machine<'_> {
         results.iter().zip(&second).map(|(first, second)| (first.0, differing(&first.1, &second.1))).collect()
     }
 
-    /// Returns whether a probed load could find a line in the first-level cache.
+    /// Returns whether a load that was probed could find one of its lines in the first-level cache.
     pub(super) fn could_hit(&self, state: &State, at: usize, probed: &Probed) -> bool {
         probed.slots.iter().any(|slot| self.hits(state, at, slot))
     }
@@ -161,8 +164,8 @@ impl Machine<'_> {
         keys
     }
 
-    /// Returns whether a load hits the first-level cache: the line is present, and no request for it is
-    /// queued, because the load would have to overtake this request.
+    /// Returns whether a load hits the first-level cache. The line must be in the cache, and no request for
+    /// the line may be queued, because the load must not overtake this request.
     pub(super) fn hits(&self, state: &State, at: usize, slot: &Slot) -> bool {
         let access = &slot.access;
         let last = access.address + u64::from(access.bytes) - 1;
@@ -174,7 +177,8 @@ impl Machine<'_> {
             && !state.queues.contains_key(&self.key(at, slot))
     }
 
-    /// Issues a vector memory instruction. `may_hit`: whether its lines are still in the first-level cache.
+    /// Issues a vector memory instruction. `may_hit` says whether lines that it could hit are still in the
+    /// first-level cache; if not, they are evicted.
     pub(super) fn issue(
         &mut self,
         state: &mut State,
@@ -199,7 +203,8 @@ impl Machine<'_> {
         let (range, pc) = (wave.range, wave.pc);
         wave.pc += length;
         let Some(info) = self.program.info(range, pc) else { return Err(Trap::Fetch(0)) };
-        // A store to private memory is already done here, but it is still counted.
+        // A store to private memory has no requests, because the trial run has already performed it. A wait
+        // counter still counts it.
         if probed.slots.is_empty() && info.class.is_none() {
             return Ok(());
         }
@@ -243,8 +248,9 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Returns the counter classes of an instruction. The class of a flat instruction depends on the memory
-    /// that it accesses. On GFX10, where both counters are in order, it also counts in the second class.
+    /// Returns the classes of wait counters that count an instruction. For a FLAT instruction the first class
+    /// depends on the memory that it accesses. On GFX10, where both counters are in order, a FLAT instruction
+    /// also counts in a second class.
     fn classes(&self, info: &Info, slots: &[Slot]) -> (Option<Class>, Option<Class>) {
         if info.other.is_none() || slots.is_empty() {
             return (info.class, None);
@@ -257,8 +263,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Serves the accesses that hit the cache, and queues requests for the others. Returns the number of
-    /// requests.
+    /// Performs the accesses of an instruction that hit the first-level cache, and queues requests for the
+    /// other accesses. Returns the number of requests.
     fn enqueue(
         &self,
         state: &mut State,

@@ -63,7 +63,7 @@ pub(super) struct Ranges {
 impl Ranges {
     pub(super) fn new(target: &Target, ranges: &[Range]) -> Ranges {
         let coarse = ranges.iter().filter(|range| range.grain == Grain::Coarse);
-        // gfx908 and gfx90a are the processors with matrix instructions.
+        // Only gfx908 and gfx90a probe. They are recognised by their matrix instructions.
         let probes = target.has(Feature::MAI);
         Ranges { ranges: coarse.copied().collect(), probes }
     }
@@ -89,8 +89,8 @@ impl Ranges {
 }
 
 impl Machine<'_> {
-    /// Reads a line as an agent sees it behind its first-level caches, into `into`. The line is then in the
-    /// agent's L2, if that L2 may keep it.
+    /// Copies a line into `into`, with the contents that an agent sees when its first-level caches miss. The
+    /// agent's L2 then holds the line if it may keep it.
     pub(super) fn read_l2(&self, state: &mut State, agent: u32, line: u64, into: &mut Cache) {
         let memory = self.launches[0].memory;
         if self.mtype(line, agent) == Mtype::Coherent {
@@ -133,7 +133,7 @@ impl Machine<'_> {
         self.write_back(state, agent, late);
     }
 
-    /// Returns the lines of an L2 whose eviction makes a difference. The eviction of a clean RW line makes
+    /// Returns the lines of an L2 that may be evicted with a visible effect. Evicting a clean RW line has
     /// none, because the line equals memory.
     pub(super) fn leaving<'a>(&'a self, state: &'a State, agent: u32) -> impl Iterator<Item = u64> + 'a {
         let l2 = &state.l2[agent as usize];

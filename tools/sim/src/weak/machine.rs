@@ -59,10 +59,12 @@ pub(super) struct Machine<'a> {
     pub(super) lds_bytes: u32,
     /// Memory that L2 caches may keep.
     pub(super) ranges: Ranges,
-    /// Lines that only one wave uses, and whether data read by scalar loads never changes.
+    /// `own`: numbers of the lines that only one wave uses. `constants`: whether data that scalar loads read
+    /// never changes.
     pub(super) own: Vec<u64>,
     pub(super) constants: bool,
-    /// Dwords of memory that have changed, with their first values, if changes are recorded.
+    /// Original values of the dwords of memory that have changed, by address; `None` if changes are not
+    /// recorded.
     pub(super) journal: Option<BTreeMap<u64, u32>>,
     pub(super) clock: u64,
 }

@@ -1,5 +1,5 @@
-//! Performing: the effects of a request on caches and memory, and on the registers that its instruction will
-//! write.
+//! Performing of requests, the second stage of a memory instruction: a request takes effect on caches and
+//! memory, and determines the values that its instruction will write to registers.
 
 use super::cache::{Cache, byte_mask};
 use super::machine::{Machine, Site};
@@ -17,7 +17,7 @@ const NEAR_BYTES: u64 = 16 << 10;
 const SCALAR_LINE: u64 = 64;
 
 impl Machine<'_> {
-    /// Returns whether the next request of a queue could find its line in GL1.
+    /// Returns whether the first request in a queue could find its line in GL1.
     pub(super) fn could_hit_middle(&self, state: &State, key: Key) -> bool {
         let Key::Line { line, .. } = key else { return false };
         let Some(request) = state.queues.get(&key).and_then(|queue| queue.front()) else { return false };
@@ -32,7 +32,8 @@ impl Machine<'_> {
         self.has_middle() && loads && state.middle[site.array as usize].has(line)
     }
 
-    /// Performs the next request of a queue. `may_hit`: whether its line is still in GL1.
+    /// Performs the first request in a queue. `may_hit` says whether its line is still in GL1; if not, the
+    /// line is evicted.
     pub(super) fn perform(&mut self, state: &mut State, key: Key, may_hit: bool) -> Result<(), Trap> {
         for older in self.stores_before(state, key) {
             self.perform(state, older, may_hit)?;
@@ -69,8 +70,9 @@ impl Machine<'_> {
         done
     }
 
-    /// If the request is a write-back of the scalar cache, returns the older scalar stores of the wave, which
-    /// must be performed first, because compilers put no wait between the stores and the write-back.
+    /// Returns the older scalar stores of the wave if the first request in the queue is a write-back of the
+    /// scalar cache, and no stores otherwise. These stores must be performed before the write-back, because
+    /// compilers put no wait between them.
     fn stores_before(&self, state: &State, key: Key) -> Vec<Key> {
         let Key::Scalar { actor, serial } = key else { return Vec::new() };
         let wave = &state.actors[actor as usize];
@@ -183,7 +185,8 @@ impl Machine<'_> {
     ) {
         let memory = self.launches[0].memory;
         let line_bytes = self.line_bytes;
-        // `glc` bypasses the first-level cache, and `dlc` bypasses GL1; the bypassed cache drops the line.
+        // A load with `glc` bypasses the first-level cache, and a load with `dlc` bypasses GL1. A bypassed
+        // cache drops the line.
         let mut fresh = Cache::default();
         if !hit {
             self.read_l2(state, site.agent, line, &mut fresh);

@@ -35,7 +35,7 @@ pub(super) fn put_registers(wave: &mut Wave, registers: &Registers, lanes: u64) 
     }
 }
 
-/// Returns the same registers, with all bits taken from `bits`.
+/// Returns a copy of saved registers in which every register has the value `bits`.
 pub(super) fn filled(registers: &Registers, bits: u32) -> Registers {
     let fill = |value: &Value| match value {
         Value::Scalar(_) => Value::Scalar(bits),

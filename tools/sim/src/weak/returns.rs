@@ -1,5 +1,5 @@
-//! Return of memory instructions: destination registers change, counters decrease, and waits let their waves
-//! continue.
+//! Return of memory instructions, their third stage: destination registers change and wait counters decrease,
+//! so that waiting waves can continue.
 
 use super::machine::Machine;
 use super::registers::{Value, copy_registers, put_registers};
@@ -84,7 +84,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// If the maximum number of instructions is outstanding, lets the oldest performed instruction return.
+    /// If a wave has as many outstanding instructions as it can have, lets the oldest performed instruction
+    /// return.
     pub(super) fn make_room(&mut self, state: &mut State, at: usize) -> Result<(), Trap> {
         let pending = &state.actors[at].pending;
         let index = if pending.len() < MAX_PENDING { None } else { complete(pending).next() };
@@ -118,8 +119,8 @@ fn demand(waits: &Waits, counter: Counter) -> Option<usize> {
     (counter != Counter::Exp && most != Waits::ANY).then_some(usize::from(most))
 }
 
-/// Returns the instructions that can return, oldest first. An instruction can return if it is performed, and
-/// so are all instructions that must return before it.
+/// Returns the indices of the instructions that can return, oldest first. An instruction can return if it is
+/// performed, and all instructions that must return before it are performed.
 pub(super) fn complete(pending: &[Pending]) -> impl Iterator<Item = usize> + '_ {
     (0..pending.len()).filter(|&index| {
         let one = &pending[index];
@@ -127,7 +128,8 @@ pub(super) fn complete(pending: &[Pending]) -> impl Iterator<Item = usize> + '_ 
     })
 }
 
-/// Returns whether all older instructions of the class that must return first are performed.
+/// Returns whether no older instruction in the class delays the return of instruction `index`: all that must
+/// return first are performed.
 fn is_first(pending: &[Pending], index: usize, class: Option<Class>) -> bool {
     let ordered = class.is_some_and(|class| class.info().in_order);
     !ordered || pending[..index].iter().all(|older| older.class != class || older.left == 0)

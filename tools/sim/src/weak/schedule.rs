@@ -210,7 +210,8 @@ impl Run<'_> {
         self.retire(place)
     }
 
-    /// Performs a request of the wave, or a request that precedes it in its queue.
+    /// Performs one request of the wave. If another request is first in that queue, performs that request
+    /// instead.
     fn perform(&mut self, at: usize) -> Result<(), Error> {
         let actor = &self.state.actors[at];
         let open: usize = actor.pending.iter().filter(|pending| pending.left > 0).count();
@@ -289,7 +290,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Replaces a group that has ended and has no outstanding requests.
+    /// Removes a group that has ended and has no outstanding requests from its slot, and starts the next
+    /// group there.
     fn retire(&mut self, place: usize) -> Result<(), Error> {
         let members = place * self.waves..(place + 1) * self.waves;
         if self.state.actors[members.clone()].iter().any(|actor| actor.wave.state != WaveState::Done) {

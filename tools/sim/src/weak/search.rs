@@ -59,11 +59,13 @@ pub struct Search {
     pub warm: Vec<DevicePtr>,
     /// Dwords of memory that are part of the outcome.
     pub memory: Vec<DevicePtr>,
-    /// Further dwords of memory that are part of the outcome. Only one thread uses the lines of each.
+    /// Addresses of further dwords of memory whose final values are part of the outcome. The cache line of
+    /// each must be used by only one thread.
     pub results: Vec<DevicePtr>,
     /// Memory ranges whose writes other agents do not see at once.
     pub ranges: Vec<Range>,
-    /// Whether data read by scalar loads never changes. Compilers guarantee this (seed 000, line 3127).
+    /// Whether data read by scalar loads never changes. Compilers guarantee this (AMDGPU guide, seed 000,
+    /// line 3127).
     pub constants: bool,
     /// Registers that are part of the outcome.
     pub registers: Vec<Register>,
@@ -114,7 +116,8 @@ pub struct Exploration {
     pub transitions: u64,
     /// Whether a limit was reached, so that there may be other outcomes.
     pub bounded: bool,
-    /// With [`Search::keep_lines`]: whether there is a state from which no end can be reached.
+    /// Whether there is a state from which no end can be reached, so that the program may run for ever.
+    /// Computed only with [`Search::keep_lines`].
     pub endless: bool,
 }
 

@@ -1,4 +1,5 @@
-//! The state of a weak run: waves, their outstanding instructions, caches and request queues.
+//! The state of a run in weak mode: waves, outstanding instructions of the waves, caches, and queues of
+//! requests.
 
 use super::cache::Cache;
 use super::registers::Registers;
@@ -16,20 +17,21 @@ pub(super) struct Slot {
     pub(super) value: u32,
 }
 
-/// A queue of requests. Requests in one queue are performed in order; different queues are not ordered with
-/// each other.
+/// Name of a queue of requests. Requests in one queue are performed in order. Requests in different queues
+/// may be performed in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Key {
     /// Requests of a compute unit for one line that its first-level cache does not serve. On hardware each
-    /// cache has a queue for each channel of the next cache (seed 000, lines 3087, 3108), so that lines of
-    /// one channel may stay in order, but programs cannot rely on that.
+    /// cache has a queue for each channel of the next cache (AMDGPU guide, seed 000, lines 3087, 3108), so
+    /// that lines of one channel may stay in order, but programs cannot rely on that.
     Line { unit: u32, line: u64 },
-    /// LDS operations of a wave, which are performed in order (seed 000, line 3080).
+    /// LDS operations of a wave, which are performed in order (AMDGPU guide, seed 000, line 3080).
     Lds { actor: u32 },
-    /// Writes of loads to LDS into LDS. They are in order among each other, but not ordered with LDS
-    /// operations.
+    /// Writes to LDS by the wave's loads to LDS. They are performed in order of issue, but in any order
+    /// relative to LDS instructions.
     Transfer { actor: u32 },
-    /// Scalar memory operations. Each has its own queue, because they complete in any order.
+    /// A scalar memory operation. Each one has its own queue, because scalar operations complete in any
+    /// order.
     Scalar { actor: u32, serial: u32 },
     /// A write-back of L2.
     L2 { actor: u32, serial: u32 },
@@ -42,7 +44,7 @@ pub(super) struct Request {
     pub(super) serial: u32,
 }
 
-/// The LDS access that a load to LDS or a store from LDS has yet to make.
+/// The access to LDS that a load to LDS or a store from LDS still has to perform.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum Transfer {
     /// None, or its request is already in a queue.
@@ -54,14 +56,14 @@ pub(super) enum Transfer {
     Store,
 }
 
-/// A memory instruction that has been issued and has not returned.
+/// An outstanding memory instruction: it has been issued, and has not returned yet.
 #[derive(Clone)]
 pub(super) struct Pending {
     pub(super) serial: u32,
     pub(super) range: u32,
     pub(super) pc: u32,
     pub(super) exec: u64,
-    /// Counter class in which the instruction counts until it returns.
+    /// Class of the wait counter that counts the instruction until it returns.
     pub(super) class: Option<Class>,
     /// Second counter class of flat instructions on GFX10. The instruction counts in it until all earlier
     /// instructions of the class are performed.
@@ -128,8 +130,8 @@ impl Hash for State {
             wave.scratch.hash(hasher);
             actor.pending.len().hash(hasher);
             for pending in &actor.pending {
-                // Serial numbers are made relative to the wave's next serial number, so that the number of
-                // earlier instructions makes no difference.
+                // The hash uses the distance of a serial number from the wave's next serial number. So states
+                // are equal even if the wave has issued different numbers of instructions before.
                 let age = pending.serial.wrapping_sub(actor.serial);
                 (age, pending.range, pending.pc, pending.exec, pending.left, pending.ready).hash(hasher);
                 (pending.returned, pending.other.is_some(), pending.transfer).hash(hasher);

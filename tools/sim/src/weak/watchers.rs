@@ -1,4 +1,5 @@
-//! The watchers through which handlers use the memory model of a weak run in place of memory.
+//! Watchers for weak mode: they make the handlers of instructions access the model of caches and queues
+//! instead of memory.
 
 use super::cache::Cache;
 use super::state::Slot;
@@ -7,8 +8,8 @@ use crate::fault::{Access, Trap};
 use crate::memory::Memory;
 use crate::watch::{CacheOp, MemAccess, Space, Watch};
 
-/// Finds out what an instruction will access. The instruction changes only scratch, which other waves do not
-/// see.
+/// Watcher for a trial run, which finds out what an instruction will access. The trial run may change
+/// scratch, because other waves do not see it.
 #[derive(Default)]
 pub(super) struct Probe {
     pub(super) slots: Vec<Slot>,
@@ -49,7 +50,7 @@ impl Watch for Probe {
     }
 }
 
-/// Gives a returning instruction the values that its requests have loaded.
+/// Watcher that gives an instruction, when it returns, the values that its requests have loaded before.
 pub(super) struct Serve<'a> {
     pub(super) slots: std::slice::Iter<'a, Slot>,
 }
@@ -98,8 +99,8 @@ impl Watch for Direct {
     }
 }
 
-/// Performs accesses through the scalar cache: loads may hit stale lines, and stores stay in the cache until
-/// they are written back.
+/// Watcher for accesses through the scalar cache. Loads may hit stale lines, and stores stay in the cache
+/// until it is written back.
 pub(super) struct ScalarAccess<'a> {
     pub(super) cache: &'a mut Cache,
     pub(super) line_bytes: u64,

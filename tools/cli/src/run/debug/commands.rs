@@ -18,7 +18,7 @@ pub enum Outcome {
 pub type Done = Result<Outcome, String>;
 
 pub struct Command {
-    /// Names of the command. The first is the full name; the others are abbreviations.
+    /// Names of the debugger command. The first is the full name; the others are abbreviations.
     pub names: &'static [&'static str],
     pub takes: &'static str,
     pub help: &'static str,
@@ -270,7 +270,8 @@ fn all() -> impl Iterator<Item = &'static Command> {
 /// Commands that accept a format: `print/x`.
 const FORMATTED: [&str; 5] = ["print", "p", "lanes", "display", "x"];
 
-/// Commands that an empty line does not repeat, because users rarely want to run them twice.
+/// Commands that are not repeated when the user enters an empty line, because users rarely want to run them
+/// twice.
 const ONCE: [&str; 20] = [
     "break",
     "b",
@@ -294,11 +295,12 @@ const ONCE: [&str; 20] = [
     "help",
 ];
 
-/// Commands that an empty line repeats without their arguments, so that they continue where they ended.
+/// Commands that are repeated without their arguments when the user enters an empty line, so that they
+/// continue where they ended.
 const ON: [&str; 3] = ["x", "list", "l"];
 
-/// Returns the line that an empty line stands for after `last`: the same line, the command without its
-/// arguments (to show the next part of memory or of the source), or nothing.
+/// Returns the command line that an empty line repeats after the command line `last`: `last` itself, the
+/// command without its arguments (to show the next part of memory or of the source), or nothing.
 pub fn again(last: &str) -> &str {
     let name = last.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or("");
     match name {
@@ -314,7 +316,7 @@ fn parted(line: &str) -> (&str, &str) {
     (&line[..end], line[end..].trim())
 }
 
-/// Returns whether a line begins with a command that accepts a format and has one: `x/4xw`.
+/// Returns whether a line begins with a command that accepts a format, followed by a format: `x/4xw`.
 pub fn has_format(line: &str) -> bool {
     let (name, _) = parted(line);
     line[name.len()..].starts_with('/') && FORMATTED.contains(&name)
@@ -325,7 +327,7 @@ pub fn is_one(line: &str) -> bool {
     named(parted(line).0).is_some()
 }
 
-/// Returns whether a line is a command that only ends the session when the dispatch has ended.
+/// Returns whether the command in a line does nothing except end the session once the dispatch has ended.
 pub fn leaves(line: &str) -> bool {
     let command = named(parted(line).0);
     command.is_some_and(|command| ["continue", "detach", "quit"].contains(&command.names[0]))
@@ -340,7 +342,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     all().filter_map(|command| command.names.first().copied())
 }
 
-/// Runs a command line for the wave that the user has chosen, or else for the stopped wave.
+/// Runs a command line. It applies to the wave that the user has chosen, or else to the wave that has
+/// stopped.
 pub fn run(line: &str, terminal: &mut Terminal, stop: &mut Stop<'_>) -> Done {
     match stop.chosen_wave() {
         Some(wave) => stop.on_wave(Some(wave), |stop| run_here(line, terminal, stop)),
@@ -393,7 +396,7 @@ pub fn number(text: &str) -> Result<u64, String> {
     number.ok_or_else(|| format!("`{text}` is no number"))
 }
 
-/// Returns the value of an expression in the current lane, or the reason why it has no value.
+/// Returns the text of an expression's value in the current lane, or the reason why it has no value.
 fn shown(stop: &Stop<'_>, text: &str) -> String {
     stop.value(text, stop.lane()).map_or_else(|problem| problem, |shown| shown.to_string())
 }
@@ -438,7 +441,8 @@ fn lane(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     stay()
 }
 
-/// Prints where the chosen lane will resume, if it is inactive and the object says where.
+/// Prints the position at which the chosen lane will resume, if the lane is inactive and the debug
+/// information contains this position.
 pub fn waits(stop: &Stop<'_>) {
     let lane = stop.lane();
     if stop.at.exec() >> lane & 1 != 0 {
@@ -449,7 +453,7 @@ pub fn waits(stop: &Stop<'_>) {
     }
 }
 
-/// Prints the position of every lane, one line for each run of lanes with the same position.
+/// Prints the position of every lane, one line for each sequence of adjacent lanes with the same position.
 fn positions(stop: &Stop<'_>) -> Done {
     let lanes =
         stop.lanes().ok_or("the object does not say where lanes are: `-gheterogeneous-dwarf` does")?;
@@ -487,8 +491,8 @@ fn set(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     go(stop.set(text.trim(), new.trim(), stop.lane())?.0)
 }
 
-/// Prints a value in all lanes, one line for each run of lanes with the same value. If there are many runs of
-/// short values, it prints eight lanes per line.
+/// Prints the value of an expression in all lanes, one line for each sequence of adjacent lanes with the same
+/// value. If there are many such sequences and the values are short, it prints eight lanes per line.
 fn lanes(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     if rest.is_empty() {
         return positions(stop);
@@ -581,7 +585,7 @@ fn registers(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     for number in 0..count {
         let name = format!("{bank}{number}");
         let Ok(value) = stop.value(&format!("${name}"), stop.lane()) else { continue };
-        // Registers that were never written would fill the screen, so they are skipped.
+        // Registers that were never written are skipped, because they would fill the screen.
         if matches!(value.text.as_str(), "0x00000000" | "?") && value.pending.is_none() {
             continue;
         }
@@ -654,7 +658,8 @@ fn shown_frame(number: usize, frame: &Frame) -> String {
     format!("#{number} {} at {place}{inlined}", frame.function)
 }
 
-/// Prints the source lines around the current line or a given line; when repeated, the lines that follow.
+/// Prints source lines: those around the current line or around a given line. When the command is repeated,
+/// it prints the lines that follow.
 fn list(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     let here = stop.line();
     let around = match (rest, terminal.listed) {
@@ -748,7 +753,7 @@ fn choices(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
     stay()
 }
 
-/// Returns the counters of operations that may be outstanding: `vmcnt 1, lgkmcnt 0`.
+/// Returns the wait counters of operations that may be outstanding, as text: `vmcnt 1, lgkmcnt 0`.
 fn counters(flight: &sim::InFlight) -> String {
     flight
         .counters

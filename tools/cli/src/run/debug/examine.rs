@@ -25,7 +25,8 @@ impl Default for Examined {
     }
 }
 
-/// Runs `x/FORMAT ADDRESS`. Without an address it continues after the memory that was printed last.
+/// Runs `x/FORMAT ADDRESS`: prints memory. Without an address, it continues after the memory that was printed
+/// last.
 pub fn examine(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     let (format, text) = Format::split(rest)?;
     let last = terminal.examined.unwrap_or_default();
@@ -34,7 +35,7 @@ pub fn examine(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done
         ("", Some(last)) => (last.space, last.next),
         (text, _) => place(stop, text)?,
     };
-    // Omitted parts of the format are taken from the last command.
+    // Parts of the format that the user omits are those of the previous `x` command.
     let shown = format.shown.or(last.format.shown).unwrap_or(As::Number(Letter::Hex));
     let size = format.size.or(last.format.size).unwrap_or(4);
     let count = match (format.count, text) {
@@ -57,8 +58,8 @@ pub fn examine(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done
     stay()
 }
 
-/// Returns the memory and the address that a text refers to. The text is an expression (an address in a
-/// specific memory or a flat address), with an optional prefix `lds:`, `private:` or `global:`.
+/// Returns the memory and the address that the user's text refers to. The text is an expression (an address
+/// in a specific memory or a flat address), with an optional prefix `lds:`, `private:` or `global:`.
 fn place(stop: &Stop<'_>, text: &str) -> Result<(Space, u64), String> {
     for (prefix, space) in [("lds:", Space::Lds), ("private:", Space::Private), ("global:", Space::Global)] {
         if let Some(text) = text.strip_prefix(prefix) {
@@ -81,7 +82,8 @@ fn missing(space: Space, address: u64) -> String {
     format!("there is no memory at {}", named(space, address))
 }
 
-/// Prints numbers in rows of 16 bytes, or of eight numbers if these are small.
+/// Prints numbers in rows of 16 bytes. A row has at most eight numbers, even if they are smaller than two
+/// bytes.
 fn numbers(
     stop: &Stop<'_>,
     space: Space,
@@ -139,7 +141,7 @@ fn characters(stop: &Stop<'_>, space: Space, next: &mut u64) -> Result<(), Strin
     Ok(())
 }
 
-/// Prints instructions with their addresses in the file, the kind of address that breakpoints use.
+/// Prints instructions with their addresses in the object file, because breakpoints use such addresses too.
 fn instructions(stop: &Stop<'_>, next: &mut u64, count: u64) -> Result<(), String> {
     // The user may also give the address of the code in memory.
     let loaded = next.wrapping_sub(stop.at.base());

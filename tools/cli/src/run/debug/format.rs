@@ -1,4 +1,5 @@
-//! Formats after the `/` of a command, as in GDB: count, format and size. Examples: `4xw`, `t`, `3i`.
+//! Formats that follow the `/` of a debugger command, as in GDB: count, format letter and size. Examples:
+//! `4xw`, `t`, `3i`.
 
 use debug::Letter;
 
@@ -23,7 +24,7 @@ pub struct Format {
 const SIZES: [(char, usize); 4] = [('b', 1), ('h', 2), ('w', 4), ('g', 8)];
 
 impl Format {
-    /// Splits off the format at the start of a command's arguments: `/4xw tile`.
+    /// Splits a command's arguments into the format at their start and the rest: `/4xw tile`.
     ///
     /// # Errors
     /// A letter is not a format.
@@ -61,7 +62,8 @@ impl Format {
         Ok(format)
     }
 
-    /// Returns the format of a value, which is a single letter.
+    /// Returns the format letter of a command that prints a value, where only a letter is allowed; `None`
+    /// without a format.
     ///
     /// # Errors
     /// The format has other parts, or it is one that only memory can have.

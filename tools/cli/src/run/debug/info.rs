@@ -23,7 +23,7 @@ const TOPICS: &[Topic] = &[
     Topic { name: "waves", run: |terminal, stop, _| commands::run_here("waves", terminal, stop) },
 ];
 
-/// Runs `info WHAT`. An unambiguous prefix of a topic is sufficient.
+/// Runs `info TOPIC`. The topic may be shortened as long as it is unambiguous.
 pub fn info(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     let (what, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let fitting: Vec<&Topic> =
@@ -62,7 +62,7 @@ fn displays(terminal: &mut Terminal, _: &mut Stop<'_>, _: &str) -> Done {
     stay()
 }
 
-/// Prints the functions whose names contain a text, with their addresses in the file.
+/// Prints the functions whose names contain a text, with their addresses in the object file.
 fn functions(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     let functions = stop.program.functions().iter().filter(|function| function.name.contains(rest));
     let mut is_there = false;
@@ -91,7 +91,7 @@ pub fn what_is(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     stay()
 }
 
-/// Runs `ptype EXPRESSION` or `ptype TYPE`: prints the parts of the type.
+/// Runs `ptype EXPRESSION` or `ptype TYPE`: prints the declaration of the type with its members.
 pub fn type_of(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     outln!("type = {}", stop.described(rest)?);
     stay()

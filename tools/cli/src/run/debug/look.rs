@@ -19,7 +19,8 @@ pub fn wave(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
         terminal.look_anew();
         return stop.on_wave(Some(number), |stop| shown(stop));
     }
-    // The selected frame belongs to the other wave, so the command starts at the innermost frame.
+    // The selected frame belongs to the stopped wave, so the command for the other wave starts at that wave's
+    // innermost frame.
     let frame = std::mem::replace(&mut terminal.frame, 0);
     let done = stop.on_wave(Some(number), |stop| commands::run_here(command.trim(), terminal, stop));
     terminal.frame = frame;

@@ -55,12 +55,13 @@ pub fn run(args: &DebugArgs) -> Result<(), Failure> {
 
 /// Caller that has requested a dispatch.
 trait Host {
-    /// Called when everything is loaded for a file. Returns whether to begin the dispatch.
+    /// Called when a file has been loaded and the session is ready. Returns whether to begin the dispatch.
     fn begins(&self, _session: &Session, _file: &Path) -> bool {
         true
     }
 
-    /// Reports a failure before the session ends. Returns the failure that remains to be returned at the end.
+    /// Shows a failure to the user before the session ends. Returns the failure with which the command ends,
+    /// which need not be shown again.
     fn told(&self, failure: Failure) -> Failure {
         failure.report();
         Failure::Told(failure.code())
@@ -72,7 +73,7 @@ struct Here;
 
 impl Host for Here {}
 
-/// Debugs a dispatch. `front_end` is called when everything is loaded.
+/// Runs a dispatch under the debugger. `front_end` is called when everything is loaded.
 fn dispatch(
     args: &RunArgs,
     front_end: impl FnOnce() -> Result<Box<dyn FrontEnd>, Failure>,
@@ -133,7 +134,8 @@ fn dispatch(
         if !session.has_left() {
             last = outcome(run);
             if session.may_stay() {
-                // A front end that stays at the end of the dispatch must show the failure before that.
+                // If the front end stays connected after the end of the dispatch, it must show the failure
+                // before that.
                 last = last.map_err(|failure| host.told(failure));
                 if session.stays() {
                     continue;

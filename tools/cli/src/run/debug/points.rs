@@ -88,7 +88,7 @@ fn kind(gate: &Gate) -> &'static str {
     if gate.is_temporary { "temporary " } else { "" }
 }
 
-/// Returns the line of a breakpoint's first address, and the number of its addresses.
+/// Returns a text with the line of a breakpoint's first address and the number of its addresses.
 fn places(stop: &Stop<'_>, breakpoint: &Breakpoint) -> String {
     let first = breakpoint.addresses.first().copied().unwrap_or(0);
     match breakpoint.addresses.len() {
@@ -114,8 +114,8 @@ fn watch(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     stay()
 }
 
-/// Returns the breakpoints and watchpoints that numbers and ranges of numbers select; all of them if there is
-/// no number.
+/// Returns the ids of the breakpoints and watchpoints that a text such as `1 3-5` selects; all ids if the
+/// text is empty.
 ///
 /// # Errors
 /// A selected breakpoint does not exist.
@@ -184,7 +184,7 @@ fn breakpoints(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
     stay()
 }
 
-/// Returns the state of a breakpoint as text: `, off, passed over 3 times more`.
+/// Returns a text about a breakpoint that is disabled or ignores arrivals: `, off, passed over 3 times more`.
 fn state(gate: &Gate) -> String {
     let off = if gate.is_enabled { "" } else { ", off" };
     match gate.ignored() {

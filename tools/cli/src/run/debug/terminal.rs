@@ -15,7 +15,8 @@ pub struct Display {
 }
 
 impl Display {
-    /// Returns the text of the value in the current lane, or the reason why there is none.
+    /// Returns the text of the displayed expression's value in the current lane, or the reason why it has no
+    /// value.
     pub fn shown(&self, stop: &Stop<'_>) -> String {
         let shown = stop.value_as(&self.text, stop.lane(), self.letter);
         format!("{} = {}", self.text, shown.map_or_else(|problem| problem, |shown| shown.to_string()))
@@ -25,11 +26,13 @@ impl Display {
 pub struct Terminal {
     /// Remaining commands of the command line.
     first: VecDeque<String>,
-    /// Command that was read when the dispatch had ended and has not been run yet.
+    /// Command that was read after the dispatch had ended, and that is run when the wave stops at the last
+    /// instruction.
     held: Option<String>,
     /// Line that an empty line repeats.
     last: String,
-    /// Whether a user types the commands. If not, each command is printed, so that the output is readable.
+    /// Whether a user types the commands. If they come from a file or an option, each command is printed, so
+    /// that the output is readable.
     is_typed: bool,
     /// Expressions whose values are printed at each stop.
     pub displays: Vec<Display>,
@@ -87,14 +90,14 @@ impl Terminal {
         }
     }
 
-    /// Returns the line and prints it, because the user has not typed it.
+    /// Returns the line that was read. Prints it if the user has not typed it.
     fn read(&mut self, line: &str) -> String {
         let line = self.meant(line.trim());
         outln!("(kernc) {line}");
         line
     }
 
-    /// Returns the line that is meant: an empty line means the last line again.
+    /// Returns the command line to run for an input line. An empty line repeats the last command.
     fn meant(&mut self, line: &str) -> String {
         if line.is_empty() {
             return self.last.clone();
@@ -117,7 +120,7 @@ impl FrontEnd for Terminal {
             }
         }
         loop {
-            // At the end of the input, the dispatch continues to its end if it can.
+            // When there are no more commands, the dispatch continues to its end.
             let Some(line) = self.next() else { return Action::Detach };
             match commands::run(&line, self, stop) {
                 Ok(Outcome::Stay) => {}
@@ -136,7 +139,8 @@ impl FrontEnd for Terminal {
         }
     }
 
-    /// If the next command only ends the session, the wave need not be kept stopped at its end.
+    /// Returns whether to stop once more at the end of the dispatch. This is not needed if the next command
+    /// only ends the session.
     fn stays(&mut self) -> bool {
         // An empty line must not repeat the command that has run the dispatch to its end.
         self.last.clear();
@@ -153,8 +157,8 @@ impl FrontEnd for Terminal {
     }
 }
 
-/// Returns whether an action is possible at the end of the dispatch: one that goes back or that ends the
-/// session.
+/// Returns whether an action is possible at the end of the dispatch: only an action that goes back or ends
+/// the session is.
 fn may_go(action: &Action, stop: &Stop<'_>) -> bool {
     match action {
         Action::To(number) => *number <= stop.ordinal(),
@@ -198,7 +202,7 @@ pub fn headline(stop: &Stop<'_>) -> String {
     format!("{why}: {}, {active} of {} lanes, lane {}", stop.who(), stop.at.lanes(), stop.lane())
 }
 
-/// Returns the source line at which the wave has stopped, or the instruction.
+/// Returns the source line at which the wave has stopped, or the instruction if there is no source line.
 pub fn place(stop: &Stop<'_>) -> String {
     let function = stop.program.function_at(stop.at.address()).map_or("?", |function| function.name.as_str());
     match stop.line() {

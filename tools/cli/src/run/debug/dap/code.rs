@@ -18,7 +18,7 @@ pub fn address(text: &str) -> Result<u64, Refusal> {
     number.ok_or_else(|| format!("`{text}` is no address"))
 }
 
-/// Handles the "Disassemble Request". The response always has the requested number of rows; rows for
+/// Handles the "Disassemble Request". The response always has as many rows as the request asks for; rows for
 /// addresses without code are marked as invalid.
 pub fn disassemble(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let reference = address(arguments.text("memoryReference").ok_or("`memoryReference` is missing")?)?;
@@ -39,7 +39,8 @@ pub fn disassemble(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) 
 fn starts(stop: &Stop<'_>) -> Vec<u64> {
     let mut starts = Vec::new();
     for function in stop.program.functions() {
-        // The instructions of a function that is inside another function are already in the list.
+        // If a function's code is inside another function's code, its instructions are already in the list
+        // and are skipped.
         let mut at = function.start.max(starts.last().map_or(0, |last| last + 4));
         while at < function.end
             && let Some((_, length)) = stop.at.text_at(at)
@@ -51,14 +52,14 @@ fn starts(stop: &Stop<'_>) -> Vec<u64> {
     starts
 }
 
-/// Returns the row ("DisassembledInstruction") of the instruction with this index in the list of all
-/// instructions.
+/// Returns the row ("DisassembledInstruction") of instruction number `number` in the list of all instructions
+/// of the program.
 fn row(server: &Server, stop: &Stop<'_>, number: i64) -> Value {
     let known = usize::try_from(number).ok().and_then(|number| server.code.get(number));
     let text = known.and_then(|&start| Some((start, stop.at.text_at(start)?.0)));
     let Some((start, text)) = text else {
-        // Each row before the first or after the last instruction needs a different address, so the addresses
-        // continue in steps of four.
+        // Rows before the first and after the last instruction need distinct addresses, so the addresses
+        // continue in steps of four bytes.
         let (first, last) =
             (server.code.first().copied().unwrap_or(0), server.code.last().copied().unwrap_or(0));
         let beyond = number.saturating_sub(server.code.len() as i64).unsigned_abs().saturating_add(1);

@@ -1,7 +1,6 @@
-//! Threads, stacks and scopes. Each wave is a thread, and on request so is each lane of the stopped wave.
-//!
-//! The waves of the stopped group are stopped at instructions, so all their active calls can be inspected.
-//! For waves of other groups, only the current source line is known.
+//! Threads, stacks and scopes. Each wave is a thread of the protocol, and on request so is each lane of the
+//! stopped wave.  All waves of the stopped work-group are stopped at instructions, so their active calls can
+//! be inspected. For waves of other groups, only the current source line is known.
 
 use super::code::described;
 use super::requests::{Answer, Arguments, Refusal, body, needed};
@@ -10,11 +9,11 @@ use super::values::Node;
 use debug::{Frame, Line, Space, Stop, Who};
 use serde_json::{Value, json};
 
-/// Limit on the number of listed waves, because editors request the stack of each wave.
+/// Limit on the number of waves in a list of threads, because editors request the stack of each listed wave.
 const WAVES: usize = 256;
-/// Number of thread ids that a wave reserves: one for the wave and one for each of its lanes.
+/// Number of thread ids that are reserved for a wave: one for the wave itself and one for each of its lanes.
 const NUMBERS: u64 = 128;
-/// Limit on the number of frames that are kept until the wave continues.
+/// Limit on the number of frames whose ids stay valid until the wave continues.
 const FRAMES: usize = 1 << 16;
 
 /// Returns the thread id of a wave, or of one of its lanes.
@@ -33,7 +32,8 @@ fn known(server: &Server, thread: u64) -> Result<(Who, Option<u32>), Refusal> {
     Ok((*who, (thread % NUMBERS).checked_sub(1).and_then(|lane| u32::try_from(lane).ok())))
 }
 
-/// Returns the id of the stopped thread: the wave, or the followed lane if lanes are threads.
+/// Returns the id of the stopped thread. This is the thread of the stopped wave, or of the followed lane if
+/// lanes are threads.
 pub fn stopped_thread(server: &mut Server, stop: &Stop<'_>) -> u64 {
     let lane = server.options.lanes.then(|| stop.lane());
     thread(server, stop.who(), lane)
@@ -62,7 +62,7 @@ pub fn threads(server: &mut Server, stop: &mut Stop<'_>, _: &Value) -> Answer {
     body(json!({ "threads": threads }))
 }
 
-/// Makes the lane of the thread that a request names the followed lane.
+/// Makes a lane the followed lane: the lane of the thread that the request names.
 pub fn follow(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Result<(), Refusal> {
     match known(server, needed(arguments, "threadId")?)? {
         (who, _) if who != stop.who() => Err(format!("{who} does not stand at an instruction of its own")),
@@ -110,7 +110,8 @@ fn of_group(stop: &Stop<'_>, who: Who) -> bool {
     who.group == stop.at.group() && stop.at.wave_of_group(who.wave).is_some()
 }
 
-/// Returns the single frame of a wave of another group, which only has the current source line.
+/// Returns the stack of a wave of another group. It has a single frame, because only the current source line
+/// is known.
 fn elsewhere(stop: &Stop<'_>, who: Who) -> Result<Vec<Frame>, Refusal> {
     let running = stop.running();
     let (_, line) = running.iter().find(|wave| wave.0 == who).ok_or_else(|| format!("{who} has ended"))?;
@@ -157,7 +158,7 @@ impl View {
         View { lane, ..self }
     }
 
-    /// Returns the index of the frame if the view is one of the stopped wave.
+    /// Returns the index of the view's frame if the view is of the stopped wave; otherwise `None`.
     pub fn frame_of(self, stop: &Stop<'_>) -> Option<usize> {
         (self.wave == stop.at.wave()).then_some(self.frame)
     }
@@ -168,7 +169,8 @@ impl View {
     }
 }
 
-/// Returns the view of a frame id; without an id, that of the innermost frame of the stopped wave.
+/// Returns the view that a frame id denotes; without an id, the view of the innermost frame of the stopped
+/// wave.
 pub fn decoded(server: &Server, stop: &mut Stop<'_>, frame: Option<u64>) -> Result<View, Refusal> {
     let Some(frame) = frame else { return Ok(View::innermost(stop)) };
     let found = frame.checked_sub(1).and_then(|at| server.frames.get(usize::try_from(at).ok()?));

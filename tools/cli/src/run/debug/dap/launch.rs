@@ -1,4 +1,5 @@
-//! The start of a session: the capabilities of the server, the launch arguments, and the configuration.
+//! The start of a debugging session: the capabilities of the server, the launch arguments, and the
+//! configuration.
 
 use super::requests::{Answer, Arguments, Place, Refusal, Then, body, then};
 use super::server::Server;
@@ -140,7 +141,7 @@ const OPTIONS: [(&str, &str); 6] = [
     ("optimization", "-O"),
 ];
 
-/// Returns the options of the run that launch arguments describe.
+/// Converts launch arguments to the options of a run.
 pub fn parse(launch: &Value) -> Result<RunArgs, Failure> {
     if let Some(directory) = launch.text("cwd") {
         std::env::set_current_dir(directory)
@@ -148,7 +149,7 @@ pub fn parse(launch: &Value) -> Result<RunArgs, Failure> {
     }
     let line = command_line(launch).map_err(Failure::Usage)?;
     let parsed = Line::try_parse_from(line).map_err(|error| {
-        // The message is that of the command line without the parts that are useful only there.
+        // The command line's error message is used, without the parts that are useful only on a command line.
         let text = error.to_string();
         let first = text.split("\n\n").next().unwrap_or_default();
         Failure::Usage(first.trim_start_matches("error: ").to_owned())
@@ -193,7 +194,8 @@ fn command_line(launch: &Value) -> Result<Vec<String>, Refusal> {
     Ok(line)
 }
 
-/// Returns a number or a list as option text: `64`, `"64,2"`, `[64, 2]`.
+/// Converts a number or a list in the launch arguments to the text of a command-line option: `64`, `"64,2"`
+/// or `[64, 2]`.
 fn listed(value: &Value) -> Result<String, Refusal> {
     match value {
         Value::Array(values) => Ok(values.iter().map(text).collect::<Result<Vec<_>, _>>()?.join(",")),

@@ -1,5 +1,5 @@
-//! Memory requests. A memory reference is a text: `global:ADDRESS`, `lds:OFFSET`, `private:LANE:OFFSET`. An
-//! address alone refers to global memory.
+//! Memory requests. A memory reference of the protocol is a text: `global:ADDRESS`, `lds:OFFSET` or
+//! `private:LANE:OFFSET`. An address alone refers to global memory.
 
 use super::requests::{Answer, Arguments, Refusal, body, needed};
 use super::server::Server;
@@ -56,7 +56,8 @@ pub fn read(_: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     }))
 }
 
-/// Returns the rows of a memory, in dwords: name, value, reference.
+/// Returns rows of the variables view for a range of memory, one row per dword: name, value, memory
+/// reference.
 pub fn rows(
     stop: &Stop<'_>,
     space: Space,

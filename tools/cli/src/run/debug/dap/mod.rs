@@ -57,7 +57,7 @@ impl FrontEnd for Shared {
         self.lock().output("console", &format!("{text}\n"));
     }
 
-    /// Sends the output of the dispatch before the client is told that the dispatch has ended.
+    /// Sends the remaining output of the dispatch before the client is told that the dispatch has ended.
     fn stays(&mut self) -> bool {
         let mut server = self.lock();
         server.printed();
@@ -99,12 +99,13 @@ type Ends = (Box<dyn Read + Send>, Box<dyn Write + Send>);
 
 fn connect(port: u16) -> std::io::Result<Ends> {
     let (stream, _) = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?.accept()?;
-    // Messages are small, and each side waits for the other's messages, so delays must be avoided.
+    // Messages are small, and each side waits for the other's messages. Without this setting, the operating
+    // system would delay them.
     stream.set_nodelay(true)?;
     Ok((Box::new(stream.try_clone()?), Box::new(stream)))
 }
 
-/// Launches the requested dispatch and runs it to its end. Returns what to do next.
+/// Launches the requested dispatch and runs it to its end. Returns what the server does next.
 fn launched(shared: &Shared) -> Then {
     let (text, done) = capture::capture(|| {
         let args = parse(&shared.lock().launch)?;

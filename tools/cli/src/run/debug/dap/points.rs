@@ -1,5 +1,5 @@
-//! Breakpoints and watchpoints. A request contains all breakpoints of a file or of a kind, so each file and
-//! each kind is a group that is replaced as a whole.
+//! Breakpoints and watchpoints. A request contains the complete list of breakpoints in one file, or of one
+//! kind, so each request replaces the earlier list for that file or kind.
 
 use super::frames::decoded;
 use super::requests::{Answer, Arguments, Refusal, body};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Limit on the number of breakpoints in a request; no user needs more.
+/// Limit on the number of breakpoints in a request; real requests are far smaller.
 const MOST: usize = 4096;
 
 /// Location of a breakpoint.
@@ -41,9 +41,9 @@ struct Point {
 pub struct Points {
     groups: BTreeMap<String, Vec<Point>>,
     ids: u64,
-    /// User-visible names of memory that can be watched, by data id.
+    /// User-visible names of memory ranges that can be watched, by the protocol's data id.
     names: BTreeMap<String, String>,
-    /// Active filters of "exceptions"; `None` until the client has chosen filters.
+    /// Names of the exception filters that are switched on; `None` until the client has chosen filters.
     filters: Option<Vec<String>>,
 }
 
@@ -52,7 +52,7 @@ const INSTRUCTIONS: &str = "instruction breakpoint";
 const DATA: &str = "data breakpoint";
 
 impl Points {
-    /// Stores the user-visible name of memory; `id` is the reference by which it is watched.
+    /// Stores the user-visible name of a memory range; `id` is the data id by which the client watches it.
     fn call(&mut self, id: &str, name: String) {
         if self.names.len() < MOST {
             self.names.insert(id.to_owned(), name);
@@ -64,7 +64,8 @@ impl Points {
         self.filters.as_ref().is_none_or(|chosen| chosen.iter().any(|one| one == filter))
     }
 
-    /// Returns the stop reason for a breakpoint of the session, and the client's id of this breakpoint.
+    /// Returns the protocol's stop reason for the session's breakpoint number `own`, and the client's id of
+    /// this breakpoint.
     pub fn reason(&self, own: u32) -> (&str, Option<u64>) {
         let points =
             self.groups.iter().flat_map(|(group, points)| points.iter().map(move |one| (group, one)));
@@ -164,15 +165,15 @@ pub fn set_again(server: &mut Server, session: &Session) {
     server.points.groups = groups;
 }
 
-/// A breakpoint that was set: its first address, and an address at which it could not be set, with the
-/// reason.
+/// Result of setting a breakpoint: the first address at which it was set, and an address at which it could
+/// not be set, with the reason.
 struct Set {
     address: u64,
     left_out: Option<(u64, String)>,
 }
 
 impl Point {
-    /// Sets the breakpoint. Returns its state for the client ("Breakpoint").
+    /// Sets a breakpoint. Returns the state of the breakpoint for the client ("Breakpoint").
     fn set(
         &mut self,
         breakpoints: &mut Breakpoints<'_>,
@@ -196,7 +197,7 @@ impl Point {
         }
     }
 
-    /// Sets the breakpoint. Returns its addresses if it is one in the code.
+    /// Sets a breakpoint. Returns its addresses if it is a breakpoint at instructions.
     fn try_set(
         &mut self,
         breakpoints: &mut Breakpoints<'_>,
@@ -235,7 +236,8 @@ pub fn file_of(program: &Program, paths: &[Option<std::path::PathBuf>], path: &s
     let wanted = std::fs::canonicalize(path).ok();
     let same = |known: &Option<std::path::PathBuf>| wanted.is_some() && *known == wanted;
     paths.iter().position(same).or_else(|| program.file(Some(path))).or_else(|| {
-        // If the file has been moved since the compilation, only its name can be compared.
+        // If the file has been moved since the compilation, no path matches, so only the file names are
+        // compared.
         let name = Path::new(path).file_name()?.to_str()?;
         program.file(Some(name)).filter(|&file| paths.get(file).is_none_or(Option::is_none))
     })

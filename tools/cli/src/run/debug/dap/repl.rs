@@ -1,4 +1,5 @@
-//! Evaluation of text that the user types or points at: expressions, and the terminal's commands.
+//! Evaluation of text that the user types or hovers over in the editor: expressions, and the terminal
+//! debugger's commands.
 
 use super::frames::{View, decoded};
 use super::requests::{Answer, Arguments, Reply, Then, body, needed};
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 pub fn evaluate(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let text = arguments.text("expression").ok_or("`expression` is missing")?.trim();
     let is_typed = arguments.text("context") == Some("repl");
-    // If a command has chosen a wave, typed text refers to that wave.
+    // If the user has chosen a wave with a command, typed text refers to that wave.
     let view = match stop.chosen_wave().filter(|_| is_typed) {
         Some(wave) => Ok(View::chosen(stop, wave, server.typed.frame)),
         None => decoded(server, stop, arguments.number("frameId")),
@@ -30,8 +31,8 @@ pub fn evaluate(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> 
     }
 }
 
-/// Returns whether a text begins with a one-letter name that is more likely a variable than a command: `i +
-/// `.
+/// Returns whether a typed text begins with a one-letter name that is more likely a variable than a command,
+/// as in `i + `.
 fn is_short(stop: &Stop<'_>, text: &str) -> bool {
     let name = text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
     name.len() == 1 && !commands::has_format(text) && stop.type_of(name).is_ok()
@@ -60,7 +61,7 @@ fn command(server: &mut Server, stop: &mut Stop<'_>, line: &str) -> Answer {
     }
 }
 
-/// Tells the client that the data which it shows is out of date.
+/// Tells the client that the data which it shows is out of date ("Invalidated Event").
 fn invalidated(server: &mut Server) {
     if server.invalidates {
         server.event("invalidated", json!({ "areas": ["stacks", "threads", "variables"] }));

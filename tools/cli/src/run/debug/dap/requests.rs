@@ -1,4 +1,4 @@
-//! The table of requests: the states in which each is allowed, and its handler.
+//! The table of requests: for each request, the server states in which it is allowed, and its handler.
 
 use super::server::Server;
 use super::{code, frames, launch, memory, moves, points, repl, stops, values};
@@ -34,7 +34,7 @@ pub struct Reply {
 pub type Refusal = String;
 pub type Answer = Result<Reply, Refusal>;
 
-/// Returns a response with a body; the server then reads further requests.
+/// Returns a response with a body, after which the server reads further requests in the same state.
 pub fn body(body: Value) -> Answer {
     Ok(Reply { body, then: Then::Stay })
 }
@@ -56,7 +56,7 @@ pub enum Place<'a, 'b> {
     Ended,
 }
 
-/// Handler of a request, by the states in which the request is allowed.
+/// Handler of a request. The variants differ in the server state in which the request is allowed.
 enum Handler {
     /// Allowed at any time.
     Always(fn(&mut Server, &Value) -> Answer),

@@ -25,7 +25,7 @@ pub struct Server {
     /// Arguments of the launch.
     pub launch: Value,
     pub options: Options,
-    /// Sequence number and command of a request whose response is sent later.
+    /// Sequence number and command of a request whose response is delayed until its work is done.
     later: Option<(Value, Value)>,
     /// Error that ended the reading of the stream, if any.
     pub broken: Option<String>,
@@ -45,7 +45,7 @@ pub struct Server {
     pub file: PathBuf,
     /// Waves that have thread ids.
     pub waves: Vec<Who>,
-    /// Frames that have ids: thread id, and index in that thread's stack.
+    /// Stack frames that have been given ids in the protocol: thread id, and index in that thread's stack.
     pub frames: Vec<(u64, usize)>,
     pub nodes: Nodes,
     /// Addresses of all instructions, computed at their first use.
@@ -94,8 +94,8 @@ impl Server {
         }
     }
 
-    /// Handles the requests that have arrived while a dispatch runs. Returns `None` if none of them requires
-    /// an action.
+    /// Handles the requests that have arrived while a dispatch runs. Returns what the server does next;
+    /// `None` if the dispatch simply continues.
     pub fn serve_waiting(&mut self, place: &mut Place<'_, '_>) -> Option<Then> {
         while let Some(next) = self.inbox.try_next() {
             match self.take(next, place) {
@@ -154,14 +154,14 @@ impl Server {
         }
     }
 
-    /// Sends the response to a request that was to be answered later.
+    /// Sends the delayed response to an earlier request.
     pub fn answer_later(&mut self, answer: Result<Value, String>) {
         if let Some((seq, command)) = self.later.take() {
             self.respond(&seq, &command, answer);
         }
     }
 
-    /// Refuses a launch. Returns whether there was a launch to refuse.
+    /// Sends an error response to a pending launch request. Returns whether a launch request was pending.
     pub fn refuses(&mut self, why: &str) -> bool {
         let was_restarting = std::mem::take(&mut self.is_restarting);
         if self.later.is_none() {

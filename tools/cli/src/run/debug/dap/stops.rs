@@ -8,7 +8,8 @@ use crate::told::Teller;
 use debug::{Action, Reason, Stop};
 use serde_json::{Value, json};
 
-/// A kind of stop that the client can switch off ("ExceptionBreakpointsFilter"). All are on by default.
+/// A reason for stopping that the client can switch off ("ExceptionBreakpointsFilter"). All reasons are on by
+/// default.
 pub struct Filter {
     pub name: &'static str,
     label: &'static str,
@@ -36,7 +37,7 @@ pub fn filters() -> Vec<Value> {
     FILTERS.iter().map(told).collect()
 }
 
-/// Called when a wave has stopped or requests have arrived. Returns how the wave continues.
+/// Called when a wave has stopped or requests have arrived during the run. Returns how the wave continues.
 pub fn stopped(server: &mut Server, stop: &mut Stop<'_>) -> Action {
     let is_told = matches!(stop.reason, Reason::Asked | Reason::Set);
     if FILTERS.iter().any(|filter| (filter.is)(&stop.reason) && !server.points.has(filter.name)) {
@@ -100,8 +101,8 @@ fn arrive(server: &mut Server, stop: &Stop<'_>) {
     server.output("console", &displays);
 }
 
-/// Returns the rule, a sentence and the class of the problem at which a wave has stopped, if it has stopped
-/// at one.
+/// Returns the rule, a sentence and the class of the problem because of which a wave has stopped; `None` if
+/// it has stopped for another reason.
 fn exception(stop: &Stop<'_>) -> Option<(String, String, String)> {
     match &stop.reason {
         Reason::Found(report) => {

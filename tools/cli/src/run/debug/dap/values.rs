@@ -1,5 +1,5 @@
-//! The tree of variables. A node has an id while the wave is stopped; its rows are computed when the user
-//! opens it. The parts of a value are expressions too, so that each part can be watched and evaluated.
+//! The tree of variables that editors show. A node has an id while the wave is stopped, and its rows are
+//! computed when the user opens it. Each row is also an expression, so that it can be watched and evaluated.
 
 use super::frames::View;
 use super::memory;
@@ -8,7 +8,7 @@ use super::server::Server;
 use debug::{Parts, Shown, Space, Stop};
 use serde_json::{Value, json};
 
-/// Limit on the number of nodes that are kept until the wave continues.
+/// Limit on the number of nodes of the tree whose ids stay valid until the wave continues.
 const NODES: usize = 1 << 18;
 /// Limit on the number of rows of a node in one response.
 const ROWS: u64 = 1 << 14;
@@ -18,7 +18,8 @@ const ROWS: u64 = 1 << 14;
 pub enum Node {
     /// The live variables in one lane.
     Locals(View),
-    /// The live variables; each shows its value in the view's lane and can be opened to show all lanes.
+    /// The variables that are live at the stop. Each row shows a variable's value in the view's lane and can
+    /// be opened to show the values in all lanes.
     Lanes(View),
     /// The value of an expression in each lane.
     Across(String, View),
@@ -83,7 +84,8 @@ struct Row {
     ty: Option<String>,
     /// Expression of the row's value.
     text: Option<String>,
-    /// Node that the row opens to, with the number of its rows if they are indexed.
+    /// Node of the tree that shows when the user opens the row. For an array, the number of elements is given
+    /// too.
     opens: Option<(Node, Option<u64>)>,
     memory: Option<String>,
 }
@@ -182,23 +184,25 @@ fn locals(stop: &Stop<'_>, view: View) -> Vec<Row> {
     variables.into_iter().map(|(name, shown)| Row::of(&name, &name, view, shown)).collect()
 }
 
-/// Changes the row of a variable so that it opens to the variable's values in all lanes.
+/// Changes the row of a variable so that opening it shows the variable's values in all lanes.
 fn across(row: Row, view: View) -> Row {
     let opens = row.text.clone().map(|text| (Node::Across(text, view), None));
     Row { opens, ..row }
 }
 
-/// Returns a row with a value for each lane. The name of an inactive lane says that it waits.
+/// Returns a row for each lane with the value of an expression in that lane. The name of an inactive lane's
+/// row says that the lane is waiting.
 fn lanes(stop: &Stop<'_>, text: &str, view: View) -> Vec<Row> {
     let row = |(lane, (shown, is_active)): (usize, (Result<Shown, String>, bool))| {
         let name = format!("lane {lane}{}", if is_active { "" } else { ", waits" });
-        // The expression would be evaluated in the followed lane, so the row has none.
+        // An expression in the row would be evaluated in the followed lane and not in the row's lane, so the
+        // row has none.
         Row { text: None, ..Row::of(&name, text, view.of_lane(lane as u32), shown) }
     };
     stop.across(text, None).into_iter().enumerate().map(row).collect()
 }
 
-/// Returns rows for single registers and for the register banks.
+/// Returns rows for the single registers and for the register banks, which can be opened.
 fn registers(stop: &Stop<'_>, view: View) -> Vec<Row> {
     let alone = ["pc", "exec", "vcc", "m0", "scc", "mode"];
     let mut rows: Vec<Row> = alone.into_iter().map(|name| register(stop, name, view)).collect();
@@ -229,7 +233,7 @@ fn bank_of(stop: &Stop<'_>, bank: char, view: View) -> Vec<Row> {
     if bank == 's' { rows.collect() } else { rows.map(|row| across(row, view)).collect() }
 }
 
-/// Returns the expression of a row of a node, and the view in which to evaluate it.
+/// Returns the expression for the row `name` of a node, and the view in which to evaluate it.
 pub fn part(
     server: &Server,
     stop: &mut Stop<'_>,
@@ -241,7 +245,7 @@ pub fn part(
         Node::Locals(view) | Node::Lanes(view) => Ok((name.to_owned(), *view)),
         Node::Whole(text, view) => {
             let parts = view.look(stop, |stop| stop.value(text, view.lane))??.parts;
-            // An element is found by its index, without visiting the elements before it.
+            // An array element is found by its index, without computing the rows before it.
             let index = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')?.parse().ok());
             let (from, count) = index.map_or((0, ROWS), |index| (index, 1));
             let found = parts.within(text, from, count).find(|part| part.0 == name);

@@ -1,5 +1,5 @@
-//! Messages on a stream, as the protocol's overview defines them ("Base Protocol"): a header with
-//! `Content-Length`, an empty line, and that many bytes of JSON.
+//! Reads and writes messages on a stream in the format of the protocol's overview ("Base Protocol"): a header
+//! with `Content-Length`, an empty line, and that many bytes of JSON.
 
 use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 /// Limits on the size of a header and of a message; no client sends more.
 const HEADER: u64 = 4096;
 const MESSAGE: u64 = 16 << 20;
-/// Number of unread messages at which the reading thread pauses.
+/// Number of messages in the queue at which the reading thread pauses.
 const WAITING: usize = 64;
 
 /// Result of reading from the stream.
@@ -27,7 +27,8 @@ fn read(input: &mut impl BufRead) -> Incoming {
     match length(input) {
         Ok(None) => Incoming::Closed,
         Ok(Some(length)) => {
-            // The buffer grows with the received bytes; the length in the header could be false.
+            // The buffer grows with the received bytes and is not allocated in advance, because the length in
+            // the header may be wrong.
             let mut bytes = Vec::new();
             match input.by_ref().take(length).read_to_end(&mut bytes) {
                 Ok(read) if read as u64 == length => Incoming::Message(bytes),
@@ -74,7 +75,8 @@ fn length(input: &mut impl BufRead) -> Result<Option<u64>, String> {
     }
 }
 
-/// Messages that a separate thread reads, so that requests are received while a kernel runs.
+/// Queue of messages from the client. A separate thread reads them, so that requests are received while a
+/// kernel runs.
 pub struct Inbox {
     messages: Receiver<Incoming>,
     waiting: Arc<AtomicUsize>,
@@ -114,7 +116,8 @@ impl Inbox {
 
     fn taken(&self) {
         let less = |count: usize| count.checked_sub(1);
-        // The end of the stream is reported repeatedly but was counted only once.
+        // Decrements the number of waiting messages, but not below zero: the end of the stream is returned
+        // repeatedly although it was counted only once.
         let _ = self.waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
 }

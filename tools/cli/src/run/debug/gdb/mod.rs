@@ -1,5 +1,5 @@
-//! `kernc debug --gdb PORT`: serves the debugger over the GDB remote serial protocol. Requests do the same as
-//! the terminal's commands.
+//! `kernc debug --gdb PORT`: makes the debugger available to GDB over the GDB remote serial protocol. GDB's
+//! requests do the same as the terminal debugger's commands.
 
 mod packets;
 mod registers;
@@ -26,7 +26,8 @@ pub struct Gdb {
     architecture: Architecture,
     /// State of `monitor` commands.
     terminal: Terminal,
-    /// Waves in the order of their first stop. The thread id of a wave is its index here plus one.
+    /// Waves in the order in which they first stopped. The thread id of a wave is its index in this list plus
+    /// one.
     met: Vec<Who>,
     /// Selected wave of the group, if it is not the stopped wave.
     chosen: Option<u32>,
@@ -41,13 +42,14 @@ pub struct Gdb {
 }
 
 impl Gdb {
-    /// Listens on a port of this machine, or on any free port if `port` is 0.
+    /// Starts to listen for GDB's connection on a port of this machine, or on any free port if `port` is 0.
     pub fn new(port: u16, architecture: Architecture) -> Result<Gdb, Failure> {
         let refused = |error: std::io::Error| Failure::Usage(format!("`--gdb {port}`: {error}"));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(refused)?;
         let port = listener.local_addr().map_err(refused)?.port();
         outln!("waiting for GDB: `target remote localhost:{port}`");
-        // Users who have asked for any free port read its number in this line.
+        // The port number is printed immediately, because a user who asked for any free port needs it to
+        // connect GDB.
         let _ = std::io::Write::flush(&mut std::io::stdout());
         Ok(Gdb {
             listener,
@@ -113,7 +115,8 @@ impl Gdb {
     fn serve(&mut self, stop: &mut Stop<'_>) -> Option<Action> {
         if self.connection.is_none() {
             let (stream, _) = self.listener.accept().ok()?;
-            // Packets are small, and each side waits for the other's packets, so delays must be avoided.
+            // Packets are small, and each side waits for the other's packets. Without this setting, the
+            // operating system would delay them.
             let _ = stream.set_nodelay(true);
             self.connection = Some(Connection::new(stream));
         }
@@ -122,7 +125,8 @@ impl Gdb {
         self.thread(stop.who());
         if self.runs {
             self.runs = false;
-            // The stop reply cannot express these reasons, so they are sent as text.
+            // GDB's stop reply cannot express these reasons for a stop, so they are sent as text to be
+            // printed.
             if matches!(stop.reason, Reason::Found(_) | Reason::Trapped(_) | Reason::Changed { .. }) {
                 self.say(format!("O{}", hex(format!("{}\n", headline(stop)).as_bytes())).as_bytes())?;
             }
@@ -179,8 +183,8 @@ impl FrontEnd for Gdb {
         is_interrupted
     }
 
-    /// Returns true while GDB is connected, so that the dispatch stops once more at its last instruction. GDB
-    /// is told that the dispatch has ended only when GDB continues.
+    /// Returns whether the dispatch must stop once more at its last instruction, which it must while GDB is
+    /// connected. GDB is told that the dispatch has ended only when it continues from that stop.
     fn stays(&mut self) -> bool {
         self.connection.is_some()
     }

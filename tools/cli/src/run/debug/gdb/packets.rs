@@ -30,12 +30,13 @@ impl Inbox {
         self.0.extend(bytes);
     }
 
-    /// Returns whether the inbox has more bytes than a packet may have but contains no complete packet.
+    /// Returns whether the received bytes exceed the largest packet but contain no complete packet.
     pub fn is_full(&self) -> bool {
         self.0.len() > 2 * MOST
     }
 
-    /// Takes the first packet or interrupt. Bytes between packets are ignored.
+    /// Removes the first packet or interrupt from the received bytes and returns it. Bytes between packets
+    /// are ignored.
     pub fn take(&mut self) -> Option<Incoming> {
         loop {
             match *self.0.front()? {
@@ -73,7 +74,7 @@ fn sum(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte))
 }
 
-/// Removes escapes: after a `}`, bit 5 of the next byte is inverted.
+/// Removes the protocol's escapes from the body of a packet: after a `}`, bit 5 of the next byte is inverted.
 fn unescaped(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut rest = bytes.iter();
@@ -132,7 +133,7 @@ impl<S: Read + Write> Connection<S> {
         &self.stream
     }
 
-    /// Returns the next packet or interrupt; `None` if GDB has disconnected.
+    /// Waits for the next packet or interrupt and returns it; `None` if GDB has disconnected.
     pub fn next(&mut self) -> Option<Incoming> {
         loop {
             match self.inbox.take() {
@@ -159,9 +160,11 @@ impl<S: Read + Write> Connection<S> {
         Ok(count)
     }
 
-    /// Returns whether an interrupt has arrived while the program was running. The stream must not block.
+    /// Returns whether GDB has sent an interrupt while the program was running. The stream must be in
+    /// non-blocking mode.
     pub fn is_interrupted(&mut self) -> bool {
-        // Errors are ignored: missing data arrives later, and a disconnection is noticed at the next stop.
+        // Errors of the stream are ignored: a disconnection is noticed at the next stop, and an empty stream
+        // is not an error here.
         let _ = self.receive();
         self.inbox.0.front() == Some(&INTERRUPT) && self.inbox.take() == Some(Incoming::Interrupt)
     }

@@ -4,8 +4,8 @@ use super::packets::hex;
 use debug::Stopped;
 use std::fmt::Write;
 
-/// A run of consecutive registers: number of the first, largest count, and name. Registers of a run with
-/// several are named by name and index.
+/// A sequence of consecutive register numbers: number of the first register, largest count, and name. If
+/// there are several registers, their names are the name followed by an index.
 struct Run {
     first: u32,
     count: u32,
@@ -23,10 +23,11 @@ enum Kind {
     Scc,
     Mode,
     Scalar,
-    /// A dword for each lane. The value is the number of the first register in the file of all vector
-    /// registers.
+    /// A vector register: one dword for each lane. The value is the number of the first register in the file
+    /// of all vector registers.
     Vector(u16),
-    /// A register of another architecture, with this size in bytes. A wave does not have it.
+    /// A register that only another architecture has. A wave has no value for it; the number is its size in
+    /// bytes.
     Foreign(usize),
 }
 
@@ -43,14 +44,16 @@ const RUNS: [Run; 9] = [
     Run { first: 512, count: 256, name: "a", kind: Kind::Vector(256) },
 ];
 
-/// Registers of the 64-bit ARM architecture, besides `pc`, that GDB requires.
+/// Registers of the 64-bit ARM architecture, besides `pc`, that GDB requires when it is told to debug such a
+/// processor.
 const ARM: [Run; 3] = [
     Run { first: 1024, count: 31, name: "x", kind: Kind::Foreign(8) },
     Run { first: 1055, count: 1, name: "sp", kind: Kind::Foreign(8) },
     Run { first: 1056, count: 1, name: "cpsr", kind: Kind::Foreign(4) },
 ];
 
-/// Operand codes of named scalar registers: RDNA and Vega ISA, "SGPR operands".
+/// Operand codes of the scalar registers that have names of their own (RDNA and Vega ISA manuals, "SGPR
+/// operands").
 const VCC: u16 = 106;
 const M0: u16 = 124;
 
@@ -63,8 +66,8 @@ pub enum Architecture {
     Aarch64,
 }
 
-/// Returns the contents of a register as in packets: hexadecimal digits, or `x` for each digit if the
-/// register has no value. Returns `None` if there is no register with this number.
+/// Returns the contents of a register in the form of GDB's packets: hexadecimal digits, or `x` for each digit
+/// if the register has no value. Returns `None` if there is no register with this number.
 pub fn read(at: &Stopped<'_>, number: u32) -> Option<String> {
     let of = |run: &&Run| (run.first..run.first + run.count).contains(&number);
     let run = RUNS.iter().chain(&ARM).find(of)?;
@@ -88,8 +91,8 @@ pub fn read(at: &Stopped<'_>, number: u32) -> Option<String> {
     })
 }
 
-/// Returns the registers that GDB reads all at once: those before the vector registers, in the order of their
-/// numbers. GDB reads all other registers one by one.
+/// Returns the contents of the registers before the vector registers, in the order of their numbers. GDB
+/// reads these registers with one request, and all others one by one.
 pub fn scalars(at: &Stopped<'_>) -> String {
     let runs = RUNS.iter().filter(|run| !matches!(run.kind, Kind::Vector(_)));
     runs.flat_map(|run| run.first..run.first + run.count).filter_map(|number| read(at, number)).collect()

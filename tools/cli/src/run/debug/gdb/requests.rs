@@ -16,7 +16,8 @@ pub enum Answer {
 
 type Handler = fn(&mut Gdb, &mut Stop<'_>, &str) -> Answer;
 
-/// Requests by the start of their packets; the first row that matches is used.
+/// Handlers of requests by the text that the request's packet starts with; the first row that matches is
+/// used.
 const REQUESTS: &[(&str, Handler)] = &[
     ("?", |gdb, stop, _| Answer::Text(gdb.report(stop))),
     ("!", |_, _, _| Answer::Text(String::new())),
@@ -68,10 +69,11 @@ const REQUESTS: &[(&str, Handler)] = &[
     ("k", |_, _, _| Answer::End(None, Action::Quit)),
 ];
 
-/// Returns the answer to a packet. An empty text means that the packet is unknown.
+/// Returns the answer to a packet. An empty answer tells GDB that the request is not supported.
 pub fn answer(gdb: &mut Gdb, stop: &mut Stop<'_>, packet: &[u8]) -> Answer {
     let Ok(packet) = std::str::from_utf8(packet) else { return text("") };
-    // Single letters match with any operands; longer names must be complete.
+    // A row of the table matches if the packet starts with its text. The rest of the packet is passed to the
+    // handler.
     let known = REQUESTS.iter().find_map(|(name, handler)| Some((handler, packet.strip_prefix(name)?)));
     match known {
         Some((handler, rest)) => handler(gdb, stop, rest),
@@ -100,8 +102,8 @@ fn no_acknowledgement(gdb: &mut Gdb, _: &mut Stop<'_>, _: &str) -> Answer {
     text("OK")
 }
 
-/// Returns a part of a text, given by offset and length. A letter at the start says whether this is the last
-/// part.
+/// Returns a part of a long text. `part` gives its offset and length. The answer begins with a letter that
+/// says whether this is the last part.
 fn piece(whole: &str, part: &str) -> Answer {
     let Some((offset, length)) = pair(part) else { return text("E01") };
     let whole = whole.as_bytes();
@@ -126,14 +128,14 @@ fn extra_info(gdb: &mut Gdb, _: &mut Stop<'_>, id: &str) -> Answer {
     met.map_or_else(|| text("E01"), |who| Answer::Text(hex(who.to_string().as_bytes())))
 }
 
-/// Returns the wave of the stopped group that a thread id refers to.
+/// Returns the number of the wave that a thread id refers to, if it belongs to the stopped group.
 fn wave(gdb: &Gdb, stop: &Stop<'_>, id: &str) -> Option<u32> {
     let who = gdb.met.get((number(id)? as usize).checked_sub(1)?)?;
     let is_there = who.group == stop.at.group() && stop.at.wave_of_group(who.wave).is_some();
     is_there.then_some(who.wave)
 }
 
-/// Handles `Hg2`: the following packets refer to thread 2. The ids 0 and -1 mean any thread.
+/// Handles `Hg2`: the following packets refer to thread 2. The ids 0 and -1 mean that any thread will do.
 fn choose(gdb: &mut Gdb, stop: &mut Stop<'_>, rest: &str) -> Answer {
     let Some(("g" | "c", id)) = rest.split_at_checked(1) else { return text("E01") };
     if matches!(id, "0" | "-1") {
@@ -155,7 +157,8 @@ fn register(gdb: &mut Gdb, stop: &mut Stop<'_>, digits: &str) -> Answer {
     gdb.look(stop, |_, stop| registers::read(stop.at, number).map_or_else(|| text("E01"), Answer::Text))
 }
 
-/// Reads flat memory as seen by the current lane, up to the first missing byte.
+/// Handles a request to read memory at flat addresses as the current lane sees them. Returns the bytes before
+/// the first byte that does not exist.
 fn memory(gdb: &mut Gdb, stop: &mut Stop<'_>, rest: &str) -> Answer {
     let Some((address, length)) = pair(rest) else { return text("E01") };
     let mut bytes = vec![0; (length as usize).min(MOST / 2)];
@@ -177,8 +180,8 @@ fn refused(_: &mut Gdb, _: &mut Stop<'_>, _: &str) -> Answer {
     text("E.registers and memory can be read, not written: the way back would not lead here")
 }
 
-/// Handles `Z0,ADDRESS,KIND`. Kinds 0 and 1 are breakpoints, kind 2 is a write watchpoint. All other kinds
-/// are unsupported.
+/// Handles `Z0,ADDRESS,KIND` (set) and `z0,…` (remove). Types 0 and 1 are breakpoints, type 2 is a write
+/// watchpoint; other types are not supported.
 fn point(gdb: &mut Gdb, stop: &mut Stop<'_>, rest: &str, is_new: bool) -> Answer {
     let mut operands = rest.split([',', ';']);
     let kind = operands.next().and_then(|kind| kind.chars().next());
@@ -219,8 +222,8 @@ fn step(gdb: &mut Gdb, stop: &Stop<'_>) -> Answer {
     }
 }
 
-/// Handles `vCont;s:2;c`. Only the first step action is used, because all other waves continue while that
-/// wave steps.
+/// Handles `vCont;s:2;c`. If several threads are to step, only the first step is carried out, because all
+/// other waves continue while one wave steps.
 fn resume(gdb: &mut Gdb, stop: &mut Stop<'_>, actions: &str) -> Answer {
     for action in actions.split(';') {
         let (what, id) = action.split_once(':').unwrap_or((action, "0"));
