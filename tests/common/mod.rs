@@ -1,6 +1,6 @@
 //! What the end-to-end tests share: the example kernels and the foreign tools.
 
-#![allow(dead_code, missing_docs)] // each test target uses a part of it
+#![allow(dead_code, missing_docs)] // the tests of the library and of the command line each use a part
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

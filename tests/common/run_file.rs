@@ -15,7 +15,7 @@
 //! Several `expect` lines for one buffer continue each other. Numbers are worked out by hand or by other means than
 //! this compiler. The kernel is the file's only one.
 
-#![allow(dead_code)] // each test target uses a part of it
+#![allow(dead_code)] // the tests of the library and of the command line each use a part
 
 use crate::common::root;
 use crate::harness::Launch;

@@ -1,6 +1,6 @@
 //! Runs a kernel in the interpreter and in the emulator.
 
-#![allow(dead_code)] // each test target uses a part of it
+#![allow(dead_code)] // the tests of the library and of the command line each use a part
 
 use ir::interp::{Dispatch, Interp, Memory};
 use kernc::sim::{self, ArgValue};

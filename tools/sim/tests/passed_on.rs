@@ -1,13 +1,15 @@
-//! An access that one wave makes and another wave of its group tells the device of. The guide's release to the work-group
-//! waits for nothing, and the second wave's wait counts its own operations alone (seed 000, lines 3083, 3087, 3105, 3108):
-//! a finding by the manual, in code as compilers other than kernc emit.
+//! Tests accesses that one wave makes and that another wave of its work-group publishes to other groups.
+//!
+//! In the AMDGPU guide, a release to the work-group contains no wait, and the wait of the second wave counts only that
+//! wave's own operations (seed 000, lines 3083, 3087, 3105, 3108). So the access of the first wave may still be in flight.
+//! Code that other compilers emit contains this pattern. The finding has the level "by the manual".
 
 use crate::harness::{Kernel, kernel, run_at, twins, with_start};
 use check::Level;
 use sim::{Fault, Report};
 
-/// Wave 1 of group 0 ACCESSes the buffer and tells wave 0 of its group by TELL; wave 0 learns by HEAR and releases to group 1,
-/// which acquires and then does LATER.
+/// Program in which wave 1 of group 0 executes ACCESS on the buffer and then signals wave 0 of its group by TELL. Wave 0
+/// waits for the signal by HEAR and releases to group 1, which acquires and then executes LATER.
 const CHAIN: &str = "v_mov_b32 v3, 0
 v_mov_b32 v2, 1
 v_readfirstlane_b32 s20, v1

@@ -1,6 +1,6 @@
 //! What the tests share: recorded objects, foreign tools, and objects that clang makes.
 
-#![allow(dead_code, missing_docs)] // each test target uses a part of it
+#![allow(dead_code, missing_docs)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
