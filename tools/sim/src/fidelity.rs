@@ -20,22 +20,26 @@ pub enum Fidelity {
 
 /// Reciprocals and similar f32 functions: the error bound in the Vega ISA.
 const ONE_ULP: Fidelity = Fidelity::Approximate(
-    "correctly rounded to nearest here; the hardware is within 1 ulp and flushes denormals, as is done here",
+    "the emulator's result is correctly rounded to nearest, and the hardware's result is within 1 ulp; both flush denormals",
 );
-const HALF: Fidelity =
-    Fidelity::Approximate("correctly rounded to nearest here; the hardware is within 0.51 ulp");
+const HALF: Fidelity = Fidelity::Approximate(
+    "the emulator's result is correctly rounded to nearest, and the hardware's result is within 0.51 ulp",
+);
 const TRIGONOMETRIC: Fidelity = Fidelity::Approximate(
-    "rounded from double precision; the hardware has an absolute error of about 2^-20 within 256 turns",
+    "the emulator rounds a result of double precision; the hardware's result has an absolute error of about 2^-20 for \
+     arguments within 256 turns",
 );
 const DOUBLE: Fidelity = Fidelity::Approximate(
-    "correctly rounded to nearest here; the hardware is within 2^29 ulp, which programs refine by Newton's method",
+    "the emulator's result is correctly rounded to nearest, and the hardware's result is within 2^29 ulp; programs \
+     refine the result by Newton's method",
 );
 const DOT: Fidelity = Fidelity::Approximate(
-    "products exact, their sum rounded once; the hardware may round after each addition: 1 ulp of the largest partial sum",
+    "the emulator adds exact products and rounds the sum once, but the hardware may round after each addition; the \
+     difference is at most 1 ulp of the largest partial sum",
 );
 const MATRIX: Fidelity = Fidelity::Approximate(
-    "a chain of fused multiply-adds in the order of k; the hardware's order and inner precision are not documented: \
-     k ulp of the largest partial sum",
+    "the emulator computes a chain of fused multiply-adds in the order of k, but the hardware's order and inner \
+     precision are not documented; the difference is at most k ulp of the largest partial sum",
 );
 
 /// Names of the approximated instructions.

@@ -10,35 +10,62 @@ use std::path::Path;
 
 const HEAD: &str = "# How faithful the emulator is
 
-This page is generated from the instruction table and `tools/sim/src/fidelity.rs` (`KERNC_BLESS=1 cargo test -p kernc-sim --test
-fidelity`); a test fails when it is stale, and another when an instruction has neither a meaning nor a refusal.
+This page says how exactly the emulator computes each instruction. The page is generated from the instruction
+table and `tools/sim/src/fidelity.rs`: `KERNC_BLESS=1 cargo test -p kernc-sim --test sim fidelity::` writes
+it. Without `KERNC_BLESS`, the test fails if the page is out of date. Another test fails if the emulator
+neither implements an instruction nor refuses it with a reason.
 
-- **exact**: bit for bit what the ISA manuals say. Which NaN comes out of arithmetic on NaNs is not compared.
-- **approximate**: within a stated bound of what the hardware gives or the manual asks for.
-- **refused**: the dispatch stops and names the instruction. Graphics: image, export and interpolation instructions.
-  Other instructions are refused with some operands only: DS instructions with `gds`, messages of `s_sendmsg` other than
-  the interrupt, `s_sethalt 1`.
+An instruction is in one of three classes:
 
-How this is checked: `tools/sim/tests/meanings.rs` and `scalars.rs` run vector and scalar instructions as machine code beside clang's
-CPU code for C expressions written from the manuals (all edge inputs and random ones), `modifiers.rs` the same with SDWA, DPP
-and modifiers; `lanes.rs` and `matrices.rs` hold moves between lanes and matrix instructions against models; the emulator's own
-unit tests hold memory and control flow against second formulas. `llvm_folds.rs` compares the C expressions with what LLVM
-folds its intrinsics to. What those tests do not reach rests on reading the manuals: no hardware
-was at hand.
+- **exact**: the result is bit for bit what the ISA manuals say. If the result of an arithmetic instruction is
+  a NaN, the tests do not compare which NaN it is.
+- **approximate**: the result is within a stated bound of the hardware's result, or of the result that the
+  manual requires.
+- **refused**: the dispatch stops and names the instruction. Image, export and interpolation instructions are
+  refused, because they belong to graphics.
+
+Some instructions of the first two classes are refused with certain operands only: DS instructions with `gds`,
+`s_sendmsg` with a message other than the interrupt, and `s_sethalt 1`.
+
+These tests check the classes. All tests but the first are in `tools/sim/tests`:
+
+- The emulator's unit tests compare memory instructions and control flow with a second implementation of the
+  same formulas.
+- `meanings.rs` and `scalars.rs` execute vector and scalar instructions as machine code. They compare the
+  results with clang's CPU code for C expressions that are written from the manuals, for all edge-case inputs
+  and for random inputs.
+- `modifiers.rs` does the same for instructions with SDWA, DPP and modifiers.
+- `lanes.rs` and `matrices.rs` compare moves between lanes and matrix instructions with models that are
+  written from the manuals.
+- `llvm_folds.rs` compares the C expressions with the results of LLVM's constant folding of the corresponding
+  intrinsics.
+
+No hardware was available. So the behaviour that these tests do not reach is checked only by reading the
+manuals.
 ";
 
 const RUNTIME: &str = "
 ## The runtime's part
 
-What is no instruction's meaning but the runtime's, as ROCm's does it where a manual or LLVM's output says so:
+Some behaviour does not belong to an instruction, but to the runtime that starts the kernel. There the
+emulator does what ROCm's runtime does, where a manual or LLVM's output describes it:
 
-- **The trap handler** (seed 000, line 4041). `s_trap 2` ends the dispatch, with all its waves, and puts the queue into error: no packet of it begins any more, and `QueueError` has the reason. The queue is what
-  s[0:1] say in code objects V2 and V3 and up to GFX8, and the one with the doorbell elsewhere; where s[0:1] do not have it the fault says so. `s_trap 3` goes on, as if no debugger were installed, and is told
-  once. All other numbers are reserved: the dispatch ends with them. Exceptions of floating-point arithmetic and of memory call no handler: the first are refused, the others are faults.
-- **Queues** execute their packets one after the other, and caches are empty before each: `docs/emulator.md` has what follows from that.
-- **Calls of the host** are answered when a wave sleeps, in the order in which they were made; on hardware a thread of the host does so when it is told, in any order among waves.
+- **The trap handler** (LLVM's AMDGPU guide, seed 000, line 4041). `s_trap 2` ends the dispatch with all its
+  waves and puts the queue into the error state: the queue starts no further packet, and `QueueError` contains
+  the reason. `s_trap 3` continues as if no debugger were installed, and the emulator reports the first such
+  trap. All other numbers are reserved, and end the dispatch.
+- **The queue of a trap.** In code objects V2 and V3, and up to GFX8 in later versions, the trap handler
+  receives the queue in s[0:1]. If s[0:1] do not contain the queue then, the fault says so. From GFX9 on, in
+  code objects of V4 and later versions, the trap handler finds the queue by the number of its doorbell.
+- **Exceptions** of floating-point arithmetic and of memory call no trap handler. The emulator refuses to
+  enable traps for floating-point exceptions, and reports memory exceptions as faults.
+- **Queues** execute their packets one after the other, and all caches are empty before each packet.
+  `docs/emulator.md` describes the consequences.
+- **Host calls** are answered when a wave sleeps, in the order in which the waves made the calls. On hardware
+  a host thread answers them when it is notified, in any order among the waves.
 
-`tools/sim/tests/queue.rs`, `tools/cli/tests/traps.rs` and `tests/data/cli/traps.md` show it; `docs/running.md` has an example.
+`tools/sim/tests/queue.rs`, `tools/cli/tests/traps.rs` and `tests/data/cli/traps.md` test this behaviour.
+`docs/running.md` has an example.
 ";
 
 fn rows(target: &'static Target) -> impl Iterator<Item = &'static Row> {

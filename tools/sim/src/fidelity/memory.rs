@@ -6,17 +6,20 @@ use isa::table::{Family, Flags, Row};
 const IMAGES: Fidelity = Fidelity::Refused("images and their sampling belong to graphics");
 const EXPORTS: Fidelity = Fidelity::Refused("exports go to the graphics pipeline");
 const GDS: Fidelity = Fidelity::Refused("the global data share and its semaphores are not emulated");
-const CLOCK: Fidelity = Fidelity::Approximate("counts instructions, four each, not cycles");
+const CLOCK: Fidelity =
+    Fidelity::Approximate("the clock counts four for each executed instruction, and does not count cycles");
 const HALVES: Fidelity = Fidelity::Approximate(
-    "numbers become f16 by rounding to nearest even; the hardware's rounding is not documented: 1 ulp of f16",
+    "the emulator rounds numbers to f16 to nearest even, but the hardware's rounding is not documented; the \
+     difference is at most 1 ulp of f16",
 );
 const TYPED_STORE: Fidelity = Fidelity::Approximate(
-    "fractions and f16 rounded to nearest even, scaled numbers and floats of 10 and 11 bits toward zero, integers cut \
-     off; the hardware's rounding is not documented: 1 unit in the last place",
+    "the emulator rounds fractions and f16 to nearest even, rounds scaled numbers and floats of 10 and 11 bits toward \
+     zero, and stores the low bits of integers, but the hardware's rounding is not documented; the difference is at \
+     most 1 unit in the last place",
 );
 const FLOAT_SUM: Fidelity = Fidelity::Approximate(
-    "rounded to nearest even, denormals of f32 count as zero; what the hardware does with denormals differs between \
-     memories",
+    "the emulator rounds sums to nearest even and treats f32 denormals as zero; the hardware's treatment of denormals \
+     depends on the kind of memory",
 );
 
 /// Returns the fidelity of an instruction; `None` for families that do not access memory.

@@ -7,22 +7,22 @@ use isa::table::{Family, Row};
 const SCALAR: &[(&str, &str)] = &[
     (
         "s_getreg_b32",
-        "counters of IB_STS are always zero, HW_ID places groups over a device of fixed size by their number; the floating-point exceptions of \
-         TRAPSTS, POPS_PACKER and unnamed registers are refused",
+        "the counters in IB_STS are always zero, and HW_ID describes a device of fixed size on which a work-group's number \
+         determines its place; the floating-point exceptions in TRAPSTS, POPS_PACKER and unnamed registers are refused",
     ),
     ("s_setreg_b32", WRITES),
     ("s_setreg_imm32_b32", WRITES),
-    ("s_sendmsg", "the interrupt is sent to nobody; all other messages are refused"),
-    ("s_sethalt", "halting is refused: nobody would make the wave go on"),
-    ("s_sleep", "gives way to the other waves, however long it is to take"),
+    ("s_sendmsg", "the interrupt has no receiver, so it does nothing; all other messages are refused"),
+    ("s_sethalt", "halting the wave is refused, because nothing would let the wave continue"),
+    ("s_sleep", "the other waves run first, whatever time the instruction asks for"),
     ("s_cbranch_cdbgsys", NO_DEBUGGER),
     ("s_cbranch_cdbguser", NO_DEBUGGER),
     ("s_cbranch_cdbgsys_or_user", NO_DEBUGGER),
     ("s_cbranch_cdbgsys_and_user", NO_DEBUGGER),
 ];
-const WRITES: &str = "MODE, TRAPSTS, FLAT_SCRATCH and XNACK_MASK; what only the trap handler may write, and traps of \
-                      floating-point exceptions, are refused";
-const NO_DEBUGGER: &str = "never branches: no debugger is attached";
+const WRITES: &str = "writes of MODE, TRAPSTS, FLAT_SCRATCH and XNACK_MASK are emulated; registers that only the trap \
+                      handler may write, and enabling traps for floating-point exceptions, are refused";
+const NO_DEBUGGER: &str = "the branch is never taken, because no debugger is attached";
 
 /// Returns the fidelity of an instruction; `None` for families that are not scalar.
 pub(super) fn fidelity(row: &Row) -> Option<Fidelity> {
