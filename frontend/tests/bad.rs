@@ -155,24 +155,37 @@ fn the_page_lists_every_code() {
 
 const PAGE_HEAD: &str = "# Diagnostics
 
-Every message of the frontend has a stable code. `kernc explain CODE` prints the text below; `--error-format
-json` prints messages as a JSON array with the keys `code`, `severity`, `file`, `message`, `labels` (each with
-`start`, `end`, `line`, `column`, `text`; the first is where the mistake is), `notes`, `help` and `suggestions`:
-changes of the text, each with `start` and `end`, the bytes of the file that it replaces, `replacement`, and `applicability`, which is
-`machine` for what a tool may apply, and `maybe` for what a person looks at first.
+Every error and warning that kernc reports about a source has a stable code. This page lists the codes, and
+`kernc explain CODE` prints the text of one code.
 
-Who writes what C, CUDA, OpenCL, HIP, GLSL or Rust call so, or with a usual slip, gets the way it is written here as help: the table is
-`frontend/src/habits.txt`, one habit a line. `tests/data/mistakes` holds programs with one mistake each, and what is to be said of them.
+`--error-format json` prints the messages as a JSON array. Each message is an object with these keys:
 
-This page is written by the test that checks it, from the table in `frontend/src/codes.rs`. Every code has a
-program that shows it, with the rendered message beside it, in `tests/data/bad`.
+| key | value |
+|---|---|
+| `code` | the code of the error, or the name of the warning |
+| `severity` | `error` or `warning` |
+| `file` | the path of the source |
+| `message` | the text of the message |
+| `labels` | places in the source, each with `start`, `end`, `line`, `column` and `text`; the first label is where the mistake is |
+| `notes`, `help` | lists of further texts |
+| `suggestions` | changes of the source, each with `start` and `end` (the bytes of the file to replace), `replacement` and `applicability`: `machine` if a tool may apply the change, `maybe` if a person should look at the change first |
+
+If a source contains a construct of C, CUDA, OpenCL, HIP, GLSL or Rust, or a common mistake, the help shows how
+to write the construct in the kernel language. The table of these constructs is `frontend/src/habits.txt`, with
+one construct on each line. `tests/data/mistakes` contains programs with one mistake each, and the expected
+messages.
+
+A test in `frontend/tests/bad.rs` writes this page from the table in `frontend/src/codes.rs`, and checks that
+the page is up to date. `tests/data/bad` contains programs that show the codes, each with the expected
+messages.
 ";
 
 const WARNINGS_BEGIN: &str = "constant_comparison";
 const WARNINGS_HEAD: &str = "
 # Warnings
 
-Warnings have names, which `-W`, `-A`, `-D` and `#[allow(…)]` take ([language.md](language.md#warnings)); in JSON they are the `code`.
+Each warning has a name, which the options `-W`, `-A` and `-D` and the attribute `#[allow(…)]` take
+([language.md](language.md#warnings)). In JSON, the name is the `code` of the warning.
 ";
 
 #[test]
