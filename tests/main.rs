@@ -2,6 +2,7 @@
 
 #![allow(missing_docs)]
 
+mod builder;
 mod code_size;
 mod common;
 mod debug_info;

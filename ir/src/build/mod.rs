@@ -4,16 +4,69 @@
 //! results. Operations without a method of their own are appended with [`KernelBuilder::op`] and
 //! [`KernelBuilder::effect`], with arguments as documented for [`Op`]. The verifier checks whether the result
 //! is well-formed.
+//!
+//! Control flow has two interfaces. [`KernelBuilder::if_then`], [`KernelBuilder::if_else`],
+//! [`KernelBuilder::while_loop`] and [`KernelBuilder::for_range`] take closures that build the parts of the
+//! statement. [`KernelBuilder::block`], [`KernelBuilder::switch_to`], [`KernelBuilder::jump`] and
+//! [`KernelBuilder::branch`] build any other graph, block by block.
+//!
+//! This kernel counts in `out` how many of the first `n` numbers of each row are even:
+//!
+//! ```
+//! use ir::build::{Elem, KernelBuilder};
+//! use ir::{BinOp, IntCc, Module, Order, Pos, Scope};
+//!
+//! let mut b = KernelBuilder::new("count_even");
+//! let (numbers, out) = (b.buffer("numbers", Elem::U32), b.buffer("out", Elem::U32));
+//! let n = b.value("n", Elem::U32);
+//! let row = b.position(Pos::GlobalId(0));
+//! let (zero, one) = (b.i32(0), b.i32(1));
+//! let first = b.binary(BinOp::Mul, row, n);
+//! let [even] = b.for_range(zero, n, [zero], |b, column, [even]| {
+//!     let at = b.binary(BinOp::Add, first, column);
+//!     let at = b.element(numbers, Elem::U32, at);
+//!     let number = b.load(Elem::U32, at);
+//!     let odd = b.binary(BinOp::And, number, one);
+//!     let is_even = b.compare(IntCc::Eq, odd, zero);
+//!     b.if_else(is_even, |b| [b.binary(BinOp::Add, even, one)], |_| [even])
+//! });
+//! b.atomic_add(Elem::U32, out, even, (Order::Relaxed, Scope::Agent));
+//! b.ret();
+//! let mut module = Module::default();
+//! module.funcs.push(b.finish());
+//! ir::verify::verify(&module).expect("well-formed");
+//!
+//! // Run the kernel in the interpreter, with two rows of three numbers.
+//! use ir::interp::{Dispatch, Interp, Memory};
+//! let mut memory = Memory::new();
+//! let bytes = [2u32, 3, 4, 5, 6, 7].iter().flat_map(|number| number.to_le_bytes()).collect();
+//! let (numbers, out) = (memory.alloc_bytes(bytes), memory.alloc(4));
+//! let mut kernarg = [numbers.to_le_bytes(), out.to_le_bytes()].concat();
+//! kernarg.extend(3u32.to_le_bytes());
+//! let dispatch =
+//!     Dispatch { kernel: "count_even", grid: [2, 1, 1], group: [2, 1, 1], kernarg, dynamic_shared: 0 };
+//! Interp::new(&module, &mut memory).run(&dispatch, &mut memory)?;
+//! assert_eq!(memory.bytes(out, 4), Some(&3u32.to_le_bytes()[..]));
+//! # Ok::<(), ir::interp::Error>(())
+//! ```
+
+mod atomic;
+mod control;
+#[cfg(test)]
+mod tests;
+mod wave;
 
 use crate::entity::{Block, FuncId, Global, SigId, Value};
 use crate::func::{
     Function, GlobalData, KernelInfo, KernelParam, Module, ParamKind, Signature, SrcLoc, Values,
 };
+use crate::half::Half;
 use crate::op::{BinOp, CastOp, FloatCc, IntCc, Mem, MemFlags, Op, Order, Pos, Scope, TernOp, UnOp};
 use crate::types::{MemTy, Space, Type};
 
 /// Type of a number in memory, for arguments and elements of buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 #[allow(missing_docs)]
 pub enum Elem {
     I8,
@@ -24,6 +77,9 @@ pub enum Elem {
     U32,
     I64,
     U64,
+    F16,
+    /// The high half of an `f32`. [`KernelBuilder::bf16_to_f32`] and [`KernelBuilder::f32_to_bf16`] convert.
+    Bf16,
     F32,
     F64,
 }
@@ -40,6 +96,8 @@ impl Elem {
             Elem::U32 => "u32",
             Elem::I64 => "i64",
             Elem::U64 => "u64",
+            Elem::F16 => "f16",
+            Elem::Bf16 => "bf16",
             Elem::F32 => "f32",
             Elem::F64 => "f64",
         }
@@ -51,16 +109,18 @@ impl Elem {
             Elem::I8 => MemTy::S8,
             Elem::U8 => MemTy::U8,
             Elem::I16 => MemTy::S16,
-            Elem::U16 => MemTy::U16,
+            Elem::U16 | Elem::F16 | Elem::Bf16 => MemTy::U16,
             Elem::I32 | Elem::U32 | Elem::F32 => MemTy::B32,
             Elem::I64 | Elem::U64 | Elem::F64 => MemTy::B64,
         }
     }
 
-    /// Returns the type of a value: integers of 8 and 16 bits are extended to 32.
+    /// Returns the type of a value. Integers of 8 and 16 bits are extended to 32, and the bits of a `bf16` are
+    /// zero-extended to 32.
     pub const fn value(self) -> Type {
         match self {
             Elem::I64 | Elem::U64 => Type::I64,
+            Elem::F16 => Type::F16,
             Elem::F32 => Type::F32,
             Elem::F64 => Type::F64,
             _ => Type::I32,
@@ -70,6 +130,11 @@ impl Elem {
     /// Returns the size in memory, in bytes.
     pub const fn bytes(self) -> u32 {
         self.memory().bytes()
+    }
+
+    /// Returns whether the numbers are signed integers.
+    const fn is_signed(self) -> bool {
+        matches!(self, Elem::I8 | Elem::I16 | Elem::I32 | Elem::I64)
     }
 }
 
@@ -223,6 +288,26 @@ impl KernelBuilder {
         self.constant(Type::I32, u64::from(number as u32))
     }
 
+    /// Emits a 64-bit integer constant.
+    pub fn i64(&mut self, number: i64) -> Value {
+        self.constant(Type::I64, number as u64)
+    }
+
+    /// Emits a truth value.
+    pub fn bool(&mut self, value: bool) -> Value {
+        self.constant(Type::Bool, u64::from(value))
+    }
+
+    /// Emits an `f16` constant: the nearest `f16` to a number, ties to even.
+    pub fn f16(&mut self, number: f64) -> Value {
+        self.constant(Type::F16, u64::from(Half::nearest(number).0))
+    }
+
+    /// Emits an `f64` constant.
+    pub fn f64(&mut self, number: f64) -> Value {
+        self.constant(Type::F64, number.to_bits())
+    }
+
     /// Emits an `f32` constant.
     pub fn f32(&mut self, number: f32) -> Value {
         self.constant(Type::F32, u64::from(number.to_bits()))
@@ -266,6 +351,27 @@ impl KernelBuilder {
     /// Emits a conversion.
     pub fn cast(&mut self, op: CastOp, value: Value, ty: Type) -> Value {
         self.op(Op::Cast(op), &[value], ty)
+    }
+
+    /// Emits the conversion of a `bf16`, given as its bits in an `i32`, to an `f32`. The conversion is exact.
+    pub fn bf16_to_f32(&mut self, value: Value) -> Value {
+        let sixteen = self.i32(16);
+        let bits = self.binary(BinOp::Shl, value, sixteen);
+        self.cast(CastOp::Bitcast, bits, Type::F32)
+    }
+
+    /// Emits the conversion of an `f32` to the bits of the nearest `bf16`, ties to even. A NaN stays a NaN.
+    pub fn f32_to_bf16(&mut self, value: Value) -> Value {
+        let bits = self.cast(CastOp::Bitcast, value, Type::I32);
+        let [sixteen, one, below_half, quiet] = [16, 1, 0x7fff, 0x40].map(|number| self.i32(number));
+        let cut = self.binary(BinOp::LShr, bits, sixteen);
+        let odd = self.binary(BinOp::And, cut, one);
+        let bias = self.binary(BinOp::Add, odd, below_half);
+        let sum = self.binary(BinOp::Add, bits, bias);
+        let rounded = self.binary(BinOp::LShr, sum, sixteen);
+        let nan = self.binary(BinOp::Or, cut, quiet);
+        let is_nan = self.compare_floats(FloatCc::Uno, value, value);
+        self.select(is_nan, nan, rounded)
     }
 
     /// Emits the address of a global variable.
@@ -387,59 +493,5 @@ impl Module {
             linked: false,
             funcs: Vec::new(),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::parse::parse_module;
-    use crate::verify::verify;
-
-    /// Builds a kernel that computes `out[i] = number in LDS at lane 63 - i`, in a loop over `n`, with
-    /// arguments of every size.
-    #[test]
-    fn what_is_built_is_valid_and_prints_and_reads_back() {
-        let mut module = Module::default();
-        let tile = module.shared("tile", Elem::U16, 64);
-        let mut b = KernelBuilder::new("k");
-        b.workgroup_size([64, 1, 1]);
-        let small = b.value("small", Elem::I8);
-        let out = b.buffer("out", Elem::I64);
-        let n = b.value("n", Elem::U32);
-        let scale = b.value("scale", Elem::F64);
-        let i = b.position(Pos::LocalId(0));
-        let tile = b.address(tile, Space::Shared);
-        let own = b.element(tile, Elem::U16, i);
-        b.store(Elem::U16, own, small);
-        b.barrier();
-        let (head, body, end) = (b.block(&[Type::I32, Type::F64]), b.block(&[]), b.block(&[]));
-        let zero = b.i32(0);
-        b.jump(head, &[zero, scale]);
-        b.switch_to(head);
-        let &[count, sum] = b.params(head) else { panic!("two parameters") };
-        let more = b.compare(IntCc::Ult, count, n);
-        b.branch(more, (body, &[]), (end, &[]));
-        b.switch_to(body);
-        let one = b.i32(1);
-        let next = b.binary(BinOp::Add, count, one);
-        let sum_next = b.ternary(TernOp::Fma, sum, scale, sum);
-        b.jump(head, &[next, sum_next]);
-        b.switch_to(end);
-        let read = b.load(Elem::U16, own);
-        let wide = b.cast(CastOp::Zext, read, Type::I64);
-        let whole = b.cast(CastOp::FToS, sum, Type::I64);
-        let result = b.binary(BinOp::Add, wide, whole);
-        let at = b.element(out, Elem::I64, i);
-        b.store(Elem::I64, at, result);
-        b.ret();
-        module.funcs.push(b.finish());
-        verify(&module).unwrap_or_else(|errors| panic!("{}\n{module}", errors[0]));
-        let text = module.to_string();
-        let again = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        assert_eq!(again.to_string(), text);
-        let info = module.funcs.values().next().and_then(|func| func.kernel.as_ref()).expect("a kernel");
-        let offsets: Vec<u32> = info.params.iter().map(|param| param.offset).collect();
-        assert_eq!((offsets, info.kernarg_size), (vec![0, 8, 16, 24], 32));
     }
 }

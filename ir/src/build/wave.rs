@@ -1,0 +1,129 @@
+//! Builds operations across the lanes of a wave.
+//!
+//! Only active lanes take part: the lanes that execute the operation together. The values that move between
+//! lanes may have any type. The IR moves 32 bits at a time, so other values are moved in parts.
+
+use super::KernelBuilder;
+use crate::entity::Value;
+use crate::op::{BinOp, CastOp, IntCc, Op, Pos, UnOp, WaveOp};
+use crate::types::Type;
+
+impl KernelBuilder {
+    /// Emits an `i64` mask of the active lanes in which `condition` is true.
+    pub fn ballot(&mut self, condition: Value) -> Value {
+        self.op(Op::Wave(WaveOp::Ballot), &[condition], Type::I64)
+    }
+
+    /// Emits whether `condition` is true in any active lane.
+    pub fn any(&mut self, condition: Value) -> Value {
+        let (mask, none) = (self.ballot(condition), self.i64(0));
+        self.compare(IntCc::Ne, mask, none)
+    }
+
+    /// Emits whether `condition` is true in all active lanes.
+    pub fn all(&mut self, condition: Value) -> Value {
+        let opposite = self.unary(UnOp::Not, condition);
+        let (mask, none) = (self.ballot(opposite), self.i64(0));
+        self.compare(IntCc::Eq, mask, none)
+    }
+
+    /// Emits the value of the lowest active lane.
+    pub fn read_first_lane(&mut self, value: Value) -> Value {
+        self.across(WaveOp::ReadFirstLane, value, None)
+    }
+
+    /// Emits the value of lane `lane`, an `i32` that is the same in all active lanes.
+    pub fn read_lane(&mut self, value: Value, lane: Value) -> Value {
+        self.across(WaveOp::ReadLane, value, Some(lane))
+    }
+
+    /// Emits the value of the lane that each lane names with its own `lane`. The result is unspecified if that
+    /// lane is not active.
+    pub fn shuffle(&mut self, value: Value, lane: Value) -> Value {
+        self.across(WaveOp::Shuffle, value, Some(lane))
+    }
+
+    /// Emits the value of lane `own number ^ mask`, or the lane's own value if there is no such lane.
+    pub fn shuffle_xor(&mut self, value: Value, mask: Value) -> Value {
+        self.shuffle_by(BinOp::Xor, value, mask)
+    }
+
+    /// Emits the value of lane `own number - count`, or the lane's own value if there is no such lane.
+    pub fn shuffle_up(&mut self, value: Value, count: Value) -> Value {
+        self.shuffle_by(BinOp::Sub, value, count)
+    }
+
+    /// Emits the value of lane `own number + count`, or the lane's own value if there is no such lane.
+    pub fn shuffle_down(&mut self, value: Value, count: Value) -> Value {
+        self.shuffle_by(BinOp::Add, value, count)
+    }
+
+    /// Emits the value of a lane whose `lane` is the number of this lane. The result is 0 if no active lane
+    /// names this lane, and the value of any of them if several do.
+    pub fn permute(&mut self, value: Value, lane: Value) -> Value {
+        self.across(WaveOp::Permute, value, Some(lane))
+    }
+
+    /// Emits how many bits of an `i64` mask are set below the bit of this lane.
+    pub fn mbcnt(&mut self, mask: Value) -> Value {
+        self.op(Op::Wave(WaveOp::Mbcnt), &[mask], Type::I32)
+    }
+
+    /// Emits a barrier across which the compiler moves no memory access of the wave.
+    pub fn wave_barrier(&mut self) {
+        self.effect(Op::WaveBarrier, &[]);
+    }
+
+    fn shuffle_by(&mut self, op: BinOp, value: Value, by: Value) -> Value {
+        let (own, size) = (self.position(Pos::LaneId), self.position(Pos::WaveSize));
+        let lane = self.binary(op, own, by);
+        let exists = self.compare(IntCc::Ult, lane, size);
+        let lane = self.select(exists, lane, own);
+        self.shuffle(value, lane)
+    }
+
+    /// Emits an operation that moves a value of any type between lanes.
+    fn across(&mut self, op: WaveOp, value: Value, lane: Option<Value>) -> Value {
+        let ty = self.ty(value);
+        match ty {
+            Type::Bool => {
+                let word = self.cast(CastOp::Zext, value, Type::I32);
+                let (word, zero) = (self.across(op, word, lane), self.i32(0));
+                self.compare(IntCc::Ne, word, zero)
+            }
+            Type::F16 => self.across_as((CastOp::HalfBits, Type::I32), (op, value, lane), CastOp::BitsHalf),
+            Type::F64 => self.across_as((CastOp::Bitcast, Type::I64), (op, value, lane), CastOp::Bitcast),
+            Type::Ptr(space) if space.pointer_bits() == 64 => {
+                self.across_as((CastOp::PtrToInt, Type::I64), (op, value, lane), CastOp::IntToPtr)
+            }
+            Type::I64 => {
+                let shift = self.i32(32);
+                let high = self.binary(BinOp::LShr, value, shift);
+                let [low, high] = [value, high].map(|half| {
+                    let word = self.cast(CastOp::Trunc, half, Type::I32);
+                    let word = self.across(op, word, lane);
+                    self.cast(CastOp::Zext, word, Type::I64)
+                });
+                let high = self.binary(BinOp::Shl, high, shift);
+                self.binary(BinOp::Or, low, high)
+            }
+            Type::I32 | Type::F32 | Type::Ptr(_) => {
+                let args: Vec<Value> = std::iter::once(value).chain(lane).collect();
+                self.op(Op::Wave(op), &args, ty)
+            }
+        }
+    }
+
+    /// Emits an operation across lanes on a value that is converted to an integer first and back after it.
+    fn across_as(
+        &mut self,
+        (to, integer): (CastOp, Type),
+        (op, value, lane): (WaveOp, Value, Option<Value>),
+        back: CastOp,
+    ) -> Value {
+        let ty = self.ty(value);
+        let bits = self.cast(to, value, integer);
+        let bits = self.across(op, bits, lane);
+        self.cast(back, bits, ty)
+    }
+}
