@@ -8,7 +8,8 @@ use crate::shared;
 use callconv::{After, Convention, Subject};
 use frontend::Printf;
 use ir::analysis::{CallGraph, UniformCalls, Use};
-use isa::{MachFunc, Subtarget};
+use isa::Subtarget;
+use mir::MachFunc;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -234,13 +235,13 @@ fn graph_of_code(module: &ir::Module, code: &[MachFunc]) -> CallGraph {
         let Some(func) = places[id.as_u32() as usize].and_then(|place| code.get(place)) else { return };
         for call in &func.calls {
             each(match call.callee {
-                isa::Callee::Func(id) => Use::Call(ir::FuncId::from_u32(id)),
-                isa::Callee::Pointer(sig) => Use::Through(ir::SigId::from_u32(sig)),
+                mir::Callee::Func(id) => Use::Call(ir::FuncId::from_u32(id)),
+                mir::Callee::Pointer(sig) => Use::Through(ir::SigId::from_u32(sig)),
             });
         }
         // Some of the relocations belong to the calls above.
         for reloc in &func.relocs {
-            if let isa::Referent::Func(id) = reloc.to {
+            if let mir::Referent::Func(id) = reloc.to {
                 each(Use::Address(ir::FuncId::from_u32(id)));
             }
         }
@@ -263,7 +264,7 @@ fn keeps_m0(func: &MachFunc, agreed: bool) -> bool {
     let limit = isa::RegRange { first: isa::Reg::M0, len: 1 };
     let insts = func.blocks.values().flat_map(|block| &block.insts);
     insts.into_iter().all(|inst| {
-        if inst.operands().first() == Some(&isa::Operand::Reg(isa::TAIL_TARGET))
+        if inst.operands().first() == Some(&isa::Operand::Reg(mir::TAIL_TARGET))
             && inst.op == isa::op::S_SETPC_B64
         {
             // The function that a tail call jumps to may leave any value in M0.
@@ -363,8 +364,8 @@ fn find_uses(
     let mut deepest = (!calls.graph.is_recursive(id)).then_some(0);
     let place_of = |callee: u32| places[callee as usize].is_some();
     let through = func.calls.iter().filter_map(|call| match call.callee {
-        isa::Callee::Pointer(sig) => Some(calls.graph.targets(ir::SigId::from_u32(sig))),
-        isa::Callee::Func(_) => None,
+        mir::Callee::Pointer(sig) => Some(calls.graph.targets(ir::SigId::from_u32(sig))),
+        mir::Callee::Func(_) => None,
     });
     let mut taken = Vec::new();
     for targets in through {
@@ -391,7 +392,7 @@ fn find_uses(
 /// Returns the functions that the code calls by name.
 fn callees(func: &MachFunc) -> impl Iterator<Item = u32> {
     func.calls.iter().filter_map(|call| match call.callee {
-        isa::Callee::Func(id) => Some(id),
-        isa::Callee::Pointer(_) => None,
+        mir::Callee::Func(id) => Some(id),
+        mir::Callee::Pointer(_) => None,
     })
 }

@@ -7,7 +7,8 @@ use debuginfo::DebugInfo;
 use emit::lines::Lines;
 use emit::{Dialect, EmitError, Language, Program, ValueKind};
 use ir::{ParamKind, Space};
-use isa::{Archive, Hidden, MachFunc, Occupancy, Subtarget, Usage};
+use isa::{Hidden, Occupancy, Subtarget, Usage};
+use mir::{Archive, MachFunc};
 use smallvec::{SmallVec, smallvec};
 use smol_str::SmolStr;
 use std::fmt;
@@ -28,7 +29,7 @@ pub struct CodeObject {
     params: Vec<ir::KernelParam>,
     variables: Vec<(ir::Global, ir::GlobalData)>,
     /// Functions and variables that the code refers to and that another object defines.
-    externals: Vec<(isa::Referent, SmolStr)>,
+    externals: Vec<(mir::Referent, SmolStr)>,
     /// Signatures for [`emit::Program::signatures`].
     function_signatures: Vec<String>,
     /// LDS variables whose addresses the linker chooses, in the order of their symbols.
@@ -463,7 +464,7 @@ impl CodeObject {
         let lines = self.lines.as_ref();
         let debug = self.debug.as_deref().map(|debug| debug as &dyn emit::DebugSections);
         let is_shared =
-            |to: isa::Referent| self.shared.iter().any(|(id, _)| to == isa::Referent::Global(id.as_u32()));
+            |to: mir::Referent| self.shared.iter().any(|(id, _)| to == mir::Referent::Global(id.as_u32()));
         let externals = self.externals.iter().filter(|(to, _)| !is_shared(*to));
         let externals = externals.map(|(to, name)| emit::External { to: *to, name });
         let externals: SmallVec<[emit::External<'_>; 2]> = externals.collect();
@@ -518,17 +519,17 @@ fn not_written(error: EmitError, target: &Subtarget) -> Error {
 
 /// Returns the functions and variables that the code, or the initial value of a variable, refers to and that
 /// another object defines.
-fn externals(module: &ir::Module, code: &[MachFunc]) -> Vec<(isa::Referent, SmolStr)> {
+fn externals(module: &ir::Module, code: &[MachFunc]) -> Vec<(mir::Referent, SmolStr)> {
     let addresses = module.globals.values().flat_map(|global| &global.funcs);
-    let addresses = addresses.map(|&(_, func)| isa::Referent::Func(func.as_u32()));
+    let addresses = addresses.map(|&(_, func)| mir::Referent::Func(func.as_u32()));
     let mut found = Vec::new();
     for to in code.iter().flat_map(|func| &func.relocs).map(|reloc| reloc.to).chain(addresses) {
         let name = match to {
-            isa::Referent::Func(id) => {
+            mir::Referent::Func(id) => {
                 let func = &module.funcs[ir::FuncId::from_u32(id)];
                 (func.linkage == ir::Linkage::Extern).then(|| func.name.as_str().into())
             }
-            isa::Referent::Global(id) => {
+            mir::Referent::Global(id) => {
                 let global = &module.globals[ir::Global::from_u32(id)];
                 global.external.then(|| global.name.clone())
             }
@@ -545,8 +546,8 @@ fn externals(module: &ir::Module, code: &[MachFunc]) -> Vec<(isa::Referent, Smol
 /// Returns the names and signatures of the functions that other objects may call and of those that the code
 /// calls in other objects. A signature lists the types as the calling convention sees them: the fields of
 /// structs one by one, and integers without signedness.
-fn function_signatures(module: &ir::Module, externals: &[(isa::Referent, SmolStr)]) -> Vec<String> {
-    let is_named = |id: ir::FuncId| externals.iter().any(|(to, _)| *to == isa::Referent::Func(id.as_u32()));
+fn function_signatures(module: &ir::Module, externals: &[(mir::Referent, SmolStr)]) -> Vec<String> {
+    let is_named = |id: ir::FuncId| externals.iter().any(|(to, _)| *to == mir::Referent::Func(id.as_u32()));
     let is_known = |(id, func): &(ir::FuncId, &ir::Function)| match func.linkage {
         ir::Linkage::Export => func.kernel.is_none(),
         ir::Linkage::Extern => is_named(*id),
@@ -577,7 +578,7 @@ fn shared(module: &ir::Module, code: &[MachFunc]) -> Vec<(ir::Global, ir::Global
         })
     });
     for reloc in named {
-        if let (isa::Referent::Global(id), isa::Distance::Address) = (reloc.to, reloc.part)
+        if let (mir::Referent::Global(id), mir::Distance::Address) = (reloc.to, reloc.part)
             && !found.iter().any(|(known, _)| known.as_u32() == id)
         {
             let id = ir::Global::from_u32(id);
@@ -596,7 +597,7 @@ fn shared(module: &ir::Module, code: &[MachFunc]) -> Vec<(ir::Global, ir::Global
 fn referenced(globals: usize, code: &[MachFunc]) -> SmallVec<[bool; 16]> {
     let mut referenced = smallvec![false; globals];
     for reloc in code.iter().flat_map(|func| &func.relocs) {
-        if let isa::Referent::Global(global) = reloc.to
+        if let mir::Referent::Global(global) = reloc.to
             && let Some(entry) = referenced.get_mut(global as usize)
         {
             *entry = true;

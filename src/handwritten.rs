@@ -9,10 +9,11 @@ use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
 use isa::encode::Problem;
 use isa::legal;
 use isa::table::Kind;
-use isa::text::{Part, line_of};
-use isa::{MachFunc, MachInst, Subtarget, op};
+use isa::{MachInst, Subtarget, op};
 use isel::verify::{Fault, State, verify};
 use memmodel::{Model, proof};
+use mir::MachFunc;
+use mir::text::{Part, line_of};
 
 /// Limit on the number of messages.
 const MOST_FAULTS: usize = 20;
@@ -117,7 +118,7 @@ fn unencodable(func: &MachFunc, target: &Subtarget, inst: &MachInst, range: &Pas
     if (ALLOCATION + 1..=FORMS).contains(&start) {
         isa::choose_form(target, &mut inst);
     }
-    let problem = legal::unencodable(target, &inst, func)?;
+    let problem = mir::legal::unencodable(target, &inst, func)?;
     (start > LEGALIZATION || !is_mended(&inst, problem)).then_some(problem)
 }
 
@@ -155,9 +156,9 @@ fn left_out(func: &MachFunc, model: &Model, range: &PassRange) -> Vec<Fault> {
 
 /// Returns a fault if a call refers to a function or to a function signature that the module does not have.
 fn unknown_callees(func: &MachFunc, module: &ir::Module, target: &Subtarget) -> Option<Fault> {
-    let is_known = |callee: &isa::Callee| match *callee {
-        isa::Callee::Func(number) => (number as usize) < module.funcs.len(),
-        isa::Callee::Pointer(number) => (number as usize) < module.sigs.len(),
+    let is_known = |callee: &mir::Callee| match *callee {
+        mir::Callee::Func(number) => (number as usize) < module.funcs.len(),
+        mir::Callee::Pointer(number) => (number as usize) < module.sigs.len(),
     };
     let known = func.calls.iter().all(|call| is_known(&call.callee));
     let what = "it calls a function or a signature that the module has not".to_owned();

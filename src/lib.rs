@@ -74,13 +74,15 @@ pub use frontend::{
 /// The intermediate representation. It is the input of [`Compiler::compile_module`], and an [`Observer`] can
 /// look at it.
 pub use ir;
-/// Description of the target machine: processors, instructions, and machine code as an [`Observer`] sees it.
+/// Description of the target machine: processors, registers, instructions.
 pub use isa;
 pub use isa::{
     CodeObjectVersion, ModeError, Modes, Os, PROCESSORS, Setting, Subtarget, Target, combinations,
 };
 pub use isa::{Occupancy, OccupancyLimit};
 pub use limits::{Limits, Resource};
+/// Machine code as an [`Observer`] sees it.
+pub use mir;
 pub use options::{DebugInfo, Dialect, Dwarf, DwarfVersion, OptLevel, Options};
 pub use passes::{Form, PassRange, passes};
 pub use pipeline::{Compiler, KeepIr, Observer};

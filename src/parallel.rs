@@ -6,7 +6,7 @@
 use crate::error::Error;
 use crate::models::Models;
 use crate::pipeline::{Job, Observer, Scratch};
-use isa::MachFunc;
+use mir::MachFunc;
 use std::slice::IterMut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

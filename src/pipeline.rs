@@ -19,8 +19,9 @@ use crate::shared;
 use crate::warn;
 use emit::lines::Lines;
 use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
-use isa::{MachFunc, Offsets, Subtarget};
+use isa::{Offsets, Subtarget};
 use isel::verify::State;
+use mir::MachFunc;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 

@@ -5,8 +5,9 @@ use crate::error::Error;
 use crate::models::own_target;
 use crate::passes::Form;
 use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
-use isa::text::{Names, Options, read_functions, without_functions, write_function};
-use isa::{MachFunc, Subtarget};
+use isa::Subtarget;
+use mir::MachFunc;
+use mir::text::{Names, Options, read_functions, without_functions, write_function};
 
 /// The program that the last executed pass has produced.
 #[derive(Clone, Debug)]

@@ -33,7 +33,7 @@ static WIDE_LDS: [Opcode; 4] = [op::DS_READ_B96, op::DS_READ_B128, op::DS_WRITE_
 struct Verified;
 
 impl Observer for Verified {
-    fn mir(&mut self, pass: &'static str, target: &Subtarget, func: &isa::MachFunc) {
+    fn mir(&mut self, pass: &'static str, target: &Subtarget, func: &mir::MachFunc) {
         if matches!(pass, "isel" | "legalize" | "schedule") {
             let faults =
                 isel::verify::verify(func, target, isel::verify::State::Legal).err().unwrap_or_default();

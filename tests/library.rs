@@ -13,17 +13,9 @@ fn compiler() -> Compiler {
 /// The packages that the program of `tests/embedder` is built from: none of the command line's or the tools'.
 #[test]
 fn embedders_get_the_compiler_and_no_more() {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["tree", "--offline", "-p", "kernc-embedder", "-e", "normal", "--prefix", "none", "-f", "{p}"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .expect("cargo");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let tree = String::from_utf8_lossy(&output.stdout);
-    let names: Vec<&str> = tree.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    for needed in ["kernc", "kernc-frontend", "kernc-isel", "kernc-regalloc", "kernc-emit"] {
-        assert!(names.contains(&needed), "{needed} is missing in\n{tree}");
+    let names = tree(&["kernc-embedder"]);
+    for needed in ["kernc", "kernc-frontend", "kernc-isel", "kernc-mir", "kernc-regalloc", "kernc-emit"] {
+        assert!(names.iter().any(|name| name == needed), "{needed} is missing in {names:?}");
     }
     for unwanted in [
         "clap",
@@ -37,8 +29,33 @@ fn embedders_get_the_compiler_and_no_more() {
         "kernc-check",
         "kernc-codeobj",
     ] {
-        assert!(!names.contains(&unwanted), "{unwanted} in\n{tree}");
+        assert!(names.iter().all(|name| name != unwanted), "{unwanted} in {names:?}");
     }
+}
+
+/// The tools are judges of the compiler, so they share with it only what describes the machine.
+#[test]
+fn tools_do_not_see_the_machine_program() {
+    let tools = ["asm", "link", "codeobj", "dwarf", "debug", "check", "sim", "litmus"];
+    let names = tree(&tools.map(|tool| format!("kernc-{tool}")));
+    assert!(names.iter().any(|name| name == "kernc-isa"), "{names:?}");
+    for unwanted in ["kernc-mir", "kernc-isel", "kernc-regalloc", "kernc-memmodel"] {
+        assert!(names.iter().all(|name| name != unwanted), "{unwanted} in {names:?}");
+    }
+}
+
+/// Returns the names of the given packages and of the packages on which they depend.
+fn tree(packages: &[impl AsRef<str>]) -> Vec<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["tree", "--offline", "-e", "normal", "--prefix", "none", "-f", "{p}"])
+        .args(packages.iter().flat_map(|package| ["-p", package.as_ref()]))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let tree = String::from_utf8_lossy(&output.stdout);
+    tree.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
 
 /// The program in README.md is the one of `tests/embedder`, which is built with the workspace.

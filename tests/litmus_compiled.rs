@@ -10,7 +10,7 @@
 mod inserted;
 
 use inserted::{Inserted, inserted, without};
-use kernc::isa::MachFunc;
+use kernc::mir::MachFunc;
 use kernc::{Compiler, Observer, Options, PassRange, Subtarget};
 use litmus::{
     Case, Kernels, Layout, MAX_STATES, Machine, Scope, Shape, Verdict, cases, coarse_cases, ir,

@@ -2,10 +2,10 @@
 //! are left make the same bytes of it.
 
 use crate::common::KERNELS;
-use isa::MachFunc;
 use kernc::{
     Compiler, Form, Observer, OptLevel, Options, PassRange, Program, Subtarget, Target, TextOptions,
 };
+use mir::MachFunc;
 use rayon::prelude::*;
 
 const ALL: TextOptions = TextOptions { locations: true, declarations: true };

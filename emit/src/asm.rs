@@ -6,7 +6,8 @@
 
 use crate::lines::Lines;
 use crate::{ById, EmitError, Function, Kernel, Program, Variable, by_id, descriptor, kernel_code, notes};
-use isa::{CodeEnd, Distance, MachFunc, Operand, Referent, RelocRef, Subtarget, op};
+use isa::{CodeEnd, Operand, Subtarget, op};
+use mir::{Distance, MachFunc, Referent, RelocRef};
 use std::fmt::Write;
 
 /// The source text that `MachInst::loc` points into.

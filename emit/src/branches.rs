@@ -6,7 +6,8 @@
 //! one of them changes nothing.
 
 use crate::{distances, islands};
-use isa::{MachFunc, MachInst, Subtarget};
+use isa::{MachInst, Subtarget};
+use mir::MachFunc;
 
 /// Corrects the branches of a function whose code is otherwise final. For `guard` see [`islands::run`].
 pub fn run(func: &mut MachFunc, target: &Subtarget, guard: impl Fn(&mut MachFunc) -> Option<MachInst>) {

@@ -2,7 +2,8 @@
 
 use crate::EmitError;
 use isa::table::Flags;
-use isa::{MBlock, MachFunc, MachInst, Operand, Subtarget, SyncOrder, op};
+use isa::{MBlock, MachInst, Operand, Subtarget, op};
+use mir::{MachFunc, SyncOrder};
 
 /// Encoded code of one function.
 #[derive(Clone, Debug, Default)]

@@ -2,7 +2,8 @@
 //! [`objwriter::descriptor`].
 
 use crate::{EmitError, Kernel, Program};
-use isa::{CodeObjectVersion, Feature, MachFunc, Subtarget};
+use isa::{CodeObjectVersion, Feature, Subtarget};
+use mir::MachFunc;
 use objwriter::descriptor::{self as fields, Field, Registers};
 pub use objwriter::descriptor::{ENTRY_OFFSET, SIZE};
 use std::fmt::Write;

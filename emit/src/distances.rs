@@ -19,7 +19,8 @@
 
 use crate::islands::target_of;
 use cranelift_entity::{EntityRef, SecondaryMap};
-use isa::{Feature, MBlock, MachFunc, MachInst, Note, Operand, Subtarget, op};
+use isa::{Feature, MBlock, MachInst, Operand, Subtarget, op};
+use mir::{MachFunc, Note};
 use std::ops::Range;
 
 /// Harmful distance, in dwords from the end of the branch.

@@ -9,7 +9,8 @@ use crate::{
     ById, Context, DebugSections, EmitError, Program, by_id, code, descriptor, kernel_code, notes, unwind,
 };
 use bumpalo::Bump;
-use isa::{CodeEnd, Distance, MachFunc, Referent, RelocRef, Subtarget};
+use isa::{CodeEnd, Subtarget};
+use mir::{Distance, MachFunc, Referent, RelocRef};
 use objwriter::dwarf::{self, Contents, LineTable, LineTableHeader, SourceFile, Unit};
 use objwriter::elf::{
     Identity, Object, Place, Relocation, SHF_ALLOC, SHF_EXCLUDE, SHF_EXECINSTR, SHF_MERGE, SHF_STRINGS,

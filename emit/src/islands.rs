@@ -29,9 +29,8 @@
 
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use isa::table::Flags;
-use isa::{
-    ArgRange, Edge, Edges, MBlock, MachBlock, MachFunc, MachInst, Note, NoteId, Operand, Subtarget, op,
-};
+use isa::{MBlock, MachInst, NoteId, Operand, Subtarget, op};
+use mir::{ArgRange, Edge, Edges, MachBlock, MachFunc, Note};
 use std::collections::VecDeque;
 
 /// Number of dwords that a branch is guaranteed to reach in either direction.

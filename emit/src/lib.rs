@@ -34,7 +34,8 @@ pub use objwriter::dwarf::Dialect;
 pub use unwind::Entered;
 
 use bumpalo::Bump;
-use isa::{CodeEnd, CodeObjectVersion, MBlock, MachFunc, Os, Subtarget};
+use isa::{CodeEnd, CodeObjectVersion, MBlock, Os, Subtarget};
+use mir::MachFunc;
 use smallvec::{SmallVec, smallvec};
 use std::fmt;
 
@@ -150,7 +151,7 @@ impl Default for InitialState {
 /// Function that kernels and other functions call.
 #[derive(Clone, Copy, Debug)]
 pub struct Function<'a> {
-    /// Id that [`isa::Referent::Func`] uses.
+    /// Id that [`mir::Referent::Func`] uses.
     pub id: u32,
     /// Final code with physical registers only.
     pub func: &'a MachFunc,
@@ -162,7 +163,7 @@ pub struct Function<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct External<'a> {
     /// Referent that code uses for it.
-    pub to: isa::Referent,
+    pub to: mir::Referent,
     /// Name of the symbol.
     pub name: &'a str,
 }
@@ -170,7 +171,7 @@ pub struct External<'a> {
 /// Variable in device memory.
 #[derive(Clone, Debug)]
 pub struct Variable<'a> {
-    /// Id that [`isa::Referent::Global`] uses.
+    /// Id that [`mir::Referent::Global`] uses.
     pub id: u32,
     /// Name of the symbol.
     pub name: &'a str,
@@ -316,7 +317,7 @@ pub enum EmitError {
     /// Feature of the subtarget that the compiler cannot write.
     Unsupported(String),
     /// Reference to a variable or function that is not in the program.
-    Unknown(isa::Referent),
+    Unknown(mir::Referent),
     /// The callee is out of range for the chosen form of call.
     CallRange {
         /// Name of the caller.

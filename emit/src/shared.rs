@@ -5,13 +5,13 @@
 //! variables whose size the dispatch determines come last.
 
 use crate::{ById, Kernel, Program, by_id};
-use isa::{Distance, MachFunc, Referent};
+use mir::{Distance, MachFunc, Referent};
 use std::collections::BTreeSet;
 
 /// Variable in LDS that a linker places.
 #[derive(Clone, Debug)]
 pub struct Shared<'a> {
-    /// Id that [`isa::Referent::Global`] uses.
+    /// Id that [`mir::Referent::Global`] uses.
     pub id: u32,
     /// Name of the symbol.
     pub name: &'a str,

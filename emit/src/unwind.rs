@@ -23,9 +23,8 @@
 //! value.
 
 use isa::table::Role;
-use isa::{
-    FuncRole, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, RegSet, Subtarget, Target, op,
-};
+use isa::{MBlock, MachInst, Operand, Reg, RegRange, RegSet, Subtarget, Target, op};
+use mir::{FuncRole, MachFunc, Note};
 use objwriter::elf;
 use objwriter::frames::{Dword, FrameTable, Kind, Rule};
 use smallvec::SmallVec;

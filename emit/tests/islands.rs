@@ -2,7 +2,8 @@
 
 use emit::{branches, code, islands};
 use isa::table::Flags;
-use isa::{Edge, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, Subtarget, op};
+use isa::{MBlock, MachInst, Operand, Reg, Subtarget, op};
+use mir::{Edge, MachBlock, MachFunc};
 
 /// Dwords to either side that a branch reaches.
 const REACH: u32 = 0x7fff;
@@ -113,7 +114,7 @@ fn check(shape: &[(usize, End)]) -> usize {
     assert_eq!(plain(&old), plain(&new));
     // What a caller puts in front of new branches makes no table of what is none.
     let guard = |func: &mut MachFunc| {
-        let note = func.note(isa::Note::Text("guard"));
+        let note = func.note(mir::Note::Text("guard"));
         Some(MachInst { note, ..MachInst::new(op::S_NOP, &[Operand::Imm(0)]) })
     };
     let mut guarded = old.clone();
@@ -197,7 +198,7 @@ fn branches_to_one_place_share_islands() {
 fn an_address_is_not_cut() {
     // The whole block is one address computed from the program counter, so to say: no place for a station but its ends.
     let mut func = func(&[(1, End::Maybe(3)), (16_000, End::Falls), (16_000, End::Falls), (1, End::Stops)]);
-    func.relocs.push(isa::RelocRef { to: isa::Referent::Global(0), part: isa::Distance::Low, addend: 0 });
+    func.relocs.push(mir::RelocRef { to: mir::Referent::Global(0), part: mir::Distance::Low, addend: 0 });
     let pair = Operand::regs(Reg::sgpr(8), 2);
     let low = Operand::reg(Reg::sgpr(8));
     let add = MachInst::new(op::S_ADD_U32, &[low, low, Operand::Reloc(0)]);

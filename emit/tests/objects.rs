@@ -1,10 +1,8 @@
 //! The object and the listing of a hand-made program, judged by LLVM's tools where they are installed.
 
 use emit::{Arg, InitialState, Kernel, Language, Program, ValueKind, Variable};
-use isa::{
-    Abi, CodeObjectVersion, Distance, Edge, MachBlock, MachFunc, MachInst, Operand, Referent, Reg, RelocRef,
-    Subtarget, op,
-};
+use isa::{Abi, CodeObjectVersion, MachInst, Operand, Reg, Subtarget, op};
+use mir::{Distance, Edge, MachBlock, MachFunc, Referent, RelocRef};
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::process::Command;
 

@@ -3,9 +3,32 @@
 //! User SGPRs come first, in a fixed order, followed by the system SGPRs (seed 000, lines 2567 and 2902). A
 //! value is in registers only if the kernel descriptor requests it; the values after a missing one move down.
 
-use crate::func::{Abi, MachFunc};
 use crate::reg::Reg;
 use smallvec::SmallVec;
+
+/// Values that the kernel descriptor requests, so that the hardware puts them into registers before a
+/// kernel's first instruction (seed 000, lines 2567 and 2902).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Abi {
+    /// User SGPRs: private segment buffer (4 dwords).
+    pub private_segment_buffer: bool,
+    /// Dispatch packet pointer (2).
+    pub dispatch_ptr: bool,
+    /// Queue pointer (2).
+    pub queue_ptr: bool,
+    /// Kernarg segment pointer (2).
+    pub kernarg_ptr: bool,
+    /// Dispatch id (2).
+    pub dispatch_id: bool,
+    /// Flat scratch init (2).
+    pub flat_scratch_init: bool,
+    /// System SGPRs: work-group id x, y, z (1 each).
+    pub workgroup_id: [bool; 3],
+    /// Scratch wave offset (1).
+    pub private_segment_wave_offset: bool,
+    /// How many work-item ids are in VGPRs: 0 for x, 1 for x and y, 2 for x, y and z.
+    pub workitem_ids: u8,
+}
 
 /// A value that the hardware or the packet processor puts into registers before a kernel starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -98,26 +121,9 @@ impl Abi {
     }
 }
 
-impl MachFunc {
-    /// Replaces the kernel's entry state. The hardware registers in `inputs` are updated to where the new
-    /// state has the same value; an input whose value the new state does not contain is removed.
-    pub fn set_abi(&mut self, abi: Abi) {
-        let (old, new) = (self.abi.layout(), abi.layout());
-        self.inputs.retain_mut(|(_, reg)| {
-            let from = old.iter().find(|slot| (slot.reg..slot.reg.offset(u16::from(slot.len))).contains(reg));
-            let Some(from) = from else { return true };
-            let Some(to) = new.iter().find(|slot| slot.input == from.input) else { return false };
-            *reg = Reg(reg.0 - from.reg.0 + to.reg.0);
-            true
-        });
-        self.abi = abi;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reg::RegClass;
 
     #[test]
     fn order_is_the_hardware_s() {
@@ -143,23 +149,5 @@ mod tests {
             ]
         );
         assert_eq!(abi.user_sgpr_count(), 6);
-    }
-
-    #[test]
-    fn inputs_follow_a_change() {
-        let before = Abi { kernarg_ptr: true, workgroup_id: [true, false, false], ..Abi::default() };
-        let mut func = MachFunc { abi: before, ..MachFunc::default() };
-        for (class, reg) in
-            [(RegClass::Sgpr, Reg(1)), (RegClass::Sgpr, Reg(2)), (RegClass::Vgpr, Reg::vgpr(0))]
-        {
-            let vreg = func.new_vreg(class);
-            func.inputs.push((vreg, reg));
-        }
-        func.set_abi(Abi { private_segment_buffer: true, private_segment_wave_offset: true, ..before });
-        let regs: Vec<u16> = func.inputs.iter().map(|(_, reg)| reg.0).collect();
-        assert_eq!(regs, [5, 6, 256]);
-        func.set_abi(Abi { workgroup_id: [false; 3], ..func.abi });
-        let regs: Vec<u16> = func.inputs.iter().map(|(_, reg)| reg.0).collect();
-        assert_eq!(regs, [5, 256]);
     }
 }

@@ -93,7 +93,7 @@ pub fn encode(target: &Target, inst: &MachInst, out: &mut Vec<u32>) -> Result<()
 }
 
 /// Returns why an instruction cannot be encoded, if it cannot.
-pub(crate) fn problem(target: &Target, inst: &MachInst) -> Option<Problem> {
+pub fn problem(target: &Target, inst: &MachInst) -> Option<Problem> {
     match graphics::handles(inst.op.family()) {
         true => graphics::assemble(target, inst).err(),
         false => assemble(target, inst).err(),

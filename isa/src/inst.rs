@@ -1,6 +1,5 @@
 //! A machine instruction, with virtual or hardware registers.
 
-use crate::func::{MemId, NoteId};
 use crate::operand::Operand;
 use crate::table::Opcode;
 
@@ -21,6 +20,32 @@ pub enum Form {
     /// Data-parallel primitives (`_dpp`).
     Dpp,
 }
+
+macro_rules! optional_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// No value.
+            pub const NONE: $name = $name(u32::MAX);
+
+            /// Returns the index; `None` for `NONE`.
+            pub fn index(self) -> Option<usize> {
+                (self != Self::NONE).then_some(self.0 as usize)
+            }
+        }
+    };
+}
+optional_id!(
+    /// Index into `mir::MachFunc::notes`.
+    NoteId
+);
+optional_id!(
+    /// Index into `mir::MachFunc::mems`.
+    MemId
+);
 
 bitflags::bitflags! {
     /// Modifier bits.

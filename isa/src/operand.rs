@@ -1,7 +1,12 @@
 //! Operands of machine instructions.
 
-use crate::func::MBlock;
 use crate::reg::Reg;
+use cranelift_entity::entity_impl;
+
+/// A block of a machine function, given by its index. The blocks are laid out in the order of their indices.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MBlock(u32);
+entity_impl!(MBlock, "bb");
 
 /// Consecutive hardware registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,11 +18,11 @@ pub struct RegRange {
 }
 
 /// A group of virtual registers for which the allocator must find consecutive hardware registers: a slice of
-/// `MachFunc::tuples`. The struct is packed so that an operand fits in eight bytes.
+/// `mir::MachFunc::tuples`. The struct is packed so that an operand fits in eight bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(Rust, packed)]
 pub struct Tuple {
-    /// Index of the first register in `MachFunc::tuples`.
+    /// Index of the first register in `mir::MachFunc::tuples`.
     pub start: u32,
     /// Number of dwords.
     pub len: u8,
@@ -71,7 +76,7 @@ pub enum Operand {
     Imm(i32),
     /// A branch target.
     Block(MBlock),
-    /// A reference to a global variable or function: an index into `MachFunc::relocs`, which gives the
+    /// A reference to a global variable or function: an index into `mir::MachFunc::relocs`, which gives the
     /// target, the addend, and which part of the distance or address this operand holds.
     Reloc(u32),
 }

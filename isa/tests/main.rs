@@ -12,5 +12,4 @@ mod mnemonics;
 mod processors;
 mod random_words;
 mod shrink;
-mod text;
 mod vectors;

@@ -7,7 +7,8 @@ use crate::roles::Role;
 use crate::shape::LINKED;
 use ir::{BinOp, CastOp, FuncId, Global, Op, Space, Type, Value};
 use isa::table::Family;
-use isa::{Distance, Feature, MachInst, ModFlags, Offsets, Operand, Referent, RelocRef};
+use isa::{Feature, MachInst, ModFlags, Offsets, Operand};
+use mir::{Distance, Referent, RelocRef};
 
 /// Address operands of an instruction that accesses device memory.
 #[derive(Clone, Copy, Debug)]

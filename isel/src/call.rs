@@ -18,11 +18,8 @@ use crate::roles::Role;
 use crate::tail::{Tail, tail};
 use callconv::{Convention, Implicit, Place, SCRATCH_BUFFER, column, preserved};
 use ir::{Function, Inst, Value};
-use isa::func::SPACE_PRIVATE;
-use isa::{
-    AbiInput, CallSite, Callee as Target, FuncRole, MachInst, MemRef, ModFlags, Operand, Reg, RegClass,
-    RegRange, RegSet, Subtarget, TAIL_TARGET, VReg, op,
-};
+use isa::{AbiInput, MachInst, ModFlags, Operand, Reg, RegClass, RegRange, RegSet, Subtarget, VReg, op};
+use mir::{CallSite, Callee as Target, FuncRole, MemRef, SPACE_PRIVATE, TAIL_TARGET};
 use smallvec::{SmallVec, smallvec};
 
 /// What a caller knows about a function.

@@ -5,7 +5,8 @@ use crate::lower::Lower;
 use crate::mask::{ALL_LANES, LaneMask, MaskOp, NO_LANES};
 use crate::plan::{Entry, Exit, GATE, NOWHERE, Node, Parking, Pos};
 use ir::{Op, Type, UnOp, Value};
-use isa::{ArgRange, Edge, MBlock, MachBlock, MachInst, Opcode, Operand, VReg, op};
+use isa::{MBlock, MachInst, Opcode, Operand, VReg, op};
+use mir::{ArgRange, Edge, MachBlock};
 
 /// A condition that is held in SCC.
 pub(crate) struct Scc {

@@ -2,7 +2,8 @@
 //! dominators.
 
 use ir::analysis::dominance::Tree;
-use isa::{Edges, MBlock, MachBlock, MachFunc, RegClass};
+use isa::{MBlock, RegClass};
+use mir::{Edges, MachBlock, MachFunc};
 
 /// The graph on which the registers of one class are live.
 pub(crate) struct Graph {

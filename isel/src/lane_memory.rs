@@ -9,8 +9,8 @@ use crate::class::reqd;
 use crate::lower::Lower;
 use crate::roles::Role;
 use ir::Function;
-use isa::func::SPACE_SHARED;
-use isa::{MemId, MemRef, ModFlags, Operand};
+use isa::{MemId, ModFlags, Operand};
+use mir::{MemRef, SPACE_SHARED};
 
 /// Bits of a dword's byte address that select the lane within a wave.
 const LANE_BYTES: u32 = 63 * 4;

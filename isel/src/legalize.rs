@@ -2,7 +2,7 @@
 //!
 //! Selection proposes operands that are legal on the processors for which it is tuned, with copies that users
 //! share (`operands.rs`). This pass makes them legal on all processors. It checks each instruction with
-//! [`isa::legal::problem`], and fixes the problem with moves and additions before the instruction. A problem
+//! [`mir::legal::problem`], and fixes the problem with moves and additions before the instruction. A problem
 //! that cannot be fixed is an error. Legal code is not changed.
 //!
 //! # Requires
@@ -12,9 +12,10 @@
 
 use crate::lower::{Context, Options, Unsupported};
 use crate::roles::{Expansion, Resolution, Role, Roles};
-use isa::legal::{Illegal, problem};
 use isa::table::{self, Family, Kind, Num, OpSpec};
-use isa::{MBlock, MachFunc, MachInst, ModFlags, Operand, RegClass, Subtarget, op};
+use isa::{MBlock, MachInst, ModFlags, Operand, RegClass, Subtarget, op};
+use mir::MachFunc;
+use mir::legal::{Illegal, problem};
 
 /// Largest number of repairs of one instruction. It exceeds the number of operands, and ends repairs that
 /// repeat without success.

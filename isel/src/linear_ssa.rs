@@ -8,7 +8,8 @@
 //! form over the linear graph, and control flow never depends on the accidental contents of a register.
 
 use crate::graph::Graph;
-use isa::{ArgRange, Edge, MBlock, MachBlock, MachFunc, MachInst, Operand, RegClass, Role, Tuple, VReg, op};
+use isa::{MBlock, MachInst, Operand, RegClass, Role, Tuple, VReg, op};
+use mir::{ArgRange, Edge, MachBlock, MachFunc};
 
 /// Repairs a function.
 pub(crate) fn run(func: &mut MachFunc) {

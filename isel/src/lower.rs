@@ -34,8 +34,9 @@ use callconv::Convention;
 use cranelift_entity::SecondaryMap;
 use ir::analysis::{Analyses, UniformCalls};
 use ir::{Block, FuncId, Function, Global, Inst, Module, Op, Type, Value, WaveOp};
-use isa::track::MachTrack;
-use isa::{AbiInput, FuncRole, MBlock, MachFunc, MachInst, Opcode, Operand, Reg, RegClass, Subtarget, VReg};
+use isa::{AbiInput, MBlock, MachInst, Opcode, Operand, Reg, RegClass, Subtarget, VReg};
+use mir::track::MachTrack;
+use mir::{FuncRole, MachFunc};
 use std::sync::Arc;
 
 /// Options of selection.

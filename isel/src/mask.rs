@@ -5,7 +5,8 @@
 
 use crate::lower::Lower;
 use crate::roles::Role;
-use isa::{MachFunc, MachInst, Opcode, Operand, Reg, RegClass, Subtarget, Tuple, VReg, op};
+use isa::{MachInst, Opcode, Operand, Reg, RegClass, Subtarget, Tuple, VReg, op};
+use mir::MachFunc;
 
 /// An operation on lane masks. Operands: destination, then sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use crate::class::Home;
 use crate::lower::Lower;
 use crate::roles::Role;
 use ir::{Inst, Mem, MemFlags, MemTy, Order, Scope, Space, Spaces, Value};
-use isa::func::{SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED, SpaceSet};
 use isa::table::{self, Kind, OpSpec};
-use isa::{MachInst, MemId, MemRef, ModFlags, Operand, SyncOrder, SyncScope, op};
+use isa::{MachInst, MemId, ModFlags, Operand, op};
+use mir::{MemRef, SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED, SpaceSet, SyncOrder, SyncScope};
 use smallvec::SmallVec;
 
 /// Roles by address space: device memory, generic pointers, private memory.

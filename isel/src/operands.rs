@@ -1,6 +1,6 @@
 //! Makes operands legal while instructions are emitted, by copies that several users can share.
 //!
-//! `isa::legal` defines which operands are legal. This module chooses among the possible fixes so that code
+//! `mir::legal` defines which operands are legal. This module chooses among the possible fixes so that code
 //! stays small. `legalize` later fixes any remaining illegal operands.
 
 use crate::lower::Lower;

@@ -26,7 +26,8 @@ use cranelift_entity::SecondaryMap;
 use isa::legal::constant_bus_limit;
 use isa::table::Role;
 use isa::table::op;
-use isa::{MBlock, MachFunc, MachInst, Mods, Opcode, Operand, RegClass, Subtarget, Tuple, VReg};
+use isa::{MBlock, MachInst, Mods, Opcode, Operand, RegClass, Subtarget, Tuple, VReg};
+use mir::MachFunc;
 use smallvec::SmallVec;
 
 /// Largest number of preceding operations that are kept as candidates for a pair.

@@ -7,7 +7,7 @@ use crate::roles::Role;
 use ir::constraints::PAIR;
 use ir::{Inst, Op, Order, Space, Value};
 use isa::Operand;
-use isa::func::SPACE_SHARED;
+use mir::SPACE_SHARED;
 use smallvec::SmallVec;
 
 /// Loads that are at least this many instructions apart are not combined, because their results would occupy

@@ -6,7 +6,7 @@
 use crate::mask::{LaneMask, Masks};
 use crate::plan::{Entry, GATE, NOWHERE, Parking, Plan, Pos};
 use ir::analysis::Analyses;
-use isa::MachFunc;
+use mir::MachFunc;
 
 /// A mask that a block receives as a parameter from its linear predecessors.
 #[derive(Clone, Copy, Debug)]

@@ -38,7 +38,7 @@ use crate::pending::Pending;
 use crate::tables::Rows;
 use ir::analysis::Analyses;
 use ir::{Block, Function, Op};
-use isa::MachFunc;
+use mir::MachFunc;
 
 /// Position of a block in the layout.
 pub(crate) type Pos = u32;

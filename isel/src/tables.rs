@@ -7,7 +7,7 @@
 //! this form in both graphs of the machine function: an entry leads to its target or to the next entry. These
 //! edges include all paths that the program counter can take and a few more, so all later passes treat
 //! registers, waits and lanes correctly without knowing about tables. Only the comparisons are not emitted.
-//! [`isa::MachBlock::next_entry`] distinguishes such a row from other code.
+//! [`mir::MachBlock::next_entry`] distinguishes such a row from other code.
 //!
 //! # When
 //! Lanes must stay together in the whole row, and no lanes may be parked at a target where they would block

@@ -14,7 +14,7 @@ use crate::lower::{Lower, Options};
 use callconv::{Implicit, Place, column};
 use ir::analysis::Analyses;
 use ir::{Block, Function, Inst, Op};
-use isa::Callee as Target;
+use mir::Callee as Target;
 
 /// A call that can become a jump.
 pub(crate) struct Tail<'a> {

@@ -2,7 +2,7 @@
 //! variables' values are.
 //!
 //! Selection allots registers only where an instruction uses a value. A debugger does not count as a user:
-//! this module describes to the debugger ([`isa::track`]) the registers that selection has allotted anyway,
+//! this module describes to the debugger ([`mir::track`]) the registers that selection has allotted anyway,
 //! so the generated code is the same with and without debug information.
 
 use crate::lower::{Lower, NONE};
@@ -10,8 +10,9 @@ use cranelift_entity::SecondaryMap;
 use ir::analysis::Loop;
 use ir::track::{Leaf, Track, What as Said, is_recomputable};
 use ir::{BinOp, Block, CastOp, Function, IntCc, Op, SrcLoc, Type, UnOp, Value, ValueDef};
-use isa::track::{Held, MachTrack, Part, Record, Spot, Term, TermOp, Watched, What};
-use isa::{Operand, SpareLists, op};
+use isa::{Operand, op};
+use mir::SpareLists;
+use mir::track::{Held, MachTrack, Part, Record, Spot, Term, TermOp, Watched, What};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 

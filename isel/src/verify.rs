@@ -8,7 +8,7 @@
 //! * A lane mask that sets `exec` at the beginning of a block has a value on every path of the program
 //!   counter, not only on paths with active lanes. Otherwise lanes would be lost, or inactive lanes would be
 //!   activated.
-//! * From `legalize` on, operands are legal for the instruction's row and the processor (`isa::legal`).
+//! * From `legalize` on, operands are legal for the instruction's row and the processor (`mir::legal`).
 //! * Arguments of edges are written before the terminators, and SGPR arguments before the first branch,
 //!   because the moves to the parameters are placed there.
 //! * An access with a failure order (`fail:`) also has an order.
@@ -21,13 +21,11 @@
 //!   the group.
 
 use crate::graph::Graph;
-use isa::legal::Illegal;
 use isa::table::{Flags, Role};
-use isa::text::Part;
-use isa::{
-    CALL_PINS, CallSite, Callee, FuncRole, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass,
-    Subtarget, SyncOrder, VReg, op,
-};
+use isa::{MBlock, MachInst, Operand, Reg, RegClass, Subtarget, VReg, op};
+use mir::legal::Illegal;
+use mir::text::Part;
+use mir::{CALL_PINS, CallSite, Callee, FuncRole, MachBlock, MachFunc, SyncOrder};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -447,7 +445,7 @@ impl Check<'_> {
 
     fn inst(&mut self, block: MBlock, n: usize, inst: &MachInst) {
         let is_virtual = |operand: &Operand| matches!(operand, Operand::Virt(_));
-        let problem = isa::legal::problem(self.target, inst, self.func).filter(|&problem| match self.state {
+        let problem = mir::legal::problem(self.target, inst, self.func).filter(|&problem| match self.state {
             State::Legal => true,
             _ => matches!(problem, Illegal::Count | Illegal::Unavailable),
         });

@@ -1,12 +1,10 @@
 //! Operands that no encoding takes, made legal: one instruction at a time, on every processor.
 
-use isa::legal::problem;
-use isa::{
-    MBlock, MachBlock, MachFunc, MachInst, ModFlags, Opcode, Operand, PROCESSORS, Reg, RegClass, Subtarget,
-    op,
-};
+use isa::{MBlock, MachInst, ModFlags, Opcode, Operand, PROCESSORS, Reg, RegClass, Subtarget, op};
 use isel::roles::{Role, Roles};
 use isel::{Context, Options, legalize};
+use mir::legal::problem;
+use mir::{MachBlock, MachFunc};
 
 /// A function with registers to choose operands from: two SGPRs and two VGPRs of each width.
 struct Sample {

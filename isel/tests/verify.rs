@@ -1,7 +1,8 @@
 //! What the verifier of selected code refuses.
 
-use isa::{Edge, Edges, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass, Subtarget, VReg, op};
+use isa::{MBlock, MachInst, Operand, Reg, RegClass, Subtarget, VReg, op};
 use isel::verify::State;
+use mir::{Edge, Edges, MachBlock, MachFunc};
 
 /// A diamond: bb0 branches to bb1 and bb2, both go on to bb3, which ends. One SGPR is an input.
 fn diamond() -> (MachFunc, VReg) {

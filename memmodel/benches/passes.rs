@@ -5,8 +5,9 @@ mod common;
 
 use common::build::*;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use isa::{MachFunc, MachInst, op};
+use isa::{MachInst, op};
 use memmodel::{Context, Options};
+use mir::MachFunc;
 
 /// A loop over tiles as a matrix product has it, so many times one after the other.
 fn tiles(count: u32) -> MachFunc {

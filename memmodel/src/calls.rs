@@ -7,7 +7,8 @@
 
 use crate::counters::{Counter, Wait};
 use callconv::{Convention, Waits, column};
-use isa::{FuncRole, MachInst, Operand, Reg, RegRange, Subtarget, TAIL_TARGET, op};
+use isa::{MachInst, Operand, Reg, RegRange, Subtarget, op};
+use mir::{FuncRole, TAIL_TARGET};
 
 /// Registers of the return address.
 pub(crate) const RETURN: RegRange = RegRange { first: Reg(callconv::RETURN_ADDRESS), len: 2 };

@@ -2,7 +2,8 @@
 
 use crate::rules;
 use isa::table::Flags;
-use isa::{ArgRange, Edge, MBlock, MachBlock, MachFunc, MachInst, Operand, op};
+use isa::{MBlock, MachInst, Operand, op};
+use mir::{ArgRange, Edge, MachBlock, MachFunc};
 
 /// A decoded instruction.
 #[derive(Clone, Copy, Debug)]

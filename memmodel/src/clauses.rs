@@ -16,7 +16,8 @@
 use crate::effects::{self, RegSet};
 use crate::{Context, Model, Stats, edit};
 use isa::table::{Family, Flags, available};
-use isa::{MBlock, MachFunc, MachInst, Note, Operand, Subtarget, op};
+use isa::{MBlock, MachInst, Operand, Subtarget, op};
+use mir::{MachFunc, Note};
 
 /// Largest number of instructions in a clause.
 const LONGEST: usize = 63;

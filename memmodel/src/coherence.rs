@@ -22,7 +22,8 @@
 use crate::sequences::{self, Kind, Steps, When};
 use crate::{Context, Model, Options, Stats, counters, counters::Counter, edit};
 use isa::table::{Family, Flags};
-use isa::{MachFunc, MachInst, MemRef, Note, Opcode, Operand, SyncOrder, op};
+use isa::{MachInst, Opcode, Operand, op};
+use mir::{MachFunc, MemRef, Note, SyncOrder};
 
 /// Runs the pass.
 pub fn run(func: &mut MachFunc, model: &Model, _opts: &Options, ctx: &mut Context) -> Stats {

@@ -23,7 +23,8 @@ use crate::Missing;
 use isa::table::{Family, Flags, Kind, OpSpec};
 use isa::target::Generation;
 pub use isa::{Counter, Counts as Wait};
-use isa::{MachFunc, MachInst, ModFlags, Opcode, Operand, RegRange, Role, Target, func::SPACE_PRIVATE};
+use isa::{MachInst, ModFlags, Opcode, Operand, RegRange, Role, Target};
+use mir::{MachFunc, SPACE_PRIVATE};
 
 /// What is known about an operation when its counter has been decremented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

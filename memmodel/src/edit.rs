@@ -1,6 +1,7 @@
 //! Rewriting of a block's instructions that keeps the boundaries between the block's parts.
 
-use isa::{MBlock, MachFunc, MachInst};
+use isa::{MBlock, MachInst};
+use mir::MachFunc;
 
 /// Number of instructions above which lists are swapped rather than copied.
 const SHORT: usize = 64;

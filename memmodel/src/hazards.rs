@@ -19,7 +19,8 @@ use crate::effects::RegSet;
 use crate::rules::{self, MAX_STATES, Mend, Producer, Rule};
 use crate::{Context, Model, Options, Stats, edit};
 use isa::table::{Family, Flags};
-use isa::{Counter, Form, FuncRole, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, op};
+use isa::{Counter, Form, MBlock, MachInst, Operand, Reg, RegRange, op};
+use mir::{FuncRole, MachFunc, Note};
 
 /// A register for which a hazard is still possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

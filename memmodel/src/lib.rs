@@ -17,7 +17,7 @@
 //! of [`sequences::ROWS`], and [`rules::RULES`]. [`Model::of`] collects the columns of a subtarget, and
 //! reports the table that lacks its column.
 //!
-//! Every inserted instruction has an [`isa::Note`] that states its purpose.
+//! Every inserted instruction has an [`mir::Note`] that states its purpose.
 //!
 //! # Not here
 //! This crate does not schedule instructions, choose orders and scopes (the language and instruction
@@ -37,7 +37,7 @@ pub mod rules;
 pub mod sequences;
 pub mod waits;
 
-use isa::MachFunc;
+use mir::MachFunc;
 pub use model::{Missing, Model};
 
 /// Options of the passes.

@@ -16,7 +16,8 @@ mod in_flight;
 mod transfers;
 
 use crate::Model;
-use isa::{MBlock, MachFunc, MachInst, Reg};
+use isa::{MBlock, MachInst, Reg};
+use mir::MachFunc;
 use std::fmt;
 
 pub use coherence::{barriers, coherence};

@@ -31,9 +31,9 @@
 //! caches and counters. `docs/memory-model.md` prints [`ROWS`] and lists the deviations from the guide.
 
 use crate::Missing;
-use isa::func::{SPACE_GLOBAL, SPACE_SHARED};
 use isa::target::Generation;
-use isa::{Feature, MemRef, ModFlags, Opcode, SyncOrder, SyncScope, Target, op};
+use isa::{Feature, ModFlags, Opcode, Target, op};
+use mir::{MemRef, SPACE_GLOBAL, SPACE_SHARED, SyncOrder, SyncScope};
 
 /// Kind of memory operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

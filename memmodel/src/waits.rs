@@ -28,7 +28,8 @@ use crate::counters::{self, CLASSES, Counter, Wait};
 use crate::{Context, Model, Options, Stats, edit};
 use callconv::Convention;
 use isa::table::Flags;
-use isa::{FuncRole, MBlock, MachFunc, MachInst, Note, Opcode, Operand, Reg, op};
+use isa::{MBlock, MachInst, Opcode, Operand, Reg, op};
+use mir::{FuncRole, MachFunc, Note};
 use state::State;
 
 /// Reusable memory of the pass.

@@ -1,10 +1,10 @@
 //! What orders and scopes become in code, with the waits that data flow leaves of them.
 
 use crate::common::build::*;
-use isa::func::{SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED};
-use isa::{MachFunc, MachInst, MemRef, ModFlags, Note, Operand, Subtarget, SyncOrder, SyncScope, op};
+use isa::{MachInst, ModFlags, Operand, Subtarget, op};
 use memmodel::sequences::{Kind, Steps, lookup};
 use memmodel::{Context, Model, Options, proof};
+use mir::{MachFunc, MemRef, Note, SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED, SyncOrder, SyncScope};
 
 fn run_with(func: &mut MachFunc, opts: Options) -> memmodel::Stats {
     memmodel::run(func, &model(), &opts, &mut Context::default())
@@ -91,7 +91,7 @@ fn release_store_at_agent_scope() {
 fn release_within_one_address_space() {
     let flag = inst(op::GLOBAL_STORE_SHORT, &[vs(100, 2), v(6), Operand::None]);
     let mut func = straight(&[lds_write(4), store(5), flag, end()]);
-    let one = isa::MemRef { one_as: true, ..mem(SyncOrder::Release, SyncScope::Agent, SPACE_GLOBAL) };
+    let one = mir::MemRef { one_as: true, ..mem(SyncOrder::Release, SyncScope::Agent, SPACE_GLOBAL) };
     with_mem(&mut func, one, is(op::GLOBAL_STORE_SHORT));
     let func = run(
         func,
@@ -139,7 +139,7 @@ fn compare_and_swap_does_both_orders() {
     let swap = inst(op::GLOBAL_ATOMIC_CMPSWAP, &[Operand::None, vs(100, 2), vs(4, 2), Operand::None]);
     let mut func = straight(&[store(3), swap, load(1), end()]);
     let orders =
-        isa::MemRef { fail: SyncOrder::Acquire, ..mem(SyncOrder::Release, SyncScope::Agent, SPACE_GLOBAL) };
+        mir::MemRef { fail: SyncOrder::Acquire, ..mem(SyncOrder::Release, SyncScope::Agent, SPACE_GLOBAL) };
     with_mem(&mut func, orders, is(op::GLOBAL_ATOMIC_CMPSWAP));
     run_with(&mut func, Options::default());
     let text = text(&func);
@@ -284,7 +284,7 @@ fn hints_are_cache_bits() {
     let mut func = straight(&[load(0), store(5), lds_read(1), s_load(0), end()]);
     with_mem(
         &mut func,
-        isa::MemRef { nontemporal: true, spaces: SPACE_GLOBAL, ..Default::default() },
+        mir::MemRef { nontemporal: true, spaces: SPACE_GLOBAL, ..Default::default() },
         |_| true,
     );
     run_with(&mut func, Options::default());
@@ -297,7 +297,7 @@ fn hints_are_cache_bits() {
         s_endpgm",
     );
     let mut func = straight(&[load(0), store(5), end()]);
-    with_mem(&mut func, isa::MemRef { volatile: true, spaces: SPACE_GLOBAL, ..Default::default() }, |_| true);
+    with_mem(&mut func, mir::MemRef { volatile: true, spaces: SPACE_GLOBAL, ..Default::default() }, |_| true);
     run_with(&mut func, Options::default());
     expect(
         &func,

@@ -268,8 +268,8 @@ fn names_of_rows() {
 /// Every combination that can be asked for has exactly one row.
 #[test]
 fn rows_cover_all_and_do_not_overlap() {
-    use isa::{MemRef, SyncOrder, SyncScope};
     use memmodel::sequences::{self, Kind};
+    use mir::{MemRef, SyncOrder, SyncScope};
     let scopes = [
         SyncScope::SingleThread,
         SyncScope::Wavefront,

@@ -4,8 +4,9 @@
 //! The code comes from `clang-19` for `foreign.cl`, if that is installed, and from every object in the directory that
 //! `KERNC_FOREIGN_OBJECTS` names.
 
-use isa::{MachFunc, Operand, Subtarget, op};
+use isa::{Operand, Subtarget, op};
 use memmodel::{Model, proof};
+use mir::MachFunc;
 
 /// (object and function, code)
 fn corpus(target: &Subtarget) -> Vec<(String, MachFunc)> {

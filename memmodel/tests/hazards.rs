@@ -105,7 +105,7 @@ fn nops_say_why() {
     let mut func = straight(&[read_first_lane(s(20)), based_load(20), end()]);
     hazards::run(&mut func, &model(), &Options::default(), &mut Context::default());
     let rule = "VALU writes SGPR, VMEM reads it";
-    assert_eq!(func.notes, [isa::Note::Hazard { rule, states: 5 }]);
+    assert_eq!(func.notes, [mir::Note::Hazard { rule, states: 5 }]);
 }
 
 /// LLVM asks for the same number of wait states wherever it knows the rule.

@@ -3,10 +3,10 @@
 //! Judge: `llc-19`; left out if that is not installed. LLVM's sequences are younger than our source; [`agree`] says where
 //! the two differ and why.
 
-use isa::func::{SPACE_GLOBAL, SPACE_SHARED};
-use isa::{MachInst, MemRef, ModFlags, Subtarget, SyncOrder, SyncScope, op};
+use isa::{MachInst, ModFlags, Subtarget, op};
 use memmodel::Model;
 use memmodel::sequences::{self, Around, Kind, Steps};
+use mir::{MemRef, SPACE_GLOBAL, SPACE_SHARED, SyncOrder, SyncScope};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::Stdio;

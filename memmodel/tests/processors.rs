@@ -12,10 +12,9 @@ mod random;
 use check::program::{Program, Root};
 use isa::subtarget::Setting;
 use isa::table::{Family, Flags};
-use isa::{
-    ArgRange, Edge, Feature, Form, MBlock, MachBlock, MachFunc, MachInst, Opcode, Operand, Reg, Subtarget, op,
-};
+use isa::{Feature, Form, MBlock, MachInst, Opcode, Operand, Reg, Subtarget, op};
 use memmodel::{Context, Model, Options, proof};
+use mir::{ArgRange, Edge, MachBlock, MachFunc};
 use random::Rng;
 
 /// A processor in each of its wave sizes, and with XNACK where it exists.

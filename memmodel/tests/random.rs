@@ -2,10 +2,10 @@
 //! wait deleted, it does not.
 
 use crate::common::build::*;
-use isa::func::{SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED};
-use isa::{Form, Lane, MachFunc, MachInst, ModFlags, Operand, SyncOrder, SyncScope, op};
+use isa::{Form, Lane, MachInst, ModFlags, Operand, op};
 use memmodel::counters::{Counter, Wait};
 use memmodel::{Context, Options, proof};
+use mir::{MachFunc, SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED, SyncOrder, SyncScope};
 
 /// SplitMix64.
 struct Random(u64);
@@ -103,7 +103,7 @@ fn attributes(func: &mut MachFunc, r: &mut Random) {
                 }
                 _ => SPACE_GLOBAL,
             };
-            let mem = isa::MemRef { one_as: r.below(4) == 0, ..mem(order, scope, spaces) };
+            let mem = mir::MemRef { one_as: r.below(4) == 0, ..mem(order, scope, spaces) };
             func.blocks[block].insts[index].mem = func.mem_ref(mem);
         }
     }

@@ -1,9 +1,9 @@
 //! What the waits pass writes, idea by idea. Every result is also put to the checker, and every wait is taken away once.
 
 use crate::common::build::*;
-use isa::func::{SPACE_GLOBAL, SPACE_PRIVATE};
-use isa::{MachFunc, ModFlags, Note, Operand, SyncOrder, SyncScope, op};
+use isa::{ModFlags, Operand, op};
 use memmodel::{Context, Options, proof, waits};
+use mir::{MachFunc, Note, SPACE_GLOBAL, SPACE_PRIVATE, SyncOrder, SyncScope};
 
 fn point(mask: i32) -> isa::MachInst {
     inst(op::WAIT_POINT, &[Operand::Imm(mask)])

@@ -9,7 +9,8 @@ use crate::snapshot::Snapshot;
 use crate::spill::Scene;
 use crate::stream::{SGPR, VGPR};
 use crate::{AllocError, Context, Stats};
-use isa::{MachFunc, Note, Subtarget};
+use isa::Subtarget;
+use mir::{MachFunc, Note};
 
 /// Returns the number of registers at which the packer stops trying other orders of groups, because fewer
 /// registers would not help. For SGPRs, only numbers that change the number of waves matter.

@@ -11,8 +11,9 @@ use crate::groups::Groups;
 use crate::lists::Lists;
 use crate::stream::{ClassStream, EventKind, Streams, edges, params};
 use cranelift_entity::EntityRef;
+use isa::MBlock;
 use isa::table::Role;
-use isa::{MBlock, MachFunc};
+use mir::MachFunc;
 use regalloc2::{
     Block, Function, Inst, InstRange, MachineEnv, Operand, PReg, PRegSet, ProgPoint, RegClass,
     RegallocOptions, VReg,

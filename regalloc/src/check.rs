@@ -32,10 +32,8 @@ use crate::stream::{SGPR, VGPR, class_index, edges, even_vgprs, params, tuple_al
 use callconv::Convention;
 use cranelift_entity::EntityRef;
 use isa::table::Role;
-use isa::{
-    AbiInput, CALL_PINS, Edge, FuncRole, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, RegSet,
-    Subtarget, TAIL_TARGET, op,
-};
+use isa::{AbiInput, MBlock, MachInst, Operand, Reg, RegRange, RegSet, Subtarget, op};
+use mir::{CALL_PINS, Edge, FuncRole, MachFunc, Note, TAIL_TARGET};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;

@@ -7,7 +7,8 @@
 
 use cranelift_entity::{EntityRef, PrimaryMap};
 use isa::table::{Flags, Implicit, Role};
-use isa::{Edge, MBlock, MachBlock, MachFunc, MachInst, Opcode, Operand, Reg, RegRange, RegSet, Target, op};
+use isa::{MBlock, MachInst, Opcode, Operand, Reg, RegRange, RegSet, Target, op};
+use mir::{Edge, MachBlock, MachFunc};
 
 /// Scratch memory of the pass.
 #[derive(Default)]
@@ -408,7 +409,7 @@ impl Cleanup {
         let End { cond, next, jump, entry } =
             if following == end.next { end } else { end.loops_first(block) };
         let data = &mut func.blocks[block];
-        let edge = |to: MBlock| Some(Edge { to: self.renamed(to), args: isa::ArgRange::default() });
+        let edge = |to: MBlock| Some(Edge { to: self.renamed(to), args: mir::ArgRange::default() });
         let entry = entry.and_then(edge);
         let Some(next) = next else {
             data.linear = [entry, None];
@@ -461,7 +462,7 @@ impl Cleanup {
                 }
             }
             *edge =
-                self.kept[to.index()].then(|| Edge { to: self.renamed(to), args: isa::ArgRange::default() });
+                self.kept[to.index()].then(|| Edge { to: self.renamed(to), args: mir::ArgRange::default() });
         }
         func.blocks[block].logical = edges;
     }
@@ -472,7 +473,7 @@ mod tests {
     use super::*;
 
     fn block(insts: &[MachInst], linear: &[u32]) -> MachBlock {
-        let edge = |to: &u32| Edge { to: MBlock::from_u32(*to), args: isa::ArgRange::default() };
+        let edge = |to: &u32| Edge { to: MBlock::from_u32(*to), args: mir::ArgRange::default() };
         let mut edges = linear.iter().map(edge);
         let edges = [edges.next(), edges.next()];
         MachBlock { insts: insts.to_vec(), linear: edges, logical: edges, ..MachBlock::default() }

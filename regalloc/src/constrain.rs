@@ -6,7 +6,8 @@
 
 use isa::legal::is_vcc;
 use isa::table::Role;
-use isa::{Form, MachBlock, MachFunc, MachInst, Operand, Reg, Target, op};
+use isa::{Form, MachInst, Operand, Reg, Target, op};
+use mir::{MachBlock, MachFunc};
 
 /// Returns those operands of an instruction that are virtual registers but must be VCC: operand number, and
 /// whether the operand is read or written.

@@ -4,7 +4,7 @@
 //! nearly the same registers are live, so passes that walk the code only process the differences.
 
 use crate::stream::edges;
-use isa::MachFunc;
+use mir::MachFunc;
 
 /// Number of a register that is not live across blocks.
 const NONE: u32 = u32::MAX;

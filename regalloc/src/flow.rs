@@ -9,8 +9,8 @@
 use crate::dense::{Dense, members};
 use crate::stream::{ClassStream, Event, Streams, edges};
 use cranelift_entity::EntityRef;
-use isa::MachFunc;
 use isa::table::Role;
+use mir::MachFunc;
 
 const NONE: u32 = u32::MAX;
 

@@ -21,11 +21,11 @@ use crate::pack::Numbers;
 use crate::spill::{lane_ops, stack_descriptor};
 use crate::stream::{SGPR, VGPR};
 use callconv::{Convention, RETURN_ADDRESS, SCRATCH_BUFFER, column, preserved};
-use isa::func::SPACE_PRIVATE;
 use isa::table::Role;
-use isa::{
-    AbiInput, CallSite, Callee, Distance, FuncRole, MachFunc, MachInst, MemId, MemRef, Mods, Note, NoteId,
-    Opcode, Operand, Referent, Reg, RegRange, RegSet, RelocRef, Subtarget, TAIL_TARGET, op,
+use isa::{AbiInput, MachInst, MemId, Mods, NoteId, Opcode, Operand, Reg, RegRange, RegSet, Subtarget, op};
+use mir::{
+    CallSite, Callee, Distance, FuncRole, MachFunc, MemRef, Note, Referent, RelocRef, SPACE_PRIVATE,
+    TAIL_TARGET,
 };
 
 /// Returns, by class, the numbers of the registers that a function must preserve for its caller.
@@ -374,7 +374,7 @@ impl Writer<'_> {
         let to = Operand::Reg(RETURN);
         match func.call_of(inst).map(|call| (call.callee, call.local)) {
             Some((Callee::Func(callee), local)) => self.call_function(func, (callee, local), body),
-            _ => body.push(MachInst::new(op::S_SWAPPC_B64, &[to, inst.ops[isa::CALL_PINS]])),
+            _ => body.push(MachInst::new(op::S_SWAPPC_B64, &[to, inst.ops[mir::CALL_PINS]])),
         }
         if moves {
             body.push(self.inst(op::S_SUB_U32, &[pointer, pointer, bytes]));

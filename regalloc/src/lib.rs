@@ -1,6 +1,6 @@
 //! Register allocation: assigns virtual registers, which have one dword each, to SGPRs and VGPRs.
 //!
-//! SGPRs are live on the linear control-flow graph, VGPRs on the logical graph (see `isa::func`). For each
+//! SGPRs are live on the linear control-flow graph, VGPRs on the logical graph (see `mir`). For each
 //! class, the allocator computes live ranges (`live`), forms rigid groups from tuples and copies (`groups`),
 //! and packs the groups first-fit (`pack`). When both classes fit, it plans the copies and rewrites the
 //! function (`rewrite`).
@@ -11,7 +11,8 @@
 //! contract.
 
 use callconv::Convention;
-use isa::{FuncRole, MBlock, MachFunc, MachInst, Subtarget, VReg};
+use isa::{MBlock, MachInst, Subtarget, VReg};
+use mir::{FuncRole, MachFunc};
 use std::fmt;
 
 mod allocate;

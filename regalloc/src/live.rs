@@ -8,8 +8,9 @@ use crate::AllocError;
 use crate::dense::members;
 use crate::flow::Flow;
 use crate::stream::{ClassStream, EventKind, Op, Streams};
+use isa::VReg;
 use isa::table::Role;
-use isa::{MachFunc, VReg};
+use mir::MachFunc;
 
 /// A half-open interval of program points.
 pub(crate) type Interval = (u32, u32);
@@ -335,7 +336,7 @@ bb6:
     #[test]
     fn sets_and_lists_agree() {
         let target = Target::by_name("gfx906").expect("a known processor");
-        let funcs = isa::text::read_functions(NEST, |_| target, &Default::default()).expect("well-formed");
+        let funcs = mir::text::read_functions(NEST, |_| target, &Default::default()).expect("well-formed");
         for class in [SGPR, VGPR] {
             let lists = found(u32::MAX, &funcs[0], class);
             assert!(lists.1 > 1, "more than one at once");

@@ -10,8 +10,8 @@
 use crate::live::Interval;
 use crate::stream::{Streams, edges};
 use cranelift_entity::EntityRef;
-use isa::MachFunc;
 use isa::table::Role;
+use mir::MachFunc;
 
 const NONE: u32 = u32::MAX;
 

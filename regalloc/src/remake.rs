@@ -7,7 +7,8 @@
 
 use cranelift_entity::EntityRef;
 use isa::table::{Implicit, Role};
-use isa::{Addressing, MachBlock, MachFunc, MachInst, MemId, Mods, Operand, Subtarget, SyncOrder, VReg, op};
+use isa::{Addressing, MachInst, MemId, Mods, Operand, Subtarget, VReg, op};
+use mir::{MachBlock, MachFunc, SyncOrder};
 
 use crate::rewrite::constant_part;
 

@@ -9,7 +9,8 @@ use crate::stream::{ClassStream, Event, EventKind, SGPR, Streams, class_index, o
 use crate::track;
 use cranelift_entity::EntityRef;
 use isa::table::{Implicit, Role};
-use isa::{Feature, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, Subtarget, op};
+use isa::{Feature, MBlock, MachInst, Operand, Reg, RegRange, Subtarget, op};
+use mir::{MachFunc, Note};
 
 /// An instruction to be inserted before another instruction.
 #[derive(Clone, Copy)]
@@ -340,7 +341,7 @@ fn place(
 }
 
 /// Rebuilds a block's instructions: inserts copies and removes pseudo-instructions.
-fn splice(data: &mut isa::MachBlock, inserts: &[Insert], keep_dropped: bool, body: &mut Vec<MachInst>) {
+fn splice(data: &mut mir::MachBlock, inserts: &[Insert], keep_dropped: bool, body: &mut Vec<MachInst>) {
     body.clear();
     let (mut prologue, mut term) = (data.prologue, data.term);
     let mut rest = inserts;

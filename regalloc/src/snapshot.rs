@@ -4,7 +4,8 @@
 //! once the buffers are large enough.
 
 use crate::spill;
-use isa::{Abi, Edges, MachFunc, MachInst, Note, Reg, RegClass, SpillCount, VReg};
+use isa::{Abi, MachInst, Reg, RegClass, VReg};
+use mir::{Edges, MachFunc, Note, SpillCount};
 
 /// The parts of a block that allocation changes.
 #[derive(Clone, Copy)]

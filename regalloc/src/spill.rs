@@ -23,7 +23,8 @@ use crate::stream::{Op, SGPR, Streams, edges, params};
 use callconv::Convention;
 use cranelift_entity::EntityRef;
 use isa::table::Role;
-use isa::{MBlock, MachFunc, MachInst, NoteId, Operand, Subtarget, VReg, op};
+use isa::{MBlock, MachInst, NoteId, Operand, Subtarget, VReg, op};
+use mir::MachFunc;
 use smallvec::SmallVec;
 
 /// Entry of `Spiller::slot`: not spilled.

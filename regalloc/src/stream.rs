@@ -3,7 +3,7 @@
 //!
 //! Both streams use the same numbering of program points. An instruction has four points: `p` for copies
 //! before the instruction, `p + 1` for its reads, `p + 2` for its writes, and `p + 3` for copies after it.
-//! Moves at block heads and block ends have points of their own (see `isa::func` for their position), and
+//! Moves at block heads and block ends have points of their own (see `mir` for their position), and
 //! appear as parallel copies.
 
 use crate::AllocError;
@@ -11,10 +11,8 @@ use crate::live::Interval;
 use callconv::Convention;
 use cranelift_entity::EntityRef;
 use isa::table::{Flags, Implicit, Kind, Role};
-use isa::{
-    ArgRange, CallSite, Edges, Feature, Form, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass,
-    RegRange, Subtarget, TAIL_TARGET, Target, op,
-};
+use isa::{Feature, Form, MBlock, MachInst, Operand, Reg, RegClass, RegRange, Subtarget, Target, op};
+use mir::{ArgRange, CallSite, Edges, MachBlock, MachFunc, TAIL_TARGET};
 
 /// Index of the SGPR class.
 pub(crate) const SGPR: usize = 0;

@@ -1,12 +1,13 @@
 //! Debug information at register allocation: records the hardware registers of watched registers, and the
-//! instructions that write them ([`isa::track`]).
+//! instructions that write them ([`mir::track`]).
 
 use crate::spill::Spiller;
 use crate::stream::{VGPR, class_index};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet};
-use isa::track::{MachTrack, Slot, Write};
-use isa::{MachFunc, Operand, Reg, VReg, op};
+use isa::{Operand, Reg, VReg, op};
+use mir::MachFunc;
+use mir::track::{MachTrack, Slot, Write};
 use rustc_hash::FxHashMap;
 use std::num::NonZeroU32;
 

@@ -1,7 +1,8 @@
 //! Random functions through the allocator, judged by its checker; and the checker, judged by sabotage.
 
 use crate::generate::{Rng, Shape, generate};
-use isa::{MachFunc, Operand, Subtarget};
+use isa::{Operand, Subtarget};
+use mir::MachFunc;
 use regalloc::{AllocError, Context, Options, Stats};
 
 fn target() -> Subtarget {

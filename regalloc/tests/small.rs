@@ -1,9 +1,7 @@
 //! Small functions whose best allocation is known.
 
-use isa::{
-    Abi, CodeObjectVersion, Edge, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass, RegRange,
-    Subtarget, VReg, op,
-};
+use isa::{Abi, CodeObjectVersion, MBlock, MachInst, Operand, Reg, RegClass, RegRange, Subtarget, VReg, op};
+use mir::{Edge, MachBlock, MachFunc};
 use regalloc::{AllocError, Context, Options};
 
 struct Builder {
@@ -271,8 +269,8 @@ fn addresses_are_made_again() {
         b.push(op::S_GETPC_B64, &[dst]);
         for (half, opcode) in [(0, op::S_ADD_U32), (1, op::S_ADDC_U32)] {
             let distance = Operand::Reloc(b.func.relocs.len() as u32);
-            let part = if half == 1 { isa::Distance::High } else { isa::Distance::Low };
-            b.func.relocs.push(isa::RelocRef { to: isa::Referent::Global(global), part, addend: 0 });
+            let part = if half == 1 { mir::Distance::High } else { mir::Distance::Low };
+            b.func.relocs.push(mir::RelocRef { to: mir::Referent::Global(global), part, addend: 0 });
             let ops = [b.op(&address[half..half + 1]), b.op(&pc[half..half + 1]), distance];
             b.push(opcode, &ops);
         }

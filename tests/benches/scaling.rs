@@ -74,7 +74,7 @@ impl Observer for Clock {
         self.lap(pass);
     }
 
-    fn mir(&mut self, pass: &'static str, _target: &Subtarget, _func: &isa::MachFunc) {
+    fn mir(&mut self, pass: &'static str, _target: &Subtarget, _func: &mir::MachFunc) {
         self.lap(pass);
     }
 

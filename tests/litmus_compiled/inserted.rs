@@ -3,7 +3,8 @@
 use kernc::Subtarget;
 use kernc::isa::decode::Decoder;
 use kernc::isa::wait::{Counter, Counts};
-use kernc::isa::{MachFunc, MachInst, Note, Opcode, Operand, encode, op};
+use kernc::isa::{MachInst, Opcode, Operand, encode, op};
+use kernc::mir::{MachFunc, Note};
 use object::{Object, ObjectSection};
 
 /// An inserted instruction, or one counter of a wait.

@@ -8,8 +8,9 @@
 
 use emit::Entered;
 use isa::table::Role;
-use isa::track::MachTrack;
-use isa::{CallSite, Callee, MachFunc, MachInst, Operand, Reg, RegRange, Subtarget, TAIL_TARGET, op};
+use isa::{MachInst, Operand, Reg, RegRange, Subtarget, op};
+use mir::track::MachTrack;
+use mir::{CallSite, Callee, MachFunc, TAIL_TARGET};
 use smallvec::SmallVec;
 
 /// Largest number of dwords of arguments that any calling convention passes in registers.
@@ -83,7 +84,7 @@ pub fn read(
 /// Returns whether a function is called by other functions, so that its argument registers hold values on
 /// entry. Kernels are not called.
 pub fn is_called(func: &MachFunc) -> bool {
-    func.role == isa::FuncRole::Callee
+    func.role == mir::FuncRole::Callee
 }
 
 struct Reader<'a> {

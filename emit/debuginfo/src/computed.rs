@@ -11,7 +11,7 @@
 
 use crate::expression::Writer;
 use crate::final_code::{Computed, Where};
-use isa::track::TermOp;
+use mir::track::TermOp;
 use objwriter::operations::*;
 
 /// State of the bits above the width of a value.

@@ -10,7 +10,7 @@ use crate::lanes::{Dwords, Place, Term};
 use crate::sections::Version;
 use emit::Dialect;
 use isa::Reg;
-use isa::track::Cell;
+use mir::track::Cell;
 use objwriter::leb::{signed, unsigned};
 use objwriter::operations::*;
 use objwriter::registers::{Bank, Register};

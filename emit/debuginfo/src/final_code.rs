@@ -43,8 +43,9 @@ use self::walker::{Kept, NONE, Places, REGISTERS, Spilled, State, Walker, spille
 use self::writer::{Writer, find_places};
 use crate::calls::is_called;
 use emit::Entered;
-use isa::track::{Cell, Held, MachTrack, Spot, Term, TermOp, is_spill};
-use isa::{Counter, MBlock, MachBlock, MachFunc, MachInst, Reg, RegRange, Role, Subtarget};
+use isa::{Counter, MBlock, MachInst, Reg, RegRange, Role, Subtarget};
+use mir::track::{Cell, Held, MachTrack, Spot, Term, TermOp, is_spill};
+use mir::{MachBlock, MachFunc};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 

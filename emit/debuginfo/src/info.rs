@@ -403,7 +403,7 @@ impl<'a> Unit<'a> {
     fn call(&mut self, function: &Function, call: &Call, start: u64) {
         let info = self.info;
         let callee = match call.callee {
-            Some(isa::Callee::Func(id)) => info.ids.iter().position(|own| own.as_u32() == id),
+            Some(mir::Callee::Func(id)) => info.ids.iter().position(|own| own.as_u32() == id),
             _ => None,
         };
         let callee = callee.filter(|&callee| info.functions[callee].is_some());

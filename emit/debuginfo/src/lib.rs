@@ -28,7 +28,8 @@ use emit::lines::{Lines, Place};
 use final_code::FinalCode;
 use ir::describe::Description;
 use ir::track::{Site, Variable};
-use isa::{FuncRole, MachFunc, Subtarget};
+use isa::Subtarget;
+use mir::{FuncRole, MachFunc};
 use objwriter::dwarf::Contents;
 pub use sections::Version;
 
@@ -191,10 +192,10 @@ impl Dwords {
         }
     }
 
-    fn passed(&self, callee: isa::Callee) -> u32 {
+    fn passed(&self, callee: mir::Callee) -> u32 {
         let known = match callee {
-            isa::Callee::Func(number) => self.functions.get(number as usize),
-            isa::Callee::Pointer(number) => self.signatures.get(number as usize),
+            mir::Callee::Func(number) => self.functions.get(number as usize),
+            mir::Callee::Pointer(number) => self.signatures.get(number as usize),
         };
         known.copied().unwrap_or(0)
     }

@@ -8,7 +8,6 @@ mod graphics;
 mod image;
 mod mods;
 
-use crate::func::{Distance, MBlock, MachFunc, Referent, RelocRef};
 use crate::inst::{Form, MachInst, ModFlags};
 use crate::layout::Encoding;
 use crate::operand::{Operand, RegRange, inline_half};
@@ -16,47 +15,20 @@ use crate::slots::Slots;
 use crate::special::{special_name, trap_registers};
 use crate::table::{Family, Flags, Kind, Num, OpSpec, Role, op};
 use crate::target::{Generation, Target};
+use crate::view::FuncView;
 use std::fmt::{self, Write};
 
 /// Appends the text of an instruction, without indentation and newline. `func` resolves virtual registers,
-/// labels and references. Referenced variables are printed as `global7`; see [`write_inst_with`].
-pub fn write_inst(target: &Target, inst: &MachInst, func: Option<&MachFunc>, out: &mut String) {
-    write_inst_with(target, inst, func, &number, out);
-}
-
-/// Function that writes the symbol of a reference.
-pub type SymbolWriter<'a> = &'a dyn Fn(&RelocRef, &mut String) -> fmt::Result;
-
-/// Writes the target of a reference by its number.
-fn number(reloc: &RelocRef, out: &mut String) -> fmt::Result {
-    match reloc.to {
-        Referent::Global(index) => write!(out, "global{index}"),
-        Referent::Func(index) => write!(out, "func{index}"),
-    }
-}
-
-/// Like [`write_inst`], with a function that writes the names of referenced symbols.
-pub fn write_inst_with(
-    target: &Target,
-    inst: &MachInst,
-    func: Option<&MachFunc>,
-    symbol: SymbolWriter<'_>,
-    out: &mut String,
-) {
+/// labels and references; without `func`, they are printed as numbers.
+pub fn write_inst(target: &Target, inst: &MachInst, func: Option<&dyn FuncView>, out: &mut String) {
     // Writing to a string cannot fail.
-    let _ = Printer { target, inst, func, symbol, out }.inst();
-}
-
-/// Appends the label of a block in assembly text, such as `.Lsaxpy_bb3`.
-pub fn write_block_label(func: &MachFunc, block: MBlock, out: &mut String) {
-    let _ = write!(out, ".L{}_{block}", func.name);
+    let _ = Printer { target, inst, func, out }.inst();
 }
 
 struct Printer<'a> {
     target: &'a Target,
     inst: &'a MachInst,
-    func: Option<&'a MachFunc>,
-    symbol: SymbolWriter<'a>,
+    func: Option<&'a dyn FuncView>,
     out: &'a mut String,
 }
 
@@ -163,10 +135,13 @@ impl Printer<'_> {
             Operand::Literal(value) => write_literal(value, spec.num, encoding == Encoding::Vop3p, self.out)?,
             Operand::Imm(value) => self.immediate(spec, value)?,
             Operand::Block(block) => match self.func {
-                Some(func) => write_block_label(func, block, self.out),
+                Some(func) => func.write_label(block, self.out)?,
                 None => write!(self.out, "{block}")?,
             },
-            Operand::Reloc(index) => self.reference(index)?,
+            Operand::Reloc(index) => match self.func {
+                Some(func) => func.write_reference(index, self.out)?,
+                None => write!(self.out, "reloc{index}")?,
+            },
         }
         Ok(())
     }
@@ -187,23 +162,6 @@ impl Printer<'_> {
                 Ok(())
             }
         }
-    }
-
-    fn reference(&mut self, index: u32) -> fmt::Result {
-        let Some(reloc) = self.func.and_then(|func| func.relocs.get(index as usize)) else {
-            return write!(self.out, "reloc{index}");
-        };
-        (self.symbol)(reloc, self.out)?;
-        self.out.push_str(match reloc.part {
-            Distance::Low => "@rel32@lo",
-            Distance::High => "@rel32@hi",
-            Distance::Words => "",
-            Distance::Address => "@abs32@lo",
-        });
-        if reloc.addend != 0 {
-            write!(self.out, "{:+}", reloc.addend)?;
-        }
-        Ok(())
     }
 }
 

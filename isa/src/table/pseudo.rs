@@ -11,8 +11,8 @@ use super::{NOWHERE, rows};
 //   operations.
 // * `WAIT_POINT imm`: all operations of the counters in the mask (1 vm, 2 lgkm, 4 exp, 8 vs) must be complete
 //   here; merged into the `s_waitcnt` instructions that data flow requires.
-// * `CALL results, arguments, ids, scalars, target`: `MachFunc::calls` has the callee, the register of each
-//   operand except the last, and the clobbered registers. Absent operands are `off`. Operands are tuples,
+// * `CALL results, arguments, ids, scalars, target`: `mir::MachFunc::calls` has the callee, the register of
+//   each operand except the last, and the clobbered registers. Absent operands are `off`. Operands are tuples,
 //   each in consecutive registers; the target is a pair of SGPRs, for a call through an address. Lowered when
 //   call frames are known (`regalloc::frame`).
 // * `TAIL_CALL off, arguments, ids, scalars, target`: a call at the end of a function that does not return

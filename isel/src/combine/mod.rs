@@ -18,8 +18,9 @@ mod parts;
 use crate::lower::{Context, Options};
 use cranelift_entity::SecondaryMap;
 use isa::table::{Kind, OpSpec, Role};
-use isa::{Lane, MBlock, MachBlock, MachFunc, MachInst, Operand, Subtarget, VReg, constant_bus_ok, legal};
+use isa::{Lane, MBlock, MachInst, Operand, Subtarget, VReg, constant_bus_ok};
 use lanes::Moved;
+use mir::{MachBlock, MachFunc, legal};
 use parts::Part;
 use smallvec::SmallVec;
 

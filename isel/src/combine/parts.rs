@@ -5,7 +5,8 @@
 
 use super::is_plain;
 use isa::table::{Family, Role};
-use isa::{Form, Lane, MachFunc, MachInst, Mods, Opcode, Operand, RegClass, SdwaSel, op};
+use isa::{Form, Lane, MachInst, Mods, Opcode, Operand, RegClass, SdwaSel, op};
+use mir::MachFunc;
 
 /// A byte or half of a VGPR, extended to a dword.
 #[derive(Clone, Copy, Debug)]

@@ -7,9 +7,9 @@
 
 use super::{NONE, is_load};
 use ir::constraints::{Class, SCHEDULE};
-use isa::func::SpaceSet;
 use isa::table::{Family, Flags, Implicit, Role};
-use isa::{MachFunc, MachInst, MemRef, ModFlags, Operand, Reg, RegRange, SyncOrder, Target, op};
+use isa::{MachInst, ModFlags, Operand, Reg, RegRange, Target, op};
+use mir::{MachFunc, MemRef, SpaceSet, SyncOrder};
 use rustc_hash::FxHashMap;
 
 /// Dependences as lists of successors. Nodes are the instructions, followed by the joins.

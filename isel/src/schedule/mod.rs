@@ -16,7 +16,8 @@ mod pressure;
 
 use graph::Graph;
 use isa::table::Flags;
-use isa::{MBlock, MachFunc, MachInst, Subtarget};
+use isa::{MBlock, MachInst, Subtarget};
+use mir::MachFunc;
 use pressure::{DEF, IN_PLACE, NUMBER, PARAM, Pressure};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -9,7 +9,8 @@
 
 use super::NONE;
 use isa::table::Role;
-use isa::{MBlock, MachFunc, Operand, RegClass};
+use isa::{MBlock, Operand, RegClass};
+use mir::MachFunc;
 
 /// Largest number of steps of the walk, per instruction of the function.
 const STEPS: usize = 16;

@@ -10,7 +10,8 @@ use crate::Model;
 use crate::coherence::kind;
 use crate::counters::{self, CLASSES, Class, Counter};
 use crate::sequences::{self, Around, Kind, Steps};
-use isa::{MachFunc, MachInst, Opcode, op};
+use isa::{MachInst, Opcode, op};
+use mir::MachFunc;
 
 /// Requirements of a row at an instruction.
 struct Asked {

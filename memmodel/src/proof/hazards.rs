@@ -5,7 +5,8 @@ use super::{Fault, Place, Violation, places};
 use crate::Model;
 use crate::rules::{self, Breaks, Mend, Rule};
 use isa::table::Flags;
-use isa::{Counter, MBlock, MachFunc, MachInst, RegRange};
+use isa::{Counter, MBlock, MachInst, RegRange};
+use mir::MachFunc;
 
 /// Walks backwards from every instruction that is the second instruction of a rule.
 pub fn hazards(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {

@@ -5,7 +5,8 @@ use crate::Model;
 use crate::calls::Away;
 use crate::counters::{self, CLASSES, Counter, Tells};
 use crate::effects;
-use isa::{MBlock, MachFunc, MachInst, RegRange};
+use isa::{MBlock, MachInst, RegRange};
+use mir::MachFunc;
 
 /// Follows every memory operation, once for each counter that it increments.
 pub fn in_flight(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {

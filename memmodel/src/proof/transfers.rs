@@ -5,7 +5,8 @@ use super::in_flight::{Found, Query, Search};
 use super::{Fault, Violation, places};
 use crate::Model;
 use crate::counters::{self, CLASSES, Counter, LdsPath, Tells};
-use isa::{MachFunc, MachInst, ModFlags, op};
+use isa::{MachInst, ModFlags, op};
+use mir::MachFunc;
 
 /// The row of the faults.
 const ROW: &str = "LDS";

@@ -15,7 +15,8 @@ use crate::counters::{CLASSES, Tells, Wait};
 use crate::effects::{self, RegSet};
 use callconv::Convention;
 use isa::table::Flags;
-use isa::{MBlock, MachFunc, MachInst, Note, RegRange};
+use isa::{MBlock, MachInst, RegRange};
+use mir::{MachFunc, Note};
 
 /// Reusable memory of the search.
 #[derive(Debug, Default)]
@@ -51,7 +52,7 @@ pub(super) fn run(
     (model, convention): (&Model, Convention),
     scratch: &mut super::Scratch,
 ) -> bool {
-    let backward = |(block, data): (MBlock, &isa::MachBlock)| {
+    let backward = |(block, data): (MBlock, &mir::MachBlock)| {
         data.linear.iter().flatten().any(|edge| edge.to.as_u32() <= block.as_u32())
     };
     if !func.blocks.iter().any(backward) {

@@ -7,7 +7,8 @@ use crate::calls;
 use crate::counters::{self, CLASS_COUNT, CLASSES, Class, ClassSet, Counter, LdsPath, Tells, Wait};
 use crate::effects::{self, Access, RegSet};
 use callconv::Convention;
-use isa::{FuncRole, MachFunc, MachInst, ModFlags, Opcode, RegRange, op};
+use isa::{MachInst, ModFlags, Opcode, RegRange, op};
+use mir::{FuncRole, MachFunc};
 
 /// An operation that may be incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

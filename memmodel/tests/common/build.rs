@@ -1,10 +1,8 @@
 //! Small functions by hand, and their text.
 
-use isa::{
-    ArgRange, CodeObjectVersion, Edge, MBlock, MachBlock, MachFunc, MachInst, MemRef, ModFlags, Opcode,
-    Operand, Reg, Subtarget, SyncOrder, SyncScope, op,
-};
+use isa::{CodeObjectVersion, MBlock, MachInst, ModFlags, Opcode, Operand, Reg, Subtarget, op};
 use memmodel::Model;
+use mir::{ArgRange, Edge, MachBlock, MachFunc, MemRef, SyncOrder, SyncScope};
 
 /// The processor of the tests. Version 3 says that nothing is replayed, so that rules about replays keep out.
 pub fn target() -> Subtarget {

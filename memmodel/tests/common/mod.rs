@@ -4,8 +4,9 @@
 pub mod build;
 pub mod pairs;
 
-use isa::{Decoder, MachFunc, Target};
+use isa::{Decoder, Target};
 use memmodel::cfg::{self, Decoded};
+use mir::MachFunc;
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::path::Path;
 use std::process::Command;

@@ -8,7 +8,8 @@ use super::Value;
 use crate::stream::{SGPR, VGPR, edges, params};
 use cranelift_entity::EntityRef;
 use isa::table::Role;
-use isa::{Addressing, MachFunc, MachInst, Mods, Operand, Subtarget, SyncOrder, op};
+use isa::{Addressing, MachInst, Mods, Operand, Subtarget, op};
+use mir::{MachFunc, SyncOrder};
 use rustc_hash::FxHashMap;
 
 /// Contents of a register.

@@ -7,7 +7,8 @@
 use crate::stream::{SGPR, VGPR, class_index, edges, params};
 use cranelift_entity::EntityRef;
 use isa::table::Role;
-use isa::{MBlock, MachFunc, Operand};
+use isa::{MBlock, Operand};
+use mir::MachFunc;
 
 /// Sets of the registers that are live at block entries, including block parameters.
 pub(super) struct Live {

@@ -5,11 +5,11 @@ use super::{MADE, NONE, Scene, Spiller};
 use crate::remake::{AddressPart, Recipe};
 use crate::stream::{SGPR, VGPR};
 use cranelift_entity::EntityRef;
-use isa::track::{Cell, Slot, spill_point};
 use isa::{
-    Abi, AbiInput, FuncRole, MBlock, MachFunc, MachInst, Mods, Note, NoteId, Opcode, Operand, Reg, RegClass,
-    Subtarget, VReg, op,
+    Abi, AbiInput, MBlock, MachInst, Mods, NoteId, Opcode, Operand, Reg, RegClass, Subtarget, VReg, op,
 };
+use mir::track::{Cell, Slot, spill_point};
+use mir::{FuncRole, MachFunc, Note};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 

@@ -9,7 +9,8 @@ use crate::rewrite::dropped;
 use crate::stream::{SGPR, VGPR, class_index, edges, end_places, head_places, params};
 use cranelift_entity::EntityRef;
 use isa::table::Role;
-use isa::{ArgRange, Edge, MBlock, MachFunc, MachInst, Operand, VReg, op};
+use isa::{MBlock, MachInst, Operand, VReg, op};
+use mir::{ArgRange, Edge, MachFunc};
 use smallvec::SmallVec;
 
 impl Spiller {

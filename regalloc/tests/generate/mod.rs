@@ -2,10 +2,8 @@
 #![allow(dead_code, missing_docs)]
 
 use isa::table::{Kind, Role};
-use isa::{
-    Abi, Edge, Form, MBlock, MachBlock, MachFunc, MachInst, ModFlags, Opcode, Operand, Reg, RegClass, VReg,
-    op,
-};
+use isa::{Abi, Form, MBlock, MachInst, ModFlags, Opcode, Operand, Reg, RegClass, VReg, op};
+use mir::{Edge, MachBlock, MachFunc};
 
 /// SplitMix64.
 pub struct Rng(pub u64);

@@ -76,7 +76,7 @@ impl Observer for Watch {
         }
     }
 
-    fn mir(&mut self, pass: &'static str, target: &Subtarget, func: &isa::MachFunc) {
+    fn mir(&mut self, pass: &'static str, target: &Subtarget, func: &kernc::mir::MachFunc) {
         self.lap(pass, || func.dump(target));
     }
 

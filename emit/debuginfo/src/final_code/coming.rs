@@ -7,13 +7,14 @@
 
 use super::effects::{Does, Effect, Effects};
 use super::walker::{Flight, Places, REGISTERS};
-use isa::{Counter, Counts, MachFunc};
+use isa::{Counter, Counts};
+use mir::MachFunc;
 
 /// A place that holds its value, or will receive it from an outstanding operation, when a block of the IR
 /// begins. A place is a watched register or its spill slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct AtHead {
-    /// Number of the block of the IR: an index into [`isa::track::MachTrack::parts`].
+    /// Number of the block of the IR: an index into [`mir::track::MachTrack::parts`].
     pub(super) part: u32,
     pub(super) place: u32,
     /// Counter for which the code must wait before the value has arrived. `Exp` stands for both counters,

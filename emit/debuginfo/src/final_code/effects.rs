@@ -3,8 +3,9 @@
 use super::counting;
 use super::walker::{NONE, Next, Places, REGISTERS, counter};
 use super::writer::is_of;
-use isa::track::{MachTrack, is_spill};
-use isa::{Counter, Counts, MBlock, MachFunc, MachInst, Reg, Subtarget};
+use isa::{Counter, Counts, MBlock, MachInst, Reg, Subtarget};
+use mir::MachFunc;
+use mir::track::{MachTrack, is_spill};
 
 /// Effects of all instructions. Instructions are numbered from the beginning of the code.
 #[derive(Debug, Default)]

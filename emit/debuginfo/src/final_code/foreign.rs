@@ -5,7 +5,8 @@
 //! other side are still active. A lane that is active in EXEC is then at a different place in the source, so
 //! no statement begins in such a block.
 
-use isa::{Edges, MBlock, MachBlock, MachFunc, Reg, RegRange, Subtarget};
+use isa::{MBlock, Reg, RegRange, Subtarget};
+use mir::{Edges, MachBlock, MachFunc};
 
 /// Sets `foreign[b]` for each block `b` that is executed with the lanes of another block.
 pub(super) fn find(func: &MachFunc, target: &Subtarget, foreign: &mut Vec<bool>) {

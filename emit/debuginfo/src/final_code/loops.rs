@@ -7,7 +7,8 @@
 use super::effects::Does;
 use super::walker::{NONE, Places, Spilled, spilled};
 use super::{Begins, Reader, counting};
-use isa::{MBlock, MachFunc};
+use isa::MBlock;
+use mir::MachFunc;
 
 /// Working memory of this analysis, kept between functions. Blocks are identified by number.
 #[derive(Debug, Default)]

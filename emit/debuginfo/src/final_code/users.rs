@@ -3,7 +3,7 @@
 
 use super::walker::NONE;
 use super::{MOST_STEPS, counting};
-use isa::track::{Held, MachTrack};
+use mir::track::{Held, MachTrack};
 
 /// Dependencies from watched registers to spots (values in watched registers), and from spots to fragments of
 /// variables.

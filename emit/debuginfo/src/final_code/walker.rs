@@ -3,8 +3,8 @@
 
 use super::effects::Effects;
 use isa::table::{Family, Flags};
-use isa::track::{Cell, MachTrack};
 use isa::{Counter, Generation, MachInst, Operand, Reg, RegRange, Subtarget, op};
+use mir::track::{Cell, MachTrack};
 use rustc_hash::FxHashMap;
 
 /// The places in which the values of watched registers may be. Place `n` is watched register `n` in its

@@ -5,7 +5,7 @@ use super::effects::{Does, Effect};
 use super::users::Users;
 use super::walker::NONE;
 use super::{FinalCode, Line, Range, Where};
-use isa::track::{Held, MachTrack, Part, Spot, What};
+use mir::track::{Held, MachTrack, Part, Spot, What};
 
 /// Sets `places[n]`, for each instruction `n` of a block, to a pair: the part (block of the IR) to which the
 /// instruction belongs, and the least point from there to the end of the part. A record with a greater point

@@ -2,8 +2,8 @@
 
 use crate::expression;
 use isa::table::Family;
-use isa::track::Cell;
 use isa::{MachInst, Operand, Reg, op};
+use mir::track::Cell;
 
 /// Place that holds one dword of a mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

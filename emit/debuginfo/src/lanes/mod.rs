@@ -28,9 +28,10 @@ mod masks;
 mod tests;
 mod values;
 
-use isa::{FuncRole, MBlock, MachFunc, MachInst, Operand, Reg, RegRange, RegSet, Role, Subtarget, op};
+use isa::{MBlock, MachInst, Operand, Reg, RegRange, RegSet, Role, Subtarget, op};
 pub use lists::{List, Lists, Mask, Wake};
 pub use masks::{Dwords, Pair, Place, Term};
+use mir::{FuncRole, MachFunc};
 use values::{Branches, Values};
 
 /// Registers in which a call leaves its return address (seed 000, line 4111).
@@ -160,11 +161,11 @@ impl<'a> Reader<'a> {
     /// were created on edges, so such a block gets the end of its predecessor.
     fn ends(&self) -> Vec<u32> {
         let blocks = self.func.blocks.iter();
-        let own = |(block, data): (MBlock, &isa::MachBlock)| {
+        let own = |(block, data): (MBlock, &mir::MachBlock)| {
             self.points[self.firsts[block.as_u32() as usize] as usize + data.insts.len()].start
         };
         let mut ends: Vec<u32> = blocks.map(own).collect();
-        let is_last = |data: &isa::MachBlock| data.linear.iter().all(Option::is_none);
+        let is_last = |data: &mir::MachBlock| data.linear.iter().all(Option::is_none);
         let last = self.func.blocks.values().rposition(is_last).unwrap_or(ends.len());
         for block in last + 1..ends.len() {
             if let Some(pred) = self.preds[block].first() {

@@ -1,7 +1,8 @@
 //! Tests of the analysis of lanes, on small handwritten pieces of code.
 
 use super::*;
-use isa::{ArgRange, Edge, MachBlock, Opcode};
+use isa::Opcode;
+use mir::{ArgRange, Edge, MachBlock};
 
 fn block(insts: &[MachInst], linear: &[u32]) -> MachBlock {
     let edge = |to: &u32| Edge { to: MBlock::from_u32(*to), args: ArgRange::default() };

@@ -1,6 +1,7 @@
 //! Observes, during a compilation, which registers callers and functions have agreed on.
 
-use kernc::isa::{self, Callee, MachFunc, Reg, RegRange, RegSet, Subtarget};
+use kernc::isa::{Reg, RegRange, RegSet, Subtarget};
+use kernc::mir::{self, Callee, MachFunc};
 use kernc::sim::{Agreement, Scramble};
 use std::collections::HashMap;
 
@@ -24,7 +25,7 @@ impl kernc::Observer for Agreements {
             return;
         }
         self.calls.extend(func.calls.iter().map(|call| (call.callee, call.clobbers)));
-        if func.role == isa::FuncRole::Callee {
+        if func.role == mir::FuncRole::Callee {
             let mut known = Agreement::default();
             // The return address; the other fixed inputs are preserved.
             known.given.insert(RegRange { first: Reg(30), len: 2 });

@@ -1,8 +1,7 @@
 //! Words of the text form, with one table for both writing and reading.
 
-use crate::func::{Abi, MachFunc, SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED, SpaceSet, SyncOrder, SyncScope};
-use crate::hidden::Hidden;
-use crate::inst::ModFlags;
+use crate::{MachFunc, SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED, SpaceSet, SyncOrder, SyncScope};
+use isa::{Abi, Hidden, ModFlags};
 
 /// Modifier bits. Their names are those of LLVM's assembler if it has a name.
 pub(super) const FLAGS: &[(ModFlags, &str)] = &[

@@ -1,7 +1,8 @@
 //! Machine IR that is written, read, and written again.
 
-use isa::text::{self, Options};
-use isa::{Form, Lane, MachBlock, MachFunc, MachInst, ModFlags, Operand, Reg, SdwaSel, Target, op};
+use isa::{Form, Lane, MachInst, ModFlags, Operand, Reg, SdwaSel, Target, op};
+use mir::text::{self, Options};
+use mir::{MachBlock, MachFunc};
 
 fn target() -> &'static Target {
     Target::by_name("gfx906").expect("a processor")
@@ -100,10 +101,10 @@ fn archived_functions_come_back() {
     let small = "machine @small {\n\nbb0:\n    s_endpgm 0\n}\n";
     funcs.extend(read(small).expect("a small one"));
     funcs.extend(read(ALL).expect("once more"));
-    let archive = isa::Archive::of(&funcs);
+    let archive = mir::Archive::of(&funcs);
     let texts = |funcs: &[MachFunc]| funcs.iter().map(|func| write(func, true)).collect::<Vec<_>>();
     assert_eq!(texts(&archive.funcs()), texts(&funcs));
-    assert!(isa::Archive::of(&[]).funcs().is_empty());
+    assert!(mir::Archive::of(&[]).funcs().is_empty());
     funcs[0].clear();
     assert_eq!(write(&funcs[0], true), write(&MachFunc::default(), true));
 }
@@ -206,7 +207,7 @@ fn nothing_is_too_odd() {
                 src1: SdwaSel::Dword,
                 sext: 3,
             };
-            inst.mem = func.mem_ref(isa::MemRef { spaces: 255, alias: 9, ..isa::MemRef::default() });
+            inst.mem = func.mem_ref(mir::MemRef { spaces: 255, alias: 9, ..mir::MemRef::default() });
             func.blocks.push(MachBlock { insts: vec![inst], term: 0, ..MachBlock::default() });
         }
     }

@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::operand::entity;
 use super::parse::{BEGIN, EDGES, PARTS};
-use crate::func::MBlock;
+use isa::MBlock;
 
 /// Part of a function whose line can be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -12,46 +12,13 @@
 //! instruction that narrows `exec` or branches; VGPR moves at the block's end go before it, SGPR moves before
 //! the first branch).
 
-use crate::hidden::Hidden;
-use crate::inst::MachInst;
-use crate::operand::{Operand, RegRange, Tuple};
-use crate::reg::{Reg, RegClass, VReg};
-use crate::regset::RegSet;
 use crate::spare::Spare;
-use crate::table::{Flags, op};
 use crate::track::MachTrack;
-use cranelift_entity::{PrimaryMap, entity_impl};
-
-/// A block of a machine function, given by its index. The blocks are laid out in the order of their indices.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct MBlock(u32);
-entity_impl!(MBlock, "bb");
-
-macro_rules! optional_id {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub struct $name(pub u32);
-
-        impl $name {
-            /// No value.
-            pub const NONE: $name = $name(u32::MAX);
-
-            /// Returns the index; `None` for `NONE`.
-            pub fn index(self) -> Option<usize> {
-                (self != Self::NONE).then_some(self.0 as usize)
-            }
-        }
-    };
-}
-optional_id!(
-    /// Index into `MachFunc::notes`.
-    NoteId
-);
-optional_id!(
-    /// Index into `MachFunc::mems`.
-    MemId
-);
+use cranelift_entity::PrimaryMap;
+use isa::table::Flags;
+use isa::{
+    Abi, Hidden, MBlock, MachInst, MemId, NoteId, Operand, Reg, RegClass, RegRange, RegSet, Tuple, VReg, op,
+};
 
 /// Reason for an instruction. Printed in annotated assembly.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -284,30 +251,6 @@ impl MachBlock {
     }
 }
 
-/// Values that the kernel descriptor requests, so that the hardware puts them into registers before a
-/// kernel's first instruction (seed 000, lines 2567 and 2902).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Abi {
-    /// User SGPRs: private segment buffer (4 dwords).
-    pub private_segment_buffer: bool,
-    /// Dispatch packet pointer (2).
-    pub dispatch_ptr: bool,
-    /// Queue pointer (2).
-    pub queue_ptr: bool,
-    /// Kernarg segment pointer (2).
-    pub kernarg_ptr: bool,
-    /// Dispatch id (2).
-    pub dispatch_id: bool,
-    /// Flat scratch init (2).
-    pub flat_scratch_init: bool,
-    /// System SGPRs: work-group id x, y, z (1 each).
-    pub workgroup_id: [bool; 3],
-    /// Scratch wave offset (1).
-    pub private_segment_wave_offset: bool,
-    /// How many work-item ids are in VGPRs: 0 for x, 1 for x and y, 2 for x, y and z.
-    pub workitem_ids: u8,
-}
-
 /// How a function is started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FuncRole {
@@ -534,5 +477,42 @@ impl MachFunc {
     pub fn mem_ref(&mut self, mem: MemRef) -> MemId {
         self.mems.push(mem);
         MemId(self.mems.len() as u32 - 1)
+    }
+
+    /// Replaces the kernel's entry state. The hardware registers in `inputs` are updated to where the new
+    /// state has the same value; an input whose value the new state does not contain is removed.
+    pub fn set_abi(&mut self, abi: Abi) {
+        let (old, new) = (self.abi.layout(), abi.layout());
+        self.inputs.retain_mut(|(_, reg)| {
+            let from = old.iter().find(|slot| (slot.reg..slot.reg.offset(u16::from(slot.len))).contains(reg));
+            let Some(from) = from else { return true };
+            let Some(to) = new.iter().find(|slot| slot.input == from.input) else { return false };
+            *reg = Reg(reg.0 - from.reg.0 + to.reg.0);
+            true
+        });
+        self.abi = abi;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_follow_a_change() {
+        let before = Abi { kernarg_ptr: true, workgroup_id: [true, false, false], ..Abi::default() };
+        let mut func = MachFunc { abi: before, ..MachFunc::default() };
+        for (class, reg) in
+            [(RegClass::Sgpr, Reg(1)), (RegClass::Sgpr, Reg(2)), (RegClass::Vgpr, Reg::vgpr(0))]
+        {
+            let vreg = func.new_vreg(class);
+            func.inputs.push((vreg, reg));
+        }
+        func.set_abi(Abi { private_segment_buffer: true, private_segment_wave_offset: true, ..before });
+        let regs: Vec<u16> = func.inputs.iter().map(|(_, reg)| reg.0).collect();
+        assert_eq!(regs, [5, 6, 256]);
+        func.set_abi(Abi { workgroup_id: [false; 3], ..func.abi });
+        let regs: Vec<u16> = func.inputs.iter().map(|(_, reg)| reg.0).collect();
+        assert_eq!(regs, [5, 256]);
     }
 }

@@ -4,17 +4,16 @@ use super::cursor::{Cursor, Result};
 use super::names::{ABI, FLAGS, HIDDEN, OMODS, ORDERS, SCOPES, SDWA_SELS, SIZES, SPACES, by_name};
 use super::operand::{Reading, entity};
 use super::print::Names;
-use crate::func::{
-    CALL_PINS, CallSite, Callee, Edge, Edges, FuncRole, MBlock, MachBlock, MachFunc, MemId, MemRef, Note,
-    Referent,
+use crate::{
+    CALL_PINS, CallSite, Callee, Edge, Edges, FuncRole, MachBlock, MachFunc, MemRef, Note, Referent,
 };
-use crate::inst::{Form, Lane, MAX_OPERANDS, MachInst, Mods, SdwaSel};
-use crate::operand::Operand;
-use crate::reg::{Reg, RegClass, VReg};
-use crate::regset::RegSet;
-use crate::table::{self, Family, Flags, Opcode, op};
-use crate::target::Target;
 use cranelift_entity::EntityRef;
+use isa::inst::MAX_OPERANDS;
+use isa::table::{self, Family, Flags};
+use isa::{
+    Form, Lane, MBlock, MachInst, MemId, Mods, Opcode, Operand, Reg, RegClass, RegSet, SdwaSel, Target, VReg,
+    op,
+};
 use std::collections::HashMap;
 use std::iter::Enumerate;
 use std::str::Lines;

@@ -8,13 +8,11 @@
 use super::cursor::{Cursor, Result};
 use super::parse::Body;
 use super::print::Printer;
-use crate::func::{Distance, Referent, RelocRef};
-use crate::operand::{Operand, RegRange, Scattered};
-use crate::print::write_reg;
-use crate::reg::{Reg, RegClass, VReg};
-use crate::special::{special_registers, trap_registers};
-use crate::table::{Kind, Opcode, op};
-use crate::target::Target;
+use crate::{Distance, Referent, RelocRef};
+use isa::print::write_reg;
+use isa::special::{special_registers, trap_registers};
+use isa::table::Kind;
+use isa::{Opcode, Operand, Reg, RegClass, RegRange, Scattered, Target, VReg, op};
 use std::fmt::{self, Write};
 
 /// Meaning of a plain number.

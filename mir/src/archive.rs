@@ -3,11 +3,8 @@
 //! have for the passes. An instruction takes about half the memory that it takes in a function, because most
 //! instructions use three of the six operands and have no modifiers.
 
-use crate::func::{CallSite, Edges, MachBlock, MachFunc, MemId, MemRef, Note, NoteId, RelocRef};
-use crate::inst::{Form, MachInst, Mods};
-use crate::operand::Operand;
-use crate::reg::{Reg, RegClass, VReg};
-use crate::table::Opcode;
+use crate::{CallSite, Edges, MachBlock, MachFunc, MemRef, Note, RelocRef};
+use isa::{Form, MachInst, MemId, Mods, NoteId, Opcode, Operand, Reg, RegClass, VReg};
 use smol_str::SmolStr;
 use std::slice::Iter;
 
@@ -231,7 +228,7 @@ impl Rest<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Target;
+    use isa::Target;
 
     /// Two functions in which no list is empty.
     const FUNCS: &str = "machine @a {

@@ -1,10 +1,9 @@
 //! Formats the reasons of instructions as text.
 
-use crate::func::{MachFunc, Note, NoteId};
-use crate::operand::RegRange;
-use crate::print::write_reg;
-use crate::target::{PROCESSORS, Target};
 use crate::text::{Options, write_function};
+use crate::{MachFunc, Note};
+use isa::print::write_reg;
+use isa::{NoteId, PROCESSORS, RegRange, Target};
 use std::fmt;
 
 impl fmt::Display for Note {

@@ -2,14 +2,9 @@
 
 use super::names::{ABI, FLAGS, HIDDEN, OMODS, ORDERS, SCOPES, SDWA_SELS, SIZES, SPACES, name_of};
 use super::operand::Reading;
-use crate::func::{
-    CallSite, Callee, Edges, FuncRole, MBlock, MachBlock, MachFunc, MemRef, SyncOrder, SyncScope,
-};
-use crate::inst::{Form, Lane, MachInst, Mods};
-use crate::operand::RegRange;
-use crate::reg::{RegClass, VReg};
-use crate::table::{Family, Flags, op};
-use crate::target::Target;
+use crate::{CallSite, Callee, Edges, FuncRole, MachBlock, MachFunc, MemRef, SyncOrder, SyncScope};
+use isa::table::{Family, Flags};
+use isa::{Form, Lane, MBlock, MachInst, Mods, RegClass, RegRange, Target, VReg, op};
 use std::fmt::{self, Write};
 
 /// Names of a module's variables and functions by index. A variable or function without a name is written as

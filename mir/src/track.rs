@@ -3,7 +3,7 @@
 //!
 //! # Idea
 //! Instruction selection numbers the operations of the IR. The number of an operation, its *point*, is stored
-//! in the machine instructions' field for the source location ([`MachInst::loc`](crate::MachInst)). Passes
+//! in the machine instructions' field for the source location ([`MachInst::loc`](isa::MachInst)). Passes
 //! keep this field anyway, so they need no support for debug information. An instruction that belongs to no
 //! point has 0.
 //!
@@ -16,7 +16,7 @@
 //! the hardware register holds the value; later writes to the hardware register in the final code show where
 //! it no longer does.
 
-use crate::reg::{Reg, VReg};
+use isa::{Reg, VReg};
 use std::num::NonZeroU32;
 
 /// Where a fragment of a variable is.
