@@ -1,4 +1,4 @@
-//! Memory addressing of each generation: ranges of immediate offsets, and what the addresses of memory
+//! Memory addressing: ranges of immediate offsets, and what the addresses of memory
 //! instructions must satisfy.
 //!
 //! # Source
@@ -9,7 +9,7 @@
 //! for other processors); bits and numbers: Sea Islands and GCN3 ISA, "Buffer Resource Descriptor", seed 002,
 //! line 49 (NC is 1), and the value that LLVM uses for APUs on GFX8 (CC is 2). GFX6 has neither field.
 
-use crate::target::{Feature, Generation, Target};
+use crate::target::{Feature, Target};
 
 /// Range of byte offsets that an immediate offset can express, including both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,15 +26,18 @@ impl Offsets {
     /// The range that contains only 0.
     pub const NONE: Offsets = Offsets { min: 0, max: 0, unit: 1 };
 
-    const fn unsigned(bits: u32) -> Offsets {
+    /// Returns the range of a field of unsigned bytes.
+    pub(crate) const fn unsigned(bits: u32) -> Offsets {
         Offsets { min: 0, max: (1 << bits) - 1, unit: 1 }
     }
 
-    const fn signed(bits: u32) -> Offsets {
+    /// Returns the range of a field of signed bytes.
+    pub(crate) const fn signed(bits: u32) -> Offsets {
         Offsets { min: -(1 << (bits - 1)), max: (1 << (bits - 1)) - 1, unit: 1 }
     }
 
-    const fn dwords(bits: u32) -> Offsets {
+    /// Returns the range of a field of unsigned dwords.
+    pub(crate) const fn dwords(bits: u32) -> Offsets {
         Offsets { min: 0, max: ((1 << bits) - 1) * 4, unit: 4 }
     }
 
@@ -67,6 +70,8 @@ pub struct Addressing {
     /// Fourth dword of a buffer descriptor for device memory. It contains the element format and, under HSA,
     /// caching and address translation.
     pub descriptor: u32,
+    /// The same for a processor that shares its memory with the host.
+    pub(crate) shared_descriptor: u32,
     /// Whether there are memory instructions for three dwords. GFX6 has none according to its manual,
     /// although LLVM's assembler accepts `buffer_load_dwordx3` for GFX6.
     pub three_dwords: bool,
@@ -126,57 +131,16 @@ pub enum FlatScratch {
 
 /// `DATA_FORMAT` field of a buffer descriptor: elements are dwords. For accesses without a format, the field
 /// may have any value except 0 (invalid).
-const DWORDS: u32 = 0xf000;
+pub(crate) const DWORDS: u32 = 0xf000;
 /// `DST_SEL` fields of a buffer descriptor: the order of the components in an element. Accesses without a
 /// format ignore them.
-const ANY_COMPONENTS: u32 = 0xfff;
+pub(crate) const ANY_COMPONENTS: u32 = 0xfff;
 /// `MTYPE` field of a buffer descriptor for an APU, which shares its memory with the host: memory is kept
 /// coherent with the host.
-const COHERENT: u32 = 2 << 27;
+pub(crate) const COHERENT: u32 = 2 << 27;
 /// `MTYPE` field of a buffer descriptor for a processor with memory of its own. The field must not be 0, as
 /// it is for scratch: that would mean non-volatile memory, which `buffer_wbinvl1_vol` leaves in the cache.
-const NONCOHERENT: u32 = 1 << 27;
-
-/// Addressing of GFX6, without the properties that depend on the processor's features or field widths. The
-/// constants for later generations change single fields of it.
-const GFX6: Addressing = Addressing {
-    global: None,
-    flat: None,
-    buffer: Offsets::unsigned(12),
-    descriptor: DWORDS | ANY_COMPONENTS,
-    three_dwords: false,
-    unaligned: false,
-    scalar: Offsets::dwords(8),
-    scalar_literal: false,
-    lds: Offsets::unsigned(16),
-    lds_negative_base: false,
-    lds_needs_m0: true,
-    scratch_checks_base: true,
-    // Limit of the register field COMPUTE_TMPRING_SIZE.WAVESIZE, which has 13 bits and counts units of 256
-    // dwords.
-    scratch_per_wave: ((1 << 13) - 1) * 1024,
-    apertures: Apertures::None,
-    flat_scratch: FlatScratch::None,
-};
-const GFX7: Addressing = Addressing {
-    three_dwords: true,
-    unaligned: true,
-    scalar_literal: true,
-    lds_negative_base: true,
-    apertures: Apertures::Queue,
-    flat_scratch: FlatScratch::SizeAndOffset,
-    ..GFX6
-};
-const GFX8: Addressing = Addressing { scalar: Offsets::unsigned(20), scalar_literal: false, ..GFX7 };
-/// Addressing of GFX9. Its scalar loads could express negative offsets, but these are not used, because an
-/// access fails if its base is 0 and the sum of its offsets is negative.
-const GFX9: Addressing = Addressing {
-    scratch_checks_base: false,
-    apertures: Apertures::Registers,
-    flat_scratch: FlatScratch::Address,
-    ..GFX8
-};
-const GFX10: Addressing = Addressing { flat_scratch: FlatScratch::HardwareRegisters, ..GFX9 };
+pub(crate) const NONCOHERENT: u32 = 1 << 27;
 
 impl Addressing {
     /// `ATC` bit of a buffer descriptor's fourth dword: the host's IOMMU translates addresses. Only HSA sets
@@ -199,31 +163,9 @@ impl Addressing {
 
     /// Returns the properties of a processor.
     pub const fn of(target: &Target) -> Addressing {
-        let column = match target.generation {
-            Generation::Gfx6 => GFX6,
-            Generation::Gfx7 => GFX7,
-            Generation::Gfx8 => GFX8,
-            Generation::Gfx9 => GFX9,
-            Generation::Gfx10 => GFX10,
-        };
-        Addressing {
-            global: match target.global_offset_bits {
-                0 => None,
-                bits => Some(Offsets::signed(bits)),
-            },
-            flat: if target.has(Feature::FLAT) {
-                Some(Offsets::unsigned(target.flat_offset_bits))
-            } else {
-                None
-            },
-            lds_needs_m0: !target.has(Feature::LDS_NO_M0),
-            descriptor: match target.generation {
-                Generation::Gfx6 => column.descriptor,
-                _ if target.has(Feature::APU) => DWORDS | Addressing::TRANSLATED | COHERENT,
-                _ => DWORDS | NONCOHERENT,
-            },
-            ..column
-        }
+        let family = *target.arch.addressing.known();
+        let shared = target.has(Feature::APU);
+        Addressing { descriptor: if shared { family.shared_descriptor } else { family.descriptor }, ..family }
     }
 }
 

@@ -15,11 +15,7 @@ use crate::inst::{Lane, MachInst, ModFlags};
 use crate::operand::{Operand, RegRange};
 use crate::reg::Reg;
 use crate::table::{Family, Flags, Implicit, Kind, OpSpec, Role, Row, op};
-use crate::target::{Feature, Generation, Target};
-
-/// Registers of FLAT_SCRATCH by generation: GFX6 has none, and on GFX10 it is not an SGPR.
-const FLAT_SCRATCH: [Option<Reg>; Generation::COUNT] =
-    [None, Some(Reg(104)), Some(Reg::FLAT_SCRATCH), Some(Reg::FLAT_SCRATCH), None];
+use crate::target::{Feature, Target};
 
 /// Implicit registers that instructions use: flag in the table, register, and whether it is read or written.
 /// Row `n` of this table belongs to bit `n` of [`Implicit`].
@@ -104,7 +100,7 @@ fn beside(row: &Row, mut bits: u16, target: &Target, f: &mut impl FnMut(Role, Re
 impl Target {
     /// Returns the registers of FLAT_SCRATCH, if it is in SGPRs.
     pub fn flat_scratch(&self) -> Option<RegRange> {
-        FLAT_SCRATCH[self.generation as usize].map(|first| RegRange { first, len: 2 })
+        self.arch.registers.flat_scratch.map(|first| RegRange { first, len: 2 })
     }
 
     /// Returns the register range of the lane mask VCC or EXEC, whose low dword is `first`: one dword for 32

@@ -15,7 +15,6 @@ pub mod names;
 pub mod occupancy;
 pub mod operand;
 pub mod print;
-mod processors;
 pub mod products;
 pub mod reg;
 mod regset;
@@ -50,7 +49,9 @@ pub use regset::RegSet;
 pub use shrink::{choose_form, swapped};
 pub use subtarget::{CodeObjectVersion, Os, Setting, Subtarget};
 pub use table::{Opcode, Role, Row, op};
-pub use target::{CodeEnd, Feature, Generation, PROCESSORS, Target};
+pub use target::{
+    Arch, ArchId, ArchSet, CodeEnd, Fact, Feature, Generation, PROCESSORS, Registers, Target, UnknownFact,
+};
 pub use target_id::{ModeError, Modes, Spelling, TargetId, combinations};
 pub use view::FuncView;
-pub use wait::{Counter, Counts, WaitCount, WaitInst};
+pub use wait::{Counter, Counts, WaitCount, WaitInst, Waits};

@@ -2,8 +2,8 @@
 
 use crate::operand::RegRange;
 use crate::reg::Reg;
-use crate::target::{Feature, Generation, Target};
-use Generation::{Gfx6, Gfx7, Gfx8, Gfx9, Gfx10};
+use crate::target::{ArchId, ArchSet, Feature, Target};
+use ArchId::{Gfx7, Gfx8, Gfx9, Gfx10};
 
 /// A named scalar register.
 #[derive(Clone, Copy, Debug)]
@@ -13,49 +13,54 @@ pub struct Special {
     /// First register and number of dwords. Apertures have one code for 32-bit and 64-bit accesses and are
     /// listed with one dword.
     pub range: RegRange,
-    from: Generation,
-    to: Generation,
+    families: ArchSet,
 }
 
-const fn row(name: &'static str, code: u16, len: u8, from: Generation, to: Generation) -> Special {
-    Special { name, range: RegRange { first: Reg(code), len }, from, to }
+const fn row(name: &'static str, code: u16, len: u8, families: ArchSet) -> Special {
+    Special { name, range: RegRange { first: Reg(code), len }, families }
+}
+
+const ALL: ArchSet = ArchSet::ALL;
+
+const fn since(first: ArchId) -> ArchSet {
+    ArchSet::since(first)
 }
 
 /// All named scalar registers, by code. The first name of a register is the one that is printed.
 static SPECIAL: &[Special] = &[
-    row("flat_scratch", 102, 2, Gfx8, Gfx9),
-    row("flat_scratch_lo", 102, 1, Gfx8, Gfx9),
-    row("flat_scratch_hi", 103, 1, Gfx8, Gfx9),
-    row("flat_scratch", 104, 2, Gfx7, Gfx7),
-    row("flat_scratch_lo", 104, 1, Gfx7, Gfx7),
-    row("flat_scratch_hi", 105, 1, Gfx7, Gfx7),
-    row("xnack_mask", 104, 2, Gfx8, Gfx9),
-    row("xnack_mask_lo", 104, 1, Gfx8, Gfx9),
-    row("xnack_mask_hi", 105, 1, Gfx8, Gfx9),
-    row("vcc", 106, 2, Gfx6, Gfx10),
-    row("vcc_lo", 106, 1, Gfx6, Gfx10),
-    row("vcc_hi", 107, 1, Gfx6, Gfx10),
-    row("tba", 108, 2, Gfx6, Gfx8),
-    row("tba_lo", 108, 1, Gfx6, Gfx8),
-    row("tba_hi", 109, 1, Gfx6, Gfx8),
-    row("tma", 110, 2, Gfx6, Gfx8),
-    row("tma_lo", 110, 1, Gfx6, Gfx8),
-    row("tma_hi", 111, 1, Gfx6, Gfx8),
-    row("m0", 124, 1, Gfx6, Gfx10),
-    row("null", 125, 1, Gfx10, Gfx10),
-    row("null", 125, 2, Gfx10, Gfx10),
-    row("exec", 126, 2, Gfx6, Gfx10),
-    row("exec_lo", 126, 1, Gfx6, Gfx10),
-    row("exec_hi", 127, 1, Gfx6, Gfx10),
-    row("src_shared_base", 235, 1, Gfx9, Gfx10),
-    row("src_shared_limit", 236, 1, Gfx9, Gfx10),
-    row("src_private_base", 237, 1, Gfx9, Gfx10),
-    row("src_private_limit", 238, 1, Gfx9, Gfx10),
-    row("src_pops_exiting_wave_id", 239, 1, Gfx9, Gfx10),
-    row("src_vccz", 251, 1, Gfx6, Gfx10),
-    row("src_execz", 252, 1, Gfx6, Gfx10),
-    row("src_scc", 253, 1, Gfx6, Gfx10),
-    row("src_lds_direct", 254, 1, Gfx6, Gfx10),
+    row("flat_scratch", 102, 2, since(Gfx8).until(Gfx10)),
+    row("flat_scratch_lo", 102, 1, since(Gfx8).until(Gfx10)),
+    row("flat_scratch_hi", 103, 1, since(Gfx8).until(Gfx10)),
+    row("flat_scratch", 104, 2, since(Gfx7).until(Gfx8)),
+    row("flat_scratch_lo", 104, 1, since(Gfx7).until(Gfx8)),
+    row("flat_scratch_hi", 105, 1, since(Gfx7).until(Gfx8)),
+    row("xnack_mask", 104, 2, since(Gfx8).until(Gfx10)),
+    row("xnack_mask_lo", 104, 1, since(Gfx8).until(Gfx10)),
+    row("xnack_mask_hi", 105, 1, since(Gfx8).until(Gfx10)),
+    row("vcc", 106, 2, ALL),
+    row("vcc_lo", 106, 1, ALL),
+    row("vcc_hi", 107, 1, ALL),
+    row("tba", 108, 2, ALL.until(Gfx9)),
+    row("tba_lo", 108, 1, ALL.until(Gfx9)),
+    row("tba_hi", 109, 1, ALL.until(Gfx9)),
+    row("tma", 110, 2, ALL.until(Gfx9)),
+    row("tma_lo", 110, 1, ALL.until(Gfx9)),
+    row("tma_hi", 111, 1, ALL.until(Gfx9)),
+    row("m0", 124, 1, ALL),
+    row("null", 125, 1, since(Gfx10)),
+    row("null", 125, 2, since(Gfx10)),
+    row("exec", 126, 2, ALL),
+    row("exec_lo", 126, 1, ALL),
+    row("exec_hi", 127, 1, ALL),
+    row("src_shared_base", 235, 1, since(Gfx9)),
+    row("src_shared_limit", 236, 1, since(Gfx9)),
+    row("src_private_base", 237, 1, since(Gfx9)),
+    row("src_private_limit", 238, 1, since(Gfx9)),
+    row("src_pops_exiting_wave_id", 239, 1, since(Gfx9)),
+    row("src_vccz", 251, 1, ALL),
+    row("src_execz", 252, 1, ALL),
+    row("src_scc", 253, 1, ALL),
+    row("src_lds_direct", 254, 1, ALL),
 ];
 
 /// Returns the named scalar registers of all processors.
@@ -66,15 +71,15 @@ pub fn named() -> impl Iterator<Item = &'static Special> {
 /// Returns the named scalar registers of a processor. Short names are not listed because they follow from the
 /// long names: `scc` for `src_scc`.
 pub fn special_registers(target: &Target) -> impl Iterator<Item = &'static Special> {
-    let generation = target.generation;
-    SPECIAL.iter().filter(move |row| row.from <= generation && generation <= row.to)
+    let family = target.arch.id;
+    SPECIAL.iter().filter(move |row| row.families.contains(family))
 }
 
 /// Returns the name of a special register.
 pub(crate) fn special_name(target: &Target, range: RegRange) -> Option<&'static str> {
     // Registers that are encoded like constants have the same code for both widths; `null` has one code for
     // all widths.
-    let is_null = target.generation == Gfx10 && range.first.0 == 125;
+    let is_null = target.arch.registers.null == Some(range.first);
     let len = if range.first.0 >= 128 || is_null { 1 } else { range.len };
     let mut rows = special_registers(target);
     rows.find(|row| row.range == RegRange { first: range.first, len }).map(|row| row.name)
@@ -88,21 +93,15 @@ pub(crate) const fn is_status(code: u16) -> bool {
 
 /// Returns the first trap handler register `ttmp0`, and the number of these registers.
 pub const fn trap_registers(target: &Target) -> (Reg, u16) {
-    match target.generation {
-        Gfx6 | Gfx7 | Gfx8 => (Reg(112), 12),
-        Gfx9 | Gfx10 => (Reg(108), 16),
-    }
+    let registers = target.arch.registers.known();
+    (registers.trap, registers.traps)
 }
 
 impl Target {
     /// Returns the number of SGPRs that instructions can name, starting at `s0`. A kernel may be able to use
     /// fewer ([`Target::addressable_sgprs`]): on gfx802 and gfx805 every wave has 96.
     pub const fn numbered_sgprs(&self) -> u16 {
-        match self.generation {
-            Gfx6 | Gfx7 => 104,
-            Gfx8 | Gfx9 => 102,
-            Gfx10 => 106,
-        }
+        self.arch.registers.known().numbered
     }
 
     /// Returns whether a register is a numbered SGPR. The codes after the numbered SGPRs are special
@@ -143,28 +142,28 @@ impl RegRange {
 
     /// Like [`RegRange::exists`], for special registers.
     fn is_special(self, target: &Target, aligned: bool) -> bool {
-        let (first, len, generation) = (self.first.0, u16::from(self.len), target.generation);
-        let (trap, traps) = trap_registers(target);
-        if first >= trap.0 && first < trap.0 + traps {
-            return aligned && first + len <= trap.0 + traps;
+        let (first, len) = (self.first.0, u16::from(self.len));
+        let registers = target.arch.registers.known();
+        let (trap, traps) = (registers.trap.0, registers.traps);
+        if first >= trap && first < trap + traps {
+            return aligned && first + len <= trap + traps;
         }
         let pair = aligned && len <= 2;
+        let is_of = |base: Option<Reg>| pair && base.is_some_and(|base| base.0 & !1 == first & !1);
         match first {
             // VCC and EXEC.
             106 | 107 | 126 | 127 => pair,
-            // FLAT_SCRATCH (GFX8, GFX9); XNACK_MASK, or FLAT_SCRATCH on GFX7; TBA and TMA.
-            102 | 103 => pair && matches!(generation, Gfx8 | Gfx9),
-            104 | 105 => {
-                pair && (generation == Gfx7
-                    || matches!(generation, Gfx8 | Gfx9) && target.has(Feature::XNACK))
+            102..=105 => {
+                is_of(registers.flat_scratch) || is_of(registers.xnack_mask) && target.has(Feature::XNACK)
             }
-            108..=111 => pair && generation <= Gfx8,
+            // TBA and TMA.
+            108..=111 => pair && registers.trap_addresses,
             // M0 and `src_lds_direct` have one dword. `null` may be used with any width.
             124 => len == 1,
             254 => len == 1 && !target.has(Feature::GFX90A),
-            125 => generation == Gfx10,
+            125 => registers.null.is_some(),
             // Apertures and status bits: each has one code for 32-bit and 64-bit operands.
-            235..=239 => len <= 2 && generation >= Gfx9,
+            235..=239 => len <= 2 && registers.apertures,
             251..=253 => len <= 2,
             _ => false,
         }

@@ -8,7 +8,7 @@ use crate::inst::MachInst;
 use crate::operand::Operand;
 use crate::reg::Reg;
 use crate::table::{Opcode, op};
-use crate::target::{Generation, Target};
+use crate::target::Target;
 
 /// A wait counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -91,20 +91,23 @@ pub struct WaitInst {
 }
 
 /// `s_waitcnt` with three counters.
-const PACKED: WaitInst =
+pub(crate) const PACKED: WaitInst =
     WaitInst { op: op::S_WAITCNT, counters: &[Counter::Vm, Counter::Exp, Counter::Lgkm] };
-const ALONE: [WaitInst; 4] = [
+/// [`PACKED`], and an instruction for each counter alone.
+pub(crate) const WITH_COUNTER_ALONE: [WaitInst; 5] = [
+    PACKED,
     WaitInst { op: op::S_WAITCNT_VSCNT, counters: &[Counter::Vs] },
     WaitInst { op: op::S_WAITCNT_VMCNT, counters: &[Counter::Vm] },
     WaitInst { op: op::S_WAITCNT_EXPCNT, counters: &[Counter::Exp] },
     WaitInst { op: op::S_WAITCNT_LGKMCNT, counters: &[Counter::Lgkm] },
 ];
-const GFX6: &[WaitInst] = &[PACKED];
-const GFX10: &[WaitInst] = &[PACKED, ALONE[0], ALONE[1], ALONE[2], ALONE[3]];
 
-/// Wait instructions of each generation. Earlier ones in a list are preferred if they cover all counters that
-/// must be waited for.
-static WAITS: [&[WaitInst]; Generation::COUNT] = [GFX6, GFX6, GFX6, GFX6, GFX10];
+/// Facts about a family's wait instructions.
+#[derive(Clone, Copy, Debug)]
+pub struct Waits {
+    /// The wait instructions. Earlier ones are preferred if they cover all counters that must be waited for.
+    pub instructions: &'static [WaitInst],
+}
 
 /// The register that always reads as 0 and ignores writes (GFX10).
 const NULL: Reg = Reg(125);
@@ -129,7 +132,7 @@ impl WaitInst {
 impl Target {
     /// Returns the processor's wait instructions, preferred ones first.
     pub fn wait_instructions(&self) -> &'static [WaitInst] {
-        WAITS[self.generation as usize]
+        self.arch.waits.instructions
     }
 
     /// Returns whether an instruction does nothing except wait for counters.
