@@ -1,0 +1,110 @@
+//! A family of processors as one value of named facts.
+
+use super::Target;
+use super::id::ArchId;
+use super::registers::Registers;
+use crate::addressing::Addressing;
+use crate::wait::Waits;
+use std::fmt;
+use std::ops::Deref;
+
+/// A fact about a family, or a group of facts that belong together. The family may leave it open.
+///
+/// A fact that is open can be asked for only with [`Fact::get`], which returns an error. Code that has asked
+/// once reads the fact like a field from then on, without a test that could fail: `target.arch.waits.max`.
+#[derive(Clone, Copy, Debug)]
+pub enum Fact<T> {
+    /// The family defines the fact.
+    Known(T),
+    /// The family leaves the fact with this name open.
+    Unknown(&'static str),
+}
+
+impl<T> Fact<T> {
+    /// Returns the fact, or an error that names the fact and the processor.
+    pub const fn get(&self, target: &Target) -> Result<&T, UnknownFact> {
+        match self {
+            Fact::Known(fact) => Ok(fact),
+            Fact::Unknown(fact) => Err(UnknownFact { processor: target.name, fact }),
+        }
+    }
+
+    /// Returns the fact of a family that defines it.
+    ///
+    /// # Panics
+    /// If the family leaves the fact open. The caller has to rule this out with [`Fact::get`] first.
+    #[inline]
+    pub const fn known(&self) -> &T {
+        match self {
+            Fact::Known(fact) => fact,
+            Fact::Unknown(_) => panic!("a fact was used that the processor's family does not define"),
+        }
+    }
+}
+
+impl<T> Deref for Fact<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        self.known()
+    }
+}
+
+/// The error that a processor's family does not define a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownFact {
+    /// Name of the processor.
+    pub processor: &'static str,
+    /// Name of the fact.
+    pub fact: &'static str,
+}
+
+impl fmt::Display for UnknownFact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the family of {} does not define the fact `{}`", self.processor, self.fact)
+    }
+}
+
+impl std::error::Error for UnknownFact {}
+
+/// Declares [`Arch`] with a field of type [`Fact`] for each row, and the family that leaves all of them open.
+macro_rules! facts {
+    ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {
+        /// A family of processors. The module's documentation says how to add a fact.
+        pub struct Arch {
+            /// Identifies the family, which is a column of the instruction table.
+            pub id: ArchId,
+            $($(#[$doc])* pub $name: Fact<$type>,)*
+        }
+
+        impl Arch {
+            /// A family that defines no fact and has no instruction: the start of a new family, and the
+            /// family of the processor with which tests prove that open facts are errors.
+            pub const UNDEFINED: Arch =
+                Arch { id: ArchId::Undefined, $($name: Fact::Unknown(stringify!($name)),)* };
+
+            /// Returns the names of the facts that the family leaves open.
+            pub fn open_facts(&self) -> impl Iterator<Item = &'static str> {
+                [$(match self.$name { Fact::Known(_) => None, Fact::Unknown(name) => Some(name) }),*]
+                    .into_iter()
+                    .flatten()
+            }
+        }
+    };
+}
+
+facts! {
+    /// Codes and number of the scalar registers.
+    registers: Registers;
+    /// Wait instructions.
+    waits: Waits;
+    /// Addressing of memory instructions.
+    addressing: Addressing;
+}
+
+impl fmt::Debug for Arch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.id)
+    }
+}

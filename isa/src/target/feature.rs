@@ -1,0 +1,100 @@
+//! Named properties that a processor has or does not have.
+
+bitflags::bitflags! {
+    /// Features that distinguish a processor from others. If all processors of a generation and no others
+    /// have a property, it needs no feature, because the instruction table has a column for each generation.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct Feature: u64 {
+        /// `global_*` instructions with `saddr` (GFX9 on).
+        const GLOBAL_INSTS = 1;
+        /// `ds_read_b96`, `ds_read_b128` (GFX7 on).
+        const DS_128 = 1 << 1;
+        /// LDS instructions need no M0 limit (GFX9 on).
+        const LDS_NO_M0 = 1 << 2;
+        /// `v_fmac_f32`, `v_xnor_b32`.
+        const DL_INSTS = 1 << 3;
+        /// `v_add_u32` without carry (GFX9); GFX10 calls it `v_add_nc_u32`.
+        const ADD_NO_CARRY = 1 << 4;
+        /// `v_add3_u32`, `v_lshl_add_u32`, `v_xad_u32`, `v_and_or_b32`, ... (GFX9 on).
+        const THREE_OP_INT = 1 << 5;
+        /// `v_swap_b32` (GFX9 on).
+        const SWAP = 1 << 6;
+        /// SDWA encodings (GFX8 on).
+        const SDWA = 1 << 7;
+        /// Fast double precision, at half the rate of single precision.
+        const HALF_RATE_F64 = 1 << 8;
+        /// The processor supports SRAM ECC.
+        const SRAMECC = 1 << 9;
+        /// The processor supports XNACK replay.
+        const XNACK = 1 << 10;
+        /// `v_fma_mix_f32`, single rounding.
+        const FMA_MIX = 1 << 11;
+        /// `v_mad_mix_f32`, with the opcode numbers that `v_fma_mix_f32` has on other processors.
+        const MAD_MIX = 1 << 12;
+        /// `v_dot4_i32_i8`, `v_dot8_i32_i4`.
+        const DOT1 = 1 << 13;
+        /// `v_dot2_i32_i16`, `v_dot2_u32_u16`.
+        const DOT2 = 1 << 14;
+        /// `v_dot8c_i32_i4`.
+        const DOT3 = 1 << 15;
+        /// `v_dot2c_i32_i16`.
+        const DOT4 = 1 << 16;
+        /// `v_dot2c_f32_f16`.
+        const DOT5 = 1 << 17;
+        /// `v_dot4c_i32_i8`.
+        const DOT6 = 1 << 18;
+        /// `v_dot4_u32_u8`, `v_dot8_u32_u4`.
+        const DOT7 = 1 << 19;
+        /// `v_dot2_f32_f16`.
+        const DOT10 = 1 << 20;
+        /// `v_mfma_*` and accumulation VGPRs (gfx908, gfx90a).
+        const MAI = 1 << 21;
+        /// `v_pk_fmac_f16`.
+        const PK_FMAC_F16 = 1 << 22;
+        /// `global_atomic_add_f32`, `global_atomic_pk_add_f16` and their MUBUF counterparts (on gfx908 only
+        /// without result).
+        const ATOMIC_FADD = 1 << 23;
+        /// Properties of gfx90a only: a unified register file with even-aligned VGPR groups, packed f32,
+        /// `v_fmac_f64`, f64 atomics, `buffer_wbl2`, `row_newbcast`, the `scc` bit.
+        const GFX90A = 1 << 24;
+        /// `v_mad_f32`, `v_mac_f32`, `v_madak_f32`, `v_madmk_f32` (not gfx103x).
+        const MAD_MAC_F32 = 1 << 25;
+        /// Supports wavefronts of 32 lanes in addition to 64 (GFX10).
+        const WAVE32 = 1 << 26;
+        /// Additions of gfx103x to GFX10: `global_atomic_csub`, `global_load_dword_addtid`,
+        /// `image_msaa_load`, scratch addresses without any register, `HW_REG_SHADER_CYCLES` and others.
+        const GFX10_3 = 1 << 27;
+        /// `image_bvh_intersect_ray` (gfx1013, gfx103x).
+        const RAY_TRACING = 1 << 28;
+        /// 16-bit data of image and format instructions takes a dword per element (gfx801-gfx805; not
+        /// gfx810).
+        const UNPACKED_D16 = 1 << 29;
+        /// Hardware defect: a branch over exactly 63 dwords jumps to a wrong address (gfx101x).
+        const BRANCH_63_BUG = 1 << 39;
+        /// Hardware defect: FLAT instructions add their offset incorrectly (gfx101x).
+        const FLAT_OFFSET_BUG = 1 << 42;
+        /// A wave always gets 96 SGPRs, to mitigate a hardware defect in their initialisation (gfx802,
+        /// gfx805).
+        const SGPR_INIT_BUG = 1 << 30;
+        /// `s_store_dword`, `s_dcache_wb` (GFX8, GFX9, gfx101x).
+        const SCALAR_STORES = 1 << 31;
+        /// `s_atomic_*`, `s_scratch_*` (GFX9, gfx101x).
+        const SCALAR_ATOMICS = 1 << 32;
+        /// `ds_*_src2_*` (not on gfx90a and gfx103x).
+        const DS_SRC2 = 1 << 33;
+        /// FLAT instructions (GFX7 on).
+        const FLAT = 1 << 34;
+        /// VINTRP instructions; gfx90a has no graphics pipeline.
+        const INTERP = 1 << 35;
+        /// DPP encodings (GFX8 on).
+        const DPP = 1 << 36;
+        /// 1/(2*pi) is an inline constant (GFX8 on).
+        const INV_2PI = 1 << 37;
+        /// Image addresses in VGPRs that need not be consecutive (GFX10).
+        const NSA = 1 << 38;
+        /// The processor is an APU: it shares memory and address translation (IOMMU) with the host.
+        const APU = 1 << 40;
+        /// Hardware defect: `v_fract_f32` and `v_fract_f64` may return 1.0 (GFX6).
+        const FRACT_BUG = 1 << 41;
+    }
+}

@@ -1,0 +1,37 @@
+//! GFX10.3, RDNA 2 (gfx103x).
+
+use super::{Arch, ArchId, Feature, NONE, Target, gfx10, like};
+
+pub(super) const ARCH: Arch = Arch { id: ArchId::Gfx10_3, ..gfx10::ARCH };
+
+pub(super) const FEATURES: Feature = gfx10::FEATURES
+    .difference(Feature::BRANCH_63_BUG)
+    .difference(Feature::FLAT_OFFSET_BUG)
+    .difference(Feature::MAD_MAC_F32)
+    .difference(Feature::DS_SRC2)
+    .difference(Feature::SCALAR_STORES)
+    .difference(Feature::SCALAR_ATOMICS)
+    .difference(Feature::XNACK)
+    .union(gfx10::DOTS)
+    .union(Feature::GFX10_3)
+    .union(Feature::RAY_TRACING);
+
+/// Properties of the family that single processors may change.
+pub(super) const BASE: Target = Target {
+    arch: &ARCH,
+    features: FEATURES,
+    total_sgprs: 128 * 16,
+    vgpr_granule: 16,
+    max_waves: 16,
+    ..gfx10::BASE
+};
+
+pub(super) const PROCESSORS: [Target; 7] = [
+    like(BASE, "gfx1030", (10, 3, 0), 0x36, NONE, &[]),
+    like(BASE, "gfx1031", (10, 3, 1), 0x37, NONE, &[]),
+    like(BASE, "gfx1032", (10, 3, 2), 0x38, NONE, &[]),
+    like(BASE, "gfx1033", (10, 3, 3), 0x39, Feature::APU, &[]),
+    like(BASE, "gfx1034", (10, 3, 4), 0x3e, NONE, &[]),
+    like(BASE, "gfx1035", (10, 3, 5), 0x3d, Feature::APU, &[]),
+    like(BASE, "gfx1036", (10, 3, 6), 0x45, Feature::APU, &[]),
+];

@@ -1,0 +1,52 @@
+//! GFX7, Sea Islands.
+
+use super::{Arch, ArchId, Fact, Feature, Generation, NONE, Registers, Target, gfx6, like};
+use crate::addressing::{Addressing, Apertures, COHERENT, DWORDS, FlatScratch, NONCOHERENT, Offsets};
+use crate::reg::Reg;
+
+pub(super) const ARCH: Arch = Arch {
+    id: ArchId::Gfx7,
+    registers: Fact::Known(REGISTERS),
+    addressing: Fact::Known(ADDRESSING),
+    ..gfx6::ARCH
+};
+
+pub(super) const REGISTERS: Registers = Registers { flat_scratch: Some(Reg(104)), ..gfx6::REGISTERS };
+
+pub(super) const ADDRESSING: Addressing = Addressing {
+    flat: Some(Offsets::NONE),
+    descriptor: DWORDS | NONCOHERENT,
+    shared_descriptor: DWORDS | Addressing::TRANSLATED | COHERENT,
+    three_dwords: true,
+    unaligned: true,
+    scalar_literal: true,
+    lds_negative_base: true,
+    apertures: Apertures::Queue,
+    flat_scratch: FlatScratch::SizeAndOffset,
+    ..gfx6::ADDRESSING
+};
+
+pub(super) const FEATURES: Feature = Feature::MAD_MAC_F32
+    .union(Feature::DS_SRC2)
+    .union(Feature::INTERP)
+    .union(Feature::DS_128)
+    .union(Feature::FLAT);
+
+/// Properties of the family that single processors may change.
+pub(super) const BASE: Target = Target {
+    arch: &ARCH,
+    generation: Generation::Gfx7,
+    features: FEATURES,
+    lds_granule: 512,
+    max_lds_per_group: 65536,
+    ..gfx6::BASE
+};
+
+pub(super) const PROCESSORS: [Target; 6] = [
+    like(BASE, "gfx700", (7, 0, 0), 0x22, Feature::APU, &["kaveri"]),
+    like(BASE, "gfx701", (7, 0, 1), 0x23, Feature::HALF_RATE_F64, &["hawaii"]),
+    like(BASE, "gfx702", (7, 0, 2), 0x24, NONE, &[]),
+    like(BASE, "gfx703", (7, 0, 3), 0x25, Feature::APU, &["kabini", "mullins"]),
+    like(BASE, "gfx704", (7, 0, 4), 0x26, NONE, &["bonaire"]),
+    like(BASE, "gfx705", (7, 0, 5), 0x3b, Feature::APU, &[]),
+];

@@ -1,0 +1,74 @@
+//! GFX9: Vega, and gfx908. Later CDNA processors have their own families.
+
+use super::{Arch, ArchId, Fact, Feature, Generation, Registers, Target, gfx8, like, on_by_default};
+use crate::addressing::{Addressing, Apertures, FlatScratch, Offsets};
+use crate::reg::Reg;
+
+pub(super) const ARCH: Arch = Arch {
+    id: ArchId::Gfx9,
+    registers: Fact::Known(REGISTERS),
+    addressing: Fact::Known(ADDRESSING),
+    ..gfx8::ARCH
+};
+
+pub(super) const REGISTERS: Registers =
+    Registers { trap_addresses: false, trap: Reg(108), traps: 16, apertures: true, ..gfx8::REGISTERS };
+
+/// Scalar loads could express negative offsets, but these are not used, because an access fails if its base
+/// is 0 and the sum of its offsets is negative.
+pub(super) const ADDRESSING: Addressing = Addressing {
+    global: Some(Offsets::signed(13)),
+    flat: Some(Offsets::unsigned(12)),
+    lds_needs_m0: false,
+    scratch_checks_base: false,
+    apertures: Apertures::Registers,
+    flat_scratch: FlatScratch::Address,
+    ..gfx8::ADDRESSING
+};
+
+pub(super) const FEATURES: Feature = gfx8::FEATURES
+    .union(Feature::GLOBAL_INSTS)
+    .union(Feature::LDS_NO_M0)
+    .union(Feature::ADD_NO_CARRY)
+    .union(Feature::THREE_OP_INT)
+    .union(Feature::SWAP)
+    .union(Feature::SCALAR_ATOMICS)
+    .union(Feature::XNACK);
+
+/// Properties of the family that single processors may change.
+pub(super) const BASE: Target = Target {
+    arch: &ARCH,
+    generation: Generation::Gfx9,
+    features: FEATURES,
+    max_vmcnt: 63,
+    global_offset_bits: 13,
+    flat_offset_bits: 12,
+    ..gfx8::BASE
+};
+
+const XNACK: Feature = Feature::XNACK;
+const GFX902: Feature = Feature::MAD_MIX.union(Feature::APU);
+
+/// Dot products of gfx906, of the GFX10 processors that have them, and of gfx908.
+pub(super) const GFX906_DOTS: Feature =
+    Feature::DOT1.union(Feature::DOT2).union(Feature::DOT7).union(Feature::DOT10);
+const GFX908_DOTS: Feature =
+    GFX906_DOTS.union(Feature::DOT3).union(Feature::DOT4).union(Feature::DOT5).union(Feature::DOT6);
+const GFX906: Feature = FEATURES
+    .union(GFX906_DOTS)
+    .union(Feature::FMA_MIX)
+    .union(Feature::DL_INSTS)
+    .union(Feature::HALF_RATE_F64)
+    .union(Feature::SRAMECC);
+pub(super) const GFX908: Feature =
+    GFX906.union(GFX908_DOTS).union(Feature::MAI).union(Feature::PK_FMAC_F16).union(Feature::ATOMIC_FADD);
+
+pub(super) const PROCESSORS: [Target; 7] = [
+    like(BASE, "gfx900", (9, 0, 0), 0x2c, Feature::MAD_MIX, &[]),
+    on_by_default(like(BASE, "gfx902", (9, 0, 2), 0x2d, GFX902, &[]), XNACK),
+    like(BASE, "gfx904", (9, 0, 4), 0x2e, Feature::FMA_MIX, &[]),
+    like(BASE, "gfx906", (9, 0, 6), 0x2f, GFX906, &[]),
+    on_by_default(like(BASE, "gfx908", (9, 0, 8), 0x30, GFX908, &[]), Feature::SRAMECC),
+    on_by_default(like(BASE, "gfx909", (9, 0, 9), 0x31, GFX902, &[]), XNACK),
+    on_by_default(like(BASE, "gfx90c", (9, 0, 12), 0x32, GFX902, &[]), XNACK),
+];

@@ -1,0 +1,25 @@
+//! Facts about scalar registers.
+
+use crate::reg::Reg;
+
+/// Codes and number of the scalar registers. VCC, M0, EXEC and the status bits have the same codes in all
+/// families.
+#[derive(Clone, Copy, Debug)]
+pub struct Registers {
+    /// Number of SGPRs that instructions can name, starting at `s0`.
+    pub numbered: u16,
+    /// First of the two registers of FLAT_SCRATCH; `None` if FLAT_SCRATCH does not exist or is not in SGPRs.
+    pub flat_scratch: Option<Reg>,
+    /// First of the two registers of XNACK_MASK, which only processors with XNACK have.
+    pub xnack_mask: Option<Reg>,
+    /// Whether the addresses of trap handler and trap memory, TBA and TMA, are in SGPRs.
+    pub trap_addresses: bool,
+    /// First trap handler register, `ttmp0`.
+    pub trap: Reg,
+    /// Number of trap handler registers.
+    pub traps: u16,
+    /// The register that always reads as 0 and ignores writes.
+    pub null: Option<Reg>,
+    /// Whether the apertures can be read like registers.
+    pub apertures: bool,
+}
