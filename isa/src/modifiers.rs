@@ -92,7 +92,7 @@ fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
         Encoding::Sdwa => ModFlags::CLAMP,
         Encoding::Dpp => ModFlags::BOUND_CTRL | ModFlags::FETCH_INACTIVE,
         Encoding::Dpp8 => ModFlags::FETCH_INACTIVE,
-        Encoding::Vop3 | Encoding::Vop3p if row.clamps(target.generation) => ModFlags::CLAMP,
+        Encoding::Vop3 | Encoding::Vop3p if row.clamps(target) => ModFlags::CLAMP,
         Encoding::Ds if row.flags.contains(Flags::NO_GDS) => ModFlags::empty(),
         // `gds` is accepted only for global wave sync instructions: gfx90a has no memory in its global data
         // share, but still uses this unit to synchronise waves.

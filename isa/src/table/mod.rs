@@ -3,9 +3,10 @@
 //! All code that handles instructions uses these rows: encoder, decoder, printer, allocator, wait insertion,
 //! hazard mitigation and emulator.
 
-use crate::target::{Feature, Generation, Target};
+use crate::target::{Feature, Target};
 
 mod address;
+mod codes;
 pub mod ds;
 pub mod exp;
 pub mod flat;
@@ -25,6 +26,7 @@ pub mod vop3p;
 pub mod vopc;
 
 pub use address::{AddressParts, DIMS, Dim, FIRST_MSAA_DIM, ImageAddress};
+pub use codes::Codes;
 pub use lookup::{available, by_name, by_name_anywhere, processors_with};
 
 /// Encoding families. An [`Opcode`] consists of a family, in the order of the tables, and an index.
@@ -318,6 +320,8 @@ bitflags::bitflags! {
         const BUS1 = 1 << 25;
         /// Accepts SGPRs on gfx90a only (`v_accvgpr_write_b32`).
         const NO_SGPR = 1 << 26;
+        /// A floating-point atomic that cannot have a scope wider than the device on gfx90a.
+        const NO_SCOPE = 1 << 27;
     }
 
     /// Modifiers that the VOP3/VOP3P encoding of an instruction accepts, in addition to `neg` and `abs` of
@@ -345,33 +349,6 @@ bitflags::bitflags! {
     }
 }
 
-/// Opcode numbers, one for each generation from GFX6 to GFX10; [`NO`] if the generation does not have the
-/// instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Codes(pub(crate) [u16; Generation::COUNT]);
-
-/// Marks that the generation does not have the instruction.
-pub(crate) const NO: u16 = 0xffff;
-
-/// Returns the opcode numbers for GFX6, GFX7, GFX8, GFX9 and GFX10.
-pub(crate) const fn c(gfx6: u16, gfx7: u16, gfx8: u16, gfx9: u16, gfx10: u16) -> Codes {
-    Codes([gfx6, gfx7, gfx8, gfx9, gfx10])
-}
-
-/// Opcode numbers of a pseudo-instruction, which no generation has.
-pub(crate) const NOWHERE: Codes = Codes([NO; Generation::COUNT]);
-
-impl Codes {
-    /// Returns the number in the family's opcode field; `None` if the generation does not have the
-    /// instruction.
-    pub const fn get(&self, generation: Generation) -> Option<u16> {
-        match self.0[generation as usize] {
-            NO => None,
-            code => Some(code),
-        }
-    }
-}
-
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
@@ -381,7 +358,7 @@ pub struct Row {
     pub family: Family,
     /// Opcode numbers.
     pub codes: Codes,
-    /// Features that the processor must all have, in addition to the generation.
+    /// Features that the processor must all have, in addition to an opcode number of its family.
     pub requires: Feature,
     /// Features of which the processor must have none.
     pub lacks: Feature,
@@ -402,14 +379,14 @@ impl Row {
     /// Returns the opcode number on a processor; `None` if it does not have the instruction.
     pub const fn code(&self, target: &Target) -> Option<u16> {
         match target.has(self.requires) && !target.features.intersects(self.lacks) {
-            true => self.codes.get(target.generation),
+            true => self.codes.get(target.arch.id),
             false => None,
         }
     }
 
     /// Returns whether the VOP3 form accepts `clamp`.
-    pub const fn clamps(&self, generation: Generation) -> bool {
-        let integers = generation as u8 >= Generation::Gfx8 as u8;
+    pub const fn clamps(&self, target: &Target) -> bool {
+        let integers = target.has(Feature::INT_CLAMP);
         self.caps.contains(Caps::CLAMP) || self.caps.contains(Caps::INT_CLAMP) && integers
     }
 
@@ -421,8 +398,7 @@ impl Row {
     /// Returns whether the instruction is a floating-point atomic that cannot have a scope wider than the
     /// device.
     pub fn has_no_scope(&self) -> bool {
-        self.flags.contains(Flags::ATOMIC)
-            && self.requires.intersects(Feature::ATOMIC_FADD.union(Feature::GFX90A))
+        self.flags.contains(Flags::NO_SCOPE)
     }
 
     /// Returns whether the instruction has its sources in reverse order (`v_subrev_f32`, `v_lshlrev_b32`).

@@ -1,7 +1,8 @@
 //! Pseudo-instructions, which exist between instruction selection and emission and are never encoded.
 
+use super::codes::NOWHERE;
+use super::rows;
 use super::spec::*;
-use super::{NOWHERE, rows};
 
 // The operands of pseudo-instructions are not described by specs:
 // * `COPY dst, src`: tuples of equal length. Both have the same class, or the destination is in VGPRs and the

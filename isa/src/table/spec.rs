@@ -1,7 +1,8 @@
 //! Abbreviations used in the rows: operand types, operand kinds, implicit registers.
 
+pub(crate) use super::codes::{op, since};
 use super::{AddressParts, ImageAddress, Implicit, Kind, Num, OpSpec, Role};
-pub(crate) use super::{NO, c};
+pub(crate) use crate::target::ArchId::{Gfx7, Gfx8, Gfx9, Gfx10, Gfx10_3, Gfx90a};
 
 /// Interpretation of an operand's bits, and its width in dwords.
 #[derive(Clone, Copy)]

@@ -96,5 +96,7 @@ bitflags::bitflags! {
         const APU = 1 << 40;
         /// Hardware defect: `v_fract_f32` and `v_fract_f64` may return 1.0 (GFX6).
         const FRACT_BUG = 1 << 41;
+        /// `clamp` of integers and masks (GFX8 on).
+        const INT_CLAMP = 1 << 43;
     }
 }

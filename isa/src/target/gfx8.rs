@@ -23,6 +23,7 @@ pub(super) const ADDRESSING: Addressing =
 
 pub(super) const FEATURES: Feature = gfx7::FEATURES
     .union(Feature::SDWA)
+    .union(Feature::INT_CLAMP)
     .union(Feature::DPP)
     .union(Feature::INV_2PI)
     .union(Feature::SCALAR_STORES);

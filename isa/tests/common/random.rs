@@ -81,7 +81,7 @@ pub fn inst(rng: &mut Rng, target: &Target, op: Opcode, form: Form) -> MachInst 
             inst.ops[0] = Operand::None;
         }
     }
-    if row.requires.intersects(Feature::ATOMIC_FADD | Feature::GFX90A) {
+    if row.has_no_scope() {
         inst.mods.flags -= ModFlags::SCC;
     }
     if row.name.starts_with("v_accvgpr_write") && !target.has(Feature::GFX90A) && is_scalar(inst.ops[1]) {
@@ -506,7 +506,7 @@ fn vop(rng: &mut Rng, target: &Target, inst: &mut MachInst, form: Form, floats: 
     match form {
         Form::Full => {
             let room = target.generation >= Generation::Gfx8 || !row.has_mask_out();
-            if row.clamps(target.generation) && room {
+            if row.clamps(target) && room {
                 mods.flags = flags(rng, &[ModFlags::CLAMP]);
             }
             if row.caps.contains(Caps::OMOD) {

@@ -29,7 +29,7 @@ fn sweep(
 ) {
     let tried = |row: &&Row| row.name.contains(part) && native.knows(&meaning(row));
     let rows: Vec<_> = vector_rows(target).filter(tried).collect();
-    let takes = |row: &&&Row| !clamp || row.caps.contains(Caps::INT_CLAMP) && row.clamps(target.generation);
+    let takes = |row: &&&Row| !clamp || row.caps.contains(Caps::INT_CLAMP) && row.clamps(target);
     let rows: Vec<_> =
         rows.iter().filter(takes).map(|row| (*row, inputs(row, 7, target.wave_size))).collect();
     let trials: Vec<Trial<'_>> = rows

@@ -53,7 +53,7 @@ fn signs(row: &Row, rng: &mut Rng) -> [Source; 3] {
 fn outputs(row: &Row, target: &Target, variant: &mut Variant, rng: &mut Rng) {
     // VOP3 has no room for `clamp` beside a mask before GFX8.
     let room = target.generation >= Generation::Gfx8 || !row.has_mask_out();
-    variant.clamp = row.clamps(target.generation) && room && rng.below(3) == 0;
+    variant.clamp = row.clamps(target) && room && rng.below(3) == 0;
     if row.caps.contains(Caps::OMOD) && shape(row).is_float() && coin(rng) {
         variant.omod = rng.below(4) as u8;
     }
