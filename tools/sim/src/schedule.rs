@@ -3,10 +3,10 @@
 //!
 //! A dispatch that fails reports the same fault on any number of threads. Among several faults, the fault in
 //! the earliest turn counts, in an order of turns that does not depend on timing. Groups that could still
-//! fail earlier therefore run on until the first fault is known. A finding of strict mode on several threads
-//! is reproduced on one thread, because which of two accesses of a race came second depends on the threads.
-//! The same holds for a run in which groups wait for one another or pass data on, because their behaviour
-//! depends on which group was first.
+//! fail earlier therefore run on until the first fault is known. A run of strict mode on several threads only
+//! proves that there is nothing to report. If it finds anything, or if groups wait for one another or use the
+//! same memory, it is repeated on one thread, because chance decides which group is first on several threads.
+//! The repeated run decides what is reported.
 
 use crate::deadlock;
 use crate::exec::Scratch;
@@ -41,24 +41,19 @@ pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, thread
     }
     let saved = Saved::of(launch.memory);
     if let Some(shared) = &mut launch.strict {
-        shared.several_threads = true;
+        shared.use_several_threads(launch.memory);
     }
     let outcome = Scheduler::new(launch, limit, threads).run();
+    let depends_on_timing = launch.strict.as_ref().is_some_and(|shared| shared.depends_on_timing());
     // A run that has used up its instruction budget is not repeated on one thread, because the repeated run
     // would use up the budget as well.
-    let may_have_missed = launch.strict.as_ref().is_some_and(|shared| shared.may_have_missed());
-    let is_clean = outcome.result.is_ok() && outcome.reports.is_empty() && !may_have_missed;
-    let is_used_up = matches!(outcome.result, Err(Fault::Stuck { .. })) && !may_have_missed;
-    if is_clean || is_used_up {
+    let is_final = matches!(outcome.result, Ok(_) | Err(Fault::Stuck { .. })) && outcome.reports.is_empty();
+    if is_final && !depends_on_timing {
         return outcome;
     }
     saved.restore(launch.memory);
     launch.strict = launch.shadow(mode);
-    let again = Scheduler::new(launch, limit, 1).run();
-    // If the repeated run finds nothing, the race shows only on several threads, and the first run's report
-    // is used.
-    let is_again = !again.reports.is_empty() || again.result.is_err();
-    if is_again || may_have_missed && outcome.reports.is_empty() { again } else { outcome }
+    Scheduler::new(launch, limit, 1).run()
 }
 
 /// Hands groups to host threads. A group that does not end within its turn goes to the back of a queue, and
@@ -226,7 +221,7 @@ impl<'a> Scheduler<'a> {
     /// Returns the next group to run. A new group reuses the memory of the spare group.
     fn pick(&self, spare: &mut Option<Group>) -> Option<Group> {
         let picked = self.locked(|state| {
-            if self.launch.strict.as_ref().is_some_and(|shared| shared.may_have_missed()) {
+            if self.launch.strict.as_ref().is_some_and(|shared| shared.depends_on_timing()) {
                 // The result of this run does not matter any more, because the dispatch will be repeated on
                 // one thread. So no further group is started.
                 return None;
@@ -364,7 +359,9 @@ impl<'a> Scheduler<'a> {
             }
             Turn::Yield => state.running.push_back(group),
             Turn::Waits => {
-                if let Some(shared) = self.launch.strict.as_ref().filter(|shared| shared.several_threads) {
+                if let Some(shared) =
+                    self.launch.strict.as_ref().filter(|shared| shared.uses_several_threads())
+                {
                     // The timing of the host threads may decide whether this group waits. The run must
                     // therefore be repeated on one thread.
                     shared.cross();

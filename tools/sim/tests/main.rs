@@ -34,5 +34,6 @@ mod random_bytes;
 mod recorded;
 mod scalars;
 mod strict_clang;
+mod threads;
 mod transfers;
 mod weak_clang;

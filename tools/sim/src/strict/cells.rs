@@ -150,14 +150,6 @@ impl Cell {
         self.write.store(stamp.0, Ordering::Release);
     }
 
-    /// Records a write like `set_write`, but also works if other threads record writes at the same time.
-    /// Returns the stamp of the previous write, so that the caller can notice such a conflict.
-    pub(super) fn exchange_write(&self, stamp: Stamp, place: u32, lane: u32) -> Stamp {
-        self.write_lane.store(lane, Ordering::Relaxed);
-        self.write_place.store(place, Ordering::Relaxed);
-        Stamp(self.write.swap(stamp.0, Ordering::SeqCst))
-    }
-
     /// Returns a copy of the cell, for another dword.
     fn copy(&self) -> Cell {
         let of = |place: &AtomicU32| AtomicU32::new(place.load(Ordering::Relaxed));
@@ -232,7 +224,7 @@ impl LdsCell {
 }
 
 /// Number of dwords of a page.
-const PAGE: usize = 1024;
+pub(super) const PAGE: usize = 1024;
 
 /// Number of dwords of a line.
 pub(super) const LINE: usize = 16;
@@ -272,7 +264,31 @@ impl Paged {
     }
 }
 
-type Allocation = Vec<OnceLock<Paged>>;
+/// An allocation: its start address, and its pages.
+type Allocation<P> = (u64, Vec<OnceLock<P>>);
+
+/// Pages of shadow state of type `P` for all of memory. A page is created when it is first needed.
+pub(super) struct Pages<P>(Vec<OnceLock<Allocation<P>>>);
+
+impl<P> Pages<P> {
+    pub(super) fn new(memory: &Memory) -> Pages<P> {
+        Pages((0..memory.slots()).map(|_| OnceLock::new()).collect())
+    }
+
+    /// Returns the page of an address, and its start address. `new` creates the page.
+    pub(super) fn page(&self, memory: &Memory, address: u64, new: impl FnOnce() -> P) -> Option<(u64, &P)> {
+        let slot = memory.slot(address)?;
+        let (base, pages) = self.0.get(slot)?.get_or_init(|| {
+            let (base, bytes) =
+                memory.buffer(address).map_or((0, 0), |buffer| (buffer.base(), buffer.bytes()));
+            let pages = bytes.div_ceil(4 * PAGE as u64) as usize;
+            (base, (0..pages).map(|_| OnceLock::new()).collect())
+        });
+        let page = (address.wrapping_sub(*base) / 4) as usize / PAGE;
+        let found = pages.get(page)?.get_or_init(new);
+        Some((base.wrapping_add((page * PAGE * 4) as u64), found))
+    }
+}
 
 /// The page that was used last, with its start address.
 #[derive(Default)]
@@ -302,7 +318,7 @@ impl<'a> Lines<'a> {
 
 /// The cells of all allocations.
 pub(super) struct Cells {
-    allocations: Vec<OnceLock<(u64, Allocation)>>,
+    pages: Pages<Paged>,
     /// Whether the record of a load may be missing, because one thread recorded a load in a page while
     /// another thread allocated the page's cells.
     lost: AtomicBool,
@@ -310,8 +326,7 @@ pub(super) struct Cells {
 
 impl Cells {
     pub(super) fn new(memory: &Memory) -> Cells {
-        let allocations = (0..memory.slots()).map(|_| OnceLock::new()).collect();
-        Cells { allocations, lost: AtomicBool::new(false) }
+        Cells { pages: Pages::new(memory), lost: AtomicBool::new(false) }
     }
 
     /// Returns whether the record of a load may be missing, because two threads used a page at the same time.
@@ -333,7 +348,7 @@ impl Cells {
         if let Some(cell) = page.cells.get((address.wrapping_sub(page.start) / 4) as usize) {
             return Some(cell);
         }
-        let (start, paged) = self.page(memory, address)?;
+        let (start, paged) = self.pages.page(memory, address, Paged::new)?;
         *page = Page { start, cells: paged.cells(&self.lost) };
         page.cells.get((address.wrapping_sub(page.start) / 4) as usize)
     }
@@ -350,7 +365,7 @@ impl Cells {
         several_threads: bool,
     ) -> bool {
         if address.wrapping_sub(lines.start) >= 4 * PAGE as u64 || lines.page.is_none() {
-            let Some((start, page)) = self.page(memory, address) else { return false };
+            let Some((start, page)) = self.pages.page(memory, address, Paged::new) else { return false };
             *lines = Lines { start, page: Some(page) };
         }
         let Some(found) = lines.find(address, dwords) else { return false };
@@ -370,20 +385,6 @@ impl Cells {
             }
         }
         true
-    }
-
-    /// Returns the page of an address, and its start address.
-    fn page(&self, memory: &Memory, address: u64) -> Option<(u64, &Paged)> {
-        let slot = memory.slot(address)?;
-        let (base, pages) = self.allocations.get(slot)?.get_or_init(|| {
-            let (base, bytes) =
-                memory.buffer(address).map_or((0, 0), |buffer| (buffer.base(), buffer.bytes()));
-            let pages = bytes.div_ceil(4 * PAGE as u64) as usize;
-            (base, (0..pages).map(|_| OnceLock::new()).collect())
-        });
-        let page = (address.wrapping_sub(*base) / 4) as usize / PAGE;
-        let cells = pages.get(page)?.get_or_init(Paged::new);
-        Some((base.wrapping_add((page * PAGE * 4) as u64), cells))
     }
 }
 

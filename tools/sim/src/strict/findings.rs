@@ -106,6 +106,10 @@ impl Watcher<'_> {
             self.group.now.stops = finding.class != FaultClass::Uninitialised;
             self.group.findings.push(finding);
             self.group.now.reported = true;
+            if self.shared.uses_several_threads() {
+                // Which of two accesses comes second depends on the threads.
+                self.shared.cross();
+            }
         }
     }
 

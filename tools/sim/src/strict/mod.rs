@@ -9,6 +9,7 @@
 //! | `defined` | dependence on registers, LDS or scratch that were never written |
 //! | `races`, `whole`, `lds` | accesses of two waves without order; reads of stale cached data |
 //! | `order`, `cells`, `marks`, `polls`, `late` | (state and rules that `races` uses) |
+//! | `meetings` | (memory that several groups use, in runs on several threads) |
 //! | `lanes`, `flow` | accesses of lanes of one wave without order |
 //! | `transfers` | accesses to LDS by a wave whose loads to LDS, or stores from LDS, are in flight |
 //! | `writeback` | scalar stores that stay in the scalar cache |
@@ -37,6 +38,7 @@ mod lanes;
 mod late;
 mod lds;
 mod marks;
+mod meetings;
 mod order;
 mod polls;
 mod races;
@@ -77,6 +79,7 @@ use defined::{Defined, Depends, Origin};
 use findings::Finding;
 use isa::ModFlags;
 use lanes::{Stored, Together};
+use meetings::Use;
 use order::{Handed, Order};
 use restricts::Labels;
 use std::collections::HashMap;
@@ -402,7 +405,8 @@ impl Watch for Watcher<'_> {
         Ok(())
     }
 
-    fn read(&mut self, _: &Memory, access: &MemAccess) -> Result<Option<u32>, Trap> {
+    fn read(&mut self, memory: &Memory, access: &MemAccess) -> Result<Option<u32>, Trap> {
+        self.meet(memory, access, Use::Read);
         self.group.now.first_read.get_or_insert(access.address);
         if self.read_whole_lds(access) {
             return Ok(None);
@@ -441,6 +445,7 @@ impl Watch for Watcher<'_> {
     }
 
     fn write(&mut self, memory: &Memory, access: &MemAccess, value: u32) -> Result<bool, Trap> {
+        self.meet(memory, access, Use::Write);
         self.check_access(access);
         self.check_barrier(access);
         self.check_restrict(access, true);
@@ -454,6 +459,8 @@ impl Watch for Watcher<'_> {
     }
 
     fn atomic(&mut self, memory: &Memory, access: &MemAccess) -> Result<(), Trap> {
+        let returns = self.touch.is_some_and(|touch| touch.returns);
+        self.meet(memory, access, if returns { Use::Write } else { Use::Add });
         self.check_access(access);
         self.note_atomic(access);
         self.check_restrict(access, true);
@@ -462,7 +469,7 @@ impl Watch for Watcher<'_> {
             Space::Global => self.global_atomic(memory, access),
             _ => {}
         }
-        if self.touch.is_some_and(|touch| touch.returns) && access.space != Space::Scratch {
+        if returns && access.space != Space::Scratch {
             self.group.now.reads.push(MemAccess { kind: Access::Atomic, ..*access });
         }
         self.verdict()

@@ -1,8 +1,8 @@
 //! Finds data races between waves, and reads that may get stale data from a cache.
 //!
 //! A write is recorded in the shadow cells before memory changes, and a read is checked after it was
-//! executed. So even if groups run on several host threads, a wave that reads a new value also finds the
-//! record of the write.
+//! executed. If groups run on several host threads, only races within a group are certain to be found here;
+//! `meetings` finds the dwords that several groups use.
 
 use super::access::{SCALAR, lane_of};
 use super::cells::{LdsAtomics, LdsWrite, Stamp};
@@ -161,13 +161,7 @@ impl Watcher<'_> {
                 self.change(Space::Global, address);
             }
             let stamp = self.stamp(mask).sync(sync).atomic(access.flags.contains(ModFlags::GLC));
-            if !shared.several_threads {
-                cell.set_write(stamp, self.group.now.place, access.lane);
-            } else if cell.exchange_write(stamp, self.group.now.place, access.lane) != write
-                || reads != [cell.last_read(), cell.other_read()]
-            {
-                shared.cross();
-            }
+            cell.set_write(stamp, self.group.now.place, access.lane);
         }
         self.group.waves[self.group.now.wave].order.scalar_fresh = false;
     }
@@ -278,9 +272,6 @@ impl Watcher<'_> {
                 let stamp = self.group.now.stamp;
                 let several = self.reads_by_several(access, cell.last_read().0, stamp);
                 cell.set_read(stamp.by_several(several), self.group.now.place);
-                if shared.several_threads && !cell.last_write().0.is_none() {
-                    shared.cross();
-                }
                 continue;
             }
             if !write.is_none() && write.mask() & mask != 0 {
@@ -302,9 +293,6 @@ impl Watcher<'_> {
                 let stamp = self.stamp(mask).atomic(glc);
                 let several = self.reads_by_several(access, cell.last_read().0, stamp);
                 cell.set_read(stamp.by_several(several), self.group.now.place);
-                if shared.several_threads && cell.last_write().0 != write {
-                    shared.cross();
-                }
             }
         }
     }
@@ -334,9 +322,6 @@ impl Watcher<'_> {
     /// Acquires the knowledge that was released at an address, including that of the wave that wrote it last.
     /// The wave may rely on this knowledge once the current load is complete.
     fn acquire(&mut self, address: u64, write: Stamp) {
-        if self.shared.several_threads && !write.is_none() && !self.is_mate(write) {
-            self.shared.cross();
-        }
         let (mut clock, mut last) = (Clock::default(), Clock::default());
         if write.is_sync() {
             (clock, last) = self.shared.released(address);

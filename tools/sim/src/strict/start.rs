@@ -9,6 +9,7 @@ use super::defined::Defined;
 use super::lanes::Together;
 use super::late::Waiting;
 use super::marks::Marks;
+use super::meetings::Meetings;
 use super::order::{Caches, Order};
 use super::polls::Looks;
 use super::reading::Reading;
@@ -51,11 +52,10 @@ pub(crate) struct Shared {
     /// Whether races are checked. They are not checked if the dispatch has too many waves for a stamp (see
     /// `cells::MAX_WAVES`).
     pub(super) races: bool,
-    /// Whether groups run on several threads.
-    pub(crate) several_threads: bool,
-    /// Whether the findings may depend on the timing of host threads: two threads accessed one memory
-    /// location at the same time, or a group on one thread acquired data from a group on another. If so, the
-    /// run is repeated on one thread.
+    /// Which groups use which memory, if groups run on several threads.
+    pub(super) meetings: Option<Meetings>,
+    /// Whether the findings may depend on the timing of host threads. If so, the run is repeated on one
+    /// thread.
     crossed: AtomicBool,
     /// Clocks that atomics have released, by address.
     releases: [Mutex<HashMap<u64, Release>>; STRIPES],
@@ -139,9 +139,19 @@ impl Shared {
         self.crossed.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether findings may be missing because two host threads accessed one memory location at the
-    /// same time. The run should then be repeated on one thread.
-    pub(crate) fn may_have_missed(&self) -> bool {
+    /// Prepares for a run on several threads.
+    pub(crate) fn use_several_threads(&mut self, memory: &Memory) {
+        self.meetings = Some(Meetings::new(memory));
+    }
+
+    /// Returns whether groups run on several threads.
+    pub(crate) fn uses_several_threads(&self) -> bool {
+        self.meetings.is_some()
+    }
+
+    /// Returns whether the findings may depend on the timing of host threads. The run must then be repeated
+    /// on one thread.
+    pub(crate) fn depends_on_timing(&self) -> bool {
         self.crossed.load(Ordering::Relaxed) || self.cells.may_have_lost()
     }
 
@@ -171,7 +181,7 @@ impl Shared {
             flows: Mutex::default(),
             waves_per_group: shape.waves_per_group,
             races,
-            several_threads: false,
+            meetings: None,
             crossed: AtomicBool::new(false),
             releases: std::array::from_fn(|_| Mutex::default()),
             far: RwLock::default(),

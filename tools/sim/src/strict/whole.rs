@@ -4,6 +4,7 @@
 
 use super::Watcher;
 use super::cells::{Cell, Lines, Page, Stamp};
+use super::meetings::Use;
 use crate::fault::Access;
 use crate::memory::Memory;
 use crate::watch::{MemAccess, Space};
@@ -60,6 +61,10 @@ impl Watcher<'_> {
         }
         let (shared, now) = (self.shared, &self.group.now);
         let Load { addresses, dwords, flags, .. } = &now.load;
+        let several_threads = shared.uses_several_threads();
+        if several_threads {
+            self.meet_lanes(memory, addresses, exec, *dwords, Use::Read);
+        }
         let mut lines = Lines::default();
         let mut left = 0;
         for row in 0..64 / ROW {
@@ -67,7 +72,7 @@ impl Watcher<'_> {
             let first = addresses[row * ROW];
             let in_step = exec & lanes == lanes && are_in_step(&addresses[row * ROW..], *dwords);
             let (run, stamp) = ((first, ROW * *dwords as usize), (now.stamp, now.place));
-            if !in_step || !shared.cells.read_lines(&mut lines, memory, run, stamp, shared.several_threads) {
+            if !in_step || !shared.cells.read_lines(&mut lines, memory, run, stamp, several_threads) {
                 left |= exec & lanes;
             }
         }
@@ -100,9 +105,6 @@ impl Watcher<'_> {
                     self.global_read(memory, &access);
                 } else if !cell.last_read().0.same_operation(stamp) {
                     cell.set_read(stamp, place);
-                    if self.shared.several_threads && !cell.last_write().0.is_none() {
-                        self.shared.cross();
-                    }
                 } else if !cell.last_read().0.is_by_several() {
                     cell.set_read(stamp.by_several(true), place);
                 }
@@ -139,6 +141,9 @@ impl Watcher<'_> {
                 }
             }
         }
+        if shared.uses_several_threads() {
+            self.meet_lanes(memory, addresses, exec, data.len() as u32, Use::Write);
+        }
         let (stamp, place) = (self.group.now.stamp, self.group.now.place);
         let mut again = false;
         for lane in ActiveLanes(exec) {
@@ -146,11 +151,7 @@ impl Watcher<'_> {
                 let address = addresses[lane].wrapping_add(4 * dword);
                 let Some(cell) = shared.cells.on(&mut page, memory, address) else { continue };
                 again |= cell.last_write().0 == stamp;
-                if !shared.several_threads {
-                    cell.set_write(stamp, place, lane as u32);
-                } else if !self.is_free(cell, cell.exchange_write(stamp, place, lane as u32)) {
-                    shared.cross();
-                }
+                cell.set_write(stamp, place, lane as u32);
             }
         }
         if again {
