@@ -219,6 +219,10 @@ impl<'a> Arg<'a> {
 
 impl KernelInfo {
     /// Returns the kernarg segment for the given arguments, which are in the order of the parameters.
+    ///
+    /// # Errors
+    /// [`PackError::Count`] if the number of arguments differs from the number of parameters, and
+    /// [`PackError::Size`] if an argument does not have the size of its parameter.
     pub fn pack(&self, args: &[Arg<'_>]) -> Result<Vec<u8>, PackError> {
         if args.len() != self.args.len() {
             return Err(PackError::Count { expected: self.args.len(), given: args.len() });
@@ -386,6 +390,10 @@ impl CodeObject {
     }
 
     /// Returns a relocatable ELF file with the same code, for a linker.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the object's version or operating system cannot express something in the
+    /// object, and [`Error::Internal`] for a fault of kernc.
     pub fn relocatable(&self) -> Result<Vec<u8>, Error> {
         self.with_program(&self.code.funcs(), emit::elf::relocatable)
             .map_err(|error| not_written(error, &self.target))
@@ -393,6 +401,10 @@ impl CodeObject {
 
     /// Returns an assembler source of the same code. If the source text (name and contents) is given, source
     /// lines and the reasons of inserted instructions are added as comments.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the object's version or operating system cannot express something in the
+    /// object, and [`Error::Internal`] for a fault of kernc.
     pub fn assembly(&self, source: Option<(&str, &str)>) -> Result<String, Error> {
         let source = source.map(|(name, text)| emit::asm::Source { name, text });
         self.with_program(&self.code.funcs(), |program| emit::asm::listing(program, source))

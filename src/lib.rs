@@ -1,9 +1,10 @@
 //! A compiler for GPU kernels that emits AMD GPU code objects without using LLVM.
 //!
-//! [`Compiler::compile`] turns source text into a [`CodeObject`] that AMD's runtimes load. The [`sim`] crate
-//! runs the object on a machine without a GPU:
+//! [`Compiler::compile`] turns source text into a [`CodeObject`] that AMD's runtimes load. The emulator,
+//! `kernc::sim` with the feature `sim`, runs the object on a machine without a GPU:
 //!
-//! ```
+#![cfg_attr(feature = "sim", doc = "```")]
+#![cfg_attr(not(feature = "sim"), doc = "```ignore")]
 //! let source = "
 //!     #[workgroup_size(256)]
 //!     kernel saxpy(n: u32, a: f32, x: *const global f32, y: *global f32) {
@@ -42,6 +43,16 @@
 //! device.read(y + 999 * 4, &mut last).unwrap();
 //! assert_eq!(f32::from_le_bytes(last), 2.0 * 999.0 + 1.0);
 //! ```
+//!
+//! # Stability
+//! Version numbers follow semantic versioning: before 1.0, a minor version may change the interface, and a
+//! patch version only adds to it. This holds for everything in this crate except the modules that the feature
+//! `unstable` adds (`ir`, `isa`, `mir`), their types, and the functions that take these types, such as
+//! [`Compiler::compile_module`] and [`Observer::ir`]: any release may change them. Enumerations and structs
+//! that are marked as non-exhaustive grow in patch versions. The packages `kernc-*` are parts of kernc, not
+//! interfaces.
+
+#![warn(clippy::missing_errors_doc)]
 
 mod calls;
 mod code_object;
@@ -55,6 +66,7 @@ mod options;
 mod parallel;
 mod passes;
 mod pipeline;
+mod pool;
 mod processor;
 mod program;
 mod register_limit;
@@ -73,8 +85,11 @@ pub use frontend::{
 };
 /// The intermediate representation. It is the input of [`Compiler::compile_module`], and an [`Observer`] can
 /// look at it.
+#[cfg(feature = "unstable")]
 pub use ir;
+pub use ir::{Denormals, Exceptions, InitialState};
 /// Description of the target machine: processors, registers, instructions.
+#[cfg(feature = "unstable")]
 pub use isa;
 pub use isa::{
     CodeObjectVersion, ModeError, Modes, Os, PROCESSORS, Setting, Subtarget, Target, combinations,
@@ -82,10 +97,12 @@ pub use isa::{
 pub use isa::{Occupancy, OccupancyLimit};
 pub use limits::{Limits, Resource};
 /// Machine code as an [`Observer`] sees it.
+#[cfg(feature = "unstable")]
 pub use mir;
 pub use options::{DebugInfo, Dialect, Dwarf, DwarfVersion, OptLevel, Options};
 pub use passes::{Form, PassRange, passes};
 pub use pipeline::{Compiler, KeepIr, Observer};
+pub use pool::{Pool, PooledCompiler};
 pub use program::{Program, TextOptions};
 pub use register_limit::{VgprLimit, VgprLimitReason};
 /// The emulator.

@@ -26,6 +26,34 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Receives the program between passes, for example to print it. Every method has an empty default.
+///
+/// An observer that keeps warnings and lists the passes over machine code:
+///
+#[cfg_attr(feature = "unstable", doc = "```")]
+#[cfg_attr(not(feature = "unstable"), doc = "```ignore")]
+/// #[derive(Default)]
+/// struct Seen {
+///     passes: Vec<&'static str>,
+///     warnings: Vec<String>,
+/// }
+///
+/// impl kernc::Observer for Seen {
+///     fn mir(&mut self, pass: &'static str, _: &kernc::Subtarget, _: &kernc::mir::MachFunc) {
+///         self.passes.push(pass);
+///     }
+///     fn warnings(&mut self, warnings: kernc::Diagnostics) {
+///         self.warnings.extend(warnings.list.into_iter().map(|warning| warning.message));
+///     }
+/// }
+///
+/// let source = "kernel k(x: *global u32) { let unused = 1; x[0] = 2; }";
+/// let target = kernc::Target::by_name("gfx906").ok_or("no such processor")?;
+/// let mut seen = Seen::default();
+/// kernc::Compiler::new(target).compile_observed(source, &kernc::Options::default(), &mut seen)?;
+/// assert!(seen.passes.contains(&"regalloc"));
+/// assert_eq!(seen.warnings.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Observer {
     /// Called after a pass over the IR.
     fn ir(&mut self, _pass: &'static str, _module: &ir::Module) {}
@@ -176,6 +204,9 @@ impl Compiler {
     }
 
     /// Compiles a source text like [`Compiler::compile`] and shows the program to `observer` after each pass.
+    ///
+    /// # Errors
+    /// The errors of [`Compiler::compile`].
     pub fn compile_observed(
         &mut self,
         source: &str,
@@ -242,7 +273,8 @@ impl Compiler {
     /// Compiles a module of IR that was made by [`ir::build`] or read by [`ir::parse`]. The options of the
     /// frontend have no effect.
     ///
-    /// ```
+    #[cfg_attr(feature = "unstable", doc = "```")]
+    #[cfg_attr(not(feature = "unstable"), doc = "```ignore")]
     /// use kernc::ir::build::{Elem, KernelBuilder};
     /// use kernc::ir::{BinOp, IntCc, Module, Pos};
     ///
@@ -282,6 +314,9 @@ impl Compiler {
 
     /// Compiles a module like [`Compiler::compile_module`] and shows the program to `observer` after each
     /// pass.
+    ///
+    /// # Errors
+    /// The errors of [`Compiler::compile_module`].
     pub fn compile_module_observed(
         &mut self,
         module: ir::Module,

@@ -19,6 +19,7 @@ fn embedders_get_the_compiler_and_no_more() {
     }
     for unwanted in [
         "clap",
+        "npyz",
         "rayon",
         "pulp",
         "serde_json",
@@ -56,6 +57,45 @@ fn tree(packages: &[impl AsRef<str>]) -> Vec<String> {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let tree = String::from_utf8_lossy(&output.stdout);
     tree.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+/// Every package can be packaged, and what is published has a description, licenses, and no dependency without a version.
+#[test]
+fn packages_can_be_published() {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args([
+            "package",
+            "--workspace",
+            "--no-verify",
+            "--allow-dirty",
+            "--offline",
+            "--quiet",
+            "--target-dir",
+        ])
+        .arg(crate::common::scratch("packages"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    for lacking in
+        ["no description", "no license", "ignoring `package.build`", "ignoring binary", "ignoring library"]
+    {
+        assert!(!text.contains(lacking), "{text}");
+    }
+    for name in ["kernc", "kernc-ir", "kernc-sim", "kernc-cli"] {
+        let archive = crate::common::scratch("packages")
+            .join(format!("package/{name}-{}.crate", env!("CARGO_PKG_VERSION")));
+        let list = Command::new("tar").arg("tzf").arg(archive).output().expect("tar");
+        let list = String::from_utf8_lossy(&list.stdout);
+        for file in ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "Cargo.toml"] {
+            assert!(
+                list.lines().any(|line| line.ends_with(&format!("/{file}"))),
+                "{name}: no {file} in\n{list}"
+            );
+        }
+    }
 }
 
 /// The program in README.md is the one of `tests/embedder`, which is built with the workspace.
@@ -176,6 +216,31 @@ fn compilers_go_to_other_threads() {
         compiler.compile(&source, &Options::default()).map(kernc::CodeObject::into_bytes)
     });
     assert_eq!(there.join().expect("no panic").expect("compiles"), here);
+}
+
+/// Threads that share a pool get the bytes of a new compiler, whatever the borrowed compiler has compiled before.
+#[test]
+fn pooled_compilers_write_the_same_bytes() {
+    let sources: Vec<String> = SHAPES.iter().map(|shape| (shape.source)(12)).collect();
+    let compile = |compiler: &mut Compiler, source: &str| {
+        compiler.compile(source, &Options::default()).unwrap_or_else(|error| panic!("{error}")).into_bytes()
+    };
+    let alone: Vec<Vec<u8>> = sources.iter().map(|source| compile(&mut self::compiler(), source)).collect();
+    for threads in [1, 2, 5] {
+        let pool = kernc::Pool::new(Target::by_name("gfx906").expect("a known processor"));
+        let (pool, sources, alone) = (&pool, &sources, &alone);
+        std::thread::scope(|scope| {
+            for first in 0..threads {
+                scope.spawn(move || {
+                    // Each thread begins with another source.
+                    for number in (0..sources.len()).map(|number| (number + first) % sources.len()) {
+                        let bytes = compile(&mut pool.get(), &sources[number]);
+                        assert!(bytes == alone[number], "{threads} threads: other bytes");
+                    }
+                });
+            }
+        });
+    }
 }
 
 #[test]

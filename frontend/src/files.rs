@@ -19,6 +19,30 @@ pub struct File {
 }
 
 /// Source of the files that `use "…";` names.
+///
+/// Maps from names to texts are such sources. A source that generates its only file:
+///
+/// ```
+/// #[derive(Debug)]
+/// struct Tables;
+///
+/// impl frontend::Files for Tables {
+///     fn open(&self, path: &str, _from: &str) -> Result<frontend::File, String> {
+///         match path {
+///             "squares.k" => {
+///                 let squares: Vec<String> = (0..4).map(|n: u32| (n * n).to_string()).collect();
+///                 let text = format!("const SQUARES: [u32; 4] = [{}];", squares.join(", "));
+///                 Ok(frontend::File { name: path.to_owned(), text })
+///             }
+///             _ => Err("only `squares.k` exists".to_owned()),
+///         }
+///     }
+/// }
+///
+/// let source = "use \"squares.k\"; kernel k(x: *global u32) { x[0] = SQUARES[3]; }";
+/// let options = frontend::Options { files: Some(&Tables), ..frontend::Options::default() };
+/// assert!(frontend::compile("k.k", source, &options).is_ok());
+/// ```
 pub trait Files: Debug + Send + Sync {
     /// Returns the file that `path` refers to in file `from`.
     ///

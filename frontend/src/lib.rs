@@ -8,6 +8,8 @@
 //! and cannot fail. The language is described in `docs/language.md`, the diagnostics in
 //! `docs/diagnostics.md`.
 
+#![warn(clippy::missing_errors_doc)]
+
 mod alike;
 mod ast;
 mod builtins;

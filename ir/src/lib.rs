@@ -1,5 +1,7 @@
 //! SSA intermediate representation: entities, types, text form, verifier, analyses, passes, interpreter.
 
+#![warn(clippy::missing_errors_doc)]
+
 pub mod analysis;
 pub mod build;
 pub mod constraints;

@@ -56,6 +56,9 @@ pub(crate) enum Meaningless {
 }
 
 /// Decodes the instruction at the beginning of `words`. Returns the instruction and its length in words.
+///
+/// # Errors
+/// The words are not an instruction of the processor, or too few words are given.
 pub fn decode(target: &Target, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
     Decoder::new(target).ok_or(DecodeError::Unknown)?.decode(words)
 }
@@ -162,12 +165,18 @@ impl Decoder {
     }
 
     /// Like [`decode`], for this processor.
+    ///
+    /// # Errors
+    /// The errors of [`decode`].
     pub fn decode(&self, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
         self.decode_as(words, Meaningless::Refused)
     }
 
     /// Decodes as tolerantly as hardware and LLVM's disassembler: bits that have no meaning in the
     /// instruction may have any value. Encoding the result may therefore give different words.
+    ///
+    /// # Errors
+    /// The errors of [`decode`].
     pub fn decode_tolerant(&self, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
         self.decode_as(words, Meaningless::Ignored)
     }

@@ -77,6 +77,9 @@ impl std::error::Error for EncodeError {}
 /// Appends the words of an instruction. Registers must be hardware registers, and branch targets must be
 /// `Operand::Imm` in dwords from the end of the instruction. An `Operand::Reloc` becomes a literal of 0 for
 /// the caller to patch.
+///
+/// # Errors
+/// The processor does not have the instruction, or the encoding cannot express an operand.
 pub fn encode(target: &Target, inst: &MachInst, out: &mut Vec<u32>) -> Result<(), EncodeError> {
     let error = |problem| EncodeError { op: inst.op, problem };
     if graphics::handles(inst.op.family()) {

@@ -1,5 +1,7 @@
 //! Description of the machine: processors, registers, instruction table, encoder, decoder, assembler syntax.
 
+#![warn(clippy::missing_errors_doc)]
+
 pub mod abi;
 pub mod addressing;
 pub mod decode;

@@ -370,6 +370,10 @@ impl<'a> Interp<'a> {
     }
 
     /// Runs a kernel to its end. Returns the number of instructions that waves executed.
+    ///
+    /// # Errors
+    /// The dispatch cannot be run, or the program violates an assumption or exceeds a limit of the
+    /// interpreter: see [`ErrorKind`].
     pub fn run(&self, dispatch: &Dispatch<'_>, memory: &mut Memory) -> Result<u64, Error> {
         let fail = |kind| Error { kind, at: None, group: [0; 3] };
         let kernel = self.check(dispatch).map_err(fail)?;

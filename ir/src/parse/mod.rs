@@ -45,6 +45,9 @@ impl std::error::Error for ParseError {}
 type Result<T> = std::result::Result<T, ParseError>;
 
 /// Parses a module.
+///
+/// # Errors
+/// The first mistake in the text, with its line and column.
 pub fn parse_module(text: &str) -> Result<Module> {
     let mut parser = Parser {
         lexer: Lexer::new(text)?,
@@ -62,6 +65,9 @@ pub fn parse_module(text: &str) -> Result<Module> {
 }
 
 /// Parses a text that contains exactly one function.
+///
+/// # Errors
+/// The first mistake in the text, or the text does not contain exactly one function.
 pub fn parse_function(text: &str) -> Result<Function> {
     let module = parse_module(text)?;
     let mut funcs = module.funcs.into_iter().map(|(_, func)| func);

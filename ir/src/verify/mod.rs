@@ -87,11 +87,17 @@ impl fmt::Display for VerifyError {
 impl std::error::Error for VerifyError {}
 
 /// Checks a module and everything in it.
+///
+/// # Errors
+/// All violated properties.
 pub fn verify(module: &Module) -> Result<(), Vec<VerifyError>> {
     verify_with(module, Checker::run)
 }
 
 /// Checks the declarations of a module: its variables and the properties of kernels, but not their code.
+///
+/// # Errors
+/// All violated properties.
 pub fn verify_declarations(module: &Module) -> Result<(), Vec<VerifyError>> {
     verify_with(module, Checker::kernel)
 }
@@ -113,6 +119,9 @@ fn verify_with<'a>(module: &'a Module, check: fn(&mut Checker<'a>)) -> Result<()
 }
 
 /// Checks one function. Without its module, referenced functions and variables are not checked.
+///
+/// # Errors
+/// All violated properties.
 pub fn verify_function(func: &Function, module: Option<&Module>) -> Result<(), Vec<VerifyError>> {
     let mut checker = Checker::new(func, module);
     checker.run();

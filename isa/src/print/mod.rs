@@ -193,6 +193,9 @@ fn suffix(target: &Target, inst: &MachInst) -> &'static str {
 }
 
 /// Appends the name of hardware registers, such as `s5`, `v[2:3]`, `vcc`, `exec_lo`.
+///
+/// # Errors
+/// Never: writing to a string succeeds.
 pub fn write_reg(target: &Target, range: RegRange, out: &mut String) -> fmt::Result {
     let code = range.first.0;
     let (trap, traps) = trap_registers(target);

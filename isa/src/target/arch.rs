@@ -22,6 +22,9 @@ pub enum Fact<T> {
 
 impl<T> Fact<T> {
     /// Returns the fact, or an error that names the fact and the processor.
+    ///
+    /// # Errors
+    /// [`UnknownFact`] if the fact is not known for the processor.
     pub const fn get(&self, target: &Target) -> Result<&T, UnknownFact> {
         match self {
             Fact::Known(fact) => Ok(fact),
