@@ -18,7 +18,7 @@ use crate::reg::Reg;
 use crate::slots::{Slot, Slots};
 use crate::special::is_status;
 use crate::table::{Family, Flags, Kind, OpSpec, Opcode, Role, Row, op, opcodes};
-use crate::target::{Feature, Generation, PROCESSORS, Target};
+use crate::target::{Feature, PROCESSORS, Target};
 use crate::tolerant;
 use std::fmt;
 use std::sync::OnceLock;
@@ -73,6 +73,8 @@ pub struct Decoder {
 /// Maps opcode numbers to instructions, for each family.
 struct Maps {
     families: [Vec<Option<Opcode>>; FAMILIES],
+    /// The family to whose encoding a first dword belongs, by the dword's top nine bits.
+    prefixes: [Option<Family>; 512],
 }
 
 const FAMILIES: usize = Family::COUNT;
@@ -80,7 +82,11 @@ static MAPS: [OnceLock<Maps>; PROCESSORS.len()] = [const { OnceLock::new() }; PR
 
 impl Maps {
     fn build(target: &Target) -> Maps {
-        let mut maps = Maps { families: std::array::from_fn(|_| Vec::new()) };
+        let layout = Layout::of(target);
+        let mut maps = Maps {
+            families: std::array::from_fn(|_| Vec::new()),
+            prefixes: std::array::from_fn(|top| layout.patterns.family(top as u32)),
+        };
         for op in opcodes() {
             let row = op.row();
             let Some(code) = row.code(target) else { continue };
@@ -90,7 +96,7 @@ impl Maps {
             maps.enter(row.family, u32::from(code), op);
             let promoted = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc);
             if promoted && !row.flags.contains(Flags::NO_E64) {
-                maps.enter(Family::Vop3, u32::from(code) + vop3_base(target.generation, row.family), op);
+                maps.enter(Family::Vop3, u32::from(code) + layout.vop3_base(row.family), op);
             }
         }
         maps
@@ -107,48 +113,26 @@ impl Maps {
 
     /// Finds the instruction that the first dword `word` encodes. Returns it with its opcode number in its
     /// own family, which differs from the number in the word for VOP3.
-    fn get(&self, generation: Generation, family: Family, word: u32) -> Result<(Opcode, u32), DecodeError> {
-        let code = family_pattern(generation, family).1.get(u64::from(word));
+    fn get(&self, layout: &Layout, family: Family, word: u32) -> Result<(Opcode, u32), DecodeError> {
+        let code = layout.patterns.of(family).opcode.get(u64::from(word));
         let op = self.families[family as usize].get(code as usize).copied().flatten();
         let op = op.ok_or(DecodeError::Unknown)?;
         let promoted = family == Family::Vop3;
-        Ok((op, code - if promoted { vop3_base(generation, op.family()) } else { 0 }))
+        Ok((op, code - if promoted { layout.vop3_base(op.family()) } else { 0 }))
     }
-}
 
-/// Returns the family to whose encoding a first dword belongs.
-fn family_of(generation: Generation, word: u32) -> Option<Family> {
-    use Generation::{Gfx6, Gfx7, Gfx9, Gfx10};
-    Some(match (word >> 26, generation) {
-        (0b00_0000..=0b01_1111, _) => match word >> 25 {
-            0b011_1111 => Family::Vop1,
-            0b011_1110 => Family::Vopc,
-            _ => Family::Vop2,
-        },
-        (0b10_0000..=0b10_1111, _) => match word >> 23 {
-            0b1_0111_1101 => Family::Sop1,
-            0b1_0111_1110 => Family::Sopc,
-            0b1_0111_1111 => Family::Sopp,
-            _ if word >> 28 == 0b1011 => Family::Sopk,
-            _ => Family::Sop2,
-        },
-        (0b11_0001, Gfx6 | Gfx7) => Family::Smem,
-        (0b11_0000, _) if generation != Gfx10 => Family::Smem,
-        (0b11_1101, Gfx10) => Family::Smem,
-        (0b11_0011, Gfx10) => Family::Vop3p,
-        (0b11_0101, Gfx10) => Family::Vop3,
-        (0b11_0100, Gfx9) if word >> 23 == 0b1_1010_0111 => Family::Vop3p,
-        (0b11_0100, _) if generation != Gfx10 => Family::Vop3,
-        (0b11_0110, _) => Family::Ds,
-        (0b11_0111, _) if generation > Gfx6 => match FLAT_SEG.get(u64::from(word)) {
-            0 => Family::Flat,
-            1 => Family::Scratch,
-            2 => Family::Global,
-            _ => return None,
-        },
-        (0b11_1000, _) => Family::Mubuf,
-        _ => return None,
-    })
+    /// Returns the family to whose encoding a first dword belongs.
+    fn family_of(&self, word: u32) -> Option<Family> {
+        match self.prefixes[(word >> 23) as usize]? {
+            Family::Flat => match FLAT_SEG.get(u64::from(word)) {
+                0 => Some(Family::Flat),
+                1 => Some(Family::Scratch),
+                2 => Some(Family::Global),
+                _ => None,
+            },
+            family => Some(family),
+        }
+    }
 }
 
 impl Decoder {
@@ -191,13 +175,13 @@ impl Decoder {
     /// Decodes an instruction of any family that `graphics` does not handle.
     fn decode_compute(&self, words: &[u32], rest: Meaningless) -> Result<(MachInst, usize), DecodeError> {
         let &first = words.first().ok_or(DecodeError::Truncated)?;
-        let (target, generation) = (self.target, self.target.generation);
-        let family = family_of(generation, first).ok_or(DecodeError::Unknown)?;
-        let (op, code) = self.maps.get(generation, family, first)?;
+        let (target, layout) = (self.target, Layout::of(self.target));
+        let family = self.maps.family_of(first).ok_or(DecodeError::Unknown)?;
+        let (op, code) = self.maps.get(layout, family, first)?;
         let row = op.row();
         let (form, lane) = form_of(target, family, row, first);
         let encoding = Encoding::of(target, row, form, lane).ok_or(DecodeError::Unknown)?;
-        let len = encoding.words(generation);
+        let len = encoding.words(layout);
         if words.len() < len {
             return Err(DecodeError::Truncated);
         }
@@ -233,7 +217,7 @@ impl Decoder {
         inst.mods.offset = reader.offset;
         inst.mods.flags = reader.flags;
         let known = reader.known | modifiers::read(target, &mut inst.mods, row, encoding, bits, sources)?;
-        let fixed = opcode_bits(generation, row.family, encoding, code) | fixed_bits(target, row, encoding);
+        let fixed = opcode_bits(layout, row.family, encoding, code) | fixed_bits(target, row, encoding);
         let ignored = match rest {
             Meaningless::Refused => 0,
             Meaningless::Ignored => tolerant::ignored(target, row, encoding, flags, bits),
@@ -276,9 +260,7 @@ fn form_of(target: &Target, family: Family, row: &Row, word: u32) -> (Form, Lane
     match SRC0.get(u64::from(word)) {
         SRC_SDWA if target.has(Feature::SDWA) => (Form::Sdwa, Lane::None),
         SRC_DPP if dpp => (Form::Dpp, Lane::None),
-        DPP8 | DPP8_INACTIVE if dpp && target.generation == Generation::Gfx10 => {
-            (Form::Dpp, Lane::Dpp8 { lanes: 0 })
-        }
+        DPP8 | DPP8_INACTIVE if dpp && Layout::of(target).dpp8 => (Form::Dpp, Lane::Dpp8 { lanes: 0 }),
         _ if row.flags.contains(Flags::NO_E64) => (Form::Full, Lane::None),
         _ => (Form::E32, Lane::None),
     }
@@ -340,7 +322,7 @@ impl Reader {
                 _ => return Err(DecodeError::Reserved),
             },
             Slot::Sum(field) => {
-                let bit = target.has(Feature::GFX90A).then_some(MFMA_ACC_SUM);
+                let bit = target.has(Feature::UNIFIED_VGPRS).then_some(MFMA_ACC_SUM);
                 self.vgpr_source(field, bit, width)?
             }
             Slot::SdwaSource(field, is_scalar) => match self.get(is_scalar) {
@@ -426,7 +408,7 @@ impl Reader {
     /// Returns whether the addend of a matrix instruction may be a constant. On gfx908 it may not because of
     /// a hardware defect.
     fn takes_constant_sums(&self) -> bool {
-        self.target.has(Feature::GFX90A) || self.rest == Meaningless::Ignored
+        self.target.has(Feature::MATRIX_CONSTANTS) || self.rest == Meaningless::Ignored
     }
 
     /// Reads VGPRs, or accumulation VGPRs if `bit` is set.
@@ -452,7 +434,7 @@ impl Reader {
     }
 
     fn takes_literals(&self) -> bool {
-        let any = self.rest == Meaningless::Ignored && self.encoding.has_literals(self.target.generation);
+        let any = self.rest == Meaningless::Ignored && self.encoding.has_literals(Layout::of(self.target));
         any || takes_literals(self.target, self.row, self.encoding)
     }
 
@@ -479,25 +461,28 @@ impl Reader {
     }
 
     fn smem_offset(&mut self) -> Result<Operand, DecodeError> {
-        match self.target.generation {
-            Generation::Gfx6 | Generation::Gfx7 => match (self.get(SMRD_IMM), self.get(SMRD_OFFSET)) {
-                (0, SRC_LITERAL) if self.target.generation == Generation::Gfx7 => {
-                    let value = self.literal()?;
-                    // A small offset must be in the instruction itself.
-                    if SMRD_OFFSET.fits(value) {
-                        Err(DecodeError::Reserved)
-                    } else {
-                        Ok(Operand::Imm(value as i32))
+        let offsets = Layout::of(self.target).scalar_offsets;
+        match offsets {
+            ScalarOffsets::Dwords | ScalarOffsets::DwordsOrLiteral => {
+                match (self.get(SMRD_IMM), self.get(SMRD_OFFSET)) {
+                    (0, SRC_LITERAL) if matches!(offsets, ScalarOffsets::DwordsOrLiteral) => {
+                        let value = self.literal()?;
+                        // A small offset must be in the instruction itself.
+                        if SMRD_OFFSET.fits(value) {
+                            Err(DecodeError::Reserved)
+                        } else {
+                            Ok(Operand::Imm(value as i32))
+                        }
                     }
+                    (0, code) => self.group(Reg(code as u16), 1),
+                    (_, offset) => Ok(Operand::Imm(offset as i32)),
                 }
-                (0, code) => self.group(Reg(code as u16), 1),
-                (_, offset) => Ok(Operand::Imm(offset as i32)),
-            },
-            Generation::Gfx8 => match self.get(SMEM_IMM) {
+            }
+            ScalarOffsets::Unsigned => match self.get(SMEM_IMM) {
                 0 => self.scalar(SMEM_OFFSET_REG, 1),
                 _ => Ok(Operand::Imm(self.get(SMEM_OFFSET_GFX8) as i32)),
             },
-            Generation::Gfx9 => match (self.get(SMEM_IMM), self.get(SMEM_SOE)) {
+            ScalarOffsets::Signed => match (self.get(SMEM_IMM), self.get(SMEM_SOE)) {
                 (1, 0) => {
                     self.known |= SMEM_OFFSET.bits();
                     Ok(Operand::Imm(SMEM_OFFSET.get_signed(self.bits)))
@@ -512,7 +497,7 @@ impl Reader {
                     self.scalar(SMEM_SOFFSET, 1)
                 }
             },
-            Generation::Gfx10 => {
+            ScalarOffsets::Sum => {
                 self.known |= SMEM_OFFSET.bits() | SMEM_SOFFSET.bits();
                 let offset = SMEM_OFFSET.get_signed(self.bits);
                 if SMEM_SOFFSET.get(self.bits) == NULL {
@@ -525,18 +510,15 @@ impl Reader {
     }
 
     fn has_base(&self) -> bool {
-        match (self.target.generation, FLAT_SADDR.get(self.bits)) {
-            (Generation::Gfx10, NULL) => false,
-            (Generation::Gfx10, SADDR_OFF) => !self.has_no_address(),
-            (_, code) => code != SADDR_OFF,
-        }
+        let code = FLAT_SADDR.get(self.bits);
+        code != Layout::of(self.target).no_base && !(code == SADDR_OFF && self.has_no_address())
     }
 
     /// Returns whether the instruction is a scratch access without any address register, which only gfx103x
     /// has: its address is the immediate offset.
     fn has_no_address(&self) -> bool {
         self.row.family == Family::Scratch
-            && self.target.has(Feature::GFX10_3)
+            && self.target.has(Feature::SCRATCH_NO_ADDRESS)
             && FLAT_SADDR.get(self.bits) == SADDR_OFF
     }
 

@@ -11,7 +11,7 @@ use crate::reg::Reg;
 use crate::slots::{Slot, Slots};
 use crate::special::is_status;
 use crate::table::{Family, Flags, Implicit, Kind, OpSpec, Opcode, Role, Row, op};
-use crate::target::{Feature, Generation, Target};
+use crate::target::{Feature, Target};
 use std::fmt;
 
 /// An instruction that cannot be encoded, and the reason.
@@ -117,11 +117,12 @@ pub fn size_in_words(target: &Target, inst: &MachInst) -> usize {
         Operand::Imm(value) => encoding == Encoding::Smem && is_long_smrd_offset(target, *value),
         _ => false,
     };
-    encoding.words(target.generation) + usize::from(inst.operands().iter().any(literal))
+    encoding.words(Layout::of(target)) + usize::from(inst.operands().iter().any(literal))
 }
 
 fn is_long_smrd_offset(target: &Target, offset: i32) -> bool {
-    target.generation == Generation::Gfx7 && !SMRD_OFFSET.fits(offset as u32)
+    matches!(Layout::of(target).scalar_offsets, ScalarOffsets::DwordsOrLiteral)
+        && !SMRD_OFFSET.fits(offset as u32)
 }
 
 /// An encoded instruction.
@@ -145,10 +146,10 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Words, Proble
     if usize::from(inst.len) != row.ops.len() && !implied {
         return Err(Problem::Count);
     }
-    let bits = opcode_bits(target.generation, row.family, encoding, u32::from(code));
+    let bits = opcode_bits(Layout::of(target), row.family, encoding, u32::from(code));
     let words = Words {
         bits: bits | fixed_bits(target, row, encoding),
-        len: encoding.words(target.generation),
+        len: encoding.words(Layout::of(target)),
         literal: None,
     };
     let mut writer = Writer { target, inst, encoding, words, file: None };
@@ -168,19 +169,19 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Words, Proble
 /// Returns the fixed bits of an instruction: the constant bits of the encoding, the opcode and, for SDWA and
 /// DPP, the source code in the first dword that announces the second dword.
 #[inline]
-pub(crate) fn opcode_bits(generation: Generation, family: Family, encoding: Encoding, code: u32) -> u64 {
+pub(crate) fn opcode_bits(layout: &Layout, family: Family, encoding: Encoding, code: u32) -> u64 {
     if encoding == Encoding::Vop3 {
-        let (pattern, field) = family_pattern(generation, Family::Vop3);
-        return pattern | field.put(code + vop3_base(generation, family));
+        let pattern = layout.patterns.of(Family::Vop3);
+        return pattern.bits | pattern.opcode.put(code + layout.vop3_base(family));
     }
-    let (pattern, field) = family_pattern(generation, family);
+    let pattern = layout.patterns.of(family);
     let announced = match encoding {
         Encoding::Sdwa => SRC_SDWA,
         Encoding::Dpp => SRC_DPP,
         Encoding::Dpp8 => SRC_DPP8,
         _ => 0,
     };
-    pattern | field.put(code) | SRC0.put(announced)
+    pattern.bits | pattern.opcode.put(code) | SRC0.put(announced)
 }
 
 /// Puts the operands of one instruction into their slots.
@@ -228,13 +229,14 @@ impl Writer<'_> {
             Slot::Either(field, bit) => self.either(field, bit, operand, width, index, 0)?,
             Slot::EitherSource(field, bit) => self.either(field, bit, operand, width, index, 256)?,
             Slot::Sum(field) => match operand {
-                // gfx908 has a hardware defect here.
-                Operand::Inline(_) if !target.has(Feature::GFX90A) => return Err(Problem::Operand(index)),
+                Operand::Inline(_) if !target.has(Feature::MATRIX_CONSTANTS) => {
+                    return Err(Problem::Operand(index));
+                }
                 Operand::Inline(code) if is_inline(target, code) => field.put(u32::from(code)),
                 Operand::Reg(range) if is_status(range.first.0) && range.len == 1 => {
                     field.put(u32::from(range.first.0))
                 }
-                _ if target.has(Feature::GFX90A) => {
+                _ if target.has(Feature::UNIFIED_VGPRS) => {
                     self.either(field, MFMA_ACC_SUM, operand, width, index, 256)?
                 }
                 _ => field.put(self.acc(operand, width, index)? + 256),
@@ -361,21 +363,21 @@ impl Writer<'_> {
         if !takes_offset(self.target, self.inst.op.row(), value) {
             return None;
         }
-        match self.target.generation {
-            Generation::Gfx7 if is_long_smrd_offset(self.target, value) => {
+        match Layout::of(self.target).scalar_offsets {
+            ScalarOffsets::DwordsOrLiteral if is_long_smrd_offset(self.target, value) => {
                 self.words.literal = Some(unsigned);
                 Some(SMRD_OFFSET.put(SRC_LITERAL))
             }
-            Generation::Gfx6 | Generation::Gfx7 => {
+            ScalarOffsets::Dwords | ScalarOffsets::DwordsOrLiteral => {
                 SMRD_OFFSET.fits(unsigned).then(|| SMRD_IMM.put(1) | SMRD_OFFSET.put(unsigned))
             }
-            Generation::Gfx8 => {
+            ScalarOffsets::Unsigned => {
                 SMEM_OFFSET_GFX8.fits(unsigned).then(|| SMEM_IMM.put(1) | SMEM_OFFSET_GFX8.put(unsigned))
             }
-            Generation::Gfx9 => {
+            ScalarOffsets::Signed => {
                 SMEM_OFFSET.fits_signed(value).then(|| SMEM_IMM.put(1) | SMEM_OFFSET.put(unsigned))
             }
-            Generation::Gfx10 => {
+            ScalarOffsets::Sum => {
                 SMEM_OFFSET.fits_signed(value).then(|| SMEM_SOFFSET.put(NULL) | SMEM_OFFSET.put(unsigned))
             }
         }
@@ -389,14 +391,14 @@ impl Writer<'_> {
         }
         let both = offset != 0 || self.inst.mods.flags.contains(ModFlags::OFFEN);
         let immediate = SMEM_OFFSET.put(offset as u32);
-        match self.target.generation {
-            Generation::Gfx10 => Some(SMEM_SOFFSET.put(reg) | immediate),
-            Generation::Gfx9 if both => {
+        match Layout::of(self.target).scalar_offsets {
+            ScalarOffsets::Sum => Some(SMEM_SOFFSET.put(reg) | immediate),
+            ScalarOffsets::Signed if both => {
                 Some(SMEM_IMM.put(1) | SMEM_SOE.put(1) | SMEM_SOFFSET.put(reg) | immediate)
             }
             _ if both => None,
-            Generation::Gfx6 | Generation::Gfx7 => Some(SMRD_OFFSET.put(reg)),
-            Generation::Gfx8 | Generation::Gfx9 => Some(SMEM_OFFSET_REG.put(reg)),
+            ScalarOffsets::Dwords | ScalarOffsets::DwordsOrLiteral => Some(SMRD_OFFSET.put(reg)),
+            ScalarOffsets::Unsigned | ScalarOffsets::Signed => Some(SMEM_OFFSET_REG.put(reg)),
         }
     }
 
@@ -424,16 +426,13 @@ impl Writer<'_> {
             !matches!(spec.kind, Kind::Vaddr | Kind::Saddr) || *operand == Operand::None
         };
         row.family == Family::Scratch
-            && self.target.has(Feature::GFX10_3)
+            && self.target.has(Feature::SCRATCH_NO_ADDRESS)
             && row.ops.iter().zip(self.inst.operands()).all(is_off)
     }
 
     /// Returns the code for "no SGPR base".
     fn no_base(&self) -> u32 {
-        match self.target.generation {
-            Generation::Gfx10 if !self.has_no_address() => NULL,
-            _ => SADDR_OFF,
-        }
+        if self.has_no_address() { SADDR_OFF } else { Layout::of(self.target).no_base }
     }
 }
 
@@ -442,21 +441,21 @@ impl Writer<'_> {
 #[inline]
 pub(crate) fn takes_offset(target: &Target, row: &Row, offset: i32) -> bool {
     let from_buffer = || row.ops.iter().rev().nth(1).is_some_and(|base| base.width == 4);
-    offset >= 0 || target.generation < Generation::Gfx9 || !from_buffer()
+    offset >= 0 || !Layout::of(target).scalar_offsets.is_signed() || !from_buffer()
 }
 
 /// Returns whether the register must be refused because it has an odd number: gfx90a reads the operand of a
 /// global wave sync (GWS) instruction only from an even VGPR.
 #[inline]
 pub(crate) fn is_odd_gws(target: &Target, row: &Row, range: RegRange) -> bool {
-    row.flags.contains(Flags::GDS_ONLY) && target.has(Feature::GFX90A) && !range.first.0.is_multiple_of(2)
+    row.flags.contains(Flags::GDS_ONLY) && target.has(Feature::EVEN_VGPRS) && !range.first.0.is_multiple_of(2)
 }
 
 /// Returns whether the register must be refused because it is an SGPR: gfx908 writes accumulation VGPRs only
 /// from VGPRs and inline constants.
 #[inline]
 pub(crate) fn is_refused_sgpr(target: &Target, row: &Row, range: RegRange) -> bool {
-    row.flags.contains(Flags::NO_SGPR) && !target.has(Feature::GFX90A) && range.first.0 < 256
+    row.flags.contains(Flags::NO_SGPR) && !target.has(Feature::ACC_FROM_SGPR) && range.first.0 < 256
 }
 
 /// Returns whether the instruction does not accept the registers in this slot, although the field of the slot
@@ -468,9 +467,8 @@ pub(crate) fn is_forbidden(target: &Target, row: &Row, slot: Slot, spec: &OpSpec
         // `src_lds_direct` is accepted only as the whole first source of a vector ALU instruction.
         Slot::Source(SRC0 | VOP3_SRC0) if range.first == Reg::LDS_DIRECT => {
             let writes_lane = row.ops[0].kind == Kind::Vgpr && row.flags.contains(Flags::NO_EXEC);
-            let middle = matches!(target.generation, Generation::Gfx8 | Generation::Gfx9);
             spec.kind != Kind::Vsrc && !row.flags.contains(Flags::NO_EXEC)
-                || writes_lane && middle
+                || writes_lane && !Layout::of(target).writes_lane_from_lds
                 || row.is_reversed()
         }
         _ if range.first == Reg::LDS_DIRECT => true,
@@ -484,7 +482,7 @@ pub(crate) fn is_forbidden(target: &Target, row: &Row, slot: Slot, spec: &OpSpec
         // the code of `null`.
         Slot::Base => {
             let code = u32::from(range.first.0);
-            code == SADDR_OFF || code == NULL && target.generation == Generation::Gfx10
+            code == SADDR_OFF || target.arch.registers.null == Some(range.first)
         }
         _ => false,
     }
@@ -500,7 +498,7 @@ pub(crate) fn is_index_mode(op: Opcode) -> bool {
 /// mask of a fork (`s_cbranch_g_fork`) may never be a literal.
 pub(crate) fn takes_literals(target: &Target, row: &Row, encoding: Encoding) -> bool {
     let forks = row.flags.contains(Flags::BRANCH) && row.implicit.contains(Implicit::WRITE_EXEC);
-    encoding.has_literals(target.generation) && !forks
+    encoding.has_literals(Layout::of(target)) && !forks
 }
 
 fn literal(operand: Operand) -> Option<u32> {
@@ -556,7 +554,7 @@ pub(crate) fn is_inline(target: &Target, code: u16) -> bool {
 /// processor has no such bit or `field` is not a data field.
 pub(crate) fn data_file(target: &Target, family: Family, field: Field) -> Option<Field> {
     match (family, field) {
-        _ if !target.has(Feature::GFX90A) => None,
+        _ if !target.has(Feature::UNIFIED_VGPRS) => None,
         (Family::Mubuf, MUBUF_VDATA) => Some(MUBUF_ACC),
         (Family::Flat | Family::Global | Family::Scratch, FLAT_VDST) => Some(FLAT_ACC),
         _ => None,

@@ -6,8 +6,7 @@
 
 use crate::inst::{Form, Lane, ModFlags};
 use crate::table::{Family, Flags, Kind, Role, Row};
-use crate::target::{Feature, Generation, Target};
-use Generation::{Gfx6, Gfx7, Gfx8, Gfx9, Gfx10};
+use crate::target::{Feature, Target};
 use std::ops::RangeInclusive;
 
 /// A bit field.
@@ -26,6 +25,11 @@ impl Field {
     /// dropped.
     pub const fn put(self, value: u32) -> u64 {
         (value as u64 & self.mask()) << self.lo
+    }
+
+    /// Returns the number of bits.
+    pub const fn width(self) -> u32 {
+        self.bits as u32
     }
 
     /// Returns the field's value.
@@ -253,11 +257,10 @@ impl Encoding {
             Form::E32 => (Encoding::Vop32, Flags::NO_E32),
             Form::Sdwa if target.has(Feature::SDWA) => (Encoding::Sdwa, Flags::NO_SDWA),
             Form::Dpp if row.family == Family::Vopc || !target.has(Feature::DPP) => return None,
-            // 64-bit instructions have DPP only on gfx90a, where it is limited to `row_newbcast`.
-            Form::Dpp if row.flags.contains(Flags::DPP64) && !target.has(Feature::GFX90A) => return None,
-            Form::Dpp if matches!(lane, Lane::Dpp8 { .. }) => match target.generation {
-                Generation::Gfx10 => (Encoding::Dpp8, Flags::NO_DPP),
-                _ => return None,
+            Form::Dpp if row.flags.contains(Flags::DPP64) && !target.has(Feature::DPP64) => return None,
+            Form::Dpp if matches!(lane, Lane::Dpp8 { .. }) => match Layout::of(target).dpp8 {
+                true => (Encoding::Dpp8, Flags::NO_DPP),
+                false => return None,
             },
             Form::Dpp => (Encoding::Dpp, Flags::NO_DPP),
             Form::Sdwa => return None,
@@ -266,7 +269,7 @@ impl Encoding {
     }
 
     /// Returns the number of dwords without a literal.
-    pub const fn words(self, generation: Generation) -> usize {
+    pub const fn words(self, layout: &Layout) -> usize {
         match self {
             Encoding::Sop1
             | Encoding::Sop2
@@ -274,113 +277,197 @@ impl Encoding {
             | Encoding::Sopc
             | Encoding::Sopp
             | Encoding::Vop32 => 1,
-            Encoding::Smem if matches!(generation, Generation::Gfx6 | Generation::Gfx7) => 1,
+            Encoding::Smem if layout.scalar_offsets.in_dwords() => 1,
             _ => 2,
         }
     }
 
     /// Returns whether a literal can follow an instruction in this encoding.
-    pub const fn has_literals(self, generation: Generation) -> bool {
+    pub const fn has_literals(self, layout: &Layout) -> bool {
         match self {
             Encoding::Sop1 | Encoding::Sop2 | Encoding::Sopc | Encoding::Sopk | Encoding::Vop32 => true,
-            Encoding::Vop3 | Encoding::Vop3p => matches!(generation, Generation::Gfx10),
+            Encoding::Vop3 | Encoding::Vop3p => layout.vop3_literals,
             _ => false,
         }
     }
 }
 
-/// Returns the constant bits of a family's own encoding, and the field of its opcode. For a family with a
-/// 32-bit and a 64-bit encoding, this is the 32-bit one.
-#[inline]
-pub(crate) fn family_pattern(generation: Generation, family: Family) -> (u64, Field) {
-    PATTERNS[generation as usize][family as usize]
+/// Constant bits of a family's own encoding, and the field of its opcode. For a family with a 32-bit and a
+/// 64-bit encoding, this is the 32-bit one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pattern {
+    pub bits: u64,
+    /// How many of the first dword's top bits tell this family from all others; 0 if the processors do not have
+    /// the encoding, or if the module `graphics` encodes it.
+    pub prefix: u8,
+    pub opcode: Field,
 }
 
-/// Results of [`pattern`] for all generations and families. They are precomputed because each instruction
-/// that is encoded or decoded needs one.
-static PATTERNS: [[(u64, Field); Family::COUNT]; Generation::COUNT] = {
-    let mut all = [[(0, ABSENT); Family::COUNT]; Generation::COUNT];
-    let mut generation = 0;
-    while generation < Generation::COUNT {
-        let mut family = 0;
-        while family < Family::COUNT {
-            all[generation][family] = pattern(Generation::ALL[generation], Family::ALL[family]);
-            family += 1;
-        }
-        generation += 1;
-    }
-    all
-};
+/// The patterns of all families of instructions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patterns([Pattern; Family::COUNT]);
 
-const fn pattern(generation: Generation, family: Family) -> (u64, Field) {
-    match (family, generation) {
-        (Family::Sop2, _) => (0b10 << 30, Field::new(23, 7)),
-        (Family::Sopk, _) => (0b1011 << 28, Field::new(23, 5)),
-        (Family::Sop1, _) => (0b1_0111_1101 << 23, Field::new(8, 8)),
-        (Family::Sopc, _) => (0b1_0111_1110 << 23, Field::new(16, 7)),
-        (Family::Sopp, _) => (0b1_0111_1111 << 23, Field::new(16, 7)),
-        (Family::Smem, Gfx6 | Gfx7) => (0b1_1000 << 27, Field::new(22, 5)),
-        (Family::Smem, Gfx8 | Gfx9) => (0b11_0000 << 26, Field::new(18, 8)),
-        (Family::Smem, Gfx10) => (0b11_1101 << 26, Field::new(18, 8)),
-        (Family::Vop2, _) => (0, Field::new(25, 6)),
-        (Family::Vop1, _) => (0b011_1111 << 25, Field::new(9, 8)),
-        (Family::Vopc, _) => (0b011_1110 << 25, Field::new(17, 8)),
-        (Family::Vop3, Gfx6 | Gfx7) => (0b11_0100 << 26, Field::new(17, 9)),
-        (Family::Vop3, Gfx8 | Gfx9) => (0b11_0100 << 26, Field::new(16, 10)),
-        (Family::Vop3, Gfx10) => (0b11_0101 << 26, Field::new(16, 10)),
-        (Family::Vop3p, Gfx6 | Gfx7 | Gfx8 | Gfx9) => (0b1_1010_0111 << 23, Field::new(16, 7)),
-        (Family::Vop3p, Gfx10) => (0b1_1001_1000 << 23, Field::new(16, 7)),
-        (Family::Ds, Gfx6 | Gfx7 | Gfx10) => (0b11_0110 << 26, Field::new(18, 8)),
-        (Family::Ds, Gfx8 | Gfx9) => (0b11_0110 << 26, Field::new(17, 8)),
-        (Family::Mubuf, Gfx6 | Gfx7 | Gfx8 | Gfx9) => (0b11_1000 << 26, Field::new(18, 7)),
-        (Family::Mubuf, Gfx10) => (0b11_1000 << 26, Field::new(18, 8)),
-        (Family::Flat, _) => (0b11_0111 << 26, Field::new(18, 7)),
-        (Family::Scratch, _) => (0b11_0111 << 26 | 1 << 14, Field::new(18, 7)),
-        (Family::Global, _) => (0b11_0111 << 26 | 2 << 14, Field::new(18, 7)),
-        // These families are not encoded here.
-        (Family::Pseudo | Family::Mtbuf | Family::Mimg | Family::Exp | Family::Vintrp, _) => (0, ABSENT),
+impl Patterns {
+    /// The patterns that are the same on all processors.
+    pub const COMMON: Patterns = {
+        let absent = Pattern { bits: 0, prefix: 0, opcode: ABSENT };
+        Patterns([absent; Family::COUNT])
+            .with(Family::Sop2, 0b10, 2, Field::new(23, 7))
+            .with(Family::Sopk, 0b1011, 4, Field::new(23, 5))
+            .with(Family::Sop1, 0b1_0111_1101, 9, Field::new(8, 8))
+            .with(Family::Sopc, 0b1_0111_1110, 9, Field::new(16, 7))
+            .with(Family::Sopp, 0b1_0111_1111, 9, Field::new(16, 7))
+            .with(Family::Vop2, 0, 1, Field::new(25, 6))
+            .with(Family::Vop1, 0b011_1111, 7, Field::new(9, 8))
+            .with(Family::Vopc, 0b011_1110, 7, Field::new(17, 8))
+    };
+
+    /// Changes the pattern of a family of instructions: the first dword starts with the `prefix` bits `top`.
+    pub const fn with(mut self, family: Family, top: u64, prefix: u8, opcode: Field) -> Patterns {
+        self.0[family as usize] = Pattern { bits: top << (32 - prefix), prefix, opcode };
+        self
+    }
+
+    /// Adds constant bits to the pattern of a family of instructions.
+    pub const fn and(mut self, family: Family, bits: u64) -> Patterns {
+        self.0[family as usize].bits |= bits;
+        self
+    }
+
+    /// Adds the FLAT encoding with its three segments.
+    pub const fn with_flat(self) -> Patterns {
+        let opcode = Field::new(18, 7);
+        self.with(Family::Flat, 0b11_0111, 6, opcode)
+            .with(Family::Scratch, 0b11_0111, 6, opcode)
+            .and(Family::Scratch, 1 << 14)
+            .with(Family::Global, 0b11_0111, 6, opcode)
+            .and(Family::Global, 2 << 14)
+    }
+
+    /// Returns the pattern of a family of instructions.
+    #[inline]
+    pub const fn of(&self, family: Family) -> &Pattern {
+        &self.0[family as usize]
+    }
+
+    /// Returns the family to whose encoding a first dword with these top nine bits belongs: the one with the
+    /// longest matching prefix. The FLAT encoding counts as [`Family::Flat`], whatever its segment.
+    pub fn family(&self, top: u32) -> Option<Family> {
+        let matches = |pattern: &Pattern| {
+            let shift = 32 - u32::from(pattern.prefix);
+            pattern.prefix > 0 && u64::from(top << 23 >> shift) == pattern.bits >> shift
+        };
+        let found = Family::ALL.into_iter().filter(|&family| {
+            !matches!(family, Family::Global | Family::Scratch) && matches(self.of(family))
+        });
+        found.max_by_key(|&family| self.of(family).prefix)
     }
 }
 
-/// Returns the number that is added to an opcode of the family to get the VOP3 opcode of the same
-/// instruction.
-pub(crate) const fn vop3_base(generation: Generation, family: Family) -> u32 {
-    match (family, generation) {
-        (Family::Vop2, _) => 0x100,
-        (Family::Vop1, Gfx8 | Gfx9) => 0x140,
-        (Family::Vop1, _) => 0x180,
-        _ => 0,
+/// How a scalar memory access encodes its offset.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ScalarOffsets {
+    /// In dwords, or an SGPR. The instruction has one dword.
+    Dwords,
+    /// Like [`ScalarOffsets::Dwords`], or a literal.
+    DwordsOrLiteral,
+    /// Unsigned, in bytes, or an SGPR.
+    Unsigned,
+    /// Signed, in bytes, or an SGPR, or the sum of both.
+    Signed,
+    /// The sum of a signed offset in bytes and an SGPR, which may be `null`.
+    Sum,
+}
+
+impl ScalarOffsets {
+    /// Returns whether the offset is in dwords.
+    pub const fn in_dwords(self) -> bool {
+        matches!(self, ScalarOffsets::Dwords | ScalarOffsets::DwordsOrLiteral)
+    }
+
+    /// Returns whether the offset may be negative.
+    pub const fn is_signed(self) -> bool {
+        matches!(self, ScalarOffsets::Signed | ScalarOffsets::Sum)
     }
 }
 
 /// A single-bit modifier and its position.
 pub(crate) type FlagBit = (Field, ModFlags);
 
-const fn flag(bit: u8, flag: ModFlags) -> FlagBit {
+pub(crate) const fn flag(bit: u8, flag: ModFlags) -> FlagBit {
     (Field::new(bit, 1), flag)
 }
 
-/// Positions of fields that differ between generations; opcode fields are in [`pattern`]. A field that a
-/// generation does not have has a width of 0 bits.
-pub(crate) struct Layout {
-    pub vop3_clamp: [FlagBit; 1],
-    pub vop3_op_sel: Field,
+/// Positions of the fields that differ between families of processors, and other facts about encodings. A field
+/// that a family does not have has a width of 0 bits.
+#[derive(Clone, Copy)]
+pub struct Layout {
+    pub(crate) patterns: Patterns,
+    /// Number that is added to a VOP1 opcode to get the VOP3 opcode of the same instruction.
+    pub(crate) vop1_in_vop3: u32,
+    /// How scalar memory accesses encode their offsets.
+    pub(crate) scalar_offsets: ScalarOffsets,
+    /// Whether a literal can follow VOP3 and VOP3P instructions.
+    pub(crate) vop3_literals: bool,
+    /// Number of values that most vector instructions may use over the constant bus.
+    pub(crate) constant_bus: usize,
+    /// Whether DPP8 exists.
+    pub(crate) dpp8: bool,
+    /// Value of the field `saddr` that means "no SGPR base".
+    pub(crate) no_base: u32,
+    /// Value of the field `saddr` of FLAT instructions, which have no SGPR base.
+    pub(crate) flat_base: u32,
+    /// Whether `v_writelane_b32` can read its value directly from LDS.
+    pub(crate) writes_lane_from_lds: bool,
+    /// Whether LLVM's disassembler writes `v_pk_fmac_f16` with the suffix `_e32`.
+    pub(crate) pk_fmac_has_suffix: bool,
+    pub(crate) graphics: Graphics,
+    pub(crate) vop3_clamp: [FlagBit; 1],
+    pub(crate) vop3_op_sel: Field,
     /// Output modifier of SDWA. Absent on GFX8, where SDWA has no output modifier. Scalar sources, see
     /// `sdwa_scalars`, are absent there too.
-    pub sdwa_omod: Field,
-    pub sdwa_scalars: bool,
+    pub(crate) sdwa_omod: Field,
+    pub(crate) sdwa_scalars: bool,
     /// Valid control words of DPP.
-    pub dpp_ctrl: &'static [RangeInclusive<u16>],
-    smem: &'static [FlagBit],
-    dpp: &'static [FlagBit],
-    ds: &'static [FlagBit],
-    mubuf: &'static [FlagBit],
-    flat: &'static [FlagBit],
-    pub spare: Spare,
+    pub(crate) dpp_ctrl: &'static [RangeInclusive<u16>],
+    pub(crate) smem: &'static [FlagBit],
+    pub(crate) dpp: &'static [FlagBit],
+    pub(crate) ds: &'static [FlagBit],
+    pub(crate) mubuf: &'static [FlagBit],
+    pub(crate) flat: &'static [FlagBit],
+    pub(crate) spare: Spare,
+}
+
+/// Facts about graphics instructions.
+#[derive(Clone, Copy)]
+pub(crate) struct Graphics {
+    /// Top six bits of the first dword of exports, of interpolation, and of interpolation in VOP3.
+    pub export: u32,
+    pub interp: u32,
+    pub vop3: u32,
+    /// Number that is added to the opcode of an interpolation instruction to get the VOP3 opcode of the same
+    /// instruction; `None` if it has no VOP3 form.
+    pub interp_in_vop3: Option<u32>,
+    /// The fields with the low and the high bits of an MTBUF opcode.
+    pub typed_opcode: (Field, Field),
+    /// Bits of MTBUF and of MIMG instructions that LLVM's disassembler ignores.
+    pub typed_spare: u64,
+    pub image_spare: u64,
+    pub typed_flags: &'static [(ModFlags, Field)],
+    pub image_flags: &'static [(ModFlags, Field)],
+    /// Whether image instructions contain the dimension of the image.
+    pub image_dims: bool,
+    /// Whether a buffer format is one number, not a pair of a data format and a numeric format.
+    pub unified_formats: bool,
+    /// Whether numeric format 6 has the name `SNORM_OGL`.
+    pub snorm_ogl: bool,
+    /// Whether there are the export targets `pos4` and `prim`.
+    pub more_export_targets: bool,
 }
 
 /// For each encoding, the bits outside of all fields that LLVM's disassembler ignores. They were determined
 /// for GFX8 to GFX10.
+#[derive(Clone, Copy)]
 pub(crate) struct Spare {
     pub smem: u64,
     pub ds: u64,
@@ -397,12 +484,12 @@ pub(crate) struct Spare {
 
 /// MUBUF bits that are ignored in an instruction without operands: the fields of offset and registers, and
 /// the bits between them.
-const MUBUF_BARE: u64 = 0xff7f_ffff_0202_0fff;
+pub(crate) const MUBUF_BARE: u64 = 0xff7f_ffff_0202_0fff;
 
 /// DPP control words of GFX8 and GFX9: `quad_perm`; `row_shl`, `row_shr` and `row_ror` by 1 to 15;
 /// `wave_shl`, `wave_rol`, `wave_shr` and `wave_ror` by 1; `row_mirror`, `row_half_mirror`; `row_bcast` of 15
 /// and 31.
-const DPP_CTRL_GFX8: [RangeInclusive<u16>; 9] = [
+pub(crate) const DPP_CTRL_GFX8: [RangeInclusive<u16>; 9] = [
     0..=0xff,
     0x101..=0x10f,
     0x111..=0x11f,
@@ -414,152 +501,44 @@ const DPP_CTRL_GFX8: [RangeInclusive<u16>; 9] = [
     0x140..=0x143,
 ];
 /// gfx90a: additionally `row_newbcast`.
-const DPP_CTRL_GFX90A: [RangeInclusive<u16>; 10] = {
+pub(crate) const DPP_CTRL_GFX90A: [RangeInclusive<u16>; 10] = {
     let [a, b, c, d, e, f, g, h, i] = DPP_CTRL_GFX8;
     [a, b, c, d, e, f, g, h, i, 0x150..=0x15f]
 };
 /// DPP control words of GFX10. The words that move data across rows are missing; `row_share` and `row_xmask`
 /// are new.
-const DPP_CTRL_GFX10: [RangeInclusive<u16>; 6] =
+pub(crate) const DPP_CTRL_GFX10: [RangeInclusive<u16>; 6] =
     [0..=0xff, 0x101..=0x10f, 0x111..=0x11f, 0x121..=0x12f, 0x140..=0x141, 0x150..=0x16f];
 
 pub(crate) const ABSENT: Field = Field::new(0, 0);
-const GLC: ModFlags = ModFlags::GLC;
-const SLC: ModFlags = ModFlags::SLC;
-const DLC: ModFlags = ModFlags::DLC;
-const LDS: ModFlags = ModFlags::LDS;
-const TFE: ModFlags = ModFlags::TFE;
-const OFFEN: FlagBit = flag(12, ModFlags::OFFEN);
-const IDXEN: FlagBit = flag(13, ModFlags::IDXEN);
-const BOUND_CTRL: FlagBit = flag(51, ModFlags::BOUND_CTRL);
-
-static GFX6_LAYOUT: Layout = Layout {
-    vop3_clamp: [flag(11, ModFlags::CLAMP)],
-    vop3_op_sel: ABSENT,
-    sdwa_omod: ABSENT,
-    sdwa_scalars: false,
-    dpp_ctrl: &[],
-    smem: &[],
-    dpp: &[],
-    ds: &[flag(17, ModFlags::GDS)],
-    mubuf: &[
-        flag(14, GLC),
-        flag(54, SLC),
-        OFFEN,
-        IDXEN,
-        flag(15, ModFlags::ADDR64),
-        flag(16, LDS),
-        flag(55, TFE),
-    ],
-    flat: &[flag(16, GLC), flag(17, SLC)],
-    spare: Spare { smem: 0, ds: 0, mubuf: 0, mubuf_bare: 0, flat: 0, sdwa: 0, sdwa_compare: 0, dpp: 0 },
-};
-static GFX8_LAYOUT: Layout = Layout {
-    vop3_clamp: [flag(15, ModFlags::CLAMP)],
-    vop3_op_sel: ABSENT,
-    sdwa_omod: ABSENT,
-    sdwa_scalars: false,
-    dpp_ctrl: &DPP_CTRL_GFX8,
-    smem: &[flag(16, GLC)],
-    dpp: &[BOUND_CTRL],
-    ds: &[flag(16, ModFlags::GDS)],
-    mubuf: &[flag(14, GLC), flag(17, SLC), OFFEN, IDXEN, flag(16, LDS), flag(55, TFE)],
-    flat: &[flag(16, GLC), flag(17, SLC)],
-    spare: Spare {
-        smem: 7 << 13 | 0xffff_ffff << 32,
-        ds: 1 << 25,
-        mubuf: 3 << 53 | 1 << 25 | 1 << 15,
-        mubuf_bare: MUBUF_BARE,
-        flat: 1 << 55 | 1 << 25,
-        sdwa: 3 << 62 | 3 << 54 | 3 << 46,
-        // The whole destination field except `clamp`.
-        sdwa_compare: 0x1f << 40,
-        dpp: 3 << 49,
-    },
-};
-static GFX9_LAYOUT: Layout = Layout {
-    vop3_clamp: [flag(15, ModFlags::CLAMP)],
-    vop3_op_sel: Field::new(11, 4),
-    sdwa_omod: SDWA_OMOD,
-    sdwa_scalars: true,
-    dpp_ctrl: &DPP_CTRL_GFX8,
-    smem: &[flag(16, GLC)],
-    dpp: &[BOUND_CTRL],
-    ds: &[flag(16, ModFlags::GDS)],
-    mubuf: &[flag(14, GLC), flag(17, SLC), OFFEN, IDXEN, flag(16, LDS), flag(55, TFE)],
-    flat: &[flag(16, GLC), flag(17, SLC), flag(13, LDS)],
-    spare: Spare {
-        smem: 7 << 13 | 0xffff_ffff << 32,
-        ds: 1 << 25,
-        mubuf: 3 << 53 | 1 << 25 | 1 << 15,
-        mubuf_bare: MUBUF_BARE,
-        flat: 1 << 55 | 1 << 25,
-        sdwa: 1 << 62 | 1 << 54,
-        sdwa_compare: 0,
-        dpp: 3 << 49,
-    },
-};
-/// gfx90a differs from GFX9: it has an additional scope bit (`scc`), and no bits for `tfe` and `nv`, because
-/// these positions say that data is in accumulation registers.
-static GFX90A_LAYOUT: Layout = Layout {
-    vop3_clamp: [flag(15, ModFlags::CLAMP)],
-    vop3_op_sel: Field::new(11, 4),
-    sdwa_omod: SDWA_OMOD,
-    sdwa_scalars: true,
-    dpp_ctrl: &DPP_CTRL_GFX90A,
-    smem: &[flag(16, GLC)],
-    dpp: &[BOUND_CTRL],
-    ds: &[flag(16, ModFlags::GDS)],
-    mubuf: &[flag(14, GLC), flag(17, SLC), OFFEN, IDXEN, flag(16, LDS), flag(15, ModFlags::SCC)],
-    flat: &[flag(16, GLC), flag(17, SLC), flag(13, LDS), flag(25, ModFlags::SCC)],
-    spare: Spare {
-        smem: 7 << 13 | 0xffff_ffff << 32,
-        ds: 1 << 25,
-        mubuf: 3 << 53 | 1 << 25,
-        mubuf_bare: MUBUF_BARE,
-        flat: 1 << 55,
-        sdwa: 1 << 62 | 1 << 54,
-        sdwa_compare: 0,
-        dpp: 3 << 49,
-    },
-};
-static GFX10_LAYOUT: Layout = Layout {
-    vop3_clamp: [flag(15, ModFlags::CLAMP)],
-    vop3_op_sel: Field::new(11, 4),
-    sdwa_omod: SDWA_OMOD,
-    sdwa_scalars: true,
-    dpp_ctrl: &DPP_CTRL_GFX10,
-    smem: &[flag(16, GLC), flag(14, DLC)],
-    dpp: &[BOUND_CTRL, flag(50, ModFlags::FETCH_INACTIVE)],
-    ds: &[flag(17, ModFlags::GDS)],
-    mubuf: &[flag(14, GLC), flag(54, SLC), flag(15, DLC), OFFEN, IDXEN, flag(16, LDS), flag(55, TFE)],
-    flat: &[flag(16, GLC), flag(17, SLC), flag(12, DLC), flag(13, LDS)],
-    spare: Spare {
-        smem: 0xf << 53 | 1 << 17 | 1 << 15 | 1 << 13,
-        ds: 1 << 16,
-        mubuf: 1 << 53 | 1 << 25 | 1 << 17,
-        mubuf_bare: MUBUF_BARE,
-        flat: 1 << 25,
-        sdwa: 1 << 62 | 1 << 54,
-        sdwa_compare: 0,
-        dpp: 1 << 49,
-    },
-};
+pub(crate) const GLC: ModFlags = ModFlags::GLC;
+pub(crate) const SLC: ModFlags = ModFlags::SLC;
+pub(crate) const DLC: ModFlags = ModFlags::DLC;
+pub(crate) const LDS: ModFlags = ModFlags::LDS;
+pub(crate) const TFE: ModFlags = ModFlags::TFE;
+pub(crate) const OFFEN: FlagBit = flag(12, ModFlags::OFFEN);
+pub(crate) const IDXEN: FlagBit = flag(13, ModFlags::IDXEN);
+pub(crate) const BOUND_CTRL: FlagBit = flag(51, ModFlags::BOUND_CTRL);
 
 impl Layout {
     /// Returns the layout of a processor.
-    pub fn of(target: &Target) -> &'static Layout {
-        match target.generation {
-            Gfx6 | Gfx7 => &GFX6_LAYOUT,
-            Gfx8 => &GFX8_LAYOUT,
-            Gfx9 if target.has(Feature::GFX90A) => &GFX90A_LAYOUT,
-            Gfx9 => &GFX9_LAYOUT,
-            Gfx10 => &GFX10_LAYOUT,
+    #[inline]
+    pub(crate) fn of(target: &Target) -> &'static Layout {
+        target.arch.layout.known()
+    }
+
+    /// Returns the number that is added to an opcode of the family to get the VOP3 opcode of the same
+    /// instruction.
+    pub(crate) const fn vop3_base(&self, family: Family) -> u32 {
+        match family {
+            Family::Vop2 => 0x100,
+            Family::Vop1 => self.vop1_in_vop3,
+            _ => 0,
         }
     }
 
     /// Returns the single-bit modifiers that exist in an encoding, with their positions.
-    pub fn flags(&'static self, encoding: Encoding) -> &'static [FlagBit] {
+    pub(crate) fn flags(&'static self, encoding: Encoding) -> &'static [FlagBit] {
         match encoding {
             Encoding::Smem => self.smem,
             Encoding::Sdwa => &const { [(SDWA_CLAMP, ModFlags::CLAMP)] },
@@ -577,15 +556,13 @@ impl Layout {
 /// and modifiers.
 #[inline]
 pub(crate) fn fixed_bits(target: &Target, row: &Row, encoding: Encoding) -> u64 {
-    match (target.generation, encoding) {
-        (Gfx10, Encoding::Flat) if row.family == Family::Flat => FLAT_SADDR.put(NULL),
+    match encoding {
+        Encoding::Flat if row.family == Family::Flat => FLAT_SADDR.put(Layout::of(target).flat_base),
         // This `v_cmpx` writes EXEC and nothing else.
-        (Gfx10, Encoding::Vop3) if row.family == Family::Vopc && row.ops[0].role == Role::Use => {
-            VOP3_DST.put(126)
-        }
+        Encoding::Vop3 if row.family == Family::Vopc && row.ops[0].role == Role::Use => VOP3_DST.put(126),
         // Moves from and to accumulation VGPRs are VOP3P instructions without `op_sel`, but the `op_sel_hi`
         // bits must be set as in a packed instruction.
-        (_, Encoding::Vop3p) if row.has_kind(Kind::Agpr) => VOP3P_OP_SEL_HI.put(3) | VOP3P_OP_SEL_HI2.put(1),
+        Encoding::Vop3p if row.has_kind(Kind::Agpr) => VOP3P_OP_SEL_HI.put(3) | VOP3P_OP_SEL_HI2.put(1),
         _ => 0,
     }
 }

@@ -2,14 +2,14 @@
 
 use crate::addressing::Offsets;
 use crate::inst::{Form, MachInst};
-use crate::layout::Encoding;
+use crate::layout::{Encoding, Layout};
 use crate::operand::{Operand, RegRange};
 use crate::reg::{Reg, RegClass};
 use crate::slots::{Slot, Slots};
 use crate::special::is_status;
 use crate::subtarget::Subtarget;
 use crate::table::{Caps, Family, Flags, Implicit, Kind, OpSpec, Role, Row, op};
-use crate::target::{Generation, Target};
+use crate::target::Target;
 use crate::view::FuncView;
 
 /// Returns whether an operand must be VCC because it is a lane mask for which the instruction's encoding has
@@ -70,7 +70,7 @@ pub fn offsets(target: &Subtarget, row: &Row) -> Option<Offsets> {
 /// Returns whether the instruction in its current form has room for a literal.
 pub fn takes_literal(target: &Target, inst: &MachInst) -> bool {
     Encoding::of(target, inst.op.row(), inst.form, inst.mods.lane)
-        .is_some_and(|encoding| encoding.has_literals(target.generation))
+        .is_some_and(|encoding| encoding.has_literals(Layout::of(target)))
 }
 
 /// A value that a vector instruction takes over the constant bus.
@@ -86,7 +86,7 @@ enum BusValue {
 /// Returns how many different values a vector instruction may use over the constant bus: one; on GFX10 two,
 /// except for 64-bit shifts.
 pub fn constant_bus_limit(target: &Target, row: &Row) -> usize {
-    if target.generation == Generation::Gfx10 && !row.flags.contains(Flags::BUS1) { 2 } else { 1 }
+    if row.flags.contains(Flags::BUS1) { 1 } else { Layout::of(target).constant_bus }
 }
 
 /// Returns whether a vector instruction respects the limit of the constant bus; always true for other
@@ -114,7 +114,7 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&dyn FuncV
         return true;
     }
     let Some(encoding) = Encoding::of(target, row, inst.form, inst.mods.lane) else { return false };
-    let room_for_literal = encoding.has_literals(target.generation);
+    let room_for_literal = encoding.has_literals(Layout::of(target));
     let mut bus = [None; 2];
     let mut used = 0;
     let mut fits = |value: BusValue| {
@@ -194,8 +194,7 @@ fn bus_value(
     func: Option<&dyn FuncView>,
 ) -> Option<BusValue> {
     match operand {
-        // `null` of GFX10.
-        Operand::Reg(range) if range.first == Reg(125) && target.generation == Generation::Gfx10 => None,
+        Operand::Reg(range) if target.arch.registers.null == Some(range.first) => None,
         Operand::Reg(range) if range.first.0 <= Reg::EXEC.0 + 1 || is_status(range.first.0) => {
             Some(BusValue::Hw(range))
         }

@@ -76,7 +76,7 @@ fn op_sel(row: &Row, encoding: Encoding, sources: Sources) -> u8 {
 /// Returns the single-bit modifiers that the instruction accepts in this encoding on the processor.
 fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
     let mut hints = ModFlags::GLC | ModFlags::SLC | ModFlags::DLC | ModFlags::SCC;
-    if row.requires.contains(Feature::ATOMIC_FADD) && !target.has(Feature::GFX90A) {
+    if row.requires.contains(Feature::ATOMIC_FADD) && !target.has(Feature::FLOAT_ATOMIC_RESULTS) {
         // The float atomics of gfx908 return nothing.
         hints -= ModFlags::GLC;
     }
@@ -96,7 +96,7 @@ fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
         Encoding::Ds if row.flags.contains(Flags::NO_GDS) => ModFlags::empty(),
         // `gds` is accepted only for global wave sync instructions: gfx90a has no memory in its global data
         // share, but still uses this unit to synchronise waves.
-        Encoding::Ds if target.has(Feature::GFX90A) && !row.flags.contains(Flags::GDS_ONLY) => {
+        Encoding::Ds if !target.has(Feature::GDS) && !row.flags.contains(Flags::GDS_ONLY) => {
             ModFlags::empty()
         }
         Encoding::Ds => ModFlags::GDS,

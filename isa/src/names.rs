@@ -2,8 +2,8 @@
 //! meaning of each name, and the processors that have it, were determined with LLVM 19's assembler and
 //! disassembler.
 
-use crate::target::{Feature, Generation, Target};
-use Generation::{Gfx6, Gfx8, Gfx9, Gfx10};
+use crate::target::{ArchId, ArchSet, Target};
+use ArchId::{Gfx8, Gfx9, Gfx10, Gfx10_3};
 
 /// A name and its number.
 #[derive(Clone, Copy, Debug)]
@@ -12,83 +12,81 @@ pub struct Name {
     pub name: &'static str,
     /// Its number in the field.
     pub id: u32,
-    from: Generation,
-    to: Generation,
-    requires: Feature,
-    lacks: Feature,
+    families: ArchSet,
 }
 
 impl Name {
     fn is_known_to(&self, target: &Target) -> bool {
-        self.from <= target.generation
-            && target.generation <= self.to
-            && target.has(self.requires)
-            && !target.features.intersects(self.lacks)
+        self.families.contains(target.arch.id)
     }
 }
 
-const NONE: Feature = Feature::empty();
+const ALL: ArchSet = ArchSet::ALL;
 
-const fn name(name: &'static str, id: u32, from: Generation, to: Generation) -> Name {
-    Name { name, id, from, to, requires: NONE, lacks: NONE }
+const fn since(first: ArchId) -> ArchSet {
+    ArchSet::since(first)
+}
+
+const fn name(name: &'static str, id: u32, families: ArchSet) -> Name {
+    Name { name, id, families }
 }
 
 /// Hardware registers of `s_getreg_b32` and `s_setreg_b32`.
 static HW_REGISTERS: &[Name] = &[
-    name("HW_REG_MODE", 1, Gfx6, Gfx10),
-    name("HW_REG_STATUS", 2, Gfx6, Gfx10),
-    name("HW_REG_TRAPSTS", 3, Gfx6, Gfx10),
-    name("HW_REG_HW_ID", 4, Gfx6, Gfx9),
-    name("HW_REG_GPR_ALLOC", 5, Gfx6, Gfx10),
-    name("HW_REG_LDS_ALLOC", 6, Gfx6, Gfx10),
-    name("HW_REG_IB_STS", 7, Gfx6, Gfx10),
-    name("HW_REG_SH_MEM_BASES", 15, Gfx9, Gfx10),
-    name("HW_REG_TBA_LO", 16, Gfx9, Gfx10),
-    name("HW_REG_TBA_HI", 17, Gfx9, Gfx10),
-    name("HW_REG_TMA_LO", 18, Gfx9, Gfx10),
-    name("HW_REG_TMA_HI", 19, Gfx9, Gfx10),
-    name("HW_REG_FLAT_SCR_LO", 20, Gfx10, Gfx10),
-    name("HW_REG_FLAT_SCR_HI", 21, Gfx10, Gfx10),
-    Name { lacks: Feature::GFX10_3, ..name("HW_REG_XNACK_MASK", 22, Gfx10, Gfx10) },
-    name("HW_REG_HW_ID1", 23, Gfx10, Gfx10),
-    name("HW_REG_HW_ID2", 24, Gfx10, Gfx10),
+    name("HW_REG_MODE", 1, ALL),
+    name("HW_REG_STATUS", 2, ALL),
+    name("HW_REG_TRAPSTS", 3, ALL),
+    name("HW_REG_HW_ID", 4, ALL.until(Gfx10)),
+    name("HW_REG_GPR_ALLOC", 5, ALL),
+    name("HW_REG_LDS_ALLOC", 6, ALL),
+    name("HW_REG_IB_STS", 7, ALL),
+    name("HW_REG_SH_MEM_BASES", 15, since(Gfx9)),
+    name("HW_REG_TBA_LO", 16, since(Gfx9)),
+    name("HW_REG_TBA_HI", 17, since(Gfx9)),
+    name("HW_REG_TMA_LO", 18, since(Gfx9)),
+    name("HW_REG_TMA_HI", 19, since(Gfx9)),
+    name("HW_REG_FLAT_SCR_LO", 20, since(Gfx10)),
+    name("HW_REG_FLAT_SCR_HI", 21, since(Gfx10)),
+    name("HW_REG_XNACK_MASK", 22, since(Gfx10).until(Gfx10_3)),
+    name("HW_REG_HW_ID1", 23, since(Gfx10)),
+    name("HW_REG_HW_ID2", 24, since(Gfx10)),
     // These hardware registers can only be read. For the first register, LLVM 19 also accepts this older
     // name.
-    name("HW_REG_HW_ID", 23, Gfx10, Gfx10),
-    name("HW_REG_POPS_PACKER", 25, Gfx10, Gfx10),
-    Name { requires: Feature::GFX10_3, ..name("HW_REG_SHADER_CYCLES", 29, Gfx10, Gfx10) },
+    name("HW_REG_HW_ID", 23, since(Gfx10)),
+    name("HW_REG_POPS_PACKER", 25, since(Gfx10)),
+    name("HW_REG_SHADER_CYCLES", 29, since(Gfx10_3)),
 ];
 
 /// Messages that `s_sendmsg` can send. Messages 2, 3 and 15 also have an operation.
 static MESSAGES: &[Name] = &[
-    name("MSG_INTERRUPT", 1, Gfx6, Gfx10),
-    name("MSG_GS", 2, Gfx6, Gfx10),
-    name("MSG_GS_DONE", 3, Gfx6, Gfx10),
-    name("MSG_SAVEWAVE", 4, Gfx8, Gfx10),
-    name("MSG_STALL_WAVE_GEN", 5, Gfx9, Gfx10),
-    name("MSG_HALT_WAVES", 6, Gfx9, Gfx10),
-    name("MSG_ORDERED_PS_DONE", 7, Gfx9, Gfx10),
-    name("MSG_EARLY_PRIM_DEALLOC", 8, Gfx9, Gfx10),
-    name("MSG_GS_ALLOC_REQ", 9, Gfx9, Gfx10),
-    name("MSG_GET_DOORBELL", 10, Gfx9, Gfx10),
-    name("MSG_GET_DDID", 11, Gfx10, Gfx10),
-    name("MSG_SYSMSG", 15, Gfx6, Gfx10),
+    name("MSG_INTERRUPT", 1, ALL),
+    name("MSG_GS", 2, ALL),
+    name("MSG_GS_DONE", 3, ALL),
+    name("MSG_SAVEWAVE", 4, since(Gfx8)),
+    name("MSG_STALL_WAVE_GEN", 5, since(Gfx9)),
+    name("MSG_HALT_WAVES", 6, since(Gfx9)),
+    name("MSG_ORDERED_PS_DONE", 7, since(Gfx9)),
+    name("MSG_EARLY_PRIM_DEALLOC", 8, since(Gfx9)),
+    name("MSG_GS_ALLOC_REQ", 9, since(Gfx9)),
+    name("MSG_GET_DOORBELL", 10, since(Gfx9)),
+    name("MSG_GET_DDID", 11, since(Gfx10)),
+    name("MSG_SYSMSG", 15, ALL),
 ];
 
 /// Operations of `MSG_GS` and `MSG_GS_DONE`.
 static GS_OPERATIONS: &[Name] = &[
-    name("GS_OP_NOP", 0, Gfx6, Gfx10),
-    name("GS_OP_CUT", 1, Gfx6, Gfx10),
-    name("GS_OP_EMIT", 2, Gfx6, Gfx10),
-    name("GS_OP_EMIT_CUT", 3, Gfx6, Gfx10),
+    name("GS_OP_NOP", 0, ALL),
+    name("GS_OP_CUT", 1, ALL),
+    name("GS_OP_EMIT", 2, ALL),
+    name("GS_OP_EMIT_CUT", 3, ALL),
 ];
 
 /// Operations of `MSG_SYSMSG`.
 static SYSTEM_OPERATIONS: &[Name] = &[
-    name("SYSMSG_OP_ECC_ERR_INTERRUPT", 1, Gfx6, Gfx10),
-    name("SYSMSG_OP_REG_RD", 2, Gfx6, Gfx10),
-    name("SYSMSG_OP_HOST_TRAP_ACK", 3, Gfx6, Gfx8),
-    name("SYSMSG_OP_TTRACE_PC", 4, Gfx6, Gfx10),
+    name("SYSMSG_OP_ECC_ERR_INTERRUPT", 1, ALL),
+    name("SYSMSG_OP_REG_RD", 2, ALL),
+    name("SYSMSG_OP_HOST_TRAP_ACK", 3, ALL.until(Gfx9)),
+    name("SYSMSG_OP_TTRACE_PC", 4, ALL),
 ];
 
 /// `MSG_GS`
@@ -131,7 +129,7 @@ pub struct DependencyCounter {
     pub shift: u32,
     /// Number of bits.
     pub bits: u32,
-    requires: Feature,
+    families: ArchSet,
 }
 
 impl DependencyCounter {
@@ -152,17 +150,17 @@ impl DependencyCounter {
 }
 
 static DEPENDENCY_COUNTERS: &[DependencyCounter] = &[
-    DependencyCounter { name: "depctr_hold_cnt", shift: 7, bits: 1, requires: Feature::GFX10_3 },
-    DependencyCounter { name: "depctr_sa_sdst", shift: 0, bits: 1, requires: NONE },
-    DependencyCounter { name: "depctr_va_vdst", shift: 12, bits: 4, requires: NONE },
-    DependencyCounter { name: "depctr_va_sdst", shift: 9, bits: 3, requires: NONE },
-    DependencyCounter { name: "depctr_va_ssrc", shift: 8, bits: 1, requires: NONE },
-    DependencyCounter { name: "depctr_va_vcc", shift: 1, bits: 1, requires: NONE },
-    DependencyCounter { name: "depctr_vm_vsrc", shift: 2, bits: 3, requires: NONE },
+    DependencyCounter { name: "depctr_hold_cnt", shift: 7, bits: 1, families: since(Gfx10_3) },
+    DependencyCounter { name: "depctr_sa_sdst", shift: 0, bits: 1, families: since(Gfx10) },
+    DependencyCounter { name: "depctr_va_vdst", shift: 12, bits: 4, families: since(Gfx10) },
+    DependencyCounter { name: "depctr_va_sdst", shift: 9, bits: 3, families: since(Gfx10) },
+    DependencyCounter { name: "depctr_va_ssrc", shift: 8, bits: 1, families: since(Gfx10) },
+    DependencyCounter { name: "depctr_va_vcc", shift: 1, bits: 1, families: since(Gfx10) },
+    DependencyCounter { name: "depctr_vm_vsrc", shift: 2, bits: 3, families: since(Gfx10) },
 ];
 
 /// Returns the counters that `s_waitcnt_depctr` can wait for on a processor, in the order in which they are
 /// printed.
 pub fn dependency_counters(target: &Target) -> impl Iterator<Item = &'static DependencyCounter> {
-    DEPENDENCY_COUNTERS.iter().filter(|row| target.has(row.requires))
+    DEPENDENCY_COUNTERS.iter().filter(|row| row.families.contains(target.arch.id))
 }

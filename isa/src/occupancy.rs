@@ -100,7 +100,7 @@ impl Target {
     pub fn vgprs_with(&self, vgprs: u32, agprs: u32) -> u32 {
         match agprs {
             0 => vgprs,
-            _ if self.has(Feature::GFX90A) => vgprs.max(1).next_multiple_of(4) + agprs,
+            _ if self.has(Feature::UNIFIED_VGPRS) => vgprs.max(1).next_multiple_of(4) + agprs,
             _ => vgprs.max(agprs),
         }
     }
@@ -109,7 +109,7 @@ impl Target {
     /// `vgprs` registers of which the first 256 are ordinary VGPRs.
     pub fn agprs_within(&self, vgprs: u32) -> u32 {
         match self.has(Feature::MAI) {
-            true if self.has(Feature::GFX90A) => vgprs.min(self.addressable_vgprs).saturating_sub(256),
+            true if self.has(Feature::UNIFIED_VGPRS) => vgprs.min(self.addressable_vgprs).saturating_sub(256),
             true => vgprs.min(256),
             false => 0,
         }

@@ -2,8 +2,7 @@
 
 use crate::layout::*;
 use crate::table::{Flags, Kind, Num, OpSpec, Role, Row};
-use crate::target::{Feature, Generation, Target};
-use Generation::{Gfx6, Gfx7, Gfx8};
+use crate::target::{Feature, Target};
 
 /// Position of an operand in the encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +61,7 @@ pub(crate) enum Slot {
 #[derive(Clone, Copy)]
 pub(crate) struct Slots {
     encoding: Encoding,
-    generation: Generation,
+    layout: &'static Layout,
     /// Whether the processor accepts accumulation VGPRs as well as VGPRs in memory instructions and as
     /// addends of matrix instructions (gfx90a).
     both_files: bool,
@@ -74,8 +73,8 @@ pub(crate) struct Slots {
 impl Slots {
     pub fn new(target: &Target, row: &Row, encoding: Encoding) -> Slots {
         let sources = u8::from(row.flags.contains(Flags::NO_ADDR));
-        let both_files = target.has(Feature::GFX90A);
-        Slots { encoding, generation: target.generation, both_files, flags: row.flags, index: 0, sources }
+        let both_files = target.has(Feature::UNIFIED_VGPRS);
+        Slots { encoding, layout: Layout::of(target), both_files, flags: row.flags, index: 0, sources }
     }
 
     /// Returns the slot of the next operand.
@@ -144,7 +143,7 @@ impl Slots {
     #[inline]
     fn vop(&mut self, spec: &OpSpec, index: u8) -> Slot {
         // SDWA compares of GFX8 write VCC.
-        let sdwa_scalars = self.encoding == Encoding::Sdwa && self.generation > Gfx8;
+        let sdwa_scalars = self.encoding == Encoding::Sdwa && self.layout.sdwa_scalars;
         match (spec.kind, spec.role, index) {
             (Kind::Mask, _, 0) if sdwa_scalars => return Slot::SdwaMask,
             (Kind::Mask, _, _) => return Slot::Vcc,
@@ -192,9 +191,9 @@ impl Slots {
     }
 
     fn smem(&self, spec: &OpSpec, index: u8) -> Slot {
-        let (data, base) = match self.generation {
-            Gfx6 | Gfx7 => (SMRD_SDATA, SMRD_SBASE),
-            _ => (SMEM_SDATA, SMEM_SBASE),
+        let (data, base) = match self.layout.scalar_offsets.in_dwords() {
+            true => (SMRD_SDATA, SMRD_SBASE),
+            false => (SMEM_SDATA, SMEM_SBASE),
         };
         // `s_dcache_discard` and similar instructions have no data operand, so their address base is the
         // first operand.

@@ -119,7 +119,7 @@ impl RegRange {
         let (first, len) = (self.first.0, u16::from(self.len));
         if first >= 256 {
             // VGPRs and accumulation VGPRs: on gfx90a, groups start at even numbers.
-            let even = len < 2 || first & 1 == 0 || !target.has(Feature::GFX90A);
+            let even = len < 2 || first & 1 == 0 || !target.has(Feature::EVEN_VGPRS);
             let end = match first {
                 ..512 => 512,
                 _ if target.has(Feature::MAI) => 768,
@@ -160,7 +160,7 @@ impl RegRange {
             108..=111 => pair && registers.trap_addresses,
             // M0 and `src_lds_direct` have one dword. `null` may be used with any width.
             124 => len == 1,
-            254 => len == 1 && !target.has(Feature::GFX90A),
+            254 => len == 1 && target.has(Feature::LDS_DIRECT),
             125 => registers.null.is_some(),
             // Apertures and status bits: each has one code for 32-bit and 64-bit operands.
             235..=239 => len <= 2 && registers.apertures,

@@ -226,7 +226,7 @@ const MODES: [Mode; 6] = [
     Mode { name: "xnack", said: |modes| modes.xnack.is_some(), exists: |t| t.has(Feature::XNACK) },
     Mode { name: "sramecc", said: |modes| modes.sramecc.is_some(), exists: |t| t.has(Feature::SRAMECC) },
     Mode { name: "cumode", said: |modes| modes.cumode.is_some(), exists: |t| t.has(Feature::WAVE32) },
-    Mode { name: "tgsplit", said: |modes| modes.tgsplit.is_some(), exists: |t| t.has(Feature::GFX90A) },
+    Mode { name: "tgsplit", said: |modes| modes.tgsplit.is_some(), exists: |t| t.has(Feature::TGSPLIT) },
     Mode { name: "wave32", said: |modes| modes.wave_size == Some(32), exists: |t| has_wave_size(t, 32) },
     Mode { name: "wave64", said: |modes| modes.wave_size == Some(64), exists: |t| has_wave_size(t, 64) },
 ];

@@ -9,7 +9,7 @@ use crate::operand::RegRange;
 use crate::reg::Reg;
 use crate::special::trap_registers;
 use crate::table::{Caps, Family, Flags, Kind, Role, Row};
-use crate::target::{Feature, Generation, Target};
+use crate::target::{Feature, Target};
 
 /// Returns the ignored bits of an instruction in an encoding; `bits` are the instruction's words.
 pub(crate) fn ignored(target: &Target, row: &Row, encoding: Encoding, flags: ModFlags, bits: u64) -> u64 {
@@ -29,11 +29,11 @@ pub(crate) fn ignored(target: &Target, row: &Row, encoding: Encoding, flags: Mod
         }
         Encoding::Mubuf => MUBUF_VADDR.bits() | spare.mubuf,
         Encoding::Ds => {
-            let has_none = target.has(Feature::GFX90A) && !row.flags.contains(Flags::NO_GDS);
+            let has_none = !target.has(Feature::GDS) && !row.flags.contains(Flags::NO_GDS);
             spare.ds | if has_none { 1 << 16 } else { 0 }
         }
         Encoding::Vop3 => vop3(target, row),
-        Encoding::Vop3p if row.caps.contains(Caps::MFMA) && !target.has(Feature::GFX90A) => {
+        Encoding::Vop3p if row.caps.contains(Caps::MFMA) && !target.has(Feature::UNIFIED_VGPRS) => {
             MFMA_ACC_SUM.bits()
         }
         // Moves between the register files do not select halves.
@@ -62,7 +62,7 @@ fn vop3(target: &Target, row: &Row) -> u64 {
     let selects = row.caps.intersects(Caps::OP_SEL | Caps::PERMLANE);
     match row.family {
         Family::Vopc if row.ops[0].role == Role::Use => OP_SEL | VOP3_DST.bits(),
-        _ if row.has_mask_out() || selects && target.generation > Generation::Gfx8 => 0,
+        _ if row.has_mask_out() || selects && Layout::of(target).vop3_op_sel != ABSENT => 0,
         _ if extends(row) => OP_SEL | VOP3_NEG.bits(),
         _ => OP_SEL,
     }
@@ -101,7 +101,7 @@ pub(crate) fn cleared(target: &Target, row: &Row, encoding: Encoding, bits: u64)
         }
         Encoding::Vop3
             if row.caps.contains(Caps::LANES)
-                || row.caps.contains(Caps::OP_SEL) && target.generation > Generation::Gfx8 =>
+                || row.caps.contains(Caps::OP_SEL) && Layout::of(target).vop3_op_sel != ABSENT =>
         {
             let (_, integers) = sources(row);
             bits & !(VOP3_ABS.put(integers) | VOP3_NEG.put(integers))
@@ -118,7 +118,7 @@ pub(crate) fn cleared(target: &Target, row: &Row, encoding: Encoding, bits: u64)
 /// Returns the scalar registers that LLVM's disassembler shows for a group that starts at a misaligned
 /// register: the aligned group that contains this register.
 pub(crate) fn align(target: &Target, range: RegRange) -> RegRange {
-    if target.generation == Generation::Gfx10 && u32::from(range.first.0) == NULL {
+    if target.arch.registers.null == Some(range.first) {
         return RegRange { first: range.first, len: 1 };
     }
     let unit = match range.len {

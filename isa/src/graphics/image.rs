@@ -10,11 +10,11 @@ use super::{Code, Encoding, prefix_bits};
 use crate::decode::{DecodeError, Meaningless};
 use crate::encode::Problem;
 use crate::inst::{Lane, MachInst, ModFlags};
-use crate::layout::Field;
+use crate::layout::{Field, Layout};
 use crate::operand::{Operand, Scattered};
 use crate::reg::Reg;
 use crate::table::{AddressParts, FIRST_MSAA_DIM, Flags, ImageAddress, Kind, Num, Opcode, Row};
-use crate::target::{Feature, Generation, Target};
+use crate::target::{Feature, Target};
 
 const OP: Field = Field::new(18, 7);
 /// Bit 7 of the opcode on GFX10.
@@ -30,30 +30,32 @@ const SSAMP: Field = Field::new(53, 5);
 /// Bit of gfx90a that says that the data is in accumulation VGPRs. On other processors the bit is `tfe`.
 const ACC: Field = Field::new(16, 1);
 
-const UNORM: (ModFlags, Field) = (ModFlags::UNORM, Field::new(12, 1));
-const GLC: (ModFlags, Field) = (ModFlags::GLC, Field::new(13, 1));
-const DA: (ModFlags, Field) = (ModFlags::DA, Field::new(14, 1));
-const R128: (ModFlags, Field) = (ModFlags::R128, Field::new(15, 1));
-const TFE: (ModFlags, Field) = (ModFlags::TFE, Field::new(16, 1));
-const LWE: (ModFlags, Field) = (ModFlags::LWE, Field::new(17, 1));
-const SLC: (ModFlags, Field) = (ModFlags::SLC, Field::new(25, 1));
-const D16: (ModFlags, Field) = (ModFlags::D16, Field::new(63, 1));
+pub(crate) const UNORM: (ModFlags, Field) = (ModFlags::UNORM, Field::new(12, 1));
+pub(crate) const GLC: (ModFlags, Field) = (ModFlags::GLC, Field::new(13, 1));
+pub(crate) const DA: (ModFlags, Field) = (ModFlags::DA, Field::new(14, 1));
+pub(crate) const R128: (ModFlags, Field) = (ModFlags::R128, Field::new(15, 1));
+pub(crate) const TFE: (ModFlags, Field) = (ModFlags::TFE, Field::new(16, 1));
+pub(crate) const LWE: (ModFlags, Field) = (ModFlags::LWE, Field::new(17, 1));
+pub(crate) const SLC: (ModFlags, Field) = (ModFlags::SLC, Field::new(25, 1));
+pub(crate) const D16: (ModFlags, Field) = (ModFlags::D16, Field::new(63, 1));
 /// Modifier `a16` (16-bit addresses). On GFX9 it is the bit that is otherwise `r128`; GFX10 has a separate
 /// bit.
-const A16_GFX9: (ModFlags, Field) = (ModFlags::A16, Field::new(15, 1));
-const A16: (ModFlags, Field) = (ModFlags::A16, Field::new(62, 1));
-const DLC: (ModFlags, Field) = (ModFlags::DLC, Field::new(7, 1));
-const SCC: (ModFlags, Field) = (ModFlags::SCC, Field::new(7, 1));
+pub(crate) const A16_GFX9: (ModFlags, Field) = (ModFlags::A16, Field::new(15, 1));
+pub(crate) const A16: (ModFlags, Field) = (ModFlags::A16, Field::new(62, 1));
+pub(crate) const DLC: (ModFlags, Field) = (ModFlags::DLC, Field::new(7, 1));
+pub(crate) const SCC: (ModFlags, Field) = (ModFlags::SCC, Field::new(7, 1));
+
+/// Bits that LLVM's disassembler ignores.
+pub(crate) const SPARE: u64 = DMASK.bits() | 3 << 1 | 1 << 6 | 1 << 14 | 0xf << 58;
+pub(crate) const SPARE_GFX8: u64 = DMASK.bits() | 0xfe | 0x1f << 58;
 
 /// Returns the positions of the flags.
 fn flags(target: &Target) -> &'static [(ModFlags, Field)] {
-    match target.generation {
-        Generation::Gfx6 | Generation::Gfx7 => &[UNORM, GLC, DA, R128, TFE, LWE, SLC],
-        Generation::Gfx8 => &[UNORM, GLC, DA, R128, TFE, LWE, SLC, D16],
-        Generation::Gfx9 if target.has(Feature::GFX90A) => &[UNORM, GLC, DA, A16_GFX9, LWE, SLC, D16, SCC],
-        Generation::Gfx9 => &[UNORM, GLC, DA, A16_GFX9, TFE, LWE, SLC, D16],
-        Generation::Gfx10 => &[UNORM, GLC, R128, TFE, LWE, SLC, D16, A16, DLC],
-    }
+    Layout::of(target).graphics.image_flags
+}
+
+fn has_dims(target: &Target) -> bool {
+    Layout::of(target).graphics.image_dims
 }
 
 /// Returns the modifier bits that every ray instruction must have: all components, `unorm` and `r128`.
@@ -67,13 +69,13 @@ const MAX_ADDRESSES: usize = 13;
 
 /// Returns the opcode number.
 pub(super) fn opcode(target: &Target, bits: u64) -> u32 {
-    let high = if target.generation == Generation::Gfx10 { OP_HIGH.get(bits) } else { 0 };
+    let high = if has_dims(target) { OP_HIGH.get(bits) } else { 0 };
     OP.get(bits) | high << 7
 }
 
 /// Returns the number of dwords of an instruction, given its first dword.
 pub(super) fn words_of(target: &Target, first: u32) -> usize {
-    2 + if target.generation == Generation::Gfx10 { NSA.get(first.into()) as usize } else { 0 }
+    2 + if target.has(Feature::NSA) { NSA.get(first.into()) as usize } else { 0 }
 }
 
 /// Returns how many dwords follow the first two dwords of an instruction. They hold the numbers of address
@@ -105,7 +107,7 @@ fn components(target: &Target, row: &Row, lane: Lane) -> Result<(u8, u8), Proble
         Lane::Image { dmask: dmask @ 0..=15, dim: dim @ 0..=7 } => (dmask, dim),
         _ => return Err(Problem::Modifier("this dmask or dim")),
     };
-    if dim != 0 && target.generation != Generation::Gfx10 {
+    if dim != 0 && !has_dims(target) {
         return Err(Problem::Modifier("dim"));
     }
     if address.parts.contains(AddressParts::SAMPLES) && dim < FIRST_MSAA_DIM {
@@ -152,7 +154,7 @@ fn exact_len(address: ImageAddress, dim: u8, a16: bool) -> Option<u8> {
 /// `len` may also be eight, because assemblers may have no register groups of five to seven. Before GFX10,
 /// the dimension is unknown, so `len` need only suit one dimension.
 fn address_fits(target: &Target, address: ImageAddress, dim: u8, a16: bool, len: u8) -> bool {
-    if target.generation == Generation::Gfx10 {
+    if has_dims(target) {
         let Some(exact) = exact_len(address, dim, a16) else { return false };
         return len == exact
             || len == 8 && (5..=7).contains(&exact) && !address.parts.contains(AddressParts::RAY);
@@ -202,7 +204,7 @@ pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> 
         | VDATA.put(data)
         | acc
         | SRSRC.put(sgprs(target, inst.ops[2], row.ops[2].width, 4, 2)?);
-    if target.generation == Generation::Gfx10 {
+    if has_dims(target) {
         bits |= OP_HIGH.put(code >> 7) | DIM.put(dim.into());
     }
     if ray {
@@ -262,9 +264,9 @@ pub(super) fn decode(
     let mut inst = MachInst::new(op, &[]);
     inst.len = row.ops.len() as u8;
     inst.mods.flags = flags_at(bits, flags(target));
-    let gfx10 = target.generation == Generation::Gfx10;
+    let has_dims = has_dims(target);
     let dmask = DMASK.get(bits) as u8;
-    let dim = if gfx10 { DIM.get(bits) as u8 } else { 0 };
+    let dim = if has_dims { DIM.get(bits) as u8 } else { 0 };
     if address.parts.contains(AddressParts::RAY) {
         inst.mods.flags -= ModFlags::UNORM | ModFlags::R128;
     } else {
@@ -273,7 +275,7 @@ pub(super) fn decode(
     let len = data_len(target, row, dmask, inst.mods.flags).map_err(|_| DecodeError::Reserved)?;
     // Before GFX10, the instruction does not contain the dimension of the image, so the size of the address
     // is unknown. LLVM's disassembler shows the smallest possible size.
-    let address_len = match gfx10 {
+    let address_len = match has_dims {
         true => address.len(dim, inst.mods.flags.contains(ModFlags::A16)),
         false => address.len_range().0,
     };
@@ -326,8 +328,8 @@ pub(super) fn plain(target: &Target, inst: &MachInst) -> (MachInst, u64) {
     }
     let width = row.ops[0].width;
     *dmask = (1 << width) - 1;
-    let len = match target.generation {
-        Generation::Gfx10 => address.len(*dim, a16),
+    let len = match has_dims(target) {
+        true => address.len(*dim, a16),
         _ => address.len_range().0,
     };
     plain.mods.flags -= ModFlags::TFE;

@@ -6,10 +6,10 @@ use super::{Encoding, prefix_bits};
 use crate::decode::DecodeError;
 use crate::encode::Problem;
 use crate::inst::{Form, Lane, MachInst, ModFlags, Mods};
-use crate::layout::Field;
+use crate::layout::{Field, Layout};
 use crate::operand::Operand;
 use crate::table::{Caps, Flags, Kind, Opcode, Row};
-use crate::target::{Generation, Target};
+use crate::target::Target;
 
 const SHORT_OP: Field = Field::new(16, 2);
 const SHORT_SRC: Field = Field::new(0, 8);
@@ -39,10 +39,9 @@ fn flags(row: &Row) -> &'static [(ModFlags, Field)] {
 
 /// Converts an opcode number of the interpolation instruction `row` to the number in the VOP3 opcode field.
 pub(super) fn vop3_code(target: &Target, row: &Row, code: u32) -> u32 {
-    match target.generation {
-        _ if row.flags.contains(Flags::NO_E32) => code,
-        Generation::Gfx10 => 0x200 + code,
-        _ => 0x270 + code,
+    match Layout::of(target).graphics.interp_in_vop3 {
+        Some(base) if !row.flags.contains(Flags::NO_E32) => base + code,
+        _ => code,
     }
 }
 
@@ -98,7 +97,7 @@ pub(super) fn decode_short(op: Opcode, word: u32) -> Result<MachInst, DecodeErro
 
 /// Encodes an instruction in VOP3. Returns its words.
 pub(super) fn encode_vop3(target: &Target, row: &Row, code: u32, inst: &MachInst) -> Result<u64, Problem> {
-    if target.generation < Generation::Gfx8 {
+    if Layout::of(target).graphics.interp_in_vop3.is_none() {
         return Err(Problem::Form);
     }
     check_modifiers(row, &inst.mods)?;

@@ -6,7 +6,7 @@
 
 mod exp;
 pub(crate) mod formats;
-mod image;
+pub(crate) mod image;
 mod interp;
 pub(crate) mod mtbuf;
 pub mod names;
@@ -15,9 +15,10 @@ mod operands;
 use crate::decode::{DecodeError, Meaningless};
 use crate::encode::Problem;
 use crate::inst::{Form, MachInst};
+use crate::layout::Layout;
 use crate::operand::Operand;
 use crate::table::{Family, Flags, Opcode, opcodes};
-use crate::target::{Generation, PROCESSORS, Target};
+use crate::target::{PROCESSORS, Target};
 use std::sync::OnceLock;
 
 /// Returns whether this module, not `encode` and `decode`, handles instructions of the family.
@@ -156,16 +157,15 @@ pub(crate) fn decode(
 
 /// Returns a mask of the bits in the first two dwords that LLVM's disassembler ignores for this instruction.
 fn ignored(target: &Target, encoding: Encoding, inst: &MachInst) -> u64 {
-    let middle = matches!(target.generation, Generation::Gfx8 | Generation::Gfx9);
+    let graphics = &Layout::of(target).graphics;
     match encoding {
         // The bits between the flags and the opcode, and the registers of disabled components.
         Encoding::Exp => 0xffff_ffff_03ff_e000,
         Encoding::Mtbuf => {
             let address = if inst.ops[1] == Operand::None { 0xff << 32 } else { 0 };
-            address | if middle { 1 << 53 } else { 0 }
+            address | graphics.typed_spare
         }
-        Encoding::Mimg if middle => image::DMASK.bits() | 0xfe | 0x1f << 58,
-        Encoding::Mimg => image::DMASK.bits() | 3 << 1 | 1 << 6 | 1 << 14 | 0xf << 58,
+        Encoding::Mimg => graphics.image_spare,
         Encoding::Vop3 => 0xf << 11,
         Encoding::Interp => 0,
     }
@@ -182,17 +182,14 @@ enum Encoding {
 }
 
 /// Returns the top six bits of the first dword.
-const fn prefix(target: &Target, encoding: Encoding) -> u32 {
-    let middle = matches!(target.generation, Generation::Gfx8 | Generation::Gfx9);
+fn prefix(target: &Target, encoding: Encoding) -> u32 {
+    let graphics = &Layout::of(target).graphics;
     match encoding {
         Encoding::Mtbuf => 0b11_1010,
         Encoding::Mimg => 0b11_1100,
-        Encoding::Exp if middle => 0b11_0001,
-        Encoding::Exp => 0b11_1110,
-        Encoding::Interp if middle => 0b11_0101,
-        Encoding::Interp => 0b11_0010,
-        Encoding::Vop3 if middle => 0b11_0100,
-        Encoding::Vop3 => 0b11_0101,
+        Encoding::Exp => graphics.export,
+        Encoding::Interp => graphics.interp,
+        Encoding::Vop3 => graphics.vop3,
     }
 }
 
@@ -204,7 +201,7 @@ fn encoding_of(target: &Target, word: u32) -> Option<Encoding> {
     let all = [Encoding::Mtbuf, Encoding::Mimg, Encoding::Exp, Encoding::Interp, Encoding::Vop3];
     // GFX6 and GFX7 have only the first four instructions, because they have interpolation only in the short
     // encoding.
-    let all = if target.generation < Generation::Gfx8 { &all[..4] } else { &all };
+    let all = if Layout::of(target).graphics.interp_in_vop3.is_none() { &all[..4] } else { &all };
     all.iter().copied().find(|&encoding| prefix(target, encoding) == word >> 26)
 }
 

@@ -9,11 +9,11 @@ use super::{Encoding, prefix_bits};
 use crate::decode::DecodeError;
 use crate::encode::{Problem, is_inline};
 use crate::inst::{Lane, MachInst, ModFlags};
-use crate::layout::Field;
+use crate::layout::{Field, Layout};
 use crate::operand::Operand;
 use crate::reg::Reg;
 use crate::table::{Opcode, Row};
-use crate::target::{Feature, Generation, Target};
+use crate::target::Target;
 
 const OFFSET: Field = Field::new(0, 12);
 const FORMAT: Field = Field::new(19, 7);
@@ -25,30 +25,19 @@ const ACC: Field = Field::new(55, 1);
 const SOFFSET: Field = Field::new(56, 8);
 /// Code of `src_lds_direct`. It is refused here, because only vector ALU instructions can read it.
 const LDS_DIRECT: u32 = Reg::LDS_DIRECT.0 as u32;
-/// Opcode: three bits. On GFX8 and GFX9 it has four bits and starts one bit lower; on GFX10 the fourth bit is
-/// in the second dword.
-const OP: Field = Field::new(16, 3);
-const OP_MIDDLE: Field = Field::new(15, 4);
-const OP_HIGH: Field = Field::new(53, 1);
-
 /// The first flags exist in all generations. The flags after these exist only in some generations, or in
 /// different positions.
-const OFFEN: (ModFlags, Field) = (ModFlags::OFFEN, Field::new(12, 1));
-const IDXEN: (ModFlags, Field) = (ModFlags::IDXEN, Field::new(13, 1));
-const GLC: (ModFlags, Field) = (ModFlags::GLC, Field::new(14, 1));
-const SLC: (ModFlags, Field) = (ModFlags::SLC, Field::new(54, 1));
-const ADDR64: (ModFlags, Field) = (ModFlags::ADDR64, Field::new(15, 1));
-const DLC: (ModFlags, Field) = (ModFlags::DLC, Field::new(15, 1));
-const SCC: (ModFlags, Field) = (ModFlags::SCC, Field::new(53, 1));
+pub(crate) const OFFEN: (ModFlags, Field) = (ModFlags::OFFEN, Field::new(12, 1));
+pub(crate) const IDXEN: (ModFlags, Field) = (ModFlags::IDXEN, Field::new(13, 1));
+pub(crate) const GLC: (ModFlags, Field) = (ModFlags::GLC, Field::new(14, 1));
+pub(crate) const SLC: (ModFlags, Field) = (ModFlags::SLC, Field::new(54, 1));
+pub(crate) const ADDR64: (ModFlags, Field) = (ModFlags::ADDR64, Field::new(15, 1));
+pub(crate) const DLC: (ModFlags, Field) = (ModFlags::DLC, Field::new(15, 1));
+pub(crate) const SCC: (ModFlags, Field) = (ModFlags::SCC, Field::new(53, 1));
 
 /// Returns the positions of the flags.
 fn flags(target: &Target) -> &'static [(ModFlags, Field)] {
-    match target.generation {
-        Generation::Gfx6 | Generation::Gfx7 => &[OFFEN, IDXEN, GLC, SLC, ADDR64],
-        Generation::Gfx10 => &[OFFEN, IDXEN, GLC, SLC, DLC],
-        _ if target.has(Feature::GFX90A) => &[OFFEN, IDXEN, GLC, SLC, SCC],
-        _ => &[OFFEN, IDXEN, GLC, SLC],
-    }
+    Layout::of(target).graphics.typed_flags
 }
 
 /// The format that is used if none is written: 8 bits, UNORM.
@@ -67,19 +56,13 @@ fn address_width(flags: ModFlags) -> Result<u8, Problem> {
 
 /// Returns the opcode number.
 pub(super) fn opcode(target: &Target, bits: u64) -> u32 {
-    match target.generation {
-        Generation::Gfx6 | Generation::Gfx7 => OP.get(bits),
-        Generation::Gfx8 | Generation::Gfx9 => OP_MIDDLE.get(bits),
-        Generation::Gfx10 => OP.get(bits) | OP_HIGH.get(bits) << 3,
-    }
+    let (low, high) = Layout::of(target).graphics.typed_opcode;
+    low.get(bits) | high.get(bits) << low.width()
 }
 
 fn opcode_bits(target: &Target, code: u32) -> u64 {
-    match target.generation {
-        Generation::Gfx6 | Generation::Gfx7 => OP.put(code),
-        Generation::Gfx8 | Generation::Gfx9 => OP_MIDDLE.put(code),
-        Generation::Gfx10 => OP.put(code) | OP_HIGH.put(code >> 3),
-    }
+    let (low, high) = Layout::of(target).graphics.typed_opcode;
+    low.put(code) | high.put(code >> low.width())
 }
 
 /// Encodes an instruction. Returns its words.

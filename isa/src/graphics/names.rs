@@ -3,9 +3,10 @@
 use super::formats::{DATA_FORMATS, NUMERIC_FORMATS, SNORM_OGL, UNIFIED_FORMATS};
 use super::mtbuf::DEFAULT_FORMAT;
 use crate::inst::MachInst;
+use crate::layout::Layout;
 use crate::operand::Operand;
 use crate::table::{DIMS, Kind};
-use crate::target::{Generation, Target};
+use crate::target::Target;
 use std::fmt::{self, Write};
 
 /// Export targets in groups: name, number of the first target in the group, count, and whether only GFX10 has
@@ -22,7 +23,7 @@ const EXPORT_TARGETS: [(&str, u8, u8, bool); 7] = [
 
 /// Returns the number of an export target such as `mrt0` or `param31`.
 pub fn export_target(target: &Target, name: &str) -> Option<u8> {
-    let known = EXPORT_TARGETS.iter().filter(|row| !row.3 || target.generation == Generation::Gfx10);
+    let known = EXPORT_TARGETS.iter().filter(|row| !row.3 || Layout::of(target).graphics.more_export_targets);
     let mut found = known.filter_map(|&(stem, first, count, _)| match count {
         1 => (name == stem).then_some(first),
         _ => index(name.strip_prefix(stem)?, count).map(|index| first + index),
@@ -32,8 +33,8 @@ pub fn export_target(target: &Target, name: &str) -> Option<u8> {
 
 /// Appends the name of an export target.
 pub(crate) fn write_export_target(target: &Target, number: u8, out: &mut String) -> fmt::Result {
-    let gfx10 = target.generation == Generation::Gfx10;
-    let holds = |row: &&(&str, u8, u8, bool)| (row.1..row.1 + row.2).contains(&number) && (!row.3 || gfx10);
+    let more = Layout::of(target).graphics.more_export_targets;
+    let holds = |row: &&(&str, u8, u8, bool)| (row.1..row.1 + row.2).contains(&number) && (!row.3 || more);
     match EXPORT_TARGETS.iter().find(holds) {
         Some((name, _, 1, _)) => out.write_str(name),
         Some((stem, first, ..)) => write!(out, "{stem}{}", number - first),
@@ -56,8 +57,8 @@ pub(crate) fn are_known(target: &Target, inst: &MachInst) -> bool {
 }
 
 fn is_export_target(target: &Target, number: u8) -> bool {
-    let gfx10 = target.generation == Generation::Gfx10;
-    EXPORT_TARGETS.iter().any(|row| (row.1..row.1 + row.2).contains(&number) && (!row.3 || gfx10))
+    let more = Layout::of(target).graphics.more_export_targets;
+    EXPORT_TARGETS.iter().any(|row| (row.1..row.1 + row.2).contains(&number) && (!row.3 || more))
 }
 
 /// Parses an attribute with its component, such as `attr3.y`. Returns four times its number plus the
@@ -94,12 +95,12 @@ pub fn image_dim(name: &str) -> Option<u8> {
 /// `BUF_NUM_FORMAT_FLOAT`; one of the two may be omitted. On GFX10 it is one name, such as
 /// `BUF_FMT_32_FLOAT`, but the two older names are accepted too.
 pub fn buffer_format(target: &Target, names: &[&str]) -> Option<u8> {
-    let gfx10 = target.generation == Generation::Gfx10;
+    let unified = Layout::of(target).graphics.unified_formats;
     let place = |list: &[&str], name: &str| list.iter().position(|other| *other == name).map(|at| at as u8);
     if let [name] = names
         && let Some(name) = name.strip_prefix("BUF_FMT_")
     {
-        return place(&UNIFIED_FORMATS, name).filter(|_| gfx10);
+        return place(&UNIFIED_FORMATS, name).filter(|_| unified);
     }
     let (mut data, mut numeric) = (None, None);
     for name in names {
@@ -113,7 +114,7 @@ pub fn buffer_format(target: &Target, names: &[&str]) -> Option<u8> {
         }
     }
     let (data, numeric) = (data.unwrap_or(DEFAULT_FORMAT), numeric.unwrap_or(0));
-    match gfx10 {
+    match unified {
         false => Some(data | numeric << 4),
         true if data == 0 => Some(0),
         true => {
@@ -127,7 +128,7 @@ pub fn buffer_format(target: &Target, names: &[&str]) -> Option<u8> {
 }
 
 fn numeric_format(target: &Target, name: &str) -> Option<u8> {
-    let older = target.generation < Generation::Gfx8;
+    let older = Layout::of(target).graphics.snorm_ogl;
     match name {
         SNORM_OGL => older.then_some(6),
         "RESERVED_6" if older => None,

@@ -26,7 +26,7 @@ pub(super) fn data(
     index: u8,
 ) -> Result<(u32, u64), Problem> {
     match operand {
-        Operand::Reg(range) if range.first.is_agpr() && target.has(Feature::GFX90A) => {
+        Operand::Reg(range) if range.first.is_agpr() && target.has(Feature::UNIFIED_VGPRS) => {
             Ok((vector_registers(target, operand, width, index)?, acc.put(1)))
         }
         _ => Ok((vgprs(target, operand, width, index)?, 0)),
@@ -42,7 +42,7 @@ fn vector_registers(target: &Target, operand: Operand, width: u8, index: u8) -> 
         _ => return Err(Problem::Operand(index)),
     };
     let number = u32::from(range.first.number());
-    let odd = target.has(Feature::GFX90A) && width > 1 && number % 2 != 0;
+    let odd = target.has(Feature::EVEN_VGPRS) && width > 1 && number % 2 != 0;
     if range.len != width || number + u32::from(width) > 256 || odd {
         return Err(Problem::Register(index));
     }
@@ -58,7 +58,8 @@ pub(super) fn vgprs_at(number: u32, width: u8) -> Result<Operand, DecodeError> {
 /// gfx90a, otherwise in VGPRs.
 pub(super) fn data_at(target: &Target, number: u32, width: u8, acc: u32) -> Result<Operand, DecodeError> {
     let number = number as u16 & 0xff;
-    let first = if target.has(Feature::GFX90A) && acc != 0 { Reg::agpr(number) } else { Reg::vgpr(number) };
+    let first =
+        if target.has(Feature::UNIFIED_VGPRS) && acc != 0 { Reg::agpr(number) } else { Reg::vgpr(number) };
     registers_at(first, width)
 }
 

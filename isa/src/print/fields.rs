@@ -2,9 +2,10 @@
 
 use super::Printer;
 use crate::inst::MachInst;
+use crate::layout::Layout;
 use crate::names;
 use crate::table::{Family, Kind, OpSpec, op};
-use crate::target::{Generation, Target};
+use crate::target::Target;
 use std::fmt::{self, Write};
 
 impl Printer<'_> {
@@ -26,7 +27,7 @@ impl Printer<'_> {
                 Ok(())
             }
             // Only GFX9 and GFX10 have negative offsets.
-            _ if spec.kind == Kind::SmemOffset && self.target.generation < Generation::Gfx9 => {
+            _ if spec.kind == Kind::SmemOffset && !Layout::of(self.target).scalar_offsets.is_signed() => {
                 write!(self.out, "{:#x}", value as u32)
             }
             _ if spec.kind == Kind::SmemOffset => hex(value, self.out),
@@ -42,7 +43,7 @@ impl Printer<'_> {
     }
 
     fn says_null(&self) -> bool {
-        self.target.generation == Generation::Gfx10
+        self.target.arch.registers.null.is_some()
     }
 
     fn waitcnt(&mut self, mask: u16) -> fmt::Result {

@@ -5,10 +5,9 @@ use crate::graphics::formats::{DATA_FORMATS, NUMERIC_FORMATS, SNORM_OGL, UNIFIED
 use crate::graphics::mtbuf::DEFAULT_FORMAT;
 use crate::graphics::names::write_export_target;
 use crate::inst::{Form, Lane, ModFlags};
-use crate::layout::Encoding;
+use crate::layout::{Encoding, Layout};
 use crate::operand::Operand;
 use crate::table::{Family, Flags, Kind, OpSpec};
-use crate::target::Generation;
 use std::fmt::{self, Write};
 
 impl Printer<'_> {
@@ -61,7 +60,7 @@ impl Printer<'_> {
     /// Prints a format by its name, if it has one. Before GFX10, each of its two parts is omitted if it is
     /// the default.
     fn format(&mut self, format: u8) -> fmt::Result {
-        if self.target.generation == Generation::Gfx10 {
+        if Layout::of(self.target).graphics.unified_formats {
             return match UNIFIED_FORMATS.get(usize::from(format)) {
                 Some(name) => write!(self.out, " format:[BUF_FMT_{name}]"),
                 None => write!(self.out, " format:{format}"),
@@ -69,7 +68,7 @@ impl Printer<'_> {
         }
         let (data, numeric) = (format & 15, format >> 4 & 7);
         let numeric_name = match numeric {
-            6 if self.target.generation < Generation::Gfx8 => SNORM_OGL,
+            6 if Layout::of(self.target).graphics.snorm_ogl => SNORM_OGL,
             _ => NUMERIC_FORMATS[usize::from(numeric)],
         };
         self.out.push_str(" format:[");
@@ -102,7 +101,7 @@ impl Printer<'_> {
     fn interpolation(&mut self) -> fmt::Result {
         let row = self.inst.op.row();
         // GFX6 and GFX7 have only one form, so no suffix is printed.
-        if !row.flags.contains(Flags::NO_E32) && self.target.generation >= Generation::Gfx8 {
+        if !row.flags.contains(Flags::NO_E32) && Layout::of(self.target).graphics.interp_in_vop3.is_some() {
             self.out.push_str(if self.inst.form == Form::E32 { "_e32" } else { "_e64" });
         }
         let mut sources = 0;

@@ -2,10 +2,9 @@
 
 use super::Printer;
 use crate::inst::{Lane, ModFlags};
-use crate::layout::Encoding;
+use crate::layout::{Encoding, Layout};
 use crate::operand::Operand;
 use crate::table::DIMS;
-use crate::target::Generation;
 use std::fmt::{self, Write};
 
 impl Printer<'_> {
@@ -20,7 +19,7 @@ impl Printer<'_> {
             if dmask != 0 {
                 write!(self.out, " dmask:{dmask:#x}")?;
             }
-            if self.target.generation == Generation::Gfx10 {
+            if Layout::of(self.target).graphics.image_dims {
                 write!(self.out, " dim:SQ_RSRC_IMG_{}", DIMS[usize::from(dim & 7)].name)?;
             }
         }

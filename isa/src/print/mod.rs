@@ -9,12 +9,12 @@ mod image;
 mod mods;
 
 use crate::inst::{Form, MachInst, ModFlags};
-use crate::layout::Encoding;
+use crate::layout::{Encoding, Layout};
 use crate::operand::{Operand, RegRange, inline_half};
 use crate::slots::Slots;
 use crate::special::{special_name, trap_registers};
 use crate::table::{Family, Flags, Kind, Num, OpSpec, Role, op};
-use crate::target::{Generation, Target};
+use crate::target::Target;
 use crate::view::FuncView;
 use std::fmt::{self, Write};
 
@@ -174,7 +174,7 @@ fn suffix(target: &Target, inst: &MachInst) -> &'static str {
     }
     if row.flags.contains(Flags::NO_E64) {
         // If there is only one form, LLVM prints no suffix, except for this instruction on gfx908 and gfx90a.
-        let e32 = inst.op == op::V_PK_FMAC_F16 && target.generation == Generation::Gfx9;
+        let e32 = inst.op == op::V_PK_FMAC_F16 && Layout::of(target).pk_fmac_has_suffix;
         return match inst.form {
             Form::Sdwa => "_sdwa",
             Form::Dpp => "_dpp",
@@ -186,7 +186,7 @@ fn suffix(target: &Target, inst: &MachInst) -> &'static str {
         Form::Full => "_e64",
         Form::E32 => "_e32",
         // LLVM prints no suffix here because the selections determine the form; it accepts both.
-        Form::Sdwa if row.family == Family::Vopc && target.generation == Generation::Gfx8 => "",
+        Form::Sdwa if row.family == Family::Vopc && !Layout::of(target).sdwa_scalars => "",
         Form::Sdwa => "_sdwa",
         Form::Dpp => "_dpp",
     }

@@ -184,7 +184,7 @@ impl Printer<'_> {
             0x141 => self.out.push_str(" row_half_mirror"),
             0x142 => self.out.push_str(" row_bcast:15"),
             0x143 => self.out.push_str(" row_bcast:31"),
-            0x150..=0x15f if self.target.has(Feature::GFX90A) => {
+            0x150..=0x15f if self.target.has(Feature::ROW_NEWBCAST) => {
                 write!(self.out, " row_newbcast:{}", ctrl & 15)?
             }
             0x150..=0x15f => write!(self.out, " row_share:{}", ctrl & 15)?,

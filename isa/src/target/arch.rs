@@ -4,6 +4,7 @@ use super::Target;
 use super::id::ArchId;
 use super::registers::Registers;
 use crate::addressing::Addressing;
+use crate::layout::Layout;
 use crate::wait::Waits;
 use std::fmt;
 use std::ops::Deref;
@@ -98,6 +99,8 @@ macro_rules! facts {
 }
 
 facts! {
+    /// Layout of the encodings.
+    layout: Layout;
     /// Codes and number of the scalar registers.
     registers: Registers;
     /// Wait instructions.

@@ -98,5 +98,35 @@ bitflags::bitflags! {
         const FRACT_BUG = 1 << 41;
         /// `clamp` of integers and masks (GFX8 on).
         const INT_CLAMP = 1 << 43;
+        /// Groups of VGPRs and of accumulation VGPRs start at even numbers.
+        const EVEN_VGPRS = 1 << 44;
+        /// VGPRs and accumulation VGPRs are in one register file, and the data of memory instructions and the
+        /// addends of matrix instructions may be in either.
+        const UNIFIED_VGPRS = 1 << 45;
+        /// Instructions on 64-bit values have DPP forms, which accept only `row_newbcast`.
+        const DPP64 = 1 << 46;
+        /// The DPP control `row_newbcast`.
+        const ROW_NEWBCAST = 1 << 47;
+        /// The floating-point atomics of [`Feature::ATOMIC_FADD`] can return the old value.
+        const FLOAT_ATOMIC_RESULTS = 1 << 48;
+        /// The addend of a matrix instruction may be an inline constant. On gfx908 it may not, because of a
+        /// hardware defect.
+        const MATRIX_CONSTANTS = 1 << 49;
+        /// `v_accvgpr_write_b32` can read an SGPR.
+        const ACC_FROM_SGPR = 1 << 50;
+        /// `src_lds_direct`: vector ALU instructions can read LDS.
+        const LDS_DIRECT = 1 << 51;
+        /// Global data share: a memory that all waves share.
+        const GDS = 1 << 52;
+        /// A work-group may be split over compute units (`tgsplit`).
+        const TGSPLIT = 1 << 53;
+        /// The work-item ids of all dimensions arrive in one VGPR.
+        const PACKED_WORK_ITEM_IDS = 1 << 54;
+        /// Scratch accesses without any address register.
+        const SCRATCH_NO_ADDRESS = 1 << 55;
+        /// `v_pk_add_f32`, `v_pk_mul_f32`, `v_pk_fma_f32`, `v_pk_mov_b32`.
+        const PACKED_F32 = 1 << 56;
+        /// Atomics that add, and find the minimum or maximum of, 64-bit floating-point values.
+        const F64_ATOMICS = 1 << 57;
     }
 }

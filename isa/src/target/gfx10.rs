@@ -2,11 +2,16 @@
 
 use super::{Arch, ArchId, CodeEnd, Fact, Feature, Generation, NONE, Registers, Target, gfx9, like};
 use crate::addressing::{Addressing, FlatScratch, Offsets};
+use crate::graphics::{image, mtbuf};
+use crate::inst::ModFlags;
+use crate::layout::*;
 use crate::reg::Reg;
+use crate::table::Family;
 use crate::wait::{self, Waits};
 
 pub(super) const ARCH: Arch = Arch {
     id: ArchId::Gfx10,
+    layout: Fact::Known(LAYOUT),
     registers: Fact::Known(REGISTERS),
     waits: Fact::Known(Waits { instructions: &wait::WITH_COUNTER_ALONE }),
     addressing: Fact::Known(ADDRESSING),
@@ -26,6 +31,74 @@ pub(super) const ADDRESSING: Addressing = Addressing {
     flat: Some(Offsets::unsigned(11)),
     flat_scratch: FlatScratch::HardwareRegisters,
     ..gfx9::ADDRESSING
+};
+
+/// Patterns of the encodings.
+pub(super) const PATTERNS: Patterns = gfx9::PATTERNS
+    .with(Family::Smem, 0b11_1101, 6, Field::new(18, 8))
+    .with(Family::Vop3, 0b11_0101, 6, Field::new(16, 10))
+    .with(Family::Vop3p, 0b11_0011, 6, Field::new(16, 7))
+    .with(Family::Ds, 0b11_0110, 6, Field::new(18, 8))
+    .with(Family::Mubuf, 0b11_1000, 6, Field::new(18, 8));
+
+pub(super) const GRAPHICS: Graphics = Graphics {
+    typed_opcode: (Field::new(16, 3), Field::new(53, 1)),
+    typed_flags: &[mtbuf::OFFEN, mtbuf::IDXEN, mtbuf::GLC, mtbuf::SLC, mtbuf::DLC],
+    image_flags: &[
+        image::UNORM,
+        image::GLC,
+        image::R128,
+        image::TFE,
+        image::LWE,
+        image::SLC,
+        image::D16,
+        image::A16,
+        image::DLC,
+    ],
+    export: 0b11_1110,
+    interp: 0b11_0010,
+    vop3: 0b11_0101,
+    interp_in_vop3: Some(0x200),
+    typed_spare: 0,
+    image_spare: image::SPARE,
+    image_dims: true,
+    unified_formats: true,
+    more_export_targets: true,
+    ..gfx9::GRAPHICS
+};
+
+pub(super) const LAYOUT: Layout = Layout {
+    patterns: PATTERNS,
+    vop1_in_vop3: 0x180,
+    scalar_offsets: ScalarOffsets::Sum,
+    vop3_literals: true,
+    constant_bus: 2,
+    dpp8: true,
+    no_base: NULL,
+    flat_base: NULL,
+    writes_lane_from_lds: true,
+    pk_fmac_has_suffix: false,
+    graphics: GRAPHICS,
+    vop3_clamp: [flag(15, ModFlags::CLAMP)],
+    vop3_op_sel: Field::new(11, 4),
+    sdwa_omod: SDWA_OMOD,
+    sdwa_scalars: true,
+    dpp_ctrl: &DPP_CTRL_GFX10,
+    smem: &[flag(16, GLC), flag(14, DLC)],
+    dpp: &[BOUND_CTRL, flag(50, ModFlags::FETCH_INACTIVE)],
+    ds: &[flag(17, ModFlags::GDS)],
+    mubuf: &[flag(14, GLC), flag(54, SLC), flag(15, DLC), OFFEN, IDXEN, flag(16, LDS), flag(55, TFE)],
+    flat: &[flag(16, GLC), flag(17, SLC), flag(12, DLC), flag(13, LDS)],
+    spare: Spare {
+        smem: 0xf << 53 | 1 << 17 | 1 << 15 | 1 << 13,
+        ds: 1 << 16,
+        mubuf: 1 << 53 | 1 << 25 | 1 << 17,
+        mubuf_bare: MUBUF_BARE,
+        flat: 1 << 25,
+        sdwa: 1 << 62 | 1 << 54,
+        sdwa_compare: 0,
+        dpp: 1 << 49,
+    },
 };
 
 pub(super) const FEATURES: Feature = gfx9::FEATURES

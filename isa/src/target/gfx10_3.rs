@@ -14,7 +14,8 @@ pub(super) const FEATURES: Feature = gfx10::FEATURES
     .difference(Feature::XNACK)
     .union(gfx10::DOTS)
     .union(Feature::GFX10_3)
-    .union(Feature::RAY_TRACING);
+    .union(Feature::RAY_TRACING)
+    .union(Feature::SCRATCH_NO_ADDRESS);
 
 /// Properties of the family that single processors may change.
 pub(super) const BASE: Target = Target {

@@ -2,11 +2,16 @@
 
 use super::{Arch, ArchId, Fact, Feature, Generation, NONE, Registers, Target, like};
 use crate::addressing::{ANY_COMPONENTS, Addressing, Apertures, DWORDS, FlatScratch, Offsets};
+use crate::graphics::{image, mtbuf};
+use crate::inst::ModFlags;
+use crate::layout::*;
 use crate::reg::Reg;
+use crate::table::Family;
 use crate::wait::{self, Waits};
 
 pub(super) const ARCH: Arch = Arch {
     id: ArchId::Gfx6,
+    layout: Fact::Known(LAYOUT),
     registers: Fact::Known(REGISTERS),
     waits: Fact::Known(Waits { instructions: &[wait::PACKED] }),
     addressing: Fact::Known(ADDRESSING),
@@ -44,8 +49,68 @@ pub(super) const ADDRESSING: Addressing = Addressing {
     flat_scratch: FlatScratch::None,
 };
 
-const FEATURES: Feature =
-    Feature::MAD_MAC_F32.union(Feature::DS_SRC2).union(Feature::INTERP).union(Feature::FRACT_BUG);
+/// Patterns of the encodings.
+pub(super) const PATTERNS: Patterns = Patterns::COMMON
+    .with(Family::Smem, 0b1_1000, 5, Field::new(22, 5))
+    .with(Family::Vop3, 0b11_0100, 6, Field::new(17, 9))
+    .with(Family::Ds, 0b11_0110, 6, Field::new(18, 8))
+    .with(Family::Mubuf, 0b11_1000, 6, Field::new(18, 7));
+
+pub(super) const GRAPHICS: Graphics = Graphics {
+    export: 0b11_1110,
+    interp: 0b11_0010,
+    vop3: 0b11_0101,
+    interp_in_vop3: None,
+    typed_opcode: (Field::new(16, 3), ABSENT),
+    typed_spare: 0,
+    image_spare: image::SPARE,
+    typed_flags: &[mtbuf::OFFEN, mtbuf::IDXEN, mtbuf::GLC, mtbuf::SLC, mtbuf::ADDR64],
+    image_flags: &[image::UNORM, image::GLC, image::DA, image::R128, image::TFE, image::LWE, image::SLC],
+    image_dims: false,
+    unified_formats: false,
+    snorm_ogl: true,
+    more_export_targets: false,
+};
+
+pub(super) const LAYOUT: Layout = Layout {
+    patterns: PATTERNS,
+    vop1_in_vop3: 0x180,
+    scalar_offsets: ScalarOffsets::Dwords,
+    vop3_literals: false,
+    constant_bus: 1,
+    dpp8: false,
+    no_base: SADDR_OFF,
+    flat_base: 0,
+    writes_lane_from_lds: true,
+    pk_fmac_has_suffix: false,
+    graphics: GRAPHICS,
+    vop3_clamp: [flag(11, ModFlags::CLAMP)],
+    vop3_op_sel: ABSENT,
+    sdwa_omod: ABSENT,
+    sdwa_scalars: false,
+    dpp_ctrl: &[],
+    smem: &[],
+    dpp: &[],
+    ds: &[flag(17, ModFlags::GDS)],
+    mubuf: &[
+        flag(14, GLC),
+        flag(54, SLC),
+        OFFEN,
+        IDXEN,
+        flag(15, ModFlags::ADDR64),
+        flag(16, LDS),
+        flag(55, TFE),
+    ],
+    flat: &[flag(16, GLC), flag(17, SLC)],
+    spare: Spare { smem: 0, ds: 0, mubuf: 0, mubuf_bare: 0, flat: 0, sdwa: 0, sdwa_compare: 0, dpp: 0 },
+};
+
+const FEATURES: Feature = Feature::MAD_MAC_F32
+    .union(Feature::DS_SRC2)
+    .union(Feature::INTERP)
+    .union(Feature::LDS_DIRECT)
+    .union(Feature::GDS)
+    .union(Feature::FRACT_BUG);
 
 /// Properties of the family that single processors may change.
 pub(super) const BASE: Target = Target {

@@ -2,10 +2,12 @@
 
 use super::{Arch, ArchId, Fact, Feature, Generation, NONE, Registers, Target, gfx6, like};
 use crate::addressing::{Addressing, Apertures, COHERENT, DWORDS, FlatScratch, NONCOHERENT, Offsets};
+use crate::layout::*;
 use crate::reg::Reg;
 
 pub(super) const ARCH: Arch = Arch {
     id: ArchId::Gfx7,
+    layout: Fact::Known(LAYOUT),
     registers: Fact::Known(REGISTERS),
     addressing: Fact::Known(ADDRESSING),
     ..gfx6::ARCH
@@ -26,9 +28,17 @@ pub(super) const ADDRESSING: Addressing = Addressing {
     ..gfx6::ADDRESSING
 };
 
+/// Patterns of the encodings.
+pub(super) const PATTERNS: Patterns = gfx6::PATTERNS.with_flat();
+
+pub(super) const LAYOUT: Layout =
+    Layout { patterns: PATTERNS, scalar_offsets: ScalarOffsets::DwordsOrLiteral, ..gfx6::LAYOUT };
+
 pub(super) const FEATURES: Feature = Feature::MAD_MAC_F32
     .union(Feature::DS_SRC2)
     .union(Feature::INTERP)
+    .union(Feature::LDS_DIRECT)
+    .union(Feature::GDS)
     .union(Feature::DS_128)
     .union(Feature::FLAT);
 

@@ -2,10 +2,15 @@
 
 use super::{Arch, ArchId, Fact, Feature, Generation, Registers, Target, gfx7, like, on_by_default};
 use crate::addressing::{Addressing, Offsets};
+use crate::graphics::{image, mtbuf};
+use crate::inst::ModFlags;
+use crate::layout::*;
 use crate::reg::Reg;
+use crate::table::Family;
 
 pub(super) const ARCH: Arch = Arch {
     id: ArchId::Gfx8,
+    layout: Fact::Known(LAYOUT),
     registers: Fact::Known(REGISTERS),
     addressing: Fact::Known(ADDRESSING),
     ..gfx7::ARCH
@@ -20,6 +25,65 @@ pub(super) const REGISTERS: Registers = Registers {
 
 pub(super) const ADDRESSING: Addressing =
     Addressing { scalar: Offsets::unsigned(20), scalar_literal: false, ..gfx7::ADDRESSING };
+
+/// Patterns of the encodings.
+pub(super) const PATTERNS: Patterns = gfx7::PATTERNS
+    .with(Family::Smem, 0b11_0000, 6, Field::new(18, 8))
+    .with(Family::Vop3, 0b11_0100, 6, Field::new(16, 10))
+    .with(Family::Ds, 0b11_0110, 6, Field::new(17, 8));
+
+pub(super) const GRAPHICS: Graphics = Graphics {
+    export: 0b11_0001,
+    interp: 0b11_0101,
+    vop3: 0b11_0100,
+    interp_in_vop3: Some(0x270),
+    typed_opcode: (Field::new(15, 4), ABSENT),
+    typed_spare: 1 << 53,
+    image_spare: image::SPARE_GFX8,
+    typed_flags: &[mtbuf::OFFEN, mtbuf::IDXEN, mtbuf::GLC, mtbuf::SLC],
+    image_flags: &[
+        image::UNORM,
+        image::GLC,
+        image::DA,
+        image::R128,
+        image::TFE,
+        image::LWE,
+        image::SLC,
+        image::D16,
+    ],
+    snorm_ogl: false,
+    ..gfx7::LAYOUT.graphics
+};
+
+pub(super) const LAYOUT: Layout = Layout {
+    patterns: PATTERNS,
+    vop1_in_vop3: 0x140,
+    scalar_offsets: ScalarOffsets::Unsigned,
+    writes_lane_from_lds: false,
+    graphics: GRAPHICS,
+    vop3_clamp: [flag(15, ModFlags::CLAMP)],
+    vop3_op_sel: ABSENT,
+    sdwa_omod: ABSENT,
+    sdwa_scalars: false,
+    dpp_ctrl: &DPP_CTRL_GFX8,
+    smem: &[flag(16, GLC)],
+    dpp: &[BOUND_CTRL],
+    ds: &[flag(16, ModFlags::GDS)],
+    mubuf: &[flag(14, GLC), flag(17, SLC), OFFEN, IDXEN, flag(16, LDS), flag(55, TFE)],
+    flat: &[flag(16, GLC), flag(17, SLC)],
+    spare: Spare {
+        smem: 7 << 13 | 0xffff_ffff << 32,
+        ds: 1 << 25,
+        mubuf: 3 << 53 | 1 << 25 | 1 << 15,
+        mubuf_bare: MUBUF_BARE,
+        flat: 1 << 55 | 1 << 25,
+        sdwa: 3 << 62 | 3 << 54 | 3 << 46,
+        // The whole destination field except `clamp`.
+        sdwa_compare: 0x1f << 40,
+        dpp: 3 << 49,
+    },
+    ..gfx7::LAYOUT
+};
 
 pub(super) const FEATURES: Feature = gfx7::FEATURES
     .union(Feature::SDWA)

@@ -2,10 +2,15 @@
 
 use super::{Arch, ArchId, Fact, Feature, Generation, Registers, Target, gfx8, like, on_by_default};
 use crate::addressing::{Addressing, Apertures, FlatScratch, Offsets};
+use crate::graphics::image;
+use crate::inst::ModFlags;
+use crate::layout::*;
 use crate::reg::Reg;
+use crate::table::Family;
 
 pub(super) const ARCH: Arch = Arch {
     id: ArchId::Gfx9,
+    layout: Fact::Known(LAYOUT),
     registers: Fact::Known(REGISTERS),
     addressing: Fact::Known(ADDRESSING),
     ..gfx8::ARCH
@@ -24,6 +29,51 @@ pub(super) const ADDRESSING: Addressing = Addressing {
     apertures: Apertures::Registers,
     flat_scratch: FlatScratch::Address,
     ..gfx8::ADDRESSING
+};
+
+/// Patterns of the encodings.
+pub(super) const PATTERNS: Patterns = gfx8::PATTERNS.with(Family::Vop3p, 0b1_1010_0111, 9, Field::new(16, 7));
+
+pub(super) const GRAPHICS: Graphics = Graphics {
+    image_flags: &[
+        image::UNORM,
+        image::GLC,
+        image::DA,
+        image::A16_GFX9,
+        image::TFE,
+        image::LWE,
+        image::SLC,
+        image::D16,
+    ],
+    ..gfx8::GRAPHICS
+};
+
+pub(super) const LAYOUT: Layout = Layout {
+    patterns: PATTERNS,
+    scalar_offsets: ScalarOffsets::Signed,
+    pk_fmac_has_suffix: true,
+    graphics: GRAPHICS,
+    vop3_clamp: [flag(15, ModFlags::CLAMP)],
+    vop3_op_sel: Field::new(11, 4),
+    sdwa_omod: SDWA_OMOD,
+    sdwa_scalars: true,
+    dpp_ctrl: &DPP_CTRL_GFX8,
+    smem: &[flag(16, GLC)],
+    dpp: &[BOUND_CTRL],
+    ds: &[flag(16, ModFlags::GDS)],
+    mubuf: &[flag(14, GLC), flag(17, SLC), OFFEN, IDXEN, flag(16, LDS), flag(55, TFE)],
+    flat: &[flag(16, GLC), flag(17, SLC), flag(13, LDS)],
+    spare: Spare {
+        smem: 7 << 13 | 0xffff_ffff << 32,
+        ds: 1 << 25,
+        mubuf: 3 << 53 | 1 << 25 | 1 << 15,
+        mubuf_bare: MUBUF_BARE,
+        flat: 1 << 55 | 1 << 25,
+        sdwa: 1 << 62 | 1 << 54,
+        sdwa_compare: 0,
+        dpp: 3 << 49,
+    },
+    ..gfx8::LAYOUT
 };
 
 pub(super) const FEATURES: Feature = gfx8::FEATURES

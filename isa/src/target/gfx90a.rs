@@ -1,11 +1,54 @@
 //! gfx90a, CDNA 2.
 
-use super::{Arch, ArchId, CodeEnd, Feature, Target, gfx9, like, on_by_default};
+use super::{Arch, ArchId, CodeEnd, Fact, Feature, Target, gfx9, like, on_by_default};
+use crate::graphics::{image, mtbuf};
+use crate::inst::ModFlags;
+use crate::layout::*;
 
-pub(super) const ARCH: Arch = Arch { id: ArchId::Gfx90a, ..gfx9::ARCH };
+pub(super) const ARCH: Arch = Arch { id: ArchId::Gfx90a, layout: Fact::Known(LAYOUT), ..gfx9::ARCH };
 
-pub(super) const FEATURES: Feature =
-    gfx9::GFX908.difference(Feature::DS_SRC2).difference(Feature::INTERP).union(Feature::GFX90A);
+pub(super) const GRAPHICS: Graphics = Graphics {
+    typed_flags: &[mtbuf::OFFEN, mtbuf::IDXEN, mtbuf::GLC, mtbuf::SLC, mtbuf::SCC],
+    image_flags: &[
+        image::UNORM,
+        image::GLC,
+        image::DA,
+        image::A16_GFX9,
+        image::LWE,
+        image::SLC,
+        image::D16,
+        image::SCC,
+    ],
+    ..gfx9::GRAPHICS
+};
+
+/// There are no bits for `tfe` and `nv`, because these positions say that data is in accumulation registers.
+pub(super) const LAYOUT: Layout = Layout {
+    graphics: GRAPHICS,
+    dpp_ctrl: &DPP_CTRL_GFX90A,
+    mubuf: &[flag(14, GLC), flag(17, SLC), OFFEN, IDXEN, flag(16, LDS), flag(15, ModFlags::SCC)],
+    flat: &[flag(16, GLC), flag(17, SLC), flag(13, LDS), flag(25, ModFlags::SCC)],
+    spare: Spare { mubuf: 3 << 53 | 1 << 25, flat: 1 << 55, ..gfx9::LAYOUT.spare },
+    ..gfx9::LAYOUT
+};
+
+pub(super) const FEATURES: Feature = gfx9::GFX908
+    .difference(Feature::DS_SRC2)
+    .difference(Feature::INTERP)
+    .difference(Feature::LDS_DIRECT)
+    .difference(Feature::GDS)
+    .union(Feature::EVEN_VGPRS)
+    .union(Feature::UNIFIED_VGPRS)
+    .union(Feature::DPP64)
+    .union(Feature::ROW_NEWBCAST)
+    .union(Feature::FLOAT_ATOMIC_RESULTS)
+    .union(Feature::MATRIX_CONSTANTS)
+    .union(Feature::ACC_FROM_SGPR)
+    .union(Feature::TGSPLIT)
+    .union(Feature::PACKED_WORK_ITEM_IDS)
+    .union(Feature::PACKED_F32)
+    .union(Feature::F64_ATOMICS)
+    .union(Feature::GFX90A);
 
 /// Properties of the family that single processors may change. Accumulation registers are in the same
 /// register file as VGPRs, and this file is twice as large as that of GFX9.
