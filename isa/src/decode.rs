@@ -136,8 +136,10 @@ impl Maps {
 }
 
 impl Decoder {
-    /// Returns the decoder of a processor; `None` if it is not one of [`PROCESSORS`].
+    /// Returns the decoder of a processor; `None` if it is not one of [`PROCESSORS`], or if its family leaves the
+    /// layout of the encodings open.
     pub fn new(target: &Target) -> Option<Decoder> {
+        target.arch.layout.get(target).ok()?;
         let target = target.with_wave_size(target.wave_size)?;
         let maps = &MAPS[usize::from(target.number)];
         Some(Decoder { target, maps: maps.get_or_init(|| Maps::build(target)) })

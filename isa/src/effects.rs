@@ -4,7 +4,7 @@
 //! Whether an explicit operand is read or written is its role in the instruction table, refined by form and
 //! modifiers ([`MachInst::role`]). Implicit registers ([`MachInst::for_each_implicit`]) also depend on the
 //! processor: lane masks have a bit for each lane of the wave, FLAT_SCRATCH has different registers in
-//! different generations, and LDS instructions read their limit from M0 on some processors.
+//! different families, and LDS instructions read their limit from M0 on some processors.
 //!
 //! # Limits
 //! MODE and the other hardware registers of `s_setreg` are not included, because they have no register

@@ -2,7 +2,7 @@
 //! encoding, the code that writes a modifier is next to the code that reads it.
 //!
 //! Which modifiers an instruction accepts follows from its row in the instruction table; which bits exist,
-//! and where, follows from the generation's [`Layout`].
+//! and where, follows from the family's [`Layout`].
 
 use crate::decode::DecodeError;
 use crate::encode::Problem;

@@ -6,6 +6,7 @@ mod clang_objects;
 mod common;
 mod effects;
 mod facts;
+mod families;
 mod graphics;
 mod llvm_agrees;
 mod mnemonics;
