@@ -76,7 +76,7 @@ impl Budget {
     pub fn ir(&self, module: &ir::Module) -> Result<(), Error> {
         if self.limits.ir_instructions.is_some() {
             let of_function = |func: &ir::Function| {
-                func.layout.iter().map(|&block| func.blocks[block].insts.len()).sum::<usize>()
+                func.layout.iter().map(|&block| func.blocks[block].insts().len()).sum::<usize>()
             };
             let all = module.funcs.values().map(of_function).sum();
             within(Resource::IrInstructions, self.limits.ir_instructions, all)?;

@@ -103,7 +103,7 @@ pub(crate) fn called_from_outside(module: &Module, graph: &CallGraph) -> Vec<Opt
 pub(crate) fn first_use(module: &Module, func: &Function) -> Option<SrcLoc> {
     let is_shared =
         |op: Op| matches!(op, Op::GlobalAddr(global) if module.globals[global].space == Space::Shared);
-    let mut insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+    let mut insts = func.layout.iter().flat_map(|&block| func.blocks[block].insts());
     let named = insts.find(|&&inst| is_shared(func.insts[inst].op)).map(|&inst| func.place(inst));
     let given = func
         .kernel
@@ -137,7 +137,7 @@ pub(crate) fn check_size(
 }
 
 fn operations(func: &Function) -> impl Iterator<Item = Op> + '_ {
-    func.layout.iter().flat_map(|&block| &func.blocks[block].insts).map(|&inst| func.insts[inst].op)
+    func.layout.iter().flat_map(|&block| func.blocks[block].insts()).map(|&inst| func.insts[inst].op)
 }
 
 /// Returns whether a variable is declared inside a function, so that other objects cannot refer to it. The

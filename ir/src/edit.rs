@@ -1,12 +1,51 @@
-//! Functions that change an existing function in place.
+//! Functions that change an existing function in place, and the only functions that change which
+//! instructions a block has.
+//!
+//! A pass inserts, removes, moves, splits and splices instructions through the methods of [`Function`] here.
+//! All of these methods take time linear in the number of instructions that they touch; [`set_insts`] and
+//! [`take_insts`] serve passes that go through all instructions of a block.
+//!
+//! [`set_insts`]: Function::set_insts
+//! [`take_insts`]: Function::take_insts
 //!
 //! No use lists are kept. A pass that replaces values records `old -> new` in a [`Subst`] and rewrites
 //! arguments during the sweep that it performs anyway.
 
 use crate::entity::{Block, Inst, Value};
-use crate::func::{Function, ValueDef, Values};
+use crate::func::{Function, InstData, SrcLoc, ValueDef, ValueList, Values};
 use crate::op::Op;
+use crate::types::Type;
 use cranelift_entity::EntityRef;
+use smallvec::SmallVec;
+
+/// The instructions of a block. Most blocks are short, and then the list needs no heap memory.
+pub(crate) type InstList = SmallVec<[Inst; 12]>;
+
+/// Parameters and instructions of a block; the last instruction is its terminator.
+#[derive(Clone, Debug, Default)]
+pub struct BlockData {
+    /// Block parameters.
+    pub params: ValueList,
+    insts: InstList,
+}
+
+impl BlockData {
+    /// Returns the instructions in order.
+    pub fn insts(&self) -> &[Inst] {
+        &self.insts
+    }
+
+    /// Returns an empty block that uses the memory of an empty list.
+    pub(crate) fn with_memory(insts: InstList) -> BlockData {
+        BlockData { params: ValueList::new(), insts }
+    }
+
+    /// Removes all instructions and returns the memory of the list.
+    pub(crate) fn into_memory(&mut self) -> InstList {
+        self.insts.clear();
+        std::mem::take(&mut self.insts)
+    }
+}
 
 impl Function {
     /// Returns the arguments of an instruction for modification.
@@ -32,9 +71,107 @@ impl Function {
     }
 
     /// Appends an instruction that is in no block to `block`, and sets its block.
+    #[inline]
     pub fn append(&mut self, block: Block, inst: Inst) {
         self.insts[inst].block = block;
         self.blocks[block].insts.push(inst);
+    }
+
+    /// Inserts instructions that are in no block at the beginning of `block`, and sets their block.
+    pub fn prepend(&mut self, block: Block, insts: impl ExactSizeIterator<Item = Inst>) {
+        let count = insts.len();
+        self.blocks[block].insts.insert_many(0, insts);
+        for &inst in &self.blocks[block].insts[..count] {
+            self.insts[inst].block = block;
+        }
+    }
+
+    /// Inserts an instruction before the terminator of `block`, and sets its block. The instruction may still
+    /// be in the list of another block, from which the caller then removes it.
+    pub fn insert_at_end(&mut self, block: Block, inst: Inst) {
+        self.insts[inst].block = block;
+        let insts = &mut self.blocks[block].insts;
+        insts.insert(insts.len().saturating_sub(1), inst);
+    }
+
+    /// Inserts a new instruction with one result of type `ty` before the terminator of `block`.
+    pub fn insert1(&mut self, block: Block, op: Op, args: &[Value], ty: Type, loc: SrcLoc) -> Value {
+        let inst = self.make_inst(block, op, args, ty, 1, loc);
+        self.insert_at_end(block, inst);
+        self.insts[inst].first
+    }
+
+    /// Inserts a new instruction without results before the terminator of `block`.
+    pub fn insert0(&mut self, block: Block, op: Op, args: &[Value], loc: SrcLoc) {
+        let inst = self.make_inst(block, op, args, Type::Bool, 0, loc);
+        self.insert_at_end(block, inst);
+    }
+
+    /// Removes the instructions of `block` from number `first` on.
+    pub fn remove_from(&mut self, block: Block, first: usize) {
+        self.blocks[block].insts.truncate(first);
+    }
+
+    /// Removes the terminator of `block`.
+    pub fn remove_terminator(&mut self, block: Block) {
+        self.blocks[block].insts.pop();
+    }
+
+    /// Keeps the instructions of `block` for which `keep` returns true and removes the others.
+    pub fn retain_insts(&mut self, block: Block, mut keep: impl FnMut(Inst, &InstData) -> bool) {
+        let Function { blocks, insts, .. } = self;
+        blocks[block].insts.retain(|inst| keep(*inst, &insts[*inst]));
+    }
+
+    /// Replaces the instructions of `block` by a list of instructions that belong to `block`. The
+    /// instructions that remain must keep their order.
+    pub fn set_insts(&mut self, block: Block, new: &[Inst]) {
+        let insts = &mut self.blocks[block].insts;
+        insts.clear();
+        insts.extend_from_slice(new);
+    }
+
+    /// Takes the instructions out of `block` for a pass that appends each of the instructions again. If the
+    /// pass goes on with another block after one of the instructions, it splits the block.
+    pub fn take_insts(&mut self, block: Block, taken: &mut Vec<Inst>) {
+        taken.clear();
+        taken.extend(self.blocks[block].insts.drain(..));
+    }
+
+    /// Moves the instructions of `block` from number `first` on to the end of block `rest`.
+    pub fn split_block(&mut self, block: Block, first: usize, rest: Block) {
+        let mut moved: InstList = self.blocks[block].insts.drain(first..).collect();
+        for &inst in &moved {
+            self.insts[inst].block = rest;
+        }
+        self.blocks[rest].insts.append(&mut moved);
+    }
+
+    /// Moves the instructions of block `from`, except its terminator, to `to`, before the terminator there.
+    pub fn splice_body(&mut self, from: Block, to: Block) {
+        let mut moved = std::mem::take(&mut self.blocks[from].insts);
+        let last = moved.pop();
+        for &inst in &moved {
+            self.insts[inst].block = to;
+        }
+        let terminator = self.blocks[to].insts.pop();
+        self.blocks[to].insts.append(&mut moved);
+        self.blocks[to].insts.extend(terminator);
+        // Puts the empty list back into its block so that its memory is reused.
+        moved.extend(last);
+        self.blocks[from].insts = moved;
+    }
+
+    /// Replaces the terminator of `to` by the instructions of block `from`.
+    pub fn splice_block(&mut self, from: Block, to: Block) {
+        self.blocks[to].insts.pop();
+        let mut moved = std::mem::take(&mut self.blocks[from].insts);
+        for &inst in &moved {
+            self.insts[inst].block = to;
+        }
+        self.blocks[to].insts.append(&mut moved);
+        // Puts the empty list back into its block so that its memory is reused.
+        self.blocks[from].insts = moved;
     }
 
     /// Returns the range of the arguments for successor number `which` in the terminator's argument list.

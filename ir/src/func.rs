@@ -1,6 +1,7 @@
 //! Modules and functions, and the only functions that edit them.
 
 use crate::describe::Description;
+use crate::edit::{BlockData, InstList};
 use crate::entity::{Block, FuncId, Global, Inst, SigId, Slot, Switch, Value};
 use crate::op::Op;
 use crate::state::InitialState;
@@ -53,18 +54,6 @@ pub struct InstData {
     pub block: Block,
     /// Source location.
     pub loc: SrcLoc,
-}
-
-/// The instructions of a block. Most blocks are short, and then the list needs no heap memory.
-pub type InstList = SmallVec<[Inst; 12]>;
-
-/// Parameters and instructions of a block; the last instruction is its terminator.
-#[derive(Clone, Debug, Default)]
-pub struct BlockData {
-    /// Block parameters.
-    pub params: ValueList,
-    /// Instructions in order.
-    pub insts: InstList,
 }
 
 /// A private variable.
@@ -541,10 +530,7 @@ impl Function {
             params.clear();
             self.spare_params = params;
         }
-        self.spare.extend(blocks.values_mut().rev().map(|block| {
-            block.insts.clear();
-            std::mem::take(&mut block.insts)
-        }));
+        self.spare.extend(blocks.values_mut().rev().map(BlockData::into_memory));
         blocks.clear();
     }
 
@@ -602,8 +588,8 @@ impl Function {
 
     /// Creates a block that is not part of the layout yet.
     pub fn make_block(&mut self) -> Block {
-        let insts = self.spare.pop().unwrap_or_default();
-        self.blocks.push(BlockData { params: ValueList::new(), insts })
+        let memory = self.spare.pop().unwrap_or_default();
+        self.blocks.push(BlockData::with_memory(memory))
     }
 
     /// Creates a block at the end of the layout.
@@ -643,21 +629,21 @@ impl Function {
     /// Appends an instruction without results.
     pub fn push(&mut self, block: Block, op: Op, args: &[Value], loc: SrcLoc) -> Inst {
         let inst = self.make_inst(block, op, args, Type::Bool, 0, loc);
-        self.blocks[block].insts.push(inst);
+        self.append(block, inst);
         inst
     }
 
     /// Appends an instruction with one result of type `ty`.
     pub fn push1(&mut self, block: Block, op: Op, args: &[Value], ty: Type, loc: SrcLoc) -> Value {
         let inst = self.make_inst(block, op, args, ty, 1, loc);
-        self.blocks[block].insts.push(inst);
+        self.append(block, inst);
         self.insts[inst].first
     }
 
     /// Appends an instruction with several results of type `ty`; they are consecutive values.
     pub fn push_n(&mut self, block: Block, op: Op, args: &[Value], ty: Type, n: u16, loc: SrcLoc) -> Inst {
         let inst = self.make_inst(block, op, args, ty, n, loc);
-        self.blocks[block].insts.push(inst);
+        self.append(block, inst);
         inst
     }
 
@@ -720,7 +706,7 @@ impl Function {
 
     /// Returns the block's terminator. In a verified function, every block of the layout has a terminator.
     pub fn terminator(&self, block: Block) -> Option<Inst> {
-        self.blocks[block].insts.last().copied().filter(|&inst| self.insts[inst].op.is_terminator())
+        self.blocks[block].insts().last().copied().filter(|&inst| self.insts[inst].op.is_terminator())
     }
 
     /// Returns the successors of a block in branch order (`then` or the default first).

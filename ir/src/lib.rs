@@ -24,9 +24,9 @@ pub mod verify;
 
 pub use entity::{Block, FuncId, Global, Inst, SigId, Slot, Switch, Value};
 pub use func::{
-    Access, BlockData, Case, Format, Function, GlobalData, Inline, InstData, InstList, KernelInfo,
-    KernelParam, Linkage, Module, Opaque, ParamKind, Signature, SlotData, SrcLoc, SwitchData, SwitchEdge,
-    UnrollHint, ValueData, ValueDef, ValueList, Values,
+    Access, Case, Format, Function, GlobalData, Inline, InstData, KernelInfo, KernelParam, Linkage, Module,
+    Opaque, ParamKind, Signature, SlotData, SrcLoc, SwitchData, SwitchEdge, UnrollHint, ValueData, ValueDef,
+    ValueList, Values,
 };
 pub use op::{
     BinOp, CastOp, FloatCc, IntCc, Mem, MemFlags, Op, Order, Pos, RmwOp, Scope, Spaces, TernOp, UnOp, WaveOp,

@@ -187,7 +187,7 @@ fn write_function(
     }
     for &block in &func.layout {
         write_block_head(out, func, block)?;
-        for &inst in &func.blocks[block].insts {
+        for &inst in func.blocks[block].insts() {
             if let Some(track) = &func.track {
                 write_records(out, func, track, inst)?;
             }

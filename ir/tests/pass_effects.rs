@@ -33,7 +33,7 @@ fn only(module: &Module) -> &Function {
 
 fn count(module: &Module, wanted: impl Fn(&Op) -> bool) -> usize {
     let func = only(module);
-    func.layout.iter().flat_map(|&b| &func.blocks[b].insts).filter(|&&i| wanted(&func.insts[i].op)).count()
+    func.layout.iter().flat_map(|&b| func.blocks[b].insts()).filter(|&&i| wanted(&func.insts[i].op)).count()
 }
 
 #[test]
@@ -116,7 +116,7 @@ b3:
     let l = loops.loops().next().expect("a loop");
     assert_eq!(loops.blocks(l).len(), 1, "{module}");
     let multiplications = func.blocks[loops.header(l)]
-        .insts
+        .insts()
         .iter()
         .filter(|&&i| func.insts[i].op == Op::Bin(ir::BinOp::Mul))
         .count();
@@ -341,7 +341,7 @@ fn functions_stay_where_copies_are_larger() {
 
 fn count_in(module: &Module, func: usize, wanted: impl Fn(&Op) -> bool) -> usize {
     let func = module.funcs.values().nth(func).expect("a function");
-    func.layout.iter().flat_map(|&b| &func.blocks[b].insts).filter(|&&i| wanted(&func.insts[i].op)).count()
+    func.layout.iter().flat_map(|&b| func.blocks[b].insts()).filter(|&&i| wanted(&func.insts[i].op)).count()
 }
 
 #[test]

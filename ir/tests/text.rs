@@ -91,7 +91,7 @@ fn everything_reads_back_as_it_was_printed() {
     let module = parse_module(ALL).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(module.to_string(), ALL);
     let func = &module.funcs.values().next().unwrap();
-    assert!(func.blocks.values().all(|b| b.insts.iter().all(|&i| func.insts[i].block.as_u32() < 5)));
+    assert!(func.blocks.values().all(|b| b.insts().iter().all(|&i| func.insts[i].block.as_u32() < 5)));
     for (value, data) in func.values.iter().filter(|(v, _)| v.as_u32() < 31) {
         match data.def {
             ValueDef::Result(inst, n) => assert_eq!(func.result(inst, n), value),
@@ -131,7 +131,7 @@ fn constants_hold_the_bits() {
 fn calls_may_precede_the_callee() {
     let module = parse_module("func @a {\nb0:\n call @b()\n ret\n}\nfunc @b {\nb0:\n ret\n}").unwrap();
     let (_, a) = module.funcs.iter().next().unwrap();
-    let inst = a.blocks[a.entry()].insts[0];
+    let inst = a.blocks[a.entry()].insts()[0];
     assert!(matches!(a.insts[inst].op, Op::Call(callee) if module.funcs[callee].name == "b"));
 }
 

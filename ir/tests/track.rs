@@ -37,7 +37,7 @@ fn function(sums: &[usize]) -> Function {
 }
 
 fn inst(func: &Function, block: u32, n: usize) -> Inst {
-    func.blocks[Block::from_u32(block)].insts[n]
+    func.blocks[Block::from_u32(block)].insts()[n]
 }
 
 fn value(func: &Function, block: u32, n: usize) -> Value {
@@ -69,7 +69,7 @@ fn concluded(func: &mut Function) -> Vec<(u32, usize, What)> {
 fn said(func: &Function) -> Vec<(u32, usize, What)> {
     let track = func.track.as_ref().expect("a track");
     let place = |record: &Record| {
-        func.blocks[record.block].insts.iter().position(|&inst| inst == record.before).expect("an anchor")
+        func.blocks[record.block].insts().iter().position(|&inst| inst == record.before).expect("an anchor")
     };
     track.records.iter().map(|record| (record.block.as_u32(), place(record), record.what)).collect()
 }
@@ -90,8 +90,8 @@ fn what_is_removed_leaves_its_records_to_what_follows() {
     let mut func = function(&[4, 1]);
     // The entry's first instruction is the constant.
     begin(&mut func, &[(0, 1, is(0, 1)), (0, 2, S), (0, 3, is(0, 2)), (1, 0, is(0, 3))]);
-    func.blocks[Block::from_u32(0)].insts.remove(2);
-    func.blocks[Block::from_u32(0)].insts.remove(1);
+    let gone = [inst(&func, 0, 1), inst(&func, 0, 2)];
+    func.retain_insts(Block::from_u32(0), |inst, _| !gone.contains(&inst));
     // What was said first of the part has no code any more, nor has the statement that did it.
     assert_eq!(settled(&mut func), [(0, 1, is(0, 2)), (1, 0, is(0, 3))]);
     // The block goes, and what it said.
@@ -105,8 +105,9 @@ fn what_is_removed_leaves_its_records_to_what_follows() {
 fn what_moves_up_takes_nothing_along() {
     let mut func = function(&[3]);
     begin(&mut func, &[(0, 1, is(0, 1)), (0, 3, is(0, 2))]);
-    let moved = func.blocks[Block::from_u32(0)].insts.remove(3);
-    func.blocks[Block::from_u32(0)].insts.insert(0, moved);
+    let moved = inst(&func, 0, 3);
+    func.retain_insts(Block::from_u32(0), |inst, _| inst != moved);
+    func.prepend(Block::from_u32(0), [moved].into_iter());
     // In front of the first sum that has stayed behind, and of the end.
     assert_eq!(settled(&mut func), [(0, 2, is(0, 1)), (0, 4, is(0, 2))]);
 }
@@ -118,11 +119,9 @@ fn blocks_that_become_one_keep_the_order_of_what_they_say() {
     // The jumps and the sum of the second block are gone.
     for from in [1, 2] {
         let (into, from) = (Block::from_u32(0), Block::from_u32(from));
-        func.blocks[into].insts.pop();
-        let rest = std::mem::take(&mut func.blocks[from].insts);
-        let skip = usize::from(from.as_u32() == 1);
-        rest.iter().for_each(|&inst| func.insts[inst].block = into);
-        func.blocks[into].insts.extend_from_slice(&rest[skip..]);
+        let gone = (from.as_u32() == 1).then(|| inst(&func, 1, 0));
+        func.retain_insts(from, |inst, _| Some(inst) != gone);
+        func.splice_block(from, into);
         func.track.as_mut().expect("a track").merged(from, into);
         func.layout.retain(|&block| block != from);
     }
@@ -167,12 +166,16 @@ fn what_a_block_has_said_is_not_said_again() {
         (1, 1, five),
     ];
     begin(&mut func, &said);
-    func.blocks[Block::from_u32(0)].insts.swap(0, 1);
+    let moved = inst(&func, 0, 1);
+    func.retain_insts(Block::from_u32(0), |inst, _| inst != moved);
+    func.prepend(Block::from_u32(0), [moved].into_iter());
     let expected = [(0, 2, first), (0, 2, five), (0, 4, six), (1, 0, first), (1, 1, five)];
     assert_eq!(concluded(&mut func), expected);
 
     let mut func = function(&[3]);
     begin(&mut func, &[(0, 1, last), (0, 4, last)]);
-    func.blocks[Block::from_u32(0)].insts.swap(0, 1);
+    let moved = inst(&func, 0, 1);
+    func.retain_insts(Block::from_u32(0), |inst, _| inst != moved);
+    func.prepend(Block::from_u32(0), [moved].into_iter());
     assert_eq!(concluded(&mut func), [(0, 0, last), (0, 4, last)]);
 }

@@ -317,7 +317,7 @@ b6:
     let (mut func, mut a) = analysed(text);
     assert!(lcssa_divergent_exits(&mut func, &mut a));
     verify_function(&func, None).unwrap_or_else(|e| panic!("{}\n{func}", e[0]));
-    let sum = func.blocks[block(4)].insts[0];
+    let sum = func.blocks[block(4)].insts()[0];
     let carried = func.args(sum)[0];
     assert_eq!(func.block_of(carried), block(4), "{func}");
     assert!(a.uniformity.is_divergent(carried));

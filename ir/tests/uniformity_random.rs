@@ -53,7 +53,7 @@ fn random_kernel(rng: &mut Rng) -> Option<Function> {
     let dom = DomTree::new(&cfg);
     func.layout.retain(|&b| cfg.is_reachable(b));
     for &block in cfg.rpo() {
-        func.blocks[block].insts.clear();
+        func.remove_from(block, 0);
     }
     let entry = func.entry();
     let kernarg = func.push1(entry, Op::Pos(Pos::KernargPtr), &[], Type::Ptr(Space::Constant), NOWHERE);
@@ -161,7 +161,8 @@ fn add_checks(func: &mut Function, analyses: &Analyses) -> usize {
                     .filter(|&v| !analyses.uniformity.is_divergent_at_use(func, &analyses.loops, v, block)),
             );
         }
-        let end = func.blocks[block].insts.pop().expect("a terminator");
+        let end = func.terminator(block).expect("a terminator");
+        func.remove_terminator(block);
         for value in uniform {
             let bits = match func.ty(value) {
                 Type::Bool => func.push1(block, Op::Cast(ir::CastOp::Zext), &[value], Type::I32, NOWHERE),
@@ -172,7 +173,7 @@ fn add_checks(func: &mut Function, analyses: &Analyses) -> usize {
             func.push(block, Op::Assume, &[same], NOWHERE);
             added += 1;
         }
-        func.blocks[block].insts.push(end);
+        func.append(block, end);
     }
     added
 }
@@ -219,8 +220,11 @@ fn uniform_values_are_the_same_in_all_lanes() {
             continue;
         }
         closed += 1;
-        for (block, inst) in
-            analyses.cfg.rpo().iter().flat_map(|&b| after.blocks[b].insts.iter().map(move |&inst| (b, inst)))
+        for (block, inst) in analyses
+            .cfg
+            .rpo()
+            .iter()
+            .flat_map(|&b| after.blocks[b].insts().iter().map(move |&inst| (b, inst)))
         {
             for &value in after.args(inst) {
                 let scalar = after.ty(value) == Type::Bool || analyses.uniformity.is_uniform(value);

@@ -213,9 +213,9 @@ fn broken_data_structures_are_found() {
     let mut module = parse_module("func @f {\nb0:\n v0 = const.i32 1\n ret\n}").unwrap();
     let func = module.funcs.values_mut().next().unwrap();
     let b0 = func.entry();
-    let first = func.blocks[b0].insts[0];
+    let first = func.blocks[b0].insts()[0];
+    func.prepend(b0, [first].into_iter());
     func.insts[first].block = Block::from_u32(7);
-    func.blocks[b0].insts.insert(0, first);
     func.layout.push(Block::from_u32(9));
     let stray = func.add_block();
     func.push(stray, Op::Jump(Block::from_u32(5)), &[], SrcLoc(0));

@@ -42,7 +42,7 @@ pub(crate) fn classify(
         for &param in func.params(block) {
             classes.param(param, parked);
         }
-        for &inst in &func.blocks[block].insts {
+        for &inst in func.blocks[block].insts() {
             classes.inst(inst);
         }
     }

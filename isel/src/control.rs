@@ -167,7 +167,7 @@ impl Lower<'_> {
 
     /// Returns the condition of the block's branch.
     fn condition(&self) -> Value {
-        let last = self.func.blocks[self.block].insts[self.func.blocks[self.block].insts.len() - 1];
+        let last = self.func.blocks[self.block].insts()[self.func.blocks[self.block].insts().len() - 1];
         self.func.args(last)[0]
     }
 

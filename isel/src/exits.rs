@@ -201,8 +201,7 @@ impl Round {
             });
         }
         let entry = func.entry();
-        let end = func.blocks[entry].insts.len() - 1;
-        func.blocks[entry].insts.insert_many(end, self.made.drain(..));
+        self.made.drain(..).for_each(|inst| func.insert_at_end(entry, inst));
         true
     }
 
@@ -240,7 +239,7 @@ impl Round {
     /// place needs.
     fn find_slots(&mut self, func: &Function, an: &Analyses) {
         for &block in an.cfg.rpo() {
-            for &inst in &func.blocks[block].insts {
+            for &inst in func.blocks[block].insts() {
                 for &value in func.args(inst) {
                     self.find_slot(func, an, value, block);
                 }
@@ -292,8 +291,8 @@ impl Round {
             return;
         }
         for &block in an.cfg.rpo() {
-            for n in 0..func.blocks[block].insts.len() {
-                let inst = func.blocks[block].insts[n];
+            for n in 0..func.blocks[block].insts().len() {
+                let inst = func.blocks[block].insts()[n];
                 for k in 0..func.args(inst).len() {
                     let value = func.args(inst)[k];
                     let number = self.region[index(func.block_of(value))];

@@ -9,18 +9,19 @@ use ir::{BinOp, Block, CastOp, Function, Inst, IntCc, Op, Pos, SrcLoc, TernOp, T
 
 /// Expands every such operation of the function.
 pub(crate) fn run(func: &mut Function, roles: &Roles) {
+    let mut old = Vec::new();
     for n in 0..func.layout.len() {
         let block = func.layout[n];
-        if !func.blocks[block].insts.iter().any(|&inst| needs(func, inst, roles)) {
+        if !func.blocks[block].insts().iter().any(|&inst| needs(func, inst, roles)) {
             continue;
         }
-        let old = std::mem::take(&mut func.blocks[block].insts);
-        for inst in old {
+        func.take_insts(block, &mut old);
+        for &inst in &old {
             if needs(func, inst, roles) {
                 let loc = func.insts[inst].loc;
                 Expander { func, block, loc }.expand(inst);
             } else {
-                func.blocks[block].insts.push(inst);
+                func.append(block, inst);
             }
         }
     }
@@ -122,7 +123,7 @@ impl Expander<'_> {
         self.func.insts[inst].op = op;
         self.func.insts[inst].args.clear(&mut self.func.pool);
         self.func.insts[inst].args.extend(args, &mut self.func.pool);
-        self.func.blocks[self.block].insts.push(inst);
+        self.func.append(self.block, inst);
     }
 
     /// Emits all steps of an operation but the last, and returns the last step with its operands.

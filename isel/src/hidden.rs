@@ -34,10 +34,11 @@ pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
     if func.insts.values().all(|data| read(data.op).is_none()) {
         return Hidden::empty();
     }
-    let mut found = Hidden::empty();
+    let (mut found, mut insts) = (Hidden::empty(), Vec::new());
     for n in 0..func.layout.len() {
         let block = func.layout[n];
-        for inst in std::mem::take(&mut func.blocks[block].insts) {
+        func.take_insts(block, &mut insts);
+        for &inst in &insts {
             let data = &func.insts[inst];
             let (op, loc) = (data.op, data.loc);
             if let Some(read) = read(op) {
@@ -53,7 +54,7 @@ pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
                 }
                 found |= read.hidden;
             }
-            func.blocks[block].insts.push(inst);
+            func.append(block, inst);
         }
     }
     found

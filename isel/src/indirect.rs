@@ -21,7 +21,7 @@ pub(crate) fn run(func: &mut Function, ctx: &mut Context) -> bool {
     let calls: SmallVec<[Inst; 8]> = func
         .layout
         .iter()
-        .flat_map(|&block| &func.blocks[block].insts)
+        .flat_map(|&block| func.blocks[block].insts())
         .copied()
         .filter(|&inst| is_indirect(&func.insts[inst]) && !uniformity.is_uniform(func.args(inst)[0]))
         .collect();
@@ -81,9 +81,9 @@ fn split_behind(func: &mut Function, block: Block, inst: Inst) -> Block {
     let rest = func.make_block();
     let at = func.layout.iter().position(|&known| known == block).map_or(func.layout.len(), |at| at + 1);
     func.layout.insert(at, rest);
-    let insts = std::mem::take(&mut func.blocks[block].insts);
+    let insts = func.blocks[block].insts();
     let place = insts.iter().position(|&known| known == inst).unwrap_or(insts.len());
-    insts[..place].iter().for_each(|&before| func.append(block, before));
-    insts[place..].iter().skip(1).for_each(|&behind| func.append(rest, behind));
+    func.split_block(block, place, rest);
+    func.retain_insts(rest, |other, _| other != inst);
     rest
 }

@@ -28,7 +28,7 @@ impl Leaving {
         }
         self.strays.resize(func.blocks.len(), false);
         for &block in an.cfg.rpo() {
-            for &inst in &func.blocks[block].insts {
+            for &inst in func.blocks[block].insts() {
                 for &arg in func.args(inst) {
                     let home = func.block_of(arg);
                     if func.ty(arg) == Type::Bool && home != block {
@@ -49,7 +49,7 @@ impl Leaving {
         if an.cfg.is_loop_header(to) || an.loops.contains(l, block) {
             return false;
         }
-        let insts = &func.blocks[block].insts;
+        let insts = func.blocks[block].insts();
         let empty = insts.len() == 1;
         let stray = self.strays.get(block.as_u32() as usize) == Some(&true);
         let movable = insts.iter().all(|&inst| is_own_business(func.insts[inst].op));

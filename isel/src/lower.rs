@@ -295,7 +295,7 @@ fn copy(func: &Function) -> Function {
 /// one instruction.
 #[cold]
 fn require_dot(func: &Function, roles: &Roles, target: &Subtarget) -> Result<(), Unsupported> {
-    let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+    let insts = func.layout.iter().flat_map(|&block| func.blocks[block].insts());
     for data in insts.map(|&inst| &func.insts[inst]) {
         if let Op::Tern(tern) = data.op
             && let Some(role) = half::parts(tern)
@@ -416,7 +416,7 @@ impl Scratch {
             self.roles.get(Role::LanePermuteB32) == Resolution::Expansion(Expansion::ThroughLds);
         let (mut permutes, mut called, mut stack) = (false, false, false);
         for &block in an.cfg.rpo() {
-            for &inst in &func.blocks[block].insts {
+            for &inst in func.blocks[block].insts() {
                 for &arg in func.args(inst) {
                     self.uses[arg] += 1;
                 }
@@ -621,7 +621,7 @@ impl Lower<'_> {
         self.s.rev.clear();
         self.s.copies.begin();
         let func = self.func;
-        let insts = &func.blocks[self.block].insts;
+        let insts = func.blocks[self.block].insts();
         if let Some(&last) = insts.last() {
             self.loc = func.insts[last].loc.0;
         }

@@ -50,7 +50,7 @@ impl Needs {
     pub fn of(func: &Function, roles: &Roles, target: &Subtarget) -> Needs {
         let mut needs = Needs::default();
         for data in
-            func.layout.iter().flat_map(|&block| &func.blocks[block].insts).map(|&inst| &func.insts[inst])
+            func.layout.iter().flat_map(|&block| func.blocks[block].insts()).map(|&inst| &func.insts[inst])
         {
             match data.op {
                 Op::Pos(pos) => needs.position(pos),
@@ -185,7 +185,7 @@ pub fn needs(
     while std::mem::take(&mut again) {
         for (id, func) in module.funcs.iter() {
             let number = id.as_u32() as usize;
-            for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+            for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {
                 let more = match func.insts[inst].op {
                     Op::Call(callee) => needs[callee.as_u32() as usize],
                     Op::CallIndirect(_) => pointer,

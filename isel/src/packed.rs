@@ -82,12 +82,12 @@ pub(crate) fn run(func: &mut Function, ctx: &mut Context) {
         return;
     }
     let roots = |func: &Function, inst: &Inst| root(func, *inst).is_some();
-    if !func.layout.iter().any(|&block| func.blocks[block].insts.iter().any(|inst| roots(func, inst))) {
+    if !func.layout.iter().any(|&block| func.blocks[block].insts().iter().any(|inst| roots(func, inst))) {
         return;
     }
     let mut uses: SecondaryMap<Value, u32> = SecondaryMap::new();
     for &block in &func.layout {
-        for &inst in &func.blocks[block].insts {
+        for &inst in func.blocks[block].insts() {
             for &arg in func.args(inst) {
                 uses[arg] += 1;
             }
@@ -95,11 +95,12 @@ pub(crate) fn run(func: &mut Function, ctx: &mut Context) {
     }
     let permutes = roles.opcode(Role::VPermB32).is_some();
     ctx.analyses.compute(func);
+    let mut old = Vec::new();
     for n in 0..func.layout.len() {
         let block = func.layout[n];
-        let old = std::mem::take(&mut func.blocks[block].insts);
+        func.take_insts(block, &mut old);
         let mut pass = Pass { func, uses: &uses, permutes, words: FxHashMap::default(), loc: SrcLoc(0) };
-        for inst in old {
+        for &inst in &old {
             pass.loc = pass.func.insts[inst].loc;
             // The scalar unit has no packed instructions, so uniform words are left alone.
             let scalar = |pass: &Pass<'_>, [low, _]: Pair| {
@@ -113,7 +114,7 @@ pub(crate) fn run(func: &mut Function, ctx: &mut Context) {
             {
                 pass.word_of(pair, block, Some((inst, packed)));
             } else {
-                pass.func.blocks[block].insts.push(inst);
+                pass.func.append(block, inst);
             }
         }
     }

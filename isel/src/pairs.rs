@@ -47,7 +47,7 @@ impl Lower<'_> {
         let mut open: SmallVec<[Open; REACH]> = SmallVec::new();
         for &block in an.cfg.rpo() {
             open.clear();
-            for (at, &inst) in func.blocks[block].insts.iter().enumerate() {
+            for (at, &inst) in func.blocks[block].insts().iter().enumerate() {
                 let op = func.insts[inst].op;
                 if ends_pairing(op) {
                     open.clear();

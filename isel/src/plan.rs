@@ -379,7 +379,7 @@ impl Plan {
             if !self.nodes[at as usize].parked {
                 continue;
             }
-            let ends = func.blocks[block].insts.len() == 1 && matches!(end_op(func, block), Op::Ret);
+            let ends = func.blocks[block].insts().len() == 1 && matches!(end_op(func, block), Op::Ret);
             let entry = if ends && func.kernel.is_some() {
                 Entry::Sink
             } else if let Some(d) = self.reunited(an, block) {
@@ -493,7 +493,7 @@ impl Plan {
 
 fn cost(func: &Function, an: &Analyses, block: Block) -> Cost {
     let mut cost = Cost::default();
-    for &inst in &func.blocks[block].insts {
+    for &inst in func.blocks[block].insts() {
         let data = &func.insts[inst];
         cost.insts += match data.op {
             Op::Const(_) | Op::Jump(_) | Op::Ret | Op::Br { .. } | Op::Assume => 0,

@@ -86,10 +86,8 @@ fn join_ends(func: &mut Function, ends: &[Inst], loc: SrcLoc) {
 fn pass_anything(func: &mut Function, end: Inst, results: &[Type]) {
     let block = func.insts[end].block;
     let loc = func.insts[end].loc;
-    func.blocks[block].insts.pop();
     let values: SmallVec<[Value; 4]> =
-        results.iter().map(|&ty| func.push1(block, Op::Const(0), &[], ty, loc)).collect();
-    func.append(block, end);
+        results.iter().map(|&ty| func.insert1(block, Op::Const(0), &[], ty, loc)).collect();
     func.set_args(end, &values);
 }
 

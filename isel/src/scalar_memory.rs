@@ -18,7 +18,7 @@ impl Lower<'_> {
         let mut known: FxHashMap<Value, usize> = FxHashMap::default();
         let mut kernarg_group = None;
         for &block in an.cfg.rpo() {
-            for &inst in &func.blocks[block].insts {
+            for &inst in func.blocks[block].insts() {
                 let Op::Load { mem, .. } = func.insts[inst].op else { continue };
                 if self.home(func.insts[inst].first) != Home::Sgpr {
                     continue;

@@ -41,7 +41,7 @@ impl SharedLayout {
         let mut layout = SharedLayout { offsets: vec![None; module.globals.len()], end: lanes };
         let functions = module.funcs.values().filter(|func| func.kernel.is_none());
         let insts = functions.flat_map(|func| {
-            func.layout.iter().flat_map(|&block| &func.blocks[block].insts).map(|&inst| func.insts[inst].op)
+            func.layout.iter().flat_map(|&block| func.blocks[block].insts()).map(|&inst| func.insts[inst].op)
         });
         for op in insts {
             let Op::GlobalAddr(global) = op else { continue };

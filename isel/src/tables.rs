@@ -137,7 +137,7 @@ impl Rows {
             ways.push(back);
         }
         let (value, loc) = (func.args(inst)[0], func.insts[inst].loc);
-        func.blocks[head].insts.pop();
+        func.remove_terminator(head);
         let index = number(func, head, value, lo, last + 1, loc);
         let first = self.chain(func, index, &ways, loc);
         func.push(head, Op::Jump(first), &[], loc);

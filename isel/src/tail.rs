@@ -26,7 +26,7 @@ pub(crate) struct Tail<'a> {
 /// Returns the call at the end of a block if the call can become a jump: the block returns exactly the
 /// results of the call, and the conditions for a tail call hold.
 pub(crate) fn tail<'a>(func: &Function, block: Block, opts: &Options<'a>) -> Option<Tail<'a>> {
-    let [.., call, end] = func.blocks[block].insts[..] else { return None };
+    let [.., call, end] = func.blocks[block].insts()[..] else { return None };
     let (to, callee) = match func.insts[call].op {
         Op::Call(callee) => (Target::Func(callee.as_u32()), opts.callees.get(callee.as_u32() as usize)?),
         Op::CallIndirect(sig) => (Target::Pointer(sig.as_u32()), opts.pointer?),
@@ -51,7 +51,7 @@ pub(crate) fn end_early(func: &mut Function, an: &mut Analyses, opts: &Options<'
     if opts.opt_level == 0 || func.kernel.is_some() || parts() {
         return;
     }
-    let is_end = |&block: &Block| match func.blocks[block].insts[..] {
+    let is_end = |&block: &Block| match func.blocks[block].insts()[..] {
         [ret] => func.insts[ret].op == Op::Ret && func.args(ret) == func.params(block),
         _ => false,
     };

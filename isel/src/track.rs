@@ -41,7 +41,7 @@ pub(crate) fn number(func: &mut Function, spare: &mut SpareLists) -> Box<MachTra
     track.clear();
     for &block in &func.layout {
         let first = track.places.len() as u32 + 1;
-        for &inst in &func.blocks[block].insts {
+        for &inst in func.blocks[block].insts() {
             track.places.push(func.insts[inst].loc.0);
             func.insts[inst].loc = SrcLoc(track.places.len() as u32);
         }

@@ -53,14 +53,12 @@ fn queue_registers() -> Operand {
 pub(crate) fn guard_unreachable(func: &mut Function) {
     for n in 0..func.layout.len() {
         let block = func.layout[n];
-        let insts = &func.blocks[block].insts;
+        let insts = func.blocks[block].insts();
         let Some((&last, before)) = insts.split_last() else { continue };
         let traps = before.last().is_some_and(|&inst| func.insts[inst].op == Op::Trap { debug: false });
         if func.insts[last].op == Op::Unreachable && !traps {
             let loc = func.insts[last].loc;
-            func.blocks[block].insts.pop();
-            func.push(block, Op::Trap { debug: false }, &[], loc);
-            func.blocks[block].insts.push(last);
+            func.insert0(block, Op::Trap { debug: false }, &[], loc);
         }
     }
 }

@@ -16,8 +16,10 @@ fn is_rough(op: Op) -> bool {
 /// Makes every approximation larger, or smaller, by what it may be off; 0 and infinity stay.
 fn worsen(module: &mut Module, away: bool) {
     for func in module.funcs.values_mut() {
+        let mut insts = Vec::new();
         for block in func.layout.clone() {
-            for inst in std::mem::take(&mut func.blocks[block].insts) {
+            func.take_insts(block, &mut insts);
+            for &inst in &insts {
                 let op = func.insts[inst].op;
                 if is_rough(op) {
                     let args = func.args(inst).to_vec();

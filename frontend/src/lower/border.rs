@@ -417,7 +417,7 @@ impl Lower<'_, '_> {
             (self.func.insts[last].op == Op::Ret).then_some((block, last))
         });
         for (block, ret) in ends.collect::<Vec<_>>() {
-            self.func.blocks[block].insts.pop();
+            self.func.remove_terminator(block);
             (self.block, self.dead) = (block, false);
             let leaves = Val::from_slice(self.func.args(ret));
             let mut values = Val::new();

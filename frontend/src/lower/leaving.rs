@@ -116,7 +116,7 @@ impl Lower<'_, '_> {
         let out: SmallVec<[usize; 64]> = (0..count).filter(|&at| !returns[at]).collect();
         let has = |what: fn(Op) -> bool| {
             let within = |&at: &usize| {
-                let mut insts = self.func.blocks[block(at)].insts.iter();
+                let mut insts = self.func.blocks[block(at)].insts().iter();
                 insts.any(|&inst| what(self.func.insts[inst].op))
             };
             let mut has = vec![false; count];
@@ -149,7 +149,7 @@ impl Lower<'_, '_> {
         if !asks && !body.is(&body.calls, block) {
             return block;
         }
-        let before = self.func.blocks[block].insts.len();
+        let before = self.func.blocks[block].insts().len();
         let here = std::mem::replace(&mut self.block, block);
         // At least one lane is active, so the ballot is never zero; the optimiser does not know this.
         let yes = self.constant(Type::Bool, 1);
@@ -172,7 +172,7 @@ impl Lower<'_, '_> {
     /// Returns the functions that the exits of a loop call.
     fn callees(&self, body: &Body) -> SmallVec<[FuncId; 4]> {
         let blocks = self.func.blocks.keys().filter(|&block| body.is(&body.calls, block));
-        let insts = blocks.flat_map(|block| &self.func.blocks[block].insts);
+        let insts = blocks.flat_map(|block| self.func.blocks[block].insts());
         let callee = |&inst: &ir::Inst| match self.func.insts[inst].op {
             Op::Call(callee) => Some(callee),
             _ => None,
@@ -210,7 +210,7 @@ pub fn settle(module: &mut Module, s: &mut Scratch) {
         let branch = func.terminator(block);
         if let Some(Op::Br { otherwise, .. }) = branch.map(|branch| func.insts[branch].op) {
             let loc = branch.map_or_else(Default::default, |branch| func.insts[branch].loc);
-            func.blocks[block].insts.truncate(before);
+            func.remove_from(block, before);
             func.push(block, Op::Jump(otherwise), &[], loc);
         }
     }

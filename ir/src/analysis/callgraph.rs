@@ -62,7 +62,7 @@ impl CallGraph {
     pub fn compute(&mut self, module: &Module) {
         self.compute_of(module, |id, each| {
             let func = &module.funcs[id];
-            for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+            for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {
                 match func.insts[inst].op {
                     Op::Call(callee) => each(Use::Call(callee)),
                     Op::CallIndirect(sig) => each(Use::Through(sig)),
@@ -203,7 +203,7 @@ impl CallGraph {
 pub fn callers(module: &Module) -> SecondaryMap<FuncId, Vec<FuncId>> {
     let mut callers: SecondaryMap<FuncId, Vec<FuncId>> = SecondaryMap::new();
     for (caller, func) in module.funcs.iter() {
-        for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+        for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {
             if let Op::Call(callee) = func.insts[inst].op
                 && callers[callee].last() != Some(&caller)
             {
@@ -222,7 +222,7 @@ pub fn reaching(module: &Module, is: impl Fn(Op) -> bool) -> EntitySet<FuncId> {
         return found;
     }
     let has = |func: &Function| {
-        let mut insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+        let mut insts = func.layout.iter().flat_map(|&block| func.blocks[block].insts());
         insts.any(|&inst| is(func.insts[inst].op))
     };
     let callers = callers(module);

@@ -94,7 +94,7 @@ impl CallEffects {
             }
             for &id in graph.bottom_up() {
                 let func = &module.funcs[id];
-                let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+                let insts = func.layout.iter().flat_map(|&block| func.blocks[block].insts());
                 let calls = insts.map(|&inst| func.insts[inst].op).filter(|op| op.is_call());
                 let all = calls.fold(self.of(Op::Call(id)), |all, op| all | self.of(op));
                 changed |= all != self.of(Op::Call(id));
@@ -119,7 +119,7 @@ impl CallEffects {
         self.escapes.compute(func);
         let has_loop = self.cfg.rpo().iter().any(|&block| self.cfg.is_loop_header(block));
         let mut all = if has_loop || is_recursive { Effects::MAY_STAY } else { Effects::empty() };
-        for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+        for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {
             let op = func.insts[inst].op;
             let own = || self.escapes.is_own(func.args(inst)[0]);
             if !stays(&op).is_empty() && !op.is_call() {

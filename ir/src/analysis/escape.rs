@@ -34,7 +34,7 @@ impl Escapes {
         escaped.resize(func.slots.len(), false);
         // Repeats the sweep because a block may precede the block that defines a value it uses.
         while follow(func, slots) {}
-        for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+        for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {
             let op = func.insts[inst].op;
             let goes_no_further = match op {
                 Op::PtrAdd | Op::Load { .. } => func.args(inst).len(),
@@ -60,7 +60,7 @@ impl Escapes {
 /// another sweep may find more.
 fn follow(func: &Function, slots: &mut [Option<Slot>]) -> bool {
     let mut changed = false;
-    for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+    for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {
         let found = match func.insts[inst].op {
             Op::SlotAddr(slot) => Some(slot),
             Op::PtrAdd => slots[func.args(inst)[0].index()],

@@ -58,8 +58,9 @@ impl Handover {
         };
         let items = size.iter().fold(1u32, |all, &n| all.saturating_mul(n));
         let is_shared = |inst: &Inst| shared(&func.insts[*inst].op).is_some();
-        let accesses =
-            || func.layout.iter().flat_map(|&block| &func.blocks[block].insts).filter(|inst| is_shared(inst));
+        let accesses = || {
+            func.layout.iter().flat_map(|&block| func.blocks[block].insts()).filter(|inst| is_shared(inst))
+        };
         if items <= LANES || items > MAX_ITEMS || accesses().next().is_none() {
             return &self.found;
         }
@@ -71,8 +72,8 @@ impl Handover {
         for n in 0..parting.cfg().rpo().len() {
             let block = parting.cfg().rpo()[n];
             let by_all = parting.comes_to_all(func.entry(), block);
-            for at in 0..func.blocks[block].insts.len() {
-                let store = func.blocks[block].insts[at];
+            for at in 0..func.blocks[block].insts().len() {
+                let store = func.blocks[block].insts()[at];
                 if !by_all || !matches!(func.insts[store].op, Op::Store { .. }) || !is_shared(&store) {
                     continue;
                 }
@@ -117,7 +118,7 @@ impl Handover {
         store: Block,
     ) -> bool {
         let counts = parting.branch_of(block).is_none() && self.dom.dominates(store, block);
-        for &inst in &func.blocks[block].insts[from..] {
+        for &inst in &func.blocks[block].insts()[from..] {
             let op = func.insts[inst].op;
             let atomic = op.mem().is_some_and(|mem| Class::of(mem) == Class::ATOMIC);
             if atomic || !stays(&op).is_empty() || matches!(op, Op::Wave(_)) {

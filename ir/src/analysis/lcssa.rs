@@ -87,7 +87,7 @@ impl Uses {
     fn find(&mut self, func: &Function, analyses: &Analyses) -> Vec<Loop> {
         let mut leaving = vec![false; analyses.loops.len()];
         for &block in analyses.cfg.rpo() {
-            for &inst in &func.blocks[block].insts {
+            for &inst in func.blocks[block].insts() {
                 for &value in func.args(inst) {
                     let mut l = self.note(func, analyses, value, inst);
                     // A lane mask stays a lane mask outside of the inner loop, so it may have to leave the

@@ -48,7 +48,7 @@ impl Parting {
         self.found.clear();
         let blocks = || func.layout.iter().copied();
         let met = |block: Block| {
-            func.blocks[block].insts.iter().copied().filter(|&inst| meets(func.insts[inst].op))
+            func.blocks[block].insts().iter().copied().filter(|&inst| meets(func.insts[inst].op))
         };
         self.places.clear();
         self.places.extend(blocks().flat_map(met).map(|inst| func.place(inst)));
@@ -100,7 +100,7 @@ impl Parting {
         self.own.clear();
         for _ in 0..2 {
             for n in 0..self.cfg.rpo().len() {
-                for &inst in &func.blocks[self.cfg.rpo()[n]].insts {
+                for &inst in func.blocks[self.cfg.rpo()[n]].insts() {
                     self.value(func, inst, together);
                 }
             }

@@ -91,7 +91,7 @@ impl Search<'_> {
         let parts =
             ends.count() > 1 && func.layout.iter().any(|&block| uniformity.is_branch_divergent(block));
         for &block in &func.layout {
-            for &inst in &func.blocks[block].insts {
+            for &inst in func.blocks[block].insts() {
                 let differs =
                     |(n, &arg)| uniformity.is_divergent_at_use(func, loops, arg, block).then_some(n);
                 let args = || func.args(inst).iter().enumerate();

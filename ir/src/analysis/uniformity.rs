@@ -236,7 +236,7 @@ impl Uniformity {
                 self.changed = true;
             }
         }
-        for &inst in &func.blocks[block].insts {
+        for &inst in func.blocks[block].insts() {
             let data = &func.insts[inst];
             if let Some(cond) = func.branch_operand(inst) {
                 if !self.branches[block] && self.is_divergent_at_use(func, loops, cond, block) {

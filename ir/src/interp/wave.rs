@@ -171,7 +171,7 @@ impl Wave {
             }
             launch.steps += 1;
             let func = &interp.module.funcs[frame.func];
-            let inst = func.blocks[frame.block].insts[frame.next];
+            let inst = func.blocks[frame.block].insts()[frame.next];
             let id = frame.func;
             frame.next += 1;
             let stop = |kind| (kind, id, inst);
@@ -195,7 +195,7 @@ impl Wave {
                         && !frame.pending.is_empty()
                     {
                         let (id, func) = (frame.func, &interp.module.funcs[frame.func]);
-                        let call = func.blocks[frame.block].insts[frame.next - 1];
+                        let call = func.blocks[frame.block].insts()[frame.next - 1];
                         self.next_callee(interp, func, call).map_err(|kind| (kind, id, call))?;
                     }
                 }
@@ -215,7 +215,7 @@ impl Wave {
     #[cold]
     fn tell(&self, interp: &Interp<'_>, group: [u32; 3]) {
         let (Some(watcher), Some(frame)) = (interp.watcher, self.frames.last()) else { return };
-        let inst = interp.module.funcs[frame.func].blocks[frame.block].insts[frame.next];
+        let inst = interp.module.funcs[frame.func].blocks[frame.block].insts()[frame.next];
         let (func, active, depth) = (frame.func, frame.active, self.frames.len());
         watcher.before(&At { wave: self, group, func, inst, active, depth });
     }
@@ -346,7 +346,7 @@ impl Wave {
         let Some(done) = self.frames.pop() else { return };
         let Some(caller) = self.frames.last_mut() else { return };
         let func = &interp.module.funcs[caller.func];
-        let call = func.blocks[caller.block].insts[caller.next - 1];
+        let call = func.blocks[caller.block].insts()[caller.next - 1];
         for (n, result) in func.results_of(call).enumerate() {
             for_lanes!(lane in done.entered => {
                 caller.set(result, lane, done.returned[n * MAX_LANES as usize + lane]);

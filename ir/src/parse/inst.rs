@@ -52,7 +52,7 @@ impl<'a> Parser<'a> {
         let args = ValueList::from_slice(&args, &mut func.pool);
         let first = results.first().map_or(Value::from_u32(0), |r| r.value);
         func.insts.push(InstData { op, args, first, results: results.len() as u16, block, loc });
-        func.blocks[block].insts.push(inst);
+        func.append(block, inst);
         Ok(())
     }
 

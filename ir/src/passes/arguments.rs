@@ -107,7 +107,7 @@ impl Scratch {
 
 /// Returns the direct calls in a function.
 fn calls(func: &Function) -> impl Iterator<Item = (Inst, FuncId)> + '_ {
-    let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+    let insts = func.layout.iter().flat_map(|&block| func.blocks[block].insts());
     insts.filter_map(|&inst| match func.insts[inst].op {
         Op::Call(callee) => Some((inst, callee)),
         _ => None,
@@ -162,24 +162,22 @@ fn substitute(id: FuncId, func: &mut Function, s: &Scratch) {
     }
     let to = |value: Value| params.iter().position(|&param| param == value).map_or(value, |n| new[n]);
     for at in 0..func.layout.len() {
-        for n in 0..func.blocks[func.layout[at]].insts.len() {
-            let inst = func.blocks[func.layout[at]].insts[n];
+        for n in 0..func.blocks[func.layout[at]].insts().len() {
+            let inst = func.blocks[func.layout[at]].insts()[n];
             func.args_mut(inst).iter_mut().for_each(|arg| *arg = to(*arg));
         }
     }
     if let Some(track) = &mut func.track {
         track.records.iter_mut().for_each(|record| record.what = record.what.map(to));
     }
-    for inst in fixed.into_iter().rev() {
-        func.blocks[entry].insts.insert(0, inst);
-    }
+    func.prepend(entry, fixed.into_iter());
 }
 
 /// Marks the parameters that are used. A parameter that is only passed on is used if the parameter that
 /// receives it is used.
 fn find_live(module: &Module, s: &mut Scratch) {
     for (id, func) in module.funcs.iter().filter(|(_, func)| !func.layout.is_empty()) {
-        for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+        for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {
             for (n, &arg) in func.args(inst).iter().enumerate() {
                 let Some(from) = s.place_of(id, func, arg) else { continue };
                 let to = match func.insts[inst].op {

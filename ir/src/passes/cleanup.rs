@@ -57,7 +57,7 @@ fn count(func: &Function, s: &mut Scratch) {
         for succ in func.succs(block) {
             s.preds[succ.index()] += 1;
         }
-        for &inst in &func.blocks[block].insts {
+        for &inst in func.blocks[block].insts() {
             for arg in func.args(inst) {
                 s.uses[arg.index()] += 1;
             }
@@ -124,7 +124,7 @@ fn is_merged(
         if preds[next.index()] != 1 || func.branch_count(last) != 1 {
             return false;
         }
-        if func.blocks[block].insts.len() > 1 {
+        if func.blocks[block].insts().len() > 1 {
             return true;
         }
         let [before] = *cfg.preds(block) else { return false };
@@ -149,7 +149,7 @@ fn track_bypass(
 ) {
     let Some(only) = func.terminator(empty) else { return };
     let is_jump = matches!(func.insts[last].op, Op::Jump(_));
-    let (place, before) = match func.blocks[to].insts.first() {
+    let (place, before) = match func.blocks[to].insts().first() {
         _ if is_jump => (block, last),
         Some(&first) => (to, first),
         None => return,
@@ -187,7 +187,7 @@ fn track_bypass(
 fn promised(func: &mut Function, block: Block, last: Inst, s: &mut Scratch) -> bool {
     let Op::Br { then, otherwise, .. } = func.insts[last].op else { return false };
     let is_dead = |to: Block| {
-        let first = func.blocks[to].insts.first();
+        let first = func.blocks[to].insts().first();
         first.is_some_and(|&first| func.insts[first].op == Op::Unreachable)
     };
     let (dead, which, to) = match (is_dead(then), is_dead(otherwise)) {
@@ -198,12 +198,10 @@ fn promised(func: &mut Function, block: Block, last: Inst, s: &mut Scratch) -> b
     let (mut holds, loc) = (func.args(last)[0], func.insts[last].loc);
     s.args.clear();
     s.args.extend_from_slice(func.branch_args(last, which));
-    func.blocks[block].insts.pop();
     if which == 1 {
-        holds = func.push1(block, Op::Un(UnOp::Not), &[holds], Type::Bool, loc);
+        holds = func.insert1(block, Op::Un(UnOp::Not), &[holds], Type::Bool, loc);
     }
-    func.push(block, Op::Assume, &[holds], loc);
-    func.blocks[block].insts.push(last);
+    func.insert0(block, Op::Assume, &[holds], loc);
     func.replace(last, Op::Jump(to), &s.args);
     s.preds[dead.index()] -= 1;
     true
@@ -222,7 +220,7 @@ fn skippable(
     which: usize,
 ) -> Option<(Block, Block)> {
     let empty = func.branch_target(last, which)?;
-    let [only] = func.blocks[empty].insts[..] else { return None };
+    let [only] = func.blocks[empty].insts()[..] else { return None };
     let Op::Jump(to) = func.insts[only].op else { return None };
     if to == empty || empty == block || cfg.is_loop_header(empty) {
         return None;
@@ -306,17 +304,10 @@ fn absorb(func: &mut Function, block: Block, jump: Inst, next: Block, s: &mut Sc
         s.subst.set(func.params(next)[n], func.branch_args(jump, 0)[n]);
     }
     func.blocks[next].params.clear(&mut func.pool);
-    func.blocks[block].insts.pop();
+    func.splice_block(next, block);
     if let Some(track) = &mut func.track {
         track.merged(next, block);
     }
-    let mut moved = std::mem::take(&mut func.blocks[next].insts);
-    for &inst in &moved {
-        func.insts[inst].block = block;
-    }
-    func.blocks[block].insts.append(&mut moved);
-    // Puts the empty list back so that its memory is reused.
-    func.blocks[next].insts = moved;
 }
 
 fn drop_unreachable(func: &mut Function, s: &mut Scratch) {

@@ -45,7 +45,7 @@ impl Wanted {
             return;
         }
         self.values.resize(func.values.len(), Worth::None);
-        for &inst in cfg.rpo().iter().rev().flat_map(|&block| func.blocks[block].insts.iter().rev()) {
+        for &inst in cfg.rpo().iter().rev().flat_map(|&block| func.blocks[block].insts().iter().rev()) {
             self.visit(func, globals, inst);
         }
     }

@@ -50,7 +50,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, calls: &CallEffects, s: &mut Scratch)
 fn mark_roots(func: &Function, calls: &CallEffects, s: &mut Scratch) {
     s.work.clear();
     for &block in &func.layout {
-        for &inst in &func.blocks[block].insts {
+        for &inst in func.blocks[block].insts() {
             let op = func.insts[inst].op;
             if op.has_side_effect() && !(op.is_call() && calls.of(op).is_removable()) {
                 mark_inst(func, inst, s);
@@ -96,7 +96,7 @@ fn sweep(func: &mut Function, s: &mut Scratch) {
                 func.set_branch_args(last, which, &s.args);
             }
         }
-        func.blocks[block].insts.retain(|i| s.live_inst[i.index()]);
+        func.retain_insts(block, |inst, _| s.live_inst[inst.index()]);
     }
     for at in 1..func.layout.len() {
         let block = func.layout[at];
@@ -114,7 +114,7 @@ fn drop_unused_slots(func: &mut Function) {
     let mut renumbered: SmallVec<[Option<Slot>; 8]> = smallvec![None; func.slots.len()];
     let mut kept = PrimaryMap::new();
     for &block in &func.layout {
-        for &inst in &func.blocks[block].insts {
+        for &inst in func.blocks[block].insts() {
             if let Op::SlotAddr(slot) = &mut func.insts[inst].op {
                 let data = func.slots[*slot];
                 *slot = *renumbered[slot.index()].get_or_insert_with(|| kept.push(data));

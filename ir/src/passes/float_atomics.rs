@@ -70,7 +70,7 @@ impl Native {
 /// Expands every atomic floating-point operation that `native` lacks. Returns whether there was one.
 pub fn run(func: &mut Function, native: Native) -> bool {
     let is_one = |func: &Function, inst: Inst| matches!(func.insts[inst].op, Op::AtomicRmw { op, .. } if op.is_float());
-    let has_one = |block: &Block| func.blocks[*block].insts.iter().any(|&inst| is_one(func, inst));
+    let has_one = |block: &Block| func.blocks[*block].insts().iter().any(|&inst| is_one(func, inst));
     if !func.layout.iter().any(has_one) {
         return false;
     }
@@ -83,10 +83,12 @@ pub fn run(func: &mut Function, native: Native) -> bool {
         native.does(op, func.ty(result), mem, used[result.index()])
     };
     let mut found = false;
+    let mut insts = Vec::new();
     for block in std::mem::take(&mut func.layout) {
         func.layout.push(block);
         let mut at = block;
-        for inst in std::mem::take(&mut func.blocks[block].insts) {
+        func.take_insts(block, &mut insts);
+        for &inst in &insts {
             match func.insts[inst].op {
                 Op::AtomicRmw { op, mem } if op.is_float() && !stays(func, inst, op, &mem) => {
                     at = expand(func, at, inst, op, mem);
@@ -103,7 +105,7 @@ pub fn run(func: &mut Function, native: Native) -> bool {
 /// Returns, for each value, whether it is an argument of an instruction.
 fn used(func: &Function) -> Vec<bool> {
     let mut used = vec![false; func.values.len()];
-    let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+    let insts = func.layout.iter().flat_map(|&block| func.blocks[block].insts());
     insts.flat_map(|&inst| func.args(inst)).for_each(|value| used[value.index()] = true);
     used
 }

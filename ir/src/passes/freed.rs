@@ -125,7 +125,7 @@ impl Freed {
             }
         }
         let first = self.passed.len();
-        for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+        for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {
             self.visit(module, id, inst);
         }
         // Drops the pointers whose variable must stay in memory for another reason.

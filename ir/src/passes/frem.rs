@@ -69,17 +69,19 @@ const F64: Format = Format {
 /// Expands every floating-point remainder. Returns whether there was one.
 pub fn run(func: &mut Function) -> bool {
     let is_rem = |func: &Function, inst: Inst| func.insts[inst].op == Op::Bin(BinOp::FRem);
-    let has_rem = |b: &Block| func.blocks[*b].insts.iter().any(|&inst| is_rem(func, inst));
+    let has_rem = |b: &Block| func.blocks[*b].insts().iter().any(|&inst| is_rem(func, inst));
     if !func.layout.iter().any(has_rem) {
         return false;
     }
     // Debug records are settled before blocks are split, because settling recognises a split block by the new
     // block of its terminator.
     func.settle();
+    let mut insts = Vec::new();
     for block in std::mem::take(&mut func.layout) {
         func.layout.push(block);
         let mut at = block;
-        for inst in std::mem::take(&mut func.blocks[block].insts) {
+        func.take_insts(block, &mut insts);
+        for &inst in &insts {
             if is_rem(func, inst) && func.ty(func.insts[inst].first) == Type::F16 {
                 at = by_single(func, at, inst);
             } else if is_rem(func, inst) {

@@ -99,7 +99,7 @@ fn side(func: &Function, cfg: &Cfg, block: Block, s: &Scratch) -> Option<Side> {
     }
     let last = func.terminator(block)?;
     let mut cost = 0;
-    for &inst in &func.blocks[block].insts {
+    for &inst in func.blocks[block].insts() {
         if inst != last {
             cost += price(func, inst)?;
         }
@@ -143,17 +143,7 @@ fn price(func: &Function, inst: Inst) -> Option<u32> {
 /// Moves the instructions of a side, except its terminator, to the end of `block`, before its branch.
 fn absorb(func: &mut Function, block: Block, side: Side, s: &mut Scratch) {
     s.preds[side.block.index()] = 0;
-    let mut moved = std::mem::take(&mut func.blocks[side.block].insts);
-    moved.pop();
-    for &inst in &moved {
-        func.insts[inst].block = block;
-    }
-    let branch = func.blocks[block].insts.pop();
-    func.blocks[block].insts.append(&mut moved);
-    func.blocks[block].insts.extend(branch);
-    // Puts the empty list back into the side's block so that its memory is reused.
-    moved.push(side.last);
-    func.blocks[side.block].insts = moved;
+    func.splice_body(side.block, block);
 }
 
 /// Keeps the debug facts about variables in the absorbed sides. A fact holds after the branch if both paths
@@ -202,13 +192,6 @@ fn told_in(func: &Function, block: Block) -> FxHashMap<(u32, u32), What> {
     told.collect()
 }
 
-fn insert(func: &mut Function, block: Block, op: Op, args: &[Value], ty: Type, loc: SrcLoc) -> Value {
-    let inst = func.make_inst(block, op, args, ty, 1, loc);
-    let insts = &mut func.blocks[block].insts;
-    insts.insert(insts.len() - 1, inst);
-    func.insts[inst].first
-}
-
 /// Converts a diamond or a triangle: both edges of the branch lead to `to`, through the given sides or
 /// directly.
 fn meet(
@@ -254,7 +237,7 @@ fn select_each(
                 return a;
             }
             let ty = func.ty(a);
-            insert(func, block, Op::Select, &[cond, a, b], ty, loc)
+            func.insert1(block, Op::Select, &[cond, a, b], ty, loc)
         })
         .collect()
 }
@@ -289,7 +272,7 @@ fn fold_tests(
     // The debug records of the second test's block move to the block where execution continues if both tests
     // pass, because the folded code no longer executes the second block separately.
     if s.preds[onward.index()] == 1
-        && let (Some(track), Some(&first)) = (&mut func.track, func.blocks[onward].insts.first())
+        && let (Some(track), Some(&first)) = (&mut func.track, func.blocks[onward].insts().first())
     {
         for record in track.records.iter_mut().filter(|record| record.block == inner.block) {
             (record.block, record.before) = (onward, first);
@@ -304,10 +287,10 @@ fn fold_tests(
     // `onward` is the first successor of the combined branch for `&` (the first test leads to `inner` if it
     // is true), and the second successor for `|`.
     if (which == 0) == (shared == 0) {
-        holds = insert(func, block, Op::Un(UnOp::Not), &[holds], Type::Bool, loc);
+        holds = func.insert1(block, Op::Un(UnOp::Not), &[holds], Type::Bool, loc);
     }
     let op = if which == 0 { BinOp::And } else { BinOp::Or };
-    let both = insert(func, block, Op::Bin(op), &[first, holds], Type::Bool, loc);
+    let both = func.insert1(block, Op::Bin(op), &[first, holds], Type::Bool, loc);
     let (then, otherwise) = if which == 0 { (onward, other) } else { (other, onward) };
     let (then_args, rest) = if which == 0 { (&onward_args, &to_other) } else { (&to_other, &onward_args) };
     let mut args = Values::from_slice(&[both]);

@@ -127,7 +127,7 @@ fn count_calls(module: &Module, limited: &[bool], calls: &mut Vec<usize>) {
     calls.resize(module.funcs.len(), 0);
     let free = module.funcs.iter().filter(|(id, _)| !limited[id.index()]);
     for func in free.map(|(_, func)| func) {
-        for &inst in func.layout.iter().flat_map(|&b| &func.blocks[b].insts) {
+        for &inst in func.layout.iter().flat_map(|&b| func.blocks[b].insts()) {
             if let Op::Call(callee) = func.insts[inst].op {
                 calls[callee.index()] += 1;
             }
@@ -138,7 +138,7 @@ fn count_calls(module: &Module, limited: &[bool], calls: &mut Vec<usize>) {
 /// Returns how many more instructions all copies of a function have than the calls they replace. If `stays`,
 /// the function is kept in addition to its copies because other code may call it.
 fn growth(func: &Function, calls: usize, stays: bool) -> usize {
-    let insts = func.layout.iter().flat_map(|&b| &func.blocks[b].insts);
+    let insts = func.layout.iter().flat_map(|&b| func.blocks[b].insts());
     let size = insts.filter(|&&inst| !matches!(func.insts[inst].op, Op::Const(_) | Op::Jump(_))).count();
     let call = CALL_INSTS + func.own_params().len() + func.results.len();
     let copies = calls - usize::from(calls > 0 && !stays);
@@ -159,7 +159,7 @@ fn most_growth(func: &Function, frees: bool, opts: &OptOptions) -> usize {
 
 /// Returns whether a function has pointers to LDS as parameters, or has barriers.
 fn works_on_shared(func: &Function) -> bool {
-    let mut insts = func.layout.iter().flat_map(|&b| &func.blocks[b].insts);
+    let mut insts = func.layout.iter().flat_map(|&b| func.blocks[b].insts());
     func.param_types().any(|ty| ty == Type::Ptr(Space::Shared))
         || insts.any(|&inst| matches!(func.insts[inst].op, Op::Barrier { .. }))
 }
@@ -184,7 +184,7 @@ fn inline_calls_of(module: &mut Module, id: FuncId, copied: &[Copied], s: &mut S
         _ => None,
     };
     let has_call = |func: &Function| {
-        func.layout.iter().any(|&b| func.blocks[b].insts.iter().any(|&i| callee_of(func, i).is_some()))
+        func.layout.iter().any(|&b| func.blocks[b].insts().iter().any(|&i| callee_of(func, i).is_some()))
     };
     if !module.funcs.get(id).is_some_and(has_call) {
         return;
@@ -197,8 +197,7 @@ fn inline_calls_of(module: &mut Module, id: FuncId, copied: &[Copied], s: &mut S
     for &block in &layout {
         func.layout.push(block);
         let mut at = block;
-        insts.clear();
-        insts.extend(func.blocks[block].insts.drain(..));
+        func.take_insts(block, &mut insts);
         for &inst in &insts {
             match callee_of(&func, inst).filter(|_| func.insts.len() < MAX_INSTS) {
                 Some(callee) => at = replace_call(&mut func, &module.funcs[callee], at, inst, s),
@@ -269,7 +268,7 @@ fn copy_body(func: &mut Function, callee: &Function, rest: Block, call: SrcLoc, 
     }
     let block_of = |b: Block| blocks[b].unwrap_or(rest);
     for &old in &callee.layout {
-        for &inst in &callee.blocks[old].insts {
+        for &inst in callee.blocks[old].insts() {
             let data = &callee.insts[inst];
             let op = match data.op {
                 Op::Jump(to) => Op::Jump(block_of(to)),
@@ -380,7 +379,7 @@ fn drop_uncalled(module: &mut Module, s: &mut Scratch) {
             continue;
         }
         let func = &module.funcs[id];
-        for &inst in func.layout.iter().flat_map(|&b| &func.blocks[b].insts) {
+        for &inst in func.layout.iter().flat_map(|&b| func.blocks[b].insts()) {
             if let Op::Call(callee) | Op::FuncAddr(callee) = func.insts[inst].op {
                 work.push(callee);
             }

@@ -55,15 +55,13 @@ pub fn run(
         if loops.innermost(block).is_none() {
             continue;
         }
-        let mut insts = std::mem::take(&mut func.blocks[block].insts);
         s.kept.clear();
-        for &inst in &insts {
+        for n in 0..func.blocks[block].insts().len() {
+            let inst = func.blocks[block].insts()[n];
             match destination(func, dom, loops, block, inst, s) {
                 Some(preheader) => {
                     changed = true;
-                    let target = &mut func.blocks[preheader].insts;
-                    target.insert(target.len() - 1, inst);
-                    func.insts[inst].block = preheader;
+                    func.insert_at_end(preheader, inst);
                 }
                 None => {
                     changed |= regroup(func, dom, loops, block, inst, s);
@@ -71,9 +69,7 @@ pub fn run(
                 }
             }
         }
-        insts.clear();
-        insts.extend_from_slice(&s.kept);
-        func.blocks[block].insts = insts;
+        func.set_insts(block, &s.kept);
     }
     changed
 }
@@ -81,7 +77,7 @@ pub fn run(
 fn count_uses(func: &Function, cfg: &Cfg, uses: &mut Vec<u32>) {
     uses.clear();
     uses.resize(func.values.len(), 0);
-    for &inst in cfg.rpo().iter().flat_map(|&b| &func.blocks[b].insts) {
+    for &inst in cfg.rpo().iter().flat_map(|&b| func.blocks[b].insts()) {
         for arg in func.args(inst) {
             uses[arg.index()] += 1;
         }
@@ -106,9 +102,7 @@ fn regroup(
     let loc = func.insts[inst].loc;
     let moved = func.make_inst(block, op, &args, ty, 1, loc);
     let Some(preheader) = destination(func, dom, loops, block, moved, s) else { return false };
-    func.insts[moved].block = preheader;
-    let target = &mut func.blocks[preheader].insts;
-    target.insert(target.len() - 1, moved);
+    func.insert_at_end(preheader, moved);
     let outside = func.insts[moved].first;
     match then {
         Then::Final(op, rest) => func.replace(inst, op, &[outside, rest]),
@@ -132,7 +126,7 @@ fn collect_effects(func: &Function, cfg: &Cfg, loops: &LoopForest, calls: &CallE
     });
     s.effects.resize_with(loops.len().max(s.effects.len()), Effects::default);
     for &block in cfg.rpo() {
-        for &inst in &func.blocks[block].insts {
+        for &inst in func.blocks[block].insts() {
             let op = func.insts[inst].op;
             if !op.has_side_effect() || op.is_call() && calls.of(op).keeps_memory() {
                 continue;

@@ -108,7 +108,7 @@ impl OutsideUses {
         }
         // Blocks that a loop header dominates come after the header in this order.
         for &block in &cfg.rpo()[first.map_or(cfg.rpo().len(), |at| at as usize)..] {
-            for &inst in &func.blocks[block].insts {
+            for &inst in func.blocks[block].insts() {
                 func.args(inst).iter().for_each(|&value| self.note(func, value, inst));
             }
         }

@@ -28,6 +28,7 @@ pub struct Scratch {
     values: Vec<Value>,
     casts: Vec<Inst>,
     batch: Vec<Access>,
+    out: Vec<Inst>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -75,9 +76,9 @@ impl Merger<'_> {
         self.s.loads.clear();
         self.s.stores.clear();
         self.s.casts.clear();
-        let count = self.func.blocks[self.block].insts.len();
+        let count = self.func.blocks[self.block].insts().len();
         for n in 0..count {
-            let inst = self.func.blocks[self.block].insts[n];
+            let inst = self.func.blocks[self.block].insts()[n];
             self.s.places.push(Place::Keep(inst));
             self.visit(inst, n as u32);
         }
@@ -90,22 +91,19 @@ impl Merger<'_> {
     }
 
     fn rebuild(&mut self) {
-        let block = self.block;
-        let mut insts = std::mem::take(&mut self.func.blocks[block].insts);
-        insts.clear();
-        let places = std::mem::take(&mut self.s.places);
-        for place in &places {
+        let Scratch { places, casts, out, .. } = &mut *self.s;
+        out.clear();
+        for place in places {
             match *place {
-                Place::Keep(inst) => insts.push(inst),
+                Place::Keep(inst) => out.push(inst),
                 Place::Gone => {}
                 Place::Load(inst, from, to) => {
-                    insts.push(inst);
-                    insts.extend_from_slice(&self.s.casts[from as usize..to as usize]);
+                    out.push(inst);
+                    out.extend_from_slice(&casts[from as usize..to as usize]);
                 }
             }
         }
-        self.s.places = places;
-        self.func.blocks[block].insts = insts;
+        self.func.set_insts(self.block, out);
     }
 
     fn visit(&mut self, inst: Inst, at: u32) {

@@ -86,11 +86,9 @@ pub fn drop_assumes(func: &mut Function) -> bool {
     let mut changed = false;
     for at in 0..func.layout.len() {
         let block = func.layout[at];
-        let insts = &func.insts;
-        let block = &mut func.blocks[block];
-        let before = block.insts.len();
-        block.insts.retain(|inst| insts[*inst].op != Op::Assume);
-        changed |= block.insts.len() != before;
+        let before = func.blocks[block].insts().len();
+        func.retain_insts(block, |_, data| data.op != Op::Assume);
+        changed |= func.blocks[block].insts().len() != before;
     }
     changed
 }
@@ -130,14 +128,11 @@ impl Walker<'_> {
             let cond = self.func.args(last)[0];
             self.learn(cond, then == block, MAX_DEPTH);
         }
-        let mut insts = std::mem::take(&mut self.func.blocks[block].insts);
         self.s.out.clear();
-        for &inst in &insts {
-            self.visit(inst);
+        for n in 0..self.func.blocks[block].insts().len() {
+            self.visit(self.func.blocks[block].insts()[n]);
         }
-        insts.clear();
-        insts.extend_from_slice(&self.s.out);
-        self.func.blocks[block].insts = insts;
+        self.func.set_insts(block, &self.s.out);
         self.leave(block);
     }
 

@@ -41,7 +41,7 @@ pub fn run(module: &mut Module) {
 #[cold]
 fn on_function(func: &mut Function, id: FuncId) {
     let calls_itself = |func: &Function, &block: &Block| {
-        func.blocks[block].insts.iter().any(|&inst| func.insts[inst].op == Op::Call(id))
+        func.blocks[block].insts().iter().any(|&inst| func.insts[inst].op == Op::Call(id))
     };
     if !func.layout.iter().any(|block| calls_itself(func, block)) {
         return;
@@ -71,7 +71,7 @@ fn returned(func: &Function, block: Block) -> Option<Values> {
     let last = func.terminator(block)?;
     match func.insts[last].op {
         Op::Ret => Some(Values::from_slice(func.args(last))),
-        Op::Jump(to) if func.blocks[to].insts.len() == 1 => {
+        Op::Jump(to) if func.blocks[to].insts().len() == 1 => {
             let end = func.terminator(to).filter(|&end| func.insts[end].op == Op::Ret)?;
             let params = func.params(to);
             let passed = |value: &Value| {
@@ -87,7 +87,7 @@ fn returned(func: &Function, block: Block) -> Option<Values> {
 /// Returns the recursive call with which a block ends, if a loop can perform everything that follows the
 /// call.
 fn tail(func: &Function, block: Block, id: FuncId, result: Option<Value>) -> Option<Tail> {
-    let insts = &func.blocks[block].insts;
+    let insts = func.blocks[block].insts();
     let [.., before, _] = insts[..] else { return None };
     let is_call = |inst: Inst| func.insts[inst].op == Op::Call(id);
     let gives = |inst: Inst| func.results_of(inst).next();
@@ -143,7 +143,7 @@ fn into_loop(func: &mut Function, tails: &[Tail], ends: &[End], op: Option<BinOp
     for end in ends {
         let (Some((op, ty, kept)), Some(value)) = (kept, end.value) else { continue };
         let Some(last) = func.terminator(end.block) else { continue };
-        func.blocks[end.block].insts.pop();
+        func.remove_terminator(end.block);
         let loc = func.insts[last].loc;
         let sum = func.push1(end.block, Op::Bin(op), &[kept, value], ty, loc);
         func.push(end.block, Op::Ret, &[sum], loc);
@@ -151,8 +151,8 @@ fn into_loop(func: &mut Function, tails: &[Tail], ends: &[End], op: Option<BinOp
     for tail in tails {
         let loc = func.insts[tail.call].loc;
         let mut args = Values::from_slice(func.args(tail.call));
-        let place = func.blocks[tail.block].insts.iter().position(|&inst| inst == tail.call).unwrap_or(0);
-        func.blocks[tail.block].insts.truncate(place);
+        let place = func.blocks[tail.block].insts().iter().position(|&inst| inst == tail.call).unwrap_or(0);
+        func.remove_from(tail.block, place);
         if let Some((op, ty, kept)) = kept {
             args.push(match tail.into {
                 Some((_, other)) => func.push1(tail.block, Op::Bin(op), &[kept, other], ty, loc),
@@ -195,7 +195,7 @@ b2:
         run(&mut module);
         crate::verify::verify(&module).expect("still valid");
         let func = module.funcs.values().next().expect("a function");
-        let calls = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+        let calls = func.layout.iter().flat_map(|&block| func.blocks[block].insts());
         assert!(!calls.into_iter().any(|&inst| func.insts[inst].op.is_call()), "{module}");
     }
 

@@ -61,7 +61,7 @@ fn follow(func: &Function, kernel: &KernelInfo, s: &mut Scratch) -> bool {
     let mut again = false;
     for &block in &func.layout {
         s.visited[block.index()] = true;
-        for &inst in &func.blocks[block].insts {
+        for &inst in func.blocks[block].insts() {
             if func.insts[inst].op.is_terminator() {
                 again |= pass_on(func, inst, s);
             }
@@ -119,13 +119,13 @@ fn join(a: Origin, b: Origin) -> Origin {
 /// Gives the accesses through each `restrict` parameter an alias class of their own, and marks loads through
 /// `const restrict` parameters as loads of memory that is never written.
 fn note(func: &mut Function, kernel: &KernelInfo, s: &Scratch) {
-    let insts = |b: &Block| func.blocks[*b].insts.iter();
+    let insts = |b: &Block| func.blocks[*b].insts().iter();
     let classes = func.layout.iter().flat_map(insts).filter_map(|&i| func.insts[i].op.mem()).map(|m| m.alias);
     let last = classes.max().unwrap_or(0);
     for at in 0..func.layout.len() {
         let block = func.layout[at];
-        for n in 0..func.blocks[block].insts.len() {
-            let inst = func.blocks[block].insts[n];
+        for n in 0..func.blocks[block].insts().len() {
+            let inst = func.blocks[block].insts()[n];
             let Some(&pointer) = func.args(inst).first() else { continue };
             let origin = s.origin[pointer.index()];
             let is_load = matches!(func.insts[inst].op, Op::Load { .. });
@@ -164,7 +164,7 @@ mod tests {
         let mut module = parse(&text);
         let func = module.funcs.values_mut().next().unwrap();
         run(func, &mut Scratch::default());
-        let insts = func.layout.iter().flat_map(|&b| func.blocks[b].insts.iter());
+        let insts = func.layout.iter().flat_map(|&b| func.blocks[b].insts().iter());
         let mems = insts.filter_map(|&i| func.insts[i].op.mem()).filter(|m| m.space == Space::Global);
         let text = |m: &crate::op::Mem| {
             format!("{}{}", if m.flags.contains(MemFlags::INVARIANT) { "i" } else { "" }, m.alias)

@@ -91,33 +91,31 @@ fn store_result(func: &mut Function) {
         let Some(ret) = func.terminator(block).filter(|&ret| func.insts[ret].op == Op::Ret) else { continue };
         let values = Values::from_slice(func.args(ret));
         let loc = func.insts[ret].loc;
-        func.blocks[block].insts.pop();
         for (&value, &mem) in values.iter().zip(&places) {
             let value = match func.ty(value) {
-                Type::Bool => func.push1(block, Op::Cast(CastOp::Zext), &[value], Type::I32, loc),
+                Type::Bool => func.insert1(block, Op::Cast(CastOp::Zext), &[value], Type::I32, loc),
                 _ => value,
             };
-            func.push(block, Op::Store { mem, count: 1 }, &[address, value], loc);
+            func.insert0(block, Op::Store { mem, count: 1 }, &[address, value], loc);
         }
         func.set_args(ret, &[]);
-        func.append(block, ret);
     }
 }
 
 /// Passes the address of a stack slot to calls with large results, and loads the values of the result from
 /// the slot. All calls of a function share one slot, because the loads directly follow the call.
 fn change_calls(func: &mut Function, most: u32, new_op: impl Fn(Op) -> Op) {
-    let mut slot = None;
+    let (mut slot, mut taken) = (None, Vec::new());
     let mut replaced = Subst::default();
     replaced.reset(func);
     for at in 0..func.layout.len() {
         let block = func.layout[at];
-        let before = std::mem::take(&mut func.blocks[block].insts);
-        for inst in before {
+        func.take_insts(block, &mut taken);
+        for &inst in &taken {
             let data = &func.insts[inst];
             let types: Vec<Type> = func.results_of(inst).map(|value| func.ty(value)).collect();
             if !data.op.is_call() || dwords(&types) <= most {
-                func.blocks[block].insts.push(inst);
+                func.append(block, inst);
                 continue;
             }
             let (places, size) = layout(&types);

@@ -100,15 +100,11 @@ pub(super) fn run(
     let Rewriter { func, s, .. } = r;
     func.replace_tracked(&s.subst);
     func.layout.retain(|b| s.reached[b.index()]);
-    for &leaf in &s.leaves {
-        func.insts[leaf].block = entry;
-    }
-    func.blocks[entry].insts.insert_many(0, s.leaves.drain(..));
+    func.prepend(entry, s.leaves.drain(..));
     s.hoisted_from.sort_unstable();
     s.hoisted_from.dedup();
     for &from in &s.hoisted_from {
-        let Function { blocks, insts, .. } = func;
-        blocks[from].insts.retain(|inst| insts[*inst].block == from);
+        func.retain_insts(from, |_, data| data.block == from);
     }
 }
 
@@ -139,20 +135,17 @@ impl Rewriter<'_> {
             self.params(block);
         }
         self.s.out.clear();
-        let mut insts = std::mem::take(&mut self.func.blocks[block].insts);
-        for &inst in &insts {
-            self.visit(inst);
+        for n in 0..self.func.blocks[block].insts().len() {
+            self.visit(self.func.blocks[block].insts()[n]);
         }
-        insts.clear();
-        insts.extend_from_slice(&self.s.out);
-        if let Some(&last) = insts.last() {
+        self.func.set_insts(block, &self.s.out);
+        if let Some(&last) = self.s.out.last() {
             for which in 0..self.func.branch_count(last) {
                 if let Some(to) = self.func.branch_target(last, which) {
                     self.s.reached[to.index()] = true;
                 }
             }
         }
-        self.func.blocks[block].insts = insts;
     }
 
     /// Replaces block parameters for which all branches to the block pass the same value.
@@ -401,10 +394,7 @@ impl Rewriter<'_> {
         // The moved instruction is still in the list of its old block; it is removed there at the end of the
         // sweep.
         self.s.hoisted_from.push(from);
-        let target = &mut self.func.blocks[to].insts;
-        let end = target.len().saturating_sub(1);
-        target.insert(end, twin);
-        self.func.insts[twin].block = to;
+        self.func.insert_at_end(to, twin);
         true
     }
 

@@ -107,7 +107,7 @@ fn shape(func: &Function, loops: &LoopForest, l: Loop) -> Option<Shape> {
 
 fn cheap(func: &Function, header: Block) -> bool {
     let mut count = 0;
-    for &inst in &func.blocks[header].insts {
+    for &inst in func.blocks[header].insts() {
         let op = func.insts[inst].op;
         match op {
             Op::Const(_) | Op::Br { .. } => {}
@@ -129,7 +129,7 @@ fn rotate(func: &mut Function, loops: &LoopForest, l: Loop, shape: Shape, s: &mu
         map.resize(func.values.len().max(map.len()), None);
     }
     let (Some(enter), Some(test)) = (func.terminator(preheader), func.terminator(header)) else { return };
-    let entered = func.blocks[preheader].insts.len() - 1;
+    let entered = func.blocks[preheader].insts().len() - 1;
     copy_test(func, preheader, header, enter, test, s);
     let Some(guard) = func.terminator(preheader) else { return };
     let Some(body) = func.branch_target(test, stay) else { return };
@@ -145,8 +145,8 @@ fn rotate(func: &mut Function, loops: &LoopForest, l: Loop, shape: Shape, s: &mu
     let mut carry = Carry { func, header, head, guard, test, stay, s };
     to_body.iter_mut().for_each(|value| *value = carry.inside(*value));
     for &block in loops.blocks(l).iter().filter(|&&b| b != header) {
-        for n in 0..carry.func.blocks[block].insts.len() {
-            let inst = carry.func.blocks[block].insts[n];
+        for n in 0..carry.func.blocks[block].insts().len() {
+            let inst = carry.func.blocks[block].insts()[n];
             for operand in 0..carry.func.args(inst).len() {
                 let old = carry.func.args(inst)[operand];
                 let new = carry.inside(old);
@@ -171,11 +171,11 @@ fn copy_test(func: &mut Function, preheader: Block, header: Block, enter: Inst, 
         s.touched.push(func.params(header)[n]);
     }
     let loc = func.insts[enter].loc;
-    func.blocks[preheader].insts.pop();
+    func.remove_terminator(preheader);
     let mut records = Copier::default();
     records.enter(func, header);
-    for n in 0..func.blocks[header].insts.len() {
-        let inst = func.blocks[header].insts[n];
+    for n in 0..func.blocks[header].insts().len() {
+        let inst = func.blocks[header].insts()[n];
         records.pass(func, inst, |value| s.entering[value.index()].unwrap_or(value));
         let args: Values = func.args(inst).iter().map(|&v| s.entering[v.index()].unwrap_or(v)).collect();
         let results = func.insts[inst].results;
@@ -209,7 +209,7 @@ fn track(
 ) {
     let Some(mut track) = func.track.take() else { return };
     let mut records = std::mem::take(&mut track.records);
-    let begins = func.blocks[preheader].insts[begins];
+    let begins = func.blocks[preheader].insts()[begins];
     let head = func.insts[enters].block;
     let is_headers = |value: Value| func.block_of(value) == header;
     let inside = |value: Value| {

@@ -85,7 +85,7 @@ pub fn of_calls(module: &mut Module, graph: &CallGraph, s: &mut Scratch) {
             continue;
         }
         find(func, Some(id), s);
-        for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+        for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {
             let Op::Call(callee) = func.insts[inst].op else { continue };
             let range = s.passed.range(callee);
             let mut changed = false;
@@ -139,7 +139,7 @@ fn take(func: &mut Function, s: &Scratch) -> bool {
 fn follow(func: &Function, s: &mut Scratch) -> bool {
     let mut again = false;
     for &block in &func.layout {
-        for &inst in &func.blocks[block].insts {
+        for &inst in func.blocks[block].insts() {
             if func.insts[inst].op.is_terminator() {
                 again |= pass_on(func, inst, s);
             }
@@ -211,9 +211,11 @@ fn retype(func: &mut Function, s: &Scratch) {
 
 /// Adapts instructions to the new types of their operands and results.
 fn rewrite(func: &mut Function, s: &Scratch) {
+    let mut insts = Vec::new();
     for at in 0..func.layout.len() {
         let block = func.layout[at];
-        for inst in std::mem::take(&mut func.blocks[block].insts) {
+        func.take_insts(block, &mut insts);
+        for &inst in &insts {
             fit(func, block, inst, s);
             func.append(block, inst);
         }

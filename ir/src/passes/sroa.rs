@@ -153,7 +153,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &mut DomTree, s: &mut Scratch) -
         promoter.block(block);
     }
     let entry = func.entry();
-    func.blocks[entry].insts.insert_many(0, s.zeros.drain(..).map(|(_, inst)| inst));
+    func.prepend(entry, s.zeros.drain(..).map(|(_, inst)| inst));
     s.subst.apply(func);
     func.replace_tracked(&s.subst);
     forget_homes(func, s);
@@ -168,7 +168,7 @@ fn find_stores(func: &Function, cfg: &Cfg, s: &mut Scratch) {
     s.stored_in.clear();
     s.stored_in.resize(s.pieces.len(), u32::MAX);
     for (at, &block) in cfg.rpo().iter().enumerate() {
-        for &inst in &func.blocks[block].insts {
+        for &inst in func.blocks[block].insts() {
             let (Op::Load { mem, count } | Op::Store { mem, count }) = func.insts[inst].op else { continue };
             let is_store = matches!(func.insts[inst].op, Op::Store { .. });
             let Some(place) = promoted(func, inst, s) else { continue };
@@ -225,7 +225,7 @@ fn find_pieces(func: &Function, cfg: &Cfg, s: &mut Scratch) {
     s.bad.resize(func.slots.len(), false);
     s.pieces.clear();
     for &block in cfg.rpo() {
-        for &inst in &func.blocks[block].insts {
+        for &inst in func.blocks[block].insts() {
             visit(func, inst, s);
         }
     }
@@ -353,7 +353,7 @@ fn forget_homes(func: &mut Function, s: &mut Scratch) {
     s.begin.clear();
     for &(at, piece, param) in &s.params {
         let block = s.block_at[at as usize];
-        let (Some(param), Some(&first)) = (param.expand(), func.blocks[block].insts.first()) else {
+        let (Some(param), Some(&first)) = (param.expand(), func.blocks[block].insts().first()) else {
             continue;
         };
         let whats = leaves_of(&s.leaves, piece).map(|leaf| What::Value(leaf, param));
@@ -423,9 +423,9 @@ impl Promoter<'_> {
                 self.set(piece, param);
             }
         }
-        let mut insts = std::mem::take(&mut self.func.blocks[block].insts);
         self.s.out.clear();
-        for &inst in &insts {
+        for n in 0..self.func.blocks[block].insts().len() {
+            let inst = self.func.blocks[block].insts()[n];
             match self.func.insts[inst].op {
                 Op::Load { mem, count } if promoted(self.func, inst, self.s).is_some() => {
                     self.load(inst, mem, count);
@@ -436,9 +436,7 @@ impl Promoter<'_> {
                 _ => self.s.out.push(inst),
             }
         }
-        insts.clear();
-        insts.extend_from_slice(&self.s.out);
-        self.func.blocks[block].insts = insts;
+        self.func.set_insts(block, &self.s.out);
         self.pass_on(block);
     }
 

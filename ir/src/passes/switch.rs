@@ -53,7 +53,7 @@ pub fn run(func: &mut Function, rows: bool, is_uniform: impl Fn(Value) -> bool) 
         func.layout.push(block);
         let Some(inst) = func.terminator(block) else { continue };
         if let Op::Switch(switch) = func.insts[inst].op {
-            func.blocks[block].insts.pop();
+            func.remove_terminator(block);
             let uniform = is_uniform(func.args(inst)[0]);
             let linear = if uniform { LINEAR } else { usize::MAX };
             lower(func, block, inst, switch, linear, rows && uniform);

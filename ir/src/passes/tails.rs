@@ -101,8 +101,8 @@ fn mergeable(func: &Function, cfg: &Cfg, block: Block) -> bool {
     let last = func.terminator(block);
     ends(func, cfg, block)
         && !cfg.is_loop_header(block)
-        && func.blocks[block].insts.len() <= MAX_INSTS
-        && func.blocks[block].insts.iter().all(|&inst| match func.insts[inst].op {
+        && func.blocks[block].insts().len() <= MAX_INSTS
+        && func.blocks[block].insts().iter().all(|&inst| match func.insts[inst].op {
             Op::Load { mem, .. } | Op::Store { mem, .. } => SHARE.takes(&mem),
             op => op.is_pure() || Some(inst) == last,
         })
@@ -125,7 +125,7 @@ fn sort_in(func: &Function, loops: &LoopForest, block: Block, s: &mut Scratch) {
     operands(func, block, own);
     own.hash(&mut hasher);
     loops.innermost(block).hash(&mut hasher);
-    for &inst in &func.blocks[block].insts {
+    for &inst in func.blocks[block].insts() {
         func.insts[inst].op.hash(&mut hasher);
     }
     let hash = hasher.finish();
@@ -144,7 +144,7 @@ fn sort_in(func: &Function, loops: &LoopForest, block: Block, s: &mut Scratch) {
 }
 
 fn like(func: &Function, loops: &LoopForest, a: Block, b: Block) -> bool {
-    let (x, y) = (&func.blocks[a].insts, &func.blocks[b].insts);
+    let (x, y) = (func.blocks[a].insts(), func.blocks[b].insts());
     loops.innermost(a) == loops.innermost(b)
         && x.len() == y.len()
         && x.iter().zip(y).all(|(&i, &j)| {
@@ -156,7 +156,7 @@ fn like(func: &Function, loops: &LoopForest, a: Block, b: Block) -> bool {
 /// Lists the arguments of the block's instructions in order.
 fn operands(func: &Function, block: Block, list: &mut Vec<Operand>) {
     list.clear();
-    let insts = &func.blocks[block].insts;
+    let insts = func.blocks[block].insts();
     let local = |inst: Inst| insts.iter().position(|&i| i == inst).unwrap_or(insts.len()) as u32;
     for &inst in insts {
         for (n, &arg) in func.args(inst).iter().enumerate() {
@@ -196,8 +196,8 @@ struct Column {
 
 fn columns(func: &Function, group: &[Block]) -> Vec<Column> {
     let mut columns = Vec::new();
-    for (at, &inst) in func.blocks[group[0]].insts.iter().enumerate() {
-        let argument = |block: Block, n: usize| func.args(func.blocks[block].insts[at])[n];
+    for (at, &inst) in func.blocks[group[0]].insts().iter().enumerate() {
+        let argument = |block: Block, n: usize| func.args(func.blocks[block].insts()[at])[n];
         for (n, &first) in func.args(inst).iter().enumerate() {
             let local = func.def_inst(first).is_some_and(|def| func.insts[def].block == group[0]);
             if !local && group.iter().any(|&block| argument(block, n) != first) {
@@ -212,7 +212,7 @@ fn columns(func: &Function, group: &[Block]) -> Vec<Column> {
 /// Merges the blocks of a group if that saves instructions. Returns whether it did.
 #[inline(never)]
 fn merge(func: &mut Function, cfg: &Cfg, group: &[Block]) -> bool {
-    let saved: u32 = func.blocks[group[0]].insts.iter().map(|&inst| price(func, inst)).sum();
+    let saved: u32 = func.blocks[group[0]].insts().iter().map(|&inst| price(func, inst)).sum();
     let columns = columns(func, group);
     let mut distinct: Vec<&[Value]> = Vec::new();
     for column in &columns {
@@ -240,7 +240,7 @@ fn merge(func: &mut Function, cfg: &Cfg, group: &[Block]) -> bool {
     func.blocks[group[0]].params.clear(&mut func.pool);
     let params: Vec<Value> = types.into_iter().map(|ty| func.add_param(group[0], ty)).collect();
     for Column { place: (at, n), values } in &columns {
-        let inst = func.blocks[group[0]].insts[*at];
+        let inst = func.blocks[group[0]].insts()[*at];
         if let Some(same) = distinct.iter().position(|known| known == values) {
             func.set_arg(inst, *n, params[same]);
         }

@@ -34,7 +34,7 @@ pub fn ops(module: &Module) -> Vec<String> {
     let Some(func) = module.funcs.values().next() else { return Vec::new() };
     let mut found = Vec::new();
     for &block in &func.layout {
-        for &inst in &func.blocks[block].insts {
+        for &inst in func.blocks[block].insts() {
             let text = crate::text::instruction(func, inst, Some(module));
             let op = text.split(" = ").last().unwrap_or(&text);
             let name = op.split([' ', '.']).next().unwrap_or(op).to_string();

@@ -120,7 +120,7 @@ fn has_left_over(func: &Function) -> bool {
     let mut near: Vec<(Value, bool, i64, i64)> = Vec::new();
     func.layout.iter().zip(&begins).any(|(&block, &begin)| {
         near.clear();
-        func.blocks[block].insts.iter().any(|&inst| {
+        func.blocks[block].insts().iter().any(|&inst| {
             let op = func.insts[inst].op;
             let Some((mem, count)) = is_candidate(&op) else { return false };
             let (ptr, is_load) = (func.args(inst)[0], matches!(op, Op::Load { .. }));
@@ -158,7 +158,7 @@ impl Again {
         let mut changed = opts.level >= 2 && licm_pass(&mut func, opts, ctx);
         changed |= merge_pass(&mut func, opts, ctx);
         let mut live = vec![false; func.insts.len()];
-        for inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+        for inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {
             live[inst.index()] = true;
         }
         Again { func, live, made, changed }
@@ -170,7 +170,7 @@ impl Again {
         let block = self.func.insts[inst].block;
         let is_load = matches!(self.func.insts[inst].op, Op::Load { .. });
         let made =
-            self.func.blocks[block].insts.iter().filter(|i| i.index() >= self.made && self.live[i.index()]);
+            self.func.blocks[block].insts().iter().filter(|i| i.index() >= self.made && self.live[i.index()]);
         made.filter_map(|&i| match self.func.insts[i].op {
             Op::Load { mem, count } if is_load => Some((i, mem, count)),
             Op::Store { mem, count } if !is_load => Some((i, mem, count)),
@@ -196,7 +196,7 @@ impl Search<'_> {
     fn all(&self) -> Vec<Missed> {
         let mut told = SmallVec::<[Inst; 8]>::new();
         let mut all = Vec::new();
-        for &inst in self.func.layout.iter().flat_map(|&block| &self.func.blocks[block].insts) {
+        for &inst in self.func.layout.iter().flat_map(|&block| self.func.blocks[block].insts()) {
             let Some((mem, count)) = is_candidate(&self.func.insts[inst].op) else { continue };
             if self.promised.func.insts[inst].block != self.plain.func.insts[inst].block {
                 all.extend(self.out_of_loop(inst));
@@ -232,7 +232,7 @@ impl Search<'_> {
         let (ptr, block) = (self.func.args(first)[0], self.func.insts[first].block);
         let (start, end) = bytes(&wide, count);
         let is_load = matches!(self.func.insts[first].op, Op::Load { .. });
-        let insts = &self.func.blocks[block].insts;
+        let insts = self.func.blocks[block].insts();
         let is_part = |inst: &Inst| {
             let op = self.func.insts[*inst].op;
             is_candidate(&op).is_some_and(|(mem, count)| {
@@ -257,7 +257,7 @@ impl Search<'_> {
         }
         let l = around?;
         let inside = self.func.layout.iter().filter(|&&block| loops.contains(l, block));
-        let insts = inside.flat_map(|&block| self.func.blocks[block].insts.iter().copied());
+        let insts = inside.flat_map(|&block| self.func.blocks[block].insts().iter().copied());
         self.missed(Saved::Turns, load, insts)
     }
 

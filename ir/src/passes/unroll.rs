@@ -294,7 +294,7 @@ fn worth_it(func: &Function, loops: &LoopForest, l: Loop, size: usize, back_edge
 /// Returns the number of instructions of an iteration that are likely to remain: all except control flow,
 /// addresses and constants.
 fn size(func: &Function, loops: &LoopForest, l: Loop) -> usize {
-    let insts = loops.blocks(l).iter().flat_map(|&b| &func.blocks[b].insts);
+    let insts = loops.blocks(l).iter().flat_map(|&b| func.blocks[b].insts());
     insts
         .filter(|&&i| {
             !matches!(
@@ -315,7 +315,7 @@ fn size(func: &Function, loops: &LoopForest, l: Loop) -> usize {
 /// Returns whether the loop computes a variable address within a private variable.
 fn indexes_slot(func: &Function, loops: &LoopForest, l: Loop) -> bool {
     let is_slot = |v: Value| matches!(func.def_op(v), Some(Op::SlotAddr(_)));
-    loops.blocks(l).iter().flat_map(|&b| &func.blocks[b].insts).any(|&i| {
+    loops.blocks(l).iter().flat_map(|&b| func.blocks[b].insts()).any(|&i| {
         func.insts[i].op == Op::PtrAdd && {
             let args = func.args(i);
             is_slot(args[0]) && func.const_bits(args[1]).is_none()
@@ -365,7 +365,8 @@ impl<'a> Copier<'a> {
         let mut incoming: Values = edge_args(self.func, self.preheader, self.header).unwrap_or(&[]).into();
         let Some(enter) = self.func.terminator(self.preheader) else { return false };
         let mut copy = Some(first);
-        let insts = self.loops.blocks(self.l).iter().map(|&b| self.func.blocks[b].insts.len()).sum::<usize>();
+        let insts =
+            self.loops.blocks(self.l).iter().map(|&b| self.func.blocks[b].insts().len()).sum::<usize>();
         let expected = (insts * most as usize).min(MAX_LOOP);
         self.func.insts.reserve(expected);
         self.func.values.reserve(expected);
@@ -430,16 +431,16 @@ impl<'a> Copier<'a> {
             let Some(new) = self.s.blocks[old.index()] else { continue };
             self.func.layout.push(new);
             self.s.records.enter(self.func, old);
-            for n in 0..self.func.blocks[old].insts.len() {
-                let inst = self.func.blocks[old].insts[n];
+            for n in 0..self.func.blocks[old].insts().len() {
+                let inst = self.func.blocks[old].insts()[n];
                 self.track_before(inst);
-                let count = self.func.blocks[new].insts.len();
+                let count = self.func.blocks[new].insts().len();
                 match self.func.insts[inst].op {
                     Op::Jump(_) | Op::Br { .. } => self.branch(old, new, inst, &mut back),
                     Op::Switch(switch) => self.switch(new, inst, switch, &mut back),
                     _ => self.copy(new, inst),
                 }
-                if self.func.blocks[new].insts.len() > count {
+                if self.func.blocks[new].insts().len() > count {
                     self.track_made(new);
                 }
             }
@@ -457,7 +458,7 @@ impl<'a> Copier<'a> {
     }
 
     fn track_made(&mut self, block: Block) {
-        if let (Some(track), Some(&last)) = (&mut self.func.track, self.func.blocks[block].insts.last()) {
+        if let (Some(track), Some(&last)) = (&mut self.func.track, self.func.blocks[block].insts().last()) {
             self.s.records.made(track, block, last);
         }
     }
@@ -512,10 +513,7 @@ impl<'a> Copier<'a> {
         }
         // The constant is created in the preheader, before its jump, because the preheader dominates all
         // copies.
-        let inst = self.func.make_inst(self.preheader, Op::Const(bits), &[], ty, 1, crate::func::SrcLoc(0));
-        let insts = &mut self.func.blocks[self.preheader].insts;
-        insts.insert(insts.len() - 1, inst);
-        let value = self.func.insts[inst].first;
+        let value = self.func.insert1(self.preheader, Op::Const(bits), &[], ty, SrcLoc(0));
         self.s.consts.insert((ty, bits), value);
         value
     }

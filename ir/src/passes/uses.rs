@@ -29,7 +29,7 @@ impl Uses {
         // In reverse order, uses precede definitions; only block parameters can be used by branches that are
         // visited later.
         for &block in cfg.rpo().iter().rev() {
-            for &inst in func.blocks[block].insts.iter().rev() {
+            for &inst in func.blocks[block].insts().iter().rev() {
                 let data = &func.insts[inst];
                 if !data.op.is_pure() || self.counts[data.first.index()] > 0 {
                     func.args(inst).iter().for_each(|arg| self.counts[arg.index()] += 1);
@@ -119,7 +119,7 @@ mod tests {
     fn named(func: &Function, n: u32) -> Value {
         let is_add =
             |inst: &&Inst| matches!(func.insts[**inst].op, crate::op::Op::Bin(crate::op::BinOp::Add));
-        let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+        let insts = func.layout.iter().flat_map(|&block| func.blocks[block].insts());
         let inst = insts.filter(is_add).nth(n as usize).expect("there are as many");
         func.insts[*inst].first
     }

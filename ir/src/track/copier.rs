@@ -21,7 +21,7 @@ impl Copier {
     /// Starts copying a block from its beginning. The same block may be copied several times.
     pub fn enter(&mut self, func: &Function, block: Block) {
         self.before = None.into();
-        if let (Some(track), Some(&first)) = (&func.track, func.blocks[block].insts.first()) {
+        if let (Some(track), Some(&first)) = (&func.track, func.blocks[block].insts().first()) {
             self.next = track.before(first).start;
             self.look(track);
         }

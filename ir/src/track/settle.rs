@@ -56,7 +56,7 @@ impl Order {
         self.blocks.resize(func.blocks.len());
         for &block in &func.layout {
             let start = self.insts.len() as u32;
-            let insts = &func.blocks[block].insts;
+            let insts = func.blocks[block].insts();
             self.insts.extend_from_slice(insts);
             for (inst, place) in insts.iter().zip(start + 1..) {
                 self.places[inst.index()] = place;
@@ -69,10 +69,10 @@ impl Order {
     fn is_of(&self, func: &Function) -> bool {
         let mut end = 0;
         for &block in &func.layout {
-            let insts = &func.blocks[block].insts;
+            let insts = func.blocks[block].insts();
             let (from, to) = (end, end + insts.len());
             if self.blocks.get(block) != Some(&Some((from as u32, to as u32)))
-                || self.insts.get(from..to) != Some(insts.as_slice())
+                || self.insts.get(from..to) != Some(insts)
             {
                 return false;
             }

@@ -245,7 +245,7 @@ impl<'a> Checker<'a> {
             return;
         }
         for &block in &self.func.layout {
-            for &inst in &self.func.blocks[block].insts {
+            for &inst in self.func.blocks[block].insts() {
                 self.operation(inst);
             }
         }
@@ -311,9 +311,9 @@ impl<'a> Checker<'a> {
                     func.values.is_valid(param) && func.values[param].def == ValueDef::Param(block, n as u16);
                 self.check(ok, Place::Block(block), "a parameter does not know its place");
             }
-            let count = func.blocks[block].insts.len();
+            let count = func.blocks[block].insts().len();
             self.check(count > 0, Place::Block(block), "the block is empty");
-            for (n, &inst) in func.blocks[block].insts.iter().enumerate() {
+            for (n, &inst) in func.blocks[block].insts().iter().enumerate() {
                 self.placement(block, inst, n as u32, n + 1 == count);
             }
         }
@@ -383,7 +383,7 @@ impl<'a> Checker<'a> {
         let func = self.func;
         let dom = DomTree::new(cfg);
         for &block in &func.layout {
-            for &inst in &func.blocks[block].insts {
+            for &inst in func.blocks[block].insts() {
                 for &value in func.args(inst) {
                     if !func.values.is_valid(value) {
                         self.error(Place::Inst(inst), format!("{value} does not exist"));

@@ -115,7 +115,7 @@ fn sources_of_others<'a>(func: &Function, sources: &'a mut Vec<bool>) -> &'a [bo
     if sources.is_empty() {
         sources.resize(func.blocks.len(), false);
         for &block in &func.layout {
-            for &arg in func.blocks[block].insts.iter().flat_map(|&inst| func.args(inst)) {
+            for &arg in func.blocks[block].insts().iter().flat_map(|&inst| func.args(inst)) {
                 let home = func.block_of(arg);
                 sources[home.as_u32() as usize] |= home != block;
             }
@@ -141,7 +141,7 @@ fn goes_to(
     if sources.get(to.as_u32() as usize) != Some(&false) {
         return None;
     }
-    let (&last, before) = func.blocks[to].insts.split_last()?;
+    let (&last, before) = func.blocks[to].insts().split_last()?;
     let Op::Jump(next) = func.insts[last].op else { return None };
     // Constants of the block can be created anywhere.
     if before.iter().any(|&inst| !matches!(func.insts[inst].op, Op::Const(_))) {
@@ -155,7 +155,7 @@ fn goes_to(
 /// Returns whether the default block begins with `unreachable`.
 fn never_taken(func: &Function, inst: Inst) -> bool {
     let to = func.branch_target(inst, 0);
-    to.and_then(|to| func.blocks[to].insts.first())
+    to.and_then(|to| func.blocks[to].insts().first())
         .is_some_and(|&first| func.insts[first].op == Op::Unreachable)
 }
 
@@ -291,7 +291,7 @@ impl Plan {
         let value = func.args(inst)[0];
         let default = func.branch_target(inst, 0).zip(Some(func.branch_args(inst, 0).to_vec()));
         let loc = func.insts[inst].loc;
-        func.blocks[block].insts.pop();
+        func.remove_terminator(block);
         let mut code = Code { func, block, loc, tables };
         let index = code.minus(value, self.lo);
         if self.elsewhere

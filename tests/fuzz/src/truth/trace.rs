@@ -100,7 +100,7 @@ fn live(func: &Function, wanted: &FxHashSet<Inst>) -> FxHashMap<Inst, Bits> {
             for succ in func.succs(block) {
                 live.add(&at_begin[succ.as_u32() as usize]);
             }
-            for &inst in func.blocks[block].insts.iter().rev() {
+            for &inst in func.blocks[block].insts().iter().rev() {
                 func.results_of(inst).for_each(|result| live.set(result, false));
                 func.args(inst).iter().for_each(|&arg| live.set(arg, true));
                 if wanted.contains(&inst) {
@@ -177,7 +177,7 @@ impl<'a> Meaning<'a> {
         });
         let statements = statements.collect();
         let insts = track.records.iter().map(|record| (record.before, track.before(record.before)));
-        let entry = func.blocks[func.entry()].insts.first().copied();
+        let entry = func.blocks[func.entry()].insts().first().copied();
         Tracked { func, track, entry, before: insts.collect(), statements, first_leaf, leaves }
     }
 

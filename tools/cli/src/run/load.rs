@@ -179,7 +179,7 @@ fn describe(object: &mut sim::CodeObject, args: &RunArgs) -> Result<(), Failure>
 fn dynamic_variables(module: &Module) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for func in module.funcs.values().filter(|func| func.kernel.is_some()) {
-        for inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+        for inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {
             let Op::GlobalAddr(global) = func.insts[*inst].op else { continue };
             let data = &module.globals[global];
             if data.dynamic && data.space == Space::Shared {
