@@ -7,7 +7,7 @@ use crate::common::{have, scratch};
 use codeobj::yaml::{self, Node};
 use kernc::{CodeObjectVersion, Compiler, Language, OptLevel, Options, PROCESSORS, Printf, Subtarget};
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Command;
+use support::Tool;
 
 /// Kernels in our language, and the file with the same ones for clang.
 struct Sources {
@@ -160,7 +160,7 @@ impl Case {
         let Case { version, llvm, processor, .. } = self;
         let slots = if version < 5 { [0, 3, 3] } else { [5, 9, 10] };
         let [offset, printf, hostcall] = slots;
-        let mut command = Command::new(format!("clang-{llvm}"));
+        let mut command = Tool::new(format!("clang-{llvm}"));
         match self.language {
             Language::OpenCl => command.args(["-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa"]),
             _ => command.args(["-x", "hip", "--cuda-device-only", "-nogpuinc"]),

@@ -2,8 +2,8 @@
 
 use kernc::ir::build::{Elem, KernelBuilder};
 use kernc::{Arg, Compiler, Error, Limits, OptLevel, Options, Resource, Target};
-use std::process::Command;
 use std::time::Duration;
+use support::Tool;
 use testkit::shapes::{SHAPES, shape};
 
 fn compiler() -> Compiler {
@@ -48,7 +48,8 @@ fn tools_do_not_see_the_machine_program() {
 /// Returns the names of the given packages and of the packages on which they depend.
 fn tree(packages: &[impl AsRef<str>]) -> Vec<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
+    let output = Tool::new(cargo)
+        .fresh()
         .args(["tree", "--offline", "-e", "normal", "--prefix", "none", "-f", "{p}"])
         .args(packages.iter().flat_map(|package| ["-p", package.as_ref()]))
         .current_dir(env!("CARGO_MANIFEST_DIR"))

@@ -4,7 +4,7 @@ use crate::common::{KERNELS, compile_as, have, scratch, section};
 use kernc::{CodeObjectVersion, Language, Modes, OptLevel, PROCESSORS, Subtarget, Target, combinations};
 use rayon::prelude::*;
 use std::path::Path;
-use std::process::Command;
+use support::Tool;
 
 /// What asks for hidden arguments.
 const MORE: [&str; 2] = ["printf", "traps"];
@@ -59,7 +59,7 @@ fn agrees(assembler: &str, dir: &Path, number: usize, cell: &Cell) -> Option<Res
     let object = compile_as(kernel, OptLevel::O2, cell.subtarget(), Language::default());
     let [source, assembled] = ["s", "o"].map(|suffix| dir.join(format!("{number}.{suffix}")));
     std::fs::write(&source, object.assembly(None).expect("a listing")).expect("a file");
-    let output = Command::new(assembler)
+    let output = Tool::new(assembler)
         .args(["-triple=amdgcn-amd-amdhsa", "-filetype=obj", &cell.attributes(), &format!("-mcpu={name}")])
         .arg(format!("--amdhsa-code-object-version={version}"))
         .args([source.as_path(), Path::new("-o"), &assembled])

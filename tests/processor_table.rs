@@ -4,7 +4,7 @@
 use crate::common::{have, root};
 use kernc::{Modes, PROCESSORS, Target, combinations};
 use std::fmt::Write;
-use std::process::Command;
+use support::Tool;
 
 /// What stands around the table.
 const BEGIN: &str = "<!-- made by tests/processor_table.rs -->\n";
@@ -84,7 +84,7 @@ fn llvm_14_knows_the_others() {
     if !have(&["llvm-mc-14"], "llvm_14_knows_the_others") {
         return;
     }
-    let help = Command::new("llvm-mc-14").args(["-triple=amdgcn", "-mcpu=help"]).output().unwrap();
+    let help = Tool::new("llvm-mc-14").args(["-triple=amdgcn", "-mcpu=help"]).output().unwrap();
     let known = String::from_utf8_lossy(&help.stderr).into_owned();
     for target in &PROCESSORS {
         let is_known = known.contains(&format!(" {} ", target.name));

@@ -4,7 +4,7 @@ use emit::{Arg, InitialState, Kernel, Language, Program, ValueKind, Variable};
 use isa::{Abi, CodeObjectVersion, MachInst, Operand, Reg, Subtarget, op};
 use mir::{Distance, Edge, MachBlock, MachFunc, Referent, RelocRef};
 use object::{Object, ObjectSection, ObjectSymbol};
-use std::process::Command;
+use support::Tool;
 
 /// Two blocks with a branch between them, and references to a constant and to a variable.
 fn func(name: &str) -> MachFunc {
@@ -129,7 +129,7 @@ fn scratch(name: &str) -> std::path::PathBuf {
 
 /// Runs a tool if it is there; its output. It must succeed without a complaint.
 fn tool(name: &str, args: &[&str]) -> Option<String> {
-    let Ok(output) = Command::new(name).args(args).output() else {
+    let Ok(output) = Tool::new(name).args(args).output() else {
         println!("left out: {name} is not on the PATH");
         return None;
     };

@@ -348,9 +348,9 @@ fn clang_places_the_same() {
         let _ = writeln!(c, "struct {name} {{ {} }};", list.join(" "));
     }
     c += &functions;
-    let path = std::env::temp_dir().join(format!("kernc-borders-{}.c", std::process::id()));
-    std::fs::write(&path, &c).expect("writable");
-    let clang = std::process::Command::new("clang-19")
+    let folder = support::Folder::new("borders");
+    let path = folder.write("borders.c", &c);
+    let clang = support::Tool::new("clang-19")
         .args([
             "-x",
             "c",
@@ -365,7 +365,6 @@ fn clang_places_the_same() {
         ])
         .arg(&path)
         .output();
-    let _ = std::fs::remove_file(&path);
     let Ok(output) = clang else { return eprintln!("skipped: clang-19 is not installed") };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -2,7 +2,7 @@
 
 use crate::common::llvm;
 use isa::Target;
-use std::process::Command;
+use support::{Folder, Tool};
 
 const SOURCE: &str = r"
 double fold(double a, float b, long c) { return a * b + c / 7; }
@@ -37,13 +37,12 @@ fn clang_s_code_is_understood() {
     else {
         return;
     };
-    let dir = std::env::temp_dir().join(format!("kernc-isa-{}", std::process::id()));
-    std::fs::create_dir_all(&dir).expect("a directory");
-    std::fs::write(dir.join("k.cl"), SOURCE).expect("the source");
+    let dir = Folder::new("clang-objects");
+    let source = dir.write("k.cl", SOURCE);
     let target = Target::by_name("gfx906").expect("a processor");
     for level in ["-O0", "-O3"] {
         let object = dir.join("k.o");
-        let status = Command::new(&clang)
+        let status = Tool::new(&clang)
             .args([
                 "-x",
                 "cl",
@@ -55,12 +54,11 @@ fn clang_s_code_is_understood() {
                 level,
                 "-c",
             ])
-            .args([dir.join("k.cl").as_os_str(), "-o".as_ref(), object.as_os_str()])
-            .stderr(std::process::Stdio::null())
+            .args([source.as_os_str(), "-o".as_ref(), object.as_os_str()])
             .status()
             .expect("clang starts");
         assert!(status.success());
-        let output = Command::new(&objdump)
+        let output = Tool::new(&objdump)
             .args(["-d", "--mcpu=gfx906"])
             .arg(&object)
             .output()
@@ -77,5 +75,4 @@ fn clang_s_code_is_understood() {
         }
         assert!(count > 100, "{count} instructions");
     }
-    std::fs::remove_dir_all(&dir).expect("the directory goes");
 }

@@ -73,7 +73,7 @@ fn recorded() -> BTreeMap<&'static str, [Set; 2]> {
 
 /// The names of LLVM's table of AMDGPU mnemonics in its library: each behind its length, one after the other.
 fn candidates(tool: &Path) -> BTreeSet<String> {
-    let output = std::process::Command::new("ldd").arg(tool).output().expect("ldd runs");
+    let output = support::Tool::new("ldd").arg(tool).output().expect("ldd runs");
     let output = String::from_utf8(output.stdout).expect("text");
     let library = output.split_whitespace().find(|word| word.starts_with('/') && word.contains("libLLVM"));
     let bytes = std::fs::read(library.expect("llvm-mc uses LLVM's shared library")).expect("it can be read");

@@ -4,20 +4,16 @@ use crate::common::llvm;
 use isa::{Feature, Generation, PROCESSORS, Target};
 use std::collections::HashSet;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use support::Tool;
 
 /// The object file that the assembler makes of a text; `None` if it refuses.
 fn object(mc: &Path, cpu: &str, extra: &[&str], text: &str) -> Option<Vec<u8>> {
-    let mut child = Command::new(mc)
+    let output = Tool::new(mc)
         .args(["-triple=amdgcn-amd-amdhsa", "-filetype=obj", &format!("-mcpu={cpu}")])
         .args(extra)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
+        .input(text)
+        .output()
         .expect("the tool starts");
-    std::io::Write::write_all(&mut child.stdin.take().expect("piped"), text.as_bytes()).expect("is taken");
-    let output = child.wait_with_output().expect("the tool ends");
     output.status.success().then_some(output.stdout)
 }
 

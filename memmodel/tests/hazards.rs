@@ -122,14 +122,13 @@ fn llvm_asks_for_as_many() {
         let head = format!("---\nname: pair{index}\nbody: |\n  bb.0:\n");
         source += &format!("{head}    {first}\n    {second}\n    S_ENDPGM 0\n...\n");
     }
-    let path = std::env::temp_dir().join(format!("kernc-hazards-{}.mir", std::process::id()));
-    std::fs::write(&path, source).unwrap();
+    let folder = support::Folder::new("hazards");
+    let path = folder.write("pairs.mir", source);
     let output = llc
         .args(["-march=amdgcn", "-mcpu=gfx906", "-run-pass=post-RA-hazard-rec", "-o", "-"])
         .arg(&path)
         .output()
         .unwrap();
-    std::fs::remove_file(&path).unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
     for (index, pair) in judged.iter().enumerate() {

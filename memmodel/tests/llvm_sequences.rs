@@ -8,8 +8,6 @@ use memmodel::Model;
 use memmodel::sequences::{self, Around, Kind, Steps};
 use mir::{MemRef, SPACE_GLOBAL, SPACE_SHARED, SyncOrder, SyncScope};
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::process::Stdio;
 
 const ORDERS: [(SyncOrder, &str); 5] = [
     (SyncOrder::Relaxed, "monotonic"),
@@ -161,19 +159,13 @@ impl Machine {
 /// Compiles and reads what stands around each access.
 fn llvm(machine: &Machine, cases: &[&Case]) -> Option<Vec<Around>> {
     let mut llc = crate::common::tool("llc-19")?;
-    let mut child = llc
+    let output = llc
         .args(["-mtriple=amdgcn-amd-amdhsa", "-O1", "-o", "-"])
         .arg(format!("-mcpu={}", machine.subtarget.name))
         .args(machine.options)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
+        .input(module(cases))
+        .output()
         .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let text = module(cases);
-    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
     Some(cases.iter().map(|case| read(&text, case)).collect())

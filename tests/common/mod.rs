@@ -1,9 +1,10 @@
 //! What the end-to-end tests share: the example kernels and the foreign tools.
 
-#![allow(dead_code, missing_docs)] // the tests of the library and of the command line each use a part
+#![allow(dead_code, missing_docs, unused_imports)] // the tests of the library and of the command line each use a part
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use support::Tool;
+pub use support::{have, root};
 
 /// The kernels that have an OpenCL twin in `tests/cl`.
 pub const KERNELS: [&str; 21] = [
@@ -29,12 +30,6 @@ pub const KERNELS: [&str; 21] = [
     "transpose",
     "vadd4",
 ];
-
-/// Returns the folder of the workspace.
-pub fn root() -> &'static Path {
-    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-    folders.find(|folder| folder.join("Cargo.lock").exists()).expect("the folder of the workspace")
-}
 
 /// Source text of an example, or of a program of `tests/data/run`.
 pub fn source(kernel: &str) -> String {
@@ -85,19 +80,9 @@ pub fn compile_as(
         .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)))
 }
 
-/// Whether a tool is on the PATH. If not, says which test is left out.
-pub fn have(tools: &[&str], test: &str) -> bool {
-    let missing: Vec<&str> =
-        tools.iter().copied().filter(|tool| Command::new(tool).arg("--version").output().is_err()).collect();
-    if !missing.is_empty() {
-        println!("left out: {test} (not on the PATH: {})", missing.join(", "));
-    }
-    missing.is_empty()
-}
-
 /// Runs a tool; its standard output. Panics with its standard error if it fails or complains.
 pub fn tool(name: &str, args: &[&str]) -> String {
-    let output = Command::new(name).args(args).output().unwrap_or_else(|error| panic!("{name}: {error}"));
+    let output = Tool::new(name).args(args).output().unwrap_or_else(|error| panic!("{name}: {error}"));
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && errors.trim().is_empty(), "{name} {args:?}: {errors}");
     String::from_utf8_lossy(&output.stdout).into_owned()

@@ -5,8 +5,8 @@ use codeobj::CodeObject;
 use codeobj::disasm::Lines;
 use kernc::{Compiler, DebugInfo, Directories, Dwarf, DwarfVersion, OptLevel, Options, Subtarget};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::{Arc, LazyLock};
+use support::Tool;
 
 pub const PROCESSORS: [&str; 6] = ["gfx600", "gfx700", "gfx803", "gfx906", "gfx90a", "gfx1030"];
 pub const LEVELS: [OptLevel; 2] = [OptLevel::O0, OptLevel::O2];
@@ -114,19 +114,16 @@ pub struct Said {
 
 /// Runs a tool if it is there.
 pub fn tool(name: &str, args: &[&str]) -> Option<Said> {
-    run(Command::new(name).args(args))
+    run(name, Tool::new(name).args(args))
 }
 
-/// The same, with standard input from a file.
+/// The same, with a standard input.
 pub fn tool_with_input(name: &str, args: &[&str], input: &str) -> Option<Said> {
-    let file = scratch(&format!("{name}.input"));
-    std::fs::write(&file, input).expect("written");
-    run(Command::new(name).args(args).stdin(std::fs::File::open(&file).expect("just written")))
+    run(name, Tool::new(name).args(args).input(input))
 }
 
-fn run(command: &mut Command) -> Option<Said> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let Ok(output) = command.stderr(Stdio::piped()).output() else {
+fn run(name: &str, tool: &mut Tool) -> Option<Said> {
+    let Ok(output) = tool.output() else {
         println!("left out: {name} is not on the PATH");
         return None;
     };

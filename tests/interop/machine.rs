@@ -8,7 +8,7 @@ use kernc::sim::{self, CodeObject, Device, Dispatch};
 use kernc::{CodeObjectVersion, OptLevel, Options, Setting, Subtarget};
 use object::{Object, ObjectSymbol};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use support::Tool;
 
 /// Both compilers and what they are told.
 #[derive(Clone)]
@@ -58,7 +58,7 @@ impl Config {
 pub fn clang(config: &Config, source: &Path, text: &str) -> Vec<u8> {
     std::fs::write(source, text).unwrap();
     let object = source.with_added_extension("o");
-    let mut command = Command::new(config.clang);
+    let mut command = Tool::new(config.clang);
     command.args(["-target", "amdgcn-amd-amdhsa", "-nogpulib", config.theirs, "-w", "-c"]);
     command.arg(format!("-mcode-object-version={}", config.target.code_object.number()));
     let mut cpu = format!("-mcpu={}", config.target.name);
@@ -138,7 +138,7 @@ fn lld(objects: &Objects, ours_first: bool) -> Vec<u8> {
         files.reverse();
     }
     let out = at("lld");
-    let output = Command::new("ld.lld-19").args(["-shared", "-o", &out]).args(files).output().unwrap();
+    let output = Tool::new("ld.lld-19").args(["-shared", "-o", &out]).args(files).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     std::fs::read(out).unwrap()
 }

@@ -24,7 +24,6 @@ mod theirs;
 use case::Case;
 use kernc::OptLevel;
 use machine::{Config, Outcome};
-use std::process::Command;
 
 /// Processor, lanes.
 const TARGETS: [(&str, u32); 6] =
@@ -43,9 +42,7 @@ const LEVELS: [(OptLevel, &str); 6] = [
 /// Signatures of one object.
 const BATCH: usize = 50;
 
-fn has(tool: &str) -> bool {
-    Command::new(tool).arg("--version").output().is_ok()
-}
+use support::is_there as has;
 
 /// Signatures of a processor that one clang has in one version, a batch after the other, each at other levels.
 struct Turn {

@@ -5,7 +5,7 @@ use crate::math::functions::{FUNCTIONS, Function, Second};
 use crate::math::run::{Float, compiled, executed, kernel};
 use crate::math::{chosen, expression, inputs, second, worst};
 use kernc::{OptLevel, sim::Mode};
-use std::process::Command;
+use support::{Folder, Tool};
 
 /// Where Debian's package `rocm-device-libs` has it.
 const LIBRARY: &str = "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode";
@@ -26,25 +26,21 @@ fn clangs(function: &Function, ty: Float) -> Option<Vec<u8>> {
 
 /// Whether there is what [`compile`] needs.
 pub fn is_there() -> bool {
-    std::path::Path::new(LIBRARY).exists() && Command::new("clang-19").arg("--version").output().is_ok()
+    std::path::Path::new(LIBRARY).exists() && support::is_there("clang-19")
 }
 
 /// clang's code for an OpenCL source; `name` is the test's own.
 pub fn compile(source: &str, processor: &str, name: &str) -> Option<Vec<u8>> {
-    let dir = std::env::temp_dir().join(format!("kernc-math-{}-{name}", std::process::id()));
-    std::fs::create_dir_all(&dir).ok()?;
-    let (input, output) = (dir.join("t.cl"), dir.join("t.co"));
-    std::fs::write(&input, source).ok()?;
+    let dir = Folder::new(name);
+    let (input, output) = (dir.write("t.cl", source), dir.join("t.co"));
     let library = format!("--rocm-device-lib-path={LIBRARY}");
     let processor = format!("-mcpu={processor}");
     let options = "-x cl -target amdgcn-amd-amdhsa -O3 -cl-std=CL2.0 -Wno-everything";
-    let mut command = Command::new("clang-19");
+    let mut command = Tool::new("clang-19");
     command.args(options.split(' ')).arg(processor).arg(library).arg(&input).arg("-o").arg(&output);
     let done = command.output().ok()?;
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    let object = std::fs::read(&output).ok();
-    std::fs::remove_dir_all(&dir).ok()?;
-    object
+    std::fs::read(&output).ok()
 }
 
 /// Where programs mostly are: the middle of where something happens.

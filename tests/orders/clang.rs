@@ -2,7 +2,7 @@
 
 use super::cases::{Case, Machine};
 use super::page::{self, Set, Steps};
-use std::process::Command;
+use support::{Folder, Tool};
 
 const ORDERS: [(&str, &str); 5] = [
     ("relaxed", "__ATOMIC_RELAXED"),
@@ -81,11 +81,11 @@ fn kernel(case: &Case, number: usize) -> String {
 
 /// What clang has around each case; `None` if it is not installed.
 pub fn steps(machine: &Machine, cases: &[Case]) -> Option<Vec<Steps>> {
-    let path = std::env::temp_dir().join(format!("kernc-orders-{}.cl", std::process::id()));
+    let folder = Folder::new("orders");
     let source: String = cases.iter().enumerate().map(|(n, case)| kernel(case, n)).collect();
-    std::fs::write(&path, source).unwrap();
+    let path = folder.write("orders.cl", source);
     let target = machine.subtarget.target.name;
-    let mut clang = Command::new("clang-19");
+    let mut clang = Tool::new("clang-19");
     clang.args([
         "-x",
         "cl",
@@ -106,7 +106,6 @@ pub fn steps(machine: &Machine, cases: &[Case]) -> Option<Vec<Steps>> {
         clang.arg(if machine.subtarget.cumode { "-mcumode" } else { "-mno-cumode" });
     }
     let output = clang.output().ok()?;
-    let _ = std::fs::remove_file(&path);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
     let bodies = (0..cases.len()).map(|n| {

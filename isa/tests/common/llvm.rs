@@ -3,37 +3,18 @@
 use isa::{Feature, Generation, Target};
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-/// The tool's path, if it is on the PATH; otherwise says that `test` is left out. With `KERNC_REQUIRE_ORACLES` set a
-/// missing tool is a failure.
-pub fn tool(name: &str, test: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file());
-    if found.is_none() {
-        assert!(std::env::var_os("KERNC_REQUIRE_ORACLES").is_none(), "{name} is missing");
-        eprintln!("left out: {test} ({name} is not on the PATH)");
-    }
-    found
-}
+use std::path::Path;
+use support::Tool;
+pub use support::find as tool;
 
 fn run(tool: &Path, args: &[&str], input: &str) -> (String, String) {
-    let mut child = Command::new(tool)
+    let output = Tool::new(tool)
         .args(args)
         // Where it dies, words tell.
         .env("LLVM_DISABLE_SYMBOLIZATION", "1")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
+        .input(input)
+        .output()
         .expect("the tool starts");
-    let mut stdin = child.stdin.take().expect("piped");
-    let input = input.to_owned();
-    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
-    let output = child.wait_with_output().expect("the tool ends");
-    writer.join().expect("no panic").expect("input is taken");
     (String::from_utf8(output.stdout).expect("text"), String::from_utf8(output.stderr).expect("text"))
 }
 

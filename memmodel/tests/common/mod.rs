@@ -9,7 +9,7 @@ use memmodel::cfg::{self, Decoded};
 use mir::MachFunc;
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::path::Path;
-use std::process::Command;
+use support::Tool;
 
 /// Decodes words that begin at an address.
 pub fn decode(target: &Target, words: &[u32], address: u64) -> Vec<Decoded> {
@@ -45,9 +45,8 @@ pub fn functions(target: &Target, object: &[u8]) -> Vec<(String, MachFunc)> {
 }
 
 /// A program of a foreign tool chain, if it is installed.
-pub fn tool(name: &str) -> Option<Command> {
-    let found = Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success());
-    found.then(|| Command::new(name))
+pub fn tool(name: &str) -> Option<Tool> {
+    support::is_there(name).then(|| Tool::new(name))
 }
 
 /// The objects of a directory, in order of name.

@@ -186,8 +186,9 @@ fn rows(task: &Task, commit: &str) -> Vec<Row> {
 }
 
 fn commit() -> String {
-    let mut git = std::process::Command::new("git");
-    let output = git.args(["rev-parse", "--short", "HEAD"]).current_dir(env!("CARGO_MANIFEST_DIR")).output();
+    let mut git = support::Tool::new("git");
+    let output =
+        git.fresh().args(["rev-parse", "--short", "HEAD"]).current_dir(env!("CARGO_MANIFEST_DIR")).output();
     output.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common::{options, tool};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use support::Tool;
 
 /// A processor of each generation and of each kind that matters to the directives.
 const PROCESSORS: [&str; 8] =
@@ -20,7 +20,7 @@ fn kernels() -> Vec<PathBuf> {
 
 /// The kernel as assembly, or what clang complains about.
 fn listing(clang: &Path, kernel: &Path, cpu: &str, debug: &[&str]) -> Result<String, String> {
-    let mut command = Command::new(clang);
+    let mut command = Tool::new(clang);
     command.args(["-x", "cl", "-target", "amdgcn-amd-amdhsa", "-nogpulib", "-O2", "-cl-std=CL2.0", "-S"]);
     command.arg(format!("-mcpu={cpu}")).arg(kernel).args(["-o", "-"]);
     command.args(debug);

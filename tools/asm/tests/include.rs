@@ -51,7 +51,7 @@ fn contents() {
 #[test]
 fn like_llvm() {
     let Some(mc) = tool("llvm-mc-19", "include: like_llvm") else { return };
-    let dir = std::env::temp_dir().join(format!("kernc-include-{}", std::process::id()));
+    let dir = support::Folder::new("include");
     std::fs::create_dir_all(dir.join("lib")).expect("a directory");
     for (name, bytes) in FILES.0 {
         std::fs::write(dir.join(name), bytes).expect("writable");
@@ -59,7 +59,6 @@ fn like_llvm() {
     // LLVM does not look beside the file that asks, only in the directories it is given.
     let include = [format!("-I{}", dir.display()), format!("-I{}", dir.join("lib").display())];
     let theirs = crate::common::llvm_mc(&mc, &["-mcpu=gfx906", &include[0], &include[1]], SOURCE);
-    let _ = std::fs::remove_dir_all(&dir);
     assert!(theirs.expect("LLVM takes it") == assemble(SOURCE).expect("it is right"));
 }
 

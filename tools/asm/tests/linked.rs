@@ -3,7 +3,7 @@
 
 use object::{Object, ObjectSection};
 use std::path::Path;
-use std::process::Command;
+use support::{Folder, Tool};
 
 const SECTIONS: [&str; 13] = [
     ".note",
@@ -37,8 +37,7 @@ fn like_lld() {
     let tools = ["llvm-mc-19", "ld.lld-19"].map(|name| crate::common::tool(name, "like_lld"));
     let [Some(mc), Some(lld)] = tools else { return };
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/link");
-    let scratch = std::env::temp_dir().join(format!("kernc-asm-{}", std::process::id()));
-    std::fs::create_dir_all(&scratch).expect("a directory");
+    let scratch = Folder::new("linked");
     let mut count = 0;
     for entry in std::fs::read_dir(dir).expect("data") {
         let path = entry.expect("an entry").path();
@@ -46,7 +45,7 @@ fn like_lld() {
         let object = crate::common::llvm_mc(&mc, &["-mcpu=gfx906"], &source).expect("llvm-mc takes it");
         let (input, output) = (scratch.join("in.o"), scratch.join("out.co"));
         std::fs::write(&input, object).expect("writable");
-        let status = Command::new(&lld).arg("-shared").arg(&input).arg("-o").arg(&output).status();
+        let status = Tool::new(&lld).arg("-shared").arg(&input).arg("-o").arg(&output).status();
         assert!(status.expect("ld.lld starts").success());
         let expected = std::fs::read(&output).expect("linked");
         let options =
@@ -54,7 +53,6 @@ fn like_lld() {
         compare(&path, &crate::common::assemble(&source, &options), &expected);
         count += 1;
     }
-    let _ = std::fs::remove_dir_all(&scratch);
     assert!(count > 0);
 }
 

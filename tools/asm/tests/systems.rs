@@ -1,7 +1,7 @@
 //! Objects for other runtimes than HSA's: their headers as LLVM writes them, and what is refused.
 
 use crate::common::{ask, tool};
-use std::process::Command;
+use support::Tool;
 
 /// Triples, and what comes in front of the processor in a target id.
 const SYSTEMS: [&str; 5] = [
@@ -21,7 +21,7 @@ fn objects_are_those_of_llvm() {
             for cpu in ["gfx600", "gfx700", "gfx803", "gfx900", "gfx906", "gfx90a", "gfx1010", "gfx1030"] {
                 let text = ".text\n.globl k\nk:\ns_endpgm\n.data\n.long 7\n";
                 let triple = system.trim_end_matches('-');
-                let mut command = Command::new(&mc);
+                let mut command = Tool::new(&mc);
                 command.args([
                     &format!("-triple={triple}"),
                     "-filetype=obj",
@@ -29,7 +29,7 @@ fn objects_are_those_of_llvm() {
                     "-",
                     &format!("-mcpu={cpu}"),
                 ]);
-                let theirs = ask(&mut command, text);
+                let theirs = command.input(text).output().expect("the tool starts");
                 assert!(theirs.status.success());
                 let source = format!(".amdgcn_target \"{system}-{cpu}\"\n{text}");
                 let version = if name == "llvm-mc-19" { 5 } else { 4 };

@@ -11,7 +11,7 @@ use isa::{Feature, PROCESSORS, Target};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use support::Tool;
 
 /// Waves of 64 lanes, so that masks are the same everywhere.
 fn processors() -> impl Iterator<Item = &'static Target> {
@@ -264,17 +264,13 @@ fn llvm(llc: &Path, target: &Target, xnack: bool, bodies: &[&str]) -> Vec<Option
     }
     let wave = if target.has(Feature::WAVE32) { "-wavefrontsize32,+wavefrontsize64," } else { "" };
     let features = format!("-mattr={wave}{}", if xnack { "+xnack" } else { "" });
-    let mut child = Command::new(llc)
+    let output = Tool::new(llc)
         .args(["-mtriple=amdgcn-amd-amdhsa", "-run-pass=post-RA-hazard-rec", "-o", "-", "-x", "mir", "-"])
         .arg(features.trim_end_matches(','))
         .arg(format!("-mcpu={}", target.name))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
+        .input(text)
+        .output()
         .expect("llc starts");
-    let _ = child.stdin.take().expect("piped").write_all(text.as_bytes());
-    let output = child.wait_with_output().expect("llc ends");
     if !output.status.success() && bodies.len() < 2 {
         return vec![None; bodies.len()];
     }

@@ -4,8 +4,9 @@ use kernc::{Compiler, DebugInfo, Dialect, Dwarf, DwarfVersion, OptLevel, Options
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
+use support::Tool;
 
 /// Calls of functions and by a pointer, one at the end of a function, with arguments that are constants, that calls keep, or that are the caller's own.
 const SOURCE: &str = "\
@@ -68,7 +69,7 @@ fn all() -> impl Iterator<Item = (&'static str, OptLevel, DwarfVersion)> {
 
 /// Runs a tool if it is there; its output, of both kinds.
 fn tool(name: &str, args: &[&str], file: &Path) -> Option<(bool, String)> {
-    let Ok(output) = Command::new(name).args(args).arg(file).output() else {
+    let Ok(output) = Tool::new(name).args(args).arg(file).output() else {
         println!("left out: {name} is not on the PATH");
         return None;
     };

@@ -4,7 +4,8 @@
 use crate::common::scratch;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
+use support::Tool;
 
 const BUNDLER: &str = "clang-offload-bundler-19";
 
@@ -22,7 +23,7 @@ fn said(folder: &Path, line: &str, code: i32) -> String {
 }
 
 fn foreign(folder: &Path, tool: &str, args: &[&str]) {
-    let output = Command::new(tool).args(args).current_dir(folder).output();
+    let output = Tool::new(tool).args(args).current_dir(folder).output();
     let output = output.unwrap_or_else(|error| panic!("{tool}: {error}"));
     assert!(output.status.success(), "{tool} {args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }

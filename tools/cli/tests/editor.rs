@@ -6,8 +6,8 @@ mod hostile;
 
 use crate::common::{have, root};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
+use support::Tool;
 
 /// Says that something is missing; no excuse where it is required.
 fn left_out(why: &str) {
@@ -37,7 +37,8 @@ fn install() -> Result<PathBuf, String> {
         std::fs::copy(root().join("tests/editor").join(file), folder.join(file))
             .expect("a file that can be written");
     }
-    let npm = Command::new("npm")
+    let npm = Tool::new("npm")
+        .fresh()
         .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
         .current_dir(&folder)
         .output()
@@ -55,7 +56,8 @@ fn sums(folder: &Path) {
     let page = std::fs::read_to_string(root().join("docs/debugger.md")).expect("the page");
     let source = page.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a C block");
     std::fs::write(folder.join("sums.cl"), source).expect("a file that can be written");
-    let status = Command::new("clang-19")
+    let status = Tool::new("clang-19")
+        .fresh()
         .args("-target amdgcn-amd-amdhsa -mcpu=gfx906 -x cl -cl-std=CL2.0 -nogpulib -w -g -O0".split(' '))
         .args(["sums.cl", "-o", "sums.co"])
         .current_dir(folder)
@@ -83,7 +85,8 @@ fn session(name: &str, needs_clang: bool) -> Option<String> {
     if needs_clang {
         sums(&folder);
     }
-    let output = Command::new("node")
+    let output = Tool::new("node")
+        .fresh()
         .arg(root().join("tests/editor/session.js"))
         .current_dir(root())
         .args([env!("CARGO_BIN_EXE_kernc"), name])
@@ -228,8 +231,11 @@ fn the_extension_is_whole() {
     if !have(&["node"], "the extension for VS Code") {
         return left_out("node is not installed");
     }
-    let output =
-        Command::new("node").arg(root().join("tests/editor/extension.js")).output().expect("node starts");
+    let output = Tool::new("node")
+        .fresh()
+        .arg(root().join("tests/editor/extension.js"))
+        .output()
+        .expect("node starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "whole\n");

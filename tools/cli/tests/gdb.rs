@@ -3,7 +3,8 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
+use support::Tool;
 
 const GDB: &str = "gdb-multiarch";
 
@@ -40,18 +41,18 @@ impl Drop for Server {
 
 /// What GDB prints, and what comes by way of its errors: what monitor commands print is there, too. `None` where it is not installed.
 fn gdb(server: Option<&Server>, commands: &[&str], file: &str) -> Option<[String; 2]> {
-    let mut command = Command::new(GDB);
+    let mut command = Tool::new(GDB);
     command.current_dir(crate::common::root());
     command.args(["-nx", "--batch"]);
     // Entries of call frame information without a rule for the frame, as clang writes them, end GDB 13 with an internal error.
     command.args(["-ex", "maintenance set dwarf unwinders off"]);
     if let Some(Server { port, .. }) = server {
-        command.args(["-ex", &format!("target remote localhost:{port}")]);
+        command.fresh().args(["-ex", &format!("target remote localhost:{port}")]);
     }
     commands.iter().for_each(|one| {
         command.args(["-ex", one]);
     });
-    let output = command.arg(file).stdin(Stdio::null()).output().ok()?;
+    let output = command.arg(file).output().ok()?;
     Some([output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()))
 }
 

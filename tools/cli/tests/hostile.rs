@@ -15,25 +15,15 @@ use testkit::Rng;
 const MAX_TIME: Duration = Duration::from_secs(120);
 
 /// A directory of its own for each test.
-struct Files(PathBuf);
+struct Files(support::Folder);
 
 impl Files {
     fn new(name: &str) -> Files {
-        let directory = std::env::temp_dir().join(format!("kernc-hostile-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&directory).expect("a directory");
-        Files(directory)
+        Files(support::Folder::new(name))
     }
 
     fn put(&self, name: &str, bytes: &[u8]) -> String {
-        let file = self.0.join(name);
-        std::fs::write(&file, bytes).expect("a file");
-        file.display().to_string()
-    }
-}
-
-impl Drop for Files {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        self.0.write(name, bytes).display().to_string()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use kernc::{Compiler, DebugInfo, Options, Subtarget};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use support::Tool;
 
 const SOURCE: &str = "\
 #[workgroup_size(64)]
@@ -26,7 +26,7 @@ fn scratch(name: &str) -> PathBuf {
 
 /// Runs a tool if it is there; its output. It must succeed and say nothing on standard error.
 fn tool(name: &str, args: &[&str]) -> Option<String> {
-    let Ok(output) = Command::new(name).args(args).output() else {
+    let Ok(output) = Tool::new(name).args(args).output() else {
         println!("left out: {name} is not on the PATH");
         return None;
     };

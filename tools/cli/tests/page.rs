@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use support::Tool;
 
 const RUN: &str =
     "run examples/sgemm_lds.k --mcpu gfx906 --grid 32,32 random:1:1024 random:2:1024 zeros:1024 32 32 32";
@@ -87,7 +87,7 @@ fn instructions_are_those_of_llvm() {
     let (file, code, said) =
         page("rows.html", &format!("examples/sgemm_lds.k --mcpu gfx906 -o {}", object.display()));
     assert_eq!(code, 0, "{said}");
-    let Ok(output) = Command::new("llvm-objdump-19").arg("-d").arg(&object).output() else {
+    let Ok(output) = Tool::new("llvm-objdump-19").arg("-d").arg(&object).output() else {
         println!("left out: llvm-objdump-19 is not on the PATH");
         return;
     };
@@ -143,7 +143,8 @@ fn a_page_that_cannot_be_written() {
 fn browse(file: &Path, fragment: &str) -> Option<String> {
     let url = format!("file://{}{fragment}", file.display());
     let profile = scratch(&format!("chromium-{}", file.file_stem()?.to_str()?));
-    let output = Command::new("chromium")
+    let output = Tool::new("chromium")
+        .fresh()
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
         .arg(format!("--user-data-dir={}", profile.display()))

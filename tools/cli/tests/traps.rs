@@ -35,7 +35,7 @@ fn listing_of_clang(source: &str, name: &str, version: u8, options: &[&str]) -> 
     let file = dir.join(format!("{name}-{version}.cl"));
     std::fs::write(&file, source).expect("a file");
     let (cpu, version_option) = (format!("-mcpu={name}"), format!("-mcode-object-version={version}"));
-    let output = std::process::Command::new(clang(version))
+    let output = support::Tool::new(clang(version))
         .args(["-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", "-nogpulib", "-O2", "-S", "-w"])
         .args([&cpu, &version_option])
         .args(options)

@@ -3,8 +3,8 @@
 use debug::{Action, FrontEnd, Letter, Program, Session, Stop};
 use sim::{Arg, CodeObject, Device, Dispatch};
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::{Arc, Mutex};
+use support::{Folder, Tool};
 
 const SOURCE: &str = "\
 #pragma OPENCL EXTENSION __cl_clang_bitfields : enable
@@ -191,7 +191,7 @@ impl FrontEnd for Checker {
 
 /// An object of clang's; `None` where clang is missing.
 fn compile(level: &str) -> Option<Vec<u8>> {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let folder = Folder::new("c-types");
     let (source, object) =
         (folder.join(format!("c_types{level}.cl")), folder.join(format!("c_types{level}.co")));
     // The compiler has a say in sizes, too.
@@ -201,7 +201,7 @@ fn compile(level: &str) -> Option<Vec<u8>> {
     let text = SOURCE.replace("  out[i] = color", &format!("  {asserted}out[i] = color"));
     assert_ne!(text, SOURCE);
     std::fs::write(&source, text).expect("a folder that can be written");
-    let status = Command::new("clang-19")
+    let status = Tool::new("clang-19")
         .args("-target amdgcn-amd-amdhsa -mcpu=gfx906 -x cl -cl-std=CL2.0 -g -nogpulib -w".split(' '))
         .arg(level)
         .arg(&source)

@@ -3,8 +3,8 @@
 use debug::{Action, FrontEnd, Program, Session, Step, Stop};
 use sim::{Arg, CodeObject, Device, Dispatch, Fault};
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::{Arc, Mutex};
+use support::{Folder, Tool};
 
 const SOURCE: &str = "\
 typedef struct { int a; float b[3]; } S;
@@ -36,11 +36,11 @@ fn sum(i: i64, j: i64) -> i64 {
 
 /// An object of clang's; `None` where clang is missing.
 fn compile(clang: &str, processor: &str, level: &str) -> Option<Vec<u8>> {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let folder = Folder::new("clang");
     let stem = format!("debug-{clang}-{processor}{level}");
     let (source, object) = (folder.join(format!("{stem}.cl")), folder.join(format!("{stem}.co")));
     std::fs::write(&source, SOURCE).expect("a folder that can be written");
-    let mut command = Command::new(clang);
+    let mut command = Tool::new(clang);
     command.args([
         "-target",
         "amdgcn-amd-amdhsa",

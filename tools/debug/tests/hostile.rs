@@ -3,7 +3,7 @@
 use debug::{Action, FrontEnd, Program, Session, Step, Stop};
 use sim::{Arg, CodeObject, Device, Dispatch};
 use std::path::PathBuf;
-use std::process::Command;
+use support::{Folder, Tool};
 
 const SOURCE: &str = "\
 typedef struct { int a; float b[3]; } S;
@@ -18,11 +18,11 @@ __kernel void k(__global int *out, int n) {
 
 /// An object of clang's; `None` where clang is missing.
 fn compile(level: &str) -> Option<Vec<u8>> {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let folder = Folder::new("hostile");
     let (source, object) =
         (folder.join(format!("hostile{level}.cl")), folder.join(format!("hostile{level}.co")));
     std::fs::write(&source, SOURCE).expect("a folder that can be written");
-    let mut command = Command::new("clang-19");
+    let mut command = Tool::new("clang-19");
     command.args([
         "-target",
         "amdgcn-amd-amdhsa",

@@ -3,8 +3,8 @@
 use codeobj::CodeObject;
 use dwarf::{Content, DebugInfo, Register, expression, marked};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::LazyLock;
+use support::Tool;
 
 const SOURCE: &str = "
 typedef struct { float a; int b[3]; } S;
@@ -129,7 +129,7 @@ fn folder() -> &'static Path {
 fn compile(clang: &str, processor: &str, options: &[&str]) -> Option<(PathBuf, Vec<u8>)> {
     let folder = folder();
     let object = folder.join(format!("{clang}-{processor}{}.o", options.concat()));
-    let mut command = Command::new(clang);
+    let mut command = Tool::new(clang);
     command.args(["-target", "amdgcn-amd-amdhsa", "-x", "cl", "-cl-std=CL2.0", "-g", "-nogpulib", "-w"]);
     command.args(["-Xclang", "-finclude-default-header"]).arg(format!("-mcpu={processor}")).args(options);
     // Its linker is not among the oracles.
@@ -157,7 +157,7 @@ fn clangs_information_is_read_as_llvm_reads_it() {
                 println!("left out: {clang} is missing");
                 continue;
             };
-            let Ok(dump) = Command::new("llvm-dwarfdump-19").arg("--debug-info").arg(&object).output() else {
+            let Ok(dump) = Tool::new("llvm-dwarfdump-19").arg("--debug-info").arg(&object).output() else {
                 println!("left out: llvm-dwarfdump-19 is missing");
                 continue;
             };

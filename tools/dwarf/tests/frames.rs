@@ -3,8 +3,7 @@
 use codeobj::CodeObject;
 use dwarf::{Cfa, Frames, Row, Rule};
 use gimli::{LittleEndian, UnwindSection};
-use std::io::Write;
-use std::process::{Command, Stdio};
+use support::Tool;
 
 /// Functions with most of what the directives can say; `llvm-mc` and `llvm-dwarfdump` are LLVM 19's.
 const SOURCE: &str = "
@@ -48,10 +47,7 @@ other:
 ";
 
 fn feed(tool: &str, args: &[&str], text: &str) -> Option<Vec<u8>> {
-    let mut command = Command::new(tool);
-    let mut child = command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
-    child.stdin.take()?.write_all(text.as_bytes()).ok()?;
-    let output = child.wait_with_output().ok()?;
+    let output = Tool::new(tool).args(args).input(text).output().ok()?;
     assert!(output.status.success(), "{tool} {args:?}");
     Some(output.stdout)
 }
@@ -97,7 +93,7 @@ fn directives_are_read_as_llvm_reads_them() {
     let Some(bytes) = feed("llvm-mc-19", &args, SOURCE) else { return println!("left out: no llvm-mc-19") };
     let path = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("frames.o");
     std::fs::write(&path, &bytes).expect("a folder that can be written");
-    let Ok(dump) = Command::new("llvm-dwarfdump-19").arg("--debug-frame").arg(&path).output() else {
+    let Ok(dump) = Tool::new("llvm-dwarfdump-19").arg("--debug-frame").arg(&path).output() else {
         return println!("left out: no llvm-dwarfdump-19");
     };
     let object = CodeObject::parse(&bytes).expect("an object");

@@ -3,7 +3,7 @@
 use codeobj::CodeObject;
 use dwarf::{DebugInfo, Names};
 use std::path::PathBuf;
-use std::process::Command;
+use support::Tool;
 
 const SOURCE: &str = "
 typedef struct { int a; float b[3]; } S;
@@ -19,7 +19,7 @@ fn compile(name: &str, args: &[&str]) -> Option<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let (source, object) = (folder.join(format!("names-{name}.cl")), folder.join(format!("names-{name}.o")));
     std::fs::write(&source, SOURCE).expect("a folder that can be written");
-    let mut command = Command::new("clang-19");
+    let mut command = Tool::new("clang-19");
     command.args([
         "-target",
         "amdgcn-amd-amdhsa",
@@ -60,7 +60,7 @@ fn names_are_read_as_llvm_reads_them() {
         ("relocatable", &["-mcpu=gfx90a", "-O1", "-c"]),
     ] {
         let Some(path) = compile(name, args) else { return println!("left out: no clang-19") };
-        let Ok(dump) = Command::new("llvm-dwarfdump-19").arg("--debug-names").arg(&path).output() else {
+        let Ok(dump) = Tool::new("llvm-dwarfdump-19").arg("--debug-names").arg(&path).output() else {
             return println!("left out: no llvm-dwarfdump-19");
         };
         let bytes = std::fs::read(&path).expect("what clang wrote");

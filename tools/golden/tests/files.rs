@@ -1,7 +1,7 @@
 //! Files that are run by a runner of another compiler: it turns a source round, or fails.
 
 use golden::{Case, Failure, KINDS, Outcome, Runner, Summary, report};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// `reverse` prints the lines that are neither empty nor comments backwards, `words` prints the words of the test.
 struct Reverser;
@@ -19,14 +19,14 @@ impl Runner for Reverser {
     }
 }
 
-/// A folder of its own, which is gone when the test is over.
-struct Folder(PathBuf);
+/// A temporary folder of test files.
+struct Folder(support::Folder);
 
 impl Folder {
     fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("golden-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(path.join("below")).expect("a folder");
-        Folder(path)
+        let folder = support::Folder::new(name);
+        std::fs::create_dir_all(folder.join("below")).expect("a folder");
+        Folder(folder)
     }
 
     fn write(&self, name: &str, text: &str) {
@@ -38,14 +38,8 @@ impl Folder {
     }
 
     fn run(&self, bless: bool) -> Summary {
-        let files = golden::find(std::slice::from_ref(&self.0), KINDS).expect("files");
+        let files = golden::find(&[self.0.to_path_buf()], KINDS).expect("files");
         golden::run(&files, &Reverser, bless)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

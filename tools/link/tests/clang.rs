@@ -7,7 +7,7 @@ use crate::common::compare::compare;
 use crate::common::{Case, Scratch};
 use link::Options;
 use std::path::Path;
-use std::process::Command;
+use support::Tool;
 
 const SOURCES: [(&str, &str); 3] = [
     (
@@ -37,7 +37,7 @@ int second(int x, global int *p) { zeros[x & 31] += variable; switch (x) { case 
 const COMPILERS: [(&str, &[&str]); 2] = [("clang-14", &["3", "4"]), ("clang-19", &["4", "5"])];
 const PROCESSORS: [&str; 5] = ["gfx700", "gfx803", "gfx906", "gfx90a", "gfx1010"];
 
-fn ran(command: &mut Command) {
+fn ran(command: &mut Tool) {
     let output = command.output().expect("it starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
@@ -54,12 +54,14 @@ fn compiled(
         let (source, object) = (dir.join(format!("{name}.cl")), dir.join(format!("{name}.o")));
         std::fs::write(&source, text).expect("writable");
         let fixed = ["-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", "-nogpulib", "-O2", "-c"];
-        let mut command = Command::new(clang);
+        let mut command = Tool::new(clang);
         command.args(fixed).arg("-ffunction-sections").arg("-fdata-sections");
         command.arg(format!("-mcpu={processor}")).arg(format!("-mcode-object-version={version}"));
         ran(command.arg(&source).arg("-o").arg(&object));
         if *name != "main" {
-            ran(Command::new(objcopy).arg("--remove-section=.note").arg(&object));
+            let stripped = dir.join(format!("{name}.stripped.o"));
+            ran(Tool::new(objcopy).arg("--remove-section=.note").arg(&object).writes(&stripped));
+            return (format!("{name}.o"), std::fs::read(&stripped).expect("stripped"));
         }
         (format!("{name}.o"), std::fs::read(&object).expect("compiled"))
     };

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use support::Tool;
 
 /// An operation's sequence, in an order that makes equal what is: waits, operation, waits, invalidations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,18 +90,13 @@ fn function(number: usize, meant: Operation) -> String {
 /// LLVM's machine code of a module after the pass.
 fn machine_ir(tool: &Path, machine: &Machine, module: String) -> String {
     let mode = if machine.cu_mode && machine.target.generation == Generation::Gfx10 { "+cumode" } else { "" };
-    let mut child = Command::new(tool)
+    let output = Tool::new(tool)
         .args(["-mtriple=amdgcn-amd-amdhsa", "-stop-after=si-memory-legalizer", "-o", "-"])
         .arg(format!("-mcpu={}", machine.target.name))
         .arg(format!("-mattr={mode}"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
+        .input(module)
+        .output()
         .expect("the tool starts");
-    let mut stdin = child.stdin.take().expect("piped");
-    let writer = std::thread::spawn(move || stdin.write_all(module.as_bytes()));
-    let output = child.wait_with_output().expect("the tool ends");
-    writer.join().expect("no panic").expect("input is taken");
     assert!(output.status.success(), "llc refuses the module for {}", machine.name());
     String::from_utf8(output.stdout).expect("text")
 }

@@ -8,7 +8,7 @@ use litmus::{Machine, cases, source};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use support::Tool;
 
 /// Of so many different sources a short run takes one.
 const STRIDE: usize = 40;
@@ -48,16 +48,12 @@ fn flags(machine: Machine) -> Vec<String> {
 
 /// What LLVM prints, instruction by instruction; targets of branches, which are labels here and numbers there, left out.
 fn printed(tool: &Path, machine: Machine, disassemble: bool, input: String) -> Vec<String> {
-    let mut command = Command::new(tool);
+    let mut command = Tool::new(tool);
     command.args(["-triple=amdgcn-amd-amdhsa"]).args(flags(machine));
     if disassemble {
         command.arg("--disassemble");
     }
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the tool starts");
-    let mut stdin = child.stdin.take().expect("piped");
-    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
-    let output = child.wait_with_output().expect("the tool ends");
-    writer.join().expect("no panic").expect("input is taken");
+    let output = command.input(input).output().expect("the tool starts");
     let text = String::from_utf8(output.stdout).expect("text");
     let instruction = |line: &str| {
         let line = line.split([';', '/']).next().unwrap_or("");

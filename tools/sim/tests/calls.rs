@@ -4,7 +4,7 @@
 
 use crate::common::present;
 use sim::{CodeObject, Device, Dispatch, Limits, Mode};
-use std::process::Command;
+use support::Tool;
 
 /// Work-items, two groups of them.
 const ITEMS: u32 = 256;
@@ -38,8 +38,8 @@ fn ways() -> Vec<(&'static str, &'static str, &'static str)> {
 
 /// The reference: the same text compiled for the host.
 fn host() -> Vec<u8> {
-    let program = std::env::temp_dir().join(format!("kernc-sim-calls-{}", std::process::id()));
-    let mut command = Command::new("clang-19");
+    let program = crate::common::temporary(".exe");
+    let mut command = Tool::new("clang-19");
     command.args(["-x", "c", "-O1", "-w", "-ffp-contract=off", "-DHOST"]).arg(crate::common::own("calls.c"));
     let done = command.arg("-o").arg(&program).output().expect("clang starts");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
@@ -50,7 +50,7 @@ fn host() -> Vec<u8> {
 /// What the host's program gives for a kernel.
 fn reference(program: &[u8], kernel: &str) -> Vec<u32> {
     let program = String::from_utf8_lossy(program).into_owned();
-    let done = Command::new(program).arg(kernel).output().expect("it runs");
+    let done = Tool::new(program).arg(kernel).output().expect("it runs");
     assert!(done.status.success());
     done.stdout.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
 }

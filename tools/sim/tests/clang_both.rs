@@ -6,7 +6,7 @@
 use crate::common::{compile, own, present};
 use sim::{CodeObject, Device, Dispatch, Limits};
 use std::collections::BTreeMap;
-use std::process::Command;
+use support::{Folder, Tool};
 use testkit::Rng;
 
 const CLANG: &str = "clang-19";
@@ -28,18 +28,17 @@ fn inputs() -> Vec<u32> {
 
 /// What the host makes of the inputs, by kernel.
 fn expected(input: &[u32]) -> BTreeMap<String, Vec<u32>> {
-    let file = |suffix: &str| std::env::temp_dir().join(format!("kernc-both-{}{suffix}", std::process::id()));
-    let (program, from, to) = (file(""), file(".in"), file(".out"));
-    let mut command = Command::new(CLANG);
+    let folder = Folder::new("both");
+    let (program, from, to) = (folder.join("program"), folder.join("in"), folder.join("out"));
+    let mut command = Tool::new(CLANG);
     command.args(["-x", "c", "-O1", "-ffp-contract=off", "-fwrapv", "-w"]).arg(own("both.c"));
     let done = command.args(["-lm", "-o"]).arg(&program).output().expect("clang starts");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let bytes: Vec<u8> = input.iter().flat_map(|word| word.to_le_bytes()).collect();
     std::fs::write(&from, bytes).expect("a temporary file");
-    let status = Command::new(&program).arg(&from).arg(&to).status().expect("the program starts");
+    let status = Tool::new(&program).arg(&from).writes(&to).status().expect("the program starts");
     assert!(status.success(), "the host's program ended with {status}");
     let answer = std::fs::read(&to).expect("an answer");
-    [program, from, to].iter().for_each(|file| _ = std::fs::remove_file(file));
     let mut all = BTreeMap::new();
     let mut rest = &answer[..];
     while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {

@@ -4,7 +4,7 @@
 use half::f16;
 use sim::{CodeObject, Device, Dispatch, Limits};
 use std::path::Path;
-use std::process::Command;
+use support::{Folder, Tool};
 use testkit::Rng;
 
 const CLANG: &str = "clang-19";
@@ -170,14 +170,14 @@ fn float_bits(a: u32, b: u32) -> Option<u32> {
 }
 
 fn compile(options: &[&str]) -> Option<Vec<u8>> {
-    if !Command::new(CLANG).arg("--version").output().is_ok_and(|output| output.status.success()) {
+    if !support::is_there(CLANG) {
         eprintln!("left out: {CLANG} is not installed, so its code for rarer features is not run");
         return None;
     }
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cl/features.cl");
-    let out =
-        std::env::temp_dir().join(format!("kernc-features-{}{}.co", std::process::id(), options.concat()));
-    let status = Command::new(CLANG)
+    let folder = Folder::new("features");
+    let out = folder.join("features.co");
+    let status = Tool::new(CLANG)
         .args(["-x", "cl", "-target", "amdgcn-amd-amdhsa", "-nogpulib", "-cl-std=CL2.0", "-ffp-contract=off"])
         .args(["-cl-fp32-correctly-rounded-divide-sqrt", "-Xclang", "-finclude-default-header"])
         .args(options)
@@ -186,9 +186,7 @@ fn compile(options: &[&str]) -> Option<Vec<u8>> {
         .arg(&out)
         .status();
     assert!(status.is_ok_and(|status| status.success()), "{CLANG} failed");
-    let bytes = std::fs::read(&out).expect("clang has written the object");
-    let _ = std::fs::remove_file(&out);
-    Some(bytes)
+    Some(std::fs::read(&out).expect("clang has written the object"))
 }
 
 /// Random words, every fourth one with a special exponent.

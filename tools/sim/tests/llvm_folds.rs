@@ -8,7 +8,7 @@ use crate::oracle::{Input, Mode, SOURCES};
 use isa::Target;
 use isa::table::{available, opcodes};
 use std::fmt::Write as _;
-use std::process::Command;
+use support::{Folder, Tool};
 
 const OPT: &str = "opt-19";
 const PROCESSOR: &str = "gfx1030";
@@ -71,12 +71,11 @@ fn constant(kind: &str, input: &Input, at: usize) -> String {
 
 /// What LLVM makes of each call: bits, or nothing where it leaves the call alone.
 fn folded(calls: &str) -> Vec<Option<u64>> {
-    let file = std::env::temp_dir().join(format!("kernc-folds-{}.ll", std::process::id()));
-    std::fs::write(&file, calls).expect("a temporary file");
-    let mut command = Command::new(OPT);
+    let folder = Folder::new("folds");
+    let file = folder.write("folds.ll", calls);
+    let mut command = Tool::new(OPT);
     command.args(["-mtriple=amdgcn", "-passes=instcombine", "-S"]).arg(format!("-mcpu={PROCESSOR}"));
     let done = command.arg(&file).output().expect("opt starts");
-    let _ = std::fs::remove_file(file);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let text = String::from_utf8(done.stdout).expect("text");
     let stores = text.lines().filter_map(|line| line.trim().strip_prefix("store volatile "));
@@ -95,7 +94,7 @@ fn folded(calls: &str) -> Vec<Option<u64>> {
 #[test]
 fn llvm_folds_to_the_same() {
     let Some(native) = Native::build() else { return };
-    if Command::new(OPT).arg("--version").output().is_err() {
+    if !support::is_there(OPT) {
         assert!(std::env::var_os("KERNC_REQUIRE_ORACLES").is_none(), "{OPT} is missing");
         eprintln!("left out: {OPT} is not installed");
         return;

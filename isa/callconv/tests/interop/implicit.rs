@@ -4,7 +4,7 @@ use crate::interop::machine::{Asm, Config, assemble};
 use callconv::{Implicit, column};
 use sim::{CodeObject, Device, Dispatch};
 use std::path::Path;
-use std::process::Command;
+use support::{Folder, Tool};
 
 /// Work-items of a group, and groups.
 const GROUP: [u32; 3] = [4, 2, 2];
@@ -67,11 +67,11 @@ define amdgpu_kernel void @kernel(ptr addrspace(1) %out) nounwind {
 ";
 
 fn kernel(llc: &str, config: &Config, stem: &str) -> Vec<u8> {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let dir = Folder::new("implicit");
     let source = dir.join(format!("{stem}.ll"));
     std::fs::write(&source, KERNEL).unwrap();
     let object = source.with_added_extension("o");
-    let mut command = Command::new(llc);
+    let mut command = Tool::new(llc);
     command.args(["-filetype=obj", "--amdhsa-code-object-version=4"]);
     if llc.ends_with("14") {
         command.arg("-opaque-pointers");

@@ -11,7 +11,7 @@ use sim::{CodeObject, Device, Dispatch};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
-use std::process::Command;
+use support::{Folder, Tool};
 
 /// Work-items of a run.
 const LANES: usize = 3;
@@ -578,7 +578,7 @@ fn frame(case: &Case) -> (u32, BTreeMap<(u8, u32), u32>) {
 fn clang(config: &Config, source: &Path, text: &str) -> Vec<u8> {
     std::fs::write(source, text).unwrap();
     let object = source.with_added_extension("o");
-    let mut command = Command::new(config.clang);
+    let mut command = Tool::new(config.clang);
     command.args([
         "-target",
         "amdgcn-amd-amdhsa",
@@ -613,7 +613,7 @@ pub fn assemble(text: &str, config: &Config, stem: &str) -> Vec<u8> {
 }
 
 fn build(cases: &[Case], config: &Config) -> Vec<u8> {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let dir = Folder::new("interop");
     let lanes = config.target.wave_size;
     let stem = format!(
         "interop-{}-{}-{lanes}{}{}-{}-{}",

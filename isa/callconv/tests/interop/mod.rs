@@ -12,7 +12,6 @@ mod random;
 use callconv::{Convention, Error, assign};
 use isa::Subtarget;
 use machine::{Case, Config};
-use std::process::Command;
 
 /// Processor, lanes.
 const TARGETS: [(&str, u32); 9] = [
@@ -33,7 +32,7 @@ fn signatures() -> usize {
 
 /// Runs so many signatures both ways on each processor.
 fn agrees(clang: &'static str, convention: Convention, level: &'static str, count: usize) {
-    if Command::new(clang).arg("--version").output().is_err() {
+    if !support::is_there(clang) {
         eprintln!("skipped: there is no {clang}");
         return;
     }
@@ -94,7 +93,7 @@ const CORNERS: [&str; 7] = [
 #[test]
 fn corners() {
     for (clang, convention) in [("clang-19", Convention::Today), ("clang-14", Convention::Llvm14)] {
-        if Command::new(clang).arg("--version").output().is_err() {
+        if !support::is_there(clang) {
             eprintln!("skipped: there is no {clang}");
             continue;
         }
@@ -128,7 +127,7 @@ fn documents_are_right() {
             let target = Subtarget::by_name(options.split(' ').next().unwrap()).unwrap();
             let signature = prototype.signature(&[]);
             let is_taken = assign(&prototype.types, &signature, &target, convention).is_ok();
-            if !is_taken || prototype.variadic || Command::new(clang).arg("--version").output().is_err() {
+            if !is_taken || prototype.variadic || !support::is_there(clang) {
                 continue;
             }
             let config = Config { clang, convention, target, level: "-O2", name: "-shown" };
@@ -144,7 +143,7 @@ fn documents_are_right() {
 #[test]
 fn implicit_arguments() {
     for (llc, convention) in [("llc-19", Convention::Today), ("llc-14", Convention::Llvm14)] {
-        if Command::new(llc).arg("--version").output().is_err() {
+        if !support::is_there(llc) {
             eprintln!("skipped: there is no {llc}");
             continue;
         }

@@ -4,7 +4,8 @@ use callconv::Convention;
 use isa::{Counter, Subtarget};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
+use support::Tool;
 
 /// Processor, lanes.
 pub const TARGETS: [(&str, u32); 11] = [
@@ -211,7 +212,7 @@ fn run(name: &str, target: &Subtarget, text: &str) -> Output {
 }
 
 fn run_with(name: &str, target: &Subtarget, text: &str, options: &[&str]) -> Output {
-    let mut command = Command::new(name);
+    let mut command = Tool::new(name);
     command.args(options).args(["-o", "-"]).arg(format!("-mcpu={}", target.name));
     if name.ends_with("14") {
         command.arg("-opaque-pointers");
@@ -219,19 +220,7 @@ fn run_with(name: &str, target: &Subtarget, text: &str, options: &[&str]) -> Out
     if target.has(isa::Feature::WAVE32) {
         command.arg(format!("-mattr=+wavefrontsize{}", target.wave_size));
     }
-    feed(&mut command, text)
-}
-
-/// Runs a command with a text as its input.
-fn feed(command: &mut Command, text: &str) -> Output {
-    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = pipes.spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let text = text.to_owned();
-    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
-    output
+    command.input(text).output().unwrap()
 }
 
 fn llc(name: &str, target: &Subtarget, text: &str) -> String {
@@ -242,7 +231,7 @@ fn llc(name: &str, target: &Subtarget, text: &str) -> String {
 }
 
 fn exists(name: &str) -> bool {
-    let found = Command::new(name).arg("--version").output().is_ok();
+    let found = support::is_there(name);
     if !found {
         eprintln!("left out: there is no {name}");
     }
@@ -273,7 +262,7 @@ pub fn clang_ir(name: &str, language: &str, text: &str) -> Option<String> {
     if !exists(name) {
         return None;
     }
-    let mut command = Command::new(name);
+    let mut command = Tool::new(name);
     command.args([
         "-target",
         "amdgcn-amd-amdhsa",
@@ -284,7 +273,7 @@ pub fn clang_ir(name: &str, language: &str, text: &str) -> Option<String> {
         "-o",
         "-",
     ]);
-    let output = feed(command.args(["-x", language, "-"]), text);
+    let output = command.args(["-x", language, "-"]).input(text).output().unwrap();
     assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     Some(String::from_utf8(output.stdout).unwrap())
 }

@@ -8,8 +8,8 @@ use kernc::sim::{self, Arg, Device, Dispatch, Mode};
 use kernc::{Compiler, DebugInfo, OptLevel, Options, Subtarget};
 use program::{Language, Program};
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
+use support::{Folder, Tool};
 
 const LANES: [u32; 4] = [0, 1, 6, 21];
 /// Stops of a session at most.
@@ -64,18 +64,16 @@ fn kernc(program: &Program, target: Subtarget, level: OptLevel) -> Vec<u8> {
 
 /// clang's object; nothing where clang is missing.
 fn clang(program: &Program, seed: u64, processor: &str, level: &str) -> Option<Vec<u8>> {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let folder = Folder::new("followed");
     let stem = format!("followed-{seed}-{processor}{level}");
     let (source, object) = (folder.join(format!("{stem}.cl")), folder.join(format!("{stem}.co")));
     std::fs::write(&source, program.text(Language::OpenCl)).expect("a folder that can be written");
-    let mut command = Command::new("clang-19");
+    let mut command = Tool::new("clang-19");
     command.args("-target amdgcn-amd-amdhsa -x cl -cl-std=CL2.0 -g -nogpulib -w".split(' '));
     command.arg(level).arg(format!("-mcpu={processor}")).arg(&source).arg("-o").arg(&object);
     let status = command.status().ok()?;
     assert!(status.success(), "{}", source.display());
-    let bytes = std::fs::read(&object).expect("what clang wrote");
-    let _ = (std::fs::remove_file(source), std::fs::remove_file(object));
-    Some(bytes)
+    Some(std::fs::read(&object).expect("what clang wrote"))
 }
 
 impl Case {

@@ -1,39 +1,15 @@
 //! LLVM's assembler as judge, and files with what it said.
 #![allow(dead_code)]
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-/// The tool's path, if it is on the PATH; otherwise says that `test` is left out. With `KERNC_REQUIRE_ORACLES` set a
-/// missing tool is a failure.
-pub fn tool(name: &str, test: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file());
-    if found.is_none() {
-        assert!(std::env::var_os("KERNC_REQUIRE_ORACLES").is_none(), "{name} is missing");
-        eprintln!("left out: {test} ({name} is not on the PATH)");
-    }
-    found
-}
-
-/// Runs a command to its end with a text as its input, which it need not read to the end.
-pub fn ask(command: &mut Command, input: &str) -> Output {
-    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = piped.spawn().expect("the tool starts");
-    let mut stdin = child.stdin.take().expect("piped");
-    let input = input.to_owned();
-    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
-    let output = child.wait_with_output().expect("the tool ends");
-    let _ = writer.join().expect("no panic");
-    output
-}
+use std::path::Path;
+use support::Tool;
+pub use support::find as tool;
 
 /// The relocatable object that `llvm-mc` makes of a source, or what it complains about.
 pub fn llvm_mc(tool: &Path, args: &[&str], source: &str) -> Result<Vec<u8>, String> {
-    let mut command = Command::new(tool);
+    let mut command = Tool::new(tool);
     command.args(["-triple=amdgcn-amd-amdhsa", "-filetype=obj", "-o", "-"]).args(args);
-    let output = ask(&mut command, source);
+    let output = command.input(source).output().expect("the tool starts");
     match output.status.success() {
         true => Ok(output.stdout),
         false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),

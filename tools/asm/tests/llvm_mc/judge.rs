@@ -4,7 +4,7 @@ use super::suite::{Run, statement};
 use crate::common;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Command;
+use support::Tool;
 
 /// What LLVM makes of a line of assembly.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,9 +17,9 @@ pub enum Verdict {
 
 /// Standard output and standard error.
 fn ask(tool: &Path, arguments: &[&str], run: &Run, input: &str) -> (String, String) {
-    let mut command = Command::new(tool);
+    let mut command = Tool::new(tool);
     command.args(arguments).args(&run.arguments).env("LLVM_DISABLE_SYMBOLIZATION", "1");
-    let output = common::ask(&mut command, input);
+    let output = command.input(input).output().expect("the tool starts");
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     (text(&output.stdout), text(&output.stderr))
 }
@@ -84,14 +84,14 @@ pub fn unwritable(tool: &Path, run: &Run, text: &str) -> Vec<usize> {
 
 /// The object of a text, or that for HSA, which kernc writes for: other systems have relocations without addends.
 pub fn object(tool: &Path, run: &Run, text: &str, hsa: bool) -> Option<Vec<u8>> {
-    let mut command = Command::new(tool);
+    let mut command = Tool::new(tool);
     command.args(["-filetype=obj", "-o", "-"]);
     let is_plain = |argument: &&String| hsa && *argument == "-triple=amdgcn";
     command.args(run.arguments.iter().filter(|argument| !is_plain(argument)));
     if run.arguments.iter().any(|argument| is_plain(&argument)) {
         command.arg("-triple=amdgcn-amd-amdhsa");
     }
-    let output = common::ask(&mut command, text);
+    let output = command.input(text).output().expect("the tool starts");
     output.status.success().then_some(output.stdout)
 }
 

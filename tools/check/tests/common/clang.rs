@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use support::{Folder, Tool};
 
 /// The compiler, if it is on the PATH; otherwise says that `test` is left out.
 pub fn clang(test: &str) -> Option<PathBuf> {
@@ -81,9 +81,9 @@ pub fn variants() -> Vec<Variant> {
 pub fn compile(clang: &Path, source: &Path, variant: Variant) -> Vec<u8> {
     let Variant { cpu, level, option } = variant;
     let name = source.file_stem().and_then(|name| name.to_str()).unwrap_or("kernel");
-    let file = format!("kernc-check-{}-{name}-{cpu}{level}{}.co", std::process::id(), option.unwrap_or(""));
-    let out = std::env::temp_dir().join(file);
-    let status = Command::new(clang)
+    let folder = Folder::new("check");
+    let out = folder.join("kernel.co");
+    let status = Tool::new(clang)
         .args(["-x", "cl", "-target", "amdgcn-amd-amdhsa", "-nogpulib", "-cl-std=CL2.0", level])
         .arg(format!("-mcpu={cpu}"))
         .args(option)
@@ -92,9 +92,7 @@ pub fn compile(clang: &Path, source: &Path, variant: Variant) -> Vec<u8> {
         .arg(&out)
         .status();
     assert!(status.is_ok_and(|status| status.success()), "clang-19 failed on {name} for {variant:?}");
-    let bytes = std::fs::read(&out).expect("clang has written the object");
-    let _ = std::fs::remove_file(&out);
-    bytes
+    std::fs::read(&out).expect("clang has written the object")
 }
 
 /// Compiles one of [`kernels`].

@@ -3,7 +3,8 @@
 #![allow(dead_code, missing_docs)]
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use support::Tool;
+pub use support::have;
 
 /// Recorded objects: name, bytes. `call` has functions, constants, LDS and undefined symbols; `mixed` has `saxpy` for
 /// wavefronts of 32 and `reduce` for wavefronts of 64 lanes.
@@ -46,19 +47,9 @@ pub fn kernels() -> Vec<String> {
     names
 }
 
-/// Whether tools are on the PATH. If not, says which test is left out.
-pub fn have(tools: &[&str], test: &str) -> bool {
-    let missing: Vec<&str> =
-        tools.iter().copied().filter(|tool| Command::new(tool).arg("--version").output().is_err()).collect();
-    if !missing.is_empty() {
-        println!("left out: {test} (not on the PATH: {})", missing.join(", "));
-    }
-    missing.is_empty()
-}
-
 /// Runs a tool; its standard output, or its standard error if it fails.
 pub fn run(name: &str, args: &[&str]) -> Result<String, String> {
-    let output = Command::new(name).args(args).output().unwrap_or_else(|error| panic!("{name}: {error}"));
+    let output = Tool::new(name).args(args).output().unwrap_or_else(|error| panic!("{name}: {error}"));
     match output.status.success() {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),

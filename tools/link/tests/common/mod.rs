@@ -4,8 +4,9 @@
 pub mod compare;
 
 use link::{Input, Kind, Options, Versions};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
+use support::Tool;
+pub use support::{Folder as Scratch, find as tool};
 
 /// What is linked.
 #[derive(Clone, Default)]
@@ -147,52 +148,23 @@ pub fn link_files(inputs: &[(String, Vec<u8>)], options: &Options) -> Result<Vec
 
 /// What `ld.lld -shared` makes of it.
 pub fn lld(tool: &Path, case: &Case, scratch: &Scratch) -> Result<Vec<u8>, String> {
-    let output = scratch.0.join("theirs.co");
-    let mut command = Command::new(tool);
-    command.current_dir(&scratch.0).arg("-shared").arg("-o").arg(&output).args(&case.lld);
+    let output = scratch.join("theirs.co");
+    let mut command = Tool::new(tool);
+    command.current_dir(&**scratch).arg("-shared").arg("-o").arg(&output).args(&case.lld);
     if let Some(script) = &case.script {
-        std::fs::write(scratch.0.join("versions.txt"), script).expect("writable");
+        std::fs::write(scratch.join("versions.txt"), script).expect("writable");
         command.args(["--version-script", "versions.txt"]);
     }
     if case.is_generated && !case.options.allow_undefined {
         command.arg("--no-undefined");
     }
     for (name, data) in &case.inputs {
-        std::fs::write(scratch.0.join(name), data).expect("writable");
+        std::fs::write(scratch.join(name), data).expect("writable");
         command.arg(name);
     }
     let ran = command.output().expect("ld.lld starts");
     match ran.status.success() {
         true => Ok(std::fs::read(output).expect("linked")),
         false => Err(String::from_utf8_lossy(&ran.stderr).into_owned()),
-    }
-}
-
-/// The tool's path, if it is on the PATH; otherwise says that `test` is left out. With `KERNC_REQUIRE_ORACLES` set a
-/// missing tool is a failure.
-pub fn tool(name: &str, test: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file());
-    if found.is_none() {
-        assert!(std::env::var_os("KERNC_REQUIRE_ORACLES").is_none(), "{name} is missing");
-        eprintln!("left out: {test} ({name} is not on the PATH)");
-    }
-    found
-}
-
-/// A directory of its own.
-pub struct Scratch(pub PathBuf);
-
-impl Scratch {
-    pub fn new(name: &str) -> Scratch {
-        let path = std::env::temp_dir().join(format!("kernc-link-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a directory");
-        Scratch(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }

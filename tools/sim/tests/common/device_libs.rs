@@ -2,7 +2,7 @@
 
 use super::{output, temporary};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use support::Tool;
 
 /// Where the bitcode may be. `KERNC_DEVICE_LIBS` names another place.
 const PLACES: [&str; 3] =
@@ -33,7 +33,7 @@ pub fn compile(libs: &Path, source: &str, processor: &str, version: u32) -> Resu
     ];
     let (text, out) = (temporary(".hip"), temporary(".co"));
     std::fs::write(&text, source).map_err(|error| error.to_string())?;
-    let mut command = Command::new("clang-19");
+    let mut command = Tool::new("clang-19");
     command.args([
         "-x",
         "hip",

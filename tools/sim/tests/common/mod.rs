@@ -4,12 +4,13 @@
 pub mod device_libs;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use support::{Folder, Tool};
 
 /// Whether a tool can be started; says so if not.
 pub fn present(tool: &str) -> bool {
-    let present = Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success());
+    let present = support::is_there(tool);
     if !present {
         eprintln!("left out: {tool} is not installed");
     }
@@ -29,13 +30,14 @@ pub fn own(name: &str) -> PathBuf {
 }
 
 /// A name for a file of this process that no other test uses.
-fn temporary(suffix: &str) -> PathBuf {
+pub fn temporary(suffix: &str) -> PathBuf {
+    static FOLDER: LazyLock<Folder> = LazyLock::new(|| Folder::new("sim"));
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    std::env::temp_dir().join(format!("kernc-sim-{}-{number}{suffix}", std::process::id()))
+    FOLDER.join(format!("{number}{suffix}"))
 }
 
-fn output(command: &mut Command, file: &Path) -> Result<Vec<u8>, String> {
+fn output(command: &mut Tool, file: &Path) -> Result<Vec<u8>, String> {
     let done = command.output().map_err(|error| error.to_string())?;
     let bytes = std::fs::read(file).unwrap_or_default();
     let _ = std::fs::remove_file(file);
@@ -48,7 +50,7 @@ fn output(command: &mut Command, file: &Path) -> Result<Vec<u8>, String> {
 /// OpenCL C to an object file (`-c`), by `clang-14` or `clang-19`.
 pub fn compile(clang: &str, source: &Path, options: &[&str]) -> Result<Vec<u8>, String> {
     let out = temporary(".o");
-    let mut command = Command::new(clang);
+    let mut command = Tool::new(clang);
     command.args(["-x", "cl", "-target", "amdgcn-amd-amdhsa", "-nogpulib", "-cl-std=CL2.0", "-c"]);
     command.args(options).arg(source).arg("-o").arg(&out);
     output(&mut command, &out)
@@ -64,12 +66,12 @@ pub fn compile_hip(
     options: &[&str],
 ) -> Result<Vec<u8>, String> {
     let (text, out) = (temporary(".s"), temporary(".o"));
-    let mut command = Command::new(clang);
+    let mut command = Tool::new(clang);
     command.args(["-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-w", "-S"]);
     command.arg(format!("--offload-arch={processor}{modes}")).args(options).arg(source).arg("-o").arg(&text);
     let assembly = output(&mut command, &text)?;
     std::fs::write(&text, assembly).map_err(|error| error.to_string())?;
-    let mut command = Command::new(clang);
+    let mut command = Tool::new(clang);
     command.args(["-target", "amdgcn-amd-amdhsa", &format!("-mcpu={processor}{modes}"), "-c"]);
     let done = output(command.arg(&text).arg("-o").arg(&out), &out);
     let _ = std::fs::remove_file(&text);
@@ -87,7 +89,7 @@ pub fn twin(clang: &str, name: &str, options: &[&str]) -> Result<Vec<u8>, String
 pub fn assemble(options: &[&str], source: &str) -> Result<Vec<u8>, String> {
     let (text, out) = (temporary(".s"), temporary(".o"));
     std::fs::write(&text, source).map_err(|error| error.to_string())?;
-    let mut command = Command::new("llvm-mc-19");
+    let mut command = Tool::new("llvm-mc-19");
     command.args(["-triple=amdgcn-amd-amdhsa", "-filetype=obj"]).args(options).arg(&text).arg("-o").arg(&out);
     let done = output(&mut command, &out);
     let _ = std::fs::remove_file(&text);
@@ -106,7 +108,7 @@ pub fn link(objects: &[Vec<u8>]) -> Result<Vec<u8>, String> {
         })
         .collect::<Result<_, _>>()
         .map_err(|error| error.to_string())?;
-    let done = output(Command::new("ld.lld-19").arg("-shared").args(&files).arg("-o").arg(&out), &out);
+    let done = output(Tool::new("ld.lld-19").arg("-shared").args(&files).arg("-o").arg(&out), &out);
     files.iter().for_each(|file| _ = std::fs::remove_file(file));
     done
 }
@@ -116,10 +118,10 @@ pub fn link(objects: &[Vec<u8>]) -> Result<Vec<u8>, String> {
 pub fn run_c(source: &str) -> Result<String, String> {
     let (text, program) = (temporary(".c"), temporary(".exe"));
     std::fs::write(&text, source).map_err(|error| error.to_string())?;
-    let mut command = Command::new("clang-19");
+    let mut command = Tool::new("clang-19");
     command.args(["-O0", "-w", "-fno-builtin-printf"]).arg(&text).arg("-o").arg(&program);
     let built = command.output().map_err(|error| error.to_string())?;
-    let done = built.status.success().then(|| Command::new(&program).output());
+    let done = built.status.success().then(|| Tool::new(&program).output());
     let _ = (std::fs::remove_file(&text), std::fs::remove_file(&program));
     let done = done.ok_or_else(|| String::from_utf8_lossy(&built.stderr).into_owned())?;
     Ok(String::from_utf8_lossy(&done.map_err(|error| error.to_string())?.stdout).into_owned())

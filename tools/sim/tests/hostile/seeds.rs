@@ -5,7 +5,7 @@ use crate::hostile::mutate::Seed;
 use crate::hostile::stream;
 use isa::target::{Generation, PROCESSORS};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use support::{Folder, Tool};
 use testkit::Rng;
 
 /// All seeds.
@@ -53,13 +53,13 @@ fn assembled() -> Vec<Seed> {
 fn compiled() -> Vec<Seed> {
     let mut seeds = Vec::new();
     for (cpu, version) in [("gfx900", 4), ("gfx803", 5), ("gfx90a", 6), ("gfx1030", 5)] {
-        let out = std::env::temp_dir().join(format!("kernc-hostile-{}-{cpu}.o", std::process::id()));
-        let mut command = Command::new("clang-19");
+        let folder = Folder::new("seeds");
+        let out = folder.join("features.o");
+        let mut command = Tool::new("clang-19");
         command.args(["-x", "cl", "-target", "amdgcn-amd-amdhsa", "-nogpulib", "-cl-std=CL2.0", "-c", "-O1"]);
         command.arg(format!("-mcpu={cpu}")).arg(format!("-mcode-object-version={version}"));
         command.arg(directory().join("cl/features.cl")).arg("-o").arg(&out);
         let bytes = command.output().ok().and_then(|_| std::fs::read(&out).ok());
-        let _ = std::fs::remove_file(&out);
         match bytes {
             Some(bytes) => seeds.push(Seed::new(bytes)),
             None => eprintln!("left out: clang-19 for {cpu}"),

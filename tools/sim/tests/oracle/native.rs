@@ -3,8 +3,7 @@
 use super::{INPUT, Input, Mode, OUTPUT};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
+use support::{Folder, Tool};
 
 const CLANG: &str = "clang-19";
 
@@ -27,7 +26,7 @@ pub struct Expected {
 
 /// The program.
 pub struct Native {
-    file: PathBuf,
+    folder: Folder,
     names: HashSet<String>,
 }
 
@@ -45,20 +44,10 @@ pub struct Request<'a> {
     pub inputs: &'a [Input],
 }
 
-fn temporary(suffix: &str) -> PathBuf {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    std::env::temp_dir().join(format!("kernc-meanings-{}-{number}{suffix}", std::process::id()))
-}
-
 impl Native {
     /// Compiles; `None`, with a line that says so, where there is no clang.
     pub fn build() -> Option<Native> {
-        if Command::new(CLANG).arg("--version").output().is_err() {
-            assert!(std::env::var_os("KERNC_REQUIRE_ORACLES").is_none(), "{CLANG} is missing");
-            eprintln!("left out: {CLANG} is not installed");
-            return None;
-        }
+        support::find(CLANG, "the meanings of instructions")?;
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/meanings");
         let mut sources: Vec<PathBuf> = std::fs::read_dir(&dir)
             .expect("the sources")
@@ -66,14 +55,15 @@ impl Native {
             .collect();
         sources.retain(|path| path.extension().is_some_and(|extension| extension == "c"));
         sources.sort();
-        let file = temporary("");
-        let mut command = Command::new(CLANG);
+        let folder = Folder::new("meanings");
+        let file = folder.join("program");
+        let mut command = Tool::new(CLANG);
         command.args(["-O2", "-ffp-contract=off", "-frounding-math", "-std=gnu11"]).args(&sources);
         let done = command.arg("-lm").arg("-o").arg(&file).output().expect("clang starts");
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-        let list = Command::new(&file).arg("--list").output().expect("the program starts").stdout;
+        let list = Tool::new(&file).arg("--list").output().expect("the program starts").stdout;
         let names = String::from_utf8(list).expect("text").lines().map(str::to_owned).collect();
-        Some(Native { file, names })
+        Some(Native { folder, names })
     }
 
     /// Whether there is a meaning of that name.
@@ -88,7 +78,9 @@ impl Native {
 
     /// The answers, in order.
     pub fn ask(&self, requests: &[Request<'_>]) -> Vec<Vec<Expected>> {
-        let (from, to) = (temporary(".in"), temporary(".out"));
+        // Tests ask side by side.
+        let asked = Folder::new("meanings-asked");
+        let (from, to) = (asked.join("in"), asked.join("out"));
         let mut bytes = Vec::new();
         for request in requests {
             let Mode { float, ieee, dx10, fp16_overflow } = request.mode;
@@ -106,10 +98,13 @@ impl Native {
         }
         const { assert!(INPUT == 16) };
         std::fs::write(&from, bytes).expect("a temporary file");
-        let status = Command::new(&self.file).arg(&from).arg(&to).status().expect("the program starts");
+        let status = Tool::new(self.folder.join("program"))
+            .arg(&from)
+            .writes(&to)
+            .status()
+            .expect("the program starts");
         assert!(status.success(), "the program ended with {status}");
         let answer = std::fs::read(&to).expect("an answer");
-        let _ = (std::fs::remove_file(from), std::fs::remove_file(to));
         let mut words =
             answer.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
         let lanes = |request: &Request<'_>| {
@@ -129,11 +124,5 @@ impl Native {
             request.inputs.iter().map(|_| lane()).collect()
         };
         requests.iter().map(lanes).collect()
-    }
-}
-
-impl Drop for Native {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.file);
     }
 }

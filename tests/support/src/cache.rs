@@ -1,0 +1,84 @@
+//! The cache of answers of foreign tools, which is outside of the clone.
+
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Output};
+
+/// The first bytes of an answer. A new format has a new number.
+const MAGIC: &[u8] = b"kernc answer 1\n";
+
+/// Returns the folder of the answers; `None` if there is to be no cache.
+///
+/// `KERNC_TEST_CACHE` names the folder, or is `off`. Otherwise the folder is `kernc-tests` in
+/// `$XDG_CACHE_HOME`, or in `~/.cache`.
+pub fn folder() -> Option<PathBuf> {
+    let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    match named("KERNC_TEST_CACHE") {
+        Some(value) if value == Path::new("off") => None,
+        Some(value) => Some(value),
+        None => named("XDG_CACHE_HOME")
+            .or_else(|| Some(named("HOME")?.join(".cache")))
+            .map(|caches| caches.join("kernc-tests")),
+    }
+}
+
+/// Returns the file of an answer.
+fn file(folder: &Path, key: &str) -> PathBuf {
+    folder.join(&key[..2]).join(&key[2..])
+}
+
+/// Returns an answer, and writes the files that the tool wrote; `None` if the cache has no whole answer.
+pub fn read(folder: &Path, key: &str, outputs: &[PathBuf]) -> Option<Output> {
+    let bytes = std::fs::read(file(folder, key)).ok()?;
+    let mut rest = bytes.strip_prefix(MAGIC)?;
+    let code = i32::from_le_bytes(*field(&mut rest)?.as_array()?);
+    let (stdout, stderr) = (field(&mut rest)?.to_vec(), field(&mut rest)?.to_vec());
+    let files: Option<Vec<_>> =
+        outputs.iter().map(|_| Some((field(&mut rest)?, field(&mut rest)?))).collect();
+    let files = files.filter(|_| rest.is_empty())?;
+    for (path, (mode, contents)) in outputs.iter().zip(files) {
+        // A tool that fails writes no file.
+        let Some(mode) = mode.as_array() else { continue };
+        std::fs::write(path, contents).ok()?;
+        std::fs::set_permissions(path, PermissionsExt::from_mode(u32::from_le_bytes(*mode))).ok()?;
+    }
+    Some(Output { status: ExitStatus::from_raw(code << 8), stdout, stderr })
+}
+
+/// Keeps an answer. An answer of a tool that a signal ended is not kept.
+pub fn write(folder: &Path, key: &str, answer: &Output, outputs: &[PathBuf]) -> std::io::Result<()> {
+    let Some(code) = answer.status.code() else { return Ok(()) };
+    let mut bytes = MAGIC.to_vec();
+    let mut put = |field: &[u8]| {
+        bytes.extend((field.len() as u64).to_le_bytes());
+        bytes.extend(field);
+    };
+    put(&code.to_le_bytes());
+    put(&answer.stdout);
+    put(&answer.stderr);
+    for path in outputs {
+        match std::fs::metadata(path) {
+            Ok(data) if data.is_file() => {
+                put(&data.permissions().mode().to_le_bytes());
+                put(&std::fs::read(path)?);
+            }
+            _ => [(); 2].iter().for_each(|()| put(&[])),
+        }
+    }
+    let path = file(folder, key);
+    std::fs::create_dir_all(path.parent().unwrap_or(folder))?;
+    // Two processes may write the same answer, and a reader must not see half of an answer.
+    let whole = path.with_extension(format!("{}-{:?}", std::process::id(), std::thread::current().id()));
+    std::fs::write(&whole, bytes)?;
+    std::fs::rename(whole, path)
+}
+
+/// Takes a field from the front of an answer.
+fn field<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (length, after) = rest.split_first_chunk::<8>()?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+    let (field, after) = after.split_at_checked(length)?;
+    *rest = after;
+    Some(field)
+}

@@ -1,0 +1,37 @@
+//! Random numbers that are the same on all machines.
+
+/// Generator of random numbers: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators", 2014). The same seed gives the same numbers on all machines.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// Creates a generator; each seed gives a different sequence.
+    pub fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d)
+    }
+
+    /// Returns 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Returns a number below `n`, and 0 if `n` is 0.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.bits() % n.max(1) as u64) as usize
+    }
+
+    /// Returns true with a probability of 1 in `n`.
+    pub fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    /// Returns a random item.
+    pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
+    }
+}

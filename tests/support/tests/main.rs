@@ -1,0 +1,3 @@
+//! Tests of the runner of foreign tools and its cache.
+
+mod cache;
