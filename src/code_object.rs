@@ -439,13 +439,18 @@ impl CodeObject {
 
     /// Returns the final machine code as text.
     pub fn machine_code(&self) -> String {
-        let targets = self.signatures.iter().map(|kernel| own_target(&self.target, &kernel.info));
-        self.code
-            .funcs()
-            .iter()
-            .zip(targets.chain(std::iter::repeat(self.target)))
-            .map(|(func, target)| func.dump(&target))
-            .collect()
+        self.machine_functions().iter().map(|(func, target)| func.dump(target)).collect()
+    }
+
+    /// Returns the final machine code of the kernels and then of the functions, each with the target that it
+    /// is compiled for.
+    pub fn machine_functions(&self) -> Vec<(MachFunc, Subtarget)> {
+        let kernels = self.signatures.iter().map(|kernel| own_target(&self.target, &kernel.info));
+        let own = |(func, target): (MachFunc, Subtarget)| {
+            let target = func.wave_size.and_then(|lanes| target.with_wave_size(lanes)).unwrap_or(target);
+            (func, target)
+        };
+        self.code.funcs().into_iter().zip(kernels.chain(std::iter::repeat(self.target))).map(own).collect()
     }
 
     /// Calls `f` with this object converted to `Program`, the form that the emitter takes.

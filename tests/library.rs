@@ -24,6 +24,8 @@ fn embedders_get_the_compiler_and_no_more() {
         "pulp",
         "serde_json",
         "gimli",
+        "petgraph",
+        "kernc-graph",
         "kernc-sim",
         "kernc-litmus",
         "kernc-asm",

@@ -3,7 +3,9 @@
 use super::rules::Policy;
 use super::told::Teller;
 use super::{
-    CompileArgs, Emit, Failure, Format, capture, check, page, read_source, report, slips, watch::Watch, write,
+    CompileArgs, Emit, Failure, Format, capture, check, page, read_source, report, slips,
+    watch::{Wanted, Watch},
+    write,
 };
 use kernc::{CodeObject, Compiler, Program, TextOptions};
 use std::path::{Path, PathBuf};
@@ -18,7 +20,12 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
     let options = args.common.options(path)?;
     let range = args.common.passes(path, &options)?;
     let source = read_source(path)?;
-    let mut watch = Watch::new(args.time_passes, args.dump_after.clone(), args.emit.contains(&Emit::Ir));
+    let mut watch = Watch::new(Wanted {
+        times: args.time_passes,
+        dumps: args.dump_after.clone(),
+        module: args.emit.iter().any(|emit| matches!(emit, Emit::Ir | Emit::Calls)),
+        checks: args.common.verify,
+    });
     let mut compiler = Compiler::new(target);
     let program = compiler.compile_passes(&source, &range, &options, &mut watch);
     // The compiler's memory is freed only if this process continues with other work, as when it runs tests.
@@ -28,7 +35,7 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
     }
     args.common.tell_warnings(watch.warnings.as_ref());
     let program = program.map_err(|error| args.common.failure(&error))?;
-    let ir = watch.finish();
+    let module = watch.finish()?;
     let Program::Object(object) = program else {
         let options =
             TextOptions { locations: args.common.locations, declarations: !args.common.no_declarations };
@@ -36,7 +43,7 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
         return write(output, program.text(&target, options).as_bytes());
     };
     for &emit in &args.emit {
-        let bytes = artefact(&object, emit, &ir, &options.file_name, &source)?;
+        let bytes = artefact(&object, emit, module.as_ref(), (&options.file_name, &source))?;
         write(&output(&args, path, emit), &bytes)?;
     }
     if let Some(html) = &args.html {
@@ -70,7 +77,12 @@ fn save_page(html: &Path, path: &Path, source: &str, object: &CodeObject) -> Res
     page::save(html, content)
 }
 
-fn artefact(object: &CodeObject, emit: Emit, ir: &str, name: &str, source: &str) -> Result<Vec<u8>, Failure> {
+fn artefact(
+    object: &CodeObject,
+    emit: Emit,
+    module: Option<&ir::Module>,
+    (name, source): (&str, &str),
+) -> Result<Vec<u8>, Failure> {
     let internal = |error: kernc::Error| Failure::Internal(error.render(false));
     Ok(match emit {
         Emit::Co => {
@@ -79,9 +91,25 @@ fn artefact(object: &CodeObject, emit: Emit, ir: &str, name: &str, source: &str)
         }
         Emit::Obj => object.relocatable().map_err(internal)?,
         Emit::Asm => object.assembly(Some((name, source))).map_err(internal)?.into_bytes(),
-        Emit::Ir => ir.as_bytes().to_vec(),
+        Emit::Ir => module.map_or(String::new(), ToString::to_string).into_bytes(),
         Emit::Mir => object.machine_code().into_bytes(),
         Emit::Meta => object.metadata().into_bytes(),
+        Emit::Cfg => {
+            let code = object.machine_functions();
+            code.iter()
+                .map(|(func, target)| graph::Flow::new(func, target).dot())
+                .collect::<String>()
+                .into_bytes()
+        }
+        Emit::Calls => {
+            let module = module.ok_or_else(|| {
+                Failure::Usage(
+                    "`--emit calls` needs the IR, and no pass that runs works on the IR".to_owned(),
+                )
+            })?;
+            let code: Vec<_> = object.machine_functions().into_iter().map(|(func, _)| func).collect();
+            graph::Calls::new(module, &code).dot(name).into_bytes()
+        }
     })
 }
 
@@ -109,6 +137,8 @@ fn output(args: &CompileArgs, source: &Path, emit: Emit) -> PathBuf {
         Emit::Ir => "kir",
         Emit::Mir => "mir",
         Emit::Meta => "yaml",
+        Emit::Cfg => "cfg.dot",
+        Emit::Calls => "calls.dot",
     };
     match &args.output {
         Some(path) if args.emit.len() == 1 || path.as_os_str() == "-" => path.clone(),

@@ -235,6 +235,10 @@ enum Emit {
     Mir,
     /// Metadata as YAML.
     Meta,
+    /// Control-flow graphs of the machine code, in DOT.
+    Cfg,
+    /// The call graph, in DOT.
+    Calls,
 }
 
 /// Reason why a command failed.

@@ -1,30 +1,41 @@
-//! Implements `--time-passes` and `--dump-after`.
+//! Implements `--time-passes`, `--dump-after`, and the checks of the IR's analyses that `--verify` adds.
 
+use super::Failure;
 use kernc::{Observer, Subtarget};
 use std::time::{Duration, Instant};
 
+/// What a [`Watch`] does.
+pub struct Wanted {
+    /// Whether to print the times of passes.
+    pub times: bool,
+    /// Passes after which the program is printed.
+    pub dumps: Vec<String>,
+    /// Whether to keep the optimised IR.
+    pub module: bool,
+    /// Whether to check the analyses of the IR after each pass.
+    pub checks: bool,
+}
+
 /// Observer that records the times of passes and prints the requested dumps between passes.
 pub struct Watch {
-    timing: bool,
-    dump_after: Vec<String>,
+    wanted: Wanted,
     since: Instant,
     times: Vec<(&'static str, Duration)>,
-    /// Whether to keep the optimised IR, and its text.
-    keep_ir: bool,
-    ir: String,
+    module: Option<ir::Module>,
+    /// Result of the checks.
+    checked: Result<(), String>,
     pub warnings: Option<kernc::Diagnostics>,
 }
 
 impl Watch {
     /// Starts the clock.
-    pub fn new(timing: bool, dump_after: Vec<String>, keep_ir: bool) -> Watch {
+    pub fn new(wanted: Wanted) -> Watch {
         Watch {
-            timing,
-            dump_after,
+            wanted,
             since: Instant::now(),
             times: Vec::new(),
-            keep_ir,
-            ir: String::new(),
+            module: None,
+            checked: Ok(()),
             warnings: None,
         }
     }
@@ -35,24 +46,29 @@ impl Watch {
             Some((_, total)) => *total += spent,
             None => self.times.push((pass, spent)),
         }
-        if self.dump_after.iter().any(|wanted| wanted == pass || wanted == "all") {
+        if self.wanted.dumps.iter().any(|wanted| wanted == pass || wanted == "all") {
             outln!("; after {pass}\n{}", dump());
         }
         self.since = Instant::now();
     }
 
     /// Prints the times, and a warning about passes that should be dumped but did not run. Returns the
-    /// optimised IR if it was requested, otherwise an empty text.
-    pub fn finish(self) -> String {
-        for wanted in self.dump_after.iter().filter(|wanted| *wanted != "all") {
+    /// optimised IR if it was requested and a pass has worked on IR.
+    ///
+    /// # Errors
+    /// A check has found a wrong analysis.
+    pub fn finish(self) -> Result<Option<ir::Module>, Failure> {
+        self.checked
+            .map_err(|message| Failure::Internal(kernc::Error::Internal { message }.render(false)))?;
+        for wanted in self.wanted.dumps.iter().filter(|wanted| *wanted != "all") {
             if !self.times.iter().any(|(name, _)| name == wanted) {
                 let names: Vec<_> = self.times.iter().map(|(name, _)| *name).collect();
                 let names = names.join(", ");
                 super::complain(&format!("warning: no pass `{wanted}` ran; these did: {names}\n"));
             }
         }
-        if !self.timing {
-            return self.ir;
+        if !self.wanted.times {
+            return Ok(self.module);
         }
         let total: Duration = self.times.iter().map(|(_, time)| *time).sum();
         for (pass, time) in &self.times {
@@ -60,7 +76,7 @@ impl Watch {
             outln!("{:>10.1} us  {share:5.1} %  {pass}", time.as_secs_f64() * 1e6);
         }
         outln!("{:>10.1} us  100.0 %  total", total.as_secs_f64() * 1e6);
-        self.ir
+        Ok(self.module)
     }
 }
 
@@ -71,8 +87,12 @@ impl Observer for Watch {
 
     fn ir(&mut self, pass: &'static str, module: &ir::Module) {
         self.lap(pass, || module.to_string());
-        if self.keep_ir && pass == "optimize" {
-            self.ir = module.to_string();
+        if self.wanted.module && pass == "optimize" {
+            self.module = Some(module.clone());
+        }
+        if self.wanted.checks && self.checked.is_ok() {
+            self.checked =
+                graph::verify::module(module).map_err(|error| format!("after pass `{pass}`: {error}"));
         }
     }
 

@@ -1,0 +1,155 @@
+//! The control-flow graph of a machine function.
+//!
+//! Both graphs of the function are in one petgraph graph: each edge belongs to the linear or to the logical
+//! graph. A logical edge is *divergent* if some lanes of a block may take the edge while other lanes take the
+//! block's other edge.
+
+use crate::dot;
+use crate::pressure::{self, Pressure};
+use isa::table::Implicit;
+use isa::{MBlock, MachInst, Operand, Reg, RegRange, Target};
+use mir::{MachBlock, MachFunc};
+use petgraph::algo::dominators::simple_fast;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeFiltered;
+use std::fmt;
+
+/// A block of a machine function.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The block.
+    pub id: MBlock,
+    /// Number of instructions.
+    pub instructions: usize,
+    /// Loop depth.
+    pub depth: u8,
+    /// Whether the block is the header of a loop.
+    pub is_header: bool,
+    /// Register pressure.
+    pub pressure: Pressure,
+}
+
+/// An edge of one of the two graphs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    /// The program counter may follow the edge.
+    Linear {
+        /// Whether the edge leads back to the header of a loop.
+        is_back: bool,
+    },
+    /// A lane may follow the edge.
+    Logical {
+        /// Whether other lanes may leave the block along the other edge at the same time.
+        is_divergent: bool,
+    },
+}
+
+/// The control-flow graph of a machine function.
+pub struct Flow {
+    /// Name of the function.
+    pub name: String,
+    /// The graph. The index of a node is the number of its block.
+    pub graph: DiGraph<Block, Edge>,
+}
+
+impl Flow {
+    /// Builds the graph of a function after register allocation.
+    pub fn new(func: &MachFunc, target: &Target) -> Flow {
+        let mut graph = DiGraph::new();
+        for ((id, block), pressure) in func.blocks.iter().zip(pressure::of_blocks(func, target)) {
+            let instructions = block.insts.len();
+            graph.add_node(Block { id, instructions, depth: block.depth, is_header: false, pressure });
+        }
+        for (id, block) in func.blocks.iter() {
+            for edge in block.linear.iter().flatten() {
+                graph.add_edge(node(id), node(edge.to), Edge::Linear { is_back: false });
+            }
+            let is_divergent = is_divergent(func, block);
+            for edge in block.logical.iter().flatten() {
+                graph.add_edge(node(id), node(edge.to), Edge::Logical { is_divergent });
+            }
+        }
+        let mut flow = Flow { name: func.name.clone(), graph };
+        flow.find_loops();
+        flow
+    }
+
+    /// Marks the edges that lead to a block which dominates their source, and these blocks.
+    fn find_loops(&mut self) {
+        if self.graph.node_count() == 0 {
+            return;
+        }
+        let linear = EdgeFiltered::from_fn(&self.graph, |edge| matches!(edge.weight(), Edge::Linear { .. }));
+        let tree = simple_fast(&linear, NodeIndex::new(0));
+        let leads_back = |&edge: &petgraph::graph::EdgeIndex| {
+            let Some((from, to)) = self.graph.edge_endpoints(edge) else { return false };
+            let is_linear = matches!(self.graph[edge], Edge::Linear { .. });
+            is_linear && tree.dominators(from).is_some_and(|mut above| above.any(|block| block == to))
+        };
+        let back: Vec<_> = self.graph.edge_indices().filter(leads_back).collect();
+        for edge in back {
+            self.graph[edge] = Edge::Linear { is_back: true };
+            if let Some((_, header)) = self.graph.edge_endpoints(edge) {
+                self.graph[header].is_header = true;
+            }
+        }
+    }
+
+    /// Returns the graph in DOT: a node for each block, a grey edge for each linear edge and a blue edge for
+    /// each logical edge. Divergent edges are dashed, and edges back to the header of a loop are thick.
+    pub fn dot(&self) -> String {
+        let edge = |edge: &Edge| match edge {
+            Edge::Linear { is_back: false } => r##"color="#808080""##,
+            Edge::Linear { is_back: true } => r##"color="#808080" penwidth=2.5"##,
+            Edge::Logical { is_divergent: false } => r##"color="#1f6fb5""##,
+            Edge::Logical { is_divergent: true } => r##"color="#1f6fb5" style=dashed"##,
+        };
+        let node = |block: &Block| if block.is_header { "penwidth=2.5" } else { "" };
+        dot::write(&self.name, &self.graph, "shape=box", node, edge)
+    }
+}
+
+fn node(block: MBlock) -> NodeIndex {
+    NodeIndex::new(block.as_u32() as usize)
+}
+
+/// Returns whether lanes of a block may take different logical edges. If so, the terminators change EXEC or
+/// test EXEC, or the code of one side runs without the change of EXEC that would belong to it.
+fn is_divergent(func: &MachFunc, block: &MachBlock) -> bool {
+    let mut sides = block.logical.iter().flatten().map(|edge| edge.to);
+    let (Some(first), Some(second)) = (sides.next(), sides.next()) else { return false };
+    let is_linear = |side| block.linear.iter().flatten().any(|edge| edge.to == side);
+    let is_apart = |side: MBlock| func.blocks[side].is_foreign || !is_linear(side);
+    let terminators = &block.insts[(block.term as usize).min(block.insts.len())..];
+    first != second && ([first, second].into_iter().any(is_apart) || terminators.iter().any(uses_exec))
+}
+
+/// Returns whether a terminator reads or writes EXEC.
+fn uses_exec(inst: &MachInst) -> bool {
+    let exec = RegRange { first: Reg::EXEC, len: 2 };
+    let is_exec = |operand: &Operand| match operand {
+        Operand::Reg(range) => range.overlaps(exec) || range.first == Reg::EXECZ,
+        _ => false,
+    };
+    let is_scalar = inst.op.row().is_salu();
+    let implicit = inst.op.row().implicit;
+    is_scalar
+        && (implicit.intersects(Implicit::READ_EXEC | Implicit::WRITE_EXEC)
+            || inst.operands().iter().any(is_exec))
+}
+
+impl fmt::Display for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.id)?;
+        if self.depth > 0 {
+            write!(f, ", depth {}", self.depth)?;
+        }
+        let Pressure { sgprs, vgprs, agprs } = self.pressure;
+        let ending = if self.instructions == 1 { "" } else { "s" };
+        write!(f, "\n{} instruction{ending}\n{sgprs} SGPRs, {vgprs} VGPRs", self.instructions)?;
+        if agprs > 0 {
+            write!(f, ", {agprs} AGPRs")?;
+        }
+        f.write_str("\n")
+    }
+}
