@@ -102,7 +102,7 @@ fn function_graph(module: &Module, calls: &CallGraph) -> DiGraph<(), ()> {
         if func.linkage == Linkage::Extern {
             connect(node(id), outside);
         }
-        for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+        for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {
             match func.insts[inst].op {
                 Op::Call(callee) => connect(node(id), node(callee)),
                 Op::CallIndirect(sig) => {
