@@ -41,7 +41,7 @@ impl BlockData {
     }
 
     /// Removes all instructions and returns the memory of the list.
-    pub(crate) fn into_memory(&mut self) -> InstList {
+    pub(crate) fn take_memory(&mut self) -> InstList {
         self.insts.clear();
         std::mem::take(&mut self.insts)
     }

@@ -530,7 +530,7 @@ impl Function {
             params.clear();
             self.spare_params = params;
         }
-        self.spare.extend(blocks.values_mut().rev().map(BlockData::into_memory));
+        self.spare.extend(blocks.values_mut().rev().map(BlockData::take_memory));
         blocks.clear();
     }
 
