@@ -66,7 +66,8 @@ fn tree(packages: &[impl AsRef<str>]) -> Vec<String> {
 #[test]
 fn packages_can_be_published() {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
+    let output = Tool::new(cargo)
+        .fresh()
         .args([
             "package",
             "--workspace",
@@ -90,7 +91,7 @@ fn packages_can_be_published() {
     for name in ["kernc", "kernc-ir", "kernc-sim", "kernc-cli"] {
         let archive = crate::common::scratch("packages")
             .join(format!("package/{name}-{}.crate", env!("CARGO_PKG_VERSION")));
-        let list = Command::new("tar").arg("tzf").arg(archive).output().expect("tar");
+        let list = Tool::new("tar").fresh().arg("tzf").arg(archive).output().expect("tar");
         let list = String::from_utf8_lossy(&list.stdout);
         for file in ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "Cargo.toml"] {
             assert!(

@@ -1,6 +1,6 @@
 //! Objects for other runtimes than HSA's: their headers as LLVM writes them, and what is refused.
 
-use crate::common::{ask, tool};
+use crate::common::tool;
 use support::Tool;
 
 /// Triples, and what comes in front of the processor in a target id.

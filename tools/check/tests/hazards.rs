@@ -9,7 +9,6 @@ use cases::{CASES, Case, EVENTS, Letters, SCALAR_CLAUSES, VECTOR_CLAUSES, is_on}
 use check::hazards::RULES;
 use isa::{Feature, PROCESSORS, Target};
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use support::Tool;
 

@@ -2,7 +2,6 @@
 
 use debug::{Action, FrontEnd, Letter, Program, Session, Stop};
 use sim::{Arg, CodeObject, Device, Dispatch};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use support::{Folder, Tool};
 

@@ -2,7 +2,6 @@
 
 use debug::{Action, FrontEnd, Program, Session, Step, Stop};
 use sim::{Arg, CodeObject, Device, Dispatch, Fault};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use support::{Folder, Tool};
 

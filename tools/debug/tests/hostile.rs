@@ -2,7 +2,6 @@
 
 use debug::{Action, FrontEnd, Program, Session, Step, Stop};
 use sim::{Arg, CodeObject, Device, Dispatch};
-use std::path::PathBuf;
 use support::{Folder, Tool};
 
 const SOURCE: &str = "\

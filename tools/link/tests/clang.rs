@@ -79,7 +79,7 @@ fn objects_of_clang() {
         for (version, processor) in
             versions.iter().flat_map(|version| PROCESSORS.map(|processor| (*version, processor)))
         {
-            let objects = compiled(&clang, &objcopy, processor, version, &scratch.0);
+            let objects = compiled(&clang, &objcopy, processor, version, &scratch);
             for way in ["plain", "collected", "archive"] {
                 let mut inputs = objects.clone();
                 if way == "archive" {

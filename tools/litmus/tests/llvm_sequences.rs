@@ -6,7 +6,6 @@ use isa::target::Generation;
 use litmus::{Machine, Operation, Order, Scope, Space, Token, What, operations, tokens};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 use support::Tool;
 

@@ -6,7 +6,6 @@ use isa::Feature;
 use isa::target::Generation;
 use litmus::{Machine, cases, source};
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::Path;
 use support::Tool;
 

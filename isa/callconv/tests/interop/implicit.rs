@@ -3,7 +3,6 @@
 use crate::interop::machine::{Asm, Config, assemble};
 use callconv::{Implicit, column};
 use sim::{CodeObject, Device, Dispatch};
-use std::path::Path;
 use support::{Folder, Tool};
 
 /// Work-items of a group, and groups.

@@ -3,7 +3,6 @@
 use callconv::Convention;
 use isa::{Counter, Subtarget};
 use std::collections::{BTreeMap, HashMap};
-use std::io::Write;
 use std::process::Output;
 use support::Tool;
 

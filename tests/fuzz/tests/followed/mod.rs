@@ -7,7 +7,6 @@ use debug::{Action, FrontEnd, Session, Step, Stop};
 use kernc::sim::{self, Arg, Device, Dispatch, Mode};
 use kernc::{Compiler, DebugInfo, OptLevel, Options, Subtarget};
 use program::{Language, Program};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use support::{Folder, Tool};
 

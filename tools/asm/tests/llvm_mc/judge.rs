@@ -1,7 +1,6 @@
 //! What LLVM says to the lines.
 
 use super::suite::{Run, statement};
-use crate::common;
 use std::fmt::Write as _;
 use std::path::Path;
 use support::Tool;
