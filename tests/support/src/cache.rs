@@ -8,19 +8,11 @@ use std::process::{ExitStatus, Output};
 /// The first bytes of an answer. A new format has a new number.
 const MAGIC: &[u8] = b"kernc answer 1\n";
 
-/// Returns the folder of the answers; `None` if there is to be no cache.
-///
-/// `KERNC_TEST_CACHE` names the folder, or is `off`. Otherwise the folder is `kernc-tests` in
-/// `$XDG_CACHE_HOME`, or in `~/.cache`.
+/// Returns the folder of the answers, which `KERNC_TEST_CACHE` names; `None` if the variable is not set or is
+/// `off`. Then every question is asked.
 pub fn folder() -> Option<PathBuf> {
-    let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    match named("KERNC_TEST_CACHE") {
-        Some(value) if value == Path::new("off") => None,
-        Some(value) => Some(value),
-        None => named("XDG_CACHE_HOME")
-            .or_else(|| Some(named("HOME")?.join(".cache")))
-            .map(|caches| caches.join("kernc-tests")),
-    }
+    let named = std::env::var_os("KERNC_TEST_CACHE").filter(|value| !value.is_empty());
+    named.map(PathBuf::from).filter(|folder| folder != Path::new("off"))
 }
 
 /// Returns the file of an answer.

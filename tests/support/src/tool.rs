@@ -12,13 +12,15 @@ use std::process::{Command, ExitStatus, Output, Stdio};
 
 /// A foreign tool with its arguments: a builder like [`Command`], whose answers are kept.
 ///
-/// The answer to a question comes from the cache if the cache has the answer. The question is the tool (path,
+/// The answer to a question comes from the cache if there is a cache that has the answer. The question is the tool (path,
 /// size and time of change), the arguments, the variables, the standard input, and the contents of all files
 /// that arguments name or that such files include. The answer is the exit code, both outputs, and the files
 /// that the tool writes: the file after `-o`, and those of [`writes`](Tool::writes).
 ///
-/// Paths of temporary folders and of the clone are not part of a question, and `<temporary>` and `<root>` stand
-/// for them in an output that is text. A test that depends on such paths, also in a file that the tool writes
+/// Without a cache (`KERNC_TEST_CACHE` does not name a folder), the tool is always asked.
+///
+/// With a cache, paths of temporary folders and of the clone are not part of a question, and `<temporary>` and
+/// `<root>` stand for them in an output that is text. A test that depends on such paths, also in a file that the tool writes
 /// (debug information has them), must ask [`fresh`](Tool::fresh).
 #[derive(Clone, Debug)]
 pub struct Tool {
@@ -143,7 +145,7 @@ impl Tool {
         if self.is_fresh {
             return self.run();
         }
-        let Some(cache) = self.cache.clone() else { return self.run().map(shared) };
+        let Some(cache) = self.cache.clone() else { return self.run() };
         let outputs = self.outputs();
         let key = self.key(&outputs)?;
         if let Some(answer) = cache::read(&cache, &key, &outputs) {
