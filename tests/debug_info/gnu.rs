@@ -1,6 +1,6 @@
 //! GNU's readers, and GDB for an architecture that is not theirs.
 
-use crate::debug_info::objects::{Judged, objects, tool, tool_with_input};
+use crate::debug_info::objects::{Judged, objects, scratch, tool};
 use dwarf::Die;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -32,7 +32,9 @@ fn gdb(asked: &[(&Judged, Vec<String>)]) -> Option<Vec<Vec<String>>> {
         }
         let _ = writeln!(script, "echo {MARK}\\n");
     }
-    let said = tool_with_input("gdb-multiarch", &["-nx", "-q", "--batch", "-x", "/dev/stdin"], &script)?;
+    let file = scratch("gdb.commands");
+    std::fs::write(&file, script).expect("written");
+    let said = tool("gdb-multiarch", &["-nx", "-q", "--batch", "-x", &file])?;
     assert!(said.good, "{}", said.err);
     let mut answers = said.out.split(MARK).skip(1).map(str::trim);
     let mut all = Vec::new();
