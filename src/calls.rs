@@ -2,8 +2,9 @@
 //! clobbers only the registers that the function uses, and a kernel reserves what its possible callees need.
 
 use crate::error::Error;
+use crate::machine::{machine_pass, register_budget};
 use crate::models::{Models, own_target};
-use crate::pipeline::{Job, Observer, Own, Scratch, machine_pass, register_budget};
+use crate::pipeline::{Job, Observer, Own, Scratch};
 use crate::shared;
 use callconv::{After, Convention, Subject};
 use frontend::Printf;

@@ -2,9 +2,10 @@
 //! have established. If a text lacks such a property, the error message shows the line.
 
 use crate::error::Error;
+use crate::machine::{MACHINE, machine_pass};
 use crate::models::Models;
 use crate::passes::PassRange;
-use crate::pipeline::{Job, MACHINE, machine_pass};
+use crate::pipeline::Job;
 use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
 use isa::encode::Problem;
 use isa::legal;

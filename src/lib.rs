@@ -61,6 +61,7 @@ mod files;
 mod fingerprint;
 mod handwritten;
 mod limits;
+mod machine;
 mod models;
 mod options;
 mod parallel;

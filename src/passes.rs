@@ -1,7 +1,7 @@
 //! Names and order of the passes, and ranges of passes.
 
+use crate::machine::MACHINE;
 use crate::options::OptLevel;
-use crate::pipeline::MACHINE;
 use std::ops::Range;
 
 /// Form of the program that a pass works on.
