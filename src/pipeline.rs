@@ -1,8 +1,8 @@
 //! The passes that turn source text into a code object.
 //!
 //! The passes are listed in tables: those of the optimiser in `ir::passes`, those on machine IR in
-//! [`MACHINE`](crate::machine::MACHINE). A [`PassRange`] selects the passes to run. An [`Observer`] sees the program after each pass;
-//! this is how `--dump-after` and `--time-passes` work.
+//! [`MACHINE`](crate::machine::MACHINE). A [`PassRange`] selects the passes to run. An [`Observer`] sees the
+//! program after each pass, which is how `--dump-after` and `--time-passes` work.
 
 use crate::calls::{self, Calls};
 use crate::code_object::CodeObject;
