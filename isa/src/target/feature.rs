@@ -1,8 +1,8 @@
 //! Named properties that a processor has or does not have.
 
 bitflags::bitflags! {
-    /// Features that distinguish a processor from others. If all processors of a generation and no others
-    /// have a property, it needs no feature, because the instruction table has a column for each generation.
+    /// Features that distinguish a processor from others. A property of all processors of a family is a fact
+    /// of [`Arch`](crate::target::Arch), and the rows of instructions say which families have an instruction.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Feature: u64 {
         /// `global_*` instructions with `saddr` (GFX9 on).

@@ -1,8 +1,9 @@
 //! Processors, and the families to which they belong.
 //!
 //! What differs between families is a fact of [`Arch`]. There is one file and one value per family, which starts
-//! from the value of the family before it and changes what is different. All other code asks for facts
-//! (`target.arch.registers.null`) and compares no families. What differs between the processors of a family is a
+//! from the value of the family before it and changes what is different. Other code asks for facts
+//! (`target.arch.registers.null`). The code that still compares generations is listed in
+//! `tests/data/comparisons.txt`; a test lets no file be added to the list. What differs between the processors of a family is a
 //! [`Feature`] or a field of [`Target`].
 //!
 //! # Adding a fact
@@ -41,7 +42,7 @@ pub use feature::Feature;
 pub use id::{ArchId, ArchSet};
 pub use registers::Registers;
 
-/// Generation of the instruction encoding; also the columns of the instruction table.
+/// Generation of the instruction encoding. New code asks for facts of [`Arch`] and does not compare generations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Generation {

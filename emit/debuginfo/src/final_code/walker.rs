@@ -3,7 +3,7 @@
 
 use super::effects::Effects;
 use isa::table::{Family, Flags};
-use isa::{Counter, Generation, MachInst, Operand, Reg, RegRange, Subtarget, op};
+use isa::{Counter, MachInst, Operand, Reg, RegRange, Subtarget, op};
 use mir::track::{Cell, MachTrack};
 use rustc_hash::FxHashMap;
 
@@ -143,7 +143,7 @@ pub(super) fn counter(target: &Subtarget, inst: &MachInst) -> Option<Counter> {
     let mut returns = false;
     inst.for_each_written(target, |_| returns = true);
     if row.flags.contains(Flags::VM) {
-        let counts = returns || target.generation < Generation::Gfx10;
+        let counts = returns || Counter::Vs.max(target) == 0;
         // A flat operation may access LDS and completes out of order. So no wait for a count shows that its
         // result has arrived; only a use of the result does.
         return counts.then_some(if row.family == Family::Flat { Counter::Exp } else { Counter::Vm });
