@@ -56,7 +56,7 @@ pub(crate) struct Calls {
     graph: CallGraph,
     /// For each function, the smallest number of SGPRs and of VGPRs that a kernel which reaches the function
     /// may use.
-    room: [Vec<Option<u32>>; 2],
+    register_budget: [Vec<Option<u32>>; 2],
     /// For each function, the smallest and the largest wave size of the kernels that reach it.
     lanes: Vec<Option<(u32, u32)>>,
 }
@@ -121,7 +121,7 @@ impl Calls {
             convention,
             foreign_hidden,
             graph,
-            room,
+            register_budget: room,
             lanes,
         }
     }
@@ -131,7 +131,7 @@ impl Calls {
 /// way of printing has an implicit argument of its own. In earlier versions, code of other objects is assumed
 /// to print in the same way as this object.
 fn foreign_hidden(target: &Subtarget, printf: Printf) -> isa::Hidden {
-    let args = isa::HiddenArgs::of(target.code_object);
+    let args = isa::HiddenArgs::for_version(target.code_object);
     let apart = args.offset("hidden_printf_buffer") != args.offset("hidden_hostcall_buffer");
     let mut all = isa::Hidden::FOREIGN;
     all.set(isa::Hidden::PRINTF_BUFFER, apart || printf == Printf::Buffer);
@@ -164,8 +164,8 @@ pub(crate) fn functions(
             break;
         }
         let model = models.with_lanes(lanes.map(|(lanes, _)| lanes))?;
-        let room = [SGPRS, VGPRS].map(|class| calls.room[class][id.as_u32() as usize]);
-        let own = job.calling(Some(calls), Own { id: Some(id), room });
+        let room = [SGPRS, VGPRS].map(|class| calls.register_budget[class][id.as_u32() as usize]);
+        let own = job.calling(Some(calls), Own { id: Some(id), register_budget: room });
         let func = &mut funcs[id];
         result = scratch.kernel((model, module), (kernels + number, func), &mut code[number], &own, observer);
         if result.is_err() {
@@ -214,7 +214,12 @@ fn two_sizes(func: &ir::Function, (fewest, most): (u32, u32), job: &Job<'_>) -> 
         format!("function `{}` is called in wavefronts of {fewest} lanes and in those of {most}", func.name);
     let help = "its code is for one of both: let it be `#[inline]`, or give all kernels that get to it the same `#[wave_size(n)]`";
     let call = func.insts.values().map(|inst| inst.loc.0).find(|&loc| loc > 0).unwrap_or(0);
-    job.refuse("E0115", message, help.to_owned(), job.place(call, 1).map(|place| (place, "in this function")))
+    job.refuse(
+        "E0115",
+        message,
+        help.to_owned(),
+        job.source_range(call, 1).map(|place| (place, "in this function")),
+    )
 }
 
 /// Returns, for each function, its index in the list of machine functions, which begins with the kernels.
@@ -344,7 +349,12 @@ fn too_deep(func: &ir::Function, (stack, limit): (u32, u32), target: &Subtarget,
     );
     let help = "make private arrays smaller, or put them into `global` memory".to_owned();
     let loc = func.kernel.as_ref().map_or(0, |kernel| kernel.loc.0);
-    job.refuse("E0110", message, help, job.place(loc, name.len()).map(|place| (place, "needs too much")))
+    job.refuse(
+        "E0110",
+        message,
+        help,
+        job.source_range(loc, name.len()).map(|place| (place, "needs too much")),
+    )
 }
 
 /// Computes the registers and the stack that a function and all its callees use, as far as the callees are

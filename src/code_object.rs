@@ -306,7 +306,7 @@ impl CodeObject {
             module.globals.iter().filter(is_emitted).map(|(id, global)| (id, global.clone())).collect();
         let formats = formats(module, code);
         let (bytes, kernels) = (Vec::new(), OnceLock::new());
-        let archive = Archive::of(code);
+        let archive = Archive::from_funcs(code);
         let mut object = CodeObject {
             target,
             language,

@@ -1,6 +1,6 @@
 //! Files on disk, for `use`.
 
-use frontend::{File, Files, beside};
+use frontend::{File, Files, path_next_to};
 use std::path::PathBuf;
 
 /// Finds the files that `use` names: first in the directory of the file with the `use`, then in the
@@ -14,7 +14,7 @@ pub struct Directories {
 impl Files for Directories {
     fn open(&self, path: &str, from: &str) -> Result<File, String> {
         let in_list = self.list.iter().map(|directory| directory.join(path).to_string_lossy().into_owned());
-        for name in std::iter::once(beside(path, from)).chain(in_list) {
+        for name in std::iter::once(path_next_to(path, from)).chain(in_list) {
             match read(&name) {
                 Ok(text) => return Ok(File { name, text }),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}

@@ -44,7 +44,7 @@ pub(crate) fn check(
     let kernels = module.funcs.values().filter_map(|func| func.kernel.as_ref()).map(Some);
     for (number, (func, kernel)) in code.iter().zip(kernels.chain(std::iter::repeat(None))).enumerate() {
         let known = models.with_lanes(func.wave_size).ok().filter(|_| kernel.is_none());
-        let model = known.map_or_else(|| models.of(kernel), Ok)?;
+        let model = known.map_or_else(|| models.for_kernel(kernel), Ok)?;
         let mut faults = faults(func, model.subtarget(), job.range);
         if known.is_none() && kernel.is_none() {
             let what = "no kernel has wavefronts of so many lanes".to_owned();
@@ -120,12 +120,12 @@ fn unencodable(func: &MachFunc, target: &Subtarget, inst: &MachInst, range: &Pas
         isa::choose_form(target, &mut inst);
     }
     let problem = mir::legal::unencodable(target, &inst, func)?;
-    (start > LEGALIZATION || !is_mended(&inst, problem)).then_some(problem)
+    (start > LEGALIZATION || !is_repaired(&inst, problem)).then_some(problem)
 }
 
 /// Returns whether the pass `legalize` may repair the problem: it moves operands to registers where those are
 /// required, and splits off offsets that are too large.
-fn is_mended(inst: &MachInst, problem: Problem) -> bool {
+fn is_repaired(inst: &MachInst, problem: Problem) -> bool {
     let (Problem::Operand(n) | Problem::Register(n) | Problem::Literal(n) | Problem::Range(n)) = problem
     else {
         return problem == Problem::Offset;

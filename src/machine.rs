@@ -117,7 +117,7 @@ fn legalize(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc)
     isel::legalize(mach, kernel.target, &kernel.selection(), &mut scratch.isel).map_err(|error| {
         // `error.loc` may be the number of a tracked program point. `place` converts such a number to a
         // source position.
-        let loc = mach.track.as_ref().map_or(error.loc, |track| track.place(error.loc));
+        let loc = mach.track.as_ref().map_or(error.loc, |track| track.location_of_point(error.loc));
         unsupported(isel::Unsupported { loc, ..error }, kernel.job)
     })?;
     verify_machine("legalize", kernel, mach, State::Legal)
@@ -140,7 +140,8 @@ fn schedule(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc)
 
 fn allocate(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     let Kernel { target, func, job, .. } = kernel;
-    let [sgprs, vgprs] = func.kernel.as_ref().map_or(job.own.room, |kernel| register_budget(target, kernel));
+    let [sgprs, vgprs] =
+        func.kernel.as_ref().map_or(job.own.register_budget, |kernel| register_budget(target, kernel));
     let options = regalloc::Options {
         budget_vgprs: vgprs,
         budget_sgprs: sgprs,
@@ -201,7 +202,11 @@ pub(crate) fn register_budget(target: &Subtarget, kernel: &ir::KernelInfo) -> [O
 /// Returns the error for IR that instruction selection does not support, with its source position.
 #[cold]
 fn unsupported(error: isel::Unsupported, job: &Job<'_>) -> Error {
-    Error::Unsupported { what: error.what, target: error.target.to_owned(), place: job.place(error.loc, 0) }
+    Error::Unsupported {
+        what: error.what,
+        target: error.target.to_owned(),
+        place: job.source_range(error.loc, 0),
+    }
 }
 
 /// Converts an error of the register allocator to a message that names the limit: the hardware, the
@@ -242,7 +247,7 @@ fn allocation_failed(
         ),
         _ => return Error::internal(format_args!("{what} `{kernel}`: {error}")),
     };
-    let place = info.and_then(|info| job.place(info.loc.0, kernel.len()));
+    let place = info.and_then(|info| job.source_range(info.loc.0, kernel.len()));
     job.refuse("E0110", message, help, place.map(|place| (place, "this kernel")))
 }
 

@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use isa::Subtarget;
-use memmodel::{Missing, Model};
+use memmodel::{MissingTable, Model};
 
 /// Returns the target with the wave size that a kernel asks for. If the processor lacks this wave size, the
 /// unchanged target is returned here; [`Models::ready`] reports the error.
@@ -49,7 +49,7 @@ impl Models {
     }
 
     /// Returns the memory model of a kernel. [`Models::ready`] must have been called for the kernel's module.
-    pub fn of(&self, kernel: Option<&ir::KernelInfo>) -> Result<&Model, Error> {
+    pub fn for_kernel(&self, kernel: Option<&ir::KernelInfo>) -> Result<&Model, Error> {
         self.with_lanes(kernel.and_then(|kernel| kernel.state.wave_size))
     }
 
@@ -64,14 +64,14 @@ impl Models {
 
 fn gather(model: &mut Option<Model>, target: &Subtarget) -> Result<(), Error> {
     if model.is_none() {
-        *model = Some(Model::of(target).map_err(|missing| lacking(&missing, target))?);
+        *model = Some(Model::for_subtarget(target).map_err(|missing| lacking(&missing, target))?);
     }
     Ok(())
 }
 
 /// Returns the error for a table of the memory model that has no column for the processor.
 #[cold]
-fn lacking(missing: &Missing, target: &Subtarget) -> Error {
+fn lacking(missing: &MissingTable, target: &Subtarget) -> Error {
     let what = format!("anything, for want of {},", missing.column());
     Error::Unsupported { what, target: target.to_string(), place: None }
 }

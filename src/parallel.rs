@@ -133,7 +133,7 @@ impl<'a> Work<'a> {
         scratch: &mut Scratch,
         observer: &mut dyn Observer,
     ) -> Result<(), Error> {
-        let model = self.models.of(func.1.kernel.as_ref())?;
+        let model = self.models.for_kernel(func.1.kernel.as_ref())?;
         scratch.kernel((model, self.module), func, mach, self.job, observer)?;
         let own: usize = mach.blocks.values().map(|block| block.insts.len()).sum();
         let all = self.written.fetch_add(own, Ordering::Relaxed) + own;

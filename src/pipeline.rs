@@ -131,7 +131,7 @@ pub(crate) struct Own {
     pub id: Option<ir::FuncId>,
     /// Numbers of SGPRs and VGPRs that the function may use: the smallest numbers among the kernels that
     /// reach it.
-    pub room: [Option<u32>; 2],
+    pub register_budget: [Option<u32>; 2],
 }
 
 /// Data that is constant during one compilation.
@@ -143,7 +143,7 @@ pub(crate) struct Job<'a> {
     /// The same source text with the names of the files it consists of, if there are several files.
     used: Option<&'a Arc<SourceText>>,
     /// Distance between two positions in the IR that denote the same source position in different inlined
-    /// copies; see [`ir::track::Track::place`].
+    /// copies; see [`ir::track::Track::location_in_copy`].
     stride: u32,
     pub budget: Budget,
     pub lacks: &'static [isa::Opcode],
@@ -344,7 +344,7 @@ impl Compiler {
             result_dwords: callconv::column(job.options.call_abi).result_vgprs.len() as u32,
         };
         let lanes = job.options.state.wave_size.unwrap_or(self.target.wave_size);
-        settle_wave_size(&mut module, lanes);
+        set_wave_size(&mut module, lanes);
         let mut trouble = Ok(());
         let mut hook = |pass, module: &ir::Module| {
             observer.ir(pass, module);
@@ -529,7 +529,7 @@ impl Compiler {
         let place = |kernel: &ir::KernelInfo| {
             let named =
                 funcs().find(|func| func.kernel.as_ref().is_some_and(|own| std::ptr::eq(own, kernel)));
-            job.place(kernel.loc.0, named.map_or(0, |func| func.name.len()))
+            job.source_range(kernel.loc.0, named.map_or(0, |func| func.name.len()))
         };
         self.models.ready(&self.target, funcs().filter_map(|func| func.kernel.as_ref()), place)
     }
@@ -601,7 +601,7 @@ impl Job<'_> {
 
     /// Returns the source position for a location `loc` in the IR, which is a byte offset plus one, or 0 if
     /// there is none. `bytes` is the length of the marked source range.
-    pub fn place(&self, loc: u32, bytes: usize) -> Option<Place> {
+    pub fn source_range(&self, loc: u32, bytes: usize) -> Option<Place> {
         let start = ((loc % self.stride) as usize).checked_sub(1)?;
         let text = self.source.filter(|text| start < text.len())?;
         let source = self.used.cloned().unwrap_or_else(|| SourceText::new(&self.options.file_name, text));
@@ -635,7 +635,7 @@ impl Job<'_> {
 
 /// Replaces queries of the wave size in the IR by a constant: the wave size that the kernel asks for, or else
 /// `usual`. In functions, the query remains unless all kernels have the wave size `usual`.
-fn settle_wave_size(module: &mut ir::Module, usual: u32) {
+fn set_wave_size(module: &mut ir::Module, usual: u32) {
     let asked =
         |func: &ir::Function| func.kernel.as_ref().map(|kernel| kernel.state.wave_size.unwrap_or(usual));
     let same = module.funcs.values().all(|func| asked(func).is_none_or(|size| size == usual));

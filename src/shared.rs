@@ -104,7 +104,7 @@ pub(crate) fn first_use(module: &Module, func: &Function) -> Option<SrcLoc> {
     let is_shared =
         |op: Op| matches!(op, Op::GlobalAddr(global) if module.globals[global].space == Space::Shared);
     let mut insts = func.layout.iter().flat_map(|&block| func.blocks[block].insts());
-    let named = insts.find(|&&inst| is_shared(func.insts[inst].op)).map(|&inst| func.place(inst));
+    let named = insts.find(|&&inst| is_shared(func.insts[inst].op)).map(|&inst| func.own_location(inst));
     let given = func
         .kernel
         .as_ref()
@@ -132,7 +132,7 @@ pub(crate) fn check_size(
         "E0086",
         message,
         help,
-        job.place(kernel.loc.0, name.len()).map(|place| (place, "uses too much")),
+        job.source_range(kernel.loc.0, name.len()).map(|place| (place, "uses too much")),
     ))
 }
 

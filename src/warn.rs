@@ -4,8 +4,8 @@
 
 use crate::options::Options;
 use frontend::{Context, Diagnostic, Diagnostics, Level, Severity, SourceText, Warnings};
-use ir::analysis::{Handover, Parting, Together, reaching};
-use ir::passes::unpromised::{self, Missed, Saved};
+use ir::analysis::{LaneGroup, MissingBarriers, PartialExecution, reaching};
+use ir::passes::missing_restrict::{self, MissingRestrict, Saving};
 use ir::passes::unroll::Refusal;
 use ir::passes::{OptOptions, PassContext};
 use isa::Subtarget;
@@ -56,8 +56,8 @@ const NOT_UNROLLED: &str = "not_unrolled";
 /// Analyses whose memory is reused.
 #[derive(Default)]
 pub struct Scratch {
-    parting: Parting,
-    handover: Handover,
+    parting: PartialExecution,
+    handover: MissingBarriers,
 }
 
 type Labels = [Option<(Range<usize>, String)>; 2];
@@ -95,18 +95,18 @@ fn attribute(text: &str, loc: ir::SrcLoc) -> Option<Range<usize>> {
 /// Describes the optimisations that a kernel misses because pointer parameters lack `restrict`: returns the
 /// message, the labels and the help of one warning. The message describes the first missed optimisation; the
 /// help names all parameters concerned.
-fn missed(kernel: &ir::KernelInfo, all: &[Missed]) -> Option<(String, [String; 2], String)> {
+fn missed(kernel: &ir::KernelInfo, all: &[MissingRestrict]) -> Option<(String, [String; 2], String)> {
     let name = |param: usize| kernel.params.get(param).map_or("", |param| param.name.as_str());
     let first = all.first()?;
     let of = name(first.access.1);
     let (message, label) = match first.saved {
-        Saved::Loads(count, bytes) => {
+        Saving::Loads(count, bytes) => {
             (format!("{count} loads of `{of}` could be one of {bytes} bytes"), "the first of them")
         }
-        Saved::Stores(count, bytes) => {
+        Saving::Stores(count, bytes) => {
             (format!("{count} stores to `{of}` could be one of {bytes} bytes"), "the first of them")
         }
-        Saved::Turns => (
+        Saving::Iterations => (
             format!("a load of `{of}` could be done once, in front of the loop"),
             "loaded in each turn of the loop",
         ),
@@ -184,7 +184,7 @@ impl Found<'_> {
     }
 
     /// Warns about operations that some work-items may not reach.
-    fn parted(&mut self, module: &ir::Module, row: &Row, lanes: u32, parting: &mut Parting) {
+    fn parted(&mut self, module: &ir::Module, row: &Row, lanes: u32, parting: &mut PartialExecution) {
         let Row { name, meets, message, of_waves } = *row;
         if self.is_off(name) {
             return;
@@ -196,9 +196,9 @@ impl Found<'_> {
         };
         for func in module.funcs.values() {
             let asked = func.kernel.as_ref().and_then(|kernel| kernel.state.wave_size);
-            let together = if of_waves { Together::Wave(asked.unwrap_or(lanes)) } else { Together::Group };
+            let together = if of_waves { LaneGroup::Wave(asked.unwrap_or(lanes)) } else { LaneGroup::Group };
             for &(inst, branch) in parting.find(func, together, |op| meets(op) || called(op).is_some()) {
-                let place = |inst: ir::Inst| word(self.text, func.place(inst));
+                let place = |inst: ir::Inst| word(self.text, func.own_location(inst));
                 let message = match called(func.insts[inst].op) {
                     Some(callee) => format!("{message}, which `{}` has", module.funcs[callee].name),
                     None => message.to_owned(),
@@ -226,7 +226,7 @@ impl Found<'_> {
         }
         for func in module.funcs.values() {
             for &(load, store) in scratch.handover.find(func, &module.globals, &mut scratch.parting) {
-                let place = |inst: ir::Inst| word(self.text, func.place(inst));
+                let place = |inst: ir::Inst| word(self.text, func.own_location(inst));
                 let Some(at) = place(load) else { continue };
                 let written =
                     place(store).map(|at| (at, "written here, by each work-item its own".to_owned()));
@@ -257,8 +257,8 @@ impl Found<'_> {
             return;
         }
         for func in module.funcs.values() {
-            let all = unpromised::find(func, options, context);
-            let place = |inst: ir::Inst| word(self.text, func.place(inst));
+            let all = missing_restrict::find(func, options, context);
+            let place = |inst: ir::Inst| word(self.text, func.own_location(inst));
             let shown = all.first().and_then(|first| Some((place(first.access.0)?, place(first.other.0))));
             let said = func.kernel.as_ref().and_then(|kernel| missed(kernel, &all));
             let (Some((at, other)), Some((message, [here, there], help))) = (shown, said) else { continue };

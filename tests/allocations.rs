@@ -23,7 +23,7 @@ struct Row {
 }
 
 impl Row {
-    fn of(name: String, source: &str, compiler: &mut Compiler) -> Row {
+    fn without_debug_info(name: String, source: &str, compiler: &mut Compiler) -> Row {
         Row::with(DebugInfo::default(), name, source, compiler)
     }
 
@@ -51,12 +51,12 @@ fn warm_compilers_allocate_little() {
     let mut compiler = compiler();
     let mut rows: Vec<Row> = common::KERNELS
         .iter()
-        .map(|name| Row::of((*name).to_owned(), &common::source(name), &mut compiler))
+        .map(|name| Row::without_debug_info((*name).to_owned(), &common::source(name), &mut compiler))
         .collect();
     for shape in SHAPES {
         // Large enough for what is paid once a kernel not to count, below what any limit refuses.
         let n = shape.base.min(180);
-        rows.push(Row::of(format!("{} {n}", shape.name), &(shape.source)(n), &mut compiler));
+        rows.push(Row::without_debug_info(format!("{} {n}", shape.name), &(shape.source)(n), &mut compiler));
     }
     let mut table = String::new();
     for row in &rows {
@@ -98,7 +98,9 @@ fn allocations_do_not_grow_with_the_program() {
     let mut compiler = compiler();
     for shape in SHAPES {
         let n = shape.base.min(120);
-        let row = |n: usize| Row::of(format!("{} {n}", shape.name), &(shape.source)(n), &mut compiler);
+        let row = |n: usize| {
+            Row::without_debug_info(format!("{} {n}", shape.name), &(shape.source)(n), &mut compiler)
+        };
         let [small, large] = [n, 4 * n].map(row);
         let (few, more) = (small.allocations, large.allocations);
         println!("{:20} {few:5} at {n:3} {more:5} at {:3}", shape.name, 4 * n);

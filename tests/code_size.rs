@@ -49,7 +49,7 @@ impl Column {
         format!("{}{}", self.processor, if self.wave64 { ", wave64" } else { "" })
     }
 
-    fn ours(&self, kernel: &str) -> Size {
+    fn our_size(&self, kernel: &str) -> Size {
         let mut target = Subtarget::by_name(self.processor).unwrap();
         if self.wave64 {
             target = target.with_wave_size(64).unwrap();
@@ -89,7 +89,7 @@ impl Column {
         let mut sums = [0.0; 2];
         let mut beyond = Vec::new();
         for kernel in KERNELS {
-            let (ours, theirs) = (self.ours(kernel), self.clangs(kernel));
+            let (ours, theirs) = (self.our_size(kernel), self.clangs(kernel));
             let ratios = [(ours.instructions, theirs.instructions), (ours.vgprs, theirs.vgprs)]
                 .map(|(ours, theirs)| f64::from(ours) / f64::from(theirs));
             let [by_count, by_vgprs] = ratios;

@@ -27,7 +27,7 @@ fn executed(object: &[u8], kernel: &str, by: &str) -> u64 {
     testkit::execute(&mut Device::with_threads(1), object, kernel).unwrap_or_else(|why| panic!("{by}: {why}"))
 }
 
-fn ours(kernel: &str, cell: (&str, u32)) -> u64 {
+fn our_count(kernel: &str, cell: (&str, u32)) -> u64 {
     executed(&compiled(&source(kernel), cell), kernel, "ours")
 }
 
@@ -68,7 +68,7 @@ fn beside_clang() {
     let wanted: Vec<_> = KERNELS.iter().flat_map(|&kernel| CELLS.map(|cell| (kernel, cell))).collect();
     let ratios: Vec<f64> = wanted
         .par_iter()
-        .map(|&(kernel, cell)| ours(kernel, cell) as f64 / clangs(kernel, cell, &dir) as f64)
+        .map(|&(kernel, cell)| our_count(kernel, cell) as f64 / clangs(kernel, cell, &dir) as f64)
         .collect();
     let names = CELLS.map(|(name, lanes)| format!("{name} wave{lanes}"));
     println!("| kernel | {} |\n|-{}|", names.join(" | "), "|-".repeat(CELLS.len()));

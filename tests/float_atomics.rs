@@ -33,7 +33,7 @@ fn cases() -> Vec<Case> {
 }
 
 impl Case {
-    fn ours(self) -> String {
+    fn our_source(self) -> String {
         let ty = self.ty.0;
         let number = if ty == "f16x2" { "f16x2(3.0, 3.0)" } else { "3.0" };
         let space = if self.shared { "shared" } else { "global" };
@@ -45,7 +45,7 @@ impl Case {
         )
     }
 
-    fn theirs(self, number: usize) -> String {
+    fn llvm_source(self, number: usize) -> String {
         let ty = self.ty.1;
         let three = if ty == "<2 x half>" { "<half 3.0, half 3.0>" } else { "3.0" };
         let space = if self.shared { 3 } else { 1 };
@@ -75,7 +75,7 @@ fn operation(listing: &str) -> String {
 fn clangs(processor: &str, hardware: bool) -> Vec<String> {
     let mut text = String::from("target triple = \"amdgcn-amd-amdhsa\"\n");
     for (number, case) in cases().into_iter().enumerate() {
-        text += &case.theirs(number);
+        text += &case.llvm_source(number);
     }
     writeln!(text, "attributes #0 = {{ \"amdgpu-unsafe-fp-atomics\"=\"{hardware}\" }}").unwrap();
     let file = scratch("float_atomics").join(format!("{processor}-{hardware}.ll"));
@@ -110,7 +110,7 @@ fn instructions_are_clangs() {
                     assert_eq!(theirs, "pk_add_f16");
                     continue;
                 }
-                let source = case.ours();
+                let source = case.our_source();
                 let ours = operation(&compiler.compile(&source, &options).unwrap().assembly(None).unwrap());
                 // A loop needs to know what it found.
                 if ours != theirs.replace("cmpst_b", "cmpst_rtn_b") {

@@ -351,7 +351,7 @@ fn lists_are_those_of_clang() {
             }
         }
     }
-    assert!(unlike.is_empty(), "{}", told(&unlike));
+    assert!(unlike.is_empty(), "{}", describe_differences(&unlike));
     assert!(compared > 250, "only {compared} kernels were compared");
     let unused: Vec<&str> = DIFFERENCES
         .iter()
@@ -373,7 +373,7 @@ fn differences_are_on_the_page() {
     }
 }
 
-fn told(unlike: &BTreeMap<String, Vec<String>>) -> String {
+fn describe_differences(unlike: &BTreeMap<String, Vec<String>>) -> String {
     let row = |(what, places): (&String, &Vec<String>)| {
         format!("{what}: {} times\n    {}\n", places.len(), places.join("\n    "))
     };

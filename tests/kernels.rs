@@ -9,7 +9,7 @@ fn check(name: &str, bytes: &[u8], what: &str, failures: &mut Vec<String>) {
     }
 }
 
-fn ours(level: OptLevel, target: &str) {
+fn check_level(level: OptLevel, target: &str) {
     let mut failures = Vec::new();
     for kernel in KERNELS {
         check(
@@ -24,27 +24,27 @@ fn ours(level: OptLevel, target: &str) {
 
 #[test]
 fn ours_at_o0() {
-    ours(OptLevel::O0, "gfx906");
+    check_level(OptLevel::O0, "gfx906");
 }
 
 #[test]
 fn ours_at_o1() {
-    ours(OptLevel::O1, "gfx906");
+    check_level(OptLevel::O1, "gfx906");
 }
 
 #[test]
 fn ours_at_o2() {
-    ours(OptLevel::O2, "gfx906");
+    check_level(OptLevel::O2, "gfx906");
 }
 
 #[test]
 fn ours_at_o3() {
-    ours(OptLevel::O3, "gfx906");
+    check_level(OptLevel::O3, "gfx906");
 }
 
 #[test]
 fn ours_for_gfx900() {
-    ours(OptLevel::O2, "gfx900");
+    check_level(OptLevel::O2, "gfx900");
 }
 
 /// As each language in turn: with and without hidden arguments, which the emulator fills.

@@ -285,7 +285,7 @@ struct Class {
 
 impl Class {
     /// How it is shown that they have to be there, and the sentence that says so.
-    fn shown(&self) -> (Shown, &str) {
+    fn evidence(&self) -> (Shown, &str) {
         match &self.needed {
             Some(case) => (Shown::Outcome, case),
             None if self.reported => (Shown::Report, "`kernc check` reports the register"),
@@ -375,14 +375,14 @@ fn what_is_inserted_is_needed() {
     let all = || machines.iter().zip(&tables);
     for (machine, table) in all() {
         for (name, class) in table {
-            println!("{:18} {name} ({}): {}", machine.name(), class.instances, class.shown().1);
+            println!("{:18} {name} ({}): {}", machine.name(), class.instances, class.evidence().1);
         }
     }
     let kinds = [Shown::Outcome, Shown::Report, Shown::Not];
     println!("{:18} {:>15} {:>15} {:>15}", "processor", "outcome", "report", "not");
     for (machine, table) in all() {
         let cell = |kind: Shown| {
-            let those = table.values().filter(|class| class.shown().0 == kind);
+            let those = table.values().filter(|class| class.evidence().0 == kind);
             let (classes, instances) =
                 those.fold((0, 0), |(count, sum), class| (count + 1, sum + class.instances));
             format!("{classes:6} {instances:8}")
@@ -390,7 +390,7 @@ fn what_is_inserted_is_needed() {
         println!("{:18} {}", machine.name(), kinds.map(cell).join(" "));
     }
     for (machine, table) in all() {
-        let idle = table.iter().filter(|(_, class)| class.shown().0 == Shown::Not);
+        let idle = table.iter().filter(|(_, class)| class.evidence().0 == Shown::Not);
         let idle = idle.map(|(name, _)| name).filter(|name| !is_for_no_lds(*machine, name));
         let idle: Vec<&String> = idle.collect();
         assert!(idle.is_empty(), "{}: nothing needs {idle:#?}", machine.name());

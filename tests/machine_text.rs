@@ -149,7 +149,7 @@ fn go_on(text: &str, start: &Start, verify: bool) -> Result<(), kernc::Error> {
 #[test]
 fn changed_texts_are_compiled_or_refused() {
     let starts = starts();
-    let tally = Tally::of(4000, |rng| {
+    let tally = Tally::run_mutants(4000, |rng| {
         let start = &starts[rng.below(starts.len() as u32) as usize];
         let text = start.seed.mutate(rng, &WORDS);
         // Whoever does not ask for checks between passes gets no less of them on what was written by hand.

@@ -19,7 +19,7 @@ use rayon::prelude::*;
 const BATCH: usize = 200;
 
 /// The parts of a listing between the memory operations that [`Case::kernel`] puts around its own.
-fn seen(case: &Case, code: &[&str], registers: bool) -> Steps {
+fn steps_between(case: &Case, code: &[&str], registers: bool) -> Steps {
     let memory = |line: &str| {
         let families = ["global_", "ds_", "flat_", "buffer_load", "buffer_store", "buffer_atomic"];
         families.iter().any(|family| line.starts_with(family))
@@ -63,7 +63,7 @@ fn failures(machine: &Machine, cases: &[Case], table: &Table) -> Vec<String> {
         let code: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with(';')).collect();
         rest = &rest[from + len..];
         let expected = table.expected(case, machine, returns(case, &code));
-        let (all, own) = (seen(case, &code, true), seen(case, &code, false));
+        let (all, own) = (steps_between(case, &code, true), steps_between(case, &code, false));
         // A wait for a register does what the table asks for at the same place.
         let fits = |all: &page::Set, own: &page::Set, wanted: &page::Set| {
             own.is_subset(wanted) && wanted.is_subset(all)
@@ -117,7 +117,8 @@ fn the_code_has_the_sequences_of_the_page() {
     );
 }
 
-/// clang's code of OpenCL C has the steps of the page's row for `--lang opencl`, but for what [`clang::mended`] says; and so has ours, in the same cases.
+/// clang's code of OpenCL C has the steps of the page's row for `--lang opencl`, but for what
+/// [`clang::without_excess_waits`] says; and so has ours, in the same cases.
 #[test]
 fn clang_agrees_about_opencl() {
     let tables = page::tables();
@@ -130,8 +131,8 @@ fn clang_agrees_about_opencl() {
         };
         let table = &tables[machine.table];
         for (case, steps) in cases.iter().zip(theirs) {
-            let ours = clang::mended(case, machine, table.expected(case, machine, true));
-            let theirs = clang::mended(case, machine, steps);
+            let ours = clang::without_excess_waits(case, machine, table.expected(case, machine, true));
+            let theirs = clang::without_excess_waits(case, machine, steps);
             if ours != theirs {
                 let (name, statement) = (&machine.name, &case.statement);
                 wrong.push(format!("{name}, {statement}: {ours:?}, clang {theirs:?}"));

@@ -138,7 +138,7 @@ impl Call {
             0..=2 => self.integer(rng, before),
             3..=5 => self.real(rng, before),
             6 => self.words(rng),
-            _ => self.other(rng, before),
+            _ => self.other_conversion(rng, before),
         }
     }
 
@@ -245,7 +245,7 @@ impl Call {
         }
     }
 
-    fn other(&mut self, rng: &mut Rng, before: usize) {
+    fn other_conversion(&mut self, rng: &mut Rng, before: usize) {
         let field = field(rng, "-", false);
         if rng.below(2) == 0 {
             let code = 33 + rng.below(94) as u64;
@@ -371,7 +371,7 @@ fn interpreted(interp: &Interp<'_>, module: &ir::Module, memory: &mut Memory) ->
 const WAYS: [Printf; 2] = [Printf::Buffer, Printf::Hostcall];
 
 /// Each at two levels.
-fn ways() -> impl Iterator<Item = (Printf, OptLevel)> {
+fn ways_and_levels() -> impl Iterator<Item = (Printf, OptLevel)> {
     WAYS.into_iter().flat_map(|way| [OptLevel::O0, OptLevel::O2].map(|level| (way, level)))
 }
 
@@ -428,7 +428,7 @@ fn as_the_c_library_and_clang_print() {
         tool("clang-19", &["-w", "-O0", &file("k.c"), "-o", &file("k")]);
         let expected = tool(&file("k"), &[]);
         let cell = CELLS[seed as usize % CELLS.len()];
-        for (printf, opt_level) in ways() {
+        for (printf, opt_level) in ways_and_levels() {
             let how = format!("{cell:?} {printf:?} {opt_level:?}, seed {seed}");
             let options = Options { opt_level, printf, ..Options::default() };
             let (object, module) = compile_with(&source, target(cell), &options);
@@ -502,7 +502,9 @@ fn asserts_say_where_and_end_the_dispatch() {
     let source = "// A comment.\nkernel k(x: *global u32) {\n    let i = global_id(0);\n    assert(x[i] <\n        100, \"too many: 5% \\\\ \\\"\");\n    x[i] = 1;\n}\n";
     let words: Vec<u8> = [1u32, 2, 3, 4, 5, 100, 7, 8].iter().flat_map(|word| word.to_le_bytes()).collect();
     let expected = "dir/a.k:4: `assert(x[i] < 100)` failed: too many: 5% \\ \" (work-group 1, 0, 0, work-item 1, 0, 0)\n";
-    for (cell, (printf, level)) in CELLS.into_iter().flat_map(|cell| ways().map(move |way| (cell, way))) {
+    for (cell, (printf, level)) in
+        CELLS.into_iter().flat_map(|cell| ways_and_levels().map(move |way| (cell, way)))
+    {
         let file_name = "dir/a.k".into();
         let options = Options { opt_level: level, file_name, printf, verify: true, ..Options::default() };
         let mut compiler = Compiler::new(target(cell));
@@ -590,7 +592,7 @@ fn divergent_lanes_of_many_waves_print() {
     let lanes = |cell: (&str, u8)| if cell.0.starts_with("gfx10") { vec![32, 64] } else { vec![64] };
     for (cell, lanes) in CELLS.into_iter().flat_map(|cell| lanes(cell).into_iter().map(move |n| (cell, n))) {
         let target = target(cell).with_wave_size(lanes).expect("it has them");
-        for (printf, opt_level) in ways() {
+        for (printf, opt_level) in ways_and_levels() {
             let options = Options { opt_level, printf, ..Options::default() };
             let (object, _) = compile_with(source, target, &options);
             for mode in [Mode::Fast, Mode::STRICT, Mode::Weak { seed: 3 }] {

@@ -155,7 +155,7 @@ impl Listing<'_> {
     /// Writes the source line of `loc` as a comment if it differs from `line`, and updates `line`.
     fn source_line(&mut self, loc: u32, line: &mut u32) {
         let Some((Source { name, text }, lines)) = &self.source else { return };
-        let Some(place) = lines.place(loc).filter(|place| place.line != *line) else { return };
+        let Some(place) = lines.position(loc).filter(|place| place.line != *line) else { return };
         let number = place.line;
         *line = number;
         let text = text.get(lines.start(number)..).and_then(|text| text.lines().next()).unwrap_or_default();

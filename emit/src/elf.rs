@@ -33,7 +33,7 @@ pub fn loadable(program: &Program) -> Result<Vec<u8>, EmitError> {
 /// # Errors
 /// See [`EmitError`].
 pub fn loadable_in(program: &Program, ctx: &mut Context) -> Result<Vec<u8>, EmitError> {
-    shared::place(program, |program, addresses| {
+    shared::with_addresses(program, |program, addresses| {
         write((program, Some(addresses)), ctx, objwriter::elf::loadable_in)
     })
 }
@@ -80,7 +80,7 @@ fn write(
     image.local_references();
     let (object, code) = image.finish();
     let written = file(&object, bump).map_err(EmitError::Container);
-    *memory = Memory::of(object, code);
+    *memory = Memory::from_written(object, code);
     written
 }
 
@@ -106,7 +106,7 @@ fn emptied<T, U>(list: Vec<T>) -> Vec<U> {
 
 impl Memory {
     /// Takes the memory of an object that has been written.
-    fn of(mut object: Object, code: code::Code) -> Memory {
+    fn from_written(mut object: Object, code: code::Code) -> Memory {
         let mut memory =
             Memory { code, order: object.order, symbols: emptied(object.symbols), ..Memory::default() };
         memory.order.clear();
@@ -612,7 +612,7 @@ impl<'a> Image<'a> {
             });
         }
         let object = Object {
-            identity: Identity::of(&self.program.target),
+            identity: Identity::for_subtarget(&self.program.target),
             sections: self.sections,
             symbols: self.symbols,
             order: self.order,
@@ -663,7 +663,7 @@ impl<'a> Debug<'a> {
         let mut last = None;
         for &(word, loc) in &code.places {
             // Code without a source location has line 0.
-            let place = self.lines.place(loc).unwrap_or_default();
+            let place = self.lines.position(loc).unwrap_or_default();
             if last.replace(place) != Some(place) {
                 let offset = start + u64::from(word) * 4;
                 self.table.row(place.row(offset));

@@ -37,7 +37,7 @@ impl HiddenPart {
     /// version. Otherwise the kernel gets `bytes` bytes of hidden arguments if the source requests them
     /// (`Some`). The size of the segment is a multiple of a dword.
     pub fn new(target: &Subtarget, own: u32, bytes: Option<u32>, holds: Hidden) -> HiddenPart {
-        let block = HiddenArgs::of(target.code_object);
+        let block = HiddenArgs::for_version(target.code_object);
         let (size, asked) = match holds.are_read() {
             true => (block.size, Hidden::empty()),
             // Code outside this program may read hidden arguments.
@@ -51,7 +51,7 @@ impl HiddenPart {
     pub(crate) fn args(self) -> impl Iterator<Item = HiddenArg> {
         let listed = self.block.listed(self.holds);
         let within = listed.take_while(move |arg| arg.offset + arg.size <= self.size);
-        within.map(move |arg| arg.behind(self.start))
+        within.map(move |arg| arg.shifted_by(self.start))
     }
 
     /// Returns the alignment in bytes that the hidden arguments require of the kernarg segment; 1 if there

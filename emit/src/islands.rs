@@ -73,7 +73,7 @@ struct Binding {
 
 /// Block of the old code, as a target of branches.
 #[derive(Clone, Copy, Default)]
-struct Goal {
+struct BranchTarget {
     /// Dword offset in the old code at which the block begins.
     start: usize,
     /// Dword offset, in the old code, of the last branch to the block.
@@ -104,7 +104,7 @@ struct Promise {
 /// State of the walk, with the new code so far.
 struct Walk<'a> {
     target: &'a Subtarget,
-    goals: SecondaryMap<MBlock, Goal>,
+    goals: SecondaryMap<MBlock, BranchTarget>,
     labels: PrimaryMap<Label, Binding>,
     blocks: PrimaryMap<MBlock, MachBlock>,
     /// Spare buffer for the instructions of the old block.
@@ -200,8 +200,8 @@ fn is_near(func: &MachFunc) -> bool {
 
 /// Returns, for each block, its offset in the old code and the branches to it. Returns `None` if every branch
 /// already reaches its target, so that no islands are needed.
-fn measure(func: &MachFunc, target: &Subtarget) -> Option<SecondaryMap<MBlock, Goal>> {
-    let mut goals = SecondaryMap::<MBlock, Goal>::with_capacity(func.blocks.len());
+fn measure(func: &MachFunc, target: &Subtarget) -> Option<SecondaryMap<MBlock, BranchTarget>> {
+    let mut goals = SecondaryMap::<MBlock, BranchTarget>::with_capacity(func.blocks.len());
     let mut branches = Vec::new();
     let mut at = 0;
     for (id, block) in func.blocks.iter() {
@@ -292,13 +292,13 @@ impl Walk<'_> {
             let label = through.filter(|_| edge.to == next).unwrap_or_else(|| self.label_of(edge.to));
             edge.to = label.operand();
         }
-        let station = !in_table && (self.is_urgent_after(0) || (through.is_none() && self.is_early()));
-        if let Some(next) = through.filter(|_| station) {
+        let builds_islands = !in_table && (self.is_urgent_after(0) || (through.is_none() && self.is_early()));
+        if let Some(next) = through.filter(|_| builds_islands) {
             self.skip(&mut data, next, 0);
         }
         self.blocks.push(data);
-        if station {
-            self.station();
+        if builds_islands {
+            self.island_group();
         }
     }
 
@@ -335,7 +335,7 @@ impl Walk<'_> {
         let loc = piece.insts.last().map_or(0, |last| last.loc);
         self.skip(&mut piece, next, loc);
         self.blocks.push(piece);
-        self.station();
+        self.island_group();
         self.next = None;
         self.bind(next);
     }
@@ -451,7 +451,7 @@ impl Walk<'_> {
 
     /// Builds a group of islands at this point: one island for each promise whose goal is far away or whose
     /// deadline is near.
-    fn station(&mut self) {
+    fn island_group(&mut self) {
         let soon = self.at + self.live + MARGIN + SLACK;
         let mut renewed = Vec::new();
         let mut promises = std::mem::take(&mut self.promises);

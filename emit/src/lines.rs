@@ -27,7 +27,7 @@ struct File {
 
 /// Location in a source. The default has no line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePosition {
     /// Number of the file, counted from 0.
     pub file: u32,
     /// Line, counted from 1; 0 for no line.
@@ -36,7 +36,7 @@ pub struct Place {
     pub column: u32,
 }
 
-impl Place {
+impl SourcePosition {
     /// Returns the row of a line table for code at this location.
     pub fn row(self, offset: u64) -> Row {
         Row { offset, file: self.file, line: self.line, column: self.column }
@@ -76,11 +76,11 @@ impl Lines {
 
     /// Returns the file, line and column of a location. `loc` is a byte offset plus 1. Returns `None` if
     /// `loc` is 0 (no location) or outside the text.
-    pub fn place(&self, loc: u32) -> Option<Place> {
+    pub fn position(&self, loc: u32) -> Option<SourcePosition> {
         let at = loc.checked_sub(1).filter(|&at| at < self.size)?;
         let line = self.starts.partition_point(|&start| start <= at);
         let file = self.files.partition_point(|file| file.start <= at) - 1;
-        Some(Place {
+        Some(SourcePosition {
             file: file as u32,
             line: line as u32 - self.files[file].lines,
             column: at - self.starts[line - 1] + 1,
@@ -103,7 +103,7 @@ mod tests {
         let mut lines = Lines::new("a.k", text);
         lines.add_file("b.k", 7);
         lines.add_file("c.k", 12);
-        let place = |file, line, column| Some(Place { file, line, column });
+        let place = |file, line, column| Some(SourcePosition { file, line, column });
         for (at, expected) in [
             (0, place(0, 1, 1)),
             (4, place(0, 2, 2)),
@@ -114,9 +114,9 @@ mod tests {
             (15, place(2, 1, 4)),
             (16, None),
         ] {
-            assert_eq!(lines.place(at + 1), expected, "byte {at}");
+            assert_eq!(lines.position(at + 1), expected, "byte {at}");
         }
-        assert_eq!(lines.place(0), None);
+        assert_eq!(lines.position(0), None);
         let texts: Vec<&str> = (0..3).map(|file| &text[lines.text_of(file)]).collect();
         assert_eq!(texts, ["ab\ncd\n", "x\ny\n", "last"]);
         assert_eq!(lines.files().collect::<Vec<_>>(), ["a.k", "b.k", "c.k"]);

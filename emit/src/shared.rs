@@ -37,7 +37,7 @@ pub(crate) type Addresses = ById<u32>;
 
 /// Chooses addresses for the variables in LDS and calls `f` with them. The program that `f` receives has each
 /// kernel's LDS size increased by the variables that the kernel reaches.
-pub(crate) fn place<T>(program: &Program, f: impl FnOnce(&Program, &Addresses) -> T) -> T {
+pub(crate) fn with_addresses<T>(program: &Program, f: impl FnOnce(&Program, &Addresses) -> T) -> T {
     if program.shared.is_empty() {
         return f(program, &Addresses::new());
     }
@@ -97,10 +97,10 @@ fn reached(program: &Program, kernel: &MachFunc) -> BTreeSet<u32> {
 
 /// Calls `f` with the program as [`crate::elf::loadable`] writes it, with LDS variables placed.
 pub fn loadable<T>(program: &Program, f: impl FnOnce(&Program) -> T) -> T {
-    place(program, |program, _| f(program))
+    with_addresses(program, |program, _| f(program))
 }
 
 /// Returns, for each kernel, the size of LDS in bytes that the kernel requests in a loadable object.
 pub fn lds(program: &Program) -> Vec<u32> {
-    place(program, |program, _| program.kernels.iter().map(|kernel| kernel.lds).collect())
+    with_addresses(program, |program, _| program.kernels.iter().map(|kernel| kernel.lds).collect())
 }

@@ -68,7 +68,7 @@ pub(crate) fn describe(func: &MachFunc, target: &Subtarget, span: Span, table: &
     let mut walk = Walk::new(func, target);
     let states = walk.states(func);
     table.begin(span.text, span.bytes, Kind::Function, lanes);
-    let mut told = Told { rules: [Rule::Same; CODES as usize], back: None, moved: 0 };
+    let mut told = WrittenRules { rules: [Rule::Same; CODES as usize], back: None, moved: 0 };
     told.back = Some([0, 1].map(|n| Dword::Register(RETURN.first.offset(n))));
     let mut at = span.bytes.0;
     for (block, state) in func.blocks.values().zip(&states) {
@@ -76,7 +76,7 @@ pub(crate) fn describe(func: &MachFunc, target: &Subtarget, span: Span, table: &
             walk.state.clone_from(state);
             walk.touched.clear();
             walk.touched.extend(0..CODES);
-            told.tell(&mut walk, at, table);
+            told.write_changes(&mut walk, at, table);
         }
         for inst in &block.insts {
             let start = at;
@@ -86,7 +86,7 @@ pub(crate) fn describe(func: &MachFunc, target: &Subtarget, span: Span, table: &
             // the state after the call must hold from the call instruction on.
             let from = if inst.is_call() { start } else { at };
             if from < span.bytes.1 {
-                told.tell(&mut walk, from, table);
+                told.write_changes(&mut walk, from, table);
             }
         }
     }
@@ -127,22 +127,22 @@ impl<'a> Entered<'a> {
     /// in the lanes that were active on entry. If a scalar register holds the value of a vector register, it
     /// holds the value of the first of these lanes.
     pub fn value(&self, reg: Reg) -> Option<Reg> {
-        Some(self.walk.state.of(reg)).filter(|&value| value < CODES).map(Reg)
+        Some(self.walk.state.value_in(reg)).filter(|&value| value < CODES).map(Reg)
     }
 }
 
 /// Rules that were written last.
-struct Told {
+struct WrittenRules {
     rules: [Rule; CODES as usize],
     back: Option<[Dword; 2]>,
     moved: i64,
 }
 
-impl Told {
+impl WrittenRules {
     /// Writes to the frame table the rules for those of the touched values whose rule has changed at code
     /// offset `at`.
-    fn tell(&mut self, walk: &mut Walk<'_>, at: u64, table: &mut FrameTable) {
-        table.at(at);
+    fn write_changes(&mut self, walk: &mut Walk<'_>, at: u64, table: &mut FrameTable) {
+        table.set_offset(at);
         let mut touched = std::mem::take(&mut walk.touched);
         for value in touched.drain(..) {
             if RETURN.covers(RegRange { first: Reg(value), len: 1 }) {
@@ -175,11 +175,11 @@ impl Told {
             }
         }
         walk.touched = touched;
-        if let Some(moved) = walk.state.moved(STACK_POINTER)
+        if let Some(moved) = walk.state.stack_offset(STACK_POINTER)
             && moved != self.moved
         {
             self.moved = moved;
-            table.moved(moved);
+            table.stack_pointer_moved(moved);
         }
     }
 }
@@ -235,19 +235,19 @@ impl State {
         less || count != (self.lanes.len(), self.frame.len(), self.stack.len())
     }
 
-    fn of(&self, reg: Reg) -> Value {
+    fn value_in(&self, reg: Reg) -> Value {
         self.holds.get(usize::from(reg.0)).copied().unwrap_or(OTHER)
     }
 
     /// Returns the distance between a register and the stack pointer on entry, in bytes of the wave, if it is
     /// known.
-    fn moved(&self, reg: Reg) -> Option<i64> {
+    fn stack_offset(&self, reg: Reg) -> Option<i64> {
         self.stack.iter().find(|entry| entry.0 == reg).map(|entry| entry.1)
     }
 
     /// Returns a place that holds the caller's value of register `value`, preferably that register itself.
     fn dword(&self, value: Value) -> Option<Dword> {
-        if self.of(Reg(value)) == value {
+        if self.value_in(Reg(value)) == value {
             return Some(Dword::Register(Reg(value)));
         }
         let slot = self.frame.iter().find(|slot| slot.value == value && !slot.whole);
@@ -330,12 +330,12 @@ impl<'a> Walk<'a> {
                 None => Rule::Undefined,
             };
         }
-        if state.of(Reg(value)) == value {
+        if state.value_in(Reg(value)) == value {
             return Rule::Same;
         }
         if value >= Reg::vgpr(0).0 {
             let slot = state.frame.iter().find(|slot| slot.value == value);
-            return match (slot, state.of(Reg(value)) == RUINED) {
+            return match (slot, state.value_in(Reg(value)) == RUINED) {
                 (Some(slot), _) if slot.whole => Rule::Whole(slot.at),
                 (_, true) => Rule::Undefined,
                 (Some(slot), _) => Rule::Masked(slot.at),
@@ -358,7 +358,8 @@ impl<'a> Walk<'a> {
     fn lose(&mut self, range: RegRange) {
         for reg in (0..u16::from(range.len)).map(|n| range.first.offset(n)) {
             let is_vector = reg.0 >= Reg::vgpr(0).0;
-            let is_ruined = is_vector && (self.state.of(Reg::EXEC) == ALL || self.state.of(reg) == RUINED);
+            let is_ruined =
+                is_vector && (self.state.value_in(Reg::EXEC) == ALL || self.state.value_in(reg) == RUINED);
             self.put(reg, if is_ruined { RUINED } else { OTHER });
             if reg.is_vgpr() && !self.state.lanes.is_empty() {
                 let lost = self.state.lanes.iter().filter(|lane| lane.0 == reg).map(|lane| lane.2);
@@ -401,7 +402,7 @@ impl<'a> Walk<'a> {
 
     /// Returns whether EXEC contains at least the lanes that were active on entry.
     fn is_entire(&self) -> bool {
-        matches!(self.state.of(Reg::EXEC), ALL | 126)
+        matches!(self.state.value_in(Reg::EXEC), ALL | 126)
     }
 
     fn write_lane(&mut self, to: Reg, from: Operand, lane: Option<u32>) {
@@ -414,7 +415,7 @@ impl<'a> Walk<'a> {
         self.touched.extend(lost);
         self.state.lanes.retain(|one| (one.0, one.1) != (to, lane));
         if let Operand::Reg(from) = from
-            && let value @ 0..CODES = self.state.of(from.first)
+            && let value @ 0..CODES = self.state.value_in(from.first)
         {
             self.state.lanes.push((to, lane, value));
             self.touched.push(value);
@@ -424,10 +425,10 @@ impl<'a> Walk<'a> {
     /// Applies a store of a dword to the address in register `base` plus `offset`. `stays` is whether no
     /// other store can overwrite the dword.
     fn store(&mut self, (data, base): (Reg, Reg), offset: i32, stays: bool) {
-        let Some(moved) = self.state.moved(base) else { return };
+        let Some(moved) = self.state.stack_offset(base) else { return };
         let at = moved / i64::from(self.target.wave_size) + i64::from(offset);
         let Ok(at) = u32::try_from(at) else { return };
-        let (value, exec) = (self.state.of(data), self.state.of(Reg::EXEC));
+        let (value, exec) = (self.state.value_in(data), self.state.value_in(Reg::EXEC));
         let lost = self.state.frame.iter().filter(|slot| slot.at == at).map(|slot| slot.value);
         self.touched.extend(lost);
         self.state.frame.retain(|slot| slot.at != at);
@@ -451,7 +452,7 @@ impl<'a> Walk<'a> {
         };
         let [Operand::Reg(to), Operand::Reg(from), by, ..] = inst.ops else { return None };
         let by = i64::from(by.const_u32()? as i32);
-        Some((to.first, self.state.moved(from.first)? + sign * by))
+        Some((to.first, self.state.stack_offset(from.first)? + sign * by))
     }
 
     /// Returns the registers to which the instruction copies known values, with these values.
@@ -466,7 +467,7 @@ impl<'a> Walk<'a> {
         match inst.op {
             op::S_MOV_B32 | op::S_MOV_B64 => {
                 copies.extend((0..u16::from(to.len)).filter_map(|n| match from {
-                    Operand::Reg(from) => Some((to.first.offset(n), state.of(from.first.offset(n)))),
+                    Operand::Reg(from) => Some((to.first.offset(n), state.value_in(from.first.offset(n)))),
                     _ => (all && to.first == Reg::EXEC).then_some((Reg::EXEC.offset(n), ALL)),
                 }))
             }
@@ -481,7 +482,7 @@ impl<'a> Walk<'a> {
             }
             op::V_MOV_B32 if self.is_entire() && inst.mods == isa::Mods::default() => {
                 if let Operand::Reg(from) = from
-                    && let value @ 0..256 = state.of(from.first)
+                    && let value @ 0..256 = state.value_in(from.first)
                 {
                     copies.push((to.first, value));
                 }
@@ -490,7 +491,7 @@ impl<'a> Walk<'a> {
                 // The instruction reads a lane of a vector register. All lanes hold the same value if the
                 // value came from a scalar register; otherwise only the first active lane's value is known.
                 if let Operand::Reg(from) = from
-                    && let value @ 0..CODES = state.of(from.first)
+                    && let value @ 0..CODES = state.value_in(from.first)
                     && (value < 256 || self.is_entire())
                 {
                     copies.push((to.first, value));
@@ -499,7 +500,7 @@ impl<'a> Walk<'a> {
             _ if saves_exec(inst) => {
                 let switches_on = matches!(inst.op, op::S_OR_SAVEEXEC_B32 | op::S_OR_SAVEEXEC_B64) && all;
                 for n in 0..u16::from(to.len) {
-                    copies.push((to.first.offset(n), state.of(Reg::EXEC.offset(n))));
+                    copies.push((to.first.offset(n), state.value_in(Reg::EXEC.offset(n))));
                     copies.extend(switches_on.then_some((Reg::EXEC.offset(n), ALL)));
                 }
             }
@@ -512,7 +513,7 @@ impl<'a> Walk<'a> {
     /// entry, so does the result.
     fn or(&self, inst: &MachInst, n: u16) -> Value {
         let of = |operand: &Operand| match operand {
-            Operand::Reg(range) => self.state.of(range.first.offset(n)),
+            Operand::Reg(range) => self.state.value_in(range.first.offset(n)),
             _ => OTHER,
         };
         let exec = Reg::EXEC.0 + n;

@@ -143,7 +143,7 @@ use CodeObjectVersion::{V2, V3, V4, V5, V6};
 const VERSIONS: [CodeObjectVersion; 5] = [V2, V3, V4, V5, V6];
 
 /// Two kernels in every version, as every language: with and without hidden arguments.
-fn each(mut check: impl FnMut(&str, &Program)) {
+fn for_each_variant(mut check: impl FnMut(&str, &Program)) {
     let funcs = [func("first"), func("second")];
     let kernels = kernels(&funcs);
     for version in VERSIONS {
@@ -158,7 +158,7 @@ fn each(mut check: impl FnMut(&str, &Program)) {
 #[test]
 fn assemblers_give_the_same_bytes() {
     let assemblers = [("llvm-mc-14", &[V2, V3, V4, V5][..]), ("llvm-mc-19", &[V4, V5, V6])];
-    each(|what, program| {
+    for_each_variant(|what, program| {
         let version = program.target.code_object;
         for (assembler, versions) in assemblers {
             // LLVM 14 knows V5, but not its hidden arguments.
@@ -190,7 +190,7 @@ fn assemblers_give_the_same_bytes() {
 /// What `kernc as` makes of our listing is what we write, byte by byte, in both kinds of file.
 #[test]
 fn our_assembler_gives_the_same_files() {
-    each(|what, program| {
+    for_each_variant(|what, program| {
         let alone = Program { kernels: &program.kernels[..1], ..program.clone() };
         let mut variables = VARIABLES.clone();
         variables.reverse();
@@ -212,7 +212,7 @@ fn our_assembler_gives_the_same_files() {
 
 #[test]
 fn metadata_is_written_as_its_tree_is() {
-    each(|what, program| {
+    for_each_variant(|what, program| {
         let (mut tree, mut direct) = (Vec::new(), Vec::new());
         emit::metadata::tree(program).write_message_pack(&mut tree);
         emit::metadata::write_message_pack(program, &mut direct);
@@ -225,7 +225,7 @@ fn metadata_is_written_as_its_tree_is() {
 #[test]
 fn memory_goes_from_version_to_version() {
     let mut ctx = emit::Context::default();
-    each(|what, program| {
+    for_each_variant(|what, program| {
         let again = emit::elf::loadable_in(program, &mut ctx).unwrap();
         assert!(again == emit::elf::loadable(program).unwrap(), "{what}");
     });
@@ -233,7 +233,7 @@ fn memory_goes_from_version_to_version() {
 
 #[test]
 fn linker_gives_the_same_sections() {
-    each(|what, program| {
+    for_each_variant(|what, program| {
         let stem = what.replace(' ', "-");
         let (input, out) = (scratch(&format!("{stem}.o")), scratch(&format!("{stem}.so")));
         std::fs::write(&input, emit::elf::relocatable(program).unwrap()).unwrap();
@@ -282,7 +282,7 @@ fn other_systems_are_refused() {
 
 #[test]
 fn readelf_reads_everything() {
-    each(|what, program| {
+    for_each_variant(|what, program| {
         let version = program.target.code_object;
         let file = scratch(&format!("{}.co", what.replace(' ', "-")));
         std::fs::write(&file, emit::elf::loadable(program).unwrap()).unwrap();

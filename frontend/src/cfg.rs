@@ -39,7 +39,7 @@ pub trait Processor: Debug + Sync {
 
 /// Returns whether the target processor has the property `name`, which is at `span` in the source. Returns
 /// `false` if there is no target processor, and an error if the name is unknown.
-pub(crate) fn ask(
+pub(crate) fn evaluate_question(
     processor: Option<&dyn Processor>,
     question: Question,
     name: &str,

@@ -275,7 +275,7 @@ impl std::error::Error for Diagnostics {}
 impl Diagnostics {
     /// Returns the diagnostics as text for people: source lines with carets, in the style of `rustc`.
     pub fn render(&self, color: bool) -> String {
-        let file_name = self.place();
+        let file_name = self.file_summary();
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
         let mut out = String::new();
         for diagnostic in &self.list {
@@ -301,7 +301,7 @@ impl Diagnostics {
     }
 
     /// Returns the name of the file that the diagnostics are about, for the summary line.
-    fn place(&self) -> String {
+    fn file_summary(&self) -> String {
         let mut files = self.list.iter().filter_map(|d| Some(self.source.file(d.labels.first()?.0.start).0));
         let first = files.next().unwrap_or(&self.source.name);
         if files.all(|file| file == first) {

@@ -69,14 +69,14 @@ impl Files for BTreeMap<String, String> {
 }
 
 fn in_memory<'f>(path: &str, from: &str, get: impl Fn(&str) -> Option<&'f String>) -> Result<File, String> {
-    let names = [beside(path, from), clean(path)];
+    let names = [path_next_to(path, from), clean(path)];
     let found = names.iter().find_map(|name| Some((name, get(name)?)));
     let (name, text) = found.ok_or("there is no such file")?;
     Ok(File { name: name.clone(), text: text.clone() })
 }
 
 /// Returns the name of file `path` relative to the directory of file `from`.
-pub fn beside(path: &str, from: &str) -> String {
+pub fn path_next_to(path: &str, from: &str) -> String {
     match from.rsplit_once('/') {
         Some((directory, _)) if !path.starts_with('/') => clean(&format!("{directory}/{path}")),
         _ => clean(path),
@@ -183,9 +183,9 @@ mod tests {
         ] {
             assert_eq!(clean(path), short);
         }
-        assert_eq!(beside("b.k", "lib/a.k"), "lib/b.k");
-        assert_eq!(beside("../b.k", "lib/a.k"), "b.k");
-        assert_eq!(beside("/b.k", "lib/a.k"), "/b.k");
-        assert_eq!(beside("b.k", "a.k"), "b.k");
+        assert_eq!(path_next_to("b.k", "lib/a.k"), "lib/b.k");
+        assert_eq!(path_next_to("../b.k", "lib/a.k"), "b.k");
+        assert_eq!(path_next_to("/b.k", "lib/a.k"), "/b.k");
+        assert_eq!(path_next_to("b.k", "a.k"), "b.k");
     }
 }

@@ -7,8 +7,8 @@
 //! The table is parsed only when there is an error to explain, so correct programs do not pay for it.
 
 use crate::builtins;
+use crate::cascading_errors::{self, Read};
 use crate::diag::{Diagnostic, Sink};
-use crate::echoes::{self, Read};
 use crate::lexer::{Span, Tok, Tokens};
 use crate::scalar::{Scalar, vector_name};
 use isa::spelling::nearest;
@@ -68,23 +68,23 @@ fn kinds(code: &str) -> &'static [u8] {
 }
 
 /// Advice about a word from another language: the corresponding name in this language, or a hint.
-pub enum Said {
+pub enum Hint {
     Name(String),
     Hint(String),
 }
 
 /// Returns what to say about a function of another language.
-pub fn function(name: &str) -> Option<Said> {
+pub fn function(name: &str) -> Option<Hint> {
     word(b'f', name).or_else(|| derived_function(name))
 }
 
 /// Returns the advice about a function of another language that is called as a method or as `T::name`.
-pub fn called(name: &str) -> Option<Said> {
+pub fn called(name: &str) -> Option<Hint> {
     if builtins::find(name).is_some() {
-        return Some(Said::Name(name.to_owned()));
+        return Some(Hint::Name(name.to_owned()));
     }
     let method = rows().find(|row| row.kind == b'm' && row.pattern.strip_prefix(". ") == Some(name));
-    method.map(|row| Said::Hint(row.text.to_owned())).or_else(|| function(name))
+    method.map(|row| Hint::Hint(row.text.to_owned())).or_else(|| function(name))
 }
 
 /// Returns the advice about a call `T::name(…)`, or about a call of a function that is preceded by a
@@ -94,8 +94,8 @@ pub fn called_of(of: &str, name: &str) -> String {
         return format!("convert with `x as {}`", here_type(of).unwrap_or_else(|| of.to_owned()));
     }
     match called(name) {
-        Some(Said::Name(here)) => format!("functions stand alone: write `{here}(…)`"),
-        Some(Said::Hint(hint)) => hint,
+        Some(Hint::Name(here)) => format!("functions stand alone: write `{here}(…)`"),
+        Some(Hint::Hint(hint)) => hint,
         None => no_function(name),
     }
 }
@@ -116,7 +116,7 @@ pub fn suffix(text: &str) -> Option<&'static str> {
 }
 
 /// Returns what to say about a type name of another language.
-pub fn type_name(name: &str) -> Option<Said> {
+pub fn type_name(name: &str) -> Option<Hint> {
     if let Some(said) = word(b't', name) {
         return Some(said);
     }
@@ -129,16 +129,16 @@ pub fn type_name(name: &str) -> Option<Said> {
         "dvec" => "f64",
         "bvec" | "bool" => "bool",
         _ => match word(b't', stem)? {
-            Said::Name(name) => return vector(&name, lanes),
-            Said::Hint(_) => return None,
+            Hint::Name(name) => return vector(&name, lanes),
+            Hint::Hint(_) => return None,
         },
     };
     vector(scalar, lanes)
 }
 
-fn vector(scalar: &str, lanes: u8) -> Option<Said> {
+fn vector(scalar: &str, lanes: u8) -> Option<Hint> {
     let name = if lanes == 1 { scalar.to_owned() } else { format!("{scalar}x{lanes}") };
-    (lanes == 1 || vector_name(&name).is_some()).then_some(Said::Name(name))
+    (lanes == 1 || vector_name(&name).is_some()).then_some(Hint::Name(name))
 }
 
 /// Returns whether a word matches one element of a pattern: the element is the word itself, or it is `stem*`
@@ -154,30 +154,30 @@ fn names(part: &str, word: &str) -> bool {
 }
 
 /// Returns the advice of the row of this kind whose pattern is the single word `name`.
-fn word(kind: u8, name: &str) -> Option<Said> {
+fn word(kind: u8, name: &str) -> Option<Hint> {
     let row = rows().find(|row| row.kind == kind && names(row.pattern, name))?;
     Some(match row.text.strip_prefix("=> ") {
-        Some(name) => Said::Name(name.to_owned()),
-        None => Said::Hint(row.text.to_owned()),
+        Some(name) => Hint::Name(name.to_owned()),
+        None => Hint::Hint(row.text.to_owned()),
     })
 }
 
 /// Returns the advice about a function name that another language forms by a rule: `sqrtf`, `make_float4`,
 /// `convert_int`, `as_uint`, `atomicMin`.
-fn derived_function(name: &str) -> Option<Said> {
+fn derived_function(name: &str) -> Option<Hint> {
     if let Some(to) = name.strip_prefix("make_").or(Some(name)).and_then(here_type) {
         return Some(match vector_name(&to) {
-            Some(_) => Said::Name(to),
-            None => Said::Hint(format!("convert with `x as {to}`")),
+            Some(_) => Hint::Name(to),
+            None => Hint::Hint(format!("convert with `x as {to}`")),
         });
     }
     if let Some(to) = name.strip_prefix("as_").and_then(here_type) {
-        return Some(Said::Name(format!("bitcast::<{to}>")));
+        return Some(Hint::Name(format!("bitcast::<{to}>")));
     }
     if let Some(rest) = name.strip_prefix("convert_") {
         let (to, how) = rest.split_once('_').unwrap_or((rest, ""));
         let to = here_type(to)?;
-        return Some(Said::Hint(match how {
+        return Some(Hint::Hint(match how {
             "rte" => format!("write `round(x) as {to}`: `as` rounds to zero"),
             "rtp" => format!("write `ceil(x) as {to}`: `as` rounds to zero"),
             "rtn" => format!("write `floor(x) as {to}`: `as` rounds to zero"),
@@ -190,7 +190,7 @@ fn derived_function(name: &str) -> Option<Said> {
     let stems = [plain, plain.strip_suffix('f').unwrap_or(plain), plain.strip_suffix('l').unwrap_or(plain)];
     let mut others = stems.into_iter().filter(|stem| *stem != name);
     others.find_map(|stem| match builtins::find(stem) {
-        Some(_) => Some(Said::Name(stem.to_owned())),
+        Some(_) => Some(Hint::Name(stem.to_owned())),
         None => word(b'f', stem),
     })
 }
@@ -217,8 +217,8 @@ fn here_type(name: &str) -> Option<String> {
         return Some(name.to_owned());
     }
     match type_name(name)? {
-        Said::Name(name) => Some(name),
-        Said::Hint(_) => None,
+        Hint::Name(name) => Some(name),
+        Hint::Hint(_) => None,
     }
 }
 
@@ -253,16 +253,19 @@ pub fn amend(source: &str, tokens: &Tokens, skipped: &[Span], parsed: usize, sin
             let name = matcher.text(at);
             if let Some(said) = function(name) {
                 foreign.push((label.start, matcher.arguments(&found)));
-                matcher.say(diagnostic, said, &found);
+                matcher.apply_hint(diagnostic, said, &found);
             }
         } else if diagnostic.code == "E0021"
             && let Some(said) = type_name(matcher.text(at))
         {
-            matcher.say(diagnostic, said, &Found { start: at, end: at + 1, parts: Parts::new() });
+            matcher.apply_hint(diagnostic, said, &Found { start: at, end: at + 1, parts: Parts::new() });
         }
     }
     let broken = list[..parsed].iter().any(|diagnostic| matches!(diagnostic.code, "E0005" | "E0006"));
-    sink.restore(echoes::dropped(list, &Read { source, tokens, skipped, parsed, broken, foreign: &foreign }));
+    sink.restore(cascading_errors::dropped(
+        list,
+        &Read { source, tokens, skipped, parsed, broken, foreign: &foreign },
+    ));
 }
 
 /// Source text that matched each part of a pattern.
@@ -422,10 +425,10 @@ impl<'m> Matcher<'m> {
             text = found.parts.get(n - 1).map_or(text, |name| called_of(of, name));
         }
         let said = match text.strip_prefix("=> ") {
-            Some(name) => Said::Name(name.to_owned()),
-            None => Said::Hint(text),
+            Some(name) => Hint::Name(name.to_owned()),
+            None => Hint::Hint(text),
         };
-        self.say(diagnostic, said, found);
+        self.apply_hint(diagnostic, said, found);
         // The word at the start of the statement is the mistake, not the later position at which the parser
         // noticed it.
         let word = row.pattern.starts_with('^') && !row.pattern.starts_with("^\\i");
@@ -436,12 +439,12 @@ impl<'m> Matcher<'m> {
         }
     }
 
-    fn say(&self, diagnostic: &mut Diagnostic, said: Said, found: &Found) {
+    fn apply_hint(&self, diagnostic: &mut Diagnostic, said: Hint, found: &Found) {
         diagnostic.help.clear();
         diagnostic.suggestion = None;
         match said {
-            Said::Hint(text) => diagnostic.help.push(text),
-            Said::Name(name) => {
+            Hint::Hint(text) => diagnostic.help.push(text),
+            Hint::Name(name) => {
                 let start = self.tokens.spans[found.start].start as usize;
                 let end = self.tokens.spans[found.end - 1].end as usize;
                 diagnostic.help.push(format!("write `{name}`"));
@@ -650,8 +653,8 @@ mod tests {
     #[test]
     fn names_that_follow_a_rule() {
         let name = |text| match function(text) {
-            Some(Said::Name(name)) => name,
-            Some(Said::Hint(text)) => format!("! {text}"),
+            Some(Hint::Name(name)) => name,
+            Some(Hint::Hint(text)) => format!("! {text}"),
             None => "?".to_owned(),
         };
         assert_eq!(name("sqrtf"), "sqrt");

@@ -10,37 +10,37 @@
 
 #![warn(clippy::missing_errors_doc)]
 
-mod alike;
+mod argument_words;
 mod ast;
 mod builtins;
+mod cascading_errors;
 mod cfg;
 mod check;
 mod codes;
 mod diag;
 mod documentation;
-mod echoes;
 mod files;
 mod format;
 mod habits;
+mod language_parts;
 mod lexer;
 mod library;
 mod lower;
 mod parser;
-mod parts;
 mod scalar;
+mod similar_errors;
+mod type_text;
 mod types;
 mod warn;
-mod words;
-mod written;
 
 pub use cfg::{Processor, Question};
 pub use codes::{codes, explain};
 pub use diag::{Diagnostic, Diagnostics, Severity, SourceText, Suggestion, UsedFile};
 pub use documentation::{Documented, documentation};
-pub use files::{File, Files, beside};
+pub use files::{File, Files, path_next_to};
 pub use isa::spelling::nearest;
-pub use lower::border::Abi;
-pub use parts::{all_parts, parts};
+pub use language_parts::{all_parts, parts};
+pub use lower::passing::Abi;
 pub use warn::{Level, Warnings};
 
 /// Returns the names of the built-in functions.

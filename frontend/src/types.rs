@@ -1,8 +1,8 @@
 //! Types of the language, interned: equal types have equal [`Ty`]s. The layout is that of C.
 //!
 //! While a function is checked, literals without a suffix have *open* types, which their uses decide
-//! ([`Types::agree`]). A type that contains an open type is open too. [`Types::settled`] replaces all open
-//! types.
+//! ([`Types::agree`]). A type that contains an open type is open too. [`Types::without_open_types`] replaces
+//! all open types.
 
 use crate::ast::Sym;
 use crate::scalar::Scalar;
@@ -121,7 +121,7 @@ pub struct Layout {
     pub align: u32,
     /// Number of fragments (scalars and pointers) of a value of the type. Numbers that do not fit are clamped
     /// to the largest `u32`.
-    pub leaves: u32,
+    pub fragments: u32,
     pub has_array: bool,
     /// Whether the type contains the undecided type of a literal, so that its size is not final.
     pub open: bool,
@@ -133,7 +133,7 @@ pub struct Field {
     pub ty: Ty,
     pub offset: u32,
     /// Number of fragments that precede the field.
-    pub leaf: u32,
+    pub first_fragment: u32,
 }
 
 /// A struct or a tuple. A tuple is a struct without a name whose fields are `0`, `1`, ….
@@ -188,7 +188,7 @@ impl Types {
         layouts.clear();
         ids.clear();
         structs.clear();
-        let nothing = Layout { size: 0, align: 1, leaves: 0, has_array: false, open: false };
+        let nothing = Layout { size: 0, align: 1, fragments: 0, has_array: false, open: false };
         for kind in [TyKind::Error, TyKind::Unit, TyKind::Never, TyKind::None] {
             kinds.push(kind);
             layouts.push(nothing);
@@ -196,7 +196,7 @@ impl Types {
         for scalar in Scalar::ALL {
             let bytes = scalar.bytes();
             kinds.push(TyKind::Scalar(scalar));
-            layouts.push(Layout { size: bytes, align: bytes, leaves: 1, has_array: false, open: false });
+            layouts.push(Layout { size: bytes, align: bytes, fragments: 1, has_array: false, open: false });
         }
     }
 
@@ -317,17 +317,17 @@ impl Types {
 
     /// Returns the type with all open types in it replaced by what they were decided to be; an undecided type
     /// becomes `i32` or `f32`. Fails if this makes an array too large.
-    pub fn settled(&mut self, ty: Ty) -> Result<Ty, TooLarge> {
+    pub fn without_open_types(&mut self, ty: Ty) -> Result<Ty, TooLarge> {
         if !self.is_open(ty) {
             return Ok(ty);
         }
         match self.kind(ty) {
             TyKind::Array(element, len) => {
-                let element = self.settled(element)?;
+                let element = self.without_open_types(element)?;
                 self.array(element, len)
             }
             TyKind::Pointer(pointer) => {
-                let to = self.settled(pointer.to)?;
+                let to = self.without_open_types(pointer.to)?;
                 Ok(self.pointer(Pointer { to, ..pointer }))
             }
             TyKind::Scalar(scalar) => Ok(Ty::scalar(scalar)),
@@ -335,7 +335,7 @@ impl Types {
             _ => match self.parts(ty) {
                 Some(mut parts) => {
                     for part in &mut parts {
-                        *part = self.settled(*part)?;
+                        *part = self.without_open_types(*part)?;
                     }
                     self.tuple(&parts)
                 }
@@ -361,7 +361,7 @@ impl Types {
         if let Some(&ty) = self.fn_types.get(&signature) {
             return ty;
         }
-        let layout = Layout { size: 8, align: 8, leaves: 1, has_array: false, open: false };
+        let layout = Layout { size: 8, align: 8, fragments: 1, has_array: false, open: false };
         self.functions.push(signature.clone());
         let ty = self.intern(TyKind::Function(self.functions.len() as u32 - 1), layout);
         self.fn_types.insert(signature, ty);
@@ -392,7 +392,7 @@ impl Types {
         // A vector of three elements takes the space of four elements, as in OpenCL.
         let room = if lanes == 3 { 4 } else { u32::from(lanes) };
         let size = scalar.bytes() * room;
-        let layout = Layout { size, align: size, leaves: u32::from(lanes), has_array: false, open: false };
+        let layout = Layout { size, align: size, fragments: u32::from(lanes), has_array: false, open: false };
         self.intern(TyKind::Vector(scalar, lanes), layout)
     }
 
@@ -405,7 +405,7 @@ impl Types {
         let layout = Layout {
             size: size as u32,
             align: inner.align,
-            leaves: inner.leaves.saturating_mul(len),
+            fragments: inner.fragments.saturating_mul(len),
             has_array: true,
             open: inner.open,
         };
@@ -441,13 +441,16 @@ impl Types {
     pub fn pointer(&mut self, pointer: Pointer) -> Ty {
         let size = pointer.space.pointer_bits() / 8;
         let open = self.is_open(pointer.to);
-        self.intern(TyKind::Pointer(pointer), Layout { size, align: size, leaves: 1, has_array: false, open })
+        self.intern(
+            TyKind::Pointer(pointer),
+            Layout { size, align: size, fragments: 1, has_array: false, open },
+        )
     }
 
     /// Returns an opaque type. The kernel argument of this type is a pointer to an object that the kernel
     /// cannot use as a value.
     pub fn opaque(&mut self, opaque: ir::Opaque, name: &'static str) -> Ty {
-        let layout = Layout { size: 8, align: 8, leaves: 0, has_array: false, open: false };
+        let layout = Layout { size: 8, align: 8, fragments: 0, has_array: false, open: false };
         self.intern(TyKind::Opaque(opaque, name), layout)
     }
 
@@ -455,7 +458,7 @@ impl Types {
     /// it.
     pub fn declare(&mut self, name: Option<Sym>) -> Ty {
         self.structs.push(Struct { name, defined: false, fields: Vec::new() });
-        let layout = Layout { size: 0, align: 1, leaves: 0, has_array: false, open: false };
+        let layout = Layout { size: 0, align: 1, fragments: 0, has_array: false, open: false };
         self.intern(TyKind::Struct(self.structs.len() as u32 - 1), layout)
     }
 
@@ -496,7 +499,7 @@ impl Types {
             TyKind::Struct(index) => {
                 Some(self.structs[index as usize].fields.iter().map(|field| field.ty).collect())
             }
-            TyKind::Array(element, count) if self.layout(ty).leaves <= crate::check::MAX_VALUE => {
+            TyKind::Array(element, count) if self.layout(ty).fragments <= crate::check::MAX_VALUE => {
                 Some(std::iter::repeat_n(element, count as usize).collect())
             }
             _ => None,
@@ -556,7 +559,7 @@ impl Types {
         let TyKind::Struct(index) = self.kind(ty) else { return Ok(()) };
         let is_tuple = self.structs[index as usize].name.is_none();
         let mut fields = Vec::with_capacity(members.len());
-        let mut total = Layout { size: 0, align: 1, leaves: 0, has_array: false, open: false };
+        let mut total = Layout { size: 0, align: 1, fragments: 0, has_array: false, open: false };
         for &(member, ty) in members {
             let layout = self.layout(ty);
             let offset = u64::from(total.size).next_multiple_of(u64::from(layout.align));
@@ -564,10 +567,10 @@ impl Types {
             if end >= MAX_SIZE {
                 return Err(TooLarge);
             }
-            fields.push(Field { name: member, ty, offset: offset as u32, leaf: total.leaves });
+            fields.push(Field { name: member, ty, offset: offset as u32, first_fragment: total.fragments });
             total.size = end as u32;
             total.align = total.align.max(layout.align);
-            total.leaves = total.leaves.saturating_add(layout.leaves);
+            total.fragments = total.fragments.saturating_add(layout.fragments);
             total.has_array |= layout.has_array;
             total.open |= is_tuple && self.is_open(ty);
         }
@@ -761,7 +764,7 @@ mod tests {
         assert_eq!((types.layout(v3).size, types.layout(v3).align), (16, 16));
         let s = types.structure(Sym(0), &[(Sym(1), Ty::scalar(Scalar::U8)), (Sym(2), v3), (Sym(3), Ty::I32)]);
         let s = s.unwrap();
-        assert_eq!((types.layout(s).size, types.layout(s).align, types.layout(s).leaves), (48, 16, 5));
+        assert_eq!((types.layout(s).size, types.layout(s).align, types.layout(s).fragments), (48, 16, 5));
         assert_eq!(types.structs[0].fields[2].offset, 32);
         let rows = types.array(s, 3).unwrap();
         assert_eq!(types.layout(rows).size, 144);

@@ -31,7 +31,7 @@ struct InDirectory;
 
 impl frontend::Files for InDirectory {
     fn open(&self, path: &str, from: &str) -> Result<frontend::File, String> {
-        let name = frontend::beside(path, from);
+        let name = frontend::path_next_to(path, from);
         let text = std::fs::read_to_string(directory().join(&name)).map_err(|_| "there is no such file")?;
         Ok(frontend::File { name, text })
     }

@@ -15,7 +15,7 @@ fn names() -> Vec<String> {
 }
 
 /// What is said of a call by a name; `None` where the language has the function.
-fn said(name: &str) -> Option<Vec<String>> {
+fn messages_of_call(name: &str) -> Option<Vec<String>> {
     let source = format!("kernel k(n: u32, p: *global u32) {{ p[0] = {name}(n, n); }}");
     let list = frontend::compile("foreign.k", &source, &frontend::Options::default()).err()?.list;
     let unknown = list.into_iter().find(|one| one.code == "E0022")?;
@@ -28,7 +28,7 @@ fn each_name_is_told_what_to_write() {
     assert!(names.len() > 600, "only {} names", names.len());
     let wrong: Vec<String> = (names.iter())
         .filter_map(|name| {
-            let help = said(name)?;
+            let help = messages_of_call(name)?;
             let is_told = help.iter().any(|text| !text.starts_with("a similar name"));
             (!is_told).then(|| format!("{name}: {help:?}"))
         })
@@ -53,7 +53,7 @@ fn what_is_proposed_compiles() {
     ];
     let (mut tried, mut wrong) = (0, Vec::new());
     for name in names() {
-        let Some(help) = said(&name) else { continue };
+        let Some(help) = messages_of_call(&name) else { continue };
         let Some(code) = help.first().and_then(|text| text.strip_prefix("write `")?.split('`').next()) else {
             continue;
         };

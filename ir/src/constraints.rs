@@ -5,7 +5,7 @@
 //!
 //! - *May the pass change this access?* Each access has one [`Class`]; a [`Rule`] lists the classes that its
 //!   pass may change.
-//! - *May the access be moved across this operation?* [`stays`] returns which accesses an operation keeps on
+//! - *May the access be moved across this operation?* [`ordering_constraint`] returns which accesses an operation keeps on
 //!   their side; a rule says in which direction its pass moves accesses.
 //!
 //! Atomic operations themselves are never moved, so they stay in order with each other. For this reason the
@@ -21,7 +21,7 @@ use crate::op::{Mem, MemFlags, Op, Order};
 bitflags::bitflags! {
     /// The accesses that an operation keeps on their side.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Stays: u8 {
+    pub struct OrderingConstraint: u8 {
         /// Accesses after the operation must not be moved before it (as for acquire).
         const LATER = 1;
         /// Accesses before the operation must not be moved after it (as for release).
@@ -50,9 +50,9 @@ bitflags::bitflags! {
 impl Class {
     /// Returns the class of an access.
     #[inline]
-    pub const fn of(mem: &Mem) -> Class {
+    pub const fn for_access(mem: &Mem) -> Class {
         let volatile = mem.flags.contains(MemFlags::VOLATILE);
-        match Class::held(!matches!(mem.order, Order::NotAtomic), volatile) {
+        match Class::for_flags(!matches!(mem.order, Order::NotAtomic), volatile) {
             Some(class) => class,
             None if mem.flags.contains(MemFlags::INVARIANT) => Class::INVARIANT,
             None if mem.flags.contains(MemFlags::NONTEMPORAL) => Class::NONTEMPORAL,
@@ -63,7 +63,7 @@ impl Class {
     /// Returns the class of an atomic or volatile access, for callers that have no [`Mem`]; `None` for other
     /// accesses.
     #[inline]
-    pub const fn held(atomic: bool, volatile: bool) -> Option<Class> {
+    pub const fn for_flags(atomic: bool, volatile: bool) -> Option<Class> {
         match (atomic, volatile) {
             (true, _) => Some(Class::ATOMIC),
             (false, true) => Some(Class::VOLATILE),
@@ -74,11 +74,11 @@ impl Class {
 
 /// Accesses that each memory order keeps on their side (seed 000, lines 4024-4039), for a load, a store, a
 /// read-modify-write and a fence. Rows are in the order of [`Order`]. The last element is the source line.
-pub const CONSTRAINTS: [(Order, [Stays; 4], u16); 7] = {
-    const NONE: Stays = Stays::empty();
-    const LATER: Stays = Stays::LATER;
-    const EARLIER: Stays = Stays::EARLIER;
-    const BOTH: Stays = Stays::all();
+pub const CONSTRAINTS: [(Order, [OrderingConstraint; 4], u16); 7] = {
+    const NONE: OrderingConstraint = OrderingConstraint::empty();
+    const LATER: OrderingConstraint = OrderingConstraint::LATER;
+    const EARLIER: OrderingConstraint = OrderingConstraint::EARLIER;
+    const BOTH: OrderingConstraint = OrderingConstraint::all();
     [
         (Order::NotAtomic, [NONE, NONE, NONE, NONE], 4027),
         (Order::Unordered, [NONE, NONE, NONE, NONE], 4027),
@@ -93,21 +93,21 @@ pub const CONSTRAINTS: [(Order, [Stays; 4], u16); 7] = {
 /// Returns which accesses must not be moved across an operation. No access may be moved across barriers,
 /// traps and calls; for a trap, because a debugger must find everything that was stored before it.
 #[inline]
-pub const fn stays(op: &Op) -> Stays {
-    const fn of(order: Order, kind: usize) -> Stays {
+pub const fn ordering_constraint(op: &Op) -> OrderingConstraint {
+    const fn constraint(order: Order, kind: usize) -> OrderingConstraint {
         CONSTRAINTS[order as usize].1[kind]
     }
     match op {
-        Op::Load { mem, .. } => of(mem.order, 0),
-        Op::Store { mem, .. } => of(mem.order, 1),
-        Op::AtomicRmw { mem, .. } => of(mem.order, 2),
-        Op::AtomicCas { mem, fail } => of(mem.order, 2).union(of(*fail, 2)),
-        Op::Fence { order, .. } => of(*order, 3),
+        Op::Load { mem, .. } => constraint(mem.order, 0),
+        Op::Store { mem, .. } => constraint(mem.order, 1),
+        Op::AtomicRmw { mem, .. } => constraint(mem.order, 2),
+        Op::AtomicCas { mem, fail } => constraint(mem.order, 2).union(constraint(*fail, 2)),
+        Op::Fence { order, .. } => constraint(*order, 3),
         Op::Barrier { .. } | Op::WaveBarrier | Op::Trap { .. } | Op::Call(_) | Op::CallIndirect(_) => {
-            Stays::all()
+            OrderingConstraint::all()
         }
-        Op::Sleep | Op::Interrupt => Stays::all(),
-        _ => Stays::empty(),
+        Op::Sleep | Op::Interrupt => OrderingConstraint::all(),
+        _ => OrderingConstraint::empty(),
     }
 }
 
@@ -121,14 +121,14 @@ pub struct Rule {
     /// Classes of accesses that the pass may change.
     pub takes: Class,
     /// The rule's pass does not move accesses across operations that restrict any of these directions.
-    pub stopped_by: Stays,
+    pub stopped_by: OrderingConstraint,
 }
 
 impl Rule {
     /// Returns whether the pass may change the access.
     #[inline]
     pub const fn takes(&self, mem: &Mem) -> bool {
-        self.takes.contains(Class::of(mem))
+        self.takes.contains(Class::for_access(mem))
     }
 
     /// Returns whether accesses that other work-items may write or see must stay on their side of the
@@ -136,54 +136,68 @@ impl Rule {
     /// has only one reader and invariant memory has no writer.
     #[inline]
     pub const fn stopped_by(&self, op: &Op) -> bool {
-        self.stopped_by.intersects(stays(op))
+        self.stopped_by.intersects(ordering_constraint(op))
     }
 }
 
-const fn rule(pass: &'static str, does: &'static str, takes: Class, stopped_by: Stays) -> Rule {
+const fn rule(pass: &'static str, does: &'static str, takes: Class, stopped_by: OrderingConstraint) -> Rule {
     Rule { pass, does, takes, stopped_by }
 }
 
 /// Marks loads of memory that is never written.
-pub const PROMISE: Rule =
-    rule("restrict", "a load through `const restrict` becomes invariant", Class::FREE, Stays::empty());
+pub const PROMISE: Rule = rule(
+    "restrict",
+    "a load through `const restrict` becomes invariant",
+    Class::FREE,
+    OrderingConstraint::empty(),
+);
 /// Store-to-load and load-to-load forwarding: replaces a load by the value that an earlier access stored or
 /// loaded.
 pub const FORWARD: Rule =
-    rule("gvn", "a load takes the value of an earlier access", Class::FREE, Stays::LATER);
+    rule("gvn", "a load takes the value of an earlier access", Class::FREE, OrderingConstraint::LATER);
 /// Merges equal loads regardless of what is between them.
 pub const EQUAL: Rule =
-    rule("gvn", "equal loads become one, whatever is between", Class::INVARIANT, Stays::empty());
+    rule("gvn", "equal loads become one, whatever is between", Class::INVARIANT, OrderingConstraint::empty());
 /// Removes unused loads.
-pub const UNUSED: Rule = rule("dce", "a load that nobody uses is removed", Class::FREE, Stays::empty());
+pub const UNUSED: Rule =
+    rule("dce", "a load that nobody uses is removed", Class::FREE, OrderingConstraint::empty());
 /// Turns private variables into values.
-pub const PROMOTE: Rule = rule("sroa", "private variables become values", Class::FREE, Stays::empty());
+pub const PROMOTE: Rule =
+    rule("sroa", "private variables become values", Class::FREE, OrderingConstraint::empty());
 /// Executes a load on a path on which it was not executed before.
-pub const SPECULATE: Rule =
-    rule("ifconvert", "a load of an argument is done on both ways", Class::INVARIANT, Stays::empty());
+pub const SPECULATE: Rule = rule(
+    "ifconvert",
+    "a load of an argument is done on both ways",
+    Class::INVARIANT,
+    OrderingConstraint::empty(),
+);
 /// Copies the test of a loop.
-pub const COPY: Rule = rule("rotate", "the loads of a loop's test are copied", Class::FREE, Stays::empty());
+pub const COPY: Rule =
+    rule("rotate", "the loads of a loop's test are copied", Class::FREE, OrderingConstraint::empty());
 /// Moves loads out of loops.
-pub const HOIST: Rule = rule("licm", "a load moves up, out of a loop", Class::FREE, Stays::LATER);
+pub const HOIST: Rule =
+    rule("licm", "a load moves up, out of a loop", Class::FREE, OrderingConstraint::LATER);
 /// Moves loads up to the first load of a group of adjacent loads.
 pub const MERGE_LOADS: Rule =
-    rule("merge_mem", "a load moves up, to its neighbour", Class::FREE, Stays::LATER);
+    rule("merge_mem", "a load moves up, to its neighbour", Class::FREE, OrderingConstraint::LATER);
 /// Moves stores down to the last store of a group of adjacent stores.
 pub const MERGE_STORES: Rule =
-    rule("merge_mem", "a store moves down, to its neighbour", Class::FREE, Stays::EARLIER);
+    rule("merge_mem", "a store moves down, to its neighbour", Class::FREE, OrderingConstraint::EARLIER);
 /// Merges equal blocks into one block.
-pub const SHARE: Rule = rule("tails", "blocks that do the same become one", Class::FREE, Stays::empty());
+pub const SHARE: Rule =
+    rule("tails", "blocks that do the same become one", Class::FREE, OrderingConstraint::empty());
 /// Loads through the scalar cache.
 pub const SCALAR: Rule = rule(
     "isel",
     "a uniform load of what nobody writes goes through the scalar cache",
     Class::FREE,
-    Stays::empty(),
+    OrderingConstraint::empty(),
 );
 /// Merges two loads of LDS into one instruction.
-pub const PAIR: Rule = rule("isel", "two loads of LDS become one, at the first", Class::FREE, Stays::LATER);
+pub const PAIR: Rule =
+    rule("isel", "two loads of LDS become one, at the first", Class::FREE, OrderingConstraint::LATER);
 /// Moves loads up.
-pub const SCHEDULE: Rule = rule("schedule", "a load moves up", Class::FREE, Stays::all());
+pub const SCHEDULE: Rule = rule("schedule", "a load moves up", Class::FREE, OrderingConstraint::all());
 
 /// All rules, in the order of the passes.
 pub const RULES: [Rule; 14] = [

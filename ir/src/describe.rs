@@ -132,6 +132,6 @@ pub struct Description {
     /// Global variables of the module.
     pub variables: Vec<ModuleVariable>,
     /// Offset between the source locations of two inlined copies of the same code: see
-    /// [`Track::place`](crate::track::Track::place).
+    /// [`Track::location_in_copy`](crate::track::Track::location_in_copy).
     pub stride: u32,
 }

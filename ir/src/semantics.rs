@@ -40,7 +40,7 @@ trait Real: Copy + PartialOrd {
     const BITS: u32;
     const MANTISSA: u32;
     const ONE_BELOW_ONE: Self;
-    fn of(bits: u64) -> Self;
+    fn from_u64_bits(bits: u64) -> Self;
     fn bits(self) -> u64;
     fn wide(self) -> f64;
     /// Rounds to nearest.
@@ -90,7 +90,7 @@ macro_rules! real {
             const BITS: u32 = $uint::BITS;
             const MANTISSA: u32 = $mantissa;
             const ONE_BELOW_ONE: Self = 1.0 - $ty::EPSILON / 2.0;
-            fn of(bits: u64) -> Self {
+            fn from_u64_bits(bits: u64) -> Self {
                 $ty::from_bits(bits as $uint)
             }
             fn bits(self) -> u64 {
@@ -152,7 +152,7 @@ macro_rules! half {
             const BITS: u32 = 16;
             const MANTISSA: u32 = 10;
             const ONE_BELOW_ONE: Self = Half(0x3bff);
-            fn of(bits: u64) -> Self {
+            fn from_u64_bits(bits: u64) -> Self {
                 Half(bits as u16)
             }
             fn bits(self) -> u64 {
@@ -246,7 +246,7 @@ fn un_int(op: UnOp, ty: Type, a: u64) -> u64 {
 }
 
 fn un_float<F: Real>(op: UnOp, bits: u64) -> u64 {
-    let a = F::of(bits);
+    let a = F::from_u64_bits(bits);
     let wide = a.wide();
     let result = match op {
         UnOp::FNeg => return bits ^ F::sign_bit(),
@@ -361,7 +361,7 @@ fn bin_int(op: BinOp, ty: Type, a: u64, b: u64) -> u64 {
 }
 
 fn bin_float<F: Real>(op: BinOp, a: u64, b: u64) -> u64 {
-    let (x, y) = (F::of(a), F::of(b));
+    let (x, y) = (F::from_u64_bits(a), F::from_u64_bits(b));
     let result = match op {
         BinOp::FAdd => x.add(y),
         BinOp::FSub => x.sub(y),
@@ -438,7 +438,7 @@ fn sum_of_products(bits: u32, is_signed: bool, a: u64, b: u64, c: u64) -> u64 {
 }
 
 fn fma<F: Real>(a: u64, b: u64, c: u64) -> u64 {
-    let (x, y, z) = (F::of(a), F::of(b), F::of(c));
+    let (x, y, z) = (F::from_u64_bits(a), F::from_u64_bits(b), F::from_u64_bits(c));
     finish(x.fma(y, z), &[x, y, z])
 }
 
@@ -463,9 +463,9 @@ pub fn eval_icmp(cc: IntCc, ty: Type, a: u64, b: u64) -> bool {
 pub fn eval_fcmp(cc: FloatCc, ty: Type, a: u64, b: u64) -> bool {
     use std::cmp::Ordering::{Equal, Greater, Less};
     let order = match ty {
-        Type::F16 => Half::of(a).partial_cmp(&Half::of(b)),
-        Type::F32 => f32::of(a).partial_cmp(&f32::of(b)),
-        _ => f64::of(a).partial_cmp(&f64::of(b)),
+        Type::F16 => Half::from_u64_bits(a).partial_cmp(&Half::from_u64_bits(b)),
+        Type::F32 => f32::from_u64_bits(a).partial_cmp(&f32::from_u64_bits(b)),
+        _ => f64::from_u64_bits(a).partial_cmp(&f64::from_u64_bits(b)),
     };
     match cc {
         FloatCc::Oeq => order == Some(Equal),
@@ -522,9 +522,9 @@ pub fn eval_cast(op: CastOp, from: Type, to: Type, a: u64) -> Option<u64> {
 /// Returns a floating-point value as an `f64`.
 fn wide_of(ty: Type, bits: u64) -> f64 {
     match ty {
-        Type::F16 => Half::of(bits).wide(),
-        Type::F32 => f32::of(bits).wide(),
-        _ => f64::of(bits),
+        Type::F16 => Half::from_u64_bits(bits).wide(),
+        Type::F32 => f32::from_u64_bits(bits).wide(),
+        _ => f64::from_u64_bits(bits),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::func::{
 use crate::half::Half;
 use crate::op::{Mem, MemFlags, Op, Order, Spaces};
 use crate::state::InitialState;
-use crate::track::{Leaf, Track, What};
+use crate::track::{Fragment, Track, What};
 use crate::types::Type;
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -205,23 +205,24 @@ fn write_function(
 /// Writes the debug records before an instruction as comments.
 #[cold]
 fn write_records(out: &mut dyn Write, func: &Function, track: &Track, inst: Inst) -> fmt::Result {
-    let name = |leaf: Leaf| {
-        let name = track.variables.get(leaf.variable as usize).map_or("?", |variable| variable.name.as_str());
-        format!("{name}.{}", leaf.leaf)
+    let name = |fragment: Fragment| {
+        let name =
+            track.variables.get(fragment.variable as usize).map_or("?", |variable| variable.name.as_str());
+        format!("{name}.{}", fragment.index)
     };
     for record in &track.records[track.before(inst)] {
         match record.what {
             What::Statement(loc) => writeln!(out, "    ; statement !{}", loc.0)?,
-            What::Value(leaf, value) => match func.const_bits(value) {
-                Some(bits) => writeln!(out, "    ; {} is {bits:#x}", name(leaf))?,
-                None => writeln!(out, "    ; {} is {value}", name(leaf))?,
+            What::Value(fragment, value) => match func.const_bits(value) {
+                Some(bits) => writeln!(out, "    ; {} is {bits:#x}", name(fragment))?,
+                None => writeln!(out, "    ; {} is {value}", name(fragment))?,
             },
-            What::Term(leaf, value) => {
-                write!(out, "    ; {} is ", name(leaf))?;
+            What::Term(fragment, value) => {
+                write!(out, "    ; {} is ", name(fragment))?;
                 write_term(out, func, track, value)?;
                 writeln!(out)?;
             }
-            What::Lost(leaf) => writeln!(out, "    ; {} is lost", name(leaf))?,
+            What::Lost(fragment) => writeln!(out, "    ; {} is lost", name(fragment))?,
         }
     }
     Ok(())
@@ -426,7 +427,7 @@ impl Writer<'_> {
                 typed(self.out, "atomic_cas")?;
                 return self.memory(&mem, args, Some(fail));
             }
-            _ => return self.other(data.op, args),
+            _ => return self.untyped_op(data.op, args),
         }
         if !args.is_empty() {
             write!(self.out, " ")?;
@@ -435,7 +436,7 @@ impl Writer<'_> {
     }
 
     /// Writes operations that have no typed result.
-    fn other(&mut self, op: Op, args: &[Value]) -> fmt::Result {
+    fn untyped_op(&mut self, op: Op, args: &[Value]) -> fmt::Result {
         match op {
             Op::Fence { order, scope, spaces } => {
                 write!(self.out, "fence {} {}", order.mnemonic(), scope.mnemonic())?;

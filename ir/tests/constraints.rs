@@ -1,6 +1,6 @@
 //! The table of constraints, written a second time as the guide's sentences, and as `docs/memory-model.md` has it.
 
-use ir::constraints::{CONSTRAINTS, Class, RULES, Stays, stays};
+use ir::constraints::{CONSTRAINTS, Class, OrderingConstraint, RULES, ordering_constraint};
 use ir::{Mem, MemFlags, MemTy, Op, Order, RmwOp, Scope, Space, Spaces};
 use std::fmt::Write as _;
 
@@ -42,15 +42,15 @@ fn operations(order: Order) -> [(&'static str, Op); 5] {
 }
 
 /// Seed 000, lines 4026-4039, sentence by sentence.
-fn sentences(order: Order, kind: &str) -> Stays {
+fn sentences(order: Order, kind: &str) -> OrderingConstraint {
     let acquire = matches!(kind, "load atomic" | "atomicrmw" | "fence");
     let release = matches!(kind, "store atomic" | "atomicrmw" | "fence");
-    let mut wanted = Stays::empty();
+    let mut wanted = OrderingConstraint::empty();
     if matches!(order, Order::Acquire | Order::AcqRel | Order::SeqCst) && acquire {
-        wanted |= Stays::LATER;
+        wanted |= OrderingConstraint::LATER;
     }
     if matches!(order, Order::Release | Order::AcqRel | Order::SeqCst) && release {
-        wanted |= Stays::EARLIER;
+        wanted |= OrderingConstraint::EARLIER;
     }
     wanted
 }
@@ -60,20 +60,20 @@ fn every_operation_stops_what_the_guide_says() {
     for (n, order) in ORDERS.into_iter().enumerate() {
         assert_eq!(CONSTRAINTS[n].0, order);
         for (kind, op) in operations(order) {
-            assert_eq!(stays(&op), sentences(order, kind), "{kind} {order:?}");
+            assert_eq!(ordering_constraint(&op), sentences(order, kind), "{kind} {order:?}");
         }
         // A compare-and-swap does what both of its orders ask for.
         let mem = mem(Order::Release, MemFlags::empty());
-        let failing = stays(&Op::AtomicCas { mem, fail: order });
-        assert_eq!(failing, Stays::EARLIER | sentences(order, "atomicrmw"), "{order:?}");
+        let failing = ordering_constraint(&Op::AtomicCas { mem, fail: order });
+        assert_eq!(failing, OrderingConstraint::EARLIER | sentences(order, "atomicrmw"), "{order:?}");
     }
     let traps = [Op::Trap { debug: false }, Op::Trap { debug: true }];
     for all in
         [Op::Barrier { fence: false }, Op::Barrier { fence: true }, Op::WaveBarrier].into_iter().chain(traps)
     {
-        assert_eq!(stays(&all), Stays::all());
+        assert_eq!(ordering_constraint(&all), OrderingConstraint::all());
     }
-    assert_eq!(stays(&Op::Ret), Stays::empty());
+    assert_eq!(ordering_constraint(&Op::Ret), OrderingConstraint::empty());
 }
 
 #[test]
@@ -82,12 +82,12 @@ fn an_access_has_one_class_and_no_pass_touches_what_is_held() {
         for bits in 0..8 {
             let flags = MemFlags::from_bits_truncate(bits);
             let mem = mem(order, flags);
-            let class = Class::of(&mem);
+            let class = Class::for_access(&mem);
             assert_eq!(class.bits().count_ones(), 1);
             let held = order != Order::NotAtomic || flags.contains(MemFlags::VOLATILE);
             assert_eq!(Class::FREE.contains(class), !held, "{order:?} {flags:?}");
             assert_eq!(Op::Load { mem, count: 1 }.has_side_effect(), held);
-            let by_parts = Class::held(order != Order::NotAtomic, flags.contains(MemFlags::VOLATILE));
+            let by_parts = Class::for_flags(order != Order::NotAtomic, flags.contains(MemFlags::VOLATILE));
             assert_eq!(by_parts, held.then_some(class));
             for rule in &RULES {
                 assert!(!held || !rule.takes(&mem), "{} takes {class:?}", rule.pass);
@@ -96,8 +96,8 @@ fn an_access_has_one_class_and_no_pass_touches_what_is_held() {
     }
 }
 
-fn side(stays: Stays) -> &'static str {
-    match (stays.contains(Stays::LATER), stays.contains(Stays::EARLIER)) {
+fn side(stays: OrderingConstraint) -> &'static str {
+    match (stays.contains(OrderingConstraint::LATER), stays.contains(OrderingConstraint::EARLIER)) {
         (false, false) => "-",
         (true, false) => "later",
         (false, true) => "earlier",

@@ -27,12 +27,12 @@ fn kernel(items: &str, slots: &str, body: &str) -> String {
     )
 }
 
-fn only(module: &Module) -> &Function {
+fn only_function(module: &Module) -> &Function {
     module.funcs.values().next().expect("a kernel")
 }
 
 fn count(module: &Module, wanted: impl Fn(&Op) -> bool) -> usize {
-    let func = only(module);
+    let func = only_function(module);
     func.layout.iter().flat_map(|&b| func.blocks[b].insts()).filter(|&&i| wanted(&func.insts[i].op)).count()
 }
 
@@ -81,8 +81,8 @@ b5:
     store b32 global [v0], v15 align 4
     ret";
     let module = optimized(&kernel("", "slot0 size 32 align 4", body), 2);
-    assert_eq!(only(&module).slots.len(), 0, "{module}");
-    assert_eq!(only(&module).layout.len(), 1, "{module}");
+    assert_eq!(only_function(&module).slots.len(), 0, "{module}");
+    assert_eq!(only_function(&module).layout.len(), 1, "{module}");
 }
 
 #[test]
@@ -110,7 +110,7 @@ b3:
     store b32 global [v0], v8 align 4
     ret";
     let module = optimized(&kernel("", "", body), 2);
-    let func = only(&module);
+    let func = only_function(&module);
     let cfg = ir::analysis::Cfg::new(func);
     let loops = ir::analysis::LoopForest::new(&cfg);
     let l = loops.loops().next().expect("a loop");
@@ -237,12 +237,12 @@ b4(v8: i32):
     store b32 global [v0], v8 align 4
     ret";
     let module = optimized(&kernel("", "", body), 1);
-    assert_eq!(only(&module).layout.len(), 1, "{module}");
+    assert_eq!(only_function(&module).layout.len(), 1, "{module}");
     assert_eq!(count(&module, |op| *op == Op::Select), 1, "{module}");
     // A load is not executed in vain.
     let guarded = body.replace("v6 = const.i32 1", "v6 = load.i32 b32 global [v0 + 8] align 4");
     let module = optimized(&kernel("", "", &guarded), 1);
-    assert!(only(&module).layout.len() > 1, "{module}");
+    assert!(only_function(&module).layout.len() > 1, "{module}");
 }
 
 #[test]
@@ -286,7 +286,7 @@ b2:
     ret";
     let module = optimized(&kernel("", "", body), 0);
     assert_eq!(count(&module, |op| *op == Op::Bin(ir::BinOp::Mul)), 0, "{module}");
-    let func = only(&module);
+    let func = only_function(&module);
     let params: usize = func.layout.iter().map(|&b| func.params(b).len()).sum();
     assert_eq!(params, 1, "{module}");
     assert!(func.layout.iter().flat_map(|&b| func.params(b)).all(|&v| func.ty(v) == Type::I32));

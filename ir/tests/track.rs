@@ -1,6 +1,6 @@
 //! Where records of debug information stand after changes that know nothing of them.
 
-use ir::track::{Leaf, Record, Variable, What};
+use ir::track::{Fragment, Record, Variable, What};
 use ir::{BinOp, Block, Function, Inst, Op, SrcLoc, Type, Value};
 
 /// A function of blocks, each with so many sums; each block jumps to the next one, the last returns. A variable of two parts is there.
@@ -30,7 +30,7 @@ fn function(sums: &[usize]) -> Function {
         parameter: None,
         home: None,
         is_value: true,
-        leaves: [(0, 4), (4, 4)].into_iter().collect(),
+        fragments: [(0, 4), (4, 4)].into_iter().collect(),
         site: 0,
     });
     func
@@ -54,19 +54,19 @@ fn begin(func: &mut Function, records: &[(u32, usize, What)]) {
     func.track = Some(track);
 }
 
-/// Block, number in the block, and what is said, of all records when they are settled.
-fn settled(func: &mut Function) -> Vec<(u32, usize, What)> {
-    func.settle();
-    said(func)
+/// Block, number in the block, and what is said, of all records when they are reconciled.
+fn reconciled(func: &mut Function) -> Vec<(u32, usize, What)> {
+    func.reconcile_track();
+    records_of(func)
 }
 
 /// The same behind the last pass.
 fn concluded(func: &mut Function) -> Vec<(u32, usize, What)> {
     func.conclude_track();
-    said(func)
+    records_of(func)
 }
 
-fn said(func: &Function) -> Vec<(u32, usize, What)> {
+fn records_of(func: &Function) -> Vec<(u32, usize, What)> {
     let track = func.track.as_ref().expect("a track");
     let place = |record: &Record| {
         func.blocks[record.block].insts().iter().position(|&inst| inst == record.before).expect("an anchor")
@@ -74,8 +74,8 @@ fn said(func: &Function) -> Vec<(u32, usize, What)> {
     track.records.iter().map(|record| (record.block.as_u32(), place(record), record.what)).collect()
 }
 
-const fn part(leaf: u32) -> Leaf {
-    Leaf { variable: 0, leaf }
+const fn part(leaf: u32) -> Fragment {
+    Fragment { variable: 0, index: leaf }
 }
 
 /// Settling asks nothing of values.
@@ -93,12 +93,12 @@ fn what_is_removed_leaves_its_records_to_what_follows() {
     let gone = [inst(&func, 0, 1), inst(&func, 0, 2)];
     func.retain_insts(Block::from_u32(0), |inst, _| !gone.contains(&inst));
     // What was said first of the part has no code any more, nor has the statement that did it.
-    assert_eq!(settled(&mut func), [(0, 1, is(0, 2)), (1, 0, is(0, 3))]);
+    assert_eq!(reconciled(&mut func), [(0, 1, is(0, 2)), (1, 0, is(0, 3))]);
     // The block goes, and what it said.
     func.layout.pop();
     let last = func.terminator(func.entry()).expect("an end");
     func.replace(last, Op::Ret, &[]);
-    assert_eq!(settled(&mut func), [(0, 1, is(0, 2))]);
+    assert_eq!(reconciled(&mut func), [(0, 1, is(0, 2))]);
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn what_moves_up_takes_nothing_along() {
     func.retain_insts(Block::from_u32(0), |inst, _| inst != moved);
     func.prepend(Block::from_u32(0), [moved].into_iter());
     // In front of the first sum that has stayed behind, and of the end.
-    assert_eq!(settled(&mut func), [(0, 2, is(0, 1)), (0, 4, is(0, 2))]);
+    assert_eq!(reconciled(&mut func), [(0, 2, is(0, 1)), (0, 4, is(0, 2))]);
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn blocks_that_become_one_keep_the_order_of_what_they_say() {
         func.track.as_mut().expect("a track").merged(from, into);
         func.layout.retain(|&block| block != from);
     }
-    assert_eq!(settled(&mut func), [(0, 2, is(0, 2)), (0, 2, is(1, 2)), (0, 3, S)]);
+    assert_eq!(reconciled(&mut func), [(0, 2, is(0, 2)), (0, 2, is(1, 2)), (0, 3, S)]);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn what_blocks_say_goes_where_they_go() {
         func.layout[1..].sort_by_key(|block| block.as_u32() % 3 != 0);
         let said_of = |block: &Block| [0, 1].map(|n| said[2 * block.as_u32() as usize + n]);
         let expected: Vec<_> = func.layout.iter().flat_map(said_of).collect();
-        assert_eq!(settled(&mut func), expected);
+        assert_eq!(reconciled(&mut func), expected);
     }
 }
 

@@ -15,7 +15,7 @@ fn words(text: &str) -> Vec<u32> {
 }
 
 /// Calls `f` with each instruction of the code.
-fn each(decoder: &Decoder, words: &[u32], mut f: impl FnMut(MachInst)) {
+fn for_each_inst(decoder: &Decoder, words: &[u32], mut f: impl FnMut(MachInst)) {
     let mut rest = words;
     while !rest.is_empty() {
         let (inst, len) = decoder.decode(rest).expect("compilers write instructions");
@@ -30,7 +30,7 @@ fn codec(criterion: &mut Criterion) {
         let decoder = Decoder::new(target).expect("a processor");
         let words = words(text);
         let mut insts = Vec::new();
-        each(&decoder, &words, |inst| insts.push(inst));
+        for_each_inst(&decoder, &words, |inst| insts.push(inst));
         let mut group = criterion.benchmark_group(cpu);
         group.throughput(Throughput::Elements(insts.len() as u64));
         let mut out = Vec::with_capacity(words.len());
@@ -46,7 +46,7 @@ fn codec(criterion: &mut Criterion) {
         assert_eq!(out, words);
         group.bench_function("decode", |bencher| {
             bencher.iter(|| {
-                each(&decoder, &words, |inst| {
+                for_each_inst(&decoder, &words, |inst| {
                     black_box(&inst);
                 });
             });

@@ -162,7 +162,7 @@ impl Addressing {
     }
 
     /// Returns the properties of a processor.
-    pub const fn of(target: &Target) -> Addressing {
+    pub const fn for_target(target: &Target) -> Addressing {
         let family = *target.arch.addressing.known();
         let shared = target.has(Feature::APU);
         Addressing { descriptor: if shared { family.shared_descriptor } else { family.descriptor }, ..family }
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn columns() {
-        let of = |name| Addressing::of(Target::by_name(name).unwrap());
+        let of = |name| Addressing::for_target(Target::by_name(name).unwrap());
         let (gfx600, gfx803, gfx906, gfx1010) = (of("gfx600"), of("gfx803"), of("gfx906"), of("gfx1010"));
         assert_eq!((gfx600.global, gfx600.flat, gfx600.scalar.max), (None, None, 1020));
         assert_eq!((gfx803.global, gfx803.flat), (None, Some(Offsets::NONE)));
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn offsets_of_scalar_loads() {
-        let field = |name, bytes| Addressing::of(Target::by_name(name).unwrap()).scalar_field(bytes);
+        let field = |name, bytes| Addressing::for_target(Target::by_name(name).unwrap()).scalar_field(bytes);
         assert_eq!(
             [field("gfx600", 1020), field("gfx600", 1024), field("gfx600", 6)],
             [Some(255), None, None]

@@ -82,7 +82,7 @@ static MAPS: [OnceLock<Maps>; PROCESSORS.len()] = [const { OnceLock::new() }; PR
 
 impl Maps {
     fn build(target: &Target) -> Maps {
-        let layout = Layout::of(target);
+        let layout = Layout::for_target(target);
         let mut maps = Maps {
             families: std::array::from_fn(|_| Vec::new()),
             prefixes: std::array::from_fn(|top| layout.patterns.family(top as u32)),
@@ -177,12 +177,12 @@ impl Decoder {
     /// Decodes an instruction of any family that `graphics` does not handle.
     fn decode_compute(&self, words: &[u32], rest: Meaningless) -> Result<(MachInst, usize), DecodeError> {
         let &first = words.first().ok_or(DecodeError::Truncated)?;
-        let (target, layout) = (self.target, Layout::of(self.target));
+        let (target, layout) = (self.target, Layout::for_target(self.target));
         let family = self.maps.family_of(first).ok_or(DecodeError::Unknown)?;
         let (op, code) = self.maps.get(layout, family, first)?;
         let row = op.row();
         let (form, lane) = form_of(target, family, row, first);
-        let encoding = Encoding::of(target, row, form, lane).ok_or(DecodeError::Unknown)?;
+        let encoding = Encoding::for_row(target, row, form, lane).ok_or(DecodeError::Unknown)?;
         let len = encoding.words(layout);
         if words.len() < len {
             return Err(DecodeError::Truncated);
@@ -262,7 +262,9 @@ fn form_of(target: &Target, family: Family, row: &Row, word: u32) -> (Form, Lane
     match SRC0.get(u64::from(word)) {
         SRC_SDWA if target.has(Feature::SDWA) => (Form::Sdwa, Lane::None),
         SRC_DPP if dpp => (Form::Dpp, Lane::None),
-        DPP8 | DPP8_INACTIVE if dpp && Layout::of(target).dpp8 => (Form::Dpp, Lane::Dpp8 { lanes: 0 }),
+        DPP8 | DPP8_INACTIVE if dpp && Layout::for_target(target).dpp8 => {
+            (Form::Dpp, Lane::Dpp8 { lanes: 0 })
+        }
         _ if row.flags.contains(Flags::NO_E64) => (Form::Full, Lane::None),
         _ => (Form::E32, Lane::None),
     }
@@ -436,7 +438,8 @@ impl Reader {
     }
 
     fn takes_literals(&self) -> bool {
-        let any = self.rest == Meaningless::Ignored && self.encoding.has_literals(Layout::of(self.target));
+        let any =
+            self.rest == Meaningless::Ignored && self.encoding.has_literals(Layout::for_target(self.target));
         any || takes_literals(self.target, self.row, self.encoding)
     }
 
@@ -463,7 +466,7 @@ impl Reader {
     }
 
     fn smem_offset(&mut self) -> Result<Operand, DecodeError> {
-        let offsets = Layout::of(self.target).scalar_offsets;
+        let offsets = Layout::for_target(self.target).scalar_offsets;
         match offsets {
             ScalarOffsets::Dwords | ScalarOffsets::DwordsOrLiteral => {
                 match (self.get(SMRD_IMM), self.get(SMRD_OFFSET)) {
@@ -513,7 +516,7 @@ impl Reader {
 
     fn has_base(&self) -> bool {
         let code = FLAT_SADDR.get(self.bits);
-        code != Layout::of(self.target).no_base && !(code == SADDR_OFF && self.has_no_address())
+        code != Layout::for_target(self.target).no_base && !(code == SADDR_OFF && self.has_no_address())
     }
 
     /// Returns whether the instruction is a scratch access without any address register, which only gfx103x

@@ -19,16 +19,16 @@ use crate::target::{Feature, Target};
 
 /// Implicit registers that instructions use: flag in the table, register, and whether it is read or written.
 /// Row `n` of this table belongs to bit `n` of [`Implicit`].
-const IMPLICIT: [(Implicit, Beside, Role); 9] = [
-    (Implicit::READ_SCC, Beside::One(Reg::SCC), Role::Use),
-    (Implicit::READ_VCC, Beside::Mask(Reg::VCC), Role::Use),
-    (Implicit::READ_EXEC, Beside::Mask(Reg::EXEC), Role::Use),
-    (Implicit::READ_M0, Beside::One(Reg::M0), Role::Use),
-    (Implicit::READ_FLAT_SCRATCH, Beside::FlatScratch, Role::Use),
-    (Implicit::WRITE_SCC, Beside::One(Reg::SCC), Role::Def),
-    (Implicit::WRITE_VCC, Beside::Mask(Reg::VCC), Role::Def),
-    (Implicit::WRITE_EXEC, Beside::Mask(Reg::EXEC), Role::Def),
-    (Implicit::WRITE_M0, Beside::One(Reg::M0), Role::Def),
+const IMPLICIT: [(Implicit, ImplicitRegister, Role); 9] = [
+    (Implicit::READ_SCC, ImplicitRegister::One(Reg::SCC), Role::Use),
+    (Implicit::READ_VCC, ImplicitRegister::Mask(Reg::VCC), Role::Use),
+    (Implicit::READ_EXEC, ImplicitRegister::Mask(Reg::EXEC), Role::Use),
+    (Implicit::READ_M0, ImplicitRegister::One(Reg::M0), Role::Use),
+    (Implicit::READ_FLAT_SCRATCH, ImplicitRegister::FlatScratch, Role::Use),
+    (Implicit::WRITE_SCC, ImplicitRegister::One(Reg::SCC), Role::Def),
+    (Implicit::WRITE_VCC, ImplicitRegister::Mask(Reg::VCC), Role::Def),
+    (Implicit::WRITE_EXEC, ImplicitRegister::Mask(Reg::EXEC), Role::Def),
+    (Implicit::WRITE_M0, ImplicitRegister::One(Reg::M0), Role::Def),
 ];
 
 const _: () = {
@@ -56,7 +56,7 @@ const WRITTEN: u16 = {
 
 /// An implicit register.
 #[derive(Clone, Copy)]
-enum Beside {
+enum ImplicitRegister {
     One(Reg),
     /// A lane mask that starts at this register.
     Mask(Reg),
@@ -64,26 +64,26 @@ enum Beside {
 }
 
 /// Operands that stand for another register.
-const ALIASES: [(Reg, Beside); 3] = [
-    (Reg::VCCZ, Beside::Mask(Reg::VCC)),
-    (Reg::EXECZ, Beside::Mask(Reg::EXEC)),
+const ALIASES: [(Reg, ImplicitRegister); 3] = [
+    (Reg::VCCZ, ImplicitRegister::Mask(Reg::VCC)),
+    (Reg::EXECZ, ImplicitRegister::Mask(Reg::EXEC)),
     // An instruction that reads LDS directly takes the LDS address from M0.
-    (Reg::LDS_DIRECT, Beside::One(Reg::M0)),
+    (Reg::LDS_DIRECT, ImplicitRegister::One(Reg::M0)),
 ];
 
-impl Beside {
+impl ImplicitRegister {
     fn range(self, target: &Target, masks: u8) -> Option<RegRange> {
         match self {
-            Beside::One(first) => Some(RegRange { first, len: 1 }),
-            Beside::Mask(first) => Some(RegRange { first, len: masks }),
-            Beside::FlatScratch => target.flat_scratch(),
+            ImplicitRegister::One(first) => Some(RegRange { first, len: 1 }),
+            ImplicitRegister::Mask(first) => Some(RegRange { first, len: masks }),
+            ImplicitRegister::FlatScratch => target.flat_scratch(),
         }
     }
 }
 
 /// Calls `f` for each implicit register range that the given flags select from [`IMPLICIT`].
 #[inline]
-fn beside(row: &Row, mut bits: u16, target: &Target, f: &mut impl FnMut(Role, RegRange)) {
+fn implicit_registers(row: &Row, mut bits: u16, target: &Target, f: &mut impl FnMut(Role, RegRange)) {
     // Scalar instructions can use only half of EXEC: `s_and_saveexec_b32` uses one dword whatever the wave
     // size. The width of the first operand is therefore the width of the mask.
     let masks =
@@ -209,7 +209,7 @@ impl MachInst {
         if row.family == Family::Ds && limited {
             implicit |= Implicit::READ_M0;
         }
-        beside(row, implicit.bits() & REGISTERS, target, &mut f);
+        implicit_registers(row, implicit.bits() & REGISTERS, target, &mut f);
         for operand in self.operands() {
             let Operand::Reg(RegRange { first: first @ Reg(251..=254), .. }) = *operand else { continue };
             let aliases = ALIASES.iter().filter(|alias| alias.0 == first);
@@ -239,7 +239,7 @@ impl MachInst {
             }
         });
         let row = self.op.row();
-        beside(row, row.implicit.bits() & WRITTEN, target, &mut |_, range| f(range));
+        implicit_registers(row, row.implicit.bits() & WRITTEN, target, &mut |_, range| f(range));
     }
 
     /// Returns the flags of the implicit registers that do not depend on the processor: the flags of the

@@ -108,7 +108,9 @@ pub fn size_in_words(target: &Target, inst: &MachInst) -> usize {
     if graphics::handles(inst.op.family()) {
         return graphics::size_in_words(inst);
     }
-    let Some(encoding) = Encoding::of(target, inst.op.row(), inst.form, inst.mods.lane) else { return 0 };
+    let Some(encoding) = Encoding::for_row(target, inst.op.row(), inst.form, inst.mods.lane) else {
+        return 0;
+    };
     let literal = |operand: &Operand| match operand {
         Operand::Literal(_) => true,
         // The distance of a call is in a field of the instruction.
@@ -117,11 +119,11 @@ pub fn size_in_words(target: &Target, inst: &MachInst) -> usize {
         Operand::Imm(value) => encoding == Encoding::Smem && is_long_smrd_offset(target, *value),
         _ => false,
     };
-    encoding.words(Layout::of(target)) + usize::from(inst.operands().iter().any(literal))
+    encoding.words(Layout::for_target(target)) + usize::from(inst.operands().iter().any(literal))
 }
 
 fn is_long_smrd_offset(target: &Target, offset: i32) -> bool {
-    matches!(Layout::of(target).scalar_offsets, ScalarOffsets::DwordsOrLiteral)
+    matches!(Layout::for_target(target).scalar_offsets, ScalarOffsets::DwordsOrLiteral)
         && !SMRD_OFFSET.fits(offset as u32)
 }
 
@@ -139,17 +141,17 @@ pub(crate) struct Words {
 pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Words, Problem> {
     let row = inst.op.row();
     let code = row.code(target).ok_or(Problem::Unavailable)?;
-    let encoding = Encoding::of(target, row, inst.form, inst.mods.lane).ok_or(Problem::Form)?;
+    let encoding = Encoding::for_row(target, row, inst.form, inst.mods.lane).ok_or(Problem::Form)?;
     // `s_endpgm` and similar instructions may be created without their only operand, a number, which is then
     // 0.
     let implied = inst.len == 0 && row.ops.len() == 1 && row.ops[0].kind == Kind::Imm;
     if usize::from(inst.len) != row.ops.len() && !implied {
         return Err(Problem::Count);
     }
-    let bits = opcode_bits(Layout::of(target), row.family, encoding, u32::from(code));
+    let bits = opcode_bits(Layout::for_target(target), row.family, encoding, u32::from(code));
     let words = Words {
         bits: bits | fixed_bits(target, row, encoding),
-        len: encoding.words(Layout::of(target)),
+        len: encoding.words(Layout::for_target(target)),
         literal: None,
     };
     let mut writer = Writer { target, inst, encoding, words, file: None };
@@ -158,7 +160,7 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Words, Proble
     for (index, (spec, &operand)) in row.ops.iter().zip(inst.operands()).enumerate() {
         let slot = slots.next(spec);
         sources.note(&slots, spec);
-        let bits = writer.place(slot, spec, index as u8, operand)?;
+        let bits = writer.operand_bits(slot, spec, index as u8, operand)?;
         writer.words.bits |= bits;
     }
     let words = writer.words;
@@ -198,7 +200,13 @@ struct Writer<'a> {
 impl Writer<'_> {
     /// Returns the bits of one operand.
     #[inline(always)]
-    fn place(&mut self, slot: Slot, spec: &OpSpec, index: u8, operand: Operand) -> Result<u64, Problem> {
+    fn operand_bits(
+        &mut self,
+        slot: Slot,
+        spec: &OpSpec,
+        index: u8,
+        operand: Operand,
+    ) -> Result<u64, Problem> {
         let target = self.target;
         if let Operand::Reg(range) = operand
             && (is_odd_gws(target, self.inst.op.row(), range)
@@ -363,7 +371,7 @@ impl Writer<'_> {
         if !takes_offset(self.target, self.inst.op.row(), value) {
             return None;
         }
-        match Layout::of(self.target).scalar_offsets {
+        match Layout::for_target(self.target).scalar_offsets {
             ScalarOffsets::DwordsOrLiteral if is_long_smrd_offset(self.target, value) => {
                 self.words.literal = Some(unsigned);
                 Some(SMRD_OFFSET.put(SRC_LITERAL))
@@ -391,7 +399,7 @@ impl Writer<'_> {
         }
         let both = offset != 0 || self.inst.mods.flags.contains(ModFlags::OFFEN);
         let immediate = SMEM_OFFSET.put(offset as u32);
-        match Layout::of(self.target).scalar_offsets {
+        match Layout::for_target(self.target).scalar_offsets {
             ScalarOffsets::Sum => Some(SMEM_SOFFSET.put(reg) | immediate),
             ScalarOffsets::Signed if both => {
                 Some(SMEM_IMM.put(1) | SMEM_SOE.put(1) | SMEM_SOFFSET.put(reg) | immediate)
@@ -432,7 +440,7 @@ impl Writer<'_> {
 
     /// Returns the code for "no SGPR base".
     fn no_base(&self) -> u32 {
-        if self.has_no_address() { SADDR_OFF } else { Layout::of(self.target).no_base }
+        if self.has_no_address() { SADDR_OFF } else { Layout::for_target(self.target).no_base }
     }
 }
 
@@ -441,7 +449,7 @@ impl Writer<'_> {
 #[inline]
 pub(crate) fn takes_offset(target: &Target, row: &Row, offset: i32) -> bool {
     let from_buffer = || row.ops.iter().rev().nth(1).is_some_and(|base| base.width == 4);
-    offset >= 0 || !Layout::of(target).scalar_offsets.is_signed() || !from_buffer()
+    offset >= 0 || !Layout::for_target(target).scalar_offsets.is_signed() || !from_buffer()
 }
 
 /// Returns whether the register must be refused because it has an odd number: gfx90a reads the operand of a
@@ -468,7 +476,7 @@ pub(crate) fn is_forbidden(target: &Target, row: &Row, slot: Slot, spec: &OpSpec
         Slot::Source(SRC0 | VOP3_SRC0) if range.first == Reg::LDS_DIRECT => {
             let writes_lane = row.ops[0].kind == Kind::Vgpr && row.flags.contains(Flags::NO_EXEC);
             spec.kind != Kind::Vsrc && !row.flags.contains(Flags::NO_EXEC)
-                || writes_lane && !Layout::of(target).writes_lane_from_lds
+                || writes_lane && !Layout::for_target(target).writes_lane_from_lds
                 || row.is_reversed()
         }
         _ if range.first == Reg::LDS_DIRECT => true,
@@ -498,7 +506,7 @@ pub(crate) fn is_index_mode(op: Opcode) -> bool {
 /// mask of a fork (`s_cbranch_g_fork`) may never be a literal.
 pub(crate) fn takes_literals(target: &Target, row: &Row, encoding: Encoding) -> bool {
     let forks = row.flags.contains(Flags::BRANCH) && row.implicit.contains(Implicit::WRITE_EXEC);
-    encoding.has_literals(Layout::of(target)) && !forks
+    encoding.has_literals(Layout::for_target(target)) && !forks
 }
 
 fn literal(operand: Operand) -> Option<u32> {
@@ -588,6 +596,6 @@ pub fn has_form(target: &Target, op: Opcode, form: Form) -> bool {
     if graphics::handles(op.family()) {
         return op.row().code(target).is_some() && graphics::has_form(op, form);
     }
-    let exists = |lane| Encoding::of(target, op.row(), form, lane).is_some();
+    let exists = |lane| Encoding::for_row(target, op.row(), form, lane).is_some();
     op.row().code(target).is_some() && (exists(Lane::None) || exists(Lane::Dpp8 { lanes: 0 }))
 }

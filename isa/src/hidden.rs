@@ -83,7 +83,7 @@ pub struct HiddenArgs {
 
 impl HiddenArg {
     /// Returns the argument with its offset increased by `bytes`.
-    pub const fn behind(self, bytes: u32) -> HiddenArg {
+    pub const fn shifted_by(self, bytes: u32) -> HiddenArg {
         HiddenArg { offset: bytes + self.offset, ..self }
     }
 
@@ -104,7 +104,7 @@ impl HiddenArg {
 
 impl HiddenArgs {
     /// Returns the hidden arguments of a code object version.
-    pub const fn of(version: CodeObjectVersion) -> &'static HiddenArgs {
+    pub const fn for_version(version: CodeObjectVersion) -> &'static HiddenArgs {
         match version {
             CodeObjectVersion::V2 | CodeObjectVersion::V3 => &V3,
             CodeObjectVersion::V4 => &V4,

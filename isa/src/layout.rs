@@ -230,7 +230,7 @@ impl Encoding {
     /// Returns the encoding for an instruction in a form. `None` if the instruction has no such form, or if
     /// the module `graphics` encodes it. `lane` tells DPP and DPP8 apart.
     #[inline]
-    pub fn of(target: &Target, row: &Row, form: Form, lane: Lane) -> Option<Encoding> {
+    pub fn for_row(target: &Target, row: &Row, form: Form, lane: Lane) -> Option<Encoding> {
         Some(match row.family {
             Family::Pseudo | Family::Mtbuf | Family::Mimg | Family::Exp | Family::Vintrp => return None,
             Family::Sop1 => Encoding::Sop1,
@@ -258,7 +258,7 @@ impl Encoding {
             Form::Sdwa if target.has(Feature::SDWA) => (Encoding::Sdwa, Flags::NO_SDWA),
             Form::Dpp if row.family == Family::Vopc || !target.has(Feature::DPP) => return None,
             Form::Dpp if row.flags.contains(Flags::DPP64) && !target.has(Feature::DPP64) => return None,
-            Form::Dpp if matches!(lane, Lane::Dpp8 { .. }) => match Layout::of(target).dpp8 {
+            Form::Dpp if matches!(lane, Lane::Dpp8 { .. }) => match Layout::for_target(target).dpp8 {
                 true => (Encoding::Dpp8, Flags::NO_DPP),
                 false => return None,
             },
@@ -523,7 +523,7 @@ pub(crate) const BOUND_CTRL: FlagBit = flag(51, ModFlags::BOUND_CTRL);
 impl Layout {
     /// Returns the layout of a processor.
     #[inline]
-    pub(crate) fn of(target: &Target) -> &'static Layout {
+    pub(crate) fn for_target(target: &Target) -> &'static Layout {
         target.arch.layout.known()
     }
 
@@ -557,7 +557,7 @@ impl Layout {
 #[inline]
 pub(crate) fn fixed_bits(target: &Target, row: &Row, encoding: Encoding) -> u64 {
     match encoding {
-        Encoding::Flat if row.family == Family::Flat => FLAT_SADDR.put(Layout::of(target).flat_base),
+        Encoding::Flat if row.family == Family::Flat => FLAT_SADDR.put(Layout::for_target(target).flat_base),
         // This `v_cmpx` writes EXEC and nothing else.
         Encoding::Vop3 if row.family == Family::Vopc && row.ops[0].role == Role::Use => VOP3_DST.put(126),
         // Moves from and to accumulation VGPRs are VOP3P instructions without `op_sel`, but the `op_sel_hi`

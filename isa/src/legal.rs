@@ -19,7 +19,7 @@ pub fn is_vcc(target: &Target, inst: &MachInst, index: usize) -> bool {
     if inst.form == Form::Full || row.ops.get(index).is_none_or(|spec| spec.kind != Kind::Mask) {
         return false;
     }
-    Encoding::of(target, row, inst.form, inst.mods.lane)
+    Encoding::for_row(target, row, inst.form, inst.mods.lane)
         .is_some_and(|encoding| Slots::new(target, row, encoding).nth(row, index) == Some(Slot::Vcc))
 }
 
@@ -69,8 +69,8 @@ pub fn offsets(target: &Subtarget, row: &Row) -> Option<Offsets> {
 
 /// Returns whether the instruction in its current form has room for a literal.
 pub fn takes_literal(target: &Target, inst: &MachInst) -> bool {
-    Encoding::of(target, inst.op.row(), inst.form, inst.mods.lane)
-        .is_some_and(|encoding| encoding.has_literals(Layout::of(target)))
+    Encoding::for_row(target, inst.op.row(), inst.form, inst.mods.lane)
+        .is_some_and(|encoding| encoding.has_literals(Layout::for_target(target)))
 }
 
 /// A value that a vector instruction takes over the constant bus.
@@ -86,7 +86,7 @@ enum BusValue {
 /// Returns how many different values a vector instruction may use over the constant bus: one; on GFX10 two,
 /// except for 64-bit shifts.
 pub fn constant_bus_limit(target: &Target, row: &Row) -> usize {
-    if row.flags.contains(Flags::BUS1) { 1 } else { Layout::of(target).constant_bus }
+    if row.flags.contains(Flags::BUS1) { 1 } else { Layout::for_target(target).constant_bus }
 }
 
 /// Returns whether a vector instruction respects the limit of the constant bus; always true for other
@@ -113,8 +113,8 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&dyn FuncV
     if inst.operands().iter().all(by_wire) {
         return true;
     }
-    let Some(encoding) = Encoding::of(target, row, inst.form, inst.mods.lane) else { return false };
-    let room_for_literal = encoding.has_literals(Layout::of(target));
+    let Some(encoding) = Encoding::for_row(target, row, inst.form, inst.mods.lane) else { return false };
+    let room_for_literal = encoding.has_literals(Layout::for_target(target));
     let mut bus = [None; 2];
     let mut used = 0;
     let mut fits = |value: BusValue| {

@@ -142,7 +142,7 @@ pub(crate) fn bits(
     inst: &MachInst,
     sources: Sources,
 ) -> Result<u64, Problem> {
-    let (mods, layout) = (&inst.mods, Layout::of(target));
+    let (mods, layout) = (&inst.mods, Layout::for_target(target));
     if is_plain(mods) && needs_no_modifiers(row, encoding) {
         return Ok(0);
     }
@@ -214,7 +214,7 @@ fn lane_bits(
 ) -> Result<u64, Problem> {
     match (encoding, mods.lane) {
         (Encoding::Sdwa, Lane::Sdwa { dst, unused, src0, src1, sext }) => {
-            sdwa_bits(Layout::of(target), row, mods, sources, [dst, src0, src1], unused, sext)
+            sdwa_bits(Layout::for_target(target), row, mods, sources, [dst, src0, src1], unused, sext)
         }
         (Encoding::Dpp, Lane::Dpp { ctrl, row_mask, bank_mask }) => {
             if !is_dpp_ctrl(target, row, ctrl) || row_mask > 15 || bank_mask > 15 {
@@ -324,7 +324,7 @@ pub fn is_dpp_ctrl(target: &Target, row: &Row, ctrl: u16) -> bool {
     match row.flags.contains(Flags::DPP64) {
         // Double-precision values accept only `row_newbcast`.
         true => matches!(ctrl, 0x150..=0x15f),
-        false => Layout::of(target).dpp_ctrl.iter().any(|range| range.contains(&ctrl)),
+        false => Layout::for_target(target).dpp_ctrl.iter().any(|range| range.contains(&ctrl)),
     }
 }
 
@@ -361,7 +361,7 @@ fn has_offset_register(row: &Row, inst: &MachInst) -> bool {
 
 /// Decodes the single-bit modifiers. Returns them, and a mask of the bits that can hold such modifiers.
 pub(crate) fn read_flags(target: &Target, row: &Row, encoding: Encoding, word: u64) -> (ModFlags, u64) {
-    let (layout, allowed) = (Layout::of(target), allowed_flags(target, row, encoding));
+    let (layout, allowed) = (Layout::for_target(target), allowed_flags(target, row, encoding));
     let (mut flags, mut known) = (ModFlags::empty(), 0);
     for &(field, flag) in flag_bits(layout, row, encoding) {
         if allowed.contains(flag) {
@@ -381,7 +381,7 @@ pub(crate) fn read(
     word: u64,
     sources: Sources,
 ) -> Result<u64, DecodeError> {
-    let layout = Layout::of(target);
+    let layout = Layout::for_target(target);
     let byte = |field: Field| field.get(word) as u8;
     let (neg, abs) = signs(row, encoding, sources);
     let known = match encoding {

@@ -96,18 +96,18 @@ pub const MSG_GS_DONE: u32 = 3;
 /// `MSG_SYSMSG`
 pub const MSG_SYSMSG: u32 = 15;
 
-fn known(rows: &'static [Name], target: &Target) -> impl Iterator<Item = &'static Name> {
+fn known_to(rows: &'static [Name], target: &Target) -> impl Iterator<Item = &'static Name> {
     rows.iter().filter(move |row| row.is_known_to(target))
 }
 
 /// Returns the names of hardware registers on a processor.
 pub fn hw_registers(target: &Target) -> impl Iterator<Item = &'static Name> {
-    known(HW_REGISTERS, target)
+    known_to(HW_REGISTERS, target)
 }
 
 /// Returns the messages that have names on a processor.
 pub fn messages(target: &Target) -> impl Iterator<Item = &'static Name> {
-    known(MESSAGES, target)
+    known_to(MESSAGES, target)
 }
 
 /// Returns the names of the operations that a message can have on a processor.
@@ -117,7 +117,7 @@ pub fn operations(target: &Target, message: u32) -> impl Iterator<Item = &'stati
         MSG_SYSMSG => SYSTEM_OPERATIONS,
         _ => &[],
     };
-    known(rows, target)
+    known_to(rows, target)
 }
 
 /// A counter of `s_waitcnt_depctr` (GFX10).

@@ -142,7 +142,13 @@ mod tests {
         Subtarget::by_name(name).unwrap()
     }
 
-    fn of(target: &Subtarget, vgprs: u32, sgprs: u32, lds: u32, group: u32) -> (u32, OccupancyLimit) {
+    fn waves_and_limit(
+        target: &Subtarget,
+        vgprs: u32,
+        sgprs: u32,
+        lds: u32,
+        group: u32,
+    ) -> (u32, OccupancyLimit) {
         let Occupancy { waves, limit } = Occupancy::new(target, &Usage { vgprs, sgprs, lds, group });
         (waves, limit)
     }
@@ -152,33 +158,33 @@ mod tests {
         let target = named("gfx906");
         // Tables of the Vega manual: up to 24 VGPRs give 10 waves, 25 give 9 (28 are allocated), 84 give 3,
         // 256 give 1.
-        assert_eq!(of(&target, 24, 16, 0, 256), (10, OccupancyLimit::Waves));
-        assert_eq!(of(&target, 25, 16, 0, 256), (9, OccupancyLimit::Vgprs));
-        assert_eq!(of(&target, 84, 16, 0, 256), (3, OccupancyLimit::Vgprs));
-        assert_eq!(of(&target, 256, 16, 0, 256), (1, OccupancyLimit::Vgprs));
+        assert_eq!(waves_and_limit(&target, 24, 16, 0, 256), (10, OccupancyLimit::Waves));
+        assert_eq!(waves_and_limit(&target, 25, 16, 0, 256), (9, OccupancyLimit::Vgprs));
+        assert_eq!(waves_and_limit(&target, 84, 16, 0, 256), (3, OccupancyLimit::Vgprs));
+        assert_eq!(waves_and_limit(&target, 256, 16, 0, 256), (1, OccupancyLimit::Vgprs));
         // 80 SGPRs give 10 waves, 96 give 8.
-        assert_eq!(of(&target, 8, 80, 0, 256), (10, OccupancyLimit::Waves));
-        assert_eq!(of(&target, 8, 96, 0, 256), (8, OccupancyLimit::Sgprs));
+        assert_eq!(waves_and_limit(&target, 8, 80, 0, 256), (10, OccupancyLimit::Waves));
+        assert_eq!(waves_and_limit(&target, 8, 96, 0, 256), (8, OccupancyLimit::Sgprs));
         // With 16 KiB per group of 256 work-items, four groups fit: sixteen waves on four SIMDs.
-        assert_eq!(of(&target, 8, 16, 16384, 256), (4, OccupancyLimit::Lds));
-        assert_eq!(of(&target, 8, 16, 65536 + 1, 256), (0, OccupancyLimit::Lds));
+        assert_eq!(waves_and_limit(&target, 8, 16, 16384, 256), (4, OccupancyLimit::Lds));
+        assert_eq!(waves_and_limit(&target, 8, 16, 65536 + 1, 256), (0, OccupancyLimit::Lds));
     }
 
     #[test]
     fn rdna_by_wave_size() {
         let (rdna1, rdna2) = (named("gfx1010"), named("gfx1030"));
         // 1024 registers per lane, in units of 8 (gfx101x) or 16 (gfx103x).
-        assert_eq!(of(&rdna1, 48, 100, 0, 256), (20, OccupancyLimit::Waves));
-        assert_eq!(of(&rdna1, 57, 100, 0, 256), (16, OccupancyLimit::Vgprs));
-        assert_eq!(of(&rdna1, 256, 100, 0, 256), (4, OccupancyLimit::Vgprs));
-        assert_eq!(of(&rdna2, 64, 100, 0, 256), (16, OccupancyLimit::Waves));
-        assert_eq!(of(&rdna2, 65, 100, 0, 256), (12, OccupancyLimit::Vgprs));
+        assert_eq!(waves_and_limit(&rdna1, 48, 100, 0, 256), (20, OccupancyLimit::Waves));
+        assert_eq!(waves_and_limit(&rdna1, 57, 100, 0, 256), (16, OccupancyLimit::Vgprs));
+        assert_eq!(waves_and_limit(&rdna1, 256, 100, 0, 256), (4, OccupancyLimit::Vgprs));
+        assert_eq!(waves_and_limit(&rdna2, 64, 100, 0, 256), (16, OccupancyLimit::Waves));
+        assert_eq!(waves_and_limit(&rdna2, 65, 100, 0, 256), (12, OccupancyLimit::Vgprs));
         // With 64 lanes, half as many registers in units half as large.
         let (rdna1, rdna2) = (rdna1.with_wave_size(64).unwrap(), rdna2.with_wave_size(64).unwrap());
-        assert_eq!(of(&rdna1, 24, 100, 0, 256), (20, OccupancyLimit::Waves));
-        assert_eq!(of(&rdna1, 25, 100, 0, 256), (18, OccupancyLimit::Vgprs));
-        assert_eq!(of(&rdna2, 33, 100, 0, 256), (12, OccupancyLimit::Vgprs));
-        assert_eq!(of(&rdna2, 256, 100, 0, 256), (2, OccupancyLimit::Vgprs));
+        assert_eq!(waves_and_limit(&rdna1, 24, 100, 0, 256), (20, OccupancyLimit::Waves));
+        assert_eq!(waves_and_limit(&rdna1, 25, 100, 0, 256), (18, OccupancyLimit::Vgprs));
+        assert_eq!(waves_and_limit(&rdna2, 33, 100, 0, 256), (12, OccupancyLimit::Vgprs));
+        assert_eq!(waves_and_limit(&rdna2, 256, 100, 0, 256), (2, OccupancyLimit::Vgprs));
     }
 
     #[test]
@@ -199,12 +205,12 @@ mod tests {
     fn work_group_processors() {
         let mut target = named("gfx1030");
         // 32 KiB per group: two groups per compute unit, four per work-group processor.
-        assert_eq!(of(&target, 8, 16, 32768, 256), (8, OccupancyLimit::Lds));
+        assert_eq!(waves_and_limit(&target, 8, 16, 32768, 256), (8, OccupancyLimit::Lds));
         target.cumode = false;
-        assert_eq!(of(&target, 8, 16, 32768, 256), (8, OccupancyLimit::Lds));
-        assert_eq!(of(&target, 8, 16, 40000, 256), (6, OccupancyLimit::Lds));
+        assert_eq!(waves_and_limit(&target, 8, 16, 32768, 256), (8, OccupancyLimit::Lds));
+        assert_eq!(waves_and_limit(&target, 8, 16, 40000, 256), (6, OccupancyLimit::Lds));
         target.cumode = true;
-        assert_eq!(of(&target, 8, 16, 40000, 256), (4, OccupancyLimit::Lds));
+        assert_eq!(waves_and_limit(&target, 8, 16, 40000, 256), (4, OccupancyLimit::Lds));
     }
 
     #[test]

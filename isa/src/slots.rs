@@ -74,7 +74,14 @@ impl Slots {
     pub fn new(target: &Target, row: &Row, encoding: Encoding) -> Slots {
         let sources = u8::from(row.flags.contains(Flags::NO_ADDR));
         let both_files = target.has(Feature::UNIFIED_VGPRS);
-        Slots { encoding, layout: Layout::of(target), both_files, flags: row.flags, index: 0, sources }
+        Slots {
+            encoding,
+            layout: Layout::for_target(target),
+            both_files,
+            flags: row.flags,
+            index: 0,
+            sources,
+        }
     }
 
     /// Returns the slot of the next operand.

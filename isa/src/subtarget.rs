@@ -29,7 +29,7 @@ pub enum Setting {
 
 impl Setting {
     /// Returns the setting for an explicit request.
-    pub const fn of(on: bool) -> Setting {
+    pub const fn from_bool(on: bool) -> Setting {
         if on { Setting::On } else { Setting::Off }
     }
 
@@ -172,7 +172,7 @@ impl Subtarget {
             tgsplit: false,
             os: Os::AmdHsa,
             code_object: CodeObjectVersion::USUAL,
-            addressing: Addressing::of(target),
+            addressing: Addressing::for_target(target),
         }
         .with_version(CodeObjectVersion::USUAL)
     }
@@ -206,7 +206,7 @@ const fn usual(target: &Target, feature: Feature, version: CodeObjectVersion) ->
     } else if version.says_any() {
         Setting::Any
     } else {
-        Setting::of(target.on_by_default.contains(feature))
+        Setting::from_bool(target.on_by_default.contains(feature))
     }
 }
 

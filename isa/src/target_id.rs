@@ -218,17 +218,17 @@ fn settings(text: &str, spelling: Spelling) -> Result<Modes, ModeError> {
 /// a function that says whether a processor has it.
 struct Mode {
     name: &'static str,
-    said: fn(&Modes) -> bool,
+    is_set: fn(&Modes) -> bool,
     exists: fn(&Target) -> bool,
 }
 
 const MODES: [Mode; 6] = [
-    Mode { name: "xnack", said: |modes| modes.xnack.is_some(), exists: |t| t.has(Feature::XNACK) },
-    Mode { name: "sramecc", said: |modes| modes.sramecc.is_some(), exists: |t| t.has(Feature::SRAMECC) },
-    Mode { name: "cumode", said: |modes| modes.cumode.is_some(), exists: |t| t.has(Feature::WAVE32) },
-    Mode { name: "tgsplit", said: |modes| modes.tgsplit.is_some(), exists: |t| t.has(Feature::TGSPLIT) },
-    Mode { name: "wave32", said: |modes| modes.wave_size == Some(32), exists: |t| has_wave_size(t, 32) },
-    Mode { name: "wave64", said: |modes| modes.wave_size == Some(64), exists: |t| has_wave_size(t, 64) },
+    Mode { name: "xnack", is_set: |modes| modes.xnack.is_some(), exists: |t| t.has(Feature::XNACK) },
+    Mode { name: "sramecc", is_set: |modes| modes.sramecc.is_some(), exists: |t| t.has(Feature::SRAMECC) },
+    Mode { name: "cumode", is_set: |modes| modes.cumode.is_some(), exists: |t| t.has(Feature::WAVE32) },
+    Mode { name: "tgsplit", is_set: |modes| modes.tgsplit.is_some(), exists: |t| t.has(Feature::TGSPLIT) },
+    Mode { name: "wave32", is_set: |modes| modes.wave_size == Some(32), exists: |t| has_wave_size(t, 32) },
+    Mode { name: "wave64", is_set: |modes| modes.wave_size == Some(64), exists: |t| has_wave_size(t, 64) },
 ];
 
 fn has_wave_size(target: &Target, lanes: u32) -> bool {
@@ -274,7 +274,7 @@ impl Modes {
     /// # Errors
     /// Fails if a mode is requested that the processor does not have.
     fn missing(&self, target: &Target) -> Result<(), ModeError> {
-        match MODES.iter().find(|mode| (mode.said)(self) && !(mode.exists)(target)) {
+        match MODES.iter().find(|mode| (mode.is_set)(self) && !(mode.exists)(target)) {
             Some(mode) => {
                 Err(ModeError::Lacks { processor: target.name, mode: mode.name, allowed: allowed(target) })
             }
@@ -292,8 +292,8 @@ impl Modes {
         let target = target.with_wave_size(lanes).unwrap_or(target);
         let usual = Subtarget::new(target).with_version(version);
         Ok(Subtarget {
-            xnack: self.xnack.map_or(usual.xnack, Setting::of),
-            sramecc: self.sramecc.map_or(usual.sramecc, Setting::of),
+            xnack: self.xnack.map_or(usual.xnack, Setting::from_bool),
+            sramecc: self.sramecc.map_or(usual.sramecc, Setting::from_bool),
             cumode: self.cumode.unwrap_or(usual.cumode),
             tgsplit: self.tgsplit.unwrap_or(usual.tgsplit),
             ..usual
@@ -302,28 +302,28 @@ impl Modes {
 }
 
 /// Function that sets a mode.
-type Say = fn(&mut Modes, bool);
+type ModeSetter = fn(&mut Modes, bool);
 
 /// Returns all combinations of the modes that a processor has, with every mode set explicitly.
 pub fn combinations(target: &Target) -> Vec<Modes> {
     let exists = |name: &str| MODES.iter().any(|mode| mode.name == name && (mode.exists)(target));
     let mut all = vec![Modes::default()];
-    let flags: [(&str, Say); 4] = [
+    let flags: [(&str, ModeSetter); 4] = [
         ("xnack", |modes, on| modes.xnack = Some(on)),
         ("sramecc", |modes, on| modes.sramecc = Some(on)),
         ("cumode", |modes, on| modes.cumode = Some(on)),
         ("tgsplit", |modes, on| modes.tgsplit = Some(on)),
     ];
     for (_, say) in flags.iter().filter(|(name, _)| exists(name)) {
-        all = both(&all, say);
+        all = with_each_setting(&all, say);
     }
-    all = both(&all, |modes, second| modes.wave_size = Some(if second { 64 } else { 32 }));
+    all = with_each_setting(&all, |modes, second| modes.wave_size = Some(if second { 64 } else { 32 }));
     all.retain(|modes| modes.wave_size.is_some_and(|lanes| has_wave_size(target, lanes)));
     all
 }
 
 /// Returns each element of the list twice: changed by `say` with false, and changed by `say` with true.
-fn both(list: &[Modes], say: impl Fn(&mut Modes, bool)) -> Vec<Modes> {
+fn with_each_setting(list: &[Modes], say: impl Fn(&mut Modes, bool)) -> Vec<Modes> {
     let one = |(modes, second): (&Modes, bool)| {
         let mut modes = *modes;
         say(&mut modes, second);

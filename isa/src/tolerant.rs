@@ -13,7 +13,7 @@ use crate::target::{Feature, Target};
 
 /// Returns the ignored bits of an instruction in an encoding; `bits` are the instruction's words.
 pub(crate) fn ignored(target: &Target, row: &Row, encoding: Encoding, flags: ModFlags, bits: u64) -> u64 {
-    let spare = &Layout::of(target).spare;
+    let spare = &Layout::for_target(target).spare;
     match encoding {
         Encoding::Sop1 => {
             let source = if row.ops.iter().any(|spec| spec.role == Role::Use) { 0 } else { SSRC0.bits() };
@@ -40,7 +40,7 @@ pub(crate) fn ignored(target: &Target, row: &Row, encoding: Encoding, flags: Mod
         Encoding::Vop3p if row.has_kind(Kind::Agpr) && row.ops.len() == 2 => 1 << 14 | 3 << 59,
         Encoding::Vop32 if row.ops.is_empty() && row.family == Family::Vop1 => SRC0.bits(),
         Encoding::Sdwa if row.family == Family::Vopc => {
-            let is_vcc = Layout::of(target).sdwa_scalars && SDWA_SD.get(bits) == 0;
+            let is_vcc = Layout::for_target(target).sdwa_scalars && SDWA_SD.get(bits) == 0;
             spare.sdwa | spare.sdwa_compare | if is_vcc { SDWA_SDST.bits() } else { 0 }
         }
         Encoding::Sdwa => spare.sdwa,
@@ -62,7 +62,7 @@ fn vop3(target: &Target, row: &Row) -> u64 {
     let selects = row.caps.intersects(Caps::OP_SEL | Caps::PERMLANE);
     match row.family {
         Family::Vopc if row.ops[0].role == Role::Use => OP_SEL | VOP3_DST.bits(),
-        _ if row.has_mask_out() || selects && Layout::of(target).vop3_op_sel != ABSENT => 0,
+        _ if row.has_mask_out() || selects && Layout::for_target(target).vop3_op_sel != ABSENT => 0,
         _ if extends(row) => OP_SEL | VOP3_NEG.bits(),
         _ => OP_SEL,
     }
@@ -101,7 +101,7 @@ pub(crate) fn cleared(target: &Target, row: &Row, encoding: Encoding, bits: u64)
         }
         Encoding::Vop3
             if row.caps.contains(Caps::LANES)
-                || row.caps.contains(Caps::OP_SEL) && Layout::of(target).vop3_op_sel != ABSENT =>
+                || row.caps.contains(Caps::OP_SEL) && Layout::for_target(target).vop3_op_sel != ABSENT =>
         {
             let (_, integers) = sources(row);
             bits & !(VOP3_ABS.put(integers) | VOP3_NEG.put(integers))

@@ -83,7 +83,7 @@ fn open_facts_are_errors_that_name_fact_and_processor() {
 #[test]
 #[should_panic(expected = "does not define")]
 fn an_open_fact_has_no_default() {
-    Addressing::of(&phantom());
+    Addressing::for_target(&phantom());
 }
 
 #[test]

@@ -152,7 +152,7 @@ impl Lower<'_> {
             let Some(&(_, operand)) = self.inputs.list.iter().find(|(known, _)| *known == input) else {
                 continue;
             };
-            let first = match self.own.place(self.convention, implicit, dwords) {
+            let first = match self.own.implicit_place(self.convention, implicit, dwords) {
                 Some(Place::Vgpr(number)) => Reg::vgpr(number),
                 Some(Place::Sgpr(number)) => Reg::sgpr(number),
                 // An input on the stack has been loaded by an instruction.

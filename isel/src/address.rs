@@ -1,7 +1,7 @@
 //! Addresses of memory instructions: a uniform base in SGPRs, a 32-bit offset in a VGPR, and an immediate.
 
 use crate::class::Home;
-use crate::known;
+use crate::known_bits;
 use crate::lower::Lower;
 use crate::roles::Role;
 use crate::shape::LINKED;
@@ -138,7 +138,7 @@ impl Lower<'_> {
         let args = self.func.args(inst);
         let (base, mut index) = match self.func.insts[inst].op {
             Op::PtrAddZ => (args[0], args[1]),
-            Op::PtrAdd if known::max(self.func, args[1], 8) <= u64::from(u32::MAX) => (args[0], args[1]),
+            Op::PtrAdd if known_bits::max(self.func, args[1], 8) <= u64::from(u32::MAX) => (args[0], args[1]),
             _ => return None,
         };
         if self.home(base) != Home::Sgpr {
@@ -152,7 +152,7 @@ impl Lower<'_> {
             if let Some(bits) = self.const_bits(terms[1])
                 && self.split_offset(bits as i64).0 == 0
                 && self.ty(index) == Type::I32
-                && known::max(self.func, terms[0], 8) + bits <= u64::from(u32::MAX)
+                && known_bits::max(self.func, terms[0], 8) + bits <= u64::from(u32::MAX)
             {
                 *offset += bits as i64;
                 index = terms[0];

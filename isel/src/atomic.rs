@@ -92,7 +92,7 @@ impl Lower<'_> {
         };
         if mem.space == Space::Shared {
             let data = self.vgpr(args[1]);
-            let returns = self.wanted(result) || op == RmwOp::Xchg;
+            let returns = self.is_wanted(result) || op == RmwOp::Xchg;
             let code = row.ds[usize::from(returns)][wide];
             self.ds_atomic(code, returns.then_some(result), args[0], &[data], mem, Order::NotAtomic);
         } else {
@@ -108,7 +108,7 @@ impl Lower<'_> {
         let wide = self.ty(result).bits() == 64;
         if mem.space == Space::Shared {
             let (expected, new) = (self.vgpr(args[1]), self.vgpr(args[2]));
-            let returns = self.wanted(result);
+            let returns = self.is_wanted(result);
             let code = match (returns, wide) {
                 (false, false) => Role::LdsAtomicCompareSwapB32,
                 (false, true) => Role::LdsAtomicCompareSwapB64,
@@ -158,7 +158,7 @@ impl Lower<'_> {
         if !matches!(mem.space, Space::Global | Space::Generic) {
             return self.unsupported("an atomic operation in this address space");
         }
-        let returns = self.wanted(result);
+        let returns = self.is_wanted(result);
         let dst = if returns { self.vgpr_of(result) } else { Operand::None };
         let mut inst = self.device_instruction(role, pointer, mem.offset);
         if returns {

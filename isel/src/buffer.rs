@@ -21,7 +21,7 @@
 
 use crate::address::Address;
 use crate::class::Home;
-use crate::known;
+use crate::known_bits;
 use crate::lower::Lower;
 use crate::roles::Role;
 use ir::passes::align::trailing_zeros;
@@ -65,13 +65,13 @@ impl Lower<'_> {
     /// that have both. It is better if the address is a uniform pointer plus 32 bits. For a 64-bit distance
     /// FLAT is better, because one instruction (`v_mad_u64_u32`) computes the whole address.
     pub fn prefers_buffer(&self, pointer: Value, offset: i32) -> bool {
-        let (way, offset) = self.way(pointer, offset);
+        let (way, offset) = self.address_way(pointer, offset);
         self.in_range(way, offset)
     }
 
     /// Returns the operands for an address of global or constant memory.
     pub fn buffer_address(&mut self, pointer: Value, offset: i32) -> Address {
-        let (way, offset) = self.way(pointer, offset);
+        let (way, offset) = self.address_way(pointer, offset);
         let parts = if self.in_range(way, offset) { self.scalar_part(offset) } else { None };
         let resource = match way {
             Way::Uniform(base) | Way::Scalar(base, _) | Way::Index(base, _) | Way::Distance(base, _) => {
@@ -115,7 +115,7 @@ impl Lower<'_> {
 
     /// Returns how the operands of a buffer instruction compose an address, and the constant offset that has
     /// to be added.
-    fn way(&self, pointer: Value, offset: i32) -> (Way, i64) {
+    fn address_way(&self, pointer: Value, offset: i32) -> (Way, i64) {
         let (base, mut offset) = self.strip_offsets(pointer, offset);
         if self.home(base) == Home::Sgpr {
             let mut sum = offset;
@@ -143,7 +143,7 @@ impl Lower<'_> {
             Way::Uniform(_) => 0,
             Way::Scalar(_, index) | Way::Index(_, index) => {
                 let unit = 1 << trailing_zeros(self.func, index).min(31);
-                known::max(self.func, index, DEPTH) / unit * unit
+                known_bits::max(self.func, index, DEPTH) / unit * unit
             }
             Way::Distance(..) | Way::Whole(_) => return false,
         };

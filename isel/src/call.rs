@@ -13,7 +13,7 @@
 use crate::class::Home;
 use crate::lower::Lower;
 use crate::mask::MaskOp;
-use crate::needs::{FIRST_SCALAR, INPUTS, Needs};
+use crate::needs::{FIRST_SCALAR, INPUTS, ImplicitNeeds};
 use crate::roles::Role;
 use crate::tail::{Tail, tail};
 use callconv::{Convention, Implicit, Place, SCRATCH_BUFFER, column, preserved};
@@ -26,7 +26,7 @@ use smallvec::{SmallVec, smallvec};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Callee {
     /// Implicit arguments that the function needs in addition to its explicit arguments.
-    pub needs: Needs,
+    pub needs: ImplicitNeeds,
     /// Registers that the function may change.
     pub clobbers: RegSet,
     /// Whether the function needs the stack or scratch memory.
@@ -57,7 +57,13 @@ impl Callee {
         clobbers.remove(RegRange { first: Reg::EXEC, len: 2 });
         // The call itself writes the return address to these registers.
         clobbers.insert(return_address());
-        Callee { needs: Needs::all(convention, target), clobbers, stack: true, local: false, keeps_m0: false }
+        Callee {
+            needs: ImplicitNeeds::all(convention, target),
+            clobbers,
+            stack: true,
+            local: false,
+            keeps_m0: false,
+        }
     }
 }
 
@@ -159,7 +165,7 @@ impl Lower<'_> {
         }
         let own = dwords.len();
         let on_stack = stack_bytes(own, self.convention, &callee.needs);
-        let place = callee.needs.place(self.convention, Implicit::WorkitemIds, own);
+        let place = callee.needs.implicit_place(self.convention, Implicit::WorkitemIds, own);
         let mut ids = self.packed_ids(&callee.needs);
         if let Some(Place::Stack(_)) = place {
             dwords.extend_from_slice(self.regs(ids));
@@ -284,7 +290,7 @@ impl Lower<'_> {
     }
 
     /// Returns the work-item ids packed in one VGPR, ten bits per id.
-    fn packed_ids(&mut self, needs: &Needs) -> Operand {
+    fn packed_ids(&mut self, needs: &ImplicitNeeds) -> Operand {
         if !needs.has(Implicit::WorkitemIds) {
             return Operand::None;
         }
@@ -303,10 +309,12 @@ impl Lower<'_> {
 
     /// Returns the implicit arguments in consecutive SGPRs (undefined registers fill the gaps), and the first
     /// hardware register.
-    fn scalar_arguments(&mut self, needs: &Needs) -> (Operand, Reg) {
+    fn scalar_arguments(&mut self, needs: &ImplicitNeeds) -> (Operand, Reg) {
         let mut dwords: SmallVec<[Option<VReg>; 16]> = smallvec![];
         for (implicit, input) in INPUTS {
-            let Some(Place::Sgpr(first)) = needs.place(self.convention, implicit, 0) else { continue };
+            let Some(Place::Sgpr(first)) = needs.implicit_place(self.convention, implicit, 0) else {
+                continue;
+            };
             if !needs.has(implicit) {
                 continue;
             }
@@ -388,7 +396,7 @@ impl Lower<'_> {
             let dwords = self.ty(param).dwords() as usize;
             let begin = place;
             place += dwords;
-            if !self.wanted(param) {
+            if !self.is_wanted(param) {
                 continue;
             }
             let scalar = matches!(self.home(param), Home::Sgpr | Home::Scc);
@@ -415,7 +423,7 @@ impl Lower<'_> {
     #[cold]
     pub fn take_ids(&mut self) {
         let dwords = argument_dwords(self.func);
-        let place = self.own.place(self.convention, Implicit::WorkitemIds, dwords);
+        let place = self.own.implicit_place(self.convention, Implicit::WorkitemIds, dwords);
         if let (Some(Place::Stack(offset)), true) = (place, self.has_input(AbiInput::WorkitemId(0))) {
             let ids = self.abi_input(AbiInput::WorkitemId(0));
             let ids = self.regs(ids)[0];
@@ -460,8 +468,8 @@ fn scratch_buffer() -> Operand {
 
 /// Returns the number of stack bytes per lane for arguments of `dwords` dwords, including the work-item ids
 /// if these are passed on the stack. The caller stores all of them, whether or not the function reads them.
-pub(crate) fn stack_bytes(dwords: usize, convention: Convention, needs: &Needs) -> u32 {
-    match needs.place(convention, Implicit::WorkitemIds, dwords) {
+pub(crate) fn stack_bytes(dwords: usize, convention: Convention, needs: &ImplicitNeeds) -> u32 {
+    match needs.implicit_place(convention, Implicit::WorkitemIds, dwords) {
         Some(Place::Stack(offset)) => offset + 4,
         _ => 4 * dwords.saturating_sub(column(convention).argument_vgprs.len()) as u32,
     }

@@ -38,7 +38,7 @@ pub(crate) fn classify(
     homes.resize(func.values.len());
     let mut classes = Classes { module, func, uniformity: &an.uniformity, homes };
     for &block in an.cfg.rpo() {
-        let parked = plan.nodes[plan.at(block) as usize].parked;
+        let parked = plan.nodes[plan.position_of(block) as usize].parked;
         for &param in func.params(block) {
             classes.param(param, parked);
         }

@@ -90,7 +90,7 @@ impl Lower<'_> {
                 let cleared = self.clear_exec(node.resume);
                 cleared + self.branch_to(body, targets[0])
             }
-            Exit::Uniform { .. } => match targets[0].filter(|_| plan.rows.goes_on(node.block)) {
+            Exit::Uniform { .. } => match targets[0].filter(|_| plan.rows.needs_next_entry(node.block)) {
                 Some(to) => self.table_entry(to),
                 None => self.uniform_branch(body, targets),
             },
@@ -284,7 +284,7 @@ impl Lower<'_> {
                 let (mask, bits) = (self.mask_of(param), self.vgpr_of(param));
                 self.emit(op::V_CMP_NE_U32, &[mask, Operand::int(0), bits]);
             }
-            if self.home(param) == Home::Vgpr && self.wanted(param) {
+            if self.home(param) == Home::Vgpr && self.is_wanted(param) {
                 self.vgpr_of(param);
             }
             if self.home(param) == Home::Scc && self.wants_mask(param) {
@@ -314,14 +314,14 @@ impl Lower<'_> {
         let Edges { mut vectors, mut scalars } = std::mem::take(&mut self.s.edges);
         let mut targets = [NOWHERE; 2];
         for (which, to) in func.succs(node.block).enumerate() {
-            let to_pos = plan.at(to);
+            let to_pos = plan.position_of(to);
             vectors.clear();
             scalars[which].clear();
             targets[which] = to_pos;
             for (&param, &arg) in func.params(to).iter().zip(func.branch_args(last, which)) {
                 // For a back edge, not all uses of the target's parameters have been visited yet, so all
                 // parameters are passed.
-                if to_pos > at && !self.wanted(param) {
+                if to_pos > at && !self.is_wanted(param) {
                     continue;
                 }
                 let (scalar, _) = self.param_regs(param);
@@ -414,7 +414,7 @@ impl Lower<'_> {
         vgprs.clear();
         // Parameters of the function itself are inputs, so the first node has no block parameters.
         for &param in func.params(self.node(at).block).iter().filter(|_| at != 0) {
-            if self.wanted(param) {
+            if self.is_wanted(param) {
                 let (scalar, regs) = self.param_regs(param);
                 let list = if scalar { &mut sgprs } else { &mut vgprs };
                 list.extend_from_slice(self.regs(regs));

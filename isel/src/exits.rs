@@ -13,7 +13,7 @@
 //! Inner loops are processed first, because a dispatch may be part of the outer loop, which the dispatch's
 //! comparisons then leave.
 
-use crate::leaving::{Leaving, end_op};
+use crate::exits_in_loop::{ExitsInLoop, end_op};
 use cranelift_entity::EntityRef;
 use ir::analysis::{Analyses, Loop};
 use ir::{Block, Function, Inst, IntCc, Op, SrcLoc, Type, Value};
@@ -30,7 +30,7 @@ const NONE: u32 = u32::MAX;
 /// Gives loops with many places a single exit. If the result is true, the function has changed and the
 /// analyses have been recomputed.
 pub(crate) fn run(func: &mut Function, an: &mut Analyses) -> bool {
-    let mut leaving = Leaving::default();
+    let mut leaving = ExitsInLoop::default();
     let mut changed = false;
     while an.loops.loops().any(|l| has_many_exits(an, l)) {
         leaving.compute(func, an);
@@ -104,7 +104,7 @@ fn index(block: Block) -> usize {
 impl Round {
     /// Finds the loops of the round, innermost first.
     #[inline(never)]
-    fn find(&mut self, func: &Function, an: &Analyses, leaving: &Leaving) {
+    fn find(&mut self, func: &Function, an: &Analyses, leaving: &ExitsInLoop) {
         self.region.resize(func.blocks.len(), NONE);
         let mut taken = vec![false; an.loops.len()];
         for l in an.loops.loops().rev() {
@@ -118,7 +118,7 @@ impl Round {
         }
     }
 
-    fn add(&mut self, func: &Function, an: &Analyses, leaving: &Leaving, l: Loop) -> bool {
+    fn add(&mut self, func: &Function, an: &Analyses, leaving: &ExitsInLoop, l: Loop) -> bool {
         let mut sources: Vec<Block> = Vec::new();
         let mut places: Vec<Block> = Vec::new();
         let mut short: Vec<Block> = Vec::new();

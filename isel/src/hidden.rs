@@ -1,7 +1,7 @@
 //! Hidden arguments that a function reads: they follow the kernel's explicit arguments in the kernarg
 //! segment.
 
-use crate::trap::Way;
+use crate::trap::TrapWay;
 use ir::{Function, Inst, InstData, Mem, MemFlags, MemTy, Module, Op, Order, Pos, Scope, Space, Type, Value};
 use isa::{Hidden, HiddenArgs, Subtarget};
 
@@ -44,7 +44,7 @@ pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
             if let Some(read) = read(op) {
                 let kernarg =
                     func.push1(block, Op::Pos(Pos::KernargPtr), &[], Type::Ptr(Space::Constant), loc);
-                let load = Op::Load { mem: place(func, target, &read), count: 1 };
+                let load = Op::Load { mem: argument_mem(func, target, &read), count: 1 };
                 match op {
                     Op::Trap { .. } => {
                         let queue = func.push1(block, load, &[kernarg], Type::I64, loc);
@@ -75,7 +75,7 @@ pub(crate) fn names_dynamic_lds(module: &Module, func: &Function) -> bool {
 
 /// Returns the hidden arguments that a trap reads.
 fn trap_hidden(target: &Subtarget) -> Hidden {
-    if Way::of(target) == Way::HiddenQueue { Hidden::QUEUE_PTR } else { Hidden::empty() }
+    if TrapWay::for_subtarget(target) == TrapWay::HiddenQueue { Hidden::QUEUE_PTR } else { Hidden::empty() }
 }
 
 /// Changes an instruction into an operation with one operand.
@@ -88,9 +88,9 @@ fn give(func: &mut Function, inst: Inst, op: Op, operand: Value) {
 
 /// Returns the location of a hidden argument, as an offset from the start of the kernarg segment. The segment
 /// is 16-byte aligned (seed 000, line 1830).
-fn place(func: &Function, target: &Subtarget, read: &Read) -> Mem {
+fn argument_mem(func: &Function, target: &Subtarget, read: &Read) -> Mem {
     let own = func.kernel.as_ref().map_or(0, |kernel| kernel.kernarg_size);
-    let behind = HiddenArgs::of(target.code_object).offset(read.kind).unwrap_or(0);
+    let behind = HiddenArgs::for_version(target.code_object).offset(read.kind).unwrap_or(0);
     Mem {
         ty: read.ty,
         space: Space::Constant,

@@ -90,14 +90,14 @@ impl Legalizer<'_> {
                 self.out.push(inst);
                 return Ok(());
             };
-            let mended = match problem {
+            let repaired = match problem {
                 Illegal::Kind(n) | Illegal::Literal(n) | Illegal::ConstantBus(n) => {
                     self.move_operand(&mut inst, usize::from(n))?
                 }
                 Illegal::Offset => self.take_offset_out(&mut inst)?,
                 Illegal::Unavailable | Illegal::Count | Illegal::Width(_) => false,
             };
-            if !mended {
+            if !repaired {
                 return Err(self.refuse(&inst, &problem.to_string()));
             }
         }

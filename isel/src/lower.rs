@@ -15,18 +15,18 @@ use crate::emit::Copies;
 use crate::half;
 use crate::hidden;
 use crate::lane_memory;
+use crate::lds_pairs::LoadPair;
 use crate::linear_ssa;
 use crate::mask::Masks;
-use crate::needs::Needs;
+use crate::needs::ImplicitNeeds;
 use crate::pack::Packer;
 use crate::packed;
-use crate::pairs::LoadPair;
 use crate::plan::{Entry, Plan, Pos};
 use crate::roles::{Expansion, Resolution, Role, Roles};
 use crate::scalar_memory::LoadGroup;
 use crate::schedule::{self, Scheduler};
 use crate::shape::{SharedLayout, lay_out_shared};
-use crate::shuffle::Way;
+use crate::shuffle::ShuffleWay;
 use crate::tail;
 use crate::track;
 use crate::trap;
@@ -56,7 +56,7 @@ pub struct Options<'a> {
     pub convention: Convention,
     /// Implicit arguments and wave state that the compiled function receives from its callers, if it is not a
     /// kernel.
-    pub own: Needs,
+    pub own: ImplicitNeeds,
     /// LDS addresses of the module variables that functions use.
     pub shared: Option<&'a SharedLayout>,
     /// LDS variable in which lanes exchange values in a function that is not a kernel. `None` if the memory
@@ -76,7 +76,7 @@ impl Default for Options<'_> {
             callees: &[],
             pointer: None,
             convention: Convention::Today,
-            own: Needs::default(),
+            own: ImplicitNeeds::default(),
             shared: None,
             exchange: None,
             uniform: None,
@@ -188,7 +188,7 @@ pub(crate) struct Scratch {
     pub mblocks: Vec<[MBlock; 2]>,
     pub edges: Edges,
     /// Reusable memory of the debug information.
-    told: track::Scratch,
+    track_scratch: track::Scratch,
 }
 
 /// State of the selection of one function.
@@ -220,7 +220,7 @@ pub(crate) struct Lower<'a> {
     pub callees: &'a [Callee],
     pub pointer: Option<&'a Callee>,
     pub convention: Convention,
-    pub own: Needs,
+    pub own: ImplicitNeeds,
     pub opts: &'a Options<'a>,
     /// The call of the current block that is a tail call, if there is one.
     pub tail: Option<Inst>,
@@ -271,7 +271,7 @@ pub fn select_into(
     crate::prepare(func, ctx);
     if !ctx.plan.rows.is_empty() {
         let Context { analyses, plan, .. } = ctx;
-        plan.compute(func, analyses, Masks::of(target), out);
+        plan.compute(func, analyses, Masks::for_target(target), out);
         if !plan.rows_hold(func, analyses)
             && let Some(original) = original
         {
@@ -328,7 +328,7 @@ fn select_prepared(
     out.kernarg_size = func.kernel.as_ref().map_or(0, |k| k.kernarg_size);
     out.role = if func.kernel.is_some() { FuncRole::Kernel } else { FuncRole::Callee };
     let Context { analyses, plan, scratch, .. } = ctx;
-    let masks = Masks::of(target);
+    let masks = Masks::for_target(target);
     plan.compute(func, analyses, masks, &mut out);
     let stack = scratch.begin(target, module, func, (analyses, plan), opts, &mut out);
     let out_role = out.role;
@@ -423,7 +423,7 @@ impl Scratch {
                 match func.insts[inst].op {
                     Op::GlobalAddr(global) => self.used[global.as_u32() as usize] = true,
                     Op::Wave(WaveOp::Shuffle) if through_lds && !permutes => {
-                        permutes = Way::of(target, func, func.args(inst)[1]).is_none();
+                        permutes = ShuffleWay::for_shuffle(target, func, func.args(inst)[1]).is_none();
                     }
                     Op::CallIndirect(_) => {
                         called = true;
@@ -478,11 +478,11 @@ impl Lower<'_> {
     #[cold]
     fn take_track(&mut self, track: Box<MachTrack>) {
         if let Some(error) = &mut self.error {
-            error.loc = track.place(error.loc);
+            error.loc = track.location_of_point(error.loc);
         }
-        let mut s = std::mem::take(&mut self.s.told);
+        let mut s = std::mem::take(&mut self.s.track_scratch);
         self.out.track = track::fill(self, &mut s, track);
-        self.s.told = s;
+        self.s.track_scratch = s;
     }
 
     fn table(&mut self, form: Form) -> &mut Vec<u32> {
@@ -579,7 +579,7 @@ impl Lower<'_> {
     }
 
     /// Returns whether the value was requested in any form.
-    pub fn wanted(&self, value: Value) -> bool {
+    pub fn is_wanted(&self, value: Value) -> bool {
         self.wants_sgpr(value)
             || self.wants_vgpr(value)
             || self.wants_mask(value)
@@ -602,7 +602,7 @@ impl Lower<'_> {
     /// register.
     pub fn foldable(&self, value: Value) -> Option<Inst> {
         let inst = self.func.def_inst(value)?;
-        (self.s.uses[value] == 1 && self.func.insts[inst].block == self.block && !self.wanted(value))
+        (self.s.uses[value] == 1 && self.func.insts[inst].block == self.block && !self.is_wanted(value))
             .then_some(inst)
     }
 
@@ -666,7 +666,7 @@ impl Lower<'_> {
             return;
         }
         let is_load = matches!(data.op, Op::Load { .. });
-        let wanted = self.func.results_of(inst).any(|v| self.wanted(v));
+        let wanted = self.func.results_of(inst).any(|v| self.is_wanted(v));
         let paired = is_load && self.load_pair(inst);
         let leads = is_load && self.home(data.first) == Home::Sgpr;
         if !wanted && !leads && !data.op.has_side_effect() {

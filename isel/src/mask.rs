@@ -65,7 +65,7 @@ pub(crate) struct Masks {
 
 impl Masks {
     /// Returns the opcodes and the number of SGPRs with which the subtarget represents lane masks.
-    pub fn of(target: &Subtarget) -> Masks {
+    pub fn for_target(target: &Subtarget) -> Masks {
         Masks { dwords: target.mask_dwords() }
     }
 
@@ -190,7 +190,7 @@ mod tests {
         let subtargets = [("gfx900", 64), ("gfx906", 64), ("gfx1010", 32), ("gfx1010", 64), ("gfx1030", 32)];
         for (name, lanes) in subtargets {
             let target = Subtarget::by_name(name).and_then(|t| t.with_wave_size(lanes)).expect(name);
-            let masks = Masks::of(&target);
+            let masks = Masks::for_target(&target);
             assert_eq!(u32::from(masks.dwords()) * 32, lanes);
             for (op, _) in OPCODES {
                 let opcode = masks.opcode(op);

@@ -3,7 +3,7 @@
 
 use crate::lower::{Context, Options};
 use crate::roles::{Expansion, Resolution, Role, Roles};
-use crate::trap::Way;
+use crate::trap::TrapWay;
 use callconv::{Column, Convention, Implicit, Place, column};
 use ir::analysis::CallGraph;
 use ir::{CastOp, Function, Linkage, Module, Op, Pos, Space, Type, WaveOp};
@@ -14,7 +14,7 @@ pub(crate) const FIRST_SCALAR: u16 = 4;
 
 /// Implicit arguments that a function needs, and wave state that a kernel must set up for the function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Needs {
+pub struct ImplicitNeeds {
     /// Bit n is set if [`Implicit::ALL`] number n is needed.
     implicit: u16,
     /// Number of dimensions of work-item ids that are needed.
@@ -36,10 +36,10 @@ pub(crate) const INPUTS: [(Implicit, AbiInput); 9] = [
     (Implicit::WorkgroupId(2), AbiInput::WorkgroupId(2)),
 ];
 
-impl Needs {
+impl ImplicitNeeds {
     /// Returns the needs of an unknown function: everything that the convention provides.
-    pub fn all(convention: Convention, target: &Subtarget) -> Needs {
-        let mut needs = Needs { dimensions: 3, ..Needs::default() };
+    pub fn all(convention: Convention, target: &Subtarget) -> ImplicitNeeds {
+        let mut needs = ImplicitNeeds { dimensions: 3, ..ImplicitNeeds::default() };
         needs.flat_scratch = target.addressing.apertures != Apertures::None;
         let column: &Column = column(convention);
         column.implicit.iter().for_each(|&(implicit, _)| needs.insert(implicit));
@@ -47,8 +47,8 @@ impl Needs {
     }
 
     /// Returns the needs of a function's own operations, without the needs of the functions that it calls.
-    pub fn of(func: &Function, roles: &Roles, target: &Subtarget) -> Needs {
-        let mut needs = Needs::default();
+    pub fn from_function(func: &Function, roles: &Roles, target: &Subtarget) -> ImplicitNeeds {
+        let mut needs = ImplicitNeeds::default();
         for data in
             func.layout.iter().flat_map(|&block| func.blocks[block].insts()).map(|&inst| &func.insts[inst])
         {
@@ -58,10 +58,10 @@ impl Needs {
                     let from = data.args.first(&func.pool).map(|arg| func.ty(arg));
                     needs.widened(from, target);
                 }
-                Op::Trap { debug: false } => match Way::of(target) {
-                    Way::UserQueue => needs.insert(Implicit::QueuePtr),
-                    Way::HiddenQueue => needs.insert(Implicit::ImplicitArgPtr),
-                    Way::Doorbell | Way::None => {}
+                Op::Trap { debug: false } => match TrapWay::for_subtarget(target) {
+                    TrapWay::UserQueue => needs.insert(Implicit::QueuePtr),
+                    TrapWay::HiddenQueue => needs.insert(Implicit::ImplicitArgPtr),
+                    TrapWay::Doorbell | TrapWay::None => {}
                 },
                 Op::Wave(WaveOp::Shuffle | WaveOp::Permute) => {
                     let way = roles.get(Role::LanePermuteB32);
@@ -112,7 +112,7 @@ impl Needs {
     }
 
     /// Adds the needs of another function. Returns whether `self` changed.
-    pub fn join(&mut self, other: &Needs) -> bool {
+    pub fn join(&mut self, other: &ImplicitNeeds) -> bool {
         let before = *self;
         self.implicit |= other.implicit;
         self.dimensions = self.dimensions.max(other.dimensions);
@@ -128,7 +128,12 @@ impl Needs {
     /// Returns where an implicit argument is passed, if the convention has it. The convention gives it a
     /// fixed register; or it is passed after the `dwords` dwords of explicit arguments (work-item ids) or
     /// after the preceding implicit arguments that are needed (scalars).
-    pub(crate) fn place(&self, convention: Convention, implicit: Implicit, dwords: usize) -> Option<Place> {
+    pub(crate) fn implicit_place(
+        &self,
+        convention: Convention,
+        implicit: Implicit,
+        dwords: usize,
+    ) -> Option<Place> {
         let Column { implicit: all, argument_vgprs: vgprs, .. } = column(convention);
         let at = all.iter().position(|(known, _)| *known == implicit)?;
         let is_vector = |implicit| implicit == Implicit::WorkitemIds;
@@ -170,17 +175,17 @@ pub fn needs(
     target: &Subtarget,
     opts: &Options<'_>,
     ctx: &mut Context,
-) -> (Vec<Needs>, Needs) {
+) -> (Vec<ImplicitNeeds>, ImplicitNeeds) {
     let roles = ctx.roles(target, opts);
-    let all = Needs::all(opts.convention, target);
+    let all = ImplicitNeeds::all(opts.convention, target);
     let places_depend = column(opts.convention).implicit.iter().any(|(_, register)| register.is_none());
     let of = |func: &Function| match func.linkage {
         Linkage::Extern => all,
         Linkage::Export if places_depend && func.kernel.is_none() => all,
-        _ => Needs::of(func, roles, target),
+        _ => ImplicitNeeds::from_function(func, roles, target),
     };
-    let mut needs: Vec<Needs> = module.funcs.values().map(of).collect();
-    let mut pointer = if foreign { all } else { Needs::default() };
+    let mut needs: Vec<ImplicitNeeds> = module.funcs.values().map(of).collect();
+    let mut pointer = if foreign { all } else { ImplicitNeeds::default() };
     let mut again = true;
     while std::mem::take(&mut again) {
         for (id, func) in module.funcs.iter() {

@@ -49,7 +49,7 @@ struct Single {
 }
 
 impl Single {
-    fn of(func: &MachFunc, inst: &MachInst) -> Option<Single> {
+    fn from_inst(func: &MachFunc, inst: &MachInst) -> Option<Single> {
         let (packed, swap, negated) = match inst.op {
             op::V_ADD_F32 => (op::V_PK_ADD_F32, false, 0),
             op::V_SUB_F32 => (op::V_PK_ADD_F32, false, 2),
@@ -191,7 +191,7 @@ impl Packer {
                         && tuple.len > 1
                         && inst.role(n) == role
                     {
-                        self.settle(func, tuple, neighbour);
+                        self.set_homes(func, tuple, neighbour);
                     }
                 }
             }
@@ -199,7 +199,7 @@ impl Packer {
     }
 
     /// Makes a tuple the home of every register in it that has no home yet.
-    fn settle(&mut self, func: &MachFunc, tuple: Tuple, neighbour: Neighbour) {
+    fn set_homes(&mut self, func: &MachFunc, tuple: Tuple, neighbour: Neighbour) {
         for (at, &reg) in (0..).zip(func.regs(tuple)) {
             if self.homes[reg].len == 0 {
                 self.homes[reg] = Home { start: tuple.start, len: tuple.len, at, neighbour };
@@ -218,7 +218,7 @@ impl Packer {
         for at in body..end {
             let inst = self.insts[at];
             close_used(func, &inst, &mut open);
-            let Some(single) = Single::of(func, &inst) else { continue };
+            let Some(single) = Single::from_inst(func, &inst) else { continue };
             let partners = open.iter().enumerate().filter_map(|(n, other)| {
                 let pair = self.pair(func, target, block, [other.single, single])?;
                 Some((n, pair))
@@ -329,7 +329,7 @@ impl Packer {
     fn tuple(&mut self, func: &mut MachFunc, regs: [VReg; 2], neighbour: Neighbour) -> Operand {
         let operand = func.tuple(&regs);
         if let Operand::Virt(tuple) = operand {
-            self.settle(func, tuple, neighbour);
+            self.set_homes(func, tuple, neighbour);
         }
         operand
     }

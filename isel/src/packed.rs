@@ -321,7 +321,7 @@ impl Pass<'_> {
         }
         let between = |m: usize, n: usize| [half(self.func, x[m]), half(self.func, y[n])];
         // The operands of a commutative operation may be in opposite orders in the two halves.
-        let crossed = commutes(op) && !self.alike(between(0, 0)) && self.alike(between(0, 1));
+        let crossed = commutes(op) && !self.is_cheap_word(between(0, 0)) && self.is_cheap_word(between(0, 1));
         let pair = |n: usize| between(n, if crossed && n < 2 { 1 - n } else { n });
         if op == Op::Select && x[0] == y[0] {
             return Some(Packed {
@@ -344,7 +344,7 @@ impl Pass<'_> {
     }
 
     /// Returns whether a word of these two halves can probably be made with few instructions.
-    fn alike(&self, pair: Pair) -> bool {
+    fn is_cheap_word(&self, pair: Pair) -> bool {
         let op = |half: Value| self.func.def_inst(half).map(|inst| self.func.insts[inst].op);
         free(self.func, pair).is_some()
             || op(pair[0]) == op(pair[1]) && PACKED.iter().any(|row| Some(row.0) == op(pair[0]))
@@ -354,7 +354,7 @@ impl Pass<'_> {
         self.func.push1(block, op, args, Type::I32, self.loc)
     }
 
-    fn known(&mut self, block: ir::Block, bits: u32) -> Value {
+    fn constant(&mut self, block: ir::Block, bits: u32) -> Value {
         self.push(block, Op::Const(bits.into()), &[])
     }
 
@@ -367,7 +367,7 @@ impl Pass<'_> {
             }
             match free(self.func, pair) {
                 Some(Word::Whole(word)) => return word,
-                Some(Word::Known(bits)) => return self.known(block, bits),
+                Some(Word::Known(bits)) => return self.constant(block, bits),
                 _ => {}
             }
         }
@@ -386,7 +386,7 @@ impl Pass<'_> {
         let mut op = packed.op;
         if op == Op::Un(UnOp::FNeg) {
             op = Op::Bin(BinOp::Xor);
-            args.push(self.known(block, SIGNS as u32));
+            args.push(self.constant(block, SIGNS as u32));
         }
         let word = match at {
             Some((inst, _)) => {
@@ -401,7 +401,7 @@ impl Pass<'_> {
     }
 
     fn negated(&mut self, word: Value, block: ir::Block) -> Value {
-        let signs = self.known(block, SIGNS as u32);
+        let signs = self.constant(block, SIGNS as u32);
         self.push(block, Op::Bin(BinOp::Xor), &[word, signs])
     }
 
@@ -411,9 +411,9 @@ impl Pass<'_> {
             Type::F16 => self.push(block, Op::Cast(CastOp::HalfBits), &[half]),
             _ => half,
         });
-        let mask = self.known(block, 0xffff);
+        let mask = self.constant(block, 0xffff);
         let low = self.push(block, Op::Bin(BinOp::And), &[low, mask]);
-        let sixteen = self.known(block, 16);
+        let sixteen = self.constant(block, 16);
         let high = self.push(block, Op::Bin(BinOp::Shl), &[high, sixteen]);
         let word = self.push(block, Op::Bin(BinOp::Or), &[low, high]);
         self.words.insert(pair, word);

@@ -51,7 +51,7 @@ impl Pending {
             }
         });
         for (at, node) in plan.nodes.iter_mut().enumerate() {
-            node.joins = self.preds.of(at as Pos).len() as u32;
+            node.joins = self.preds.items_of(at as Pos).len() as u32;
         }
         self.parkers.fill(plan.nodes.len(), |add| {
             for (at, node) in plan.nodes.iter().enumerate() {
@@ -91,7 +91,7 @@ impl Pending {
     /// Returns the first block, in layout order, at which the target's lane mask must exist: lanes may be
     /// parked at the target when the block begins, or the block parks lanes there.
     fn begin(&self, plan: &Plan, target: Pos) -> Pos {
-        let mut begin = self.parkers.of(target).first().map_or(target, |&first| first);
+        let mut begin = self.parkers.items_of(target).first().map_or(target, |&first| first);
         while begin > 0 && plan.waits(target, begin) {
             begin -= 1;
         }
@@ -109,8 +109,8 @@ impl Pending {
         let Some(l) = an.loops.innermost(block).filter(|&l| an.loops.header(l) == block) else {
             return false;
         };
-        let end = an.loops.latches(l).iter().map(|&latch| plan.at(latch)).max().unwrap_or(at);
-        let parkers = self.parkers.of(target);
+        let end = an.loops.latches(l).iter().map(|&latch| plan.position_of(latch)).max().unwrap_or(at);
+        let parkers = self.parkers.items_of(target);
         parkers.get(parkers.partition_point(|&p| p < at)).is_some_and(|&p| p <= end)
     }
 
@@ -120,7 +120,7 @@ impl Pending {
         for at in begin..=target {
             let mut value = None;
             if plan.waits(target, at) {
-                let preds = self.preds.of(at);
+                let preds = self.preds.items_of(at);
                 let first = preds.first().and_then(|&p| self.leaving(p));
                 let same = preds.iter().all(|&p| p & !GATE >= at || self.leaving(p) == first);
                 value = first;
@@ -150,8 +150,8 @@ impl Pending {
 
     /// Passes the current mask to the parameter that the block at position `at` has for it.
     fn pass_arguments(&mut self, plan: &mut Plan, masks: Masks, out: &mut MachFunc, at: Pos) {
-        for n in 0..self.preds.of(at).len() {
-            let pred = self.preds.of(at)[n];
+        for n in 0..self.preds.items_of(at).len() {
+            let pred = self.preds.items_of(at)[n];
             let node = &mut plan.nodes[(pred & !GATE) as usize];
             let zero = if pred & GATE == 0 { &mut node.zero } else { &mut node.gate_zero };
             let mask =
@@ -187,7 +187,7 @@ impl Lists {
         });
     }
 
-    fn of(&self, list: Pos) -> &[Pos] {
+    fn items_of(&self, list: Pos) -> &[Pos] {
         &self.items[self.starts[list as usize] as usize..self.starts[list as usize + 1] as usize]
     }
 }

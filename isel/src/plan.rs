@@ -31,9 +31,9 @@
 //! the loop. If the block were laid out after the loop, each such edge would need its own mask throughout the
 //! loop. In a loop with many exits, short blocks after the exits are laid out the same way.
 
-use crate::leaving::{Leaving, end_op};
+use crate::exits_in_loop::{ExitsInLoop, end_op};
 use crate::mask::{LaneMask, Masks};
-use crate::parked::{Set, Sets};
+use crate::parked_sets::{ParkedSet, ParkedSets};
 use crate::pending::Pending;
 use crate::tables::Rows;
 use ir::analysis::Analyses;
@@ -120,7 +120,7 @@ pub(crate) struct Node {
     pub zero: Option<LaneMask>,
     pub gate_zero: Option<LaneMask>,
     /// Blocks at which lanes may be parked when this block begins.
-    pub waiting: Set,
+    pub waiting: ParkedSet,
     /// Whether the block is laid out inside a loop although it does not belong to the loop. Such a block runs
     /// once for each iteration in which lanes leave here, each time with different lanes.
     repeats: bool,
@@ -146,7 +146,7 @@ impl Node {
             parks: [None; 2],
             zero: None,
             gate_zero: None,
-            waiting: Set::default(),
+            waiting: ParkedSet::default(),
             repeats: false,
             cost,
         }
@@ -182,13 +182,13 @@ const SKIP_INSTS: u32 = 8;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     pub nodes: Vec<Node>,
-    pub sets: Sets,
+    pub sets: ParkedSets,
     /// The masks of [`Entry::Pending`] blocks in SSA form.
     pub pending: Pending,
     /// Jump tables.
     pub rows: Rows,
     position: Vec<Pos>,
-    leaving: Leaving,
+    leaving: ExitsInLoop,
     /// Prefix sums of the nodes' costs: instructions and fragile blocks.
     sums: Vec<(u32, u32)>,
 }
@@ -200,7 +200,7 @@ impl Plan {
         self.sets.clear();
         let mut at = 0;
         while (at as usize) < self.nodes.len() {
-            at = self.settle(func, an, at);
+            at = self.decide_exit(func, an, at);
         }
         self.edges();
         self.entries(func, an, masks, out);
@@ -211,7 +211,7 @@ impl Plan {
     }
 
     /// Returns the position of a block.
-    pub fn at(&self, block: Block) -> Pos {
+    pub fn position_of(&self, block: Block) -> Pos {
         self.position[block.as_u32() as usize]
     }
 
@@ -262,7 +262,7 @@ impl Plan {
             let joins = matches!(end_op(func, block), Op::Jump(to) if to == self.nodes[at + 1].block);
             let behind_loop = an.loops.depth(self.nodes[at - 1].block) > an.loops.depth(block);
             let same_loop = an.loops.innermost(pred) == an.loops.innermost(block);
-            let apart = self.rows.goes_on(pred) || an.uniformity.is_branch_divergent(pred);
+            let apart = self.rows.needs_next_entry(pred) || an.uniformity.is_branch_divergent(pred);
             if !joins || !behind_loop || !same_loop || apart {
                 continue;
             }
@@ -279,7 +279,7 @@ impl Plan {
     /// successors. Both change in one direction only: sets grow, and an exit changes only from a jump to a
     /// split or a park. Returns the position to continue with: the header of a loop if its set has grown,
     /// else the next position.
-    fn settle(&mut self, func: &Function, an: &Analyses, at: Pos) -> Pos {
+    fn decide_exit(&mut self, func: &Function, an: &Analyses, at: Pos) -> Pos {
         let before = self.sets.without(self.nodes[at as usize].waiting, at);
         let block = self.nodes[at as usize].block;
         let (exit, linear, set) = self.exit(func, an, at, before);
@@ -311,21 +311,27 @@ impl Plan {
 
     /// Returns how a block is left, its linear successors, and the set of blocks with parked lanes
     /// afterwards. `set` has the blocks at which lanes are parked when the block begins.
-    fn exit(&mut self, func: &Function, an: &Analyses, at: Pos, set: Set) -> (Exit, [Pos; 2], Set) {
+    fn exit(
+        &mut self,
+        func: &Function,
+        an: &Analyses,
+        at: Pos,
+        set: ParkedSet,
+    ) -> (Exit, [Pos; 2], ParkedSet) {
         let block = self.nodes[at as usize].block;
         let wall = self.sets.first(set);
         // A jump must not skip a block at which lanes may be parked.
         let open = |to: Pos| to <= at || to <= wall;
         match end_op(func, block) {
             Op::Jump(to) => {
-                let to = self.at(to);
+                let to = self.position_of(to);
                 if open(to) {
                     return (Exit::Jump(to), [to, NOWHERE], set);
                 }
                 (Exit::Park(to), [wall, NOWHERE], self.sets.with(set, to))
             }
             Op::Br { then, otherwise, .. } => {
-                let (then, otherwise) = (self.at(then), self.at(otherwise));
+                let (then, otherwise) = (self.position_of(then), self.position_of(otherwise));
                 if then == otherwise && open(then) {
                     return (Exit::Jump(then), [then, NOWHERE], set);
                 }
@@ -406,10 +412,10 @@ impl Plan {
         let home = an.loops.innermost(block);
         let mut d = an.dom.idom(block)?;
         // The lanes that arrive may have left a block that repeats in different iterations.
-        while an.loops.innermost(d) != home || self.nodes[self.at(d) as usize].repeats {
+        while an.loops.innermost(d) != home || self.nodes[self.position_of(d) as usize].repeats {
             d = an.dom.idom(d)?;
         }
-        an.postdom.post_dominates(block, d).then(|| self.at(self.rows.head_of(d)))
+        an.postdom.post_dominates(block, d).then(|| self.position_of(self.rows.head_of(d)))
     }
 
     /// Returns the branch of which `at` is the far side, if the values that `exec` and the condition had at
@@ -420,7 +426,7 @@ impl Plan {
         if node.entry != Entry::Pending(None) || an.loops.innermost(pred) != an.loops.innermost(node.block) {
             return None;
         }
-        let branch = self.at(pred);
+        let branch = self.position_of(pred);
         let Exit::Split { near, .. } = self.nodes[branch as usize].exit else { return None };
         (near != NOWHERE && near != at && self.enclosed(branch, at)).then_some(branch)
     }

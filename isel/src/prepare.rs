@@ -160,7 +160,7 @@ fn split_edges(func: &mut Function, ctx: &Context) -> bool {
         for (which, to) in [(0, then), (1, otherwise)] {
             // The code of a jump-table entry is a single branch, so moves for the arguments of its edge need
             // a block of their own.
-            if cfg.preds(to).len() < 2 && !ctx.plan.rows.goes_on(block) {
+            if cfg.preds(to).len() < 2 && !ctx.plan.rows.needs_next_entry(block) {
                 continue;
             }
             if !func.branch_args(branch, which).is_empty() {

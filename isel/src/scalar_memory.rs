@@ -82,7 +82,7 @@ impl Lower<'_> {
             let (mut offset, member) = self.s.groups[n].members[m];
             mem = mem.or(self.func.insts[member].op.mem().copied());
             for result in self.func.results_of(member) {
-                if self.wanted(result) {
+                if self.is_wanted(result) {
                     let regs = self.sgpr_of(result);
                     let apart = self.wants_descriptor(result);
                     for (k, &reg) in self.regs(regs).iter().enumerate() {

@@ -29,11 +29,11 @@ const SWIZZLE_QUADS: u16 = 0x8000;
 
 /// The source lane of each lane of a wave. `None` for lanes that the wave does not have and for lanes whose
 /// result is not used.
-type Asked = [Option<u8>; 64];
+type SourceLanes = [Option<u8>; 64];
 
 /// Instruction that moves values between lanes if the source lanes are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum ShuffleWay {
     /// DPP with a control word; `all` says whether every lane has a source lane.
     Dpp { ctrl: u16, all: bool },
     /// From one lane to all lanes.
@@ -42,32 +42,35 @@ pub(crate) enum Way {
     Swizzle(u16),
 }
 
-impl Way {
+impl ShuffleWay {
     /// Returns the instruction that gives each lane the value of lane number `lane`, if an instruction
     /// without an address can do it.
-    pub fn of(target: &Target, func: &Function, lane: Value) -> Option<Way> {
-        let asked = asked(target, func, lane, None)?;
+    pub fn for_shuffle(target: &Target, func: &Function, lane: Value) -> Option<ShuffleWay> {
+        let asked = source_lanes(target, func, lane, None)?;
         let lanes = || asked.iter().zip(0..).filter_map(|(from, lane)| Some(((*from)?, lane)));
         let own = |ctrl| lanes().all(|(from, lane)| dpp_source(ctrl, lane).unwrap_or(lane) == from);
         if let Some(ctrl) = controls(target, &asked).find(|&ctrl| own(ctrl)) {
-            return Some(Way::Dpp { ctrl, all: lanes().all(|(_, lane)| dpp_source(ctrl, lane).is_some()) });
+            return Some(ShuffleWay::Dpp {
+                ctrl,
+                all: lanes().all(|(_, lane)| dpp_source(ctrl, lane).is_some()),
+            });
         }
         let (first, _) = lanes().next()?;
         if lanes().all(|(from, _)| from == first) {
-            return Some(Way::Broadcast(first));
+            return Some(ShuffleWay::Broadcast(first));
         }
         let swizzle = |offset: &u16| lanes().all(|(from, lane)| swizzle_source(*offset, lane) == from);
-        [SWIZZLE_QUADS | quads(&asked), masks(&asked)].into_iter().find(swizzle).map(Way::Swizzle)
+        [SWIZZLE_QUADS | quads(&asked), masks(&asked)].into_iter().find(swizzle).map(ShuffleWay::Swizzle)
     }
 }
 
 /// Returns the source lane of each lane, if the compiler can evaluate it from the lane's own number. If the
 /// condition `only` is given, lanes in which it is false have no source lane.
-fn asked(target: &Target, func: &Function, lane: Value, only: Option<Value>) -> Option<Asked> {
+fn source_lanes(target: &Target, func: &Function, lane: Value, only: Option<Value>) -> Option<SourceLanes> {
     let size = target.wave_size as u8;
     let mut asked = [None; 64];
     for own in 0..size {
-        let value = |value| LaneValue { func, size, own, steps: MOST_STEPS }.of(value);
+        let value = |value| LaneValue { func, size, own, steps: MOST_STEPS }.evaluate(value);
         if only.map_or(Some(1), value)? != 0 {
             asked[usize::from(own)] = Some(value(lane)? as u8 & (size - 1));
         }
@@ -84,7 +87,7 @@ struct LaneValue<'a> {
 }
 
 impl LaneValue<'_> {
-    fn of(&mut self, value: Value) -> Option<u64> {
+    fn evaluate(&mut self, value: Value) -> Option<u64> {
         if let Some(bits) = self.func.const_bits(value) {
             return Some(bits);
         }
@@ -94,14 +97,14 @@ impl LaneValue<'_> {
         match self.func.insts[inst].op {
             Op::Pos(Pos::LaneId) => Some(self.own.into()),
             Op::Pos(Pos::WaveSize) => Some(self.size.into()),
-            Op::Select => match self.of(args[0])? {
-                0 => self.of(args[2]),
-                _ => self.of(args[1]),
+            Op::Select => match self.evaluate(args[0])? {
+                0 => self.evaluate(args[2]),
+                _ => self.evaluate(args[1]),
             },
             op @ (Op::Un(_) | Op::Bin(_) | Op::Tern(_) | Op::Icmp(_) | Op::Cast(_)) => {
                 let mut known = [0; 3];
                 for (known, &arg) in known.iter_mut().zip(args) {
-                    *known = self.of(arg)?;
+                    *known = self.evaluate(arg)?;
                 }
                 evaluate(op, self.func.ty(args[0]), self.func.ty(value), |n| Some(known[n]))
             }
@@ -112,7 +115,7 @@ impl LaneValue<'_> {
 
 /// Returns candidates for the DPP control word of a shuffle, computed from the source lanes of the first
 /// lanes and limited to the words that the processor supports. The caller checks which candidate fits.
-fn controls(target: &Target, asked: &Asked) -> impl Iterator<Item = u16> {
+fn controls(target: &Target, asked: &SourceLanes) -> impl Iterator<Item = u16> {
     let lanes = || asked.iter().zip(0i16..).filter_map(|(from, lane)| Some((i16::from((*from)?), lane)));
     let by = lanes().map(|(from, lane)| from - lane).find(|&by| by != 0).unwrap_or(0).clamp(-15, 15);
     let first = lanes().next().map_or(0, |(from, _)| from as u16 % u16::from(ROW));
@@ -159,13 +162,13 @@ fn dpp_source(ctrl: u16, lane: u8) -> Option<u8> {
 }
 
 /// Returns the source lanes of the first four lanes in the encoding of `quad_perm`.
-fn quads(asked: &Asked) -> u16 {
+fn quads(asked: &SourceLanes) -> u16 {
     (0..4).map(|lane| u16::from(asked[lane].unwrap_or(lane as u8) & 3) << (2 * lane)).sum()
 }
 
 /// Returns the offset for `ds_swizzle_b32` that treats each bit of the lane number (kept, inverted or
 /// constant) as the source lanes of the first lanes require. The caller checks the other lanes.
-fn masks(asked: &Asked) -> u16 {
+fn masks(asked: &SourceLanes) -> u16 {
     let from = |lane: usize| u16::from(asked[lane].unwrap_or(lane as u8));
     let (mut and, mut or, mut xor) = (0, 0, 0);
     for bit in [1, 2, 4, 8, 16] {
@@ -193,7 +196,7 @@ impl Lower<'_> {
     pub fn shuffle(&mut self, inst: Inst) {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
-        if let Some(way) = Way::of(self.target, self.func, args[1]) {
+        if let Some(way) = ShuffleWay::for_shuffle(self.target, self.func, args[1]) {
             return self.move_by(way, result, args[0]);
         }
         self.by_address(Role::LanePermuteB32, inst);
@@ -212,24 +215,24 @@ impl Lower<'_> {
         }
     }
 
-    fn move_by(&mut self, way: Way, result: Value, value: Value) {
+    fn move_by(&mut self, way: ShuffleWay, result: Value, value: Value) {
         let (dst, data) = (self.vgpr_of(result), self.vgpr(value));
         for n in 0..self.ty(result).dwords() as u8 {
             let (to, from) = (self.dword(dst, n), self.dword(data, n));
             match way {
-                Way::Dpp { ctrl, all } => {
+                ShuffleWay::Dpp { ctrl, all } => {
                     // A lane without a source lane keeps its own value.
                     if !all {
                         self.copy(to, from);
                     }
                     self.move_lanes(to, from, ctrl, all);
                 }
-                Way::Broadcast(lane) => {
+                ShuffleWay::Broadcast(lane) => {
                     let one = self.stemp(1);
                     self.emit_raw(Role::VReadlaneB32, &[one, from, Operand::int(lane.into())]);
                     self.copy(to, one);
                 }
-                Way::Swizzle(offset) => {
+                ShuffleWay::Swizzle(offset) => {
                     let mut inst = self.instruction(op::DS_SWIZZLE_B32, &[to, from]);
                     inst.mods.offset = offset.into();
                     self.push(inst);
@@ -248,7 +251,7 @@ impl Lower<'_> {
             return false;
         };
         let args = self.func.args(inst);
-        let Some(asked) = asked(self.target, self.func, args[1], Some(cond)) else { return false };
+        let Some(asked) = source_lanes(self.target, self.func, args[1], Some(cond)) else { return false };
         let size = self.target.wave_size as usize;
         let exact =
             |ctrl: &u16| asked[..size].iter().zip(0..).all(|(from, lane)| dpp_source(*ctrl, lane) == *from);
@@ -284,7 +287,7 @@ mod tests {
     #[test]
     fn masks_do_what_is_asked() {
         for (and, or, xor) in [(31, 0, 16), (0, 7, 0), (28, 3, 0), (30, 0, 1), (31, 0, 31)] {
-            let mut asked: Asked = [None; 64];
+            let mut asked: SourceLanes = [None; 64];
             for lane in 0..64u8 {
                 asked[usize::from(lane)] = Some(lane & 32 | (lane & and | or) ^ xor);
             }

@@ -54,7 +54,7 @@ impl Rows {
 
     /// Returns the jump table of which a block is an entry, and the number of the entry. Returns `None` for
     /// other blocks.
-    fn of(&self, block: Block) -> Option<(&Row, u32)> {
+    fn table_of_block(&self, block: Block) -> Option<(&Row, u32)> {
         let &row = self.of.get(block.as_u32() as usize)?;
         let row = self.rows.get(row as usize)?;
         Some((row, block.as_u32().checked_sub(row.first.as_u32())?))
@@ -63,23 +63,23 @@ impl Rows {
     /// Returns the entries of the jump table whose first entry is `block` (no entries if there is no such
     /// table), and whether `block` is an entry other than the first of some table.
     pub fn entries(&self, block: Block) -> (impl Iterator<Item = Block> + use<>, bool) {
-        let (first, count) = match self.of(block) {
+        let (first, count) = match self.table_of_block(block) {
             Some((row, 0)) => (row.first.as_u32(), row.count),
             _ => (0, 0),
         };
-        ((first..first + count).map(Block::from_u32), self.of(block).is_some_and(|(_, n)| n > 0))
+        ((first..first + count).map(Block::from_u32), self.table_of_block(block).is_some_and(|(_, n)| n > 0))
     }
 
     /// Returns whether the block is a jump-table entry that must be followed directly by the next entry in
     /// the layout.
-    pub fn goes_on(&self, block: Block) -> bool {
-        self.of(block).is_some_and(|(row, n)| n + 1 < row.count)
+    pub fn needs_next_entry(&self, block: Block) -> bool {
+        self.table_of_block(block).is_some_and(|(row, n)| n + 1 < row.count)
     }
 
     /// Returns the head of the jump table to which a block belongs, or the block itself if it belongs to
     /// none. The same lanes are active in the head and in the entries.
     pub fn head_of(&self, block: Block) -> Block {
-        self.of(block).map_or(block, |(row, _)| row.head)
+        self.table_of_block(block).map_or(block, |(row, _)| row.head)
     }
 }
 
@@ -186,7 +186,7 @@ impl Plan {
     /// contain only their branches.
     pub fn rows_hold(&self, func: &Function, an: &Analyses) -> bool {
         self.rows.rows.iter().all(|row| {
-            let (head, first) = (self.at(row.head), self.at(row.first));
+            let (head, first) = (self.position_of(row.head), self.position_of(row.first));
             let home = an.loops.innermost(row.head);
             let entry = |n: u32| {
                 let node = &self.nodes[(first + n) as usize];
@@ -216,7 +216,7 @@ impl Lower<'_> {
     /// Emits the jump into a table, if the block is the head of a table. Returns the size of the terminator
     /// group, or 0 if the block is not a head.
     pub fn table_jump(&mut self, next: Block) -> u32 {
-        let Some((&Row { head, index, .. }, 0)) = self.plan.rows.of(next) else { return 0 };
+        let Some((&Row { head, index, .. }, 0)) = self.plan.rows.table_of_block(next) else { return 0 };
         if head != self.block {
             return 0;
         }

@@ -36,7 +36,7 @@ pub(crate) fn tail<'a>(func: &Function, block: Block, opts: &Options<'a>) -> Opt
     let first = usize::from(matches!(to, Target::Pointer(_)));
     let args = func.args(call)[first..].iter();
     let dwords: usize = args.map(|&arg| func.ty(arg).dwords() as usize).sum();
-    let ids = callee.needs.place(opts.convention, Implicit::WorkitemIds, dwords);
+    let ids = callee.needs.implicit_place(opts.convention, Implicit::WorkitemIds, dwords);
     let registers = column(opts.convention).argument_vgprs.len();
     let on_stack = dwords > registers || matches!(ids, Some(Place::Stack(_)));
     let may = opts.opt_level > 0 && func.kernel.is_none() && func.slots.is_empty();

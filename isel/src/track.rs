@@ -8,11 +8,11 @@
 use crate::lower::{Lower, NONE};
 use cranelift_entity::SecondaryMap;
 use ir::analysis::Loop;
-use ir::track::{Leaf, Track, What as Said, is_recomputable};
+use ir::track::{Fragment, Track, What as Said, is_recomputable};
 use ir::{BinOp, Block, CastOp, Function, IntCc, Op, SrcLoc, Type, UnOp, Value, ValueDef};
 use isa::{Operand, op};
 use mir::SpareLists;
-use mir::track::{Held, MachTrack, Part, Record, Spot, Term, TermOp, Watched, What};
+use mir::track::{FragmentLocation, MachTrack, Part, Record, Term, TermOp, TrackedValue, Watched, What};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ use std::ops::Range;
 /// block entries.
 const MOST_HEADS: usize = 1 << 22;
 
-/// Entry of [`Scratch::spots`] that has not been computed yet.
+/// Entry of [`Scratch::tracked_values`] that has not been computed yet.
 const UNKNOWN: u32 = NONE - 1;
 
 /// How many operations deep a value that has no register is followed back to the values from which it can be
@@ -51,7 +51,7 @@ pub(crate) fn number(func: &mut Function, spare: &mut SpareLists) -> Box<MachTra
 }
 
 /// Fills in the debug information that depends on the decisions of selection: the locations of values
-/// (spots), the assignments to variables, the locations at block entries, and the calls.
+/// (tracked values), the assignments to variables, the locations at block entries, and the calls.
 #[inline(never)]
 pub(crate) fn fill(lower: &Lower<'_>, s: &mut Scratch, mut track: Box<MachTrack>) -> Option<Box<MachTrack>> {
     let said = lower.func.track.as_ref()?;
@@ -59,7 +59,7 @@ pub(crate) fn fill(lower: &Lower<'_>, s: &mut Scratch, mut track: Box<MachTrack>
     let named = lower.s.shared.iter().zip(&lower.s.used);
     track.shared.extend(named.map(|(&offset, &used)| if used { offset } else { u32::MAX }));
     s.begin(lower.func, said);
-    track.leaves = s.first.last().copied().unwrap_or(0);
+    track.fragments = s.first.last().copied().unwrap_or(0);
     track.mask_dwords = lower.masks.dwords();
     let mut filler = Filler { lower, func: lower.func, s, track };
     filler.records(said);
@@ -124,13 +124,13 @@ pub(crate) struct Scratch {
     /// Number of each variable's first fragment, by variable; the last entry is the total number of
     /// fragments.
     first: Vec<u32>,
-    /// For each value, the number of its location in the debug information (its spot): `UNKNOWN` if it has
-    /// not been computed yet, `NONE` if the value has no known location.
-    spots: Vec<u32>,
+    /// For each value, the number of its location in the debug information (its tracked value): `UNKNOWN` if
+    /// it has not been computed yet, `NONE` if the value has no known location.
+    tracked_values: Vec<u32>,
     /// Position of each block in the order of the code.
     at: SecondaryMap<Block, Option<u32>>,
-    /// For each spot (location of a value): the loop outside of which the spot's registers do not hold the
-    /// value, if there is one.
+    /// For each tracked value (location of a value): the loop outside of which the tracked value's registers
+    /// do not hold the value, if there is one.
     loops: Vec<Option<Loop>>,
     codes: Codes,
     heads: Heads,
@@ -142,11 +142,11 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// Resets the tables for function `func`.
     fn begin(&mut self, func: &Function, said: &Track) {
-        let Scratch { first, spots, at, loops, .. } = self;
+        let Scratch { first, tracked_values, at, loops, .. } = self;
         first.clear();
-        first.extend(said.first_leaves());
-        spots.clear();
-        spots.resize(func.values.len(), UNKNOWN);
+        first.extend(said.first_fragments());
+        tracked_values.clear();
+        tracked_values.resize(func.values.len(), UNKNOWN);
         at.clear();
         for (&block, n) in func.layout.iter().zip(0..) {
             at[block] = Some(n);
@@ -163,8 +163,8 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    fn leaf(&self, leaf: Leaf) -> u32 {
-        self.s.first[leaf.variable as usize] + leaf.leaf
+    fn fragment_number(&self, fragment: Fragment) -> u32 {
+        self.s.first[fragment.variable as usize] + fragment.index
     }
 
     /// Fills in the records in the order of their points.
@@ -175,19 +175,21 @@ impl Filler<'_> {
             let what = match record.what {
                 // A variable with a home slot is always read from that slot, whatever happened to the value
                 // that was assigned.
-                Said::Value(leaf, _) | Said::Term(leaf, _) | Said::Lost(leaf)
-                    if let Some(home) = said.variables[leaf.variable as usize].home =>
+                Said::Value(fragment, _) | Said::Term(fragment, _) | Said::Lost(fragment)
+                    if let Some(home) = said.variables[fragment.variable as usize].home =>
                 {
-                    What::Leaf(self.leaf(leaf), Held::Memory(home.as_u32()))
+                    What::Fragment(self.fragment_number(fragment), FragmentLocation::Memory(home.as_u32()))
                 }
                 Said::Statement(loc) => What::Statement(loc.0),
-                Said::Lost(leaf) => What::Leaf(self.leaf(leaf), Held::Lost),
-                Said::Value(leaf, value) | Said::Term(leaf, value) => {
+                Said::Lost(fragment) => {
+                    What::Fragment(self.fragment_number(fragment), FragmentLocation::Lost)
+                }
+                Said::Value(fragment, value) | Said::Term(fragment, value) => {
                     let held = match self.is_known(said, value, record.block, point) {
-                        true => self.held(value, DEPTH),
-                        false => Held::Lost,
+                        true => self.location_of(value, DEPTH),
+                        false => FragmentLocation::Lost,
                     };
-                    What::Leaf(self.leaf(leaf), self.seen_in(held, record.block))
+                    What::Fragment(self.fragment_number(fragment), self.seen_in(held, record.block))
                 }
             };
             while self.track.parts.get(part).is_some_and(|own| own.end <= point) {
@@ -211,13 +213,13 @@ impl Filler<'_> {
                 self.func.args(inst).iter().all(|&arg| self.is_known(said, arg, block, point))
             }
             ValueDef::Result(inst, _) if matches!(self.func.insts[inst].op, Op::Const(_)) => true,
-            _ => self.is_there(value, block, point),
+            _ => self.is_defined(value, block, point),
         }
     }
 
     /// Returns whether a value is defined on every path to the point, that is, whether its definition
     /// dominates the point.
-    fn is_there(&self, value: Value, block: Block, point: u32) -> bool {
+    fn is_defined(&self, value: Value, block: Block, point: u32) -> bool {
         match self.func.values[value].def {
             ValueDef::Result(inst, _) if self.func.insts[inst].block == block => {
                 self.func.insts[inst].loc.0 < point
@@ -231,10 +233,10 @@ impl Filler<'_> {
 
     /// Returns the location of a value as far as a debugger can use it in a block: `Lost` if the block is
     /// outside the loop in which the location is valid.
-    fn seen_in(&self, held: Held, block: Block) -> Held {
+    fn seen_in(&self, held: FragmentLocation, block: Block) -> FragmentLocation {
         match held {
-            Held::Spot(spot) => match self.s.loops[spot as usize] {
-                Some(l) if !self.lower.an.loops.contains(l, block) => Held::Lost,
+            FragmentLocation::Tracked(tracked) => match self.s.loops[tracked as usize] {
+                Some(l) if !self.lower.an.loops.contains(l, block) => FragmentLocation::Lost,
                 _ => held,
             },
             _ => held,
@@ -243,35 +245,36 @@ impl Filler<'_> {
 
     /// Returns how a debugger gets a value. Follows the operands from which the value is computed at most
     /// `depth` operations deep.
-    fn held(&mut self, value: Value, depth: u32) -> Held {
+    fn location_of(&mut self, value: Value, depth: u32) -> FragmentLocation {
         let at = value.as_u32() as usize;
-        match self.s.spots[at] {
-            NONE => return Held::Lost,
+        match self.s.tracked_values[at] {
+            NONE => return FragmentLocation::Lost,
             UNKNOWN => {}
-            spot => return Held::Spot(spot),
+            tracked => return FragmentLocation::Tracked(tracked),
         }
         if let Some(Op::Const(bits)) = self.func.def_op(value) {
-            return Held::Constant(bits);
+            return FragmentLocation::Constant(bits);
         }
-        let held = self.spot(value, depth);
-        self.s.spots[at] = if let Held::Spot(spot) = held { spot } else { NONE };
+        let held = self.track_value(value, depth);
+        self.s.tracked_values[at] =
+            if let FragmentLocation::Tracked(tracked) = held { tracked } else { NONE };
         held
     }
 
-    /// Like [`Filler::held`], but does not follow the value's operands: returns `Lost` if no spot has been
-    /// computed yet.
-    fn known(&self, value: Value) -> Held {
-        match self.s.spots[value.as_u32() as usize] {
-            NONE => Held::Lost,
+    /// Like [`Filler::location_of`], but does not follow the value's operands: returns `Lost` if no tracked
+    /// value has been computed yet.
+    fn computed_location(&self, value: Value) -> FragmentLocation {
+        match self.s.tracked_values[value.as_u32() as usize] {
+            NONE => FragmentLocation::Lost,
             UNKNOWN => match self.func.def_op(value) {
-                Some(Op::Const(bits)) => Held::Constant(bits),
-                _ => Held::Lost,
+                Some(Op::Const(bits)) => FragmentLocation::Constant(bits),
+                _ => FragmentLocation::Lost,
             },
-            spot => Held::Spot(spot),
+            tracked => FragmentLocation::Tracked(tracked),
         }
     }
 
-    fn spot(&mut self, value: Value, depth: u32) -> Held {
+    fn track_value(&mut self, value: Value, depth: u32) -> FragmentLocation {
         let inside = self.lower.an.loops.innermost(self.func.block_of(value));
         let forms = self.forms(value, inside.is_some());
         let has_none = forms == [NONE; 3];
@@ -294,13 +297,13 @@ impl Filler<'_> {
             }
         }
         if has_none && term == NONE {
-            return Held::Lost;
+            return FragmentLocation::Lost;
         }
         let [vector, scalar, mask] = forms;
         let dwords = self.func.ty(value).dwords() as u8;
-        self.track.spots.push(Spot { vector, scalar, mask, dwords, term });
+        self.track.tracked_values.push(TrackedValue { vector, scalar, mask, dwords, term });
         self.s.loops.push(scope);
-        Held::Spot(self.track.spots.len() as u32 - 1)
+        FragmentLocation::Tracked(self.track.tracked_values.len() as u32 - 1)
     }
 
     /// Returns the inner one of two loops (`None` stands for no loop). The result is `None` if neither loop
@@ -358,18 +361,18 @@ impl Filler<'_> {
         let mut term = Term {
             op,
             bits: if first == Type::Bool { 1 } else { 32 * first.dwords() as u8 },
-            args: [Held::Lost; 3],
+            args: [FragmentLocation::Lost; 3],
         };
         let mut scope = None;
         for (held, &arg) in term.args.iter_mut().zip(args) {
             *held = match depth.checked_sub(1) {
-                Some(depth) => self.held(arg, depth),
-                None => self.known(arg),
+                Some(depth) => self.location_of(arg, depth),
+                None => self.computed_location(arg),
             };
             let own = match *held {
-                Held::Lost => return None,
-                Held::Constant(_) | Held::Memory(_) => None,
-                Held::Spot(spot) => self.s.loops[spot as usize],
+                FragmentLocation::Lost => return None,
+                FragmentLocation::Constant(_) | FragmentLocation::Memory(_) => None,
+                FragmentLocation::Tracked(tracked) => self.s.loops[tracked as usize],
             };
             scope = self.inner(scope, own)?;
         }
@@ -400,26 +403,26 @@ impl Filler<'_> {
     /// Computes which location each fragment has at block entries: the location on which the exits of all
     /// predecessors agree.
     fn heads(&mut self) {
-        let (blocks, leaves) = (self.func.layout.len(), self.track.leaves as usize);
-        if leaves == 0 || blocks * leaves > MOST_HEADS {
+        let (blocks, fragments) = (self.func.layout.len(), self.track.fragments as usize);
+        if fragments == 0 || blocks * fragments > MOST_HEADS {
             return;
         }
         let mut codes = std::mem::take(&mut self.s.codes);
         let mut heads = std::mem::take(&mut self.s.heads);
-        codes.begin(self.track.spots.len(), self.func.slots.len());
-        heads.begin(blocks, leaves);
-        self.settle(&mut codes, &mut heads);
+        codes.begin(self.track.tracked_values.len(), self.func.slots.len());
+        heads.begin(blocks, fragments);
+        self.run_to_fixpoint(&mut codes, &mut heads);
         for (n, part) in self.track.parts.iter_mut().enumerate() {
             let first = self.track.heads.len() as u32;
-            let of_leaves = heads.at_begin(n).iter().zip(0..).filter(|(code, _)| **code != LOST);
-            self.track.heads.extend(of_leaves.map(|(&code, leaf)| (leaf, codes.held(code))));
+            let of_fragments = heads.at_begin(n).iter().zip(0..).filter(|(code, _)| **code != LOST);
+            self.track.heads.extend(of_fragments.map(|(&code, fragment)| (fragment, codes.decode(code))));
             part.heads = (first, self.track.heads.len() as u32);
         }
         (self.s.codes, self.s.heads) = (codes, heads);
     }
 
     /// Visits the blocks in reverse postorder until the locations reach a fixpoint.
-    fn settle(&mut self, codes: &mut Codes, heads: &mut Heads) {
+    fn run_to_fixpoint(&mut self, codes: &mut Codes, heads: &mut Heads) {
         let mut begin = std::mem::take(&mut self.s.begin);
         let mut changed = true;
         while std::mem::take(&mut changed) {
@@ -428,7 +431,7 @@ impl Filler<'_> {
                 let preds = self.lower.an.cfg.preds(block).iter();
                 heads.meet(preds.filter_map(|&pred| self.s.at[pred]), &mut begin);
                 for code in begin.iter_mut().filter(|code| **code != LOST) {
-                    if self.seen_in(codes.held(*code), block) == Held::Lost {
+                    if self.seen_in(codes.decode(*code), block) == FragmentLocation::Lost {
                         *code = LOST;
                     }
                 }
@@ -448,8 +451,8 @@ impl Filler<'_> {
     fn apply(&self, part: usize, codes: &mut Codes, state: &mut [u32]) {
         let (first, end) = self.track.parts[part].records;
         for record in &self.track.records[first as usize..end as usize] {
-            if let What::Leaf(leaf, held) = record.what {
-                state[leaf as usize] = codes.of(held);
+            if let What::Fragment(fragment, held) = record.what {
+                state[fragment as usize] = codes.encode(held);
             }
         }
     }
@@ -458,7 +461,7 @@ impl Filler<'_> {
 /// The code of [`Held::Lost`].
 const LOST: u32 = 0;
 
-/// Numbering of the locations of fragments: [`LOST`] first, then spots, then slots, then constants.
+/// Numbering of the locations of fragments: [`LOST`] first, then tracked values, then slots, then constants.
 #[derive(Debug, Default)]
 struct Codes {
     first_slot: u32,
@@ -468,35 +471,35 @@ struct Codes {
 }
 
 impl Codes {
-    /// Starts the numbering for a function with `spots` spots and `slots` slots.
-    fn begin(&mut self, spots: usize, slots: usize) {
-        self.first_slot = LOST + 1 + spots as u32;
+    /// Starts the numbering for a function with `tracked_values` tracked values and `slots` slots.
+    fn begin(&mut self, tracked_values: usize, slots: usize) {
+        self.first_slot = LOST + 1 + tracked_values as u32;
         self.first_constant = self.first_slot + slots as u32;
         self.constants.clear();
         self.known.clear();
     }
 
-    fn of(&mut self, held: Held) -> u32 {
+    fn encode(&mut self, held: FragmentLocation) -> u32 {
         match held {
-            Held::Lost => LOST,
-            Held::Spot(spot) => LOST + 1 + spot,
-            Held::Memory(slot) => self.first_slot + slot,
-            Held::Constant(bits) => *self.known.entry(bits).or_insert_with(|| {
+            FragmentLocation::Lost => LOST,
+            FragmentLocation::Tracked(tracked) => LOST + 1 + tracked,
+            FragmentLocation::Memory(slot) => self.first_slot + slot,
+            FragmentLocation::Constant(bits) => *self.known.entry(bits).or_insert_with(|| {
                 self.constants.push(bits);
                 self.first_constant + self.constants.len() as u32 - 1
             }),
         }
     }
 
-    fn held(&self, code: u32) -> Held {
+    fn decode(&self, code: u32) -> FragmentLocation {
         if code == LOST {
-            Held::Lost
+            FragmentLocation::Lost
         } else if code < self.first_slot {
-            Held::Spot(code - LOST - 1)
+            FragmentLocation::Tracked(code - LOST - 1)
         } else if code < self.first_constant {
-            Held::Memory(code - self.first_slot)
+            FragmentLocation::Memory(code - self.first_slot)
         } else {
-            Held::Constant(self.constants[(code - self.first_constant) as usize])
+            FragmentLocation::Constant(self.constants[(code - self.first_constant) as usize])
         }
     }
 }
@@ -505,7 +508,7 @@ impl Codes {
 /// has one number per fragment; these are contiguous.
 #[derive(Debug, Default)]
 struct Heads {
-    leaves: usize,
+    fragments: usize,
     /// For each block, the location numbers of all fragments at its entry, followed by those at its exit.
     codes: Vec<u32>,
     /// Whether each block has been visited.
@@ -514,17 +517,17 @@ struct Heads {
 
 impl Heads {
     /// Resets all locations to [`LOST`].
-    fn begin(&mut self, blocks: usize, leaves: usize) {
-        self.leaves = leaves;
+    fn begin(&mut self, blocks: usize, fragments: usize) {
+        self.fragments = fragments;
         self.codes.clear();
-        self.codes.resize(2 * blocks * leaves, LOST);
+        self.codes.resize(2 * blocks * fragments, LOST);
         self.is_seen.clear();
         self.is_seen.resize(blocks, false);
     }
 
     fn range(&self, block: usize, is_end: bool) -> Range<usize> {
-        let start = (2 * block + usize::from(is_end)) * self.leaves;
-        start..start + self.leaves
+        let start = (2 * block + usize::from(is_end)) * self.fragments;
+        start..start + self.fragments
     }
 
     fn at_begin(&self, block: usize) -> &[u32] {
@@ -555,6 +558,6 @@ impl Heads {
                 }
             }
         }
-        all.resize(self.leaves, LOST);
+        all.resize(self.fragments, LOST);
     }
 }

@@ -21,7 +21,7 @@ const DEBUGGER: i32 = 3;
 
 /// How the trap handler finds the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum TrapWay {
     /// The handler finds the queue by its doorbell.
     Doorbell,
     /// The queue is passed in user SGPRs.
@@ -32,14 +32,14 @@ pub(crate) enum Way {
     None,
 }
 
-impl Way {
-    pub fn of(target: &Subtarget) -> Way {
+impl TrapWay {
+    pub fn for_subtarget(target: &Subtarget) -> TrapWay {
         let has_doorbell = target.generation >= Generation::Gfx9;
         match (target.os, target.code_object) {
-            (Os::AmdPal | Os::Mesa3d | Os::Unknown, _) => Way::None,
-            (Os::AmdHsa, version) if has_doorbell && version >= CodeObjectVersion::V4 => Way::Doorbell,
-            (Os::AmdHsa, version) if version >= CodeObjectVersion::V5 => Way::HiddenQueue,
-            (Os::AmdHsa, _) => Way::UserQueue,
+            (Os::AmdPal | Os::Mesa3d | Os::Unknown, _) => TrapWay::None,
+            (Os::AmdHsa, version) if has_doorbell && version >= CodeObjectVersion::V4 => TrapWay::Doorbell,
+            (Os::AmdHsa, version) if version >= CodeObjectVersion::V5 => TrapWay::HiddenQueue,
+            (Os::AmdHsa, _) => TrapWay::UserQueue,
         }
     }
 }
@@ -66,18 +66,18 @@ pub(crate) fn guard_unreachable(func: &mut Function) {
 impl Lower<'_> {
     /// Emits a trap. The instruction's operand is the queue, if [`crate::hidden`] had to load it.
     pub fn trap(&mut self, inst: Inst, debug: bool) {
-        let way = Way::of(self.target);
+        let way = TrapWay::for_subtarget(self.target);
         if debug {
-            if way != Way::None {
+            if way != TrapWay::None {
                 self.emit_raw(Role::STrap, &[Operand::Imm(DEBUGGER)]);
             }
             return;
         }
         let queue = match way {
-            Way::None => return,
-            Way::Doorbell => None,
-            Way::UserQueue => Some(self.abi_input(AbiInput::QueuePtr)),
-            Way::HiddenQueue => self.func.args(inst).first().map(|&queue| self.scalar(queue)),
+            TrapWay::None => return,
+            TrapWay::Doorbell => None,
+            TrapWay::UserQueue => Some(self.abi_input(AbiInput::QueuePtr)),
+            TrapWay::HiddenQueue => self.func.args(inst).first().map(|&queue| self.scalar(queue)),
         };
         if let Some(queue) = queue {
             self.emit_raw(Role::SMovB64, &[queue_registers(), queue]);

@@ -262,7 +262,7 @@ impl Check<'_> {
                         .regs(tuple)
                         .iter()
                         .copied()
-                        .find(|&reg| !self.is_there(reg, block, n)));
+                        .find(|&reg| !self.is_defined(reg, block, n)));
                 }
             });
             if let Some(reg) = missing {
@@ -273,9 +273,9 @@ impl Check<'_> {
         let [sgprs, vgprs] = end_places(data);
         for (edges, place) in [(&data.linear, sgprs), (&data.logical, vgprs)] {
             for edge in edges.iter().flatten() {
-                let missing = func.edge_args(edge).iter().find(|&&reg| !self.is_there(reg, block, place));
+                let missing = func.edge_args(edge).iter().find(|&&reg| !self.is_defined(reg, block, place));
                 if let Some(reg) = missing {
-                    let is_late = self.is_there(*reg, block, data.insts.len());
+                    let is_late = self.is_defined(*reg, block, data.insts.len());
                     let (when, help) = match is_late {
                         true => ("is written too late", rule::MOVES),
                         false => ("may be undefined", rule::DOMINATED),
@@ -288,7 +288,7 @@ impl Check<'_> {
     }
 
     /// Returns whether a register is defined on every path to instruction `n` of a block.
-    fn is_there(&self, reg: VReg, block: MBlock, n: usize) -> bool {
+    fn is_defined(&self, reg: VReg, block: MBlock, n: usize) -> bool {
         let [linear, logical] = &self.graphs;
         let graph = if self.func.vregs[reg] == RegClass::Sgpr { linear } else { logical };
         match self.defs[reg.as_u32() as usize] {

@@ -15,7 +15,7 @@ pub(crate) const RETURN: RegRange = RegRange { first: Reg(callconv::RETURN_ADDRE
 
 /// Kind of control transfer to another function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Away {
+pub(crate) enum ControlTransfer {
     /// A call of a function that returns here, or a tail call of a function that returns in place of this
     /// function.
     Call,
@@ -23,17 +23,17 @@ pub(crate) enum Away {
     Return,
 }
 
-impl Away {
+impl ControlTransfer {
     /// Returns the control transfer of an instruction, if it is one. A jump into a jump table can be mistaken
     /// for a control transfer, which costs at most a wait.
-    pub fn of(role: FuncRole, inst: &MachInst) -> Option<Away> {
+    pub fn from_inst(role: FuncRole, inst: &MachInst) -> Option<ControlTransfer> {
         match inst.op {
-            _ if inst.is_call() => Some(Away::Call),
+            _ if inst.is_call() => Some(ControlTransfer::Call),
             op::S_SETPC_B64 if role == FuncRole::Callee && inst.ops[0] == Operand::Reg(RETURN) => {
-                Some(Away::Return)
+                Some(ControlTransfer::Return)
             }
             op::S_SETPC_B64 if role == FuncRole::Callee && inst.ops[0] == Operand::Reg(TAIL_TARGET) => {
-                Some(Away::Call)
+                Some(ControlTransfer::Call)
             }
             _ => None,
         }
@@ -44,8 +44,8 @@ impl Away {
     /// side that provided it does not read it.
     pub fn may_read(self, range: RegRange) -> bool {
         let read: &[(u16, u16)] = match self {
-            Away::Call => &[(0, 29), (32, 34), (Reg::M0.0, Reg::EXEC.0 + 1)],
-            Away::Return => &[(0, 3), (32, 105), (Reg::M0.0, Reg::EXEC.0 + 1)],
+            ControlTransfer::Call => &[(0, 29), (32, 34), (Reg::M0.0, Reg::EXEC.0 + 1)],
+            ControlTransfer::Return => &[(0, 3), (32, 105), (Reg::M0.0, Reg::EXEC.0 + 1)],
         };
         let overlaps = |&(from, to): &(u16, u16)| {
             range.overlaps(RegRange { first: Reg(from), len: (to - from + 1) as u8 })
@@ -57,8 +57,8 @@ impl Away {
     /// other function that a hazard could concern.
     pub fn states(self) -> u8 {
         match self {
-            Away::Call => 2,
-            Away::Return => 1,
+            ControlTransfer::Call => 2,
+            ControlTransfer::Return => 1,
         }
     }
 }
@@ -67,7 +67,7 @@ impl Away {
 #[cold]
 pub(crate) fn wait_for(counters: &'static [Counter], target: &Subtarget) -> Wait {
     let mut wait = Wait::NONE;
-    for counter in Waits::of(counters, target) {
+    for counter in Waits::present_counters(counters, target) {
         wait.demand(counter, 0);
     }
     wait

@@ -19,7 +19,7 @@
 //! Southern Islands ISA 4.4 (stores increment `expcnt` until their data is read); Vega ISA, "Data Dependency
 //! Resolution" (SMEM may return out of order, a message is a kind of its own); RDNA ISA 4.4.
 
-use crate::Missing;
+use crate::MissingTable;
 use isa::table::{Family, Flags, Kind, OpSpec};
 use isa::target::Generation;
 pub use isa::{Counter, Counts as Wait};
@@ -162,8 +162,8 @@ pub static EVENTS: [Option<Events>; Generation::COUNT] = [
 ];
 
 /// Returns the column of a processor.
-pub(crate) fn events(target: &Target) -> Result<Events, Missing> {
-    EVENTS[target.generation as usize].ok_or(Missing::of(target, "wait counters"))
+pub(crate) fn events(target: &Target) -> Result<Events, MissingTable> {
+    EVENTS[target.generation as usize].ok_or(MissingTable::for_target(target, "wait counters"))
 }
 
 /// Returns the event of an instruction, or `None` if it is not a memory operation.
@@ -224,7 +224,7 @@ fn manner(inst: &MachInst) -> usize {
 
 /// Calls `f` with each register that the instruction's operation still writes or reads after issue. Such a
 /// register must not be accessed before an operation of class `class` is complete.
-pub fn held(inst: &MachInst, class: &Class, mut f: impl FnMut(RegRange)) {
+pub fn registers_in_use(inst: &MachInst, class: &Class, mut f: impl FnMut(RegRange)) {
     let specs = inst.op.row().ops;
     for (index, &operand) in inst.operands().iter().enumerate() {
         let Operand::Reg(range) = operand else { continue };
@@ -250,7 +250,7 @@ pub fn writes_in_order(op: Opcode, classes: ClassSet) -> bool {
 
 /// Returns the indices in a set.
 #[inline]
-pub fn each(mut set: ClassSet) -> impl Iterator<Item = usize> {
+pub fn indices(mut set: ClassSet) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let index = (set != 0).then(|| set.trailing_zeros() as usize);
         set &= set.wrapping_sub(1);
@@ -308,7 +308,7 @@ mod tests {
         for target in &isa::PROCESSORS {
             for set in events(target).unwrap() {
                 used |= set;
-                for class in each(set) {
+                for class in indices(set) {
                     assert!(
                         CLASSES[class].counter.max(target) > 0,
                         "{}: {}",

@@ -14,9 +14,9 @@
 //! at a block's head only gains entries, so the iteration terminates although inserted instructions mitigate
 //! hazards.
 
-use crate::calls::Away;
+use crate::calls::ControlTransfer;
 use crate::effects::RegSet;
-use crate::rules::{self, MAX_STATES, Mend, Producer, Rule};
+use crate::rules::{self, MAX_STATES, Mitigation, Producer, Rule};
 use crate::{Context, Model, Options, Stats, edit};
 use isa::table::{Family, Flags};
 use isa::{Counter, Form, MBlock, MachInst, Operand, Reg, RegRange, op};
@@ -81,17 +81,18 @@ struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    fn of(func: &MachFunc, model: &'a Model) -> View<'a> {
+    fn for_function(func: &MachFunc, model: &'a Model) -> View<'a> {
         let (mut vgprs, mut vccz) = (false, false);
         for inst in func.blocks.values().flat_map(|block| &block.insts) {
             vgprs |= inst.form == Form::Dpp || inst.op == op::V_ACCVGPR_WRITE_B32;
             vccz |= rules::reads_vccz(inst);
         }
         let (mut active, mut only_clauses) = (0, true);
-        for (index, rule) in model.rules.mended().iter().enumerate() {
+        for (index, rule) in model.rules.mitigated_rules().iter().enumerate() {
             let has_work = rule.second != rules::Consumer::Vccz || vccz;
             active |= u32::from(has_work) << index;
-            let ends = matches!(rule.mend, Mend::Instruction { breaks: rules::Breaks::ClauseEnds, .. });
+            let ends =
+                matches!(rule.mitigation, Mitigation::Instruction { breaks: rules::Breaks::ClauseEnds, .. });
             only_clauses &= ends || !has_work;
         }
         View { model, role: func.role, vgprs, active, only_clauses }
@@ -99,9 +100,9 @@ impl<'a> View<'a> {
 
     /// Returns the rules that apply and are mitigated by an instruction rather than by wait states, with
     /// their numbers.
-    fn mended(&self) -> impl Iterator<Item = (usize, &'a Rule)> + use<'a> {
+    fn mitigated_rules(&self) -> impl Iterator<Item = (usize, &'a Rule)> + use<'a> {
         let active = self.active;
-        let rules = self.model.rules.mended().iter().enumerate();
+        let rules = self.model.rules.mitigated_rules().iter().enumerate();
         rules.filter(move |(index, _)| active >> index & 1 != 0)
     }
 }
@@ -130,13 +131,13 @@ impl Window {
             return None;
         }
         let rules = &view.model.rules;
-        let away = Away::of(view.role, inst);
+        let away = ControlTransfer::from_inst(view.role, inst);
         // The largest number of missing wait states; if rules have the same number, the first of them.
         let mut worst: Option<(u8, usize)> = None;
         for recent in &self.recent {
             for index in rules.timed_by(recent.producer) {
                 let rule = &rules.timed()[index];
-                let age = recent.age + away.map_or(0, Away::states);
+                let age = recent.age + away.map_or(0, ControlTransfer::states);
                 let missing = rule.states.saturating_sub(age);
                 let is_worse = |(most, at)| missing > most || missing == most && index < at;
                 if missing == 0 || !worst.is_none_or(is_worse) {
@@ -163,13 +164,13 @@ impl Window {
         if view.only_clauses && view.model.rules.clause(inst) & self.clause == 0 {
             return None;
         }
-        let away = Away::of(view.role, inst);
-        for (index, rule) in view.mended() {
+        let away = ControlTransfer::from_inst(view.role, inst);
+        for (index, rule) in view.mitigated_rules() {
             let Marks { armed, seen } = &self.marks[index];
-            let Mend::Instruction { insert, breaks, .. } = rule.mend else { continue };
+            let Mitigation::Instruction { insert, breaks, .. } = rule.mitigation else { continue };
             if let Some(away) = away
                 && (*seen || !armed.is_empty())
-                && leaves(away, rule, breaks)
+                && crosses_call(away, rule, breaks)
             {
                 return Some((rule, insert));
             }
@@ -218,7 +219,7 @@ impl Window {
         if view.active != 0 {
             self.mark(view, inst);
         }
-        if Away::of(view.role, inst) == Some(Away::Call) {
+        if ControlTransfer::from_inst(view.role, inst) == Some(ControlTransfer::Call) {
             self.come_from_elsewhere(view);
         }
     }
@@ -238,7 +239,7 @@ impl Window {
         if view.active == 0 {
             return;
         }
-        for (index, rule) in view.mended().filter(|(_, rule)| is_received(rule.second)) {
+        for (index, rule) in view.mitigated_rules().filter(|(_, rule)| is_received(rule.second)) {
             let Marks { armed, seen } = &mut self.marks[index];
             rules::anything(|range| armed.insert(range));
             *seen = rule.needs_branch();
@@ -259,8 +260,8 @@ impl Window {
             return;
         }
         let branches = inst.op.row().flags.contains(Flags::BRANCH);
-        for (index, rule) in view.mended() {
-            let Mend::Instruction { breaks, branch, .. } = rule.mend else { continue };
+        for (index, rule) in view.mitigated_rules() {
+            let Mitigation::Instruction { breaks, branch, .. } = rule.mitigation else { continue };
             let Marks { armed, seen } = self.marks[index];
             let mut marks = Marks { armed, seen };
             if (seen || !armed.is_empty()) && self.breaks(view, inst, breaks) {
@@ -318,7 +319,7 @@ impl Window {
 
 /// Returns whether a hazard about these registers may concern the function that gets control. That function
 /// reads only certain registers before it writes them.
-fn concerns(away: Away, recent: &Recent) -> bool {
+fn concerns(away: ControlTransfer, recent: &Recent) -> bool {
     let scalar = recent.range.first.0 < 128;
     recent.producer != Producer::ValuWritesVgpr && (!scalar || away.may_read(recent.range))
 }
@@ -331,9 +332,9 @@ fn is_received(second: rules::Consumer) -> bool {
 
 /// Returns whether a hazard could still concern the other function. The waits at the beginning of a function
 /// mitigate some hazards.
-fn leaves(away: Away, rule: &Rule, breaks: rules::Breaks) -> bool {
+fn crosses_call(away: ControlTransfer, rule: &Rule, breaks: rules::Breaks) -> bool {
     use rules::Breaks::{ClauseEnds, MemoryHasRead, SmemHasRead};
-    let waited = away == Away::Call && matches!(breaks, MemoryHasRead | SmemHasRead);
+    let waited = away == ControlTransfer::Call && matches!(breaks, MemoryHasRead | SmemHasRead);
     breaks != ClauseEnds && !is_received(rule.second) && !waited
 }
 
@@ -341,7 +342,7 @@ fn leaves(away: Away, rule: &Rule, breaks: rules::Breaks) -> bool {
 pub fn run(func: &mut MachFunc, model: &Model, _opts: &Options, ctx: &mut Context) -> Stats {
     let mut stats = Stats::default();
     let scratch = &mut ctx.hazards;
-    let view = View::of(func, model);
+    let view = View::for_function(func, model);
     solve(func, &view, scratch);
     for index in 0..func.blocks.len() {
         let block = MBlock::from_u32(index as u32);
@@ -351,7 +352,7 @@ pub fn run(func: &mut MachFunc, model: &Model, _opts: &Options, ctx: &mut Contex
         let window = &mut scratch.window;
         window.copy_from(&scratch.entry[index]);
         edit::rewrite(func, block, &mut ctx.insts, |func, inst, out| {
-            apart(&view, window, inst, |name, states, mend| match mend {
+            apart(&view, window, inst, |name, states, mitigation| match mitigation {
                 Keep::States(missing) => {
                     let longest = rules::longest_nop(model.subtarget());
                     nop(
@@ -364,10 +365,10 @@ pub fn run(func: &mut MachFunc, model: &Model, _opts: &Options, ctx: &mut Contex
                         &mut stats,
                     );
                 }
-                Keep::Instruction(mend) => {
+                Keep::Instruction(mitigation) => {
                     let note = func.note(Note::Hazard { rule: name, states: 0 });
-                    out.push(MachInst { note, loc: inst.loc, ..mend });
-                    stats.mends += 1;
+                    out.push(MachInst { note, loc: inst.loc, ..mitigation });
+                    stats.mitigations += 1;
                 }
             });
             window.issue(&view, inst);
@@ -380,17 +381,19 @@ pub fn run(func: &mut MachFunc, model: &Model, _opts: &Options, ctx: &mut Contex
 /// Returns the instruction that must precede a branch that is inserted after this pass. A rule may require a
 /// branch between its two instructions, so a new branch can create a hazard that has not been mitigated.
 pub fn before_new_branch(func: &mut MachFunc, model: &Model) -> Option<MachInst> {
-    let mut across = model.rules.mended().iter().filter(|rule| rule.needs_branch());
+    let mut across = model.rules.mitigated_rules().iter().filter(|rule| rule.needs_branch());
     let rule = across.next()?;
-    let Mend::Instruction { insert, breaks, .. } = rule.mend else { return None };
+    let Mitigation::Instruction { insert, breaks, .. } = rule.mitigation else { return None };
     debug_assert!(
-        across.all(|other| matches!(other.mend, Mend::Instruction { insert: same, breaks: as_well, .. }
-            if same == insert && as_well == breaks)),
+        across.all(
+            |other| matches!(other.mitigation, Mitigation::Instruction { insert: same, breaks: as_well, .. }
+            if same == insert && as_well == breaks)
+        ),
         "one instruction mends all of them"
     );
     let note = func.note(Note::Hazard { rule: rule.name, states: 0 });
     let branch = MachInst::new(op::S_BRANCH, &[]);
-    rules::inserted(model.subtarget(), insert, &branch)[0].map(|mend| MachInst { note, ..mend })
+    rules::inserted(model.subtarget(), insert, &branch)[0].map(|mitigation| MachInst { note, ..mitigation })
 }
 
 /// What is inserted before an instruction.
@@ -406,9 +409,9 @@ fn apart(view: &View<'_>, window: &mut Window, inst: &MachInst, mut put: impl Fn
     if view.active != 0 {
         // Each inserted instruction mitigates its own rule, so the loop ends.
         while let Some((rule, insert)) = window.unmended(view, inst) {
-            for mend in rules::inserted(view.model.subtarget(), insert, inst).into_iter().flatten() {
-                window.issue(view, &mend);
-                put(rule.name, 0, Keep::Instruction(mend));
+            for mitigation in rules::inserted(view.model.subtarget(), insert, inst).into_iter().flatten() {
+                window.issue(view, &mitigation);
+                put(rule.name, 0, Keep::Instruction(mitigation));
             }
         }
     }
@@ -423,7 +426,7 @@ fn apart(view: &View<'_>, window: &mut Window, inst: &MachInst, mut put: impl Fn
 fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
     let Scratch { entry, dirty, missing, window } = scratch;
     let count = func.blocks.len();
-    let marks = if view.active != 0 { view.model.rules.mended().len() } else { 0 };
+    let marks = if view.active != 0 { view.model.rules.mitigated_rules().len() } else { 0 };
     entry.resize_with(entry.len().max(count), Window::default);
     entry[..count].iter_mut().for_each(|window| window.clear(marks));
     if view.role == FuncRole::Callee && count > 0 {

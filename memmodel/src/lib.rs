@@ -14,8 +14,8 @@
 //!
 //! # A new processor
 //! The tables have a column per generation: [`counters::EVENTS`], [`sequences::COLUMNS`] with a cell in each
-//! of [`sequences::ROWS`], and [`rules::RULES`]. [`Model::of`] collects the columns of a subtarget, and
-//! reports the table that lacks its column.
+//! of [`sequences::ROWS`], and [`rules::RULES`]. [`Model::for_subtarget`] collects the columns of a
+//! subtarget, and reports the table that lacks its column.
 //!
 //! Every inserted instruction has an [`mir::Note`] that states its purpose.
 //!
@@ -38,7 +38,7 @@ pub mod sequences;
 pub mod waits;
 
 use mir::MachFunc;
-pub use model::{Missing, Model};
+pub use model::{MissingTable, Model};
 
 /// Options of the passes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,18 +68,18 @@ pub struct Stats {
     /// `s_nop`.
     pub nops: u32,
     /// Other instructions that mitigate hazards.
-    pub mends: u32,
+    pub mitigations: u32,
     /// `s_clause`.
     pub clauses: u32,
 }
 
 impl std::ops::AddAssign for Stats {
     fn add_assign(&mut self, other: Stats) {
-        let Stats { waits, invalidates, nops, mends, clauses } = other;
+        let Stats { waits, invalidates, nops, mitigations: mends, clauses } = other;
         self.waits += waits;
         self.invalidates += invalidates;
         self.nops += nops;
-        self.mends += mends;
+        self.mitigations += mends;
         self.clauses += clauses;
     }
 }

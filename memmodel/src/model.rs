@@ -9,15 +9,15 @@ use std::fmt;
 
 /// Error: a table of this crate has no column for the processor, so nothing can be compiled for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingTable {
     processor: &'static str,
     generation: isa::Generation,
     table: &'static str,
 }
 
-impl Missing {
-    pub(crate) fn of(target: &Target, table: &'static str) -> Missing {
-        Missing { processor: target.name, generation: target.generation, table }
+impl MissingTable {
+    pub(crate) fn for_target(target: &Target, table: &'static str) -> MissingTable {
+        MissingTable { processor: target.name, generation: target.generation, table }
     }
 
     /// Returns a description of the missing column, such as "the GFX11 column of the hazard rules".
@@ -26,13 +26,13 @@ impl Missing {
     }
 }
 
-impl fmt::Display for Missing {
+impl fmt::Display for MissingTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: not compiled for yet: lacks {}", self.processor, self.column())
     }
 }
 
-impl std::error::Error for Missing {}
+impl std::error::Error for MissingTable {}
 
 /// The memory model of a subtarget: counters, order sequences and hazard rules. Every table has a column for
 /// the subtarget.
@@ -52,7 +52,7 @@ impl Model {
     ///
     /// # Errors
     /// Returns the table that has no column for the subtarget.
-    pub fn of(subtarget: &Subtarget) -> Result<Model, Missing> {
+    pub fn for_subtarget(subtarget: &Subtarget) -> Result<Model, MissingTable> {
         let mut oldest = [0; CLASS_COUNT];
         for (oldest, class) in oldest.iter_mut().zip(&CLASSES) {
             // The largest count for which a wait has an effect. The maximum value of the field means that the
@@ -62,9 +62,9 @@ impl Model {
         Ok(Model {
             events: counters::events(subtarget)?,
             oldest,
-            column: Column::of(subtarget)?,
+            column: Column::for_target(subtarget)?,
             split: if subtarget.tgsplit || !subtarget.cumode { When::SPLIT } else { When::empty() },
-            rules: Rules::of(subtarget)?,
+            rules: Rules::for_subtarget(subtarget)?,
             subtarget: *subtarget,
         })
     }

@@ -1,7 +1,7 @@
 //! Hazards as data: pairs of instructions that the hardware does not keep apart, and their mitigations.
 //!
 //! A rule consists of *detection*: the role of the first instruction ([`Producer`]), the role of the second
-//! instruction ([`Consumer`]), and the processors that have the hazard; and of *mitigation* ([`Mend`]):
+//! instruction ([`Consumer`]), and the processors that have the hazard; and of *mitigation* ([`Mitigation`]):
 //! either a number of wait states between the two instructions, with a column per generation, or an
 //! instruction, with the other instructions that mitigate the hazard as well ([`Breaks`]). A wait state is
 //! one issued instruction, or one of the `n + 1` wait states of an `s_nop n`.
@@ -24,7 +24,7 @@
 
 mod detect;
 
-use crate::Missing;
+use crate::MissingTable;
 use isa::table::Family;
 use isa::target::Generation;
 use isa::{Feature, MachInst, Subtarget};
@@ -202,7 +202,7 @@ pub enum Insert {
 
 /// Mitigation of a hazard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mend {
+pub enum Mitigation {
     /// Wait states between the two instructions.
     States,
     /// An instruction. `branch` means that the hazard exists only if a branch is between the two
@@ -227,7 +227,7 @@ pub struct Rule {
     /// Role of the second instruction, which must concern the same register.
     pub second: Consumer,
     /// Mitigation.
-    pub mend: Mend,
+    pub mitigation: Mitigation,
     /// Number of wait states between the two instructions, by generation; 0 if the generation does not have
     /// the hazard. If an instruction mitigates the hazard, 1 stands for "has the hazard".
     columns: [u8; Generation::COUNT],
@@ -254,10 +254,20 @@ const fn timed(
         column += 1;
     }
     let (requires, lacks) = (Feature::empty(), Feature::empty());
-    Rule { name, first, second, mend: Mend::States, columns, requires, lacks, replay: false, states: 0 }
+    Rule {
+        name,
+        first,
+        second,
+        mitigation: Mitigation::States,
+        columns,
+        requires,
+        lacks,
+        replay: false,
+        states: 0,
+    }
 }
 
-const fn mended(
+const fn mitigated_row(
     name: &'static str,
     first: Producer,
     second: Consumer,
@@ -265,8 +275,8 @@ const fn mended(
     breaks: Breaks,
     columns: [u8; Generation::COUNT],
 ) -> Rule {
-    let mend = Mend::Instruction { insert, breaks, branch: false };
-    Rule { mend, ..timed(name, first, second, columns) }
+    let mitigation = Mitigation::Instruction { insert, breaks, branch: false };
+    Rule { mitigation, ..timed(name, first, second, columns) }
 }
 
 const fn lacking(rule: Rule, lacks: Feature) -> Rule {
@@ -274,11 +284,11 @@ const fn lacking(rule: Rule, lacks: Feature) -> Rule {
 }
 
 const fn across_branch(rule: Rule) -> Rule {
-    match rule.mend {
-        Mend::Instruction { insert, breaks, .. } => {
-            Rule { mend: Mend::Instruction { insert, breaks, branch: true }, ..rule }
+    match rule.mitigation {
+        Mitigation::Instruction { insert, breaks, .. } => {
+            Rule { mitigation: Mitigation::Instruction { insert, breaks, branch: true }, ..rule }
         }
-        Mend::States => rule,
+        Mitigation::States => rule,
     }
 }
 
@@ -291,7 +301,10 @@ const fn gfx908(name: &'static str, first: Producer, second: Consumer, states: u
 
 /// Creates a rule for two instructions of a clause that may be replayed from its beginning.
 const fn clause(name: &'static str, first: Producer, second: Consumer) -> Rule {
-    Rule { replay: true, ..mended(name, first, second, Insert::Nop, Breaks::ClauseEnds, [0, 0, 1, 1, 1]) }
+    Rule {
+        replay: true,
+        ..mitigated_row(name, first, second, Insert::Nop, Breaks::ClauseEnds, [0, 0, 1, 1, 1])
+    }
 }
 
 const RDNA1: [u8; Generation::COUNT] = [0, 0, 0, 0, 1];
@@ -326,18 +339,18 @@ pub static RULES: [Rule; 35] = [
     timed("s_setreg of TRAPSTS, s_rfe", P::SetReg, C::Rfe, [0, 0, 1, 1, 0]),
     lacking(timed("image of scattered address, buffer access with an odd offset", P::LongImageAddress, C::OddBuffer, RDNA1), F::GFX10_3),
     timed("float atomic, s_denorm_mode", P::FloatAtomic, C::DenormMode, [0, 0, 0, 0, 3]),
-    mended("half of VCC is written, vccz is read", P::HalfOfVcc, C::Vccz, Insert::MoveVcc, Breaks::VccWritten, [1, 1, 1, 1, 0]),
-    mended("SMEM, vccz is read", P::Smem, C::Vccz, Insert::WaitAndMoveVcc, Breaks::VccWrittenInPeace, [1, 1, 0, 0, 0]),
+    mitigated_row("half of VCC is written, vccz is read", P::HalfOfVcc, C::Vccz, Insert::MoveVcc, Breaks::VccWritten, [1, 1, 1, 1, 0]),
+    mitigated_row("SMEM, vccz is read", P::Smem, C::Vccz, Insert::WaitAndMoveVcc, Breaks::VccWrittenInPeace, [1, 1, 0, 0, 0]),
     clause("clause that may be replayed, its source is overwritten", P::ClauseReads, C::ClauseWrites),
     clause("load that overwrote its source, clause that may be replayed", P::ClauseOwn, C::ClauseMember),
     clause("clause that may be replayed, load that overwrites its source", P::ClauseReturns, C::ClauseOwn),
     clause("load in a clause that may be replayed, store", P::ClauseReturns, C::ClauseStores),
-    lacking(mended("memory instruction reads SGPR, scalar instruction overwrites it", P::MemoryReadsScalar, C::ScalarWrite, Insert::Depctr(0xffe3), Breaks::MemoryHasRead, RDNA1), F::GFX10_3),
-    lacking(mended("SMEM reads SGPR, VALU overwrites it", P::SmemReadsScalar, C::ValuWritesScalar, Insert::MoveNull, Breaks::SmemHasRead, RDNA1), F::GFX10_3),
-    lacking(mended("EXEC is read, VALU overwrites it", P::ReadsExec, C::ValuWritesExec, Insert::Depctr(0xfffe), Breaks::ExecHasBeenRead, RDNA1), F::GFX10_3),
-    lacking(mended("v_cmpx, v_permlane", P::Cmpx, C::Permlane, Insert::MoveOwn, Breaks::Valu, RDNA1), F::GFX10_3),
-    lacking(across_branch(mended("LDS, branch, vector memory", P::Lds, C::Vmem, Insert::WaitVs, Breaks::OtherMemory, RDNA1)), F::GFX10_3),
-    lacking(across_branch(mended("vector memory, branch, LDS", P::Vmem, C::Lds, Insert::WaitVs, Breaks::OtherMemory, RDNA1)), F::GFX10_3),
+    lacking(mitigated_row("memory instruction reads SGPR, scalar instruction overwrites it", P::MemoryReadsScalar, C::ScalarWrite, Insert::Depctr(0xffe3), Breaks::MemoryHasRead, RDNA1), F::GFX10_3),
+    lacking(mitigated_row("SMEM reads SGPR, VALU overwrites it", P::SmemReadsScalar, C::ValuWritesScalar, Insert::MoveNull, Breaks::SmemHasRead, RDNA1), F::GFX10_3),
+    lacking(mitigated_row("EXEC is read, VALU overwrites it", P::ReadsExec, C::ValuWritesExec, Insert::Depctr(0xfffe), Breaks::ExecHasBeenRead, RDNA1), F::GFX10_3),
+    lacking(mitigated_row("v_cmpx, v_permlane", P::Cmpx, C::Permlane, Insert::MoveOwn, Breaks::Valu, RDNA1), F::GFX10_3),
+    lacking(across_branch(mitigated_row("LDS, branch, vector memory", P::Lds, C::Vmem, Insert::WaitVs, Breaks::OtherMemory, RDNA1)), F::GFX10_3),
+    lacking(across_branch(mitigated_row("vector memory, branch, LDS", P::Vmem, C::Lds, Insert::WaitVs, Breaks::OtherMemory, RDNA1)), F::GFX10_3),
 ];
 
 /// The rules that apply to a processor, with its numbers of wait states.
@@ -359,10 +372,10 @@ const VECTOR_CLAUSES: [bool; Generation::COUNT] = [false, false, true, true, fal
 
 impl Rules {
     /// Returns the rules of a subtarget.
-    pub(crate) fn of(subtarget: &Subtarget) -> Result<Rules, Missing> {
+    pub(crate) fn for_subtarget(subtarget: &Subtarget) -> Result<Rules, MissingTable> {
         let generation = subtarget.generation as usize;
         if !KNOWN[generation] {
-            return Err(Missing::of(subtarget, "hazard rules"));
+            return Err(MissingTable::for_target(subtarget, "hazard rules"));
         }
         let has = |rule: &&Rule| {
             rule.columns[generation] > 0
@@ -372,8 +385,8 @@ impl Rules {
         };
         let mut rows: Vec<Rule> =
             RULES.iter().filter(has).map(|rule| Rule { states: rule.columns[generation], ..*rule }).collect();
-        rows.sort_by_key(|rule| rule.mend != Mend::States);
-        let timed = rows.iter().filter(|rule| rule.mend == Mend::States).count();
+        rows.sort_by_key(|rule| rule.mitigation != Mitigation::States);
+        let timed = rows.iter().filter(|rule| rule.mitigation == Mitigation::States).count();
         let mut timed_by = [0; Producer::COUNT];
         for (index, rule) in rows[..timed].iter().enumerate() {
             timed_by[rule.first as usize] |= 1 << index;
@@ -392,7 +405,7 @@ impl Rules {
     }
 
     /// Returns the rules whose mitigation is an instruction.
-    pub fn mended(&self) -> &[Rule] {
+    pub fn mitigated_rules(&self) -> &[Rule] {
         &self.rows[self.timed..]
     }
 
@@ -436,6 +449,6 @@ impl Rule {
 
     /// Returns whether the hazard requires a branch between the two instructions.
     pub(crate) fn needs_branch(&self) -> bool {
-        matches!(self.mend, Mend::Instruction { branch: true, .. })
+        matches!(self.mitigation, Mitigation::Instruction { branch: true, .. })
     }
 }

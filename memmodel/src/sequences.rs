@@ -30,7 +30,7 @@
 //! is what LLVM 19 emits (`tests/llvm_sequences.rs`), and equals the column of GFX10 except for the names of
 //! caches and counters. `docs/memory-model.md` prints [`ROWS`] and lists the deviations from the guide.
 
-use crate::Missing;
+use crate::MissingTable;
 use isa::target::Generation;
 use isa::{Feature, ModFlags, Opcode, Target, op};
 use mir::{MemRef, SPACE_GLOBAL, SPACE_SHARED, SyncOrder, SyncScope};
@@ -367,13 +367,13 @@ pub static COLUMNS: [Column; 4] = [
 
 impl Column {
     /// Returns the column of a processor.
-    pub(crate) fn of(target: &Target) -> Result<&'static Column, Missing> {
+    pub(crate) fn for_target(target: &Target) -> Result<&'static Column, MissingTable> {
         let fits = |column: &&Column| {
             column.generations.contains(&target.generation)
                 && target.has(column.requires)
                 && !target.features.intersects(column.lacks)
         };
-        COLUMNS.iter().find(fits).ok_or(Missing::of(target, "order sequences"))
+        COLUMNS.iter().find(fits).ok_or(MissingTable::for_target(target, "order sequences"))
     }
 }
 
@@ -488,7 +488,7 @@ table! {
 pub fn lookup(kind: Kind, mem: &MemRef) -> Option<(&'static Row, When)> {
     let place = match kind {
         Kind::Fence => Place::None,
-        _ => place(mem)?,
+        _ => table_space(mem)?,
     };
     let order = normalise(kind, strongest(mem.order, mem.fail))?;
     // A sequentially consistent fence orders all address spaces, whatever spaces it names (AMDGPU guide: seed
@@ -514,7 +514,7 @@ pub fn lookup(kind: Kind, mem: &MemRef) -> Option<(&'static Row, When)> {
 
 /// Returns the table's address space of an access; `None` for private memory, whose accesses are never atomic
 /// (seed 000, line 3109).
-fn place(mem: &MemRef) -> Option<Place> {
+fn table_space(mem: &MemRef) -> Option<Place> {
     Some(match (mem.spaces & SPACE_GLOBAL != 0, mem.spaces & SPACE_SHARED != 0) {
         (true, true) => Place::Generic,
         (true, false) => Place::Global,

@@ -23,7 +23,7 @@ mod hoist;
 mod state;
 mod transfers;
 
-use crate::calls::{self, Away};
+use crate::calls::{self, ControlTransfer};
 use crate::counters::{self, CLASSES, Counter, Wait};
 use crate::{Context, Model, Options, Stats, edit};
 use callconv::Convention;
@@ -223,11 +223,11 @@ fn step(
     let mut need = Need::NONE;
     state.required(model, inst, &mut need);
     if flags.contains(Flags::BRANCH)
-        && let Some(away) = Away::of(func.role, inst)
+        && let Some(away) = ControlTransfer::from_inst(func.role, inst)
     {
         let (waits, why) = match away {
-            Away::Call => (calls::waits(convention).before_call, "call"),
-            Away::Return => (calls::waits(convention).at_return, "return"),
+            ControlTransfer::Call => (calls::waits(convention).before_call, "call"),
+            ControlTransfer::Return => (calls::waits(convention).at_return, "return"),
         };
         state.existing(model, calls::wait_for(waits, model.subtarget()), why, &mut need);
         state.transferred(model, why, &mut need);
@@ -282,7 +282,7 @@ impl Walk<'_> {
         }
         out.push(*inst);
         let mut need = Need::NONE;
-        for class in counters::each(self.model.classes(inst)) {
+        for class in counters::indices(self.model.classes(inst)) {
             need.demand(
                 CLASSES[class].counter,
                 0,

@@ -6,7 +6,7 @@ use memmodel::{Context, Model, clauses};
 
 #[test]
 fn the_longest() {
-    let model = Model::of(&Subtarget::by_name("gfx1030").unwrap()).unwrap();
+    let model = Model::for_subtarget(&Subtarget::by_name("gfx1030").unwrap()).unwrap();
     for (loads, expected) in
         [(1, vec![]), (2, vec![1]), (63, vec![62]), (64, vec![62]), (65, vec![62, 1]), (126, vec![62, 62])]
     {

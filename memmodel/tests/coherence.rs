@@ -260,7 +260,7 @@ fn sequentially_consistent_fences_of_one_space() {
     let step = |name: &str, cumode: bool, spaces: u8, scope: SyncScope| {
         let mut target = Subtarget::by_name(name).unwrap();
         target.cumode = cumode;
-        let model = Model::of(&target).unwrap();
+        let model = Model::for_subtarget(&target).unwrap();
         let (row, case) = lookup(Kind::Fence, &mem(SyncOrder::SeqCst, scope, spaces)).unwrap();
         model.around(row, case, &fence()).before
     };

@@ -2,8 +2,8 @@
 
 use isa::target::Generation;
 use isa::{Counter, ModFlags};
-use memmodel::counters::{CLASSES, EVENTS, Event, Tells, each};
-use memmodel::rules::{Insert, Mend, RULES};
+use memmodel::counters::{CLASSES, EVENTS, Event, Tells, indices};
+use memmodel::rules::{Insert, Mitigation, RULES};
 use memmodel::sequences::{COLUMNS, Place, ROWS, Sequence, Steps, What, When};
 use std::fmt::Write as _;
 
@@ -54,7 +54,7 @@ fn step_name(step: Steps) -> &'static str {
     names.iter().find(|(other, _)| *other == step).expect("one step").1
 }
 
-fn place(place: &Place) -> &'static str {
+fn space_name(place: &Place) -> &'static str {
     match place {
         Place::Global => "global",
         Place::Local => "local",
@@ -72,7 +72,7 @@ fn sequences(cell: usize) -> String {
         let scopes: Vec<String> =
             row.scopes.iter().map(|scope| format!("{scope:?}").to_lowercase()).collect();
         let scopes = if scopes.len() == 5 { "any".into() } else { scopes.join(", ") };
-        let places: Vec<&str> = row.places.iter().map(place).collect();
+        let places: Vec<&str> = row.places.iter().map(space_name).collect();
         let order = row.name.strip_prefix(row.kind.name()).unwrap().split_whitespace().next().unwrap();
         writeln!(
             text,
@@ -168,7 +168,7 @@ fn events() -> String {
         let cells: Vec<String> = EVENTS
             .iter()
             .map(|column| {
-                let classes = each(column.expect("filled in")[event as usize]);
+                let classes = indices(column.expect("filled in")[event as usize]);
                 let names: Vec<String> = classes
                     .map(|class| format!("{} ({})", CLASSES[class].counter.name(), CLASSES[class].name))
                     .collect();
@@ -196,14 +196,14 @@ fn hazards() -> String {
     );
     for rule in &RULES {
         let columns = rule.columns().map(|states| if states == 0 { "-".into() } else { states.to_string() });
-        let mend = match rule.mend {
-            Mend::States => "wait states".to_owned(),
-            Mend::Instruction { insert, .. } => insert_name(insert),
+        let mitigation = match rule.mitigation {
+            Mitigation::States => "wait states".to_owned(),
+            Mitigation::Instruction { insert, .. } => insert_name(insert),
         };
         let lacks: Vec<String> =
             rule.lacks().iter_names().map(|(name, _)| name.to_lowercase().replace('_', ".")).collect();
         let but = if lacks.is_empty() { "-".to_owned() } else { lacks.join(", ") };
-        writeln!(text, "| {} | {} | {but} | {mend} |", rule.name, columns.join(" | ")).unwrap();
+        writeln!(text, "| {} | {} | {but} | {mitigation} |", rule.name, columns.join(" | ")).unwrap();
     }
     text
 }
@@ -260,7 +260,7 @@ fn names_of_rows() {
         let rest: Vec<&str> = row.name[prefix.len()..].split_whitespace().collect();
         for word in rest {
             let scope = row.scopes.iter().any(|scope| format!("{scope:?}").to_lowercase() == word);
-            assert!(scope || row.places.iter().any(|it| place(it) == word), "{}: {word}", row.name);
+            assert!(scope || row.places.iter().any(|it| space_name(it) == word), "{}: {word}", row.name);
         }
     }
 }

@@ -44,7 +44,7 @@ fn violations(func: &MachFunc, model: &Model) -> Vec<proof::Violation> {
 #[test]
 fn foreign_code_has_no_violation() {
     let target = Subtarget::by_name("gfx906").unwrap();
-    let model = Model::of(&target).unwrap();
+    let model = Model::for_subtarget(&target).unwrap();
     let mut text = String::new();
     for (name, func) in corpus(&target) {
         for fault in violations(&func, &model) {
@@ -57,7 +57,7 @@ fn foreign_code_has_no_violation() {
 #[test]
 fn a_deleted_wait_is_noticed() {
     let target = Subtarget::by_name("gfx906").unwrap();
-    let model = Model::of(&target).unwrap();
+    let model = Model::for_subtarget(&target).unwrap();
     let (mut all, mut noticed) = (0, 0);
     for (name, func) in corpus(&target) {
         for (block, index) in places(&func, |op| op == op::S_WAITCNT || op == op::S_NOP) {
@@ -82,7 +82,7 @@ fn a_deleted_wait_is_noticed() {
 #[test]
 fn our_waits_for_foreign_code() {
     let target = Subtarget::by_name("gfx906").unwrap();
-    let model = Model::of(&target).unwrap();
+    let model = Model::for_subtarget(&target).unwrap();
     let mut ctx = memmodel::Context::default();
     let (mut ours, mut theirs, mut text) = (0, 0, String::new());
     for (name, mut func) in corpus(&target) {

@@ -203,7 +203,7 @@ fn read(text: &str, case: &Case) -> Around {
     seen
 }
 
-fn ours(model: &Model, case: &Case) -> Around {
+fn our_sequence(model: &Model, case: &Case) -> Around {
     let Some((row, when)) = sequences::lookup(case.kind, &case.mem) else { return Around::default() };
     let op = match case.kind {
         Kind::Load => op::GLOBAL_LOAD_DWORD,
@@ -272,9 +272,9 @@ fn llvm_writes_what_the_table_says() {
             eprintln!("left out: llc-19 is not installed");
             return;
         };
-        let model = Model::of(&machine.subtarget).unwrap();
+        let model = Model::for_subtarget(&machine.subtarget).unwrap();
         for (case, llvm) in cases.iter().zip(theirs) {
-            let ours = ours(&model, case);
+            let ours = our_sequence(&model, case);
             judged += 1;
             if !agree(&machine, case, ours, llvm) {
                 writeln!(text, "{}: {}: ours {ours:?}, LLVM's {llvm:?}", machine.name(), case.ir).unwrap();

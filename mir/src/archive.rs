@@ -80,7 +80,7 @@ fn parts(func: &MachFunc) -> usize {
 
 impl Archive {
     /// Stores functions.
-    pub fn of(funcs: &[MachFunc]) -> Archive {
+    pub fn from_funcs(funcs: &[MachFunc]) -> Archive {
         let all = |len: fn(&MachFunc) -> usize| funcs.iter().map(len).sum::<usize>();
         let blocks = || funcs.iter().flat_map(|func| func.blocks.values());
         let insts = blocks().map(|block| block.insts.len()).sum();
@@ -264,7 +264,7 @@ bb0:
     fn functions_come_back_as_they_were() {
         let target = Target::by_name("gfx906").expect("a processor");
         let funcs = crate::text::read_functions(FUNCS, |_| target, &Default::default()).expect("well-formed");
-        let again = Archive::of(&funcs).funcs();
+        let again = Archive::from_funcs(&funcs).funcs();
         assert_eq!(format!("{again:?}"), format!("{funcs:?}"));
         assert!(funcs[0].blocks.values().any(|block| !block.vgpr_params.is_empty()));
     }

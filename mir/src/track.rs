@@ -21,14 +21,14 @@ use std::num::NonZeroU32;
 
 /// Where a fragment of a variable is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Held {
+pub enum FragmentLocation {
     /// Unknown.
     #[default]
     Lost,
     /// A constant.
     Constant(u64),
-    /// In registers: an index into [`MachTrack::spots`].
-    Spot(u32),
+    /// In registers: an index into [`MachTrack::tracked_values`].
+    Tracked(u32),
     /// The variable is in private memory: an index into [`MachTrack::slots`].
     Memory(u32),
 }
@@ -41,7 +41,7 @@ pub struct Term {
     /// Width of the operands in bits; the operands are integers or addresses.
     pub bits: u8,
     /// The one, two or three operands.
-    pub args: [Held; 3],
+    pub args: [FragmentLocation; 3],
 }
 
 /// An operation of a [`Term`].
@@ -82,7 +82,7 @@ pub enum TermOp {
 /// registers and as a lane mask. Each field is the index of the first [`Watched`] register of that form (one
 /// for each dword), or `u32::MAX` if the value does not exist in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub struct TrackedValue {
     /// First of the vector registers.
     pub vector: u32,
     /// First of the scalar registers.
@@ -173,7 +173,7 @@ pub enum What {
     /// A statement begins, at this source location.
     Statement(u32),
     /// A fragment of a variable gets this location. The number counts the fragments of all variables.
-    Leaf(u32, Held),
+    Fragment(u32, FragmentLocation),
 }
 
 /// An IR block.
@@ -199,13 +199,13 @@ pub struct MachTrack {
     /// Records in the order of their points.
     pub records: Vec<Record>,
     /// Number of fragments.
-    pub leaves: u32,
+    pub fragments: u32,
     /// Size of a lane mask in dwords.
     pub mask_dwords: u8,
     /// Locations of fragments at the beginnings of blocks; each block has a range of this list.
-    pub heads: Vec<(u32, Held)>,
+    pub heads: Vec<(u32, FragmentLocation)>,
     /// Locations of values in registers.
-    pub spots: Vec<Spot>,
+    pub tracked_values: Vec<TrackedValue>,
     /// Values that the debugger computes.
     pub terms: Vec<Term>,
     /// Registers of the values.
@@ -224,17 +224,18 @@ pub struct MachTrack {
 impl MachTrack {
     /// Removes all records and keeps the allocated memory for the next function.
     pub fn clear(&mut self) {
-        let MachTrack { places, parts, records, heads, spots, terms, watched, kept, slots, .. } = self;
+        let MachTrack { places, parts, records, heads, tracked_values, terms, watched, kept, slots, .. } =
+            self;
         places.clear();
         parts.clear();
         records.clear();
         heads.clear();
-        spots.clear();
+        tracked_values.clear();
         terms.clear();
         watched.clear();
         kept.clear();
         slots.clear();
-        (self.leaves, self.mask_dwords) = (0, 0);
+        (self.fragments, self.mask_dwords) = (0, 0);
         self.shared.clear();
         self.calls.clear();
     }
@@ -245,7 +246,7 @@ impl MachTrack {
     }
 
     /// Returns the source location of a point; 0 for none.
-    pub fn place(&self, point: u32) -> u32 {
+    pub fn location_of_point(&self, point: u32) -> u32 {
         point.checked_sub(1).and_then(|n| self.places.get(n as usize)).copied().unwrap_or(0)
     }
 

@@ -101,10 +101,10 @@ fn archived_functions_come_back() {
     let small = "machine @small {\n\nbb0:\n    s_endpgm 0\n}\n";
     funcs.extend(read(small).expect("a small one"));
     funcs.extend(read(ALL).expect("once more"));
-    let archive = mir::Archive::of(&funcs);
+    let archive = mir::Archive::from_funcs(&funcs);
     let texts = |funcs: &[MachFunc]| funcs.iter().map(|func| write(func, true)).collect::<Vec<_>>();
     assert_eq!(texts(&archive.funcs()), texts(&funcs));
-    assert!(mir::Archive::of(&[]).funcs().is_empty());
+    assert!(mir::Archive::from_funcs(&[]).funcs().is_empty());
     funcs[0].clear();
     assert_eq!(write(&funcs[0], true), write(&MachFunc::default(), true));
 }

@@ -115,27 +115,27 @@ impl Context {
         // regalloc2 does not know which registers calls clobber.
         let scan = scan || func.tuples.len() > MOST_ASKED || !func.calls.is_empty();
         let mut tries = self.restart(func, if scan { Engine::Scan } else { Engine::Remake });
-        let mut settled = self.settle(func, target, budget, &mut tries, stats);
-        if matches!(settled, Err(AllocError::Registers { .. })) && tries[VGPR].engine == Engine::Remake {
+        let mut allocated = self.allocate_with_spills(func, target, budget, &mut tries, stats);
+        if matches!(allocated, Err(AllocError::Registers { .. })) && tries[VGPR].engine == Engine::Remake {
             tries = self.restart(func, Engine::Ask);
-            settled = self.settle(func, target, budget, &mut tries, stats);
+            allocated = self.allocate_with_spills(func, target, budget, &mut tries, stats);
         }
         // If regalloc2's answer was not used, the result is already that of linear scan, or it needs fewer
         // spills. So linear scan need not be tried for comparison.
-        let done = scan || settled.is_ok() && tries.iter().all(|tried| !tried.resided);
-        if done || !matches!(settled, Ok(()) | Err(AllocError::Registers { .. })) {
-            return settled;
+        let done = scan || allocated.is_ok() && tries.iter().all(|tried| !tried.resided);
+        if done || !matches!(allocated, Ok(()) | Err(AllocError::Registers { .. })) {
+            return allocated;
         }
-        let asked = settled.is_ok().then(|| {
+        let asked = allocated.is_ok().then(|| {
             self.snapshots.asked.save(func, &self.spiller.state);
             spill_cost(func)
         });
         let mut scans = self.restart(func, Engine::Scan);
-        let scanned = self.settle(func, target, budget, &mut scans, stats);
+        let scanned = self.allocate_with_spills(func, target, budget, &mut scans, stats);
         match asked {
             Some(cost) if scanned.is_err() || cost <= spill_cost(func) => {
                 self.snapshots.asked.restore(func, &mut self.spiller.state);
-                self.settle(func, target, budget, &mut tries, stats)
+                self.allocate_with_spills(func, target, budget, &mut tries, stats)
             }
             _ => scanned,
         }
@@ -151,7 +151,7 @@ impl Context {
     }
 
     /// Assigns all registers and plans the copies. Spills until that succeeds.
-    fn settle(
+    fn allocate_with_spills(
         &mut self,
         func: &mut MachFunc,
         target: &Subtarget,
@@ -263,7 +263,7 @@ impl Context {
             tries[class].slack = 0;
         }
         if tries[class].engine == Engine::Ask {
-            if self.ask(func, tight, &mut tries[class]) {
+            if self.spill_with_regalloc2(func, tight, &mut tries[class]) {
                 return Ok(());
             }
             // Exact ranges are available here, and are a better basis for choosing what to spill than
@@ -304,7 +304,7 @@ impl Context {
 
     /// Spills the registers that regalloc2 does not keep in hardware registers. Returns false if regalloc2
     /// finds no allocation.
-    fn ask(&mut self, func: &mut MachFunc, tight: Tight<'_>, attempt: &mut Try) -> bool {
+    fn spill_with_regalloc2(&mut self, func: &mut MachFunc, tight: Tight<'_>, attempt: &mut Try) -> bool {
         let Tight { target, file, pressure } = tight;
         let class = file.class;
         let (streams, groups) = (&self.streams, &self.groups[class]);

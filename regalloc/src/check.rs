@@ -719,7 +719,7 @@ impl Checker<'_> {
             op::S_MOV_B32 | op::S_MOV_B64 | op::V_MOV_B32 => {
                 let dst = range(0)?;
                 let moved: SmallVec<[Values; 2]> =
-                    (0..dst.len).map(|i| self.moved(dst, inst.ops[1], i, state, pending)).collect();
+                    (0..dst.len).map(|i| self.moved_values(dst, inst.ops[1], i, state, pending)).collect();
                 for (mut values, code) in moved.into_iter().zip(dst.first.0..) {
                     // A kernel's frame begins at scratch address 0, so a constant is an offset from the
                     // frame's beginning.
@@ -791,12 +791,19 @@ impl Checker<'_> {
     }
 
     /// Returns the values that dword `i` of the destination holds after an inserted move from `source`.
-    fn moved(&self, dst: RegRange, source: Operand, i: u8, state: &State, pending: &Pending) -> Values {
+    fn moved_values(
+        &self,
+        dst: RegRange,
+        source: Operand,
+        i: u8,
+        state: &State,
+        pending: &Pending,
+    ) -> Values {
         let Operand::Reg(src) = source else {
             let part = rewrite::constant_part(source, i, dst.len);
             let same = pending.constants.iter().filter(|(constant, _)| *constant == part);
             let values = same.map(|(_, value)| *value);
-            let fact = self.facts.known(Fact::Const(part));
+            let fact = self.facts.value_of_fact(Fact::Const(part));
             return values.chain(fact.into_iter().flat_map(|fact| pending.names(fact))).collect();
         };
         let values = state.get(Place::Reg(src.first.0 + u16::from(i)));
@@ -823,7 +830,7 @@ impl Checker<'_> {
                 return Err(Problem::Missing { value, reg });
             }
         }
-        let value = self.facts.known(Fact::Address(inst.ops[2])).ok_or(Problem::Inserted)?;
+        let value = self.facts.value_of_fact(Fact::Address(inst.ops[2])).ok_or(Problem::Inserted)?;
         state.forget(Value::Hardware(Reg::SCC.0));
         state.forget(Value::Carry);
         state.set(Place::Reg(dst.0), pending.names(value).collect());
@@ -848,7 +855,7 @@ impl Checker<'_> {
         for i in 0..dst.len {
             let pairs = low.iter().flat_map(|&low| high.iter().map(move |&high| [low, high]));
             let facts = pairs.map(|pointer| Fact::Load(pointer, self.facts.distance(field, i)));
-            let known = facts.filter_map(|fact| self.facts.known(fact));
+            let known = facts.filter_map(|fact| self.facts.value_of_fact(fact));
             let known: Values = known.flat_map(|fact| pending.names(fact)).collect();
             state.set(Place::Reg(dst.first.0 + u16::from(i)), known);
         }

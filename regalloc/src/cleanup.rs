@@ -128,7 +128,7 @@ impl Effect {
     const NONE: Effect =
         Effect { needs: State { exec: false, scc: false }, keeps: State { exec: true, scc: true } };
 
-    fn of(target: &Target, inst: &MachInst) -> Effect {
+    fn from_inst(target: &Target, inst: &MachInst) -> Effect {
         let mask = target.lane_mask(Reg::EXEC);
         let mut effect = Effect::NONE;
         for (index, operand) in inst.operands().iter().enumerate() {
@@ -175,7 +175,7 @@ impl Effect {
     }
 
     /// Returns the effect of `self` followed by `next`.
-    fn then(self, next: Effect) -> Effect {
+    fn followed_by(self, next: Effect) -> Effect {
         let (own, further) = (self.keeps, next.keeps);
         let keeps = State { exec: own.exec && further.exec, scc: own.scc && further.scc };
         Effect { needs: self.before(next.needs), keeps }
@@ -192,10 +192,10 @@ struct ExecBlock {
 }
 
 impl ExecBlock {
-    fn of(target: &Target, block: &MachBlock) -> ExecBlock {
+    fn from_block(target: &Target, block: &MachBlock) -> ExecBlock {
         let mut own = ExecBlock { effect: Effect::NONE, writes: false, live: State::default() };
         for inst in block.insts.iter().rev() {
-            own.effect = Effect::of(target, inst).then(own.effect);
+            own.effect = Effect::from_inst(target, inst).followed_by(own.effect);
             own.writes |= writes_exec(target, inst);
         }
         own
@@ -224,7 +224,7 @@ impl Cleanup {
             return;
         }
         self.exec.clear();
-        self.exec.extend(func.blocks.values().map(|block| ExecBlock::of(target, block)));
+        self.exec.extend(func.blocks.values().map(|block| ExecBlock::from_block(target, block)));
         let mut changed = true;
         while changed {
             changed = false;
@@ -244,7 +244,7 @@ impl Cleanup {
                 if is_dead(target, inst, state) {
                     self.dead.push(index as u32);
                 } else {
-                    state = Effect::of(target, inst).before(state);
+                    state = Effect::from_inst(target, inst).before(state);
                 }
             }
             let switches = |&index: &u32| {

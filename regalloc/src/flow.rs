@@ -3,10 +3,10 @@
 //! From each block that reads a register before writing it, the analysis walks up through the predecessors to
 //! the definitions, once per register and block. The work is proportional to the size of the result, so large
 //! functions in which few registers are live at a time cost no more per instruction than small functions.
-//! Registers that are live across many blocks are kept in bit sets instead ([`crate::dense`]), where one word
-//! covers 64 registers; most functions have few such registers.
+//! Registers that are live across many blocks are kept in bit sets instead ([`crate::live_bitsets`]), where
+//! one word covers 64 registers; most functions have few such registers.
 
-use crate::dense::{Dense, members};
+use crate::live_bitsets::{Dense, members};
 use crate::stream::{ClassStream, Event, Streams, edges};
 use cranelift_entity::EntityRef;
 use isa::table::Role;

@@ -5,8 +5,8 @@
 //! boundaries. Two registers may share a hardware register exactly if their ranges are disjoint.
 
 use crate::AllocError;
-use crate::dense::members;
 use crate::flow::Flow;
+use crate::live_bitsets::members;
 use crate::stream::{ClassStream, EventKind, Op, Streams};
 use isa::VReg;
 use isa::table::Role;

@@ -41,7 +41,7 @@ pub(crate) struct Plan {
     /// Number of inserted moves.
     pub moves: u32,
     body: Vec<MachInst>,
-    told: track::Scratch,
+    track_scratch: track::Scratch,
 }
 
 /// A class after packing.
@@ -264,7 +264,7 @@ impl Plan {
             insert.inst.note = note;
         }
         if let Some(mut track) = func.track.take() {
-            track::fill(func, assigned, spiller, (&mut track, &mut self.told));
+            track::fill(func, assigned, spiller, (&mut track, &mut self.track_scratch));
             func.track = Some(track);
             self.name_copies(func);
         }
@@ -278,7 +278,7 @@ impl Plan {
                 for operand in inst.operands_mut() {
                     if let Operand::Virt(tuple) = *operand {
                         let regs = &tuples[tuple.start as usize..][..usize::from(tuple.len)];
-                        *operand = place(regs, vregs, assigned, streams);
+                        *operand = tuple_registers(regs, vregs, assigned, streams);
                     }
                 }
                 while let Some((fix, rest)) = overrides.split_first() {
@@ -325,7 +325,7 @@ pub(crate) fn remove_dropped(func: &mut MachFunc) {
 }
 
 /// Returns the hardware registers of a tuple.
-fn place(
+fn tuple_registers(
     regs: &[isa::VReg],
     vregs: &cranelift_entity::PrimaryMap<isa::VReg, isa::RegClass>,
     assigned: [&[Option<u16>]; 2],

@@ -1,6 +1,6 @@
 //! Linear scan: chooses the registers to spill where too many registers are live.
 
-use crate::remake::{Recipe, Recipes};
+use crate::rematerialise::{Recipe, Recipes};
 use crate::spill::Scene;
 use crate::stream::Streams;
 use std::cmp::Reverse;

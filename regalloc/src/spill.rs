@@ -16,7 +16,7 @@ use crate::budget::Budget;
 use crate::flow::Flow;
 use crate::groups::Groups;
 use crate::moves::{Move, Order};
-use crate::remake::{AddressPart, Recipe, Recipes};
+use crate::rematerialise::{AddressPart, Recipe, Recipes};
 use crate::scan::Scan;
 use crate::slots::Slots;
 use crate::stream::{Op, SGPR, Streams, edges, params};
@@ -51,7 +51,7 @@ pub(crate) struct State {
     scratch: Option<Scratch>,
     notes: Option<[NoteId; 3]>,
     /// Registers that have slots, with class and slot, for debug information.
-    told: Vec<(VReg, usize, u32)>,
+    spilled_registers: Vec<(VReg, usize, u32)>,
     /// Registers that replace spilled registers where these are written, for debug information.
     temps: Vec<(VReg, VReg)>,
 }
@@ -298,7 +298,7 @@ impl Spiller {
         );
         if func.track.is_some() {
             let told = kept.iter().map(|&reg| (VReg::from_u32(reg), class, self.slot[reg as usize]));
-            self.state.told.extend(told);
+            self.state.spilled_registers.extend(told);
         }
         self.prepare(func, scene, !kept.is_empty());
         self.rewrite(func, scene);

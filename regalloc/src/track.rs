@@ -15,7 +15,7 @@ use std::num::NonZeroU32;
 type Assigned<'a> = [&'a [Option<u16>]; 2];
 
 /// Returns the hardware register of a virtual register.
-fn place(func: &MachFunc, assigned: Assigned<'_>, register: VReg) -> Option<Reg> {
+fn hardware_register(func: &MachFunc, assigned: Assigned<'_>, register: VReg) -> Option<Reg> {
     let class = class_index(*func.vregs.get(register)?);
     let number = assigned[class].get(register.index()).copied().flatten()?;
     Some(crate::rewrite::hardware(class, number))
@@ -39,11 +39,11 @@ pub(crate) fn fill(
         inst.for_each_def(|operand| match operand {
             Operand::Virt(tuple) => {
                 for (dword, &register) in func.regs(tuple).iter().enumerate() {
-                    let Some(to) = place(func, assigned, register) else { continue };
+                    let Some(to) = hardware_register(func, assigned, register) else { continue };
                     if inst.op == op::COPY
                         && let Operand::Virt(from) = inst.ops[1]
                         && let Some(&from) = func.regs(from).get(dword)
-                        && place(func, assigned, from) == Some(to)
+                        && hardware_register(func, assigned, from) == Some(to)
                     {
                         copied[register.index()] = from.into();
                     } else if let Some(write) = counts.next(inst.loc, to) {
@@ -80,7 +80,7 @@ pub(crate) fn fill(
             watched.part = NONE;
         }
         let mut register = written.get(&spilled).copied().unwrap_or(spilled);
-        watched.place = place(func, assigned, register);
+        watched.place = hardware_register(func, assigned, register);
         // Follows copies of copies. There can be no cycle, because each register is written once.
         for _ in 0..8 {
             match copied.get(register.index()).and_then(|from| from.expand()) {

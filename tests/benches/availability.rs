@@ -35,7 +35,7 @@ fn main() {
         .collect();
     kernels.sort();
     for name in kernels {
-        let both = [ours(&name), clangs(&name)].map(|object| count(&object));
+        let both = [our_code(&name), clangs(&name)].map(|object| count(&object));
         for (sum, one) in sums.iter_mut().zip(both) {
             sum.all += one.all;
             sum.there += one.there;
@@ -51,7 +51,7 @@ fn row(name: &str, counts: [Count; 2]) {
     println!("| {name} | {ours} | {clangs} | {:.2} |", counts[0].share() / counts[1].share());
 }
 
-fn ours(name: &str) -> Vec<u8> {
+fn our_code(name: &str) -> Vec<u8> {
     let source = std::fs::read_to_string(format!("examples/{name}.k")).expect("an example");
     let target = Target::by_name("gfx906").expect("a known processor");
     let options = Options { debug: kernc::DebugInfo::Full, ..Options::default() };

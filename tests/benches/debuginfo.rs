@@ -16,12 +16,12 @@ fn main() {
     let sources: Vec<String> = paths.iter().map(read).collect();
     let mut all = Cost::default();
     for (path, source) in paths.iter().zip(&sources) {
-        let cost = Cost::of(&mut compiler, std::slice::from_ref(source));
+        let cost = Cost::measure(&mut compiler, std::slice::from_ref(source));
         cost.print(path);
         all.add(cost);
     }
     all.print("all");
-    Cost::of(&mut compiler, &sources).print("all in turn");
+    Cost::measure(&mut compiler, &sources).print("all in turn");
 }
 
 /// Milliseconds without and with debug information, and its bytes.
@@ -34,7 +34,7 @@ struct Cost {
 
 impl Cost {
     /// The least that each of some kernels takes, together, when they are compiled one after the other.
-    fn of(compiler: &mut Compiler, sources: &[String]) -> Cost {
+    fn measure(compiler: &mut Compiler, sources: &[String]) -> Cost {
         let least = Cost { plain: f64::INFINITY, full: f64::INFINITY, bytes: 0 };
         let mut costs = vec![least; sources.len()];
         for _ in 0..REPETITIONS {

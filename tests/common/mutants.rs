@@ -33,7 +33,7 @@ pub struct Tally {
 
 impl Tally {
     /// Runs as many texts as asked for by `KERNC_MUTANTS`, or a few.
-    pub fn of(few: u64, run: impl Fn(&mut Rng) -> (String, End) + Sync) -> Tally {
+    pub fn run_mutants(few: u64, run: impl Fn(&mut Rng) -> (String, End) + Sync) -> Tally {
         let count = std::env::var("KERNC_MUTANTS").map_or(few, |count| count.parse().expect("a number"));
         let results: Vec<(String, End)> =
             (0..count).into_par_iter().map(|number| run(&mut Rng::new(number + 1))).collect();

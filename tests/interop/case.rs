@@ -51,11 +51,11 @@ impl Case {
     /// A case of at most so many bytes of arguments, if the convention has a form for it, and the compiler.
     fn try_new(seed: u64, most_bytes: u64, theirs: Convention, target: &Subtarget) -> Option<Case> {
         let mut random = Random::new(seed);
-        let most = random.of(&[1, 2, 4, 8, 20, 40]);
+        let most = random.choose(&[1, 2, 4, 8, 20, 40]);
         let mut types = Types::default();
         let (mut params, mut bytes) = (Vec::new(), 0);
         for _ in 0..random.below(most + 1) {
-            let ty = known(&mut random, &mut types, theirs == Convention::Today);
+            let ty = common_type(&mut random, &mut types, theirs == Convention::Today);
             bytes += types.size(ty).next_multiple_of(16);
             if bytes > most_bytes {
                 break;
@@ -63,8 +63,8 @@ impl Case {
             params.push(ty);
         }
         let has_result = random.below(8) > 0;
-        let result = has_result.then(|| known(&mut random, &mut types, theirs == Convention::Today));
-        let list: Vec<_> = params.iter().map(|&ty| callconv::Param::of(ty)).collect();
+        let result = has_result.then(|| common_type(&mut random, &mut types, theirs == Convention::Today));
+        let list: Vec<_> = params.iter().map(|&ty| callconv::Param::unmarked(ty)).collect();
         let signature = Signature { params: &list, result, ..Signature::default() };
         let is_wide = |&ty: &TypeId| types.align(ty) > 16;
         if theirs == Convention::Llvm14 && params.iter().chain(&result).any(is_wide) {
@@ -143,7 +143,7 @@ impl Case {
 }
 
 /// A type that both languages have: in the kernel language nothing points to the global data share.
-fn known(random: &mut Random, types: &mut Types, bf16: bool) -> TypeId {
+fn common_type(random: &mut Random, types: &mut Types, bf16: bool) -> TypeId {
     loop {
         let ty = random.ty(types, bf16);
         if types.kind(ty) != Kind::Scalar(Scalar::Pointer(Space::Region)) {

@@ -28,7 +28,7 @@ impl Half {
     }
 
     /// The nearest half, of two the even one.
-    fn of(x: f64) -> Half {
+    fn nearest(x: f64) -> Half {
         let sign = u16::from(x.is_sign_negative()) << 15;
         if x.is_nan() {
             return Half(0x7e00);
@@ -96,12 +96,12 @@ fn fma(a: Half, b: Half, c: Half) -> Half {
     let sum = product + c;
     let summand = sum - product;
     let error = (product - (sum - summand)) + (c - summand);
-    let nearest = Half::of(sum);
+    let nearest = Half::nearest(sum);
     if !error.is_normal() || !sum.is_finite() {
         return nearest;
     }
     let toward = if error > 0.0 { sum.next_up() } else { sum.next_down() };
-    Half::of(toward)
+    Half::nearest(toward)
 }
 
 #[test]
@@ -109,41 +109,43 @@ fn arithmetic() {
     check::<Half, Half>(
         &operands(),
         &[
-            ("a + b", |a, b, _| Some(Half::of(a.wide() + b.wide()))),
-            ("a - b", |a, b, _| Some(Half::of(a.wide() - b.wide()))),
-            ("a * b", |a, b, _| Some(Half::of(a.wide() * b.wide()))),
-            ("a / b", |a, b, _| Some(Half::of(a.wide() / b.wide()))),
-            ("a / 3.0", |a, _, _| Some(Half::of(a.wide() / 3.0))),
-            ("a % b", |a, b, _| Some(Half::of(a.wide() % b.wide()))),
-            ("rcp(a)", |a, _, _| Some(Half::of(1.0 / a.wide()))),
-            ("sqrt(a)", |a, _, _| Some(Half::of(a.wide().sqrt()))),
+            ("a + b", |a, b, _| Some(Half::nearest(a.wide() + b.wide()))),
+            ("a - b", |a, b, _| Some(Half::nearest(a.wide() - b.wide()))),
+            ("a * b", |a, b, _| Some(Half::nearest(a.wide() * b.wide()))),
+            ("a / b", |a, b, _| Some(Half::nearest(a.wide() / b.wide()))),
+            ("a / 3.0", |a, _, _| Some(Half::nearest(a.wide() / 3.0))),
+            ("a % b", |a, b, _| Some(Half::nearest(a.wide() % b.wide()))),
+            ("rcp(a)", |a, _, _| Some(Half::nearest(1.0 / a.wide()))),
+            ("sqrt(a)", |a, _, _| Some(Half::nearest(a.wide().sqrt()))),
             ("fma(a, b, a)", |a, b, _| Some(fma(a, b, a))),
             ("fma(a, b, -b)", |a, b, _| Some(fma(a, b, Half(b.0 ^ 0x8000)))),
-            ("a * b + 1.5", |a, b, _| Some(fma(a, b, Half::of(1.5)))),
+            ("a * b + 1.5", |a, b, _| Some(fma(a, b, Half::nearest(1.5)))),
             ("a - b * a", |a, b, _| Some(fma(Half(b.0 ^ 0x8000), a, a))),
             ("-a", |a, _, _| (!a.is_nan()).then_some(Half(a.0 ^ 0x8000))),
             ("abs(a)", |a, _, _| Some(Half(a.0 & 0x7fff))),
-            ("-abs(a) + b", |a, b, _| Some(Half::of(b.wide() - a.wide().abs()))),
-            ("floor(a)", |a, _, _| Some(Half::of(a.wide().floor()))),
-            ("ceil(a)", |a, _, _| Some(Half::of(a.wide().ceil()))),
-            ("trunc(a)", |a, _, _| Some(Half::of(a.wide().trunc()))),
-            ("round(a)", |a, _, _| Some(Half::of(a.wide().round_ties_even()))),
+            ("-abs(a) + b", |a, b, _| Some(Half::nearest(b.wide() - a.wide().abs()))),
+            ("floor(a)", |a, _, _| Some(Half::nearest(a.wide().floor()))),
+            ("ceil(a)", |a, _, _| Some(Half::nearest(a.wide().ceil()))),
+            ("trunc(a)", |a, _, _| Some(Half::nearest(a.wide().trunc()))),
+            ("round(a)", |a, _, _| Some(Half::nearest(a.wide().round_ties_even()))),
             ("fract(a)", |a, _, _| {
                 let whole = a.wide().floor();
-                a.wide().is_finite().then(|| Half::of((a.wide() - whole).min(1.0 - 2f64.powi(-11))))
+                a.wide().is_finite().then(|| Half::nearest((a.wide() - whole).min(1.0 - 2f64.powi(-11))))
             }),
             ("min(a, b)", |a, b, _| {
                 let fine = a.wide() != b.wide() && !a.is_signaling() && !b.is_signaling();
-                fine.then(|| Half::of(a.wide().min(b.wide())))
+                fine.then(|| Half::nearest(a.wide().min(b.wide())))
             }),
             ("max(a, b)", |a, b, _| {
                 let fine = a.wide() != b.wide() && !a.is_signaling() && !b.is_signaling();
-                fine.then(|| Half::of(a.wide().max(b.wide())))
+                fine.then(|| Half::nearest(a.wide().max(b.wide())))
             }),
-            ("clamp(a, -1.0, 2.5)", |a, _, _| (!a.is_nan()).then(|| Half::of(a.wide().clamp(-1.0, 2.5)))),
+            ("clamp(a, -1.0, 2.5)", |a, _, _| {
+                (!a.is_nan()).then(|| Half::nearest(a.wide().clamp(-1.0, 2.5)))
+            }),
             ("copysign(a, b)", |a, b, _| Some(Half(a.0 & 0x7fff | b.0 & 0x8000))),
-            ("step(a, b)", |a, b, _| Some(Half::of(if b.wide() < a.wide() { 0.0 } else { 1.0 }))),
-            ("ldexp(a, s as i32 - 30)", |a, _, s| Some(Half::of(a.wide() * 2f64.powi(s as i32 - 30)))),
+            ("step(a, b)", |a, b, _| Some(Half::nearest(if b.wide() < a.wide() { 0.0 } else { 1.0 }))),
+            ("ldexp(a, s as i32 - 30)", |a, _, s| Some(Half::nearest(a.wide() * 2f64.powi(s as i32 - 30)))),
             ("ldexp(frexp_mant(a), frexp_exp(a))", |a, _, _| Some(a)),
             ("nextafter(a, b)", |a, b, _| {
                 let (x, y) = (a.wide(), b.wide());
@@ -155,9 +157,9 @@ fn arithmetic() {
                     () => away,
                 })
             }),
-            ("select(isnan(a), 1.0, 2.0)", |a, _, _| Some(Half::of(if a.is_nan() { 1.0 } else { 2.0 }))),
+            ("select(isnan(a), 1.0, 2.0)", |a, _, _| Some(Half::nearest(if a.is_nan() { 1.0 } else { 2.0 }))),
             ("select(isinf(a), 1.0, 2.0)", |a, _, _| {
-                Some(Half::of(if a.wide().is_infinite() { 1.0 } else { 2.0 }))
+                Some(Half::nearest(if a.wide().is_infinite() { 1.0 } else { 2.0 }))
             }),
             ("select(a < b, a, b)", |a, b, _| Some(if a.wide() < b.wide() { a } else { b })),
             ("select(a >= b, a, b)", |a, b, _| Some(if a.wide() >= b.wide() { a } else { b })),
@@ -168,12 +170,12 @@ fn arithmetic() {
             ("bitcast::<f16>(bitcast::<u16>(a) ^ 0x8001)", |a, _, _| Some(Half(a.0 ^ 0x8001))),
             ("bitcast::<f16x2>(bitcast::<u32>(f16x2(a, b)) >> 16).x", |_, b, _| Some(b)),
             ("shuffle_xor(a, 0)", |a, _, _| Some(a)),
-            ("s as f16", |_, _, s| Some(Half::of(s.into()))),
+            ("s as f16", |_, _, s| Some(Half::nearest(s.into()))),
             ("(s * 1000 - 30000) as i32 as f16", |_, _, s| {
-                Some(Half::of(f64::from(s * 1000) - 30000.0)).filter(|_| s >= 30)
+                Some(Half::nearest(f64::from(s * 1000) - 30000.0)).filter(|_| s >= 30)
             }),
-            ("0.1f16 + a", |a, _, _| Some(Half::of(Half::of(0.1).wide() + a.wide()))),
-            ("f16::MAX - a", |a, _, _| Some(Half::of(65504.0 - a.wide()))),
+            ("0.1f16 + a", |a, _, _| Some(Half::nearest(Half::nearest(0.1).wide() + a.wide()))),
+            ("f16::MAX - a", |a, _, _| Some(Half::nearest(65504.0 - a.wide()))),
         ],
     );
 }
@@ -226,15 +228,15 @@ fn middles() -> Vec<f64> {
 #[test]
 fn from_other_types() {
     let wide: Vec<(f64, f64)> = middles().into_iter().map(|x| (x, x)).collect();
-    check::<f64, Half>(&wide, &[("a as f16", |a, _, _| Some(Half::of(a)))]);
+    check::<f64, Half>(&wide, &[("a as f16", |a, _, _| Some(Half::nearest(a)))]);
     let single: Vec<(f32, f32)> = middles().into_iter().map(|x| (x as f32, 0.0)).collect();
-    check::<f32, Half>(&single, &[("a as f16", |a, _, _| Some(Half::of(a.into())))]);
+    check::<f32, Half>(&single, &[("a as f16", |a, _, _| Some(Half::nearest(a.into())))]);
     macro_rules! from_integers {
         ($($ty:ident)*) => { $(
             let mut next = random(3);
             let numbers = (0..1500).map(|n| (next() >> (n % 48)) as $ty);
             let numbers: Vec<_> = numbers.chain([0, 1, $ty::MAX, $ty::MIN]).map(|n| (n, n)).collect();
-            check::<$ty, Half>(&numbers, &[("a as f16", |a, _, _| Some(Half::of(a as f64)))]);
+            check::<$ty, Half>(&numbers, &[("a as f16", |a, _, _| Some(Half::nearest(a as f64)))]);
         )* };
     }
     from_integers!(i8 u8 i16 u16 i32 u32 i64 u64);
@@ -245,19 +247,19 @@ fn from_other_types() {
 fn vectors() {
     type Lane = fn(Half, Half, Half) -> Half;
     let rows: [(&str, Lane); 12] = [
-        ("a + b", |a, b, _| Half::of(a.wide() + b.wide())),
-        ("a - b", |a, b, _| Half::of(a.wide() - b.wide())),
+        ("a + b", |a, b, _| Half::nearest(a.wide() + b.wide())),
+        ("a - b", |a, b, _| Half::nearest(a.wide() - b.wide())),
         ("a * b + c", fma),
         ("c - a * b", |a, b, c| fma(Half(a.0 ^ 0x8000), b, c)),
-        ("(a + 1.0) * b", |a, b, _| Half::of(Half::of(a.wide() + 1.0).wide() * b.wide())),
-        ("a * s + b", |a, b, _| fma(a, Half::of(0.75), b)),
+        ("(a + 1.0) * b", |a, b, _| Half::nearest(Half::nearest(a.wide() + 1.0).wide() * b.wide())),
+        ("a * s + b", |a, b, _| fma(a, Half::nearest(0.75), b)),
         ("max(min(a, b), c)", |a, b, c| {
             let low = if b.wide() < a.wide() || a.is_nan() { b } else { a };
             if c.wide() > low.wide() || low.is_nan() { c } else { low }
         }),
-        ("-(a * -b)", |a, b, _| Half(Half::of(a.wide() * -b.wide()).0 ^ 0x8000)),
+        ("-(a * -b)", |a, b, _| Half(Half::nearest(a.wide() * -b.wide()).0 ^ 0x8000)),
         ("(a + b) - (a + b) * c", |a, b, c| {
-            let sum = Half::of(a.wide() + b.wide());
+            let sum = Half::nearest(a.wide() + b.wide());
             fma(Half(sum.0 ^ 0x8000), c, sum)
         }),
         ("a * VTY(1.0, 2.0) + VTY(0.5)", |a, _, _| a),
@@ -289,9 +291,9 @@ fn vectors() {
                 for (i, found) in out.chunks(2).map(Half::read).enumerate() {
                     let (x, y) = (at(0, i), at(1, i));
                     let wanted = match expression {
-                        "b.yx * a" => Half::of(at(1, i ^ 1).wide() * x.wide()),
-                        "a.yy + b" => Half::of(at(0, i | 1).wide() + y.wide()),
-                        _ if odd => fma(x, Half::of(1.0 + (i % 2) as f64), Half::of(0.5)),
+                        "b.yx * a" => Half::nearest(at(1, i ^ 1).wide() * x.wide()),
+                        "a.yy + b" => Half::nearest(at(0, i | 1).wide() + y.wide()),
+                        _ if odd => fma(x, Half::nearest(1.0 + (i % 2) as f64), Half::nearest(0.5)),
                         _ => lane(x, y, at(2, i)),
                     };
                     assert!(

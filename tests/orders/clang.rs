@@ -112,13 +112,13 @@ pub fn steps(machine: &Machine, cases: &[Case]) -> Option<Vec<Steps>> {
         let (_, body) = text.split_once(&format!("\nt{n}:")).expect("the kernel");
         let (_, body) = body.split_once(";BEFORE").expect("the mark before");
         let (body, _) = body.split_once(";AFTER").expect("the mark after");
-        seen(&cases[n], body)
+        steps_between(&cases[n], body)
     });
     Some(bodies.collect())
 }
 
 /// The steps in the code between the marks.
-fn seen(case: &Case, body: &str) -> Steps {
+fn steps_between(case: &Case, body: &str) -> Steps {
     let lines: Vec<&str> = body.lines().map(str::trim).collect();
     let families = ["global_", "ds_", "flat_", "buffer_load", "buffer_store", "buffer_atomic"];
     let is_access = |line: &&str| families.iter().any(|family| line.starts_with(family));
@@ -135,7 +135,7 @@ fn seen(case: &Case, body: &str) -> Steps {
 /// * clang waits for LDS before an LDS operation that releases or is sequentially consistent. LDS operations of one wave are performed in order (seed
 ///   000, line 3081): more than enough.
 /// * Groups that are split have no LDS, and clang never waits for it; ours has the table's wait, which is one for nothing.
-pub fn mended(case: &Case, machine: &Machine, mut steps: Steps) -> Steps {
+pub fn without_excess_waits(case: &Case, machine: &Machine, mut steps: Steps) -> Steps {
     let splits = machine.subtarget.tgsplit;
     if splits || case.space == "local" && case.order != "acquire" {
         steps.before.remove("lgkmcnt");

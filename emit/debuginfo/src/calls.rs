@@ -103,9 +103,9 @@ impl Reader<'_> {
         let count = dwords.min(MOST as u32) as u16;
         let passed = (0..count).map(|n| first.offset(n)).filter_map(|reg| {
             let passed = match self.put.get(usize::from(reg.number())).copied().flatten() {
-                Some(Passed::Kept(from)) if site.clobbers.contains(from) => self.given(from)?,
+                Some(Passed::Kept(from)) if site.clobbers.contains(from) => self.entry_argument(from)?,
                 Some(passed) => passed,
-                None => self.given(reg)?,
+                None => self.entry_argument(reg)?,
             };
             // A tail call removes the frame of the caller, so a debugger cannot read the caller's registers
             // during the call. Only constants remain known.
@@ -117,13 +117,13 @@ impl Reader<'_> {
 
     /// If a register holds an argument that the caller itself received, returns that argument as the value on
     /// entry to the caller.
-    fn given(&self, reg: Reg) -> Option<Passed> {
+    fn entry_argument(&self, reg: Reg) -> Option<Passed> {
         self.entered.value(reg).filter(|_| self.is_called).map(Passed::Entered)
     }
 
     /// Applies the effect of an instruction.
     fn step(&mut self, inst: &MachInst) {
-        let put = self.puts(inst);
+        let put = self.moved_value(inst);
         inst.for_each_hw_reg(self.target, |role, range| {
             if role != Role::Use {
                 self.changed(range);
@@ -159,7 +159,7 @@ impl Reader<'_> {
 
     /// If an instruction moves a value to a vector register, returns that register, and the value if it is
     /// known (a constant or an unchanged register).
-    fn puts(&self, inst: &MachInst) -> Option<(Reg, Option<Passed>)> {
+    fn moved_value(&self, inst: &MachInst) -> Option<(Reg, Option<Passed>)> {
         let is_move = inst.op == op::V_MOV_B32 && inst.mods == isa::Mods::default();
         let (Operand::Reg(to), from) = (inst.ops[0], inst.ops[1]) else { return None };
         if !is_move || !to.first.is_vgpr() || usize::from(to.first.number()) >= MOST {

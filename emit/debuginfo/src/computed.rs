@@ -10,7 +10,7 @@
 //! DWARF 5, 2.5.1.4 to 2.5.1.6.
 
 use crate::expression::Writer;
-use crate::final_code::{Computed, Where};
+use crate::final_code::{Computed, Location};
 use mir::track::TermOp;
 use objwriter::operations::*;
 
@@ -101,7 +101,7 @@ impl Writer {
         self,
         op: TermOp,
         bits: u8,
-        [value, count]: [Where; 2],
+        [value, count]: [Location; 2],
         terms: &[Computed],
         out: &mut Vec<u8>,
     ) -> Option<Above> {
@@ -116,7 +116,7 @@ impl Writer {
         }
         // Shift counts are taken modulo the width.
         self.clean(count, 8, terms, out)?;
-        if !matches!(count, Where::Constant(count) if count < bits.into()) {
+        if !matches!(count, Location::Constant(count) if count < bits.into()) {
             self.number(u64::from(bits) - 1, 8, out);
             out.push(DW_OP_AND);
         }
@@ -134,7 +134,7 @@ impl Writer {
         self,
         op: TermOp,
         bits: u8,
-        args: [Where; 2],
+        args: [Location; 2],
         terms: &[Computed],
         out: &mut Vec<u8>,
     ) -> Option<Above> {
@@ -166,13 +166,13 @@ impl Writer {
 
     /// Pushes an operand of `bits` bits, which is at location `place`. Returns what the stack entry contains
     /// above these bits, or `None` if DWARF cannot describe the operand.
-    fn value(self, place: Where, bits: u8, terms: &[Computed], out: &mut Vec<u8>) -> Option<Above> {
+    fn value(self, place: Location, bits: u8, terms: &[Computed], out: &mut Vec<u8>) -> Option<Above> {
         let written = match place {
-            Where::Constant(value) => {
+            Location::Constant(value) => {
                 self.number(value & (u64::MAX >> (64 - bits.clamp(1, 64))), 8, out);
                 true
             }
-            Where::Dwords(low, Some(high)) if bits > 32 => {
+            Location::Dwords(low, Some(high)) if bits > 32 => {
                 let written = self.dword(high, out);
                 self.number(32, 8, out);
                 out.push(DW_OP_SHL);
@@ -180,20 +180,20 @@ impl Writer {
                 out.push(DW_OP_OR);
                 written
             }
-            Where::Dwords(low, _) => {
+            Location::Dwords(low, _) => {
                 // A truth value in a register is 0 or 1.
                 let is_whole = bits >= 32 || bits == 1;
                 return self.dword(low, out).then_some(if is_whole { Above::Zero } else { Above::Anything });
             }
-            Where::Memory(_) => false,
-            Where::Mask(reg) => self.bit(reg, out),
-            Where::Term(number) => return self.term(number, terms, out),
+            Location::Memory(_) => false,
+            Location::Mask(reg) => self.bit(reg, out),
+            Location::Term(number) => return self.term(number, terms, out),
         };
         written.then_some(Above::Zero)
     }
 
     /// Pushes a value of `bits` bits with all bits above cleared.
-    fn clean(self, place: Where, bits: u8, terms: &[Computed], out: &mut Vec<u8>) -> Option<()> {
+    fn clean(self, place: Location, bits: u8, terms: &[Computed], out: &mut Vec<u8>) -> Option<()> {
         let above = self.value(place, bits, terms, out)?;
         self.clear(above, bits, out);
         Some(())

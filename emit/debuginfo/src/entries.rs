@@ -432,7 +432,7 @@ impl Entries {
     }
 
     /// Writes a location expression.
-    pub fn place(&mut self, expression: &[u8]) {
+    pub fn location_expression(&mut self, expression: &[u8]) {
         self.number(expression.len() as u64);
         self.bytes(expression);
     }
@@ -444,7 +444,7 @@ impl Entries {
     }
 
     /// Returns the offset at which the next byte is written.
-    pub fn at(&self) -> usize {
+    pub fn position(&self) -> usize {
         self.contents.bytes.len()
     }
 }

@@ -5,7 +5,7 @@
 //! operation numbers of LLVM's current AMDGPU guide (see `docs/debug-information.md`).
 
 use crate::calls::Passed;
-use crate::final_code::{Computed, Where};
+use crate::final_code::{Computed, Location};
 use crate::lanes::{Dwords, Place, Term};
 use crate::sections::Version;
 use emit::Dialect;
@@ -67,16 +67,16 @@ impl Writer {
     /// Appends the location of a fragment of `bytes` bytes to `out`. Returns `false`, and writes nothing, if
     /// DWARF cannot describe the location. `is_part` is whether the variable has other fragments, too, so
     /// that this location is one piece of a composite location description.
-    pub fn place(
+    pub fn fragment_location(
         self,
-        place: Where,
+        place: Location,
         (bytes, is_float, is_part): (u8, bool, bool),
         terms: &[Computed],
         out: &mut Vec<u8>,
     ) -> bool {
         match place {
-            Where::Constant(bits) => self.constant(bits, bytes, is_float, out),
-            Where::Dwords(low, Some(high)) if bytes > 4 => {
+            Location::Constant(bits) => self.constant(bits, bytes, is_float, out),
+            Location::Dwords(low, Some(high)) if bytes > 4 => {
                 let start = out.len();
                 for cell in [low, high] {
                     if !self.cell(cell, true, out) {
@@ -87,16 +87,16 @@ impl Writer {
                 }
             }
             // If the value has two dwords but the fragment at most one, the fragment is the low dword.
-            Where::Dwords(low, _) => return self.cell(low, is_part, out),
+            Location::Dwords(low, _) => return self.cell(low, is_part, out),
             // A location in memory describes a whole variable. The caller writes it before it asks for single
             // fragments.
-            Where::Memory(_) => return false,
-            Where::Mask(reg) => {
+            Location::Memory(_) => return false,
+            Location::Mask(reg) => {
                 let is_written = self.bit(reg, out);
                 out.extend(is_written.then_some(DW_OP_STACK_VALUE));
                 return is_written;
             }
-            Where::Term(number) => {
+            Location::Term(number) => {
                 let is_written = self.computed(number, terms, out);
                 out.extend(is_written.then_some(DW_OP_STACK_VALUE));
                 return is_written;
@@ -105,10 +105,10 @@ impl Writer {
         true
     }
 
-    /// Returns whether the location that [`Self::place`] writes for a fragment of `bytes` bytes is already a
-    /// composite location description, because the fragment itself consists of several pieces.
-    pub const fn is_composite(place: Where, bytes: u8) -> bool {
-        matches!(place, Where::Dwords(_, Some(_)) if bytes > 4)
+    /// Returns whether the location that [`Self::fragment_location`] writes for a fragment of `bytes` bytes
+    /// is already a composite location description, because the fragment itself consists of several pieces.
+    pub const fn is_composite(place: Location, bytes: u8) -> bool {
+        matches!(place, Location::Dwords(_, Some(_)) if bytes > 4)
     }
 
     /// Appends `DW_OP_piece`: the location written so far describes the next `bytes` bytes of the variable.
@@ -252,7 +252,7 @@ impl Writer {
 
     /// Pushes the value that the caller passes in an argument register. Returns `false` if DWARF cannot
     /// describe the value.
-    pub fn passed(self, passed: Passed, out: &mut Vec<u8>) -> bool {
+    pub fn passed_value(self, passed: Passed, out: &mut Vec<u8>) -> bool {
         match passed {
             Passed::Constant(bits) => self.number(bits.into(), 8, out),
             Passed::Entered(reg) => return self.entry_value(reg, out),
@@ -346,7 +346,7 @@ impl Writer {
     /// counter. `saved` is the register that holds the mask of active lanes where EXEC temporarily has all
     /// lanes on.
     pub fn at_program_counter(self, saved: Option<Reg>, out: &mut Vec<u8>) {
-        self.only(Bank::Pc, DW_OP_REGX, out);
+        self.only_register(Bank::Pc, DW_OP_REGX, out);
         self.for_each_lane(DW_OP_LLVM_EXTEND, out);
         self.active(saved, out);
         self.for_each_lane(DW_OP_LLVM_SELECT_BIT_PIECE, out);
@@ -361,7 +361,7 @@ impl Writer {
             Some(dwords) => self.mask(dwords, out),
             None => {
                 out.push(DW_OP_LLVM_USER);
-                self.only(Bank::Exec, DW_OP_LLVM_CALL_FRAME_ENTRY_REG, out);
+                self.only_register(Bank::Exec, DW_OP_LLVM_CALL_FRAME_ENTRY_REG, out);
                 out.extend_from_slice(&[DW_OP_DEREF_SIZE, (self.lanes / 8) as u8]);
             }
         }
@@ -374,7 +374,7 @@ impl Writer {
         match saved {
             Some(reg) => self.mask(&[0, 1].map(|n| vec![Term::All(Place::Scalar(reg.offset(n)))]), out),
             None => {
-                self.only(Bank::Exec, DW_OP_BREGX, out);
+                self.only_register(Bank::Exec, DW_OP_BREGX, out);
                 out.push(0);
             }
         }
@@ -385,9 +385,9 @@ impl Writer {
     }
 
     /// Writes an operation on the only register of a bank.
-    fn only(self, bank: Bank, operation: u8, out: &mut Vec<u8>) {
+    fn only_register(self, bank: Bank, operation: u8, out: &mut Vec<u8>) {
         out.push(operation);
-        unsigned(out, Register::of(bank, 0, self.lanes).map_or(0, |register| register.0));
+        unsigned(out, Register::in_bank(bank, 0, self.lanes).map_or(0, |register| register.0));
     }
 
     /// Pushes a lane mask.

@@ -1,5 +1,5 @@
 //! Reads from final code at which byte offsets statements begin, and between which offsets each fragment of a
-//! variable is at which location. A fragment (a "leaf" in the names here) is a scalar part of a variable.
+//! variable is at which location. A fragment is a scalar part of a variable.
 //!
 //! # Terms
 //! The input is [`MachTrack`], which instruction selection and the allocator fill in:
@@ -27,31 +27,31 @@
 //! wait before every use. Values with which a block of the IR begins may also still be in flight (see
 //! `coming`).
 
-mod coming;
 mod counting;
 mod effects;
 mod foreign;
+mod in_flight;
 mod loops;
 mod users;
 mod walker;
 mod writer;
 
-use self::coming::{AtHead, Coming};
-use self::effects::{Does, Effect, Effects};
+use self::effects::{Effect, EffectKind, Effects};
+use self::in_flight::{AtHead, InFlightAtHeads};
 use self::loops::Loops;
 use self::walker::{Kept, NONE, Places, REGISTERS, Spilled, State, Walker, spilled};
 use self::writer::{Writer, find_places};
 use crate::calls::is_called;
 use emit::Entered;
 use isa::{Counter, MBlock, MachInst, Reg, RegRange, Role, Subtarget};
-use mir::track::{Cell, Held, MachTrack, Spot, Term, TermOp, is_spill};
+use mir::track::{Cell, FragmentLocation, MachTrack, Term, TermOp, TrackedValue, is_spill};
 use mir::{MachBlock, MachFunc};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Location of a fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Where {
+pub enum Location {
     /// The fragment has no location: its value is this constant.
     Constant(u64),
     /// The fragment is in one cell (a register or its spill slot), or its low and high dwords are in two
@@ -75,20 +75,20 @@ pub struct Computed {
     /// Width of the operands in bits.
     pub bits: u8,
     /// Locations of the operands.
-    pub args: [Option<Where>; 3],
+    pub args: [Option<Location>; 3],
 }
 
 /// Range of code in which a fragment is at one location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// Number of the fragment. Fragments ("leaves") are numbered through all variables of the function.
-    pub leaf: u32,
+    /// Number of the fragment. Fragments are numbered through all variables of the function.
+    pub fragment: u32,
     /// Offset of the first byte.
     pub start: u32,
     /// Offset of the byte after the last.
     pub end: u32,
     /// Location of the fragment in this range.
-    pub place: Where,
+    pub place: Location,
 }
 
 /// Row of the line table: the source location of the code from this offset to the next row.
@@ -124,9 +124,9 @@ pub struct Scratch {
     known: Known,
     walker: Walker,
     writer: Writer,
-    begins: Begins,
+    begins: EntryStates,
     loops: Loops,
-    given: Given,
+    given: EntryRegisters,
     terms: Terms,
     places: Vec<(u32, u32)>,
 }
@@ -147,7 +147,7 @@ pub fn read(
     let Scratch { walker, begins, loops, writer, places, terms, given, .. } = s;
     if !loops.enter(&reader, &walker.places, begins) {
         begins.reset(func, &s.known);
-        reader.settle(walker, begins);
+        reader.run_to_fixpoint(walker, begins);
     }
     let code = reader.walk(walker, begins, (writer, places), (terms, given));
     if !begins.is_new.contains(&true) {
@@ -155,7 +155,7 @@ pub fn read(
     }
     // Each walk assumes that loops keep all facts. If the state at a back edge shows that a loop header has
     // fewer facts than the walk assumed, compute the entry states to a fixpoint and walk again.
-    reader.settle(walker, begins);
+    reader.run_to_fixpoint(walker, begins);
     reader.walk(walker, begins, (writer, places), (terms, given))
 }
 
@@ -169,7 +169,7 @@ struct Known {
     /// Places whose values are available, or in flight, where blocks of the IR begin; sorted by block of the
     /// IR.
     at_heads: Vec<AtHead>,
-    coming: Coming,
+    coming: InFlightAtHeads,
     /// For each block of the code, whether the block is executed with the lanes of another block (see
     /// `foreign`), so that no statement begins there.
     foreign: Vec<bool>,
@@ -243,7 +243,7 @@ impl Known {
 /// Entry states of all blocks, as bit sets: for each block, first the set of places that hold or will receive
 /// their value, then the set of places whose value has arrived (see `State`).
 #[derive(Debug, Default)]
-struct Begins {
+struct EntryStates {
     bits: Vec<u64>,
     /// Number of words in each of the two bit sets of a block.
     words: usize,
@@ -251,7 +251,7 @@ struct Begins {
     is_new: Vec<bool>,
 }
 
-impl Begins {
+impl EntryStates {
     /// Resets all entry states to the optimistic state in which every place holds its value and the value has
     /// arrived. Scalar places need an incoming edge that the program counter can take (`linear`), vector
     /// places need an incoming edge that lanes can take (`logical`); a block without such an edge begins
@@ -278,7 +278,7 @@ impl Begins {
         }
     }
 
-    fn of(&self, block: MBlock) -> [&[u64]; 2] {
+    fn block_bits(&self, block: MBlock) -> [&[u64]; 2] {
         let start = 2 * self.words * block.as_u32() as usize;
         let (present, ready) = self.bits[start..start + 2 * self.words].split_at(self.words);
         [present, ready]
@@ -316,13 +316,13 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Computes the entry states of all blocks to a fixpoint.
-    fn settle(&self, walker: &mut Walker, begins: &mut Begins) {
+    fn run_to_fixpoint(&self, walker: &mut Walker, begins: &mut EntryStates) {
         while begins.is_new.contains(&true) {
             for (block, data) in self.func.blocks.iter() {
                 if !std::mem::take(&mut begins.is_new[block.as_u32() as usize]) {
                     continue;
                 }
-                walker.begin(begins.of(block), self.known.effects.first(block));
+                walker.begin(begins.block_bits(block), self.known.effects.first(block));
                 for n in 0..data.insts.len() {
                     self.arrive(walker);
                     self.step(data, n, walker);
@@ -334,7 +334,7 @@ impl Reader<'_> {
     }
 
     /// Joins the state at the end of a block into the entry states of the block's successors.
-    fn leave(&self, data: &MachBlock, walker: &Walker, begins: &mut Begins) {
+    fn leave(&self, data: &MachBlock, walker: &Walker, begins: &mut EntryStates) {
         for (edges, kind) in [&data.linear, &data.logical].into_iter().zip(&self.known.kinds) {
             for edge in edges.iter().flatten() {
                 begins.meet(edge.to, &walker.state, kind);
@@ -355,8 +355,8 @@ impl Reader<'_> {
 
     /// Applies the effect of instruction `n` of the block to the walker.
     fn step(&self, data: &MachBlock, n: usize, walker: &mut Walker) {
-        let effect = self.known.effects.of(walker.next.inst);
-        if let Does::Wait(counts) = effect.does {
+        let effect = self.known.effects.effect(walker.next.inst);
+        if let EffectKind::Wait(counts) = effect.does {
             walker.wait(&counts);
             walker.next.inst += 1;
             return;
@@ -364,13 +364,13 @@ impl Reader<'_> {
         if walker.pending > 0 {
             data.insts[n].for_each_hw_reg(self.target, |role, range| {
                 if role != Role::Def {
-                    walker.come(range);
+                    walker.mark_arrived(range);
                 }
             });
         }
         let written = self.known.effects.written(effect);
         match effect.does {
-            Does::Spill => self.spill(&data.insts[n], (written, effect.counter), walker),
+            EffectKind::Spill => self.spill(&data.insts[n], (written, effect.counter), walker),
             _ => {
                 written.iter().for_each(|&cell| walker.clear_cell(cell.into()));
                 while let Some(watched) = walker.next.write(&self.known.effects) {
@@ -379,7 +379,7 @@ impl Reader<'_> {
                 walker.raise(effect.counter);
             }
         }
-        if matches!(effect.does, Does::Call) {
+        if matches!(effect.does, EffectKind::Call) {
             self.call(&data.insts[n], walker);
         }
         walker.next.inst += 1;
@@ -400,7 +400,7 @@ impl Reader<'_> {
         };
         match data {
             Spilled::Stored(reg) => {
-                let stored = walker.there(reg.0.into(), of_slot);
+                let stored = walker.arrived_in_cell(reg.0.into(), of_slot);
                 let slot = walker.places.slot_of(inst.loc);
                 walker.clear_cell(slot);
                 for watched in stored {
@@ -409,7 +409,7 @@ impl Reader<'_> {
             }
             Spilled::Loaded(reg) => {
                 let here = |watched: u32| self.track.watched[watched as usize].place == Some(reg);
-                let loaded = walker.there(walker.places.slot_of(inst.loc), here);
+                let loaded = walker.arrived_in_cell(walker.places.slot_of(inst.loc), here);
                 overwrite(walker);
                 loaded.into_iter().for_each(|watched| walker.bring(watched, counter));
             }
@@ -432,15 +432,20 @@ impl Reader<'_> {
         all.filter(move |&first| site.is_none_or(|site| site.clobbers.hits(RegRange { first, len: 1 })))
     }
 
-    /// Returns where the value of a spot (a value in watched registers) is available to the debugger; `None`
-    /// if it is not available.
+    /// Returns where the value of a tracked value (a value in watched registers) is available to the
+    /// debugger; `None` if it is not available.
     #[inline]
-    fn place(&self, spot: &Spot, walker: &Walker, (terms, given): (&mut Terms, &Given)) -> Option<Where> {
-        let computed = |terms| self.computed(spot.term, walker, terms, MOST_STEPS);
-        self.registers(spot, walker).or_else(|| computed(terms)).or_else(|| given.place(spot))
+    fn location_of(
+        &self,
+        tracked: &TrackedValue,
+        walker: &Walker,
+        (terms, given): (&mut Terms, &EntryRegisters),
+    ) -> Option<Location> {
+        let computed = |terms| self.computed(tracked.term, walker, terms, MOST_STEPS);
+        self.registers(tracked, walker).or_else(|| computed(terms)).or_else(|| given.entry_location(tracked))
     }
 
-    fn registers(&self, spot: &Spot, walker: &Walker) -> Option<Where> {
+    fn registers(&self, tracked: &TrackedValue, walker: &Walker) -> Option<Location> {
         let Walker { places, state, .. } = walker;
         let cell = |watched: u32| {
             let own = &self.track.watched[watched as usize];
@@ -453,34 +458,34 @@ impl Reader<'_> {
             }
             self.track.slot(own).map(|slot| slot.cell)
         };
-        for first in [spot.vector, spot.scalar] {
+        for first in [tracked.vector, tracked.scalar] {
             if first == NONE {
                 continue;
             }
             let Some(low) = cell(first) else { continue };
-            if spot.dwords < 2 {
-                return Some(Where::Dwords(low, None));
+            if tracked.dwords < 2 {
+                return Some(Location::Dwords(low, None));
             }
             if let Some(high) = cell(first + 1) {
-                return Some(Where::Dwords(low, Some(high)));
+                return Some(Location::Dwords(low, Some(high)));
             }
         }
-        if !self.has_masks || spot.mask == NONE {
+        if !self.has_masks || tracked.mask == NONE {
             return None;
         }
         // Each half of a mask may have been spilled separately.
-        let place = |dword: u32| self.track.watched[(spot.mask + dword) as usize].place;
+        let place = |dword: u32| self.track.watched[(tracked.mask + dword) as usize].place;
         let first = place(0)?;
         let is_there = (0..u32::from(self.track.mask_dwords)).all(|dword| {
-            state.is_ready(spot.mask + dword) && place(dword) == Some(first.offset(dword as u16))
+            state.is_ready(tracked.mask + dword) && place(dword) == Some(first.offset(dword as u16))
         });
         // DWARF has no register number for VCC.
-        (is_there && first != Reg::VCC).then_some(Where::Mask(first))
+        (is_there && first != Reg::VCC).then_some(Location::Mask(first))
     }
 
     /// Returns a description of the value of `term` as a computation on available values, with at most
     /// `steps` nested operations. Returns `None` if the value cannot be computed that way.
-    fn computed(&self, term: u32, walker: &Walker, terms: &mut Terms, steps: u32) -> Option<Where> {
+    fn computed(&self, term: u32, walker: &Walker, terms: &mut Terms, steps: u32) -> Option<Location> {
         let Term { op, bits, args } = *self.track.terms.get(term as usize)?;
         let steps = steps.checked_sub(1)?;
         let count = match op {
@@ -491,45 +496,45 @@ impl Reader<'_> {
         let mut places = [None; 3];
         for (place, arg) in places.iter_mut().zip(args).take(count) {
             *place = Some(match arg {
-                Held::Lost => return None,
-                Held::Memory(_) => return None,
-                Held::Constant(bits) => Where::Constant(bits),
-                Held::Spot(spot) => {
-                    terms.is_asked[spot as usize] = true;
-                    let spot = &self.track.spots[spot as usize];
-                    match self.registers(spot, walker) {
+                FragmentLocation::Lost => return None,
+                FragmentLocation::Memory(_) => return None,
+                FragmentLocation::Constant(bits) => Location::Constant(bits),
+                FragmentLocation::Tracked(tracked) => {
+                    terms.is_asked[tracked as usize] = true;
+                    let tracked = &self.track.tracked_values[tracked as usize];
+                    match self.registers(tracked, walker) {
                         Some(place) => place,
-                        None => self.computed(spot.term, walker, terms, steps)?,
+                        None => self.computed(tracked.term, walker, terms, steps)?,
                     }
                 }
             });
         }
-        Some(Where::Term(terms.number(Computed { op, bits, args: places })))
+        Some(Location::Term(terms.number(Computed { op, bits, args: places })))
     }
 
     /// Walks through the code once and collects rows of the line table and location ranges of fragments. Each
     /// block is read with the entry state that is known when the walk reaches the block. If a later block
-    /// changes that entry state, `Begins::is_new` tells the caller to walk again.
+    /// changes that entry state, `EntryStates::is_new` tells the caller to walk again.
     fn walk(
         &self,
         walker: &mut Walker,
-        begins: &mut Begins,
+        begins: &mut EntryStates,
         (writer, places): (&mut Writer, &mut Vec<(u32, u32)>),
-        (terms, given): (&mut Terms, &mut Given),
+        (terms, given): (&mut Terms, &mut EntryRegisters),
     ) -> FinalCode {
         let Reader { track, known, .. } = *self;
         writer.reset(track, known.effects.count());
         terms.all.clear();
         terms.numbers.clear();
         terms.is_asked.clear();
-        terms.is_asked.resize(track.spots.len(), false);
+        terms.is_asked.resize(track.tracked_values.len(), false);
         given.0.clear();
         given.0.resize(track.watched.len(), None);
         let mut entered = is_called(self.func).then(|| Entered::new(self.func, self.target));
         let mut offset = 0;
         for (block, data) in self.func.blocks.iter() {
             begins.is_new[block.as_u32() as usize] = false;
-            walker.begin(begins.of(block), known.effects.first(block));
+            walker.begin(begins.block_bits(block), known.effects.first(block));
             if let Some(entered) = &mut entered {
                 entered.begin(block);
             }
@@ -549,15 +554,15 @@ impl Reader<'_> {
                 let early = n < arguments.max(data.prologue as usize) || effect.is_wait;
                 let statement = if early { None } else { writer.records(track, places[n]) };
                 let statement = statement.filter(|_| !known.foreign[block.as_u32() as usize]);
-                writer.changed(&walker.changes, |spot| terms.is_asked[spot as usize]);
+                writer.changed(&walker.changes, |tracked| terms.is_asked[tracked as usize]);
                 walker.changes.clear();
-                writer.refresh(track, offset, |spot| self.place(spot, walker, (terms, given)));
+                writer.refresh(track, offset, |tracked| self.location_of(tracked, walker, (terms, given)));
                 if early && offset == 0 {
                     // Debuggers expect that the line-table row at the first instruction of a function has the
                     // line of the function's declaration.
                     writer.line(0, 0, None);
                 } else if !(early && writer.is_due(track, places[n])) {
-                    writer.line(offset, track.place(effect.point), statement);
+                    writer.line(offset, track.location_of_point(effect.point), statement);
                 }
                 self.step(data, n, walker);
                 if let Some(entered) = &mut entered {
@@ -566,7 +571,7 @@ impl Reader<'_> {
                 }
                 offset += u32::from(effect.words) * 4;
             }
-            writer.changed(&walker.changes, |spot| terms.is_asked[spot as usize]);
+            writer.changed(&walker.changes, |tracked| terms.is_asked[tracked as usize]);
             walker.changes.clear();
             self.leave(data, walker, begins);
         }
@@ -583,16 +588,16 @@ fn is_pointed(effect: &Effect) -> bool {
 /// For each watched register, the register that held the same value on entry to the function, if the caller
 /// passed that value as an argument.
 #[derive(Debug, Default)]
-struct Given(Vec<Option<Reg>>);
+struct EntryRegisters(Vec<Option<Reg>>);
 
-impl Given {
-    /// If the caller passed the value of a spot (a value in watched registers), returns its location as the
-    /// value of a register on entry.
-    fn place(&self, spot: &Spot) -> Option<Where> {
+impl EntryRegisters {
+    /// If the caller passed the value of a tracked value (a value in watched registers), returns its location
+    /// as the value of a register on entry.
+    fn entry_location(&self, tracked: &TrackedValue) -> Option<Location> {
         let given = |watched: u32| self.0.get(watched as usize).copied().flatten().map(Cell::Entered);
-        let first = [spot.vector, spot.scalar].into_iter().find(|&first| given(first).is_some())?;
-        let high = (spot.dwords > 1).then(|| given(first + 1));
-        Some(Where::Dwords(given(first)?, high.map_or(Some(None), |high| high.map(Some))?))
+        let first = [tracked.vector, tracked.scalar].into_iter().find(|&first| given(first).is_some())?;
+        let high = (tracked.dwords > 1).then(|| given(first + 1));
+        Some(Location::Dwords(given(first)?, high.map_or(Some(None), |high| high.map(Some))?))
     }
 
     /// For the watched registers in `walker.changes[first..]`, which have just received values, notes which
@@ -623,7 +628,7 @@ impl Given {
 struct Terms {
     all: Vec<Computed>,
     numbers: FxHashMap<Computed, u32>,
-    /// For each spot, whether a computed value needed the spot.
+    /// For each tracked value, whether a computed value needed the tracked value.
     is_asked: Vec<bool>,
 }
 

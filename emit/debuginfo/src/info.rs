@@ -6,7 +6,7 @@ mod types;
 use crate::calls::Call;
 use crate::entries::{Entries, Shape};
 use crate::expression::{Memory, Writer};
-use crate::final_code::{Range, Where};
+use crate::final_code::{Location, Range};
 use crate::names::{self, Named};
 use crate::scopes::{Kind, Scopes};
 use crate::sections::{self, Lists, NAMES, Name, Strings, Version};
@@ -112,7 +112,7 @@ struct Unit<'a> {
 
 /// Variable whose location list is written: its function, its size in bytes, and the offset of the function's
 /// code in the code of the unit (`start`).
-struct Told<'a> {
+struct VariableEntry<'a> {
     function: &'a Function,
     variable: &'a Variable,
     size: u32,
@@ -206,7 +206,7 @@ impl<'a> Unit<'a> {
     }
 
     fn ty(&mut self, ty: u32) {
-        let at = self.entries.at();
+        let at = self.entries.position();
         let entry = self.types[ty as usize];
         if entry == 0 {
             self.waiting.push((at, ty));
@@ -235,7 +235,7 @@ impl<'a> Unit<'a> {
 
     fn declared(&mut self, name: &str, loc: ir::SrcLoc) {
         self.text(name);
-        let place = self.info.place(loc);
+        let place = self.info.source_position(loc);
         self.file(place.file);
         self.entries.number(place.line.into());
     }
@@ -251,7 +251,7 @@ impl<'a> Unit<'a> {
         self.abstracts();
         for (n, function) in self.info.functions.iter().enumerate() {
             if let Some(function) = function {
-                self.functions[n] = self.entries.at() as u32;
+                self.functions[n] = self.entries.position() as u32;
                 self.function(function, self.image.functions[n]);
             }
         }
@@ -375,7 +375,7 @@ impl<'a> Unit<'a> {
             self.scratch.clear();
             writer.frame_base(&mut self.scratch);
             let expression = std::mem::take(&mut self.scratch);
-            self.entries.place(&expression);
+            self.entries.location_expression(&expression);
             self.scratch = expression;
         }
         let ends = function.sites.iter().map(|site| {
@@ -418,7 +418,7 @@ impl<'a> Unit<'a> {
         let is_at = call.is_tail && self.version == Version::V5;
         self.address(self.image.text, start + u64::from(if is_at { from } else { to }));
         if let Some(callee) = callee {
-            self.callers.push((self.entries.at(), callee));
+            self.callers.push((self.entries.position(), callee));
             self.entries.entry(0);
         }
         let writer = self.writer(function);
@@ -426,10 +426,10 @@ impl<'a> Unit<'a> {
         for &(reg, passed) in &call.parameters {
             place.clear();
             value.clear();
-            if writer.parameter(reg, &mut place) && writer.passed(passed, &mut value) {
+            if writer.parameter(reg, &mut place) && writer.passed_value(passed, &mut value) {
                 self.entries.begin(Shape::CallParameter);
-                self.entries.place(&place);
-                self.entries.place(&value);
+                self.entries.location_expression(&place);
+                self.entries.location_expression(&value);
             }
         }
         self.entries.end();
@@ -474,7 +474,7 @@ impl<'a> Unit<'a> {
             }
             self.code(&inner.code, start);
             if let Some(site) = site {
-                let place = self.info.place(site.call);
+                let place = self.info.source_position(site.call);
                 self.file(place.file);
                 self.entries.number(place.line.into());
                 self.entries.number(place.column.into());
@@ -527,7 +527,7 @@ impl<'a> Unit<'a> {
         }
         if fixed {
             let expression = std::mem::take(&mut self.scratch);
-            self.entries.place(&expression);
+            self.entries.location_expression(&expression);
             self.scratch = expression;
         } else if let Some(list) = list {
             self.list(lists(self.version)[1], list);
@@ -550,12 +550,12 @@ impl<'a> Unit<'a> {
     /// Writes the location list of variable `number`. Returns the offset of the list, or `None` if the list
     /// would be empty.
     fn place_list(&mut self, function: &Function, number: u32, start: u32) -> Option<u32> {
-        let first = function.first_leaves[number as usize];
+        let first = function.first_fragments[number as usize];
         let variable = &function.variables[number as usize];
-        let end = first + variable.leaves.len() as u32;
+        let end = first + variable.fragments.len() as u32;
         let all = &function.code.ranges;
-        let from = all.partition_point(|range| range.leaf < first);
-        let to = all.partition_point(|range| range.leaf < end);
+        let from = all.partition_point(|range| range.fragment < first);
+        let to = all.partition_point(|range| range.fragment < end);
         let ranges = &all[from..to];
         if ranges.is_empty() {
             return None;
@@ -563,11 +563,11 @@ impl<'a> Unit<'a> {
         let mut listing = self.listing.take().unwrap_or_else(Listing::new);
         listing.list = None;
         listing.open = None;
-        let told = Told { function, variable, size: self.size(variable.ty), start };
-        match variable.leaves.len() {
+        let told = VariableEntry { function, variable, size: self.size(variable.ty), start };
+        match variable.fragments.len() {
             // The ranges of the only fragment are in order.
             1 => ranges.iter().for_each(|range| {
-                self.held(&told, (range.start, range.end), &[Some(range.place)], &mut listing);
+                self.location_range(&told, (range.start, range.end), &[Some(range.place)], &mut listing);
             }),
             _ => self.parts(&told, first, ranges, &mut listing),
         }
@@ -583,39 +583,41 @@ impl<'a> Unit<'a> {
     /// Adds entries to the location list of a variable that has several fragments, of which the first has
     /// number `first`. There is one entry for each interval between consecutive offsets at which some
     /// fragment moves.
-    fn parts(&mut self, told: &Told<'_>, first: u32, ranges: &[Range], listing: &mut Listing) {
+    fn parts(&mut self, told: &VariableEntry<'_>, first: u32, ranges: &[Range], listing: &mut Listing) {
         let mut bounds = std::mem::take(&mut listing.bounds);
         bounds.clear();
         bounds.extend(ranges.iter().flat_map(|range| [range.start, range.end]));
         bounds.sort_unstable();
         bounds.dedup();
-        let leaves = first..first + told.variable.leaves.len() as u32;
+        let fragments = first..first + told.variable.fragments.len() as u32;
         // For each fragment of the variable: the index of its first range that does not end before the
         // current interval, and the fragment's location in the interval.
-        let mut next: SmallVec<[usize; 16]> =
-            leaves.clone().map(|leaf| ranges.partition_point(|range| range.leaf < leaf)).collect();
-        let mut places: SmallVec<[Option<Where>; 16]> = SmallVec::from_elem(None, next.len());
+        let mut next: SmallVec<[usize; 16]> = fragments
+            .clone()
+            .map(|fragment| ranges.partition_point(|range| range.fragment < fragment))
+            .collect();
+        let mut places: SmallVec<[Option<Location>; 16]> = SmallVec::from_elem(None, next.len());
         for pair in bounds.windows(2) {
-            for ((place, next), leaf) in places.iter_mut().zip(&mut next).zip(leaves.clone()) {
-                let of_leaf = |range: &&Range| range.leaf == leaf;
-                while ranges.get(*next).filter(of_leaf).is_some_and(|range| range.end <= pair[0]) {
+            for ((place, next), fragment) in places.iter_mut().zip(&mut next).zip(fragments.clone()) {
+                let of_fragment = |range: &&Range| range.fragment == fragment;
+                while ranges.get(*next).filter(of_fragment).is_some_and(|range| range.end <= pair[0]) {
                     *next += 1;
                 }
-                let here = ranges.get(*next).filter(of_leaf).filter(|range| range.start <= pair[0]);
+                let here = ranges.get(*next).filter(of_fragment).filter(|range| range.start <= pair[0]);
                 *place = here.map(|range| range.place);
             }
-            self.held(told, (pair[0], pair[1]), &places, listing);
+            self.location_range(told, (pair[0], pair[1]), &places, listing);
         }
         listing.bounds = bounds;
     }
 
     /// Adds an entry to the location list: in this range of code, the fragments of the variable are at
     /// `places`. If the previous entry ends here and has the same expression, that entry is extended instead.
-    fn held(
+    fn location_range(
         &mut self,
-        told: &Told<'_>,
+        told: &VariableEntry<'_>,
         (from, to): (u32, u32),
-        places: &[Option<Where>],
+        places: &[Option<Location>],
         listing: &mut Listing,
     ) {
         listing.bytes.clear();
@@ -646,26 +648,26 @@ impl<'a> Unit<'a> {
     /// no fragment has a location.
     fn expression(
         &self,
-        &Told { function, variable, size, .. }: &Told<'_>,
-        places: &[Option<Where>],
+        &VariableEntry { function, variable, size, .. }: &VariableEntry<'_>,
+        places: &[Option<Location>],
         out: &mut Vec<u8>,
     ) -> bool {
         let (writer, terms) = (self.writer(function), &function.code.terms);
-        if let [Some(Where::Memory(offset)), ..] = *places {
+        if let [Some(Location::Memory(offset)), ..] = *places {
             writer.in_private(offset, out);
             return true;
         }
-        let is_part = variable.leaves.len() > 1;
+        let is_part = variable.fragments.len() > 1;
         let mut found = false;
         let mut covered = 0;
-        for (&(offset, bytes), &place) in variable.leaves.iter().zip(places) {
+        for (&(offset, bytes), &place) in variable.fragments.iter().zip(places) {
             if offset > covered {
                 writer.piece(offset - covered, out);
             }
             covered = offset + u32::from(bytes);
-            let is_float = matches!(place, Some(Where::Constant(_))) && self.is_float(variable.ty, offset);
-            let written =
-                place.is_some_and(|place| writer.place(place, (bytes, is_float, is_part), terms, out));
+            let is_float = matches!(place, Some(Location::Constant(_))) && self.is_float(variable.ty, offset);
+            let written = place
+                .is_some_and(|place| writer.fragment_location(place, (bytes, is_float, is_part), terms, out));
             found |= written;
             let composite = written && place.is_some_and(|place| Writer::is_composite(place, bytes));
             if is_part && !composite {
@@ -733,7 +735,7 @@ impl<'a> Unit<'a> {
         self.declared(name, loc);
         self.known_type(ty);
         let expression = std::mem::take(&mut self.scratch);
-        self.entries.place(&expression);
+        self.entries.location_expression(&expression);
         self.scratch = expression;
     }
 
@@ -755,7 +757,7 @@ impl<'a> Unit<'a> {
                 let number = self.address_number(target, 0);
                 let mut bytes = vec![DW_OP_ADDRX];
                 objwriter::leb::unsigned(&mut bytes, number);
-                self.entries.place(&bytes);
+                self.entries.location_expression(&bytes);
             }
         }
     }

@@ -24,7 +24,7 @@ mod sections;
 
 use calls::Call;
 use emit::Dialect;
-use emit::lines::{Lines, Place};
+use emit::lines::{Lines, SourcePosition};
 use final_code::FinalCode;
 use ir::describe::Description;
 use ir::track::{Site, Variable};
@@ -57,7 +57,7 @@ struct Function {
     /// Final code of the function.
     code: FinalCode,
     /// For each variable of the function, the number of the variable's first fragment.
-    first_leaves: Vec<u32>,
+    first_fragments: Vec<u32>,
     /// Calls in the function.
     calls: Vec<Call>,
     /// Variables of the function itself and of the functions inlined into it.
@@ -112,7 +112,7 @@ impl DebugInfo {
     ) -> DebugInfo {
         let description = module.description.take().map(|description| *description).unwrap_or_default();
         let mut stride = 0;
-        let dwords = Dwords::of(module);
+        let dwords = Dwords::for_module(module);
         let mut functions = Vec::with_capacity(code.len());
         for (&id, mach) in ids.iter().zip(code) {
             let func = &mut module.funcs[id];
@@ -126,14 +126,14 @@ impl DebugInfo {
             let says_lanes = options.dialect == Dialect::Heterogeneous;
             let code = final_code::read(mach, &track, &target, says_lanes, &mut scratch.0);
             let lanes_at = says_lanes.then(|| lanes::read(mach, &target));
-            let calls = calls::read(mach, &track, &target, |callee| dwords.passed(callee));
+            let calls = calls::read(mach, &track, &target, |callee| dwords.argument_dwords(callee));
             for inst in mach.blocks.values_mut().flat_map(|block| &mut block.insts) {
-                inst.loc = said.split(ir::SrcLoc(track.place(inst.loc))).0.0;
+                inst.loc = said.split(ir::SrcLoc(track.location_of_point(inst.loc))).0.0;
             }
             functions.push(Some(Function {
                 number: said.number,
                 code,
-                first_leaves: said.first_leaves().collect(),
+                first_fragments: said.first_fragments().collect(),
                 calls,
                 variables: std::mem::take(&mut said.variables),
                 sites: std::mem::take(&mut said.sites),
@@ -158,14 +158,14 @@ impl DebugInfo {
     }
 
     /// Returns the source location at which a function is declared.
-    fn declaration(&self, function: &Function) -> Place {
+    fn declaration(&self, function: &Function) -> SourcePosition {
         let declared = self.description.functions.get(function.number as usize);
-        declared.map_or_else(Place::default, |declared| self.place(declared.loc))
+        declared.map_or_else(SourcePosition::default, |declared| self.source_position(declared.loc))
     }
 
     /// Returns the file, line and column of a location. The line is 0 if the location is unknown.
-    fn place(&self, loc: ir::SrcLoc) -> Place {
-        self.lines.place(self.split(loc.0).0).unwrap_or_default()
+    fn source_position(&self, loc: ir::SrcLoc) -> SourcePosition {
+        self.lines.position(self.split(loc.0).0).unwrap_or_default()
     }
 }
 
@@ -177,7 +177,7 @@ struct Dwords {
 }
 
 impl Dwords {
-    fn of(module: &ir::Module) -> Dwords {
+    fn for_module(module: &ir::Module) -> Dwords {
         let of_params = |func: &ir::Function| {
             let params = func.layout.first().map_or(&[][..], |&entry| func.params(entry));
             params.iter().map(|&param| func.ty(param).dwords()).sum()
@@ -192,7 +192,7 @@ impl Dwords {
         }
     }
 
-    fn passed(&self, callee: mir::Callee) -> u32 {
+    fn argument_dwords(&self, callee: mir::Callee) -> u32 {
         let known = match callee {
             mir::Callee::Func(number) => self.functions.get(number as usize),
             mir::Callee::Pointer(number) => self.signatures.get(number as usize),

@@ -33,7 +33,7 @@ pub fn write(info: &DebugInfo, image: &Image<'_>) -> Contents {
                 // Debuggers expect that the first row of a function has the line of the function's
                 // declaration.
                 (0, 0) => info.declaration(function),
-                _ => info.place(ir::SrcLoc(line.loc)),
+                _ => info.source_position(ir::SrcLoc(line.loc)),
             };
             // A row at which no statement begins, and that has the same source location as the previous row,
             // tells the debugger nothing and is omitted.

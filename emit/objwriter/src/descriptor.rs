@@ -143,7 +143,7 @@ impl Field {
         self
     }
 
-    const fn one(self) -> Field {
+    const fn default_one(self) -> Field {
         self.default(Default::Is(1))
     }
 
@@ -163,14 +163,14 @@ impl Field {
 
     /// Returns where to access the field: the offset of eight descriptor bytes that contain it, and the
     /// position of its lowest bit in them.
-    const fn place(&self) -> (usize, u32) {
+    const fn bit_position(&self) -> (usize, u32) {
         let start = if (self.byte as usize) < SIZE - 8 { self.byte as usize } else { SIZE - 8 };
         (start, self.low as u32 + 8 * (self.byte as usize - start) as u32)
     }
 
     /// Returns the value of the field in a descriptor.
     pub fn get(&self, bytes: &[u8; SIZE]) -> u64 {
-        let (start, low) = self.place();
+        let (start, low) = self.bit_position();
         let mut word = [0; 8];
         word.copy_from_slice(&bytes[start..start + 8]);
         u64::from_le_bytes(word) >> low & self.mask()
@@ -178,7 +178,7 @@ impl Field {
 
     /// Sets the value of the field in a descriptor, truncated to the field's bits.
     pub fn set(&self, bytes: &mut [u8; SIZE], value: u64) {
-        let (start, low) = self.place();
+        let (start, low) = self.bit_position();
         let place = &mut bytes[start..start + 8];
         let mut word = [0; 8];
         word.copy_from_slice(place);
@@ -236,7 +236,7 @@ fields! {
     PRIVATE_SEGMENT_WAVEFRONT_OFFSET = flag(RSRC2, 0, "enable_sgpr_private_segment_wavefront_offset").directive("system_sgpr_private_segment_wavefront_offset");
     USER_SGPR_COUNT = bits(RSRC2, 1, 5, "user_sgpr_count", Unit::Count);
     TRAP_HANDLER = flag(RSRC2, 6, "enable_trap_handler");
-    WORKGROUP_ID_X = flag(RSRC2, 7, "enable_sgpr_workgroup_id_x").directive("system_sgpr_workgroup_id_x").one();
+    WORKGROUP_ID_X = flag(RSRC2, 7, "enable_sgpr_workgroup_id_x").directive("system_sgpr_workgroup_id_x").default_one();
     WORKGROUP_ID_Y = flag(RSRC2, 8, "enable_sgpr_workgroup_id_y").directive("system_sgpr_workgroup_id_y");
     WORKGROUP_ID_Z = flag(RSRC2, 9, "enable_sgpr_workgroup_id_z").directive("system_sgpr_workgroup_id_z");
     WORKGROUP_INFO = flag(RSRC2, 10, "enable_sgpr_workgroup_info").directive("system_sgpr_workgroup_info");
@@ -255,14 +255,14 @@ fields! {
     FLOAT_DENORM_MODE_32 = bits(RSRC1, 16, 2, "float_denorm_mode_32", Unit::Denorm).directive("float_denorm_mode_32");
     FLOAT_DENORM_MODE_16_64 = bits(RSRC1, 18, 2, "float_denorm_mode_16_64", Unit::Denorm).directive("float_denorm_mode_16_64").default(Default::Is(3));
     PRIV = flag(RSRC1, 20, "priv");
-    DX10_CLAMP = flag(RSRC1, 21, "enable_dx10_clamp").directive("dx10_clamp").one();
+    DX10_CLAMP = flag(RSRC1, 21, "enable_dx10_clamp").directive("dx10_clamp").default_one();
     DEBUG_MODE = flag(RSRC1, 22, "debug_mode");
-    IEEE_MODE = flag(RSRC1, 23, "enable_ieee_mode").directive("ieee_mode").one();
+    IEEE_MODE = flag(RSRC1, 23, "enable_ieee_mode").directive("ieee_mode").default_one();
     BULKY = flag(RSRC1, 24, "bulky");
     CDBG_USER = flag(RSRC1, 25, "cdbg_user");
     FP16_OVERFLOW = flag(RSRC1, 26, "fp16_ovfl").on(On::Since(Generation::Gfx9)).directive("fp16_overflow");
     WGP_MODE = flag(RSRC1, 29, "wgp_mode").gfx10().directive("workgroup_processor_mode").default(Default::WgpMode);
-    MEM_ORDERED = flag(RSRC1, 30, "mem_ordered").gfx10().directive("memory_ordered").one();
+    MEM_ORDERED = flag(RSRC1, 30, "mem_ordered").gfx10().directive("memory_ordered").default_one();
     FWD_PROGRESS = flag(RSRC1, 31, "fwd_progress").gfx10().directive("forward_progress");
     EXCEPTION_INVALID_OP = flag(RSRC2, 24, "enable_exception_ieee_754_fp_invalid_operation").directive("exception_fp_ieee_invalid_op");
     EXCEPTION_DENORM_SRC = flag(RSRC2, 25, "enable_exception_fp_denormal_source").directive("exception_fp_denorm_src");
@@ -316,7 +316,7 @@ pub struct Granules {
 
 impl Granules {
     /// Returns the units of a processor with its wave size.
-    pub fn of(target: &Target) -> Granules {
+    pub fn for_target(target: &Target) -> Granules {
         let counts_sgprs = target.generation < Generation::Gfx10;
         let sgpr = counts_sgprs.then_some(target.sgpr_encoding_granule);
         Granules { vgpr: target.vgpr_encoding_granule, sgpr }
@@ -398,7 +398,7 @@ impl Registers {
     /// # Errors
     /// There are more registers than the descriptor or the processor has room for.
     pub fn set(&self, target: &Target, bytes: &mut [u8; SIZE]) -> Result<(), TooMany> {
-        let granules = Granules::of(target);
+        let granules = Granules::for_target(target);
         let vgprs = u64::from(Granules::blocks(self.vgprs, granules.vgpr));
         if vgprs > VGPR_BLOCKS.max() {
             return Err(TooMany::Vgprs(self.vgprs));

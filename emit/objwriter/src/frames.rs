@@ -228,12 +228,12 @@ impl FrameTable {
     }
 
     /// Sets the code offset from which the following rules hold. Offsets must ascend.
-    pub fn at(&mut self, offset: u64) {
+    pub fn set_offset(&mut self, offset: u64) {
         self.at[1] = offset;
     }
 
     /// Records that the stack pointer has moved by `bytes` bytes of the wave since the function began.
-    pub fn moved(&mut self, bytes: i64) {
+    pub fn stack_pointer_moved(&mut self, bytes: i64) {
         self.advance();
         self.frame(Kind::Function, bytes);
     }

@@ -49,7 +49,7 @@ pub struct Key {
     pub default: Default,
 }
 
-const fn whole(name: &'static str, byte: usize, size: usize) -> Key {
+const fn whole_bytes(name: &'static str, byte: usize, size: usize) -> Key {
     Key { name, alternative: name, byte, size, low: 0, bits: size as u32 * 8, default: Default::Is(0) }
 }
 
@@ -136,17 +136,21 @@ const PROPERTIES: usize = 56;
 
 /// All keys, in the order in which LLVM 14 prints them.
 pub static KEYS: &[Key] = &[
-    whole("amd_code_version_major", 0, 4).also("kernel_code_version_major").default(Default::Is(1)),
-    whole("amd_code_version_minor", 4, 4).also("kernel_code_version_minor").default(Default::Is(2)),
-    whole("amd_machine_kind", 8, 2).also("machine_kind").default(Default::Is(1)),
-    whole("amd_machine_version_major", 10, 2).also("machine_version_major").default(Default::Version(0)),
-    whole("amd_machine_version_minor", 12, 2).also("machine_version_minor").default(Default::Version(1)),
-    whole("amd_machine_version_stepping", 14, 2)
+    whole_bytes("amd_code_version_major", 0, 4).also("kernel_code_version_major").default(Default::Is(1)),
+    whole_bytes("amd_code_version_minor", 4, 4).also("kernel_code_version_minor").default(Default::Is(2)),
+    whole_bytes("amd_machine_kind", 8, 2).also("machine_kind").default(Default::Is(1)),
+    whole_bytes("amd_machine_version_major", 10, 2)
+        .also("machine_version_major")
+        .default(Default::Version(0)),
+    whole_bytes("amd_machine_version_minor", 12, 2)
+        .also("machine_version_minor")
+        .default(Default::Version(1)),
+    whole_bytes("amd_machine_version_stepping", 14, 2)
         .also("machine_version_stepping")
         .default(Default::Version(2)),
-    whole("kernel_code_entry_byte_offset", 16, 8).default(Default::Is(256)),
-    whole("kernel_code_prefetch_byte_size", 32, 8),
-    whole("max_scratch_backing_memory_byte_size", 40, 8),
+    whole_bytes("kernel_code_entry_byte_offset", 16, 8).default(Default::Is(256)),
+    whole_bytes("kernel_code_prefetch_byte_size", 32, 8),
+    whole_bytes("max_scratch_backing_memory_byte_size", 40, 8),
     bits(RSRC1, 0, 6, "granulated_workitem_vgpr_count", "compute_pgm_rsrc1_vgprs"),
     bits(RSRC1, 6, 4, "granulated_wavefront_sgpr_count", "compute_pgm_rsrc1_sgprs"),
     bits(RSRC1, 10, 2, "priority", "compute_pgm_rsrc1_priority"),
@@ -186,25 +190,25 @@ pub static KEYS: &[Key] = &[
     property(20, 1, "is_dynamic_callstack"),
     property(21, 1, "is_debug_enabled"),
     property(22, 1, "is_xnack_enabled"),
-    whole("workitem_private_segment_byte_size", 60, 4),
-    whole("workgroup_group_segment_byte_size", 64, 4),
-    whole("gds_segment_byte_size", 68, 4),
-    whole("kernarg_segment_byte_size", 72, 8),
-    whole("workgroup_fbarrier_count", 80, 4),
-    whole("wavefront_sgpr_count", 84, 2),
-    whole("workitem_vgpr_count", 86, 2),
-    whole("reserved_vgpr_first", 88, 2),
-    whole("reserved_vgpr_count", 90, 2),
-    whole("reserved_sgpr_first", 92, 2),
-    whole("reserved_sgpr_count", 94, 2),
-    whole("debug_wavefront_private_segment_offset_sgpr", 96, 2),
-    whole("debug_private_segment_buffer_sgpr", 98, 2),
-    whole("kernarg_segment_alignment", 100, 1).default(Default::Is(4)),
-    whole("group_segment_alignment", 101, 1).default(Default::Is(4)),
-    whole("private_segment_alignment", 102, 1).default(Default::Is(4)),
-    whole("wavefront_size", 103, 1).default(Default::WaveSize),
-    whole("call_convention", 104, 4).default(Default::Is(u32::MAX as u64)),
-    whole("runtime_loader_kernel_symbol", 120, 8),
+    whole_bytes("workitem_private_segment_byte_size", 60, 4),
+    whole_bytes("workgroup_group_segment_byte_size", 64, 4),
+    whole_bytes("gds_segment_byte_size", 68, 4),
+    whole_bytes("kernarg_segment_byte_size", 72, 8),
+    whole_bytes("workgroup_fbarrier_count", 80, 4),
+    whole_bytes("wavefront_sgpr_count", 84, 2),
+    whole_bytes("workitem_vgpr_count", 86, 2),
+    whole_bytes("reserved_vgpr_first", 88, 2),
+    whole_bytes("reserved_vgpr_count", 90, 2),
+    whole_bytes("reserved_sgpr_first", 92, 2),
+    whole_bytes("reserved_sgpr_count", 94, 2),
+    whole_bytes("debug_wavefront_private_segment_offset_sgpr", 96, 2),
+    whole_bytes("debug_private_segment_buffer_sgpr", 98, 2),
+    whole_bytes("kernarg_segment_alignment", 100, 1).default(Default::Is(4)),
+    whole_bytes("group_segment_alignment", 101, 1).default(Default::Is(4)),
+    whole_bytes("private_segment_alignment", 102, 1).default(Default::Is(4)),
+    whole_bytes("wavefront_size", 103, 1).default(Default::WaveSize),
+    whole_bytes("call_convention", 104, 4).default(Default::Is(u32::MAX as u64)),
+    whole_bytes("runtime_loader_kernel_symbol", 120, 8),
 ];
 
 /// Returns the bytes that have bits set which belong to no key: each byte's offset and these bits.

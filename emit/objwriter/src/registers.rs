@@ -52,7 +52,7 @@ impl Register {
     }
 
     /// Returns register `number` of a bank in waves of `lanes` lanes; `None` if it has no DWARF number.
-    pub fn of(bank: Bank, number: u32, lanes: u32) -> Option<Register> {
+    pub fn in_bank(bank: Bank, number: u32, lanes: u32) -> Option<Register> {
         REGISTERS.iter().find_map(|&(first, count, of, low, bits)| {
             let sized = match bank {
                 // The process has 64-bit addresses (seed 000, line 1904).
@@ -70,14 +70,14 @@ impl Register {
     /// without a number, such as VCC.
     pub fn named(reg: Reg, lanes: u32) -> Option<Register> {
         let bank = match reg {
-            Reg::EXEC => return Register::of(Bank::Exec, 0, lanes),
+            Reg::EXEC => return Register::in_bank(Bank::Exec, 0, lanes),
             reg if reg.is_vgpr() => Bank::Vgpr,
             reg if reg.is_agpr() => Bank::Agpr,
             // No generation has more SGPRs.
             reg if reg.0 < 106 => Bank::Sgpr,
             _ => return None,
         };
-        Register::of(bank, reg.number().into(), lanes)
+        Register::in_bank(bank, reg.number().into(), lanes)
     }
 
     /// Parses the name of a register as [`fmt::Display`] writes it or as instructions spell it. The wave size
@@ -92,8 +92,8 @@ impl Register {
             None => (text, 64),
         };
         match name {
-            "pc" => return Register::of(Bank::Pc, 0, lanes),
-            "exec" => return Register::of(Bank::Exec, 0, lanes),
+            "pc" => return Register::in_bank(Bank::Pc, 0, lanes),
+            "exec" => return Register::in_bank(Bank::Exec, 0, lanes),
             _ => {}
         }
         let (bank, number) = name.split_at_checked(1)?;
@@ -103,7 +103,7 @@ impl Register {
             "a" => Bank::Agpr,
             _ => return None,
         };
-        Register::of(bank, number.parse().ok()?, lanes)
+        Register::in_bank(bank, number.parse().ok()?, lanes)
     }
 }
 

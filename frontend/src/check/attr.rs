@@ -1,6 +1,6 @@
 //! Checks the attributes of kernels and functions.
 
-use super::{Checker, Func, Leaves};
+use super::{Checker, FragmentBits, Func};
 use crate::ast::{Attr, ExprKind, List};
 use crate::diag::Diagnostic;
 use crate::scalar::Scalar;
@@ -63,7 +63,7 @@ impl Checker<'_, '_> {
         let args = self.ast.list(attr.args);
         match name {
             "inline" => {
-                let word = args.first().map(|&arg| crate::words::word(self.ast, arg));
+                let word = args.first().map(|&arg| crate::argument_words::word(self.ast, arg));
                 match (args.len(), word) {
                     (0, _) | (1, Some(Some("always"))) => func.inline = Inline::Always,
                     (1, Some(Some("never"))) => func.inline = Inline::Never,
@@ -133,8 +133,12 @@ impl Checker<'_, '_> {
         }
         let Some(kernel) = &mut func.kernel else { return };
         if name == "require" {
-            let words: Vec<_> =
-                self.ast.list(attr.args).iter().map(|&arg| crate::words::word(self.ast, arg)).collect();
+            let words: Vec<_> = self
+                .ast
+                .list(attr.args)
+                .iter()
+                .map(|&arg| crate::argument_words::word(self.ast, arg))
+                .collect();
             kernel.requires_dot = words == [Some("dot")];
             if !kernel.requires_dot {
                 self.wrong_attr(attr, example);
@@ -144,7 +148,7 @@ impl Checker<'_, '_> {
         if name == "vec_type_hint" {
             match self.ast.list(attr.args) {
                 &[arg] if matches!(self.ast.expr(arg).kind, ExprKind::Name(_)) => {
-                    kernel.vec_type_hint = crate::words::word(self.ast, arg).map(str::to_string);
+                    kernel.vec_type_hint = crate::argument_words::word(self.ast, arg).map(str::to_string);
                 }
                 _ => self.wrong_attr(attr, example),
             }
@@ -183,7 +187,7 @@ impl Checker<'_, '_> {
     /// invalid, and otherwise the changed state.
     fn state_of_words(&self, attr: &Attr, state: InitialState) -> Option<Option<InitialState>> {
         let args = self.ast.list(attr.args);
-        let words = || args.iter().map(|&arg| crate::words::word(self.ast, arg));
+        let words = || args.iter().map(|&arg| crate::argument_words::word(self.ast, arg));
         let one = words().next().flatten().filter(|_| args.len() == 1);
         let switch =
             one.and_then(|word| ["off", "on"].iter().position(|name| *name == word)).map(|on| on == 1);
@@ -225,9 +229,9 @@ impl Checker<'_, '_> {
 
     /// Evaluates the arguments of an attribute as constants. They may use the constants and `param`s of the
     /// file.
-    fn attr_numbers(&mut self, attr: &Attr) -> Option<Leaves> {
+    fn attr_numbers(&mut self, attr: &Attr) -> Option<FragmentBits> {
         let ast = self.ast;
-        let mut values = Leaves::new();
+        let mut values = FragmentBits::new();
         for &arg in ast.list(attr.args) {
             let found = self.any_integer(arg, Ty::U32);
             // A constant of any integer type is accepted, as it is for the length of an array.

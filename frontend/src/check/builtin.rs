@@ -3,13 +3,13 @@
 use super::infer::Question;
 use super::item::Literal;
 use super::{Checker, Res};
+use crate::argument_words;
 use crate::ast::{ExprId, GenericArg, List, Name};
 use crate::builtins::{Builtin, Class, LIBRARY, Lane, Rmw, Row, Two, Wide};
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::{Pointer, Qualifiers, Ty, TyKind};
-use crate::words;
 use ir::{Order, Pos, Space, TernOp};
 use isa::spelling::nearest;
 
@@ -228,7 +228,7 @@ impl Checker<'_, '_> {
         let is_int = self.s.checked.types.as_scalar(found).is_some_and(Scalar::is_int);
         if !is_int {
             self.require(arg, found, Ty::U32);
-        } else if let Some(value) = self.eval(arg).and_then(|leaves| leaves.first().copied()) {
+        } else if let Some(value) = self.eval(arg).and_then(|fragments| fragments.first().copied()) {
             if value > 2 {
                 let span = self.ast.span(arg);
                 self.error("E0052", "a dimension is 0, 1 or 2", span, "no such dimension");
@@ -501,9 +501,9 @@ impl Checker<'_, '_> {
         let pointer_ty = self.expr(args[0], Ty::NONE);
         let hint = args.get(if builtin == Builtin::Load { 1 } else { 2 });
         if let Some(&hint) = hint
-            && let Err(wrong) = words::hints(self.ast, hint)
+            && let Err(wrong) = argument_words::hints(self.ast, hint)
         {
-            self.unknown_word(wrong, "hint", words::HINTS.iter().map(|row| row.0));
+            self.unknown_word(wrong, "hint", argument_words::HINTS.iter().map(|row| row.0));
         }
         let Some(pointer) = self.pointer_argument(args[0], pointer_ty) else { return Ty::ERROR };
         self.by_value(pointer.to, self.ast.span(args[0]));
@@ -638,12 +638,12 @@ impl Checker<'_, '_> {
     }
 
     fn order(&mut self, arg: ExprId, access: Access) {
-        let Some(order) = words::word(self.ast, arg).and_then(words::order) else {
-            return self.unknown_word(arg, "memory order", words::ORDERS.iter().map(|row| row.0));
+        let Some(order) = argument_words::word(self.ast, arg).and_then(argument_words::order) else {
+            return self.unknown_word(arg, "memory order", argument_words::ORDERS.iter().map(|row| row.0));
         };
         if !access.allows(order) {
             let allowed: Vec<&str> =
-                words::ORDERS.iter().filter(|row| access.allows(row.1)).map(|row| row.0).collect();
+                argument_words::ORDERS.iter().filter(|row| access.allows(row.1)).map(|row| row.0).collect();
             let message = format!("{} cannot have this order", access.text());
             let diagnostic = Diagnostic::error("E0087", message)
                 .label(self.ast.span(arg), "not allowed here")
@@ -653,8 +653,8 @@ impl Checker<'_, '_> {
     }
 
     fn scope(&mut self, arg: ExprId) {
-        if words::word(self.ast, arg).and_then(words::scope).is_none() {
-            self.unknown_word(arg, "scope", words::SCOPES.iter().map(|row| row.0));
+        if argument_words::word(self.ast, arg).and_then(argument_words::scope).is_none() {
+            self.unknown_word(arg, "scope", argument_words::SCOPES.iter().map(|row| row.0));
         }
     }
 
@@ -662,8 +662,8 @@ impl Checker<'_, '_> {
         self.order(args[0], Access::Fence);
         self.scope(args[1]);
         for &arg in &args[2..] {
-            if words::word(self.ast, arg).and_then(words::space).is_none() {
-                self.unknown_word(arg, "address space", words::SPACES.iter().map(|row| row.0));
+            if argument_words::word(self.ast, arg).and_then(argument_words::space).is_none() {
+                self.unknown_word(arg, "address space", argument_words::SPACES.iter().map(|row| row.0));
             }
         }
         Ty::UNIT
@@ -672,7 +672,7 @@ impl Checker<'_, '_> {
     /// Reports an argument that is not one of the words that are allowed there.
     #[cold]
     fn unknown_word(&mut self, arg: ExprId, what: &str, known: impl Iterator<Item = &'static str> + Clone) {
-        let found = words::word(self.ast, arg);
+        let found = argument_words::word(self.ast, arg);
         let help = match found.and_then(|word| nearest(word, known.clone())) {
             Some(close) => format!("a similar word exists: `{close}`"),
             None => format!("one of: {}", known.collect::<Vec<_>>().join(", ")),

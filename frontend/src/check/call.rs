@@ -1,9 +1,9 @@
 //! Checks calls of functions and of vector constructors, and recognises calls of built-in functions.
 
-use super::{Binding, Checker, ConstItem, Leaves, Res};
+use super::{Binding, Checker, ConstItem, FragmentBits, Res};
 use crate::ast::{ExprId, ExprKind, List, Name};
 use crate::builtins;
-use crate::cfg::{Question, ask};
+use crate::cfg::{Question, evaluate_question};
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::scalar::{Scalar, vector_name};
@@ -76,14 +76,14 @@ impl Checker<'_, '_> {
             return Ty::ERROR;
         };
         let span = self.ast.span(arg);
-        let Some(name) = crate::words::word(self.ast, arg) else {
+        let Some(name) = crate::argument_words::word(self.ast, arg) else {
             self.error("E0094", "`has` asks for a feature by its name", span, "not a name");
             return Ty::ERROR;
         };
-        match ask(self.options.processor, Question::Feature, name, span) {
+        match evaluate_question(self.options.processor, Question::Feature, name, span) {
             Ok(has) => {
                 self.s.checked.res[id.at()] = Res::Const(self.s.checked.consts.len() as u32);
-                let value = Leaves::from_slice(&[u64::from(has)]);
+                let value = FragmentBits::from_slice(&[u64::from(has)]);
                 self.s.checked.consts.push(ConstItem { name: callee.sym, ty: Ty::BOOL, value });
                 Ty::BOOL
             }

@@ -54,7 +54,7 @@ impl Checker<'_, '_> {
             return;
         }
         let mut whole = Shape::new();
-        self.whole(of, &mut whole);
+        self.push_full_box(of, &mut whole);
         let mut boxes = Vec::new();
         for arm in arms.iter().filter(|arm| arm.guard.is_none()) {
             match self.boxes(arm.pattern, of) {
@@ -148,9 +148,9 @@ impl Checker<'_, '_> {
 
     /// Appends, for each scalar of a type, the range of all its values. Together the ranges form the box that
     /// contains every value of the type.
-    fn whole(&self, of: Ty, out: &mut Shape) {
+    fn push_full_box(&self, of: Ty, out: &mut Shape) {
         match self.s.checked.types.pattern_parts(of) {
-            Some(parts) => parts.iter().for_each(|&part| self.whole(part, out)),
+            Some(parts) => parts.iter().for_each(|&part| self.push_full_box(part, out)),
             None => out.push(match self.compared(of) {
                 Some(scalar) => {
                     let (lo, hi) = scalar.limits();
@@ -184,7 +184,7 @@ impl Checker<'_, '_> {
             }
             _ => {
                 let mut whole = Shape::new();
-                self.whole(of, &mut whole);
+                self.push_full_box(of, &mut whole);
                 out.push(whole);
             }
         }
@@ -199,7 +199,7 @@ impl Checker<'_, '_> {
         let mut all = vec![Shape::new()];
         for (&of, id) in parts.iter().zip(written) {
             let Some(id) = id else {
-                all.iter_mut().for_each(|shape| self.whole(of, shape));
+                all.iter_mut().for_each(|shape| self.push_full_box(of, shape));
                 continue;
             };
             let more = self.boxes(id, of)?;

@@ -1,6 +1,6 @@
 //! Evaluation of constant expressions, after they have been checked.
 
-use super::{Checker, Leaves, Res};
+use super::{Checker, FragmentBits, Res};
 use crate::ast::{BinaryOp, BlockId, ExprId, ExprKind, UnaryOp};
 use crate::builtins::{Builtin, Lane};
 use crate::diag::Diagnostic;
@@ -18,10 +18,10 @@ enum Undefined {
 impl Checker<'_, '_> {
     /// Returns the fragments (scalars) of the value of a checked expression, or reports why it is not
     /// constant.
-    pub(super) fn eval(&mut self, id: ExprId) -> Option<Leaves> {
-        let mut leaves = Leaves::new();
-        match self.eval_into(id, &mut leaves) {
-            Ok(()) => Some(leaves),
+    pub(super) fn eval(&mut self, id: ExprId) -> Option<FragmentBits> {
+        let mut fragments = FragmentBits::new();
+        match self.eval_into(id, &mut fragments) {
+            Ok(()) => Some(fragments),
             Err(Some(diagnostic)) => {
                 self.sink.push(diagnostic);
                 None
@@ -32,7 +32,7 @@ impl Checker<'_, '_> {
 
     /// Appends the fragments (scalars) of the expression's value to `out`. Returns `Err(None)` if the error
     /// has already been reported.
-    fn eval_into(&self, id: ExprId, out: &mut Leaves) -> Result<(), Option<Diagnostic>> {
+    fn eval_into(&self, id: ExprId, out: &mut FragmentBits) -> Result<(), Option<Diagnostic>> {
         let ty = self.s.checked.expr_ty[id.at()];
         if ty == Ty::ERROR {
             return Err(None);
@@ -91,7 +91,7 @@ impl Checker<'_, '_> {
             ExprKind::If { arms, otherwise: Some(otherwise) } => {
                 let mut chosen = otherwise;
                 for arm in &self.ast.if_arms[arms.range()] {
-                    let mut cond = Leaves::new();
+                    let mut cond = FragmentBits::new();
                     self.eval_into(arm.cond, &mut cond)?;
                     if cond.first() != Some(&0) {
                         chosen = arm.then;
@@ -127,7 +127,7 @@ impl Checker<'_, '_> {
         op: UnaryOp,
         inner: ExprId,
         ty: Ty,
-        out: &mut Leaves,
+        out: &mut FragmentBits,
     ) -> Result<(), Option<Diagnostic>> {
         let scalar = self.scalar_of(ty);
         let start = out.len();
@@ -144,7 +144,12 @@ impl Checker<'_, '_> {
     }
 
     /// Evaluates a block that consists only of its final expression.
-    fn eval_block(&self, id: ExprId, block: BlockId, out: &mut Leaves) -> Result<(), Option<Diagnostic>> {
+    fn eval_block(
+        &self,
+        id: ExprId,
+        block: BlockId,
+        out: &mut FragmentBits,
+    ) -> Result<(), Option<Diagnostic>> {
         let block = self.ast.block(block);
         match block.tail {
             Some(tail) if block.stmts.len == 0 => self.eval_into(tail, out),
@@ -153,7 +158,7 @@ impl Checker<'_, '_> {
     }
 
     /// Evaluates a chain of binary operators such as `a + b - c`, from its first operand on.
-    fn eval_chain(&self, id: ExprId, out: &mut Leaves) -> Result<(), Option<Diagnostic>> {
+    fn eval_chain(&self, id: ExprId, out: &mut FragmentBits) -> Result<(), Option<Diagnostic>> {
         let (mut links, mut first) = (SmallVec::<[_; 4]>::new(), id);
         while let ExprKind::Binary(op, left, right) = self.ast.expr(first).kind {
             if self.s.checked.expr_ty[first.at()] == Ty::ERROR {
@@ -162,10 +167,10 @@ impl Checker<'_, '_> {
             links.push((first, op, left, right));
             first = left;
         }
-        let mut value = Leaves::new();
+        let mut value = FragmentBits::new();
         self.eval_into(first, &mut value)?;
         for (id, op, left, right) in links.into_iter().rev() {
-            let mut b = Leaves::new();
+            let mut b = FragmentBits::new();
             self.eval_into(right, &mut b)?;
             value = self.eval_binary(id, op, (left, &value), (right, &b))?;
         }
@@ -179,7 +184,7 @@ impl Checker<'_, '_> {
         op: BinaryOp,
         (left, a): (ExprId, &[u64]),
         (right, b): (ExprId, &[u64]),
-    ) -> Result<Leaves, Option<Diagnostic>> {
+    ) -> Result<FragmentBits, Option<Diagnostic>> {
         let left_ty = self.s.checked.expr_ty[left.at()];
         if let Some(scalars) = self.s.checked.types.scalars_of_tuple(left_ty) {
             let equal = |(&scalar, (&x, &y)): (&Scalar, (&u64, &u64))| {
@@ -187,10 +192,10 @@ impl Checker<'_, '_> {
                 matches!(compare(BinaryOp::Eq, scalar, x, y), Ok(1))
             };
             let all = scalars.iter().zip(a.iter().zip(b)).all(equal);
-            return Ok(Leaves::from_slice(&[u64::from(all == (op == BinaryOp::Eq))]));
+            return Ok(FragmentBits::from_slice(&[u64::from(all == (op == BinaryOp::Eq))]));
         }
         let scalar = self.scalar_of(left_ty);
-        let mut out = Leaves::new();
+        let mut out = FragmentBits::new();
         if a.is_empty() || b.is_empty() {
             return Err(Some(self.not_constant(id)));
         }
@@ -218,7 +223,7 @@ impl Checker<'_, '_> {
         &self,
         ty: Ty,
         inits: crate::ast::List,
-        out: &mut Leaves,
+        out: &mut FragmentBits,
     ) -> Result<(), Option<Diagnostic>> {
         let TyKind::Struct(index) = self.s.checked.types.kind(ty) else { return Err(None) };
         for field in &self.s.checked.types.structs[index as usize].fields {
@@ -234,7 +239,7 @@ impl Checker<'_, '_> {
         id: ExprId,
         ty: Ty,
         args: crate::ast::List,
-        out: &mut Leaves,
+        out: &mut FragmentBits,
     ) -> Result<(), Option<Diagnostic>> {
         let args = self.ast.list(args);
         let lanes = self.s.checked.types.lanes(ty);
@@ -263,7 +268,7 @@ impl Checker<'_, '_> {
                 &[a, b],
                 Some((scalar, 1)),
             ) => {
-                let (mut x, mut y) = (Leaves::new(), Leaves::new());
+                let (mut x, mut y) = (FragmentBits::new(), FragmentBits::new());
                 self.eval_into(a, &mut x)?;
                 self.eval_into(b, &mut y)?;
                 let (Some(&x), Some(&y)) = (x.first(), y.first()) else { return Err(None) };
@@ -282,10 +287,10 @@ impl Checker<'_, '_> {
         base: ExprId,
         index: ExprId,
         ty: Ty,
-        out: &mut Leaves,
+        out: &mut FragmentBits,
     ) -> Result<(), Option<Diagnostic>> {
-        let size = self.s.checked.types.layout(ty).leaves as usize;
-        let (mut all, mut at) = (Leaves::new(), Leaves::new());
+        let size = self.s.checked.types.layout(ty).fragments as usize;
+        let (mut all, mut at) = (FragmentBits::new(), FragmentBits::new());
         self.eval_into(base, &mut all)?;
         self.eval_into(index, &mut at)?;
         let at = at.first().map_or(u64::MAX, |&at| at).saturating_mul(size as u64);
@@ -306,17 +311,17 @@ impl Checker<'_, '_> {
         base: ExprId,
         field: crate::ast::Name,
         ty: Ty,
-        out: &mut Leaves,
+        out: &mut FragmentBits,
     ) -> Result<(), Option<Diagnostic>> {
         let base_ty = self.s.checked.expr_ty[base.at()];
-        let mut all = Leaves::new();
+        let mut all = FragmentBits::new();
         self.eval_into(base, &mut all)?;
         match self.s.checked.types.kind(base_ty) {
             TyKind::Struct(index) => {
                 let found =
                     self.s.checked.types.field(index, field.sym, self.ast.name(field.sym)).ok_or(None)?;
-                let start = found.leaf as usize;
-                let end = start + self.s.checked.types.layout(ty).leaves as usize;
+                let start = found.first_fragment as usize;
+                let end = start + self.s.checked.types.layout(ty).fragments as usize;
                 out.extend_from_slice(all.get(start..end).ok_or(None)?);
             }
             TyKind::Vector(_, lanes) => {

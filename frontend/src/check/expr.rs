@@ -514,7 +514,9 @@ impl Checker<'_, '_> {
             self.require(count, count_ty, Ty::U32);
             return Ty::ERROR;
         }
-        let Some(len) = self.eval(count).and_then(|leaves| leaves.first().copied()) else { return Ty::ERROR };
+        let Some(len) = self.eval(count).and_then(|fragments| fragments.first().copied()) else {
+            return Ty::ERROR;
+        };
         let array =
             u32::try_from(len).ok().filter(|&len| len > 0).map(|len| self.s.checked.types.array(found, len));
         match array {

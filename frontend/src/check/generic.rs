@@ -7,7 +7,7 @@
 //! is made, each generic function is checked with sample types that its bounds allow, so that most mistakes
 //! are reported once, at the definition.
 
-use super::{Binding, Checked, Checker, ConstItem, Leaves, PatRes, Res};
+use super::{Binding, Checked, Checker, ConstItem, FragmentBits, PatRes, Res};
 use crate::ast::{ExprId, ExprKind, Extent, GenericFn, ItemKind, List, Name, Sym, TypeId, TypeKind};
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
@@ -166,7 +166,7 @@ impl Checker<'_, '_> {
             self.wrong_count(callee, found, (wanted, wanted), Some(declared));
             return Ty::ERROR;
         }
-        let Some(known) = self.given(def, callee, given) else {
+        let Some(known) = self.explicit_arguments(def, callee, given) else {
             self.check_all(args);
             return Ty::ERROR;
         };
@@ -326,7 +326,7 @@ impl Checker<'_, '_> {
     }
 
     /// Checks the explicit arguments between `::<` and `>`.
-    fn given(&mut self, def: GenericFn, callee: Name, given: List) -> Option<Known> {
+    fn explicit_arguments(&mut self, def: GenericFn, callee: Name, given: List) -> Option<Known> {
         let ast = self.ast;
         let generics = &ast.generics[def.params.range()];
         let mut known: Known = generics.iter().map(|_| None).collect();
@@ -490,7 +490,7 @@ impl Checker<'_, '_> {
             let binding = match (*known, generic.ty) {
                 (Some(Arg::Const(bits)), Some(of)) => {
                     let ty = self.resolve(of);
-                    let value = Leaves::from_slice(&[bits]);
+                    let value = FragmentBits::from_slice(&[bits]);
                     self.s.checked.consts.push(ConstItem { name: generic.name.sym, ty, value });
                     Binding::Const(self.s.checked.consts.len() as u32 - 1)
                 }
@@ -512,7 +512,7 @@ impl Checker<'_, '_> {
     fn make_instance(&mut self, Pending { id, item, mut args, span }: Pending) {
         for arg in &mut args {
             if let Arg::Type(ty) = arg {
-                *ty = self.s.checked.types.settled(*ty).unwrap_or(Ty::ERROR);
+                *ty = self.s.checked.types.without_open_types(*ty).unwrap_or(Ty::ERROR);
             }
         }
         if !self.meets_bounds(item, &args, span) || self.s.generics.sampling {
@@ -751,7 +751,7 @@ impl Checker<'_, '_> {
             self.error("E0020", message, span, "unknown constant");
             return Ty::ERROR;
         };
-        let (ty, value) = (Ty::scalar(scalar), Leaves::from_slice(&[bits]));
+        let (ty, value) = (Ty::scalar(scalar), FragmentBits::from_slice(&[bits]));
         self.s.checked.consts.push(ConstItem { name, ty, value });
         self.s.checked.res[id.at()] = Res::Const(self.s.checked.consts.len() as u32 - 1);
         ty

@@ -17,7 +17,7 @@ use crate::types::Ty;
 
 /// Facts that are checked at the end of a function, when the types of all literals are known.
 #[derive(Default)]
-pub(super) struct Unsettled {
+pub(super) struct OpenLiteral {
     /// Expressions with open types.
     exprs: Vec<ExprId>,
     /// Integer literals with their values; the `bool` says whether a minus sign precedes the literal.
@@ -42,9 +42,9 @@ pub(super) enum Question {
     Bits(ExprId, Ty),
 }
 
-impl Unsettled {
+impl OpenLiteral {
     pub fn clear(&mut self) {
-        let Unsettled { exprs, integers, floats, patterns, questions, decisions } = self;
+        let OpenLiteral { exprs, integers, floats, patterns, questions, decisions } = self;
         exprs.clear();
         integers.clear();
         floats.clear();
@@ -66,7 +66,7 @@ impl Checker<'_, '_> {
             && same
             && !types.is_undecided(ty)
         {
-            self.s.unsettled.decisions.push((ty, at));
+            self.s.open_literals.decisions.push((ty, at));
         }
         same
     }
@@ -80,11 +80,11 @@ impl Checker<'_, '_> {
     }
 
     pub(super) fn ask_later(&mut self, ty: Ty, question: Question) {
-        self.s.unsettled.questions.push((ty, question));
+        self.s.open_literals.questions.push((ty, question));
     }
 
     pub(super) fn note_open(&mut self, id: ExprId) {
-        self.s.unsettled.exprs.push(id);
+        self.s.open_literals.exprs.push(id);
     }
 
     /// Returns the type of an integer literal without a suffix.
@@ -94,7 +94,7 @@ impl Checker<'_, '_> {
         if negative {
             self.s.checked.types.must_be_signed(ty);
         }
-        self.s.unsettled.integers.push((id, value, negative));
+        self.s.open_literals.integers.push((id, value, negative));
         self.set(id, ty)
     }
 
@@ -104,14 +104,14 @@ impl Checker<'_, '_> {
         // A literal that fits in `f16`, the smallest float type, fits in every float type; only larger
         // literals must be checked again.
         if self.is_beyond(id, Scalar::F16) {
-            self.s.unsettled.floats.push((id, negative));
+            self.s.open_literals.floats.push((id, negative));
         }
         self.set(id, ty)
     }
 
     pub(super) fn note_open_pattern(&mut self, at: PatId, of: Ty) {
         if self.s.checked.types.is_undecided(of) {
-            self.s.unsettled.patterns.push((at, of));
+            self.s.open_literals.patterns.push((at, of));
         }
     }
 
@@ -121,10 +121,10 @@ impl Checker<'_, '_> {
         let Checked { types: known, expr_ty, .. } = &self.s.checked;
         types.into_iter().find_map(|ty| {
             let same = |open: Ty| known.is_same_literal(open, ty);
-            if let Some(&(_, at)) = self.s.unsettled.decisions.iter().find(|(open, _)| same(*open)) {
+            if let Some(&(_, at)) = self.s.open_literals.decisions.iter().find(|(open, _)| same(*open)) {
                 return Some((at, format!("taken for `{}` here", self.type_name(ty))));
             }
-            let literal = self.s.unsettled.integers.iter().find(|(id, ..)| same(expr_ty[id.at()]))?;
+            let literal = self.s.open_literals.integers.iter().find(|(id, ..)| same(expr_ty[id.at()]))?;
             let what = if literal.2 { "a negative integer" } else { "an integer" };
             Some((self.ast.span(literal.0), format!("{what} by this literal")))
         })
@@ -154,7 +154,7 @@ impl Checker<'_, '_> {
         let Some(local) = locals.find(|local| known.is_same_literal(local.ty, literal)) else {
             return Some(format!("declare what holds the literal with its type: one with `{generic}` in it"));
         };
-        let literals = &self.s.unsettled.integers;
+        let literals = &self.s.open_literals.integers;
         let written =
             literals.iter().find(|one| known.is_same_literal(self.s.checked.expr_ty[one.0.at()], literal));
         let value = written.map_or("…".to_owned(), |&(_, value, negative)| {
@@ -171,39 +171,39 @@ impl Checker<'_, '_> {
 
     /// Gives a default type to all literals whose type is still open at the end of a function. The function's
     /// local variables start at index `first_local`.
-    pub(super) fn settle(&mut self, first_local: usize) {
-        let mut unsettled = std::mem::take(&mut self.s.unsettled);
+    pub(super) fn default_open_literals(&mut self, first_local: usize) {
+        let mut open = std::mem::take(&mut self.s.open_literals);
         if self.sink.count() > 0 {
             // The reported error may be in the expression that would have decided a literal's type, so
             // literals with open types are not checked.
             let types = &self.s.checked.types;
             let expr_ty = &self.s.checked.expr_ty;
-            unsettled.integers.retain(|(id, ..)| !types.is_undecided(expr_ty[id.at()]));
-            unsettled.floats.retain(|(id, _)| !types.is_undecided(expr_ty[id.at()]));
+            open.integers.retain(|(id, ..)| !types.is_undecided(expr_ty[id.at()]));
+            open.floats.retain(|(id, _)| !types.is_undecided(expr_ty[id.at()]));
         }
         for local in first_local..self.s.checked.locals.len() {
             let span = self.s.checked.locals[local].span;
-            self.s.checked.locals[local].ty = self.settled(self.s.checked.locals[local].ty, span);
+            self.s.checked.locals[local].ty = self.resolve_open_type(self.s.checked.locals[local].ty, span);
         }
-        for &id in &unsettled.exprs {
+        for &id in &open.exprs {
             self.s.checked.expr_ty[id.at()] =
-                self.settled(self.s.checked.expr_ty[id.at()], self.ast.span(id));
+                self.resolve_open_type(self.s.checked.expr_ty[id.at()], self.ast.span(id));
         }
-        for &(id, value, negative) in &unsettled.integers {
+        for &(id, value, negative) in &open.integers {
             if let Some(scalar) = self.s.checked.types.as_scalar(self.s.checked.expr_ty[id.at()]) {
                 self.in_range(id, value, negative, scalar);
             }
         }
-        for &(id, negative) in &unsettled.floats {
+        for &(id, negative) in &open.floats {
             if let Some(scalar) = self.s.checked.types.as_scalar(self.s.checked.expr_ty[id.at()]) {
                 self.float_in_range(id, negative, scalar);
             }
         }
-        for &(at, of) in &unsettled.patterns {
+        for &(at, of) in &open.patterns {
             self.pattern_bounds(at, of);
         }
         let mut told = None;
-        for &(ty, question) in &unsettled.questions {
+        for &(ty, question) in &open.questions {
             match question {
                 // The arguments of one call most likely have the same type, so one report for each call is
                 // enough.
@@ -215,14 +215,14 @@ impl Checker<'_, '_> {
                 Question::Bits(arg, to) => self.same_bits(arg, ty, to),
             }
         }
-        unsettled.clear();
-        self.s.unsettled = unsettled;
+        open.clear();
+        self.s.open_literals = open;
         self.cover_matches();
         self.make_instances();
     }
 
-    fn settled(&mut self, ty: Ty, span: Span) -> Ty {
-        self.s.checked.types.settled(ty).unwrap_or_else(|_| {
+    fn resolve_open_type(&mut self, ty: Ty, span: Span) -> Ty {
+        self.s.checked.types.without_open_types(ty).unwrap_or_else(|_| {
             self.error("E0072", "the array has 2 GiB or more", span, "too many elements");
             Ty::ERROR
         })

@@ -1,7 +1,7 @@
 //! Checks items: collects names, lays out structs, evaluates constants, reads signatures and checks bodies.
 
 use super::operator::untyped_binary;
-use super::{Binding, Checker, ConstItem, Func, Lazy, Leaves, StaticItem};
+use super::{Binding, Checker, ConstItem, FragmentBits, Func, Lazy, StaticItem};
 use crate::ast::{ExprId, ExprKind, Item, ItemKind, List, Name, Param, Sym, TypeId, TypeKind};
 use crate::diag::Diagnostic;
 use crate::scalar::{Scalar, vector_name};
@@ -53,7 +53,7 @@ impl Checker<'_, '_> {
                 _ => {}
             }
         }
-        self.settle(self.s.checked.locals.len());
+        self.default_open_literals(self.s.checked.locals.len());
     }
 
     fn collect_names(&mut self) {
@@ -80,7 +80,7 @@ impl Checker<'_, '_> {
                     self.s.checked.consts.push(ConstItem {
                         name: item.name.sym,
                         ty: Ty::ERROR,
-                        value: Leaves::new(),
+                        value: FragmentBits::new(),
                     });
                     Binding::Const(id)
                 }
@@ -195,12 +195,12 @@ impl Checker<'_, '_> {
         self.no_attrs(item.attrs, "a constant");
         let ty = self.resolve(ty);
         let id = self.s.const_of_item[n] as usize;
-        let mut leaves = self.constant_of_type(value, ty);
+        let mut fragments = self.constant_of_type(value, ty);
         if param {
-            leaves = self.specialise(&item, ty, leaves);
+            fragments = self.specialise(&item, ty, fragments);
         }
-        self.s.checked.consts[id].ty = if leaves.is_some() { ty } else { Ty::ERROR };
-        self.s.checked.consts[id].value = leaves.unwrap_or_default();
+        self.s.checked.consts[id].ty = if fragments.is_some() { ty } else { Ty::ERROR };
+        self.s.checked.consts[id].value = fragments.unwrap_or_default();
         self.leave_lazy(n);
     }
 
@@ -210,7 +210,7 @@ impl Checker<'_, '_> {
         if found == Ty::ERROR || !self.s.checked.types.fits(found, Ty::BOOL) {
             return self.is_condition(cond, found);
         }
-        if self.eval(cond).is_some_and(|leaves| leaves.first() == Some(&0)) {
+        if self.eval(cond).is_some_and(|fragments| fragments.first() == Some(&0)) {
             let message = match message {
                 Some(message) => format!("the assertion does not hold: {}", self.ast.name(message)),
                 None => "the assertion does not hold".to_string(),
@@ -240,12 +240,12 @@ impl Checker<'_, '_> {
     }
 
     /// Checks and evaluates an expression that must be a constant of type `ty`.
-    pub(super) fn constant_of_type(&mut self, value: ExprId, ty: Ty) -> Option<Leaves> {
+    pub(super) fn constant_of_type(&mut self, value: ExprId, ty: Ty) -> Option<FragmentBits> {
         let found = self.expr(value, ty);
         if ty == Ty::ERROR || found == Ty::ERROR || !self.require(value, found, ty) {
             return None;
         }
-        if self.s.checked.types.layout(ty).leaves > MAX_INIT {
+        if self.s.checked.types.layout(ty).fragments > MAX_INIT {
             self.error("E0072", "the value is too large", self.ast.span(value), "more than 2^20 scalars");
             return None;
         }
@@ -263,7 +263,7 @@ impl Checker<'_, '_> {
     }
 
     /// Returns the value of a `param`: the value from the command line if there is one, else the default.
-    fn specialise(&mut self, item: &Item, ty: Ty, default: Option<Leaves>) -> Option<Leaves> {
+    fn specialise(&mut self, item: &Item, ty: Ty, default: Option<FragmentBits>) -> Option<FragmentBits> {
         let name = self.ast.name(item.name.sym);
         let Some(scalar) = self.s.checked.types.as_scalar(ty) else {
             if ty != Ty::ERROR {
@@ -276,7 +276,7 @@ impl Checker<'_, '_> {
             return default;
         };
         match parse_override(scalar, text) {
-            Some(bits) => Some(Leaves::from_slice(&[bits])),
+            Some(bits) => Some(FragmentBits::from_slice(&[bits])),
             None => {
                 let message =
                     format!("`{text}` is no value for `{name}`, which is of type `{}`", scalar.name());
@@ -310,7 +310,7 @@ impl Checker<'_, '_> {
         self.no_attrs(item.attrs, "a variable");
         let name = SmolStr::new(self.ast.name(item.name.sym));
         let ty = self.variable_type(item.name, ty, space, dynamic);
-        let mut init = Leaves::new();
+        let mut init = FragmentBits::new();
         match (space, value) {
             (_, Some(value)) if external => self.error(
                 "E0085",
@@ -476,7 +476,7 @@ impl Checker<'_, '_> {
         if let Some(abi) = &self.options.abi
             && !params.contains(&Ty::ERROR)
             && func.result != Ty::ERROR
-            && let Err(why) = crate::lower::border::border(&self.s.checked.types, abi, &params, func.result)
+            && let Err(why) = crate::lower::passing::border(&self.s.checked.types, abi, &params, func.result)
         {
             let message = format!("`{text}` cannot be called from other objects");
             let note = format!("in the convention `{}`: {why}", abi.convention.name());
@@ -677,7 +677,7 @@ impl Checker<'_, '_> {
             self.require(length, found, Ty::U32);
             return Ty::ERROR;
         }
-        let Some(value) = self.eval(length).and_then(|leaves| leaves.first().copied()) else {
+        let Some(value) = self.eval(length).and_then(|fragments| fragments.first().copied()) else {
             return Ty::ERROR;
         };
         let span = self.ast.span(length);

@@ -14,7 +14,7 @@ mod functions;
 mod generic;
 mod infer;
 mod item;
-mod leave;
+mod loops;
 mod matching;
 mod operator;
 mod pattern;
@@ -42,7 +42,7 @@ use smallvec::SmallVec;
 use smol_str::SmolStr;
 
 /// Fragments (scalars) of the value of a constant.
-pub type Leaves = SmallVec<[u64; 4]>;
+pub type FragmentBits = SmallVec<[u64; 4]>;
 
 /// Meaning of a name or a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub struct Local {
 pub struct ConstItem {
     pub name: Sym,
     pub ty: Ty,
-    pub value: Leaves,
+    pub value: FragmentBits,
 }
 
 /// A module variable, or a `shared` variable that is declared in a body.
@@ -108,7 +108,7 @@ pub struct StaticItem {
     /// Whether the variable is defined in another object.
     pub external: bool,
     /// Scalars of the initial value; empty if all are zero.
-    pub init: Leaves,
+    pub init: FragmentBits,
 }
 
 /// A kernel or function.
@@ -220,7 +220,7 @@ pub struct Scratch {
     /// Functions whose addresses are used by constants that were evaluated before functions had signatures.
     taken_early: FxHashSet<u32>,
     body: Body,
-    unsettled: infer::Unsettled,
+    open_literals: infer::OpenLiteral,
     generics: generic::Generics,
     /// `match`es whose arms are checked for coverage when all types are known.
     matches: Vec<ExprId>,
@@ -246,7 +246,7 @@ impl Scratch {
         self.item_of_const.clear();
         self.item_of_func.clear();
         self.taken_early.clear();
-        self.unsettled.clear();
+        self.open_literals.clear();
         self.generics.clear();
         self.matches.clear();
         self.static_names.clear();
@@ -284,7 +284,7 @@ struct Body {
     func: u32,
     result: Option<Ty>,
     kernel: bool,
-    loops: SmallVec<[leave::Scope; 8]>,
+    loops: SmallVec<[loops::Scope; 8]>,
     /// Unknown labels that were reported in this body.
     unknown_labels: SmallVec<[Sym; 2]>,
     /// Assigned locals. They are recorded only inside loops.
@@ -376,7 +376,7 @@ impl Checker<'_, '_> {
         let local = self.s.checked.locals.len() as u32;
         // A large struct is as costly in SSA form as an array.
         let layout = self.s.checked.types.layout(ty);
-        let in_memory = layout.has_array || layout.leaves > 64;
+        let in_memory = layout.has_array || layout.fragments > 64;
         self.s.checked.locals.push(Local { name: name.sym, span: name.span, ty, mutable, in_memory });
         self.bind(name.sym, Binding::Local(local));
         local

@@ -334,7 +334,7 @@ impl Checker<'_, '_> {
         };
         let (min, max) = scalar.limits();
         let value = |c: &mut Self, id: Option<ExprId>, open: u64| match id {
-            Some(id) => c.eval(id).and_then(|leaves| leaves.first().copied()),
+            Some(id) => c.eval(id).and_then(|fragments| fragments.first().copied()),
             None => Some(open),
         };
         let (Some(lo), Some(hi)) = (value(self, first, min), value(self, last, max)) else { return };

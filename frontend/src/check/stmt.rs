@@ -1,7 +1,7 @@
 //! Checks statements, blocks and function bodies.
 
-use super::leave::Kind;
-use super::{Binding, Body, Checker, ConstItem, Leaves, StaticItem};
+use super::loops::Kind;
+use super::{Binding, Body, Checker, ConstItem, FragmentBits, StaticItem};
 use crate::ast::{BinaryOp, BlockId, ExprId, ExprKind, Name, PatId, PatKind, StmtId, StmtKind, TypeId};
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
@@ -51,7 +51,7 @@ impl Checker<'_, '_> {
             _ => {}
         }
         self.close_scope(scope);
-        self.settle(first_local);
+        self.default_open_literals(first_local);
         if self.s.body.shared_bytes > MAX_SHARED {
             let total = self.s.body.shared_bytes;
             let message = format!("{total} bytes of `shared` memory in all; a work-group has {MAX_SHARED}");
@@ -203,7 +203,7 @@ impl Checker<'_, '_> {
 
     /// Reports a type whose values are too large to be copied.
     pub(super) fn by_value(&mut self, ty: Ty, span: Span) {
-        if self.s.checked.types.layout(ty).leaves > MAX_VALUE {
+        if self.s.checked.types.layout(ty).fragments > MAX_VALUE {
             let name = self.type_name(ty);
             self.sink.push(
                 Diagnostic::error("E0090", format!("copying a value of type `{name}` is not supported yet"))
@@ -238,7 +238,7 @@ impl Checker<'_, '_> {
             ty,
             dynamic,
             external: false,
-            init: Leaves::new(),
+            init: FragmentBits::new(),
         });
         self.s.checked.stmt_decl[id.at()] = index;
         self.bind(name.sym, Binding::Static(index));

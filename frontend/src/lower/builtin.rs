@@ -2,11 +2,11 @@
 
 use super::ops::lane;
 use super::{Lower, Val};
+use crate::argument_words;
 use crate::ast::{BinaryOp, ExprId, List};
 use crate::builtins::{self, Builtin, Dim, LIBRARY, Lane, Rmw, Two};
 use crate::scalar::Scalar;
 use crate::types::Ty;
-use crate::words;
 use ir::{
     BinOp, CastOp, FloatCc, IntCc, Mem, MemFlags, Op, Order, Pos, RmwOp, Spaces, TernOp, Type, UnOp, Value,
     WaveOp,
@@ -102,18 +102,18 @@ impl Lower<'_, '_> {
             }
             Builtin::ReadFirstLane => return self.per_word(args[0], WaveOp::ReadFirstLane, None),
             Builtin::ReadLane => {
-                let lane = self.one(args[1]);
+                let lane = self.scalar_expr(args[1]);
                 return self.per_word(args[0], WaveOp::ReadLane, Some(lane));
             }
             Builtin::Permute => {
-                let lane = self.one(args[1]);
+                let lane = self.scalar_expr(args[1]);
                 return self.per_word(args[0], WaveOp::Permute, Some(lane));
             }
             Builtin::Shuffle | Builtin::ShuffleXor | Builtin::ShuffleUp | Builtin::ShuffleDown => {
                 return self.shuffle(builtin, args);
             }
             Builtin::Mbcnt => {
-                let mask = self.one(args[0]);
+                let mask = self.scalar_expr(args[0]);
                 self.emit(Op::Wave(WaveOp::Mbcnt), &[mask], Type::I32)
             }
             Builtin::WaveReduce(op) => return self.reduce(op, args, ty),
@@ -122,7 +122,7 @@ impl Lower<'_, '_> {
             Builtin::QuadPermute => return self.quad_permute(args),
             Builtin::Row(row) => return self.in_row(row, args),
             Builtin::Assume => {
-                let cond = self.one(args[0]);
+                let cond = self.scalar_expr(args[0]);
                 return self.nothing(Op::Assume, &[cond]);
             }
             Builtin::Unreachable => {
@@ -137,7 +137,7 @@ impl Lower<'_, '_> {
             Builtin::DebugTrap => return self.nothing(Op::Trap { debug: true }, &[]),
             Builtin::Sleep => return self.nothing(Op::Sleep, &[]),
             Builtin::Interrupt => {
-                let event = self.one(args[0]);
+                let event = self.scalar_expr(args[0]);
                 return self.nothing(Op::Interrupt, &[event]);
             }
             Builtin::Printf => return self.printf(args),
@@ -153,13 +153,16 @@ impl Lower<'_, '_> {
     }
 
     fn order(&self, arg: ExprId) -> Order {
-        words::word(self.ast, arg).and_then(words::order).unwrap_or(Order::SeqCst)
+        argument_words::word(self.ast, arg).and_then(argument_words::order).unwrap_or(Order::SeqCst)
     }
 
     fn fence(&mut self, args: &[ExprId]) -> Val {
         let order = self.order(args[0]);
-        let scope = words::word(self.ast, args[1]).and_then(words::scope).unwrap_or_default().0;
-        let named = args[2..].iter().filter_map(|&arg| words::word(self.ast, arg).and_then(words::space));
+        let scope =
+            argument_words::word(self.ast, args[1]).and_then(argument_words::scope).unwrap_or_default().0;
+        let named = args[2..]
+            .iter()
+            .filter_map(|&arg| argument_words::word(self.ast, arg).and_then(argument_words::space));
         let spaces = named.fold(Spaces::empty(), |all, space| all | space);
         let spaces = if spaces.is_empty() { Spaces::ALL } else { spaces };
         self.nothing(Op::Fence { order, scope, spaces }, &[])
@@ -187,8 +190,9 @@ impl Lower<'_, '_> {
         operands.insert(0, pointer);
         let order = self.order(args[1 + values]);
         let fail = if orders == 2 { self.order(args[2 + values]) } else { order };
-        let (scope, one_as) =
-            words::word(self.ast, args[1 + values + orders]).and_then(words::scope).unwrap_or_default();
+        let (scope, one_as) = argument_words::word(self.ast, args[1 + values + orders])
+            .and_then(argument_words::scope)
+            .unwrap_or_default();
         let mut flags = mem.flags - MemFlags::INVARIANT;
         flags.set(MemFlags::ONE_AS, one_as || self.separate_spaces && order.max(fail) < Order::SeqCst);
         let mem = Mem { order, scope, flags, ..mem };
@@ -226,7 +230,7 @@ impl Lower<'_, '_> {
     /// `x` (such as its alias class) is kept.
     fn pointee_of_address(&mut self, arg: ExprId) -> super::memory::MemPlace {
         if let crate::ast::ExprKind::AddrOf(inner) = self.ast.expr(arg).kind
-            && let super::memory::Place::Memory(place) = self.place(inner)
+            && let super::memory::Place::Memory(place) = self.lower_place(inner)
         {
             return place;
         }
@@ -236,7 +240,7 @@ impl Lower<'_, '_> {
     fn hinted(&mut self, builtin: Builtin, args: &[ExprId]) -> Val {
         let place = self.pointee_of_address(args[0]);
         let hint = args.get(if builtin == Builtin::Load { 1 } else { 2 });
-        let hints = hint.and_then(|&hint| words::hints(self.ast, hint).ok()).unwrap_or_default();
+        let hints = hint.and_then(|&hint| argument_words::hints(self.ast, hint).ok()).unwrap_or_default();
         if builtin == Builtin::Load {
             return self.load(&place, hints);
         }
@@ -471,7 +475,7 @@ impl Lower<'_, '_> {
     }
 
     fn ballot(&mut self, arg: ExprId, negate: bool) -> Value {
-        let mut cond = self.one(arg);
+        let mut cond = self.scalar_expr(arg);
         if negate {
             cond = self.emit(Op::Un(UnOp::Not), &[cond], Type::Bool);
         }
@@ -480,7 +484,7 @@ impl Lower<'_, '_> {
 
     fn shuffle(&mut self, builtin: Builtin, args: &[ExprId]) -> Val {
         let values = self.expr(args[0]);
-        let by = self.one(args[1]);
+        let by = self.scalar_expr(args[1]);
         if builtin == Builtin::Shuffle {
             return self.words_of(&values, WaveOp::Shuffle, Some(by));
         }

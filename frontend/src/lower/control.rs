@@ -99,7 +99,7 @@ impl Lower<'_, '_> {
                 }
             }
             StmtKind::Assign { op: None, place, value } => {
-                let place = self.place(place);
+                let place = self.lower_place(place);
                 let value = self.expr(value);
                 self.write(&place, &value);
             }
@@ -207,7 +207,7 @@ impl Lower<'_, '_> {
             let info = &self.checked.locals[local as usize];
             if !info.in_memory {
                 let first = self.local_at[local as usize];
-                vars.extend(first..first + self.checked.types.layout(info.ty).leaves);
+                vars.extend(first..first + self.checked.types.layout(info.ty).fragments);
             }
         }
         vars
@@ -224,7 +224,7 @@ impl Lower<'_, '_> {
             if n > arms.range().start {
                 self.statement(arm.span);
             }
-            let cond = self.one(arm.cond);
+            let cond = self.scalar_expr(arm.cond);
             if self.dead {
                 break; // control never leaves the condition
             }
@@ -360,7 +360,7 @@ impl Lower<'_, '_> {
         let (span, loc) = (self.ast.span(cond), self.loc);
         self.enter_loop(head, None, |lower, header, _| {
             lower.statement(span);
-            let cond = lower.one(cond);
+            let cond = lower.scalar_expr(cond);
             if lower.dead {
                 // Control never leaves the condition.
                 return lower.exit_loop(None);
@@ -383,11 +383,11 @@ impl Lower<'_, '_> {
     }
 
     fn range(&mut self, from: ExprId, to: ExprId, step: Option<ExprId>, inclusive: bool, ty: Ty) -> Range {
-        let from = self.one(from);
-        let mut to = self.one(to);
+        let from = self.scalar_expr(from);
+        let mut to = self.scalar_expr(to);
         let scalar = self.scalar_of(ty);
         let step = match step {
-            Some(step) => self.one(step),
+            Some(step) => self.scalar_expr(step),
             None => self.int(scalar, 1),
         };
         let mut inclusive = inclusive;
@@ -455,7 +455,7 @@ impl Lower<'_, '_> {
     /// Lowers `a && right` or `a || right`.
     pub(super) fn logic(&mut self, is_and: bool, a: Value, right: ExprId) -> Value {
         if self.is_cheap(right) || self.dead {
-            let b = self.one(right);
+            let b = self.scalar_expr(right);
             let op = if is_and { BinOp::And } else { BinOp::Or };
             return self.emit(Op::Bin(op), &[a, b], ir::Type::Bool);
         }

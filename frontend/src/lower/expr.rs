@@ -1,6 +1,6 @@
 //! Lowers expressions.
 
-use super::{Leaves, Lower, Val, func_id, leaf_types};
+use super::{FragmentTypes, Lower, Val, fragment_types, func_id};
 use crate::ast::{ExprId, ExprKind, List};
 use crate::check::Res;
 use crate::scalar::Scalar;
@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 impl Lower<'_, '_> {
     /// Lowers an expression whose value is a single scalar or pointer, and returns it.
-    pub(super) fn one(&mut self, id: ExprId) -> Value {
+    pub(super) fn scalar_expr(&mut self, id: ExprId) -> Value {
         let values = self.expr(id);
         match values.first() {
             Some(&value) => value,
@@ -55,11 +55,11 @@ impl Lower<'_, '_> {
             }
             ExprKind::Bool(value) => Val::from_slice(&[self.constant(Type::Bool, u64::from(value))]),
             ExprKind::Name(_) | ExprKind::TypeConst(..) => match self.checked.res[id.at()] {
-                Res::Const(index) => self.const_leaves(index),
+                Res::Const(index) => self.const_fragments(index),
                 _ => self.read_place(id),
             },
             ExprKind::CallValue { callee, args } => {
-                let address = self.one(callee);
+                let address = self.scalar_expr(callee);
                 self.call_pointer(address, self.ty_of(callee), args)
             }
             ExprKind::Deref(_) | ExprKind::Index(..) | ExprKind::Field(..) => self.read_place(id),
@@ -93,12 +93,12 @@ impl Lower<'_, '_> {
     }
 
     fn read_place(&mut self, id: ExprId) -> Val {
-        let place = self.place(id);
+        let place = self.lower_place(id);
         self.read(&place)
     }
 
     fn address_of(&mut self, inner: ExprId) -> Val {
-        match self.place(inner) {
+        match self.lower_place(inner) {
             super::memory::Place::Memory(place) => Val::from_slice(&[self.address(&place)]),
             // The checker has put every variable whose address is taken into memory, so other storage does
             // not need an address here.
@@ -107,47 +107,47 @@ impl Lower<'_, '_> {
     }
 
     /// Returns the fragments of a constant.
-    pub(super) fn const_leaves(&mut self, index: u32) -> Val {
+    pub(super) fn const_fragments(&mut self, index: u32) -> Val {
         let item = &self.checked.consts[index as usize];
-        let mut types = Leaves::new();
-        leaf_types(self.checked, item.ty, &mut types);
+        let mut types = FragmentTypes::new();
+        fragment_types(self.checked, item.ty, &mut types);
         let mut values: Val =
             types.iter().zip(&item.value).map(|(&ty, &bits)| self.constant(ty, bits)).collect();
         if self.checked.types.holds_function(item.ty) {
-            let mut leaves = (0..).zip(&item.value);
-            self.address_leaves(item.ty, &mut leaves, &mut values);
+            let mut fragments = (0..).zip(&item.value);
+            self.address_fragments(item.ty, &mut fragments, &mut values);
         }
         values
     }
 
     /// Replaces the fragments (scalars) in `values` that are functions by the addresses of the functions. The
-    /// iterator `leaves` yields index and bits of each fragment that has not been visited yet.
-    fn address_leaves<'v>(
+    /// iterator `fragments` yields index and bits of each fragment that has not been visited yet.
+    fn address_fragments<'v>(
         &mut self,
         ty: Ty,
-        leaves: &mut impl Iterator<Item = (usize, &'v u64)>,
+        fragments: &mut impl Iterator<Item = (usize, &'v u64)>,
         values: &mut Val,
     ) {
         let checked = self.checked;
         match checked.types.kind(ty) {
             TyKind::Function(_) => {
-                if let Some((n, &bits)) = leaves.next()
+                if let Some((n, &bits)) = fragments.next()
                     && let Some(func) = super::function_of(bits)
                 {
                     values[n] = self.function_address(func);
                 }
             }
             TyKind::Array(element, len) => {
-                (0..len).for_each(|_| self.address_leaves(element, leaves, values));
+                (0..len).for_each(|_| self.address_fragments(element, fragments, values));
             }
             TyKind::Struct(index) => {
                 for field in &checked.types.structs[index as usize].fields {
-                    self.address_leaves(field.ty, leaves, values);
+                    self.address_fragments(field.ty, fragments, values);
                 }
             }
             _ => {
-                let count = checked.types.layout(ty).leaves as usize;
-                leaves.take(count).for_each(drop);
+                let count = checked.types.layout(ty).fragments as usize;
+                fragments.take(count).for_each(drop);
             }
         }
     }
@@ -163,8 +163,8 @@ impl Lower<'_, '_> {
         let TyKind::Struct(index) = self.checked.types.kind(ty) else { return Val::new() };
         let mut values = Val::new();
         for field in &self.checked.types.structs[index as usize].fields {
-            if let Some((_, leaves)) = given.iter().find(|(name, _)| *name == field.name) {
-                values.extend_from_slice(leaves);
+            if let Some((_, fragments)) = given.iter().find(|(name, _)| *name == field.name) {
+                values.extend_from_slice(fragments);
             }
         }
         values
@@ -197,7 +197,7 @@ impl Lower<'_, '_> {
                 values
             }
             Res::Dim(dim, d) => Val::from_slice(&[self.dimension(dim, d)]),
-            Res::Const(index) => self.const_leaves(index),
+            Res::Const(index) => self.const_fragments(index),
             Res::Builtin(builtin) => self.builtin(builtin, args, ty),
             _ => self.zeros(ty),
         }
@@ -231,12 +231,12 @@ impl Lower<'_, '_> {
             return self.call_over(&border, op, Some(address), &given, signature.result);
         }
         let mut types = Signature::default();
-        signature.params.iter().for_each(|&ty| leaf_types(self.checked, ty, &mut types.params));
-        leaf_types(self.checked, signature.result, &mut types.results);
+        signature.params.iter().for_each(|&ty| fragment_types(self.checked, ty, &mut types.params));
+        fragment_types(self.checked, signature.result, &mut types.results);
         let mut values = Val::from_slice(&[address]);
         values.append(&mut given);
         self.crossings += 1;
-        let results = Leaves::from_slice(&types.results);
+        let results = FragmentTypes::from_slice(&types.results);
         let op = Op::CallIndirect(self.module.signature(types));
         let inst = self.func.push_call(self.block, op, &values, &results, self.loc);
         self.func.results_of(inst).collect()
@@ -248,8 +248,8 @@ impl Lower<'_, '_> {
         if let Some(border) = super::border_of(self.checked, self.abi.as_ref(), info) {
             return self.call_over(&border, Op::Call(func_id(func)), None, args, ty);
         }
-        let mut types = Leaves::new();
-        leaf_types(self.checked, ty, &mut types);
+        let mut types = FragmentTypes::new();
+        fragment_types(self.checked, ty, &mut types);
         self.call_of(func, args, &types)
     }
 

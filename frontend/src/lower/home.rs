@@ -7,7 +7,7 @@
 //! debug information must not change the code.
 
 use super::Lower;
-use super::track::{MOST_LEAVES, leaves_of};
+use super::track::{MOST_FRAGMENTS, fragments_of};
 use crate::types::Ty;
 use ir::{Slot, SlotData, Space, Value};
 
@@ -27,22 +27,22 @@ impl Lower<'_, '_> {
     pub(super) fn home_of(&mut self, local: u32, first: u32, value: &[Value]) -> Option<Slot> {
         let ty = self.checked.locals[local as usize].ty;
         let layout = self.checked.types.layout(ty);
-        if !self.has_homes || self.dead || !(1..=MOST_LEAVES).contains(&layout.leaves) {
+        if !self.has_homes || self.dead || !(1..=MOST_FRAGMENTS).contains(&layout.fragments) {
             return None;
         }
-        let mut leaves = Vec::new();
-        leaves_of(self.checked, ty, 0, &mut leaves);
+        let mut fragments = Vec::new();
+        fragments_of(self.checked, ty, 0, &mut fragments);
         // If a generic pointer is never stored, the compiler can trace it to a pointer of a known address
         // space, which some processors need. Such pointers therefore get no home.
         let is_generic = |&(_, ty): &(u32, Ty)| {
             self.checked.types.as_pointer(ty).is_some_and(|pointer| pointer.space == Space::Generic)
         };
-        if leaves.len() != value.len() || leaves.iter().any(is_generic) {
+        if fragments.len() != value.len() || fragments.iter().any(is_generic) {
             return None;
         }
         let slot = self.func.slots.push(SlotData { size: layout.size, align: layout.align.max(4) });
-        for (&(offset, ty), var) in leaves.iter().zip(first..) {
-            self.ssa.settle(var, Home { slot, offset, ty });
+        for (&(offset, ty), var) in fragments.iter().zip(first..) {
+            self.ssa.set_home(var, Home { slot, offset, ty });
         }
         let place = self.slot_place(slot.as_u32(), ty);
         self.store(&place, value);

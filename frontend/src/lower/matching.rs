@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 
 /// Range `lo..=hi` of unsigned values that an arm matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Wanted {
+struct ArmRange {
     lo: u64,
     hi: u64,
     arm: u32,
@@ -27,10 +27,10 @@ impl Lower<'_, '_> {
         if !is_scalar || self.ast.match_arms[arms.range()].iter().any(|arm| arm.guard.is_some()) {
             return self.match_by_tests(id, value, arms);
         }
-        let value = self.one(value);
+        let value = self.scalar_expr(value);
         // The last arm is the default of the switch: it gets all values that no other arm matches.
         let default = arms.len - 1;
-        let cases = first_wins(self.wanted(List { len: default, ..arms }, self.scalar_of(value_ty)));
+        let cases = first_wins(self.arm_ranges(List { len: default, ..arms }, self.scalar_of(value_ty)));
         if cases.is_empty() || self.dead {
             return self.match_arm(arms.range().end - 1, value_ty, value);
         }
@@ -85,7 +85,7 @@ impl Lower<'_, '_> {
             if let Some(guard) = arm.guard {
                 cond = Some(match cond {
                     Some(cond) => self.logic(true, cond, guard),
-                    None => self.one(guard),
+                    None => self.scalar_expr(guard),
                 });
                 if self.dead {
                     break; // control never leaves the guard
@@ -114,7 +114,7 @@ impl Lower<'_, '_> {
     }
 
     /// Returns the ranges of values that the arms match, as unsigned numbers of the IR type's width.
-    fn wanted(&self, arms: List, scalar: Scalar) -> Vec<Wanted> {
+    fn arm_ranges(&self, arms: List, scalar: Scalar) -> Vec<ArmRange> {
         let max = u64::MAX >> (64 - scalar.ir().bits());
         let mut all = Vec::with_capacity(arms.len as usize);
         for (arm, n) in arms.range().zip(0..) {
@@ -126,7 +126,7 @@ impl Lower<'_, '_> {
                     continue;
                 }
                 let PatRes::Between(lo, hi) = self.checked.patterns[id.at()] else { continue };
-                let mut add = |lo: u64, hi: u64| all.push(Wanted { lo: lo & max, hi: hi & max, arm: n });
+                let mut add = |lo: u64, hi: u64| all.push(ArmRange { lo: lo & max, hi: hi & max, arm: n });
                 let (first, last) = (lo as i64, hi as i64);
                 match scalar.is_signed() {
                     true if first < 0 && last >= 0 => {
@@ -144,7 +144,7 @@ impl Lower<'_, '_> {
 }
 
 /// Returns the IR switch for these ranges of values; the last arm is the default.
-fn switch(cases: &[Wanted], blocks: &[Option<Block>]) -> SwitchData {
+fn switch(cases: &[ArmRange], blocks: &[Option<Block>]) -> SwitchData {
     let mut data = SwitchData::default();
     let mut edge_of = vec![0; blocks.len()];
     let default_first = [blocks.len() - 1].into_iter().chain(0..blocks.len() - 1);
@@ -167,13 +167,13 @@ fn switch(cases: &[Wanted], blocks: &[Option<Block>]) -> SwitchData {
 ///
 /// The function sweeps over the ends of all ranges and keeps a heap of the arms that match the values between
 /// two ends.
-fn first_wins(mut wanted: Vec<Wanted>) -> Vec<Wanted> {
+fn first_wins(mut wanted: Vec<ArmRange>) -> Vec<ArmRange> {
     wanted.sort_by_key(|range| range.lo);
     let mut ends: Vec<u128> =
         wanted.iter().flat_map(|range| [u128::from(range.lo), u128::from(range.hi) + 1]).collect();
     ends.sort_unstable();
     ends.dedup();
-    let mut out: Vec<Wanted> = Vec::with_capacity(wanted.len());
+    let mut out: Vec<ArmRange> = Vec::with_capacity(wanted.len());
     let mut open: BinaryHeap<Reverse<(u32, u64)>> = BinaryHeap::new();
     let mut next = wanted.into_iter().peekable();
     for piece in ends.windows(2) {
@@ -187,7 +187,7 @@ fn first_wins(mut wanted: Vec<Wanted>) -> Vec<Wanted> {
         let Some(&Reverse((arm, _))) = open.peek() else { continue };
         match out.last_mut() {
             Some(last) if last.arm == arm && last.hi + 1 == lo => last.hi = hi,
-            _ => out.push(Wanted { lo, hi, arm }),
+            _ => out.push(ArmRange { lo, hi, arm }),
         }
     }
     out
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn earlier_arms_win() {
         let wanted = |list: &[(u64, u64)]| {
-            list.iter().zip(0..).map(|(&(lo, hi), arm)| Wanted { lo, hi, arm }).collect::<Vec<_>>()
+            list.iter().zip(0..).map(|(&(lo, hi), arm)| ArmRange { lo, hi, arm }).collect::<Vec<_>>()
         };
         let found = |list: &[(u64, u64)]| {
             first_wins(wanted(list)).iter().map(|w| (w.lo, w.hi, w.arm)).collect::<Vec<_>>()

@@ -153,7 +153,7 @@ impl Lower<'_, '_> {
 
     /// Returns the memory that a pointer expression points to.
     pub(super) fn pointee_of(&mut self, pointer: ExprId) -> MemPlace {
-        let base = self.one(pointer);
+        let base = self.scalar_expr(pointer);
         self.pointee_at(base, pointer)
     }
 
@@ -218,7 +218,7 @@ impl Lower<'_, '_> {
         self.global_place(global, self.checked.statics.len() + index as usize, item.ty)
     }
 
-    pub(super) fn place(&mut self, id: ExprId) -> Place {
+    pub(super) fn lower_place(&mut self, id: ExprId) -> Place {
         let expr = *self.ast.expr(id);
         match expr.kind {
             ExprKind::Name(_) => self.name_place(id),
@@ -244,7 +244,7 @@ impl Lower<'_, '_> {
                 if self.checked.locals[local as usize].in_memory {
                     return Place::Memory(self.slot_place(at, ty));
                 }
-                Place::Vars((at..at + self.checked.types.layout(ty).leaves).collect())
+                Place::Vars((at..at + self.checked.types.layout(ty).fragments).collect())
             }
             Res::Static(index) => {
                 Place::Memory(self.global_place(Global::from_u32(index), index as usize, ty))
@@ -252,7 +252,7 @@ impl Lower<'_, '_> {
             Res::Const(index) if self.checked.types.layout(ty).has_array => {
                 Place::Memory(self.const_place(index))
             }
-            Res::Const(index) => Place::Temp(self.const_leaves(index)),
+            Res::Const(index) => Place::Temp(self.const_fragments(index)),
             Res::Func(func) => Place::Temp(Val::from_slice(&[self.function_address(super::func_id(func))])),
             _ => Place::Temp(self.zeros(ty)),
         }
@@ -265,7 +265,7 @@ impl Lower<'_, '_> {
                 Place::Memory(self.offset_by(place, index, ty))
             }
             TyKind::Array(..) => {
-                let place = match self.place(base) {
+                let place = match self.lower_place(base) {
                     Place::Memory(place) => place,
                     other => self.spill(&other, self.ty_of(base)),
                 };
@@ -287,11 +287,11 @@ impl Lower<'_, '_> {
 
     /// Returns the place of `v[i]` for a vector `v`.
     fn lane_place(&mut self, base: ExprId, index: ExprId, ty: Ty) -> Place {
-        let place = self.place(base);
+        let place = self.lower_place(base);
         if let Place::Memory(place) = place {
             return Place::Memory(self.offset_by(place, index, ty));
         }
-        let index_value = self.one(index);
+        let index_value = self.scalar_expr(index);
         // A constant index past the last vector element is treated like an index that is only known at run
         // time.
         let lanes = self.checked.types.lanes(self.ty_of(base)).map_or(1, |(_, lanes)| u64::from(lanes));
@@ -320,18 +320,18 @@ impl Lower<'_, '_> {
         let (base_ty, pointer) = self.checked.types.behind_pointers(self.ty_of(base));
         let place = match pointer {
             Some(_) => Place::Memory(self.behind_pointers(base)),
-            None => self.place(base),
+            None => self.lower_place(base),
         };
         let layout = self.checked.types.layout(ty);
         if let TyKind::Struct(index) = self.checked.types.kind(base_ty) {
             let Some(found) = self.checked.types.field(index, field, name) else { return place };
-            let leaves = found.leaf as usize..(found.leaf + layout.leaves) as usize;
+            let fragments = found.first_fragment as usize..(found.first_fragment + layout.fragments) as usize;
             return match place {
                 Place::Memory(place) => {
                     Place::Memory(MemPlace { offset: place.offset + i64::from(found.offset), ty, ..place })
                 }
-                Place::Vars(vars) => Place::Vars(vars[leaves].into()),
-                other => Place::Temp(self.read(&other)[leaves].into()),
+                Place::Vars(vars) => Place::Vars(vars[fragments].into()),
+                other => Place::Temp(self.read(&other)[fragments].into()),
             };
         }
         let TyKind::Vector(scalar, lanes) = self.checked.types.kind(base_ty) else { return place };
@@ -354,7 +354,7 @@ impl Lower<'_, '_> {
     /// Moves a place by `index` elements of type `ty`.
     pub(super) fn offset_by(&mut self, place: MemPlace, index: ExprId, ty: Ty) -> MemPlace {
         let scalar = self.scalar_of(self.ty_of(index));
-        let value = self.one(index);
+        let value = self.scalar_expr(index);
         self.offset_by_value(place, value, scalar, ty)
     }
 
@@ -553,7 +553,7 @@ impl Lower<'_, '_> {
         let (pointer, mut mem) = self.access(place);
         mem.flags |= hints;
         let mut values = Val::new();
-        self.load_leaves(pointer, mem, place.ty, &mut values);
+        self.load_fragments(pointer, mem, place.ty, &mut values);
         values
     }
 
@@ -569,11 +569,11 @@ impl Lower<'_, '_> {
         let (pointer, mut mem) = self.access(place);
         mem.flags |= hints;
         let mut rest = value;
-        self.store_leaves(pointer, mem, place.ty, &mut rest);
+        self.store_fragments(pointer, mem, place.ty, &mut rest);
     }
 
     /// Loads all fragments of a type from `pointer + mem.offset`.
-    pub(super) fn load_leaves(&mut self, pointer: Value, mem: Mem, ty: Ty, out: &mut Val) {
+    pub(super) fn load_fragments(&mut self, pointer: Value, mem: Mem, ty: Ty, out: &mut Val) {
         let checked = self.checked;
         match checked.types.kind(ty) {
             TyKind::Scalar(scalar) => self.load_run(pointer, mem, scalar, 1, scalar.bytes(), out),
@@ -602,13 +602,13 @@ impl Lower<'_, '_> {
                 let size = checked.types.layout(element).size;
                 for n in 0..len {
                     let at = Mem { offset: mem.offset + (n * size) as i32, align: 1, ..mem };
-                    self.load_leaves(pointer, at, element, out);
+                    self.load_fragments(pointer, at, element, out);
                 }
             }
             TyKind::Struct(index) => {
                 for field in &checked.types.structs[index as usize].fields {
                     let at = Mem { offset: mem.offset + field.offset as i32, align: 1, ..mem };
-                    self.load_leaves(pointer, at, field.ty, out);
+                    self.load_fragments(pointer, at, field.ty, out);
                 }
             }
             _ => {}
@@ -701,7 +701,7 @@ impl Lower<'_, '_> {
     }
 
     /// Stores the fragments (scalars) of a value of type `ty`, and removes them from the front of `value`.
-    pub(super) fn store_leaves(&mut self, pointer: Value, mem: Mem, ty: Ty, value: &mut &[Value]) {
+    pub(super) fn store_fragments(&mut self, pointer: Value, mem: Mem, ty: Ty, value: &mut &[Value]) {
         let checked = self.checked;
         match checked.types.kind(ty) {
             TyKind::Scalar(scalar) => self.store_run(pointer, mem, scalar, 1, scalar.bytes(), value),
@@ -727,13 +727,13 @@ impl Lower<'_, '_> {
                 let size = checked.types.layout(element).size;
                 for n in 0..len {
                     let at = Mem { offset: mem.offset + (n * size) as i32, ..mem };
-                    self.store_leaves(pointer, at, element, value);
+                    self.store_fragments(pointer, at, element, value);
                 }
             }
             TyKind::Struct(index) => {
                 for field in &checked.types.structs[index as usize].fields {
                     let at = Mem { offset: mem.offset + field.offset as i32, ..mem };
-                    self.store_leaves(pointer, at, field.ty, value);
+                    self.store_fragments(pointer, at, field.ty, value);
                 }
             }
             _ => {}

@@ -4,16 +4,16 @@
 //! address is taken get a stack slot. The control flow is as structured as the source: every loop has one
 //! header, and a function has one `ret`.
 
-pub mod border;
 mod builtin;
 mod control;
+mod cross_lane_exits;
 mod expr;
 mod home;
-mod leaving;
 mod matching;
 mod math;
 mod memory;
 mod ops;
+pub mod passing;
 mod pattern;
 mod printf;
 mod ssa;
@@ -38,7 +38,7 @@ use std::sync::Arc;
 /// Fragments of a value, in order.
 type Val = SmallVec<[Value; 8]>;
 /// Types of the fragments of a value.
-type Leaves = SmallVec<[Type; 8]>;
+type FragmentTypes = SmallVec<[Type; 8]>;
 
 /// Lowers a program that was checked without errors.
 pub fn lower(
@@ -69,7 +69,7 @@ pub fn lower(
         let function = lower_function(ast, text, checked, options, (at as u32, func), s, &mut module);
         module.funcs.push(function);
     }
-    leaving::settle(&mut module, s);
+    cross_lane_exits::remove_needless_ways_back(&mut module, s);
     if let Some(describer) = s.describer.take() {
         begin_tracks(&mut module, *describer);
     }
@@ -98,7 +98,7 @@ pub struct Scratch {
     ssa: ssa::Env,
     loops: Vec<control::Loop>,
     returns: Vec<ssa::Edge>,
-    ways_back: Vec<leaving::WayBack>,
+    ways_back: Vec<cross_lane_exits::WayBack>,
     /// Byte offsets at which the lines of the source begin; computed when a line number is first needed.
     lines: Option<printf::Lines>,
     /// Library functions that the program calls. They are numbered after the program's functions.
@@ -112,8 +112,8 @@ fn static_data(checked: &Checked, item: &crate::check::StaticItem) -> GlobalData
     let (mut init, mut funcs) = (Vec::new(), Vec::new());
     if !item.init.is_empty() {
         init = vec![0; layout.size as usize];
-        let mut leaves = item.init.iter().copied();
-        write_bytes(checked, item.ty, 0, &mut leaves, (&mut init, &mut funcs));
+        let mut fragments = item.init.iter().copied();
+        write_bytes(checked, item.ty, 0, &mut fragments, (&mut init, &mut funcs));
     }
     // Wide LDS accesses need an alignment of 16 bytes.
     let align = if item.space == Space::Shared { layout.align.max(16) } else { layout.align };
@@ -136,26 +136,26 @@ fn write_bytes(
     checked: &Checked,
     ty: Ty,
     at: u32,
-    leaves: &mut impl Iterator<Item = u64>,
+    fragments: &mut impl Iterator<Item = u64>,
     (out, funcs): (&mut [u8], &mut Vec<(u32, FuncId)>),
 ) {
     match checked.types.kind(ty) {
-        TyKind::Scalar(scalar) => write_scalar(scalar, at, leaves, out),
+        TyKind::Scalar(scalar) => write_scalar(scalar, at, fragments, out),
         TyKind::Function(_) => {
-            funcs.extend(leaves.next().and_then(function_of).map(|func| (at, func)));
+            funcs.extend(fragments.next().and_then(function_of).map(|func| (at, func)));
         }
         TyKind::Vector(scalar, lanes) => {
             for n in 0..u32::from(lanes) {
-                write_scalar(scalar, at + n * scalar.bytes(), leaves, out);
+                write_scalar(scalar, at + n * scalar.bytes(), fragments, out);
             }
         }
         TyKind::Array(element, len) => {
             let size = checked.types.layout(element).size;
-            (0..len).for_each(|n| write_bytes(checked, element, at + n * size, leaves, (out, funcs)));
+            (0..len).for_each(|n| write_bytes(checked, element, at + n * size, fragments, (out, funcs)));
         }
         TyKind::Struct(index) => {
             for field in &checked.types.structs[index as usize].fields {
-                write_bytes(checked, field.ty, at + field.offset, leaves, (out, funcs));
+                write_bytes(checked, field.ty, at + field.offset, fragments, (out, funcs));
             }
         }
         _ => {}
@@ -163,12 +163,12 @@ fn write_bytes(
 }
 
 /// Decodes a fragment (scalar) of function type: returns the function, or `None` for a null pointer.
-fn function_of(leaf: u64) -> Option<FuncId> {
-    u32::try_from(leaf).ok()?.checked_sub(1).map(func_id)
+fn function_of(fragment: u64) -> Option<FuncId> {
+    u32::try_from(fragment).ok()?.checked_sub(1).map(func_id)
 }
 
-fn write_scalar(scalar: Scalar, at: u32, leaves: &mut impl Iterator<Item = u64>, out: &mut [u8]) {
-    let bits = leaves.next().unwrap_or(0).to_le_bytes();
+fn write_scalar(scalar: Scalar, at: u32, fragments: &mut impl Iterator<Item = u64>, out: &mut [u8]) {
+    let bits = fragments.next().unwrap_or(0).to_le_bytes();
     let (at, bytes) = (at as usize, scalar.bytes() as usize);
     out[at..at + bytes].copy_from_slice(&bits[..bytes]);
 }
@@ -183,7 +183,7 @@ struct Lower<'l, 'a> {
     fast_math: bool,
     separate_spaces: bool,
     global_offset: bool,
-    abi: Option<border::Abi<'l>>,
+    abi: Option<passing::Abi<'l>>,
     asserts: bool,
     check_divisions: bool,
     printf: Printf,
@@ -212,7 +212,7 @@ struct Lower<'l, 'a> {
     number: u32,
     /// Number of operations lowered so far that depend on other lanes, or that call functions which may.
     crossings: u32,
-    ways_back: &'l mut Vec<leaving::WayBack>,
+    ways_back: &'l mut Vec<cross_lane_exits::WayBack>,
     lines: &'l mut Option<printf::Lines>,
     library: &'l mut Vec<SmolStr>,
     describer: &'l mut Option<Box<track::Describer>>,
@@ -242,9 +242,9 @@ fn lower_function(
     let border = border_of(checked, options.abi.as_ref(), info);
     let Some(body) = info.body else {
         let mut signature = Signature::default();
-        leaf_types(checked, info.result, &mut signature.results);
+        fragment_types(checked, info.result, &mut signature.results);
         let params = &checked.locals[info.locals.range()];
-        params.iter().for_each(|param| leaf_types(checked, param.ty, &mut signature.params));
+        params.iter().for_each(|param| fragment_types(checked, param.ty, &mut signature.params));
         func.set_signature(&border.map_or(signature, |border| border.signature()));
         return func;
     };
@@ -252,7 +252,7 @@ fn lower_function(
     if let Some(describer) = &mut s.describer {
         describer.function(checked, ast, info, &mut func);
     }
-    leaf_types(checked, info.result, &mut func.results);
+    fragment_types(checked, info.result, &mut func.results);
     let workgroup_size = info.kernel.as_ref().and_then(|kernel| kernel.reqd_workgroup_size);
     let Scratch { const_globals, local_at, ssa, loops, returns, ways_back, lines, library, describer } = s;
     ssa.clear();
@@ -316,25 +316,28 @@ fn lower_function(
 
 /// Returns how the calling convention passes the arguments and the result of a function that other objects
 /// know or whose address is taken; `None` for all other functions.
-fn border_of(checked: &Checked, abi: Option<&border::Abi<'_>>, info: &Func) -> Option<border::Border> {
+fn border_of(checked: &Checked, abi: Option<&passing::Abi<'_>>, info: &Func) -> Option<passing::PassingPlan> {
     let passes = info.kernel.is_none() && (info.taken || info.linkage != Linkage::Local);
     let abi = abi.filter(|_| passes)?;
     let params: Vec<Ty> = checked.locals[info.locals.range()].iter().map(|local| local.ty).collect();
     // `None` also results for types that cannot be passed, but the checker has already reported such
     // functions.
-    border::border(&checked.types, abi, &params, info.result).ok()
+    passing::border(&checked.types, abi, &params, info.result).ok()
 }
 
 /// Appends the IR types of the fragments of a type.
-fn leaf_types(checked: &Checked, ty: Ty, out: &mut impl Extend<Type>) {
+fn fragment_types(checked: &Checked, ty: Ty, out: &mut impl Extend<Type>) {
     match checked.types.kind(ty) {
         TyKind::Scalar(scalar) => out.extend([scalar.ir()]),
         TyKind::Vector(scalar, lanes) => out.extend((0..lanes).map(|_| scalar.ir())),
         TyKind::Pointer(pointer) => out.extend([Type::Ptr(pointer.space)]),
         TyKind::Function(_) => out.extend([Type::I64]),
-        TyKind::Array(element, len) => (0..len).for_each(|_| leaf_types(checked, element, out)),
+        TyKind::Array(element, len) => (0..len).for_each(|_| fragment_types(checked, element, out)),
         TyKind::Struct(index) => {
-            checked.types.structs[index as usize].fields.iter().for_each(|f| leaf_types(checked, f.ty, out));
+            checked.types.structs[index as usize]
+                .fields
+                .iter()
+                .for_each(|f| fragment_types(checked, f.ty, out));
         }
         TyKind::Error | TyKind::Unit | TyKind::Never | TyKind::None | TyKind::Opaque(..) => {}
     }
@@ -343,7 +346,7 @@ fn leaf_types(checked: &Checked, ty: Ty, out: &mut impl Extend<Type>) {
 impl Lower<'_, '_> {
     /// Defines the parameters of a function whose arguments are passed as `border` says. Returns the address
     /// at which the result must be stored if the result is returned in memory.
-    fn params_over(&mut self, border: &border::Border, info: &Func) -> Option<Value> {
+    fn params_over(&mut self, border: &passing::PassingPlan, info: &Func) -> Option<Value> {
         let (values, stored) = self.enter_over(border);
         for (local, value) in info.locals.range().zip(values) {
             self.define_local(local as u32, value);
@@ -355,8 +358,8 @@ impl Lower<'_, '_> {
     /// block.
     fn function_params(&mut self, info: &Func) {
         for local in info.locals.range() {
-            let mut types = Leaves::new();
-            leaf_types(self.checked, self.checked.locals[local].ty, &mut types);
+            let mut types = FragmentTypes::new();
+            fragment_types(self.checked, self.checked.locals[local].ty, &mut types);
             let values: Val = types.iter().map(|&ty| self.func.add_param(self.block, ty)).collect();
             self.define_local(local as u32, values);
         }
@@ -392,7 +395,7 @@ impl Lower<'_, '_> {
                 let mem = Mem { align, offset: offset as i32, ..plain_mem(Space::Constant) };
                 let mem = Mem { flags: MemFlags::INVARIANT, ..mem };
                 let mut values = Val::new();
-                self.load_leaves(base, mem, ty, &mut values);
+                self.load_fragments(base, mem, ty, &mut values);
                 if self.checked.types.as_pointer(ty).is_some_and(|pointer| pointer.space == Space::Generic) {
                     // The host cannot pass pointers to shared or private memory, so a generic pointer
                     // argument must point to global memory.
@@ -454,8 +457,8 @@ impl Lower<'_, '_> {
     /// Returns a zero for each fragment (scalar) of a type, for unreachable code or for variables that are
     /// never set.
     fn zeros(&mut self, ty: Ty) -> Val {
-        let mut types = Leaves::new();
-        leaf_types(self.checked, ty, &mut types);
+        let mut types = FragmentTypes::new();
+        fragment_types(self.checked, ty, &mut types);
         types.into_iter().map(|ty| self.zero(ty)).collect()
     }
 }

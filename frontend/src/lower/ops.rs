@@ -202,7 +202,7 @@ impl Lower<'_, '_> {
             return self.pointer_binary(op, left, a, right, left_ty);
         }
         if self.checked.types.as_function(left_ty).is_some() {
-            let (a, b) = (one(&a, self), self.one(right));
+            let (a, b) = (one(&a, self), self.scalar_expr(right));
             return Val::from_slice(&[self.emit(Op::Icmp(int_cc(op, false)), &[a, b], Type::Bool)]);
         }
         if self.contracts(op, left)
@@ -236,7 +236,7 @@ impl Lower<'_, '_> {
     /// Lowers `place op= value`.
     pub(super) fn assign_op(&mut self, op: BinaryOp, place: ExprId, value: ExprId) {
         let ty = self.ty_of(place);
-        let target = self.place(place);
+        let target = self.lower_place(place);
         if self.checked.types.as_pointer(ty).is_some() {
             let old = self.read(&target);
             let new = self.pointer_step(op, old[0], value, ty);
@@ -382,7 +382,7 @@ impl Lower<'_, '_> {
             };
             return Val::from_slice(&[value]);
         }
-        let b = self.one(right);
+        let b = self.scalar_expr(right);
         let width = match self.checked.types.as_pointer(ty) {
             Some(pointer) if pointer.space.pointer_bits() == 32 => Type::I32,
             _ => Type::I64,
@@ -395,7 +395,7 @@ impl Lower<'_, '_> {
     /// Emits `p ± i` for a pointer value.
     fn pointer_step(&mut self, op: BinaryOp, pointer: Value, index: ExprId, ty: Ty) -> Value {
         let scalar = self.scalar_of(self.ty_of(index));
-        let index = self.one(index);
+        let index = self.scalar_expr(index);
         let Some(target) = self.checked.types.as_pointer(ty) else { return pointer };
         let width = if target.space.pointer_bits() == 32 { Type::I32 } else { Type::I64 };
         let mut offset = self.extend(index, scalar, width);
@@ -425,19 +425,21 @@ impl Lower<'_, '_> {
         let types = &self.checked.types;
         match (types.kind(from), types.kind(to)) {
             (TyKind::Pointer(a), TyKind::Pointer(b)) => {
-                let value = self.one(inner);
+                let value = self.scalar_expr(inner);
                 if a.space == b.space {
                     return Val::from_slice(&[value]);
                 }
                 Val::from_slice(&[self.emit(Op::Cast(CastOp::SpaceCast), &[value], Type::Ptr(b.space))])
             }
-            (TyKind::Function(_), _) | (_, TyKind::Function(_)) => Val::from_slice(&[self.one(inner)]),
+            (TyKind::Function(_), _) | (_, TyKind::Function(_)) => {
+                Val::from_slice(&[self.scalar_expr(inner)])
+            }
             (TyKind::Pointer(_), TyKind::Scalar(scalar)) => {
-                let value = self.one(inner);
+                let value = self.scalar_expr(inner);
                 Val::from_slice(&[self.emit(Op::Cast(CastOp::PtrToInt), &[value], scalar.ir())])
             }
             (TyKind::Scalar(_), TyKind::Pointer(pointer)) => {
-                let value = self.one(inner);
+                let value = self.scalar_expr(inner);
                 let ty = Type::Ptr(pointer.space);
                 Val::from_slice(&[self.emit(Op::Cast(CastOp::IntToPtr), &[value], ty)])
             }

@@ -47,7 +47,7 @@ impl Lower<'_, '_> {
         let mut first = 0;
         let part = |ty: Ty| {
             let start = first;
-            first += types.layout(ty).leaves as usize;
+            first += types.layout(ty).fragments as usize;
             (ty, start..first)
         };
         types.pattern_parts(ty).unwrap_or_default().into_iter().map(part).collect()
@@ -63,9 +63,9 @@ impl Lower<'_, '_> {
         let parts = self.parts(ty);
         let written = patterns_of_parts(self.ast, &self.checked.patterns, list, parts.len());
         let mut all = None;
-        for (id, (ty, leaves)) in written.into_iter().zip(parts) {
-            let one = id.and_then(|id| self.test(id, ty, &value[leaves], bound));
-            all = self.both(all, one);
+        for (id, (ty, fragments)) in written.into_iter().zip(parts) {
+            let one = id.and_then(|id| self.test(id, ty, &value[fragments], bound));
+            all = self.and_conditions(all, one);
         }
         all
     }
@@ -103,7 +103,7 @@ impl Lower<'_, '_> {
         any
     }
 
-    fn both(&mut self, a: Option<Value>, b: Option<Value>) -> Option<Value> {
+    fn and_conditions(&mut self, a: Option<Value>, b: Option<Value>) -> Option<Value> {
         match (a, b) {
             (Some(a), Some(b)) => Some(self.emit(Op::Bin(BinOp::And), &[a, b], Type::Bool)),
             (a, b) => a.or(b),
@@ -136,7 +136,7 @@ impl Lower<'_, '_> {
             })
         };
         let (a, b) = (side(lo, min, not_less), side(hi, max, not_more));
-        self.both(a, b)
+        self.and_conditions(a, b)
     }
 
     /// Lowers an assignment to a tuple such as `(a, _, p[i]) = value`; the parts are assigned from left to
@@ -144,13 +144,13 @@ impl Lower<'_, '_> {
     pub(super) fn assign_parts(&mut self, place: ExprId, ty: Ty, value: &[Value]) {
         match self.ast.expr(place).kind {
             ExprKind::Tuple(list) => {
-                for (n, (ty, leaves)) in list.range().zip(self.parts(ty)) {
-                    self.assign_parts(self.ast.exprs_pool[n], ty, &value[leaves]);
+                for (n, (ty, fragments)) in list.range().zip(self.parts(ty)) {
+                    self.assign_parts(self.ast.exprs_pool[n], ty, &value[fragments]);
                 }
             }
             ExprKind::Name(sym) if self.ast.name(sym) == "_" => {}
             _ => {
-                let place = self.place(place);
+                let place = self.lower_place(place);
                 self.write(&place, value);
             }
         }

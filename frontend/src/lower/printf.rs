@@ -30,7 +30,7 @@ impl Lines {
     }
 
     /// Returns the file and line of a byte, such as `file.k:12`.
-    fn place(&self, at: usize) -> String {
+    fn file_and_line(&self, at: usize) -> String {
         let (name, range) = self.files.file(at);
         let before = |at: usize| self.ends.partition_point(|&end| end < at);
         format!("{name}:{}", 1 + before(at) - before(range.start))
@@ -129,7 +129,7 @@ impl Lower<'_, '_> {
     /// Prints the source position, the error and the work-item's ids, and then ends the whole dispatch.
     fn fail(&mut self, position: u32, wrong: &str) -> Val {
         let files = self.files;
-        let place = self.lines.get_or_insert_with(|| Lines::new(files())).place(position as usize);
+        let place = self.lines.get_or_insert_with(|| Lines::new(files())).file_and_line(position as usize);
         let failed = format!("{place}: {wrong}");
         let mut parts = vec![Part::Plain(&failed), Part::Plain(" (work-group ")];
         self.ids(&mut parts, Pos::GroupId);
@@ -165,7 +165,7 @@ impl Lower<'_, '_> {
         if !self.asserts {
             return Val::new();
         }
-        let holds = self.one(args[0]);
+        let holds = self.scalar_expr(args[0]);
         let message = args.get(1).map(|&arg| self.literal(arg).text);
         let (loc, condition) = (self.loc, self.ast.span(args[0]));
         let fail = |lower: &mut Self| {

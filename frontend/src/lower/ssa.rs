@@ -15,7 +15,7 @@
 use super::home::Home;
 use super::{Lower, Val};
 use crate::types::Ty;
-use ir::track::Leaf;
+use ir::track::Fragment;
 use ir::{Block, Op, Value};
 use smallvec::SmallVec;
 
@@ -30,7 +30,7 @@ pub struct Env {
     spare: Changes,
     /// For each SSA variable, which fragment (scalar) of which source variable it holds; empty unless debug
     /// information is requested.
-    owners: Vec<Option<Leaf>>,
+    owners: Vec<Option<Fragment>>,
     /// Home of each variable in private memory, if it has one.
     homes: Vec<Option<Home>>,
 }
@@ -80,19 +80,19 @@ impl Env {
     }
 
     /// Records which fragment (scalar) of which source variable an SSA variable holds.
-    pub fn own(&mut self, var: u32, leaf: Leaf) {
+    pub fn set_fragment(&mut self, var: u32, fragment: Fragment) {
         self.owners.resize(self.owners.len().max(var as usize + 1), None);
-        self.owners[var as usize] = Some(leaf);
+        self.owners[var as usize] = Some(fragment);
     }
 
     /// Returns which fragment (scalar) of which source variable an SSA variable holds, if debug information
     /// is requested.
-    pub fn owner(&self, var: u32) -> Option<Leaf> {
+    pub fn owner(&self, var: u32) -> Option<Fragment> {
         self.owners.get(var as usize).copied().flatten()
     }
 
     /// Records the home of a variable.
-    pub fn settle(&mut self, var: u32, home: Home) {
+    pub fn set_home(&mut self, var: u32, home: Home) {
         self.homes.resize(self.homes.len().max(var as usize + 1), None);
         self.homes[var as usize] = Some(home);
     }
@@ -251,11 +251,11 @@ impl Lower<'_, '_> {
             self.ssa.set(var, value);
             self.track_in(join, var, value);
         }
-        let leaves = arms.iter().map(|arm| arm.result.len()).min().unwrap_or(0);
+        let fragments = arms.iter().map(|arm| arm.result.len()).min().unwrap_or(0);
         let mut result = Val::new();
-        for leaf in 0..leaves {
+        for fragment in 0..fragments {
             row.clear();
-            row.extend(arms.iter().map(|arm| arm.result[leaf]));
+            row.extend(arms.iter().map(|arm| arm.result[fragment]));
             result.push(self.phi(join, &row, &mut args));
         }
         (result, args)

@@ -10,13 +10,13 @@ use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::{FnType, Ty, TyKind};
 use ir::describe::{Description, Encoding, Member, ModuleVariable, Subprogram, TypeInfo};
-use ir::track::{Leaf, Variable, What};
+use ir::track::{Fragment, Variable, What};
 use ir::{Block, Function, Slot, SrcLoc, Value};
 use rustc_hash::FxHashMap;
 use smol_str::format_smolstr;
 
 /// Largest number of fragments of a variable that is tracked.
-pub const MOST_LEAVES: u32 = 256;
+pub const MOST_FRAGMENTS: u32 = 256;
 
 /// Description of a module while it is built.
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub struct Describer {
     pub description: Description,
     numbers: FxHashMap<Ty, u32>,
     /// Working memory: fragments (scalars) of the variable that is being described.
-    leaves: Vec<(u32, Ty)>,
+    fragments: Vec<(u32, Ty)>,
     /// A number larger than every source position. When a function is inlined, a multiple of this number is
     /// added to the positions in the copy, so that copies can be told apart.
     pub stride: u32,
@@ -136,20 +136,20 @@ impl Describer {
 }
 
 /// Appends the offset and the type of each fragment of a type.
-pub fn leaves_of(checked: &Checked, ty: Ty, at: u32, out: &mut Vec<(u32, Ty)>) {
+pub fn fragments_of(checked: &Checked, ty: Ty, at: u32, out: &mut Vec<(u32, Ty)>) {
     match checked.types.kind(ty) {
         TyKind::Scalar(_) | TyKind::Pointer(_) | TyKind::Function(_) => out.push((at, ty)),
         TyKind::Vector(scalar, lanes) => {
-            let leaf = Ty::scalar(scalar);
-            out.extend((0..u32::from(lanes)).map(|lane| (at + lane * scalar.bytes(), leaf)));
+            let fragment = Ty::scalar(scalar);
+            out.extend((0..u32::from(lanes)).map(|lane| (at + lane * scalar.bytes(), fragment)));
         }
         TyKind::Array(element, len) => {
             let size = checked.types.layout(element).size;
-            (0..len).for_each(|n| leaves_of(checked, element, at + n * size, out));
+            (0..len).for_each(|n| fragments_of(checked, element, at + n * size, out));
         }
         TyKind::Struct(index) => {
             let fields = &checked.types.structs[index as usize].fields;
-            fields.iter().for_each(|field| leaves_of(checked, field.ty, at + field.offset, out));
+            fields.iter().for_each(|field| fragments_of(checked, field.ty, at + field.offset, out));
         }
         TyKind::Error | TyKind::Unit | TyKind::Never | TyKind::None | TyKind::Opaque(..) => {}
     }
@@ -178,14 +178,14 @@ impl Lower<'_, '_> {
         }
         let info = &self.checked.locals[local as usize];
         let Some(describer) = &mut *self.describer else { return };
-        let leaves = &mut describer.leaves;
-        leaves.clear();
-        let count = self.checked.types.layout(info.ty).leaves;
-        if count <= MOST_LEAVES {
-            leaves_of(self.checked, info.ty, 0, leaves);
+        let fragments = &mut describer.fragments;
+        fragments.clear();
+        let count = self.checked.types.layout(info.ty).fragments;
+        if count <= MOST_FRAGMENTS {
+            fragments_of(self.checked, info.ty, 0, fragments);
         }
         let bytes = |ty: Ty| self.checked.types.layout(ty).size as u8;
-        let leaves = leaves.iter().map(|&(at, ty)| (at, bytes(ty))).collect();
+        let fragments = fragments.iter().map(|&(at, ty)| (at, bytes(ty))).collect();
         let parameter = local.checked_sub(self.first_param).filter(|&n| n < self.params);
         let variable = Variable {
             name: self.ast.name(info.name).into(),
@@ -195,7 +195,7 @@ impl Lower<'_, '_> {
             parameter: parameter.map(|n| n as u16),
             home,
             is_value: !info.in_memory,
-            leaves,
+            fragments,
             site: 0,
         };
         let Some(track) = &mut self.func.track else { return };
@@ -207,29 +207,29 @@ impl Lower<'_, '_> {
         if self.checked.locals[local as usize].in_memory {
             return;
         }
-        if count <= MOST_LEAVES {
-            for leaf in 0..count {
-                self.ssa.own(first + leaf, Leaf { variable: number, leaf });
-                self.track_value(first + leaf);
+        if count <= MOST_FRAGMENTS {
+            for fragment in 0..count {
+                self.ssa.set_fragment(first + fragment, Fragment { variable: number, index: fragment });
+                self.track_value(first + fragment);
             }
         }
     }
 
     /// Records that an SSA variable has a new value from this program point on.
     pub(super) fn track_value(&mut self, var: u32) {
-        if let Some(leaf) = self.ssa.owner(var) {
+        if let Some(fragment) = self.ssa.owner(var) {
             let value = self.ssa.get(var);
-            self.note(What::Value(leaf, value));
+            self.note(What::Value(fragment, value));
         }
     }
 
     /// Records that an SSA variable has this value at the start of a block. The next instruction to be
     /// emitted is the block's first one.
     pub(super) fn track_in(&mut self, block: Block, var: u32, value: Value) {
-        if let Some(leaf) = self.ssa.owner(var) {
+        if let Some(fragment) = self.ssa.owner(var) {
             let next = self.func.insts.next_key();
             if let Some(track) = &mut self.func.track {
-                track.note(block, next, What::Value(leaf, value));
+                track.note(block, next, What::Value(fragment, value));
             }
         }
     }

@@ -86,7 +86,7 @@ impl Lower<'_, '_> {
     }
 
     fn members(&mut self, mask: Option<&ExprId>) -> Members {
-        let given = mask.map(|&mask| self.one(mask));
+        let given = mask.map(|&mask| self.scalar_expr(mask));
         let all = self.constant(Type::Bool, 1);
         let active = self.emit(Op::Wave(WaveOp::Ballot), &[all], Type::I64);
         let mask = given.map_or(active, |given| self.bin(BinOp::And, given, active));
@@ -289,7 +289,7 @@ impl Lower<'_, '_> {
         let three = self.constant(Type::I32, 3);
         let mut picks = self.constant(Type::I32, 0);
         for (number, &arg) in args[1..].iter().enumerate() {
-            let lane = self.one(arg);
+            let lane = self.scalar_expr(arg);
             let lane = self.bin(BinOp::And, lane, three);
             let shift = self.constant(Type::I32, 2 * number as u64);
             let lane = self.bin(BinOp::Shl, lane, shift);
@@ -309,7 +309,7 @@ impl Lower<'_, '_> {
     /// row reads its own value.
     pub(super) fn in_row(&mut self, row: Row, args: &[ExprId]) -> Val {
         let values = self.expr(args[0]);
-        let count = args.get(1).map(|&count| self.one(count));
+        let count = args.get(1).map(|&count| self.scalar_expr(count));
         let me = self.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
         let (last, seven) = (self.constant(Type::I32, ROW - 1), self.constant(Type::I32, 7));
         let place = self.bin(BinOp::And, me, last);

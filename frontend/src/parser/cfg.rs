@@ -2,7 +2,7 @@
 //! condition is false is parsed but is not added to the program.
 
 use super::{Failed, Parsed, Parser};
-use crate::cfg::{Question, ask};
+use crate::cfg::{Question, evaluate_question};
 use crate::diag::Diagnostic;
 use crate::lexer::Tok;
 
@@ -56,7 +56,7 @@ impl Parser<'_, '_> {
     }
 
     fn answer(&mut self, question: Question, name: &str, span: crate::lexer::Span) -> bool {
-        ask(self.processor, question, name, span).unwrap_or_else(|diagnostic| {
+        evaluate_question(self.processor, question, name, span).unwrap_or_else(|diagnostic| {
             self.sink.push(diagnostic);
             false
         })

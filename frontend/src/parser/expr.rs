@@ -255,9 +255,9 @@ impl Parser<'_, '_> {
             self.sink.push(diagnostic.help(help));
             return Failed;
         }
-        let own = self.declares(Tok::Fn, written).then(|| habits::Said::Name(written.to_owned()));
+        let own = self.declares(Tok::Fn, written).then(|| habits::Hint::Name(written.to_owned()));
         let diagnostic = match own.or_else(|| habits::called(written)) {
-            Some(habits::Said::Name(text)) => match self.behind_arguments() {
+            Some(habits::Hint::Name(text)) => match self.behind_arguments() {
                 Some(end) => {
                     let (open, close) = (self.span(), self.spans[end - 1]);
                     let arguments = Span { start: open.end, end: close.start }.text(self.source);
@@ -268,7 +268,7 @@ impl Parser<'_, '_> {
                 }
                 None => diagnostic.help(format!("write `{text}({value})`")),
             },
-            Some(habits::Said::Hint(hint)) => diagnostic.help(hint),
+            Some(habits::Hint::Hint(hint)) => diagnostic.help(hint),
             None => diagnostic.help(habits::no_function(written)),
         };
         self.sink.push(diagnostic);
@@ -339,8 +339,8 @@ impl Parser<'_, '_> {
         let here = match Scalar::from_name(name) {
             Some(scalar) => scalar.name().to_owned(),
             None => match habits::type_name(name)? {
-                habits::Said::Name(here) => here,
-                habits::Said::Hint(_) => return None,
+                habits::Hint::Name(here) => here,
+                habits::Hint::Hint(_) => return None,
             },
         };
         self.sink.push(

@@ -63,7 +63,7 @@ impl Walk<'_, '_> {
             StmtKind::Expr(value) => self.expr(value, has),
             StmtKind::Assign { op, place, value } => {
                 let has = self.expr(value, has);
-                self.place(place, op.is_some(), has)
+                self.assignment_target(place, op.is_some(), has)
             }
             StmtKind::While { head, cond, body } => {
                 let has = self.expr(cond, has);
@@ -107,10 +107,10 @@ impl Walk<'_, '_> {
 
     /// Walks the left-hand side of an assignment. An assignment to a part of the variable is treated as an
     /// assignment to the whole variable.
-    fn place(&mut self, place: ExprId, reads: bool, has: bool) -> bool {
+    fn assignment_target(&mut self, place: ExprId, reads: bool, has: bool) -> bool {
         match self.ast.expr(place).kind {
             ExprKind::Tuple(parts) => {
-                self.ast.list(parts).iter().fold(has, |has, &part| self.place(part, reads, has))
+                self.ast.list(parts).iter().fold(has, |has, &part| self.assignment_target(part, reads, has))
             }
             ExprKind::Name(_) if self.is_it(place) => {
                 if reads {
@@ -132,7 +132,7 @@ impl Walk<'_, '_> {
     fn base(&mut self, base: ExprId, reads: bool, has: bool) -> bool {
         match self.checked.types.as_pointer(self.checked.expr_ty[base.at()]) {
             Some(_) => self.expr(base, has),
-            None => self.place(base, reads, has),
+            None => self.assignment_target(base, reads, has),
         }
     }
 

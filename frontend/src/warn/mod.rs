@@ -185,7 +185,7 @@ struct Warner<'w, 'a> {
 }
 
 impl Warner<'_, '_> {
-    fn tell(&mut self, name: &'static str, message: String, span: Span, label: &str, help: Option<String>) {
+    fn report(&mut self, name: &'static str, message: String, span: Span, label: &str, help: Option<String>) {
         let severity = match self.levels.level(name) {
             Level::Allow => return,
             Level::Warn => Severity::Warning,
@@ -225,7 +225,13 @@ impl Warner<'_, '_> {
                 }
                 None => (format!("`{text}` is not used"), "never read"),
             };
-            self.tell(name, message, local.span, label, Some(format!("call it `_{text}` if that is meant")));
+            self.report(
+                name,
+                message,
+                local.span,
+                label,
+                Some(format!("call it `_{text}` if that is meant")),
+            );
         }
         self.unassigned(usage);
         self.assigned_late(usage);
@@ -257,7 +263,7 @@ impl Warner<'_, '_> {
                     let text = self.ast.name(info.name);
                     let message = format!("`{text}` may be read before it gets a value");
                     let help = Some(format!("give it one where it is declared: `let mut {text} = …;`"));
-                    self.tell("uninitialized", message, read, "some ways here assign nothing", help);
+                    self.report("uninitialized", message, read, "some ways here assign nothing", help);
                 }
             }
         }
@@ -313,7 +319,7 @@ impl Warner<'_, '_> {
                 let text = self.ast.name(info.name);
                 let message = format!("`{text}` is read and never gets a value");
                 let help = Some(format!("give it one: `let {text} = …;`"));
-                self.tell("uninitialized", message, info.span, "declared without a value", help);
+                self.report("uninitialized", message, info.span, "declared without a value", help);
             }
         }
     }
@@ -357,7 +363,7 @@ impl Warner<'_, '_> {
             let own = (item.name.span.start as usize) < self.own;
             if own && !called[item.name.sym.0 as usize] && !text.starts_with('_') {
                 let help = Some(format!("call it `_{text}` if that is meant"));
-                self.tell(
+                self.report(
                     "unused_function",
                     format!("nobody calls `{text}`"),
                     item.name.span,
@@ -381,7 +387,7 @@ impl Warner<'_, '_> {
             let text = self.ast.name(self.checked.funcs[func as usize].name.sym);
             let message = format!("`{text}` calls itself on every way");
             let help = Some("return without the call in some case".to_owned());
-            self.tell("endless_recursion", message, call, "there is no way out", help);
+            self.report("endless_recursion", message, call, "there is no way out", help);
         }
     }
 
@@ -402,7 +408,7 @@ impl Warner<'_, '_> {
             }
             if let Some((always, why)) = self.outcome(op, left, right) {
                 let message = format!("the comparison is always {always}");
-                self.tell("constant_comparison", message, expr.span, &why, None);
+                self.report("constant_comparison", message, expr.span, &why, None);
             }
         }
     }
@@ -422,7 +428,7 @@ impl Warner<'_, '_> {
         let (at, bits) = (self.ast.span(right), scalar.bits());
         if divides && value == 0 {
             let message = "a division by zero".to_owned();
-            self.tell("division_by_zero", message, at, "the result is unspecified", None);
+            self.report("division_by_zero", message, at, "the result is unspecified", None);
         } else if op.is_shift() && value >= bits.into() {
             let message = format!("a shift of `{}` by its width or more", scalar.name());
             let label = format!("counts modulo {bits}: by {}", value & u64::from(bits - 1));
@@ -434,7 +440,7 @@ impl Warner<'_, '_> {
             };
             let help = (lanes == 1 && value < 64)
                 .then(|| format!("for more bits write `x as {wide} {} {value}`", op.text()));
-            self.tell("shift_count", message, at, &label, help);
+            self.report("shift_count", message, at, &label, help);
         }
     }
 
@@ -450,7 +456,7 @@ impl Warner<'_, '_> {
         };
         if loses && self.literal(value).is_none() && !self.is_generic(span) {
             let message = format!("`{}` has fewer bits than `{}`", to.name(), from.name());
-            self.tell("truncating_conversion", message, span, "what does not fit is lost", None);
+            self.report("truncating_conversion", message, span, "what does not fit is lost", None);
         }
     }
 
@@ -538,7 +544,7 @@ impl Warner<'_, '_> {
                     if down || (first == Some(b) && !inclusive) {
                         let span = self.ast.span(from).to(self.ast.span(to));
                         let help = down.then(|| "count down with `while`".to_owned());
-                        self.tell(
+                        self.report(
                             "empty_range",
                             "the loop never runs".to_owned(),
                             span,
@@ -613,7 +619,7 @@ impl Warner<'_, '_> {
             && !self.ast.exprs.iter().any(decides)
         {
             let message = format!("the index goes up to {last}, behind the end");
-            self.tell("index_out_of_bounds", message, found, "too long a loop for this", None);
+            self.report("index_out_of_bounds", message, found, "too long a loop for this", None);
         }
     }
 
@@ -630,7 +636,7 @@ impl Warner<'_, '_> {
         if pure {
             let text = self.ast.name(callee.sym);
             let message = format!("the result of `{text}` is not used");
-            self.tell("unused_result", message, self.ast.span(value), "does nothing else", None);
+            self.report("unused_result", message, self.ast.span(value), "does nothing else", None);
         }
     }
 
@@ -639,17 +645,17 @@ impl Warner<'_, '_> {
         for n in 0..self.ast.blocks.len() {
             let block = *self.ast.block(BlockId(n as u32));
             let stmts = &self.ast.stmts[block.stmts.range()];
-            let Some(at) = stmts.iter().position(|stmt| self.leaves(stmt.kind)) else { continue };
+            let Some(at) = stmts.iter().position(|stmt| self.leaves_block(stmt.kind)) else { continue };
             let next = stmts.get(at + 1).map(|stmt| stmt.span);
             let next = next.or_else(|| block.tail.map(|tail| self.ast.span(tail)));
             if let Some(span) = next {
                 let message = "control never gets here".to_owned();
-                self.tell("unreachable_code", message, span, "unreachable", None);
+                self.report("unreachable_code", message, span, "unreachable", None);
             }
         }
     }
 
-    fn leaves(&self, kind: StmtKind) -> bool {
+    fn leaves_block(&self, kind: StmtKind) -> bool {
         match kind {
             StmtKind::Break { .. } | StmtKind::Continue(_) | StmtKind::Return(_) => true,
             StmtKind::Expr(value) => self.checked.expr_ty[value.at()] == Ty::NEVER,

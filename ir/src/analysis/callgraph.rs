@@ -85,7 +85,7 @@ impl CallGraph {
             for &node in component.iter().filter(|&&node| node < module.funcs.len()) {
                 let func = FuncId::new(node);
                 bottom_up.push(func);
-                if component.len() > 1 || edges.of(node).contains(&node) {
+                if component.len() > 1 || edges.targets_of(node).contains(&node) {
                     recursive.insert(func);
                 }
             }
@@ -134,7 +134,7 @@ impl CallGraph {
             while let Some(node) = work.pop() {
                 if least[node].is_none() {
                     least[node] = Some(value);
-                    work.extend(self.edges.of(node));
+                    work.extend(self.edges.targets_of(node));
                 }
             }
         }
@@ -265,7 +265,7 @@ impl Edges {
         self.begin.push(self.list.len());
     }
 
-    fn of(&self, node: usize) -> &[usize] {
+    fn targets_of(&self, node: usize) -> &[usize] {
         &self.list[self.begin[node]..self.begin[node + 1]]
     }
 

@@ -46,13 +46,13 @@ impl Tree {
         // (irreducible graphs).
         let goes_back = |node| preds(node).any(|pred| pred > node && !self.contains(node, pred));
         if (1..count as u32).any(goes_back) {
-            self.settle(count, preds);
+            self.run_to_fixpoint(count, preds);
             self.number(count);
         }
     }
 
     /// Sweeps over an irreducible graph until nothing changes.
-    fn settle<I: Iterator<Item = u32>>(&mut self, count: usize, preds: impl Fn(u32) -> I) {
+    fn run_to_fixpoint<I: Iterator<Item = u32>>(&mut self, count: usize, preds: impl Fn(u32) -> I) {
         let mut changed = true;
         while std::mem::take(&mut changed) {
             for node in 1..count as u32 {

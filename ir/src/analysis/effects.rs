@@ -7,7 +7,7 @@
 use super::callgraph::CallGraph;
 use super::cfg::Cfg;
 use super::escape::Escapes;
-use crate::constraints::{Class, stays};
+use crate::constraints::{Class, ordering_constraint};
 use crate::entity::{FuncId, SigId};
 use crate::func::{Function, Linkage, Module};
 use crate::op::{MemFlags, Op, WaveOp};
@@ -89,15 +89,19 @@ impl CallEffects {
             for sig in module.sigs.keys() {
                 let targets = graph.targets(sig);
                 let foreign = if targets.foreign { Effects::all() } else { Effects::empty() };
-                let all = targets.known.iter().fold(foreign, |all, &func| all | self.of(Op::Call(func)));
+                let all = targets
+                    .known
+                    .iter()
+                    .fold(foreign, |all, &func| all | self.effects_of_call(Op::Call(func)));
                 self.of_sig[sig.as_u32() as usize] = all;
             }
             for &id in graph.bottom_up() {
                 let func = &module.funcs[id];
                 let insts = func.layout.iter().flat_map(|&block| func.blocks[block].insts());
                 let calls = insts.map(|&inst| func.insts[inst].op).filter(|op| op.is_call());
-                let all = calls.fold(self.of(Op::Call(id)), |all, op| all | self.of(op));
-                changed |= all != self.of(Op::Call(id));
+                let all =
+                    calls.fold(self.effects_of_call(Op::Call(id)), |all, op| all | self.effects_of_call(op));
+                changed |= all != self.effects_of_call(Op::Call(id));
                 self.of_func[id.as_u32() as usize] = all;
             }
         }
@@ -105,7 +109,7 @@ impl CallEffects {
 
     /// Returns the effects of a call; no effects for any other operation. A call of a function that was not
     /// analysed has all effects.
-    pub fn of(&self, call: Op) -> Effects {
+    pub fn effects_of_call(&self, call: Op) -> Effects {
         let found = match call {
             Op::Call(func) => self.of_func.get(FuncId::as_u32(func) as usize),
             Op::CallIndirect(sig) => self.of_sig.get(SigId::as_u32(sig) as usize),
@@ -122,16 +126,18 @@ impl CallEffects {
         for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {
             let op = func.insts[inst].op;
             let own = || self.escapes.is_own(func.args(inst)[0]);
-            if !stays(&op).is_empty() && !op.is_call() {
+            if !ordering_constraint(&op).is_empty() && !op.is_call() {
                 all |= Effects::ORDERS;
             }
             all |= match op {
-                Op::Load { mem, .. } if Class::of(&mem) == Class::VOLATILE => {
+                Op::Load { mem, .. } if Class::for_access(&mem) == Class::VOLATILE => {
                     Effects::READS | Effects::ORDERS
                 }
                 Op::Load { mem, .. } if mem.flags.contains(MemFlags::INVARIANT) || own() => Effects::empty(),
                 Op::Load { .. } => Effects::READS,
-                Op::Store { mem, .. } if Class::of(&mem) != Class::VOLATILE && own() => Effects::empty(),
+                Op::Store { mem, .. } if Class::for_access(&mem) != Class::VOLATILE && own() => {
+                    Effects::empty()
+                }
                 Op::Store { .. } => Effects::WRITES,
                 Op::AtomicRmw { .. } | Op::AtomicCas { .. } => Effects::READS | Effects::WRITES,
                 Op::Wave(op) if op != WaveOp::Mbcnt => Effects::ASKS,
@@ -210,7 +216,7 @@ b0:
         effects.compute(&module, &CallGraph::new(&module));
         let of = |name: &str| {
             let found = module.funcs.iter().find(|(_, func)| func.name == name).unwrap().0;
-            effects.of(Op::Call(found))
+            effects.effects_of_call(Op::Call(found))
         };
         assert_eq!(of("pure"), Effects::empty());
         assert_eq!(of("reads"), Effects::READS);

@@ -10,31 +10,31 @@
 
 pub mod callgraph;
 pub mod cfg;
+mod differing_bits;
 pub mod dominance;
 pub mod effects;
 pub mod escape;
-pub mod handover;
 pub mod lcssa;
 pub mod loops;
-mod own_bits;
-pub mod parting;
+pub mod missing_barriers;
+pub mod partial_execution;
 pub mod uniform_calls;
 pub mod uniformity;
-pub mod work;
+pub mod worklist;
 
 pub use callgraph::{CallGraph, Targets, Use, callers, reaching};
 pub use cfg::Cfg;
+pub use differing_bits::LaneGroup;
 pub use dominance::{DomTree, PostDomTree};
 pub use effects::{CallEffects, Effects};
 pub use escape::Escapes;
-pub use handover::Handover;
 pub use lcssa::lcssa_divergent_exits;
 pub use loops::{Loop, LoopForest};
-pub use own_bits::Together;
-pub use parting::Parting;
+pub use missing_barriers::MissingBarriers;
+pub use partial_execution::PartialExecution;
 pub use uniform_calls::UniformCalls;
 pub use uniformity::Uniformity;
-pub use work::Work;
+pub use worklist::FunctionWorklist;
 
 use crate::func::Function;
 

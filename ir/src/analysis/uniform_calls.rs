@@ -10,7 +10,7 @@
 //! pass on unchanged are found to be uniform. A function is analysed once for each time that one of these
 //! facts about it changes.
 
-use super::{Analyses, CallGraph, Work, callers};
+use super::{Analyses, CallGraph, FunctionWorklist, callers};
 use crate::entity::FuncId;
 use crate::func::{Function, Linkage, Module};
 use crate::op::Op;
@@ -62,7 +62,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn run(&mut self, graph: &CallGraph) {
-        let (mut work, mut lost) = (Work::default(), Vec::new());
+        let (mut work, mut lost) = (FunctionWorklist::default(), Vec::new());
         work.begin(graph);
         while let Some(id) = work.pop() {
             let func = &self.module.funcs[id];

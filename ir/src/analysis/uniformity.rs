@@ -132,7 +132,7 @@ struct Labels {
     around: Vec<Ends>,
     /// Position in the order after which the walk can stop: no loop exit or back edge that could show a
     /// divergent loop comes after it.
-    settled: u32,
+    settled_end: u32,
     /// Loops whose exits must send labels next.
     parted: Vec<Loop>,
 }
@@ -332,7 +332,7 @@ impl Uniformity {
         for ends in labels.around.iter_mut().filter(|ends| from < ends.end) {
             if to == ends.first && to <= start {
                 ends.to_header.add(label);
-                labels.settled = labels.settled.max(ends.end);
+                labels.settled_end = labels.settled_end.max(ends.end);
             } else if to < ends.first || to >= ends.end {
                 ends.outside.add(label);
             }
@@ -363,7 +363,7 @@ impl Uniformity {
             self.frontiers.compute(cfg, graph.dom);
         }
         while let Some(Reverse(at)) = self.labels.pending.pop() {
-            if self.labels.pending.is_empty() && at >= self.labels.settled {
+            if self.labels.pending.is_empty() && at >= self.labels.settled_end {
                 break;
             }
             let label = self.labels.at[at as usize];
@@ -479,7 +479,7 @@ const JOIN: u32 = 1 << 31;
 impl Labels {
     fn begin(&mut self, cfg: &Cfg, loops: &LoopForest, innermost: Option<Loop>) {
         self.pending.clear();
-        self.settled = 0;
+        self.settled_end = 0;
         self.around.clear();
         let mut up = innermost;
         while let Some(which) = up {

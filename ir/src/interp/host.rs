@@ -31,7 +31,7 @@ const COUNT_SHIFT: u64 = 5;
 const NUMBER_SHIFT: u64 = 8;
 
 /// Creates an empty buffer and returns its address.
-pub(super) fn place(memory: &mut Memory) -> u64 {
+pub(super) fn create_buffer(memory: &mut Memory) -> u64 {
     let at = memory.alloc((SIGNAL + SIGNAL_BYTES) as usize);
     // The buffer starts with all packets free: the last packet is on top of the list of free packets. Packet
     // 0 is represented with a tag in its high bits, because 0 means the end of the list.

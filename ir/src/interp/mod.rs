@@ -328,7 +328,7 @@ impl<'a> Interp<'a> {
             globals,
             static_shared,
             printf_buffer,
-            hostcall_buffer: if calls_host(module) { host::place(memory) } else { 0 },
+            hostcall_buffer: if calls_host(module) { host::create_buffer(memory) } else { 0 },
             global_offset: [0; 3],
             wave_size: 64,
             max_steps: u64::MAX,
@@ -438,7 +438,7 @@ impl Launch<'_> {
                 next += 1;
             }
             let Some(mut group) = resident.pop_front() else { return Ok(()) };
-            if !self.turn(&mut group, memory)? {
+            if !self.run_slice(&mut group, memory)? {
                 resident.push_back(group);
             }
         }
@@ -470,7 +470,7 @@ impl Launch<'_> {
     }
 
     /// Runs each wave of the group for a slice of steps. Returns whether all waves have ended.
-    fn turn(&mut self, group: &mut Group, memory: &mut Memory) -> Result<bool, Error> {
+    fn run_slice(&mut self, group: &mut Group, memory: &mut Memory) -> Result<bool, Error> {
         let Group { id, shared, waves } = group;
         for wave in waves.iter_mut() {
             if wave.status == Status::Ready {

@@ -163,7 +163,7 @@ impl Wave {
         let interp = launch.interp;
         loop {
             if interp.watcher.is_some() && launch.steps < limit {
-                self.tell(interp, group);
+                self.notify_watcher(interp, group);
             }
             let Some(frame) = self.frames.last_mut() else { break };
             if launch.steps >= limit {
@@ -213,7 +213,7 @@ impl Wave {
     }
 
     #[cold]
-    fn tell(&self, interp: &Interp<'_>, group: [u32; 3]) {
+    fn notify_watcher(&self, interp: &Interp<'_>, group: [u32; 3]) {
         let (Some(watcher), Some(frame)) = (interp.watcher, self.frames.last()) else { return };
         let inst = interp.module.funcs[frame.func].blocks[frame.block].insts()[frame.next];
         let (func, active, depth) = (frame.func, frame.active, self.frames.len());

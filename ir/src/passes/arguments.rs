@@ -10,7 +10,7 @@
 //! Results are not propagated here. Floating-point constants are compared by their bits.
 
 use super::spaces;
-use crate::analysis::{CallGraph, Work};
+use crate::analysis::{CallGraph, FunctionWorklist};
 use crate::entity::{FuncId, Inst, Value};
 use crate::func::{Function, Module, SrcLoc, ValueDef, Values};
 use crate::op::Op;
@@ -28,7 +28,7 @@ pub struct Scratch {
     /// Parameters of callers that calls pass on as arguments, as `(parameter of the callee, parameter of the
     /// caller)`.
     handed: Vec<(usize, usize)>,
-    work: Work,
+    work: FunctionWorklist,
 }
 
 /// What is known about the arguments that all calls pass for a parameter.
@@ -90,7 +90,7 @@ impl Scratch {
 
     /// Returns the index of parameter `number` of a function in the lists of this pass. `None` if not all
     /// callers of the function are known, so that it cannot be changed.
-    fn place(&self, func: FuncId, number: usize) -> Option<usize> {
+    fn param_index(&self, func: FuncId, number: usize) -> Option<usize> {
         let place = self.begin[func.index()] + number;
         (self.known[func.index()] && place < self.begin[func.index() + 1]).then_some(place)
     }
@@ -99,7 +99,7 @@ impl Scratch {
     /// calls of the function are known.
     fn place_of(&self, id: FuncId, func: &Function, value: Value) -> Option<usize> {
         match func.values[value].def {
-            ValueDef::Param(block, number) if block == func.entry() => self.place(id, number.into()),
+            ValueDef::Param(block, number) if block == func.entry() => self.param_index(id, number.into()),
             _ => None,
         }
     }
@@ -122,7 +122,7 @@ fn find_constants(module: &Module, graph: &CallGraph, s: &mut Scratch) {
         for (inst, callee) in calls(func) {
             let mut changed = false;
             for (n, &arg) in func.args(inst).iter().enumerate() {
-                let Some(place) = s.place(callee, n) else { break };
+                let Some(place) = s.param_index(callee, n) else { break };
                 let passed = match (func.const_bits(arg), s.place_of(id, func, arg)) {
                     (Some(bits), _) => Constant::Bits(bits),
                     (None, Some(own)) => s.constants[own],
@@ -181,7 +181,7 @@ fn find_live(module: &Module, s: &mut Scratch) {
             for (n, &arg) in func.args(inst).iter().enumerate() {
                 let Some(from) = s.place_of(id, func, arg) else { continue };
                 let to = match func.insts[inst].op {
-                    Op::Call(callee) => s.place(callee, n),
+                    Op::Call(callee) => s.param_index(callee, n),
                     _ => None,
                 };
                 match to {
@@ -208,7 +208,7 @@ fn drop_dead(id: FuncId, func: &mut Function, s: &Scratch) {
     if func.layout.is_empty() {
         return;
     }
-    let is_live = |func: FuncId, n: usize| s.place(func, n).is_none_or(|place| s.live[place]);
+    let is_live = |func: FuncId, n: usize| s.param_index(func, n).is_none_or(|place| s.live[place]);
     let calls: Vec<(Inst, FuncId)> = calls(func).collect();
     for (inst, callee) in calls {
         let args = func.args(inst).iter().enumerate();

@@ -25,14 +25,14 @@ pub struct Scratch {
     merged: Vec<bool>,
     /// Debug facts of a block that is being bypassed.
     whats: Vec<What>,
-    /// Whether the debug records have been settled in this run.
-    is_settled: bool,
+    /// Whether the debug records have been reconciled in this run.
+    is_reconciled: bool,
 }
 
 /// Runs the cleanup. `cfg` must be up to date; it is stale afterwards if the result is true.
 pub fn run(func: &mut Function, cfg: &Cfg, s: &mut Scratch) -> bool {
     s.subst.reset(func);
-    s.is_settled = false;
+    s.is_reconciled = false;
     let mut changed = func.layout.len() != cfg.rpo().len();
     func.layout.retain(|&b| cfg.is_reachable(b));
     count(func, s);
@@ -75,10 +75,10 @@ fn bypass(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> bool
             && !is_merged(func, cfg, &s.preds, (block, last), empty)
         {
             if func.track.is_some() {
-                // Debug records are settled before blocks are merged, while every instruction is still in its
-                // original block.
-                if !std::mem::replace(&mut s.is_settled, true) {
-                    func.settle();
+                // Debug records are reconciled before blocks are merged, while every instruction is still in
+                // its original block.
+                if !std::mem::replace(&mut s.is_reconciled, true) {
+                    func.reconcile_track();
                 }
                 let ways = [empty, to].map(|block| s.preds[block.index()]);
                 track_bypass(func, (block, last, which), (empty, to), ways, &mut s.whats);
@@ -170,9 +170,9 @@ fn track_bypass(
     whats.iter_mut().for_each(|what| *what = what.filter_map(passed));
     if !is_jump && ways[1] > 1 {
         whats.retain_mut(|what| {
-            let leaf = what.leaf();
-            leaf.into_iter().for_each(|leaf| *what = What::Lost(leaf));
-            leaf.is_some()
+            let fragment = what.fragment();
+            fragment.into_iter().for_each(|fragment| *what = What::Lost(fragment));
+            fragment.is_some()
         });
     }
     let Some(track) = &mut func.track else { return };

@@ -117,7 +117,7 @@ fn is_known(func: &Function, globals: &PrimaryMap<Global, GlobalData>, value: Va
     match func.insts[inst].op {
         Op::Const(_) => true,
         Op::Load { .. } => {
-            let found = place(func, func.args(inst)[0], DEPTH);
+            let found = global_and_offset(func, func.args(inst)[0], DEPTH);
             found.is_some_and(|(global, _)| globals.get(global).is_some_and(is_table))
         }
         _ => false,
@@ -139,7 +139,7 @@ pub(super) fn read(
 ) -> bool {
     let Op::Load { mem, count } = func.insts[inst].op else { return false };
     let ty = func.ty(func.insts[inst].first);
-    let Some((global, offset)) = place(func, func.args(inst)[0], DEPTH) else { return false };
+    let Some((global, offset)) = global_and_offset(func, func.args(inst)[0], DEPTH) else { return false };
     let start = offset.checked_add(mem.offset.into()).and_then(|start| usize::try_from(start).ok());
     let known = |start| bytes(globals.get(global)?, start, &mem, count);
     let Some(bytes) = start.and_then(known) else { return false };
@@ -156,13 +156,13 @@ pub(super) fn read(
 }
 
 /// Returns the global variable to which an address points, and the offset in the variable in bytes.
-fn place(func: &Function, ptr: Value, depth: u32) -> Option<(Global, i64)> {
+fn global_and_offset(func: &Function, ptr: Value, depth: u32) -> Option<(Global, i64)> {
     let inst = func.def_inst(ptr).filter(|_| depth > 0)?;
     let args = func.args(inst);
     match func.insts[inst].op {
         Op::GlobalAddr(global) => Some((global, 0)),
         Op::PtrAdd => {
-            let (global, offset) = place(func, args[0], depth - 1)?;
+            let (global, offset) = global_and_offset(func, args[0], depth - 1)?;
             Some((global, offset.checked_add(func.const_bits(args[1])? as i64)?))
         }
         _ => None,

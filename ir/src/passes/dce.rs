@@ -52,7 +52,7 @@ fn mark_roots(func: &Function, calls: &CallEffects, s: &mut Scratch) {
     for &block in &func.layout {
         for &inst in func.blocks[block].insts() {
             let op = func.insts[inst].op;
-            if op.has_side_effect() && !(op.is_call() && calls.of(op).is_removable()) {
+            if op.has_side_effect() && !(op.is_call() && calls.effects_of_call(op).is_removable()) {
                 mark_inst(func, inst, s);
             }
         }

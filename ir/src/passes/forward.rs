@@ -90,7 +90,7 @@ impl Memory {
     pub fn clobber(&mut self, func: &Function, inst: Inst, calls: &CallEffects) {
         let op = func.insts[inst].op;
         match op {
-            _ if op.is_call() && calls.of(op).keeps_memory() => {}
+            _ if op.is_call() && calls.effects_of_call(op).keeps_memory() => {}
             // A call keeps private memory that the callee cannot access.
             _ if op.is_call() => {
                 let Memory { known, escapes } = self;

@@ -73,9 +73,9 @@ pub fn run(func: &mut Function) -> bool {
     if !func.layout.iter().any(has_rem) {
         return false;
     }
-    // Debug records are settled before blocks are split, because settling recognises a split block by the new
-    // block of its terminator.
-    func.settle();
+    // Debug records are reconciled before blocks are split, because reconciliation recognises a split block
+    // by the new block of its terminator.
+    func.reconcile_track();
     let mut insts = Vec::new();
     for block in std::mem::take(&mut func.layout) {
         func.layout.push(block);
@@ -91,7 +91,7 @@ pub fn run(func: &mut Function) -> bool {
             }
         }
     }
-    func.settle();
+    func.reconcile_track();
     true
 }
 

@@ -10,7 +10,7 @@ use crate::analysis::Cfg;
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, SrcLoc, Values};
 use crate::op::{BinOp, Op, TernOp, UnOp};
-use crate::track::{Leaf, Record, What};
+use crate::track::{Fragment, Record, What};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
@@ -24,8 +24,8 @@ const MAX_SELECTS: usize = 4;
 #[derive(Debug, Default)]
 pub struct Scratch {
     preds: Vec<u32>,
-    /// Whether the debug records have been settled in this run.
-    is_settled: bool,
+    /// Whether the debug records have been reconciled in this run.
+    is_reconciled: bool,
 }
 
 /// Runs the pass; `cfg` is stale afterwards if the result is true.
@@ -35,7 +35,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, s: &mut Scratch) -> bool {
     for &block in cfg.rpo() {
         s.preds[block.index()] = cfg.preds(block).len() as u32;
     }
-    s.is_settled = false;
+    s.is_reconciled = false;
     let mut changed = false;
     // Inner branches come first, because converting an inner branch may make the outer branch cheap enough.
     for &block in cfg.rpo().iter().rev() {
@@ -157,10 +157,10 @@ fn track_absorbed(
     if func.track.is_none() {
         return;
     }
-    if !std::mem::replace(&mut s.is_settled, true) {
-        func.settle();
+    if !std::mem::replace(&mut s.is_reconciled, true) {
+        func.reconcile_track();
     }
-    let ends = sides.map(|side| side.map_or_else(FxHashMap::default, |side| told_in(func, side)));
+    let ends = sides.map(|side| side.map_or_else(FxHashMap::default, |side| last_facts(func, side)));
     let is_same = |a: &What, b: &What| match (a, b) {
         (&What::Value(_, a), &What::Value(_, b)) => {
             a == b || func.const_bits(a).is_some() && func.const_bits(a) == func.const_bits(b)
@@ -169,25 +169,25 @@ fn track_absorbed(
     };
     let mut added: Vec<What> = Vec::new();
     for (own, other) in [(0, 1), (1, 0)] {
-        for (leaf, &what) in &ends[own] {
-            match ends[other].get(leaf) {
+        for (fragment, &what) in &ends[own] {
+            match ends[other].get(fragment) {
                 Some(same) if is_same(same, &what) => added.extend((own == 0).then_some(what)),
-                _ => added.push(What::Lost(Leaf { variable: leaf.0, leaf: leaf.1 })),
+                _ => added.push(What::Lost(Fragment { variable: fragment.0, index: fragment.1 })),
             }
         }
     }
-    added.sort_unstable_by_key(|what| what.leaf().map(|leaf| (leaf.variable, leaf.leaf)));
+    added.sort_unstable_by_key(|what| what.fragment().map(|fragment| (fragment.variable, fragment.index)));
     if let Some(track) = &mut func.track {
         track.records.extend(added.into_iter().map(|what| Record { block, before: branch, what }));
     }
 }
 
 /// Returns the last fact about each fragment in a block.
-fn told_in(func: &Function, block: Block) -> FxHashMap<(u32, u32), What> {
+fn last_facts(func: &Function, block: Block) -> FxHashMap<(u32, u32), What> {
     let records = func.track.iter().flat_map(|track| &track.records).filter(|record| record.block == block);
     let told = records.filter_map(|record| {
-        let leaf = record.what.leaf()?;
-        Some(((leaf.variable, leaf.leaf), record.what))
+        let fragment = record.what.fragment()?;
+        Some(((fragment.variable, fragment.index), record.what))
     });
     told.collect()
 }

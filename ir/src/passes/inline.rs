@@ -11,12 +11,12 @@
 //! callers.
 
 use super::OptOptions;
-use super::freed::Freed;
+use super::inline_for_sroa::InlineForSroa;
 use crate::analysis::CallGraph;
 use crate::entity::{Block, FuncId, Inst, Slot, Value};
 use crate::func::{Function, Inline, Linkage, Module, SrcLoc, Values};
 use crate::op::Op;
-use crate::track::{Leaf, Record, Site, Track, Variable, What};
+use crate::track::{Fragment, Record, Site, Track, Variable, What};
 use crate::types::{Space, Type};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use rustc_hash::FxHashMap;
@@ -63,7 +63,7 @@ const MAX_SHARED_GROWTH: [usize; 4] = [0, 48, 192, 768];
 #[derive(Debug, Default)]
 pub struct Scratch {
     graph: CallGraph,
-    freed: Freed,
+    freed: InlineForSroa,
     /// Copies of the callee's blocks, values and slots in the caller.
     blocks: SecondaryMap<Block, Option<Block>>,
     values: SecondaryMap<Value, Option<Value>>,
@@ -110,7 +110,8 @@ pub fn run(module: &mut Module, opts: &OptOptions, s: &mut Scratch) {
             Copied::None
         } else if opts.calls == Calls::InlineAll
             || func.inline == Inline::Always
-            || growth(func, s.calls[id.index()], stays) <= most_growth(func, s.freed.by_copies_of(id), opts)
+            || growth(func, s.calls[id.index()], stays)
+                <= most_growth(func, s.freed.frees_variables(id), opts)
         {
             Copied::All
         } else {
@@ -336,10 +337,10 @@ fn copy_track(
         site: moved(variable.site),
         ..variable.clone()
     }));
-    let leaf_of = |leaf: Leaf| Leaf { variable: first + leaf.variable, ..leaf };
+    let fragment_of = |fragment: Fragment| Fragment { variable: first + fragment.variable, ..fragment };
     let place = |track: &Track, loc: SrcLoc| {
         let (loc, site) = from.split(loc);
-        track.place(loc, moved(site))
+        track.location_in_copy(loc, moved(site))
     };
     let copy_of: FxHashMap<Inst, Inst> = copies.iter().copied().collect();
     for record in &from.records {
@@ -348,10 +349,10 @@ fn copy_track(
         };
         let what = match record.what {
             What::Statement(loc) => What::Statement(place(&track, loc)),
-            What::Lost(leaf) | What::Term(leaf, _) => What::Lost(leaf_of(leaf)),
-            What::Value(leaf, value) => match values[value] {
-                Some(value) => What::Value(leaf_of(leaf), value),
-                None => What::Lost(leaf_of(leaf)),
+            What::Lost(fragment) | What::Term(fragment, _) => What::Lost(fragment_of(fragment)),
+            What::Value(fragment, value) => match values[value] {
+                Some(value) => What::Value(fragment_of(fragment), value),
+                None => What::Lost(fragment_of(fragment)),
             },
         };
         track.records.push(Record { block, before, what });

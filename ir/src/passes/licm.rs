@@ -128,7 +128,7 @@ fn collect_effects(func: &Function, cfg: &Cfg, loops: &LoopForest, calls: &CallE
     for &block in cfg.rpo() {
         for &inst in func.blocks[block].insts() {
             let op = func.insts[inst].op;
-            if !op.has_side_effect() || op.is_call() && calls.of(op).keeps_memory() {
+            if !op.has_side_effect() || op.is_call() && calls.effects_of_call(op).keeps_memory() {
                 continue;
             }
             let mut around = loops.innermost(block);

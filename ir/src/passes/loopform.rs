@@ -189,12 +189,13 @@ impl Closer<'_> {
     }
 
     /// Makes the debug records after the loop use the same parameters, where parameters exist. Records that
-    /// were added since the records were settled belong to earlier loops and do not name values of this loop.
+    /// were added since the records were reconciled belong to earlier loops and do not name values of this
+    /// loop.
     fn track(&self, func: &Function, track: &mut Track) {
-        let settled = track.settled().len();
+        let reconciled = track.reconciled_records().len();
         let mut records = std::mem::take(&mut track.records);
         let is_inside = |value: Value| self.loops.contains(self.l, func.block_of(value));
-        for of_block in records[..settled].chunk_by_mut(|a, b| a.block == b.block) {
+        for of_block in records[..reconciled].chunk_by_mut(|a, b| a.block == b.block) {
             let block = of_block[0].block;
             if self.loops.contains(self.l, block) {
                 continue;

@@ -12,15 +12,16 @@ mod constants;
 pub mod dce;
 pub mod float_atomics;
 mod forward;
-mod freed;
 pub mod frem;
 pub mod ifconvert;
 pub mod inline;
+mod inline_for_sroa;
 pub mod interval;
 pub mod licm;
 pub mod lookup;
 pub mod loopform;
 pub mod merge_mem;
+pub mod missing_restrict;
 pub mod ranges;
 mod recursion;
 pub mod restrict;
@@ -37,7 +38,6 @@ pub mod tails;
 #[cfg(test)]
 mod testing;
 pub mod tripcount;
-pub mod unpromised;
 pub mod unroll;
 mod uses;
 
@@ -271,10 +271,10 @@ pub fn optimize_range(
     let inlines = range.contains(&0);
     if inlines {
         inline::run(module, opts, &mut ctx.inline);
-        settle(module);
+        reconcile_records(module);
         if opts.level > 0 {
             recursion::run(module);
-            settle(module);
+            reconcile_records(module);
         }
     }
     if inlines {
@@ -283,7 +283,7 @@ pub fn optimize_range(
     if range.contains(&1) {
         if has_calls(module) {
             results::run(module, opts.result_dwords);
-            settle(module);
+            reconcile_records(module);
         }
         hook(ON_MODULES[1], module)?;
     }
@@ -296,7 +296,7 @@ pub fn optimize_range(
     if range.contains(&2) {
         if has_calls(module) {
             arguments::run(module, &ctx.graph, opts.level, (&mut ctx.arguments, &mut ctx.spaces));
-            settle(module);
+            reconcile_records(module);
         }
         hook(ON_MODULES[2], module)?;
     }
@@ -324,9 +324,9 @@ pub fn optimize_range(
 }
 
 /// Settles the debug records of all functions if the module has debug information.
-fn settle(module: &mut Module) {
+fn reconcile_records(module: &mut Module) {
     if module.description.is_some() {
-        module.funcs.values_mut().for_each(Function::settle);
+        module.funcs.values_mut().for_each(Function::reconcile_track);
     }
 }
 
@@ -405,7 +405,7 @@ fn unroll_pass(func: &mut Function, opts: &OptOptions, ctx: &mut PassContext) ->
     let mut has_loops = ctx.canonical_loops(func);
     while has_loops && unroll::level(func, &ctx.cfg, &ctx.dom, &ctx.loops, opts.level, &mut ctx.unroll) {
         ctx.version += 1;
-        func.settle_blocks();
+        func.reconcile_blocks();
         sroa_pass(func, opts, ctx);
         ctx.tidy(func, opts);
         has_loops = ctx.canonical_loops(func);
@@ -434,15 +434,15 @@ fn switch_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bo
     ctx.dom.compute(&ctx.cfg);
     ctx.uniformity.compute(func, &ctx.cfg, &ctx.dom, &ctx.loops);
     let changed = switch::run(func, true, |value| ctx.uniformity.is_uniform(value));
-    // The terminators of blocks have changed, so the debug records must be settled here.
-    func.settle();
+    // The terminators of blocks have changed, so the debug records must be reconciled here.
+    func.reconcile_track();
     changed
 }
 
 fn lookup_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
     let changed = !func.switches.is_empty() && lookup::run(func, &mut ctx.tables);
     if changed {
-        func.settle();
+        func.reconcile_track();
     }
     changed
 }
@@ -467,7 +467,7 @@ fn rotate_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bo
     rotate::begin(&mut ctx.rotate);
     let mut changed = false;
     while ctx.canonical_loops(func) && rotate::round(func, &ctx.cfg, &ctx.loops, &mut ctx.rotate) {
-        func.settle_grown();
+        func.reconcile_grown();
         changed = true;
     }
     changed

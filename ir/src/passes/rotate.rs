@@ -67,7 +67,7 @@ pub fn round(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch
     if s.chosen.is_empty() {
         return false;
     }
-    func.settle();
+    func.reconcile_track();
     let chosen = std::mem::take(&mut s.chosen);
     let mut uses = std::mem::take(&mut s.uses);
     let is_chosen = |l: Loop| chosen.binary_search_by_key(&l, |&(l, _)| l).is_ok();

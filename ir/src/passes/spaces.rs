@@ -8,7 +8,7 @@
 //! Pointers to constant memory count as global pointers. Atomic accesses to private memory stay generic
 //! because only FLAT instructions can perform them.
 
-use crate::analysis::{CallGraph, Work};
+use crate::analysis::{CallGraph, FunctionWorklist};
 use crate::entity::{Block, FuncId, Inst, Value};
 use crate::func::{Function, Module, SrcLoc};
 use crate::op::{CastOp, Op, Order};
@@ -27,7 +27,7 @@ struct Passed {
 }
 
 impl Passed {
-    fn of(&self, func: FuncId) -> &[Option<Space>] {
+    fn param_spaces(&self, func: FuncId) -> &[Option<Space>] {
         self.spaces.get(self.range(func)).unwrap_or_default()
     }
 
@@ -53,7 +53,7 @@ impl Passed {
 #[derive(Debug, Default)]
 pub struct Scratch {
     passed: Passed,
-    work: Work,
+    work: FunctionWorklist,
     /// Whether a whole module is analysed, so that `passed` contains the address spaces of function
     /// parameters.
     is_module: bool,
@@ -115,7 +115,7 @@ fn find(func: &Function, id: Option<FuncId>, s: &mut Scratch) {
     s.spaces.resize(func.values.len(), None);
     let params = func.own_params().iter().enumerate();
     for (n, param) in params.filter(|&(_, &param)| func.ty(param) == GENERIC) {
-        let passed = id.map_or(Some(Space::Generic), |id| s.passed.of(id)[n]);
+        let passed = id.map_or(Some(Space::Generic), |id| s.passed.param_spaces(id)[n]);
         s.spaces[param.index()] = passed;
     }
     while follow(func, s) {}
@@ -236,8 +236,10 @@ fn fit(func: &mut Function, block: Block, inst: Inst, s: &Scratch) {
         let to = match op.mem() {
             Some(mem) if n == 0 && mem.space != Space::Generic => mem.space,
             Some(_) if n == 0 && accessible(op, from) => from,
-            _ if !was_generic(arg, s) && from != Space::Generic => wanted(func, inst, n).unwrap_or(from),
-            _ => wanted(func, inst, n).or_else(|| passed_to(op, n, s)).unwrap_or(Space::Generic),
+            _ if !was_generic(arg, s) && from != Space::Generic => {
+                space_at_use(func, inst, n).unwrap_or(from)
+            }
+            _ => space_at_use(func, inst, n).or_else(|| passed_to(op, n, s)).unwrap_or(Space::Generic),
         };
         let fitting = cast(func, block, arg, to, func.insts[inst].loc);
         func.args_mut(inst)[n] = fitting;
@@ -258,7 +260,7 @@ fn passed_to(op: Op, n: usize, s: &Scratch) -> Option<Space> {
     if !s.is_module {
         return None;
     }
-    s.passed.of(callee).get(n).copied().flatten()
+    s.passed.param_spaces(callee).get(n).copied().flatten()
 }
 
 /// Returns whether the access can use the given space instead of the generic one.
@@ -269,7 +271,7 @@ fn accessible(op: Op, space: Space) -> bool {
 
 /// Returns the space to which operand `n` is converted because it flows into a result or block parameter of
 /// that space. `None` for all other uses of a pointer as a value, which still need a generic pointer.
-fn wanted(func: &Function, inst: Inst, n: usize) -> Option<Space> {
+fn space_at_use(func: &Function, inst: Inst, n: usize) -> Option<Space> {
     let space = |value: Value| match func.ty(value) {
         Type::Ptr(space) => Some(space),
         _ => None,

@@ -14,7 +14,7 @@ use crate::edit::Subst;
 use crate::entity::{Block, Inst, Slot, Value};
 use crate::func::{Function, SrcLoc};
 use crate::op::{CastOp, Mem, Op};
-use crate::track::{Leaf, Record, What};
+use crate::track::{Fragment, Record, What};
 use crate::types::{MemTy, Type};
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
@@ -48,7 +48,7 @@ pub struct Scratch {
     begin: Vec<Record>,
     /// Pairs of a piece and the fragment of a source variable that the piece holds, sorted. Used for debug
     /// records.
-    leaves: Vec<(u32, Leaf)>,
+    fragments: Vec<(u32, Fragment)>,
     args: Vec<Value>,
     zeros: Vec<(Type, Inst)>,
     subst: Subst,
@@ -116,7 +116,7 @@ impl Frontiers {
         self.start.push(self.list.len() as u32);
     }
 
-    fn of(&self, at: u32) -> std::ops::Range<usize> {
+    fn frontier_range(&self, at: u32) -> std::ops::Range<usize> {
         self.start[at as usize + 1] as usize..self.start[at as usize + 2] as usize
     }
 }
@@ -130,7 +130,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &mut DomTree, s: &mut Scratch) -
     if s.pieces.is_empty() {
         return false;
     }
-    func.settle_places();
+    func.reconcile_if_moved();
     dom.compute(cfg);
     find_stores(func, cfg, s);
     place_params(cfg, dom, s);
@@ -145,7 +145,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &mut DomTree, s: &mut Scratch) -
     s.subst.reset(func);
     s.block_at.clear();
     s.block_at.extend_from_slice(cfg.rpo());
-    find_leaves(func, s);
+    find_fragments(func, s);
     let mut promoter = Promoter { func, cfg, dom, s, block: cfg.rpo()[0] };
     promoter.add_params();
     for n in 0..promoter.s.order.len() {
@@ -204,7 +204,7 @@ fn place_params(cfg: &Cfg, dom: &DomTree, s: &mut Scratch) {
         s.work.clear();
         s.work.extend(stores.iter().map(|store| store.1));
         while let Some(at) = s.work.pop() {
-            for n in s.frontiers.of(at) {
+            for n in s.frontiers.frontier_range(at) {
                 let to = s.frontiers.list[n];
                 if std::mem::replace(&mut s.mark[to as usize], piece) != piece {
                     s.params.push((to, piece, None.into()));
@@ -313,36 +313,37 @@ fn piece_at(pieces: &[Piece], (slot, offset): (Slot, i64), mem: &Mem, n: u8) -> 
 }
 
 /// Finds the fragments of variables that coincide with pieces.
-fn find_leaves(func: &Function, s: &mut Scratch) {
-    let Scratch { pieces, leaves, .. } = s;
-    leaves.clear();
+fn find_fragments(func: &Function, s: &mut Scratch) {
+    let Scratch { pieces, fragments, .. } = s;
+    fragments.clear();
     for (variable, number) in func.track.iter().flat_map(|track| &track.variables).zip(0..) {
         let Some(slot) = variable.home else { continue };
-        for (&(at, bytes), leaf) in variable.leaves.iter().zip(0..) {
+        for (&(at, bytes), fragment) in variable.fragments.iter().zip(0..) {
             let piece = pieces.partition_point(|piece| (piece.slot, piece.offset) < (slot, i64::from(at)));
-            let is_leaf = |piece: &&Piece| {
+            let is_fragment = |piece: &&Piece| {
                 (piece.slot, piece.offset, piece.bytes) == (slot, i64::from(at), u32::from(bytes))
             };
-            if pieces.get(piece).filter(is_leaf).is_some() {
-                leaves.push((piece as u32, Leaf { variable: number, leaf }));
+            if pieces.get(piece).filter(is_fragment).is_some() {
+                fragments.push((piece as u32, Fragment { variable: number, index: fragment }));
             }
         }
     }
-    leaves.sort_unstable_by_key(|&(piece, leaf)| (piece, leaf.variable));
+    fragments.sort_unstable_by_key(|&(piece, fragment)| (piece, fragment.variable));
 }
 
 /// Returns the fragments that a piece holds, from the sorted list of all pieces.
-fn leaves_of(leaves: &[(u32, Leaf)], piece: u32) -> impl Iterator<Item = Leaf> {
-    let first = leaves.partition_point(|&(other, _)| other < piece);
-    leaves[first..].iter().take_while(move |&&(other, _)| other == piece).map(|&(_, leaf)| leaf)
+fn fragments_of_piece(fragments: &[(u32, Fragment)], piece: u32) -> impl Iterator<Item = Fragment> {
+    let first = fragments.partition_point(|&(other, _)| other < piece);
+    fragments[first..].iter().take_while(move |&&(other, _)| other == piece).map(|&(_, fragment)| fragment)
 }
 
 /// Adds debug records that the fragments have the stored value.
 #[cold]
-fn track_store(func: &mut Function, store: Inst, leaves: impl Iterator<Item = Leaf>, value: Value) {
+fn track_store(func: &mut Function, store: Inst, fragments: impl Iterator<Item = Fragment>, value: Value) {
     let block = func.insts[store].block;
     let Some(track) = &mut func.track else { return };
-    let records = leaves.map(|leaf| Record { block, before: store, what: What::Value(leaf, value) });
+    let records =
+        fragments.map(|fragment| Record { block, before: store, what: What::Value(fragment, value) });
     track.records.extend(records);
 }
 
@@ -356,7 +357,7 @@ fn forget_homes(func: &mut Function, s: &mut Scratch) {
         let (Some(param), Some(&first)) = (param.expand(), func.blocks[block].insts().first()) else {
             continue;
         };
-        let whats = leaves_of(&s.leaves, piece).map(|leaf| What::Value(leaf, param));
+        let whats = fragments_of_piece(&s.fragments, piece).map(|fragment| What::Value(fragment, param));
         s.begin.extend(whats.map(|what| Record { block, before: first, what }));
     }
     track.begin_blocks(&s.begin);
@@ -484,7 +485,7 @@ impl Promoter<'_> {
             let piece = piece_at(&self.s.pieces, place, &mem, n);
             let value = self.s.subst.get(self.func.args(inst)[1 + usize::from(n)]);
             if self.func.track.is_some() {
-                track_store(self.func, inst, leaves_of(&self.s.leaves, piece), value);
+                track_store(self.func, inst, fragments_of_piece(&self.s.fragments, piece), value);
             }
             let value = self.convert(value, self.s.pieces[piece as usize].ty);
             self.set(piece, value);
@@ -498,7 +499,7 @@ impl Promoter<'_> {
             let found = self.read(piece);
             let result = self.func.result(inst, n.into());
             let to = self.func.ty(result);
-            let found = if to == Type::F16 { found } else { self.whole(found) };
+            let found = if to == Type::F16 { found } else { self.as_integer(found) };
             let value = match mem.ty {
                 _ if to == Type::F16 => self.convert(found, to),
                 MemTy::U8 => self.extend(CastOp::Zext8, found),
@@ -512,7 +513,7 @@ impl Promoter<'_> {
     }
 
     /// Returns the value; for an `f16`, its bits as an integer.
-    fn whole(&mut self, value: Value) -> Value {
+    fn as_integer(&mut self, value: Value) -> Value {
         match self.func.ty(value) {
             Type::F16 => self.push(Op::Cast(CastOp::HalfBits), &[value], Type::I32),
             _ => value,
@@ -535,7 +536,7 @@ impl Promoter<'_> {
         let int = if from.bits() == 64 { Type::I64 } else { Type::I32 };
         match (from, to) {
             _ if from == to => value,
-            (Type::F16, _) => self.whole(value),
+            (Type::F16, _) => self.as_integer(value),
             (_, Type::F16) => {
                 let bits = self.convert(value, int);
                 self.push(Op::Cast(CastOp::BitsHalf), &[bits], to)

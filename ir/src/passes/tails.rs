@@ -70,7 +70,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) 
         }
     }
     if !s.groups.is_empty() {
-        func.settle();
+        func.reconcile_track();
     }
     let mut changed = false;
     for group in s.groups.iter().filter(|group| group.len >= MIN_BLOCKS) {
@@ -133,7 +133,7 @@ fn sort_in(func: &Function, loops: &LoopForest, block: Block, s: &mut Scratch) {
     let mut number = *s.by_hash.entry(hash).or_insert(own_number);
     while let Some(group) = s.groups.get_mut(number as usize) {
         operands(func, group.first, other);
-        if own == other && like(func, loops, block, group.first) {
+        if own == other && are_mergeable(func, loops, block, group.first) {
             s.next[group.last] = Some(block);
             (group.last, group.len) = (block, group.len + 1);
             return;
@@ -143,7 +143,7 @@ fn sort_in(func: &Function, loops: &LoopForest, block: Block, s: &mut Scratch) {
     s.groups.push(Group { first: block, last: block, len: 1, other: None });
 }
 
-fn like(func: &Function, loops: &LoopForest, a: Block, b: Block) -> bool {
+fn are_mergeable(func: &Function, loops: &LoopForest, a: Block, b: Block) -> bool {
     let (x, y) = (func.blocks[a].insts(), func.blocks[b].insts());
     loops.innermost(a) == loops.innermost(b)
         && x.len() == y.len()

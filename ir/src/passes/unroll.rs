@@ -157,7 +157,7 @@ pub fn level(
 /// changed.
 fn unroll(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) -> bool {
     let chosen = std::mem::take(&mut s.chosen);
-    func.settle();
+    func.reconcile_track();
     s.uses.find(func, cfg, loops, |l| chosen.binary_search_by_key(&l, |&(l, _)| l).is_ok());
     let mut changed = false;
     // Loops are unrolled in block order, because values of a loop are used after it, in code that has not
@@ -251,7 +251,7 @@ fn plan(func: &Function, dom: &DomTree, loops: &LoopForest, l: Loop, level: u8) 
             Some(_) => Plan::Leave,
             None => Plan::Wait,
         },
-        UnrollHint::By(factor) if factor > 1 => by(loops, l, count(MAX_ASKED), factor.into()),
+        UnrollHint::By(factor) if factor > 1 => plan_for_factor(loops, l, count(MAX_ASKED), factor.into()),
         UnrollHint::By(_) => Plan::Leave,
         UnrollHint::None => match count(MAX_UNASKED) {
             Some(t) if worth_it(func, loops, l, size, t.back_edges, level) => Plan::Full(t.back_edges + 1),
@@ -261,7 +261,7 @@ fn plan(func: &Function, dom: &DomTree, loops: &LoopForest, l: Loop, level: u8) 
     }
 }
 
-fn by(loops: &LoopForest, l: Loop, count: Option<TripCount>, factor: u32) -> Plan {
+fn plan_for_factor(loops: &LoopForest, l: Loop, count: Option<TripCount>, factor: u32) -> Plan {
     let Some(t) = count else { return Plan::By(factor, None) };
     // A loop that exits at its end executes the test once per iteration; one that exits at its header
     // executes it once more.

@@ -1,28 +1,28 @@
 //! Collects debug records that move to other instructions: groups the records by their new place and brings
 //! them into program order.
 
-use super::{Leaf, Record, Variable};
+use super::{Fragment, Record, Variable};
 use std::ops::Range;
 
 /// For each fragment of a variable, the last debug record or group of records that describes the fragment.
 /// Used to find superseded records.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Leaves {
+pub(super) struct FragmentRecords {
     /// For each variable, the number of its first fragment.
     first: Vec<u32>,
     /// For each fragment, the last group with a record for the fragment.
-    said: Vec<u32>,
+    last_group: Vec<u32>,
     group: u32,
     /// For each fragment, the number of the last round in which a record described it, and the index of that
     /// record.
-    told: Vec<(u32, u32)>,
+    last_record: Vec<(u32, u32)>,
     rounds: u32,
 }
 
-impl Leaves {
+impl FragmentRecords {
     /// Prepares the memory for another function.
     pub(super) fn clear(&mut self) {
-        let Leaves { first, said, group, told, rounds } = self;
+        let FragmentRecords { first, last_group: said, group, last_record: told, rounds } = self;
         first.clear();
         said.clear();
         told.clear();
@@ -30,13 +30,13 @@ impl Leaves {
     }
 
     fn number(&mut self, variables: &[Variable]) {
-        let mut next = self.said.len() as u32;
+        let mut next = self.last_group.len() as u32;
         for variable in &variables[self.first.len()..] {
             self.first.push(next);
-            next += variable.leaves.len() as u32;
+            next += variable.fragments.len() as u32;
         }
-        self.said.resize(next as usize, 0);
-        self.told.resize(next as usize, (0, 0));
+        self.last_group.resize(next as usize, 0);
+        self.last_record.resize(next as usize, (0, 0));
     }
 
     /// Starts another group.
@@ -46,9 +46,9 @@ impl Leaves {
 
     /// Marks the fragment as described in the current group. Returns whether it had not been marked in this
     /// group before.
-    fn is_new(&mut self, leaf: Leaf) -> bool {
-        let number = self.of(leaf);
-        std::mem::replace(&mut self.said[number], self.group) != self.group
+    fn is_new(&mut self, fragment: Fragment) -> bool {
+        let number = self.fragment_index(fragment);
+        std::mem::replace(&mut self.last_group[number], self.group) != self.group
     }
 
     /// Starts another pass over the records from the first on.
@@ -58,17 +58,17 @@ impl Leaves {
     }
 
     /// Returns the last record of this round that describes the fragment.
-    pub(super) fn told(&self, leaf: usize) -> Option<usize> {
-        let (round, record) = self.told[leaf];
+    pub(super) fn last_record_of(&self, fragment: usize) -> Option<usize> {
+        let (round, record) = self.last_record[fragment];
         (round == self.rounds).then_some(record as usize)
     }
 
-    pub(super) fn tells(&mut self, leaf: usize, record: usize) {
-        self.told[leaf] = (self.rounds, record as u32);
+    pub(super) fn set_last_record(&mut self, fragment: usize, record: usize) {
+        self.last_record[fragment] = (self.rounds, record as u32);
     }
 
-    pub(super) fn of(&self, leaf: Leaf) -> usize {
-        (self.first[leaf.variable as usize] + leaf.leaf) as usize
+    pub(super) fn fragment_index(&self, fragment: Fragment) -> usize {
+        (self.first[fragment.variable as usize] + fragment.index) as usize
     }
 }
 
@@ -149,7 +149,7 @@ pub(super) struct Carried {
     /// The groups of records: each group has the records of one place, or the records of a whole unchanged
     /// block.
     groups: Vec<Group>,
-    pub(super) leaves: Leaves,
+    pub(super) fragments: FragmentRecords,
     /// `last` is the index of the first group at the most recent place. `is_raw` says whether the groups
     /// there may contain superseded records, which must be removed.
     last: usize,
@@ -179,7 +179,7 @@ impl Group {
 
 impl Carried {
     pub(super) fn begin(&mut self, variables: &[Variable]) {
-        self.leaves.number(variables);
+        self.fragments.number(variables);
         self.records.clear();
         self.groups.clear();
         (self.last, self.is_raw, self.is_mixed) = (0, false, false);
@@ -208,7 +208,7 @@ impl Carried {
     /// Completes the groups at the most recent place: prunes superseded records.
     pub(super) fn end(&mut self) {
         if self.is_raw {
-            prune(&mut self.records, &mut self.groups[self.last..], &mut self.leaves);
+            prune(&mut self.records, &mut self.groups[self.last..], &mut self.fragments);
         }
     }
 
@@ -228,7 +228,7 @@ impl Carried {
             if same > 0 {
                 self.records.extend_from_slice(&records[begin(part.start)..begin(middle)]);
                 let group = Group { place: last, hops: 0, start };
-                prune(&mut self.records, &mut [group], &mut self.leaves);
+                prune(&mut self.records, &mut [group], &mut self.fragments);
             }
             if middle < part.end {
                 (start, last) = (self.records.len(), groups[part.end - 1].place);
@@ -244,17 +244,17 @@ impl Carried {
 /// Removes the superseded records before one instruction; `groups` are the last groups and have all records
 /// of that place. Only the last record for each fragment is kept. A statement is kept only if no record
 /// follows it, because an earlier statement has no instruction left at which a debugger could stop.
-fn prune(records: &mut Vec<Record>, groups: &mut [Group], leaves: &mut Leaves) {
+fn prune(records: &mut Vec<Record>, groups: &mut [Group], fragments: &mut FragmentRecords) {
     let (start, len) = (groups.first().map_or(0, |group| group.start), records.len());
     if len - start < 2 {
         return;
     }
-    leaves.begin();
+    fragments.begin();
     let (mut kept, mut end) = (len, len);
     for group in groups.iter_mut().rev() {
         for n in (group.start..end).rev() {
-            let is_seen = match records[n].what.leaf() {
-                Some(leaf) => leaves.is_new(leaf),
+            let is_seen = match records[n].what.fragment() {
+                Some(fragment) => fragments.is_new(fragment),
                 None => kept == len,
             };
             if is_seen {
@@ -304,7 +304,7 @@ mod tests {
 
     /// Covers few and many stretches, with and without a range that goes first.
     #[test]
-    fn merging_is_sorting_that_leaves_what_is_equal() {
+    fn merging_is_sorting_that_fragments_what_is_equal() {
         let mut random = Random(0x9e37_79b9_7f4a_7c15);
         let (mut stretches, mut parts) = (Vec::new(), Vec::new());
         for round in 0..400 {
@@ -331,9 +331,9 @@ mod tests {
 
     /// Returns the records before one instruction that pruning must keep, computed directly from the
     /// definition.
-    fn seen(records: &[Record]) -> Vec<Record> {
-        let is_seen = |n: usize| match records[n].what.leaf() {
-            Some(leaf) => !records[n + 1..].iter().any(|later| later.what.leaf() == Some(leaf)),
+    fn records_kept(records: &[Record]) -> Vec<Record> {
+        let is_seen = |n: usize| match records[n].what.fragment() {
+            Some(fragment) => !records[n + 1..].iter().any(|later| later.what.fragment() == Some(fragment)),
             None => n + 1 == records.len(),
         };
         (0..records.len()).filter(|&n| is_seen(n)).map(|n| records[n]).collect()
@@ -342,7 +342,7 @@ mod tests {
     /// Covers groups in order and out of order, several groups at one place, and different numbers of hops.
     #[test]
     fn of_each_place_what_counts_is_left_in_order() {
-        let leaves = smallvec![(0, 4), (4, 4), (8, 4)];
+        let fragments = smallvec![(0, 4), (4, 4), (8, 4)];
         let (name, loc, scope) = ("v".into(), SrcLoc(1), 0..1);
         let variable = Variable {
             name,
@@ -352,7 +352,7 @@ mod tests {
             parameter: None,
             home: None,
             is_value: true,
-            leaves,
+            fragments,
             site: 0,
         };
         let mut random = Random(0x2545_f491_4f6c_dd1d);
@@ -369,11 +369,11 @@ mod tests {
             for &(place, hops) in &groups {
                 carried.group(place as u32, hops as u32, true);
                 for _ in 0..1 + random.below(4) {
-                    let leaf = Leaf { variable: 0, leaf: random.below(3) as u32 };
+                    let fragment = Fragment { variable: 0, index: random.below(3) as u32 };
                     let what = match random.below(3) {
                         0 => What::Statement(SrcLoc(random.below(90) as u32)),
-                        1 => What::Lost(leaf),
-                        _ => What::Value(leaf, Value::new(random.below(90))),
+                        1 => What::Lost(fragment),
+                        _ => What::Value(fragment, Value::new(random.below(90))),
                     };
                     carried.records.push(record(place, what));
                     all.push(((place, 2 - hops), record(place, what)));
@@ -386,7 +386,8 @@ mod tests {
             }
             all.sort_by_key(|&(key, _)| key);
             let all: Vec<Record> = all.into_iter().map(|(_, record)| record).collect();
-            let wanted: Vec<Record> = all.chunk_by(|a, b| a.before == b.before).flat_map(seen).collect();
+            let wanted: Vec<Record> =
+                all.chunk_by(|a, b| a.before == b.before).flat_map(records_kept).collect();
             assert_eq!(carried.records, wanted, "{groups:?}");
         }
         assert!((100..400).contains(&mixed));

@@ -9,34 +9,34 @@ use crate::op::{BinOp, CastOp, Op};
 
 impl Track {
     /// Replaces the values in the records that no instruction computes any more by something that the
-    /// debugger can show. Must run after the last pass, with settled records. Also removes a record that
+    /// debugger can show. Must run after the last pass, with reconciled records. Also removes a record that
     /// repeats the preceding record of the same fragment in the same block, unless the value is computed
     /// between the two records and so was not yet available at the first.
     pub(super) fn conclude(&mut self, func: &mut Function) {
         let Track { order, records, scratch, variables, replaced, kept, .. } = self;
-        let leaves = &mut scratch.carried.leaves;
-        leaves.begin_round(variables);
+        let fragments = &mut scratch.carried.fragments;
+        fragments.begin_round(variables);
         let values = Values { func, now: order, variables, replaced };
         let mut next = 0;
         for n in 0..records.len() {
             let mut record = records[n];
-            if let Some(leaf) = record.what.leaf() {
-                values.settle(&mut record.what, kept);
-                let leaf = leaves.of(leaf);
+            if let Some(fragment) = record.what.fragment() {
+                values.conclude_fact(&mut record.what, kept);
+                let fragment = fragments.fragment_index(fragment);
                 let is_same = |told: &Record| {
                     (told.block, told.what) == (record.block, record.what)
-                        && order.is_known(func, record.what, order.place(told.before))
+                        && order.is_known(func, record.what, order.position(told.before))
                 };
-                if leaves.told(leaf).is_some_and(|told| is_same(&records[told])) {
+                if fragments.last_record_of(fragment).is_some_and(|told| is_same(&records[told])) {
                     continue;
                 }
-                leaves.tells(leaf, next);
+                fragments.set_last_record(fragment, next);
             }
             records[next] = record;
             next += 1;
         }
         records.truncate(next);
-        self.settled = next;
+        self.reconciled = next;
         kept.sort_unstable();
         kept.dedup();
         // The kept instructions are not part of the code, so substitutions in the code have not updated their
@@ -59,39 +59,40 @@ struct Values<'a> {
 impl Values<'_> {
     /// Handles a fact about a value that no instruction computes any more. Replaces the value by an equal
     /// value, or by a term that the debugger can compute; otherwise the fact becomes [`What::Lost`].
-    fn settle(&self, what: &mut What, kept: &mut Vec<Inst>) {
-        let What::Value(leaf, value) = *what else { return };
+    fn conclude_fact(&self, what: &mut What, kept: &mut Vec<Inst>) {
+        let What::Value(fragment, value) = *what else { return };
         match self.func.values[value].def {
             ValueDef::Result(inst, _) => match self.func.insts[inst].op {
                 // The debugger needs no instruction for a constant.
                 Op::Const(_) => {}
-                _ if self.now.place(inst) != 0 => {}
+                _ if self.now.position(inst) != 0 => {}
                 op => {
-                    let bytes = self.variables[leaf.variable as usize].leaves[leaf.leaf as usize].1;
+                    let bytes =
+                        self.variables[fragment.variable as usize].fragments[fragment.index as usize].1;
                     if let Some(same) = same_low_bytes(self.func, (inst, op), bytes) {
                         // If several such instructions were removed in a row, the recursion finds the first
                         // value that is still computed. It ends because each operand is older than the
                         // result.
-                        *what = What::Value(leaf, now(self.replaced, same));
-                        self.settle(what, kept);
+                        *what = What::Value(fragment, now(self.replaced, same));
+                        self.conclude_fact(what, kept);
                     } else if self.steps(value, MOST_STEPS).is_some() {
-                        *what = What::Term(leaf, value);
+                        *what = What::Term(fragment, value);
                         self.keep(value, kept);
                     } else {
-                        *what = What::Lost(leaf);
+                        *what = What::Lost(fragment);
                     }
                 }
             },
-            ValueDef::Param(..) if self.is_there(value) => {}
-            ValueDef::Param(..) => *what = What::Lost(leaf),
+            ValueDef::Param(..) if self.is_available(value) => {}
+            ValueDef::Param(..) => *what = What::Lost(fragment),
         }
     }
 
     /// Returns whether the value is available in the code.
-    fn is_there(&self, value: Value) -> bool {
+    fn is_available(&self, value: Value) -> bool {
         match self.func.values[value].def {
             ValueDef::Result(inst, _) => {
-                self.now.place(inst) != 0 || matches!(self.func.insts[inst].op, Op::Const(_))
+                self.now.position(inst) != 0 || matches!(self.func.insts[inst].op, Op::Const(_))
             }
             ValueDef::Param(block, n) => {
                 self.now.has(block) && self.func.params(block).get(usize::from(n)) == Some(&value)
@@ -102,7 +103,7 @@ impl Values<'_> {
     /// Returns the number of operations that a debugger needs to compute the value; `None` if it needs more
     /// than `most` or cannot compute it.
     fn steps(&self, value: Value, most: u32) -> Option<u32> {
-        if self.is_there(value) {
+        if self.is_available(value) {
             return Some(0);
         }
         let ValueDef::Result(inst, _) = self.func.values[value].def else { return None };
@@ -120,7 +121,7 @@ impl Values<'_> {
     /// code.
     fn keep(&self, value: Value, kept: &mut Vec<Inst>) {
         if let ValueDef::Result(inst, _) = self.func.values[value].def
-            && !self.is_there(value)
+            && !self.is_available(value)
         {
             kept.push(inst);
             self.func.args(inst).iter().for_each(|&arg| self.keep(now(self.replaced, arg), kept));

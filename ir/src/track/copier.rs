@@ -34,20 +34,20 @@ impl Copier {
     }
 
     fn look(&mut self, track: &Track) {
-        self.before = track.settled().get(self.next).map(|record| record.before).into();
+        self.before = track.reconciled_records().get(self.next).map(|record| record.before).into();
     }
 
     /// Queues the original's records before `inst`, with renamed values, for the next instruction of the
     /// copy.
     pub fn pass(&mut self, func: &Function, inst: Inst, mut rename: impl FnMut(Value) -> Value) {
         let Some(track) = &func.track else { return };
-        let settled = track.settled();
-        while let Some(record) = settled.get(self.next).filter(|record| record.before == inst) {
+        let reconciled = track.reconciled_records();
+        while let Some(record) = reconciled.get(self.next).filter(|record| record.before == inst) {
             self.next += 1;
             self.waiting.push(match record.what {
                 // A value that is no longer in the code would be recomputed from values of the original, not
                 // of the copy.
-                What::Value(leaf, value) if !track.has(func, value) => What::Lost(leaf),
+                What::Value(fragment, value) if !track.has(func, value) => What::Lost(fragment),
                 what => what.map(&mut rename),
             });
         }

@@ -7,11 +7,11 @@
 //! generated code is the same with and without records.
 //!
 //! # What passes must do
-//! [`Track::settle`] compares the previous position of every instruction with its current position. It
+//! [`Track::reconcile`] compares the previous position of every instruction with its current position. It
 //! detects on its own which instructions were removed, merged, moved or split: a record whose anchor is gone
 //! moves to the instruction that followed the anchor, and a record whose block is gone is dropped with the
-//! block. One call can cover the changes of several passes. Records are settled before a pass that reads them
-//! changes anything, after a pass that copies them, and before and after a pass that splits blocks or
+//! block. One call can cover the changes of several passes. Records are reconciled before a pass that reads
+//! them changes anything, after a pass that copies them, and before and after a pass that splits blocks or
 //! replaces their terminators. What became of the values is determined only once, at the end, by
 //! [`Function::conclude_track`]: a variable whose value is no longer computed is recomputed by the debugger
 //! or becomes [`What::Lost`].
@@ -63,7 +63,7 @@ pub struct Variable {
     /// program point on it has which value.
     pub is_value: bool,
     /// Byte offset within the variable and size in bytes of each of its fragments (scalars and pointers).
-    pub leaves: SmallVec<[(u32, u8); 4]>,
+    pub fragments: SmallVec<[(u32, u8); 4]>,
     /// Inlined call that the variable belongs to: a 1-based index into [`Track::sites`]; 0 for a variable of
     /// the function itself.
     pub site: u32,
@@ -87,21 +87,21 @@ pub enum What {
     /// A source statement begins.
     Statement(SrcLoc),
     /// A fragment of a variable has the given value. A constant value need not be present in the code.
-    Value(Leaf, Value),
+    Value(Fragment, Value),
     /// The fragment has a value that no instruction of the code computes any more, but that a debugger can
     /// recompute from the removed instructions: see [`is_recomputable`].
-    Term(Leaf, Value),
+    Term(Fragment, Value),
     /// The value of the fragment is not known from here on.
-    Lost(Leaf),
+    Lost(Fragment),
 }
 
 /// A fragment of a variable: one of its scalars or pointers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Leaf {
+pub struct Fragment {
     /// Index into [`Track::variables`].
     pub variable: u32,
-    /// Index into [`Variable::leaves`].
-    pub leaf: u32,
+    /// Index into [`Variable::fragments`].
+    pub index: u32,
 }
 
 /// A fact that holds from just before an instruction on.
@@ -121,7 +121,7 @@ pub struct Track {
     /// Index of the function in [`Description::functions`](crate::describe::Description).
     pub number: u32,
     /// Distance in bytes between two source locations that differ only in their inlined call: see
-    /// [`Track::place`].
+    /// [`Track::location_in_copy`].
     pub stride: u32,
     /// The variables, including the variables of inlined copies.
     pub variables: Vec<Variable>,
@@ -129,16 +129,17 @@ pub struct Track {
     pub sites: Vec<Site>,
     /// The records.
     pub records: Vec<Record>,
-    /// Number of settled records, which are at the front of `records`. Passes append new records after these.
-    settled: usize,
+    /// Number of reconciled records, which are at the front of `records`. Passes append new records after
+    /// these.
+    reconciled: usize,
     /// Indices of the records that hold at the beginning of a block, before all other records of the block.
     begun: Range<usize>,
-    /// Order of the instructions when the records were last settled.
+    /// Order of the instructions when the records were last reconciled.
     order: Order,
-    /// Blocks whose code has been merged into other blocks since the records were last settled.
+    /// Blocks whose code has been merged into other blocks since the records were last reconciled.
     merged: Merged,
     /// For each instruction, the ranges of the appended records that were placed before it. The ranges count
-    /// from the first record that is not settled.
+    /// from the first record that is not reconciled.
     added: FxHashMap<Inst, SmallVec<[Range<usize>; 1]>>,
     scratch: settle::Scratch,
     /// For each value, the value that replaces it. The replacements contain no cycle.
@@ -189,8 +190,8 @@ pub fn is_recomputable(op: Op) -> bool {
 impl Track {
     /// Resets the records to those of an empty function and keeps the allocated memory.
     pub(crate) fn clear(&mut self) {
-        let Track { number, stride, variables, sites, records, settled, begun, .. } = self;
-        (*number, *stride, *settled, *begun) = (0, 0, 0, 0..0);
+        let Track { number, stride, variables, sites, records, reconciled, begun, .. } = self;
+        (*number, *stride, *reconciled, *begun) = (0, 0, 0, 0..0);
         variables.clear();
         sites.clear();
         records.clear();
@@ -204,26 +205,26 @@ impl Track {
     }
 
     /// Returns the source location that the code at `loc` has in the inlined copy for call `site`.
-    pub fn place(&self, loc: SrcLoc, site: u32) -> SrcLoc {
+    pub fn location_in_copy(&self, loc: SrcLoc, site: u32) -> SrcLoc {
         let place = u64::from(loc.0 % self.stride.max(1)) + u64::from(site) * u64::from(self.stride);
         // If the location does not fit in 32 bits, the code keeps the location of its caller.
         u32::try_from(place).map_or(loc, SrcLoc)
     }
 
-    /// Inverse of [`Track::place`]. Returns the source location and the inlined call.
+    /// Inverse of [`Track::location_in_copy`]. Returns the source location and the inlined call.
     pub fn split(&self, loc: SrcLoc) -> (SrcLoc, u32) {
         split(loc, self.stride)
     }
 
     /// Returns the number of the first fragment of each variable, followed by the total number of fragments.
-    pub fn first_leaves(&self) -> impl Iterator<Item = u32> {
+    pub fn first_fragments(&self) -> impl Iterator<Item = u32> {
         let mut next = 0;
-        let number = move |leaves: usize| {
+        let number = move |fragments: usize| {
             let first = next;
-            next += leaves as u32;
+            next += fragments as u32;
             first
         };
-        self.variables.iter().map(|variable| variable.leaves.len()).chain([0]).map(number)
+        self.variables.iter().map(|variable| variable.fragments.len()).chain([0]).map(number)
     }
 
     /// Returns whether the instruction is no longer in the code but defines the value of a variable.
@@ -247,7 +248,7 @@ impl Track {
         // created too early or cannot be anchors.
         let mut last = (PackedOption::default(), Inst::from_u32(0), 0);
         self.records.retain_mut(|record| {
-            let Some(insts) = order.of(record.block) else { return false };
+            let Some(insts) = order.block_insts(record.block) else { return false };
             let start = if last.0 == record.block.into() && last.1 <= record.before { last.2 } else { 0 };
             // Instructions of a block are created in their order in the block, except for arguments of the
             // terminator.
@@ -259,8 +260,8 @@ impl Track {
             record.before = found;
             true
         });
-        self.records.sort_by_key(|record| order.place(record.before));
-        self.settled = self.records.len();
+        self.records.sort_by_key(|record| order.position(record.before));
+        self.reconciled = self.records.len();
         func.layout.iter().for_each(|&block| self.scratch.raw[block] = true);
     }
 
@@ -285,17 +286,17 @@ impl Track {
     }
 
     /// Returns whether the value is available in the code: it is a constant, a block parameter, or the result
-    /// of an instruction in the code. The records must be settled.
+    /// of an instruction in the code. The records must be reconciled.
     pub(crate) fn has(&self, func: &Function, value: Value) -> bool {
         match func.values[value].def {
             ValueDef::Result(inst, _) => {
-                self.order.place(inst) != 0 || matches!(func.insts[inst].op, Op::Const(_))
+                self.order.position(inst) != 0 || matches!(func.insts[inst].op, Op::Const(_))
             }
             ValueDef::Param(block, n) => func.params(block).get(usize::from(n)) == Some(&value),
         }
     }
 
-    /// Returns whether the value is defined in a block other than `block`. The records must be settled.
+    /// Returns whether the value is defined in a block other than `block`. The records must be reconciled.
     pub(crate) fn has_elsewhere(&self, func: &Function, value: Value, block: Block) -> bool {
         match func.values[value].def {
             ValueDef::Result(inst, _) => self.order.has_elsewhere(inst, block),
@@ -315,10 +316,10 @@ impl Track {
         !self.is_or_was_made(func, value) && self.reaches(func, value, MOST_STEPS, is_one)
     }
 
-    /// Returns whether the value is available in the code, or was created since the records were settled.
+    /// Returns whether the value is available in the code, or was created since the records were reconciled.
     fn is_or_was_made(&self, func: &Function, value: Value) -> bool {
         let is_new = match func.values[value].def {
-            ValueDef::Result(inst, _) => self.order.is_older(inst),
+            ValueDef::Result(inst, _) => self.order.made_after_snapshot(inst),
             ValueDef::Param(..) => false,
         };
         is_new || self.has(func, value)
@@ -335,24 +336,26 @@ impl Track {
         }
     }
 
-    /// Returns the settled records, in program order.
-    pub(crate) fn settled(&self) -> &[Record] {
-        &self.records[..self.settled.min(self.records.len())]
+    /// Returns the reconciled records, in program order.
+    pub(crate) fn reconciled_records(&self) -> &[Record] {
+        &self.records[..self.reconciled.min(self.records.len())]
     }
 
     /// Adds records before an instruction, after the records that are already there.
     pub fn add(&mut self, block: Block, before: Inst, whats: &[What]) {
-        let start = self.records.len().saturating_sub(self.settled);
+        let start = self.records.len().saturating_sub(self.reconciled);
         self.records.extend(whats.iter().map(|&what| Record { block, before, what }));
         self.added.entry(before).or_default().push(start..start + whats.len());
     }
 
     /// Appends to `whats` the facts that begin before the instruction, including records that were added
-    /// since the records were settled.
+    /// since the records were reconciled.
     pub fn in_front_of(&self, inst: Inst, whats: &mut Vec<What>) {
-        let new = self.records.get(self.settled..).unwrap_or(&[]);
+        let new = self.records.get(self.reconciled..).unwrap_or(&[]);
         let added = self.added.get(&inst).into_iter().flatten().flat_map(|part| &new[part.clone()]);
-        whats.extend(self.settled()[self.before(inst)].iter().chain(added).map(|record| record.what));
+        whats.extend(
+            self.reconciled_records()[self.before(inst)].iter().chain(added).map(|record| record.what),
+        );
     }
 
     /// Adds records at the beginning of a block, before the records that are already there.
@@ -362,7 +365,7 @@ impl Track {
         let records = whats.iter().map(|&what| Record { block, before: first, what });
         let at = self.before(first).start;
         self.records.splice(at..at, records);
-        self.settled += whats.len();
+        self.reconciled += whats.len();
         self.scratch.raw[block] = true;
     }
 
@@ -371,7 +374,7 @@ impl Track {
         if new.is_empty() {
             return;
         }
-        let Track { records, begun, settled, .. } = self;
+        let Track { records, begun, reconciled, .. } = self;
         // Records that were added earlier by this function follow the new records.
         let earlier = begun.start.min(records.len());
         records[earlier..].rotate_left(begun.len());
@@ -379,21 +382,21 @@ impl Track {
         let start = end - begun.len();
         records.extend_from_slice(new);
         records[start..].rotate_left(end - start);
-        (*begun, *settled) = (start..records.len(), 0);
+        (*begun, *reconciled) = (start..records.len(), 0);
     }
 
-    /// Returns the range of the records before the instruction. All records must be settled.
+    /// Returns the range of the records before the instruction. All records must be reconciled.
     pub fn before(&self, inst: Inst) -> Range<usize> {
-        let (order, settled) = (&self.order, self.settled());
-        let place = order.place(inst);
-        let start = settled.partition_point(|record| order.place(record.before) < place);
-        let count = settled[start..].iter().take_while(|record| record.before == inst).count();
+        let (order, reconciled) = (&self.order, self.reconciled_records());
+        let place = order.position(inst);
+        let start = reconciled.partition_point(|record| order.position(record.before) < place);
+        let count = reconciled[start..].iter().take_while(|record| record.before == inst).count();
         start..start + count
     }
 }
 
-/// Inverse of [`Track::place`] for a distance of `stride` bytes between inlined calls. Returns the source
-/// location and the inlined call.
+/// Inverse of [`Track::location_in_copy`] for a distance of `stride` bytes between inlined calls. Returns the
+/// source location and the inlined call.
 pub fn split(loc: SrcLoc, stride: u32) -> (SrcLoc, u32) {
     // Fast path: most code does not belong to an inlined copy.
     if loc.0 < stride {
@@ -427,29 +430,29 @@ fn latest(replaced: &mut [Value], value: Value) -> Value {
 impl Function {
     /// Returns the source location of an instruction, without the inlined call if the instruction is part of
     /// an inlined copy.
-    pub fn place(&self, inst: Inst) -> SrcLoc {
+    pub fn own_location(&self, inst: Inst) -> SrcLoc {
         let loc = self.insts[inst].loc;
         self.track.as_ref().map_or(loc, |track| track.split(loc).0)
     }
 
-    /// Calls [`Track::settle`] if the function has debug records.
-    pub fn settle(&mut self) {
+    /// Calls [`Track::reconcile`] if the function has debug records.
+    pub fn reconcile_track(&mut self) {
         if let Some(mut track) = self.track.take() {
-            track.settle(self);
+            track.reconcile(self);
             self.track = Some(track);
         }
     }
 
-    /// Like [`Function::settle`], but skips the work if every instruction is still where it was. The records
-    /// then need not be in order, which suffices for a pass that only adds records.
-    pub(crate) fn settle_places(&mut self) {
+    /// Like [`Function::reconcile_track`], but skips the work if every instruction is still where it was. The
+    /// records then need not be in order, which suffices for a pass that only adds records.
+    pub(crate) fn reconcile_if_moved(&mut self) {
         if self.track.as_ref().is_some_and(|track| !track.is_of(self)) {
-            self.settle();
+            self.reconcile_track();
         }
     }
 
     /// Updates the records after a pass that added and removed blocks and changed nothing else.
-    pub(crate) fn settle_blocks(&mut self) {
+    pub(crate) fn reconcile_blocks(&mut self) {
         if let Some(mut track) = self.track.take() {
             track.retake(self);
             self.track = Some(track);
@@ -457,7 +460,7 @@ impl Function {
     }
 
     /// Updates the records after a pass that appended instructions and blocks and changed nothing else.
-    pub(crate) fn settle_grown(&mut self) {
+    pub(crate) fn reconcile_grown(&mut self) {
         if let Some(mut track) = self.track.take() {
             track.grown(self);
             self.track = Some(track);
@@ -468,7 +471,7 @@ impl Function {
     /// shows. Must be called once, after the last pass.
     pub fn conclude_track(&mut self) {
         if let Some(mut track) = self.track.take() {
-            track.settle(self);
+            track.reconcile(self);
             track.conclude(self);
             self.track = Some(track);
         }
@@ -485,10 +488,10 @@ impl Function {
 
 impl What {
     /// Returns the fragment that the fact describes, if any.
-    pub fn leaf(self) -> Option<Leaf> {
+    pub fn fragment(self) -> Option<Fragment> {
         match self {
             What::Statement(_) => None,
-            What::Value(leaf, _) | What::Term(leaf, _) | What::Lost(leaf) => Some(leaf),
+            What::Value(fragment, _) | What::Term(fragment, _) | What::Lost(fragment) => Some(fragment),
         }
     }
 
@@ -496,7 +499,7 @@ impl What {
     /// unchanged.
     fn map_value(self, to: impl FnOnce(Value) -> Value) -> What {
         match self {
-            What::Value(leaf, value) => What::Value(leaf, to(value)),
+            What::Value(fragment, value) => What::Value(fragment, to(value)),
             other => other,
         }
     }
@@ -505,8 +508,8 @@ impl What {
     /// values from which it is computed are not renamed.
     pub fn map(self, to: impl FnOnce(Value) -> Value) -> What {
         match self {
-            What::Value(leaf, value) => What::Value(leaf, to(value)),
-            What::Term(leaf, _) => What::Lost(leaf),
+            What::Value(fragment, value) => What::Value(fragment, to(value)),
+            What::Term(fragment, _) => What::Lost(fragment),
             other => other,
         }
     }
@@ -515,8 +518,10 @@ impl What {
     /// a [`What::Term`], become [`What::Lost`].
     pub fn filter_map(self, to: impl FnOnce(Value) -> Option<Value>) -> What {
         match self {
-            What::Value(leaf, value) => to(value).map_or(What::Lost(leaf), |value| What::Value(leaf, value)),
-            What::Term(leaf, _) => What::Lost(leaf),
+            What::Value(fragment, value) => {
+                to(value).map_or(What::Lost(fragment), |value| What::Value(fragment, value))
+            }
+            What::Term(fragment, _) => What::Lost(fragment),
             other => other,
         }
     }

@@ -1,4 +1,4 @@
-//! Settling: moves debug records to their correct place after passes that did not update the records.
+//! Reconciliation: moves debug records to their correct place after passes that did not update the records.
 //!
 //! The old order of the instructions is compared with the current order. A record moves with its anchor; if
 //! the anchor is gone, the record moves to the instruction that followed the anchor. Blocks whose
@@ -11,13 +11,13 @@ use crate::func::{Function, ValueDef};
 use crate::op::Op;
 use cranelift_entity::{EntityRef, SecondaryMap};
 
-/// Reusable memory of settling.
+/// Reusable memory of reconciliation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     now: Order,
     pub(super) carried: Carried,
     spare: Spare,
-    /// Blocks that have records which are not settled.
+    /// Blocks that have records which are not reconciled.
     disturbed: SecondaryMap<Block, bool>,
     /// For each block whose code was appended to another block, the lowest position that its records may have
     /// there, which is the end of the code of the blocks before it.
@@ -30,7 +30,7 @@ impl Scratch {
     /// Prepares the memory for another function.
     pub(super) fn clear(&mut self) {
         self.raw.clear();
-        self.carried.leaves.clear();
+        self.carried.fragments.clear();
     }
 }
 
@@ -82,19 +82,19 @@ impl Order {
     }
 
     /// Returns the 1-based position of an instruction in program order; 0 if the instruction is in no block.
-    pub(super) fn place(&self, inst: Inst) -> u32 {
+    pub(super) fn position(&self, inst: Inst) -> u32 {
         self.places.get(inst.index()).copied().unwrap_or(0)
     }
 
     /// Returns whether the instruction was in a block other than `block`.
     pub(super) fn has_elsewhere(&self, inst: Inst, block: Block) -> bool {
         let (start, end) = self.blocks[block].unwrap_or((0, 0));
-        let place = self.place(inst);
+        let place = self.position(inst);
         place != 0 && !(start + 1..=end).contains(&place)
     }
 
     /// Returns whether the instruction `than` was created after this order was recorded.
-    pub(super) fn is_older(&self, than: Inst) -> bool {
+    pub(super) fn made_after_snapshot(&self, than: Inst) -> bool {
         self.made <= than.index()
     }
 
@@ -110,7 +110,7 @@ impl Order {
         match func.values[value].def {
             ValueDef::Result(inst, _) => {
                 let is_constant = matches!(func.insts[inst].op, Op::Const(_));
-                is_constant || (1..place).contains(&self.place(inst))
+                is_constant || (1..place).contains(&self.position(inst))
             }
             ValueDef::Param(..) => true,
         }
@@ -121,7 +121,7 @@ impl Order {
     }
 
     /// Returns the instructions of a block; none if the order has no such block.
-    pub(super) fn of(&self, block: Block) -> Option<&[Inst]> {
+    pub(super) fn block_insts(&self, block: Block) -> Option<&[Inst]> {
         let (start, end) = self.blocks[block]?;
         Some(&self.insts[start as usize..end as usize])
     }
@@ -136,11 +136,11 @@ impl Record {
 
 impl Track {
     /// Moves the records to their correct place after passes, and sorts them by program order.
-    pub fn settle(&mut self, func: &Function) {
+    pub fn reconcile(&mut self, func: &Function) {
         if self.records.is_empty() {
             return;
         }
-        if self.settled == self.records.len() && self.order.is_of(func) {
+        if self.reconciled == self.records.len() && self.order.is_of(func) {
             let Track { records, replaced, is_stale, .. } = self;
             if std::mem::take(is_stale) {
                 records.iter_mut().for_each(|record| record.bring_up_to_date(replaced));
@@ -158,7 +158,7 @@ impl Track {
         std::mem::swap(records, &mut scratch.carried.records);
         merged.clear();
         added.clear();
-        (self.settled, self.begun) = (self.records.len(), 0..0);
+        (self.reconciled, self.begun) = (self.records.len(), 0..0);
     }
 
     /// Updates the order after a pass that added and removed blocks and changed nothing else. Every record is
@@ -169,7 +169,7 @@ impl Track {
         self.added.clear();
         // Sorting the records, and dropping the records of removed blocks, is left to the next call that
         // needs it.
-        self.settled = 0;
+        self.reconciled = 0;
     }
 
     /// Updates the order after a pass that appended instructions and blocks and changed nothing else. The
@@ -179,20 +179,20 @@ impl Track {
         self.added.clear();
     }
 
-    /// Returns whether every instruction is still where it was when the records were last settled. The
+    /// Returns whether every instruction is still where it was when the records were last reconciled. The
     /// records themselves may be out of order.
     pub(super) fn is_of(&self, func: &Function) -> bool {
         self.order.is_of(func)
     }
 
     /// Computes into `spare.parts` the order of the records before the change. A record that a pass added
-    /// follows the settled records before the same instruction; a record before a new instruction keeps the
-    /// position at which it was added.
+    /// follows the reconciled records before the same instruction; a record before a new instruction keeps
+    /// the position at which it was added.
     fn find_parts(&mut self) {
-        let Track { order, scratch, records, settled, begun, .. } = self;
+        let Track { order, scratch, records, reconciled, begun, .. } = self;
         let Scratch { spare, disturbed, .. } = scratch;
         disturbed.clear();
-        let new = (*settled).min(records.len());
+        let new = (*reconciled).min(records.len());
         if new == records.len() {
             spare.parts.clear();
             spare.parts.push(0..new);
@@ -204,7 +204,7 @@ impl Track {
                 disturbed[record.block] = true;
             }
         }
-        let place = |n: usize| order.place(records[n].before).wrapping_sub(1);
+        let place = |n: usize| order.position(records[n].before).wrapping_sub(1);
         let len = records.len();
         let begun = begun.start.min(len)..begun.end.min(len);
         merge((len, begun), place, &mut spare.stretches, &mut spare.parts);
@@ -227,7 +227,7 @@ impl Track {
             for group in part.chunk_by(|a, b| a.block == b.block) {
                 let block = group[0].block;
                 if !disturbed[block] && moves.is_untouched(func, block, group) {
-                    carried.group(now.place(group[0].before), 0, false);
+                    carried.group(now.position(group[0].before), 0, false);
                     carried.records.extend_from_slice(group);
                     continue;
                 }
@@ -238,7 +238,7 @@ impl Track {
                 for record in group {
                     if last.replace(record.before) != Some(record.before) {
                         stands = sweep.anchor(record.before).map(|(anchor, hops)| {
-                            carried.group(now.place(anchor), hops, is_raw);
+                            carried.group(now.position(anchor), hops, is_raw);
                             (anchor, func.insts[anchor].block)
                         });
                     }
@@ -252,7 +252,7 @@ impl Track {
     }
 }
 
-/// Blocks whose code has become part of other blocks since the records were last settled.
+/// Blocks whose code has become part of other blocks since the records were last reconciled.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Merged {
     /// For each merged block, the block to whose code its own was appended.
@@ -350,7 +350,7 @@ impl<'a> Sweep<'a> {
         while let Some(part) = next.filter(|&part| self.floors[part].is_none()) {
             self.floors[part] = Some(floor);
             // The search starts at the end of the block because the last anchor is usually there.
-            let insts = self.moves.order.of(part).unwrap_or(&[]).iter().rev();
+            let insts = self.moves.order.block_insts(part).unwrap_or(&[]).iter().rev();
             floor = insts.fold(floor, |floor, &inst| self.below(floor, inst, home));
             next = self.moves.merged.next[part];
         }
@@ -360,7 +360,7 @@ impl<'a> Sweep<'a> {
     /// otherwise returns `floor`.
     #[inline]
     fn below(&self, floor: u32, inst: Inst, home: Block) -> u32 {
-        let place = self.moves.now.place(inst);
+        let place = self.moves.now.position(inst);
         let is_lower = place > floor && self.func.insts[inst].block == home && is_anchor(self.func, inst);
         if is_lower { place } else { floor }
     }
@@ -370,7 +370,7 @@ impl<'a> Sweep<'a> {
     fn pass(&mut self, before: Inst) {
         let Some(home) = self.home.filter(|_| self.passed != u32::MAX) else { return };
         let Moves { order, .. } = self.moves;
-        let end = order.place(before).saturating_sub(1);
+        let end = order.position(before).saturating_sub(1);
         while self.passed < end {
             self.floor = self.below(self.floor, order.insts[self.passed as usize], home);
             self.passed += 1;
@@ -382,7 +382,7 @@ impl<'a> Sweep<'a> {
     #[inline]
     fn anchor(&mut self, before: Inst) -> Option<(Inst, u32)> {
         self.pass(before);
-        let place = self.moves.now.place(before);
+        let place = self.moves.now.position(before);
         // Fast path: most anchors have not moved.
         let is_home = || self.home == Some(self.func.insts[before].block);
         if place >= self.floor.max(1) && is_home() && is_anchor(self.func, before) {
@@ -394,10 +394,10 @@ impl<'a> Sweep<'a> {
 
     fn search(&mut self, before: Inst) -> Option<(Inst, u32)> {
         let Moves { order, now, .. } = self.moves;
-        let Some(place) = order.place(before).checked_sub(1) else {
-            // The anchor did not exist when the records were last settled. A pass has created it together
+        let Some(place) = order.position(before).checked_sub(1) else {
+            // The anchor did not exist when the records were last reconciled. A pass has created it together
             // with the record, so the record is already in the right place.
-            return (now.place(before) != 0).then_some((before, 0));
+            return (now.position(before) != 0).then_some((before, 0));
         };
         let home = self.home?;
         if self.hops == 0 {
@@ -406,7 +406,7 @@ impl<'a> Sweep<'a> {
         loop {
             while self.at < self.end {
                 let inst = order.insts[self.at as usize];
-                if self.stays(inst, home) {
+                if self.is_still_anchor(inst, home) {
                     return Some((inst, self.hops));
                 }
                 self.at += 1;
@@ -429,7 +429,7 @@ impl<'a> Sweep<'a> {
     fn enter(&mut self, part: Block) {
         let Moves { order, now, .. } = self.moves;
         (self.at, self.end) = order.blocks[part].unwrap_or((0, 0));
-        let last = order.of(part).and_then(<[Inst]>::last).filter(|&&last| now.place(last) != 0);
+        let last = order.block_insts(part).and_then(<[Inst]>::last).filter(|&&last| now.position(last) != 0);
         self.moved = last.map(|&last| self.func.insts[last].block);
         self.part = part;
     }
@@ -438,9 +438,9 @@ impl<'a> Sweep<'a> {
     /// in its own block or in the block to which the code of its own block went: that block was merged into
     /// another, or it was split and its terminator moved as well. Otherwise the instruction was moved on its
     /// own.
-    fn stays(&mut self, inst: Inst, home: Block) -> bool {
+    fn is_still_anchor(&mut self, inst: Inst, home: Block) -> bool {
         let Moves { order, now, .. } = self.moves;
-        let place = now.place(inst);
+        let place = now.position(inst);
         if place == 0 || place < self.floor {
             return false;
         }
@@ -458,15 +458,15 @@ impl Moves<'_> {
     /// Returns whether the block has the same instructions as before and all its records have valid anchors.
     fn is_untouched(&self, func: &Function, block: Block, records: &[Record]) -> bool {
         let Moves { order, now, .. } = self;
-        let same = order.of(block).is_some_and(|insts| now.of(block) == Some(insts));
+        let same = order.block_insts(block).is_some_and(|insts| now.block_insts(block) == Some(insts));
         same && records.iter().all(|record| is_anchor(func, record.before))
     }
 
     /// Returns the first of the new instructions at the end of the block, which have replaced its terminator;
     /// the last instruction if none is new.
     fn new_end(&self, home: Block) -> Option<Inst> {
-        let insts = self.now.of(home)?;
-        let new = insts.iter().rev().take_while(|&&inst| self.order.place(inst) == 0).count();
+        let insts = self.now.block_insts(home)?;
+        let new = insts.iter().rev().take_while(|&&inst| self.order.position(inst) == 0).count();
         insts.get(insts.len().checked_sub(new.max(1))?).copied()
     }
 

@@ -84,7 +84,7 @@ pub struct Param {
 
 impl Param {
     /// Creates a parameter without marks.
-    pub const fn of(ty: TypeId) -> Param {
+    pub const fn unmarked(ty: TypeId) -> Param {
         Param { ty, inreg: false }
     }
 }
@@ -296,7 +296,7 @@ impl Walk<'_> {
         self.pieces.len() as u32
     }
 
-    fn passed(&self, start: u32, how: How) -> Passed {
+    fn passed_since(&self, start: u32, how: How) -> Passed {
         Passed { how, pieces: start..self.start() }
     }
 
@@ -308,15 +308,15 @@ impl Walk<'_> {
         }
         let shape = shape(self.types, self.column, param.ty, &mut self.budget);
         match shape {
-            Shape::Nothing => return Ok(self.passed(start, How::Nothing)),
+            Shape::Nothing => return Ok(self.passed_since(start, How::Nothing)),
             Shape::Memory if self.column.large == Large::ByReference => return Ok(self.address()),
             Shape::Memory => {
                 self.on_stack(param.ty);
-                return Ok(self.passed(start, How::Image));
+                return Ok(self.passed_since(start, How::Image));
             }
             _ => self.value(param.ty, &shape, inreg)?,
         }
-        Ok(self.passed(start, How::Value))
+        Ok(self.passed_since(start, How::Value))
     }
 
     fn result(&mut self, ty: TypeId) -> Result<Returned, Error> {
@@ -337,13 +337,13 @@ impl Walk<'_> {
             self.pieces.clear();
             return Ok(Returned::TooLong);
         }
-        Ok(Returned::Value(Some(self.passed(0, How::Value))))
+        Ok(Returned::Value(Some(self.passed_since(0, How::Value))))
     }
 
     fn result_address(&mut self, flat: bool) -> Passed {
         let mut passed = self.address();
         if flat {
-            let place = self.place(false);
+            let place = self.next_place(false);
             self.pieces.push(Piece { offset: 4, bits: 32, shift: 0, place, form: Form::Bits });
             passed.pieces.end = self.start();
         }
@@ -380,7 +380,7 @@ impl Walk<'_> {
                     }
                     Element::Padding(bytes) if self.passes_padding() => {
                         for _ in 0..bytes {
-                            self.place(inreg);
+                            self.next_place(inreg);
                         }
                     }
                     _ => {}
@@ -402,7 +402,7 @@ impl Walk<'_> {
         let mut at = 0;
         while at < bytes {
             let bits = (8 * (bytes - at)).min(32) as u8;
-            let place = self.place(inreg);
+            let place = self.next_place(inreg);
             self.pieces.push(Piece { offset: at as u32, bits, shift: 0, place, form: Form::Bits });
             at += 4;
         }
@@ -428,7 +428,7 @@ impl Walk<'_> {
             let offset = at + lane * bits / 8;
             if bits == 64 {
                 for half in 0..2 {
-                    let place = self.place(inreg);
+                    let place = self.next_place(inreg);
                     let offset = offset + 4 * half;
                     self.pieces.push(Piece { offset, bits: 32, shift: 0, place, form: Form::Bits });
                 }
@@ -437,7 +437,7 @@ impl Walk<'_> {
                 self.pieces.push(Piece { offset, bits: 16, shift: 16, place, form: Form::Bits });
             } else {
                 let (bits, form) = form(scalar, extended, self.halves);
-                let place = self.place(inreg);
+                let place = self.next_place(inreg);
                 let is_byte = self.column.bool_byte_on_stack && matches!(place, Place::Stack(_));
                 let (bits, form) = match scalar {
                     Scalar::Bool if is_byte && form == Form::Bits => (8, Form::Bits),
@@ -468,7 +468,7 @@ impl Walk<'_> {
         }
     }
 
-    fn place(&mut self, inreg: bool) -> Place {
+    fn next_place(&mut self, inreg: bool) -> Place {
         match (inreg, self.column.inreg) {
             (true, Inreg::Sgprs(_, last)) if self.sgpr <= last => {
                 self.sgpr += 1;
@@ -493,9 +493,9 @@ impl Walk<'_> {
         if self.column.slots == Slots::Values {
             self.make_room(32, 1, false);
         }
-        let place = self.place(false);
+        let place = self.next_place(false);
         self.pieces.push(Piece { offset: 0, bits: 32, shift: 0, place, form: Form::Bits });
-        self.passed(start, How::Address)
+        self.passed_since(start, How::Address)
     }
 
     fn on_stack(&mut self, ty: TypeId) {
@@ -511,10 +511,10 @@ impl Walk<'_> {
         }
         let start = self.start();
         for half in 0..2 {
-            let place = self.place(false);
+            let place = self.next_place(false);
             self.pieces.push(Piece { offset: 4 * half, bits: 32, shift: 0, place, form: Form::Bits });
         }
-        Ok(self.passed(start, How::Value))
+        Ok(self.passed_since(start, How::Value))
     }
 
     fn implicit(&mut self, used: &[Implicit]) -> Result<Vec<(Implicit, Place)>, Error> {
@@ -531,9 +531,9 @@ impl Walk<'_> {
                 None if !used.contains(&what) => {}
                 None => {
                     self.make_room(32 * u32::from(what.dwords()), 1, !vector);
-                    let place = self.place(!vector);
+                    let place = self.next_place(!vector);
                     for _ in 1..what.dwords() {
-                        self.place(!vector);
+                        self.next_place(!vector);
                     }
                     out.push((what, place));
                 }

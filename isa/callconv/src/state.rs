@@ -250,7 +250,10 @@ pub struct Waits {
 
 impl Waits {
     /// Returns the counters in a list that a processor has.
-    pub fn of(list: &'static [Counter], target: &Subtarget) -> impl Iterator<Item = Counter> + use<> {
+    pub fn present_counters(
+        list: &'static [Counter],
+        target: &Subtarget,
+    ) -> impl Iterator<Item = Counter> + use<> {
         let target = target.target;
         list.iter().copied().filter(move |counter| Counter::max(*counter, target) > 0)
     }

@@ -207,7 +207,7 @@ fn implicit(what: Implicit, column: &Column) -> String {
 }
 
 fn counters(list: &'static [Counter], target: &Subtarget) -> String {
-    let names: Vec<&str> = Waits::of(list, target).map(Counter::name).collect();
+    let names: Vec<&str> = Waits::present_counters(list, target).map(Counter::name).collect();
     if names.is_empty() { "nothing".into() } else { names.join(", ") }
 }
 

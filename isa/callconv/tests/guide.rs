@@ -185,7 +185,7 @@ fn line_4141() {
 #[test]
 fn line_4137() {
     let waits = &column(GUIDE).waits;
-    let of = |list, lanes| Waits::of(list, &target(lanes)).collect::<Vec<_>>();
+    let of = |list, lanes| Waits::present_counters(list, &target(lanes)).collect::<Vec<_>>();
     let three = [Counter::Vm, Counter::Exp, Counter::Lgkm];
     assert_eq!(of(waits.before_call, 64), three);
     assert_eq!(of(waits.before_call, 32), Counter::ALL);

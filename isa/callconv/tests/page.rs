@@ -112,7 +112,7 @@ fn few_words(list: &[&Subtarget], all: &[Subtarget]) -> String {
 }
 
 /// What is otherwise on other processors.
-fn others() -> String {
+fn deviations() -> String {
     let all = processors();
     let usual = rows(&Subtarget::by_name(USUAL).unwrap());
     let mut found: Vec<(Row, Vec<&Subtarget>)> = Vec::new();
@@ -147,7 +147,7 @@ fn docs_have_the_tables() {
     let text = std::fs::read_to_string(path()).unwrap();
     let mut made = String::new();
     let mut rest = text.as_str();
-    for table in [usual(), others()] {
+    for table in [usual(), deviations()] {
         let begin = rest.find(BEGIN).expect("where a table begins") + BEGIN.len();
         let end = begin + rest[begin..].find(END).expect("where a table ends");
         made += &rest[..begin];

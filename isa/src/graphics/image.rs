@@ -51,11 +51,11 @@ pub(crate) const SPARE_GFX8: u64 = DMASK.bits() | 0xfe | 0x1f << 58;
 
 /// Returns the positions of the flags.
 fn flags(target: &Target) -> &'static [(ModFlags, Field)] {
-    Layout::of(target).graphics.image_flags
+    Layout::for_target(target).graphics.image_flags
 }
 
 fn has_dims(target: &Target) -> bool {
-    Layout::of(target).graphics.image_dims
+    Layout::for_target(target).graphics.image_dims
 }
 
 /// Returns the modifier bits that every ray instruction must have: all components, `unorm` and `r128`.

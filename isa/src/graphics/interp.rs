@@ -39,7 +39,7 @@ fn flags(row: &Row) -> &'static [(ModFlags, Field)] {
 
 /// Converts an opcode number of the interpolation instruction `row` to the number in the VOP3 opcode field.
 pub(super) fn vop3_code(target: &Target, row: &Row, code: u32) -> u32 {
-    match Layout::of(target).graphics.interp_in_vop3 {
+    match Layout::for_target(target).graphics.interp_in_vop3 {
         Some(base) if !row.flags.contains(Flags::NO_E32) => base + code,
         _ => code,
     }
@@ -97,7 +97,7 @@ pub(super) fn decode_short(op: Opcode, word: u32) -> Result<MachInst, DecodeErro
 
 /// Encodes an instruction in VOP3. Returns its words.
 pub(super) fn encode_vop3(target: &Target, row: &Row, code: u32, inst: &MachInst) -> Result<u64, Problem> {
-    if Layout::of(target).graphics.interp_in_vop3.is_none() {
+    if Layout::for_target(target).graphics.interp_in_vop3.is_none() {
         return Err(Problem::Form);
     }
     check_modifiers(row, &inst.mods)?;

@@ -37,7 +37,7 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    fn one(word: u32) -> Code {
+    fn one_word(word: u32) -> Code {
         Code { words: [word, 0, 0, 0, 0], len: 1 }
     }
 
@@ -73,7 +73,7 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Code, Problem
         Family::Mtbuf => mtbuf::encode(target, row, code, inst).map(Code::two),
         Family::Mimg => image::encode(target, row, code, inst),
         Family::Exp => exp::encode(target, inst).map(Code::two),
-        _ if inst.form == Form::E32 => interp::encode_short(target, row, code, inst).map(Code::one),
+        _ if inst.form == Form::E32 => interp::encode_short(target, row, code, inst).map(Code::one_word),
         _ => interp::encode_vop3(target, row, code, inst).map(Code::two),
     }
 }
@@ -110,7 +110,7 @@ pub(crate) fn decode(
         (_, None) => return Err(DecodeError::Truncated),
     };
     let bits = u64::from(first) | u64::from(second) << 32;
-    let maps = Maps::of(target);
+    let maps = Maps::for_target(target);
     let inst = match encoding {
         Encoding::Mtbuf => mtbuf::decode(target, find(&maps.mtbuf, mtbuf::opcode(target, bits))?, bits)?,
         Encoding::Mimg => {
@@ -157,7 +157,7 @@ pub(crate) fn decode(
 
 /// Returns a mask of the bits in the first two dwords that LLVM's disassembler ignores for this instruction.
 fn ignored(target: &Target, encoding: Encoding, inst: &MachInst) -> u64 {
-    let graphics = &Layout::of(target).graphics;
+    let graphics = &Layout::for_target(target).graphics;
     match encoding {
         // The bits between the flags and the opcode, and the registers of disabled components.
         Encoding::Exp => 0xffff_ffff_03ff_e000,
@@ -183,7 +183,7 @@ enum Encoding {
 
 /// Returns the top six bits of the first dword.
 fn prefix(target: &Target, encoding: Encoding) -> u32 {
-    let graphics = &Layout::of(target).graphics;
+    let graphics = &Layout::for_target(target).graphics;
     match encoding {
         Encoding::Mtbuf => 0b11_1010,
         Encoding::Mimg => 0b11_1100,
@@ -201,7 +201,7 @@ fn encoding_of(target: &Target, word: u32) -> Option<Encoding> {
     let all = [Encoding::Mtbuf, Encoding::Mimg, Encoding::Exp, Encoding::Interp, Encoding::Vop3];
     // GFX6 and GFX7 have only the first four instructions, because they have interpolation only in the short
     // encoding.
-    let all = if Layout::of(target).graphics.interp_in_vop3.is_none() { &all[..4] } else { &all };
+    let all = if Layout::for_target(target).graphics.interp_in_vop3.is_none() { &all[..4] } else { &all };
     all.iter().copied().find(|&encoding| prefix(target, encoding) == word >> 26)
 }
 
@@ -217,7 +217,7 @@ struct Maps {
 static MAPS: [OnceLock<Box<Maps>>; PROCESSORS.len()] = [const { OnceLock::new() }; PROCESSORS.len()];
 
 impl Maps {
-    fn of(target: &Target) -> &'static Maps {
+    fn for_target(target: &Target) -> &'static Maps {
         MAPS[usize::from(target.number)].get_or_init(|| Box::new(Maps::build(target)))
     }
 

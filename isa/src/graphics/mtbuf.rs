@@ -37,7 +37,7 @@ pub(crate) const SCC: (ModFlags, Field) = (ModFlags::SCC, Field::new(53, 1));
 
 /// Returns the positions of the flags.
 fn flags(target: &Target) -> &'static [(ModFlags, Field)] {
-    Layout::of(target).graphics.typed_flags
+    Layout::for_target(target).graphics.typed_flags
 }
 
 /// The format that is used if none is written: 8 bits, UNORM.
@@ -56,12 +56,12 @@ fn address_width(flags: ModFlags) -> Result<u8, Problem> {
 
 /// Returns the opcode number.
 pub(super) fn opcode(target: &Target, bits: u64) -> u32 {
-    let (low, high) = Layout::of(target).graphics.typed_opcode;
+    let (low, high) = Layout::for_target(target).graphics.typed_opcode;
     low.get(bits) | high.get(bits) << low.width()
 }
 
 fn opcode_bits(target: &Target, code: u32) -> u64 {
-    let (low, high) = Layout::of(target).graphics.typed_opcode;
+    let (low, high) = Layout::for_target(target).graphics.typed_opcode;
     low.put(code) | high.put(code >> low.width())
 }
 

@@ -23,7 +23,8 @@ const EXPORT_TARGETS: [(&str, u8, u8, bool); 7] = [
 
 /// Returns the number of an export target such as `mrt0` or `param31`.
 pub fn export_target(target: &Target, name: &str) -> Option<u8> {
-    let known = EXPORT_TARGETS.iter().filter(|row| !row.3 || Layout::of(target).graphics.more_export_targets);
+    let known =
+        EXPORT_TARGETS.iter().filter(|row| !row.3 || Layout::for_target(target).graphics.more_export_targets);
     let mut found = known.filter_map(|&(stem, first, count, _)| match count {
         1 => (name == stem).then_some(first),
         _ => index(name.strip_prefix(stem)?, count).map(|index| first + index),
@@ -33,7 +34,7 @@ pub fn export_target(target: &Target, name: &str) -> Option<u8> {
 
 /// Appends the name of an export target.
 pub(crate) fn write_export_target(target: &Target, number: u8, out: &mut String) -> fmt::Result {
-    let more = Layout::of(target).graphics.more_export_targets;
+    let more = Layout::for_target(target).graphics.more_export_targets;
     let holds = |row: &&(&str, u8, u8, bool)| (row.1..row.1 + row.2).contains(&number) && (!row.3 || more);
     match EXPORT_TARGETS.iter().find(holds) {
         Some((name, _, 1, _)) => out.write_str(name),
@@ -57,7 +58,7 @@ pub(crate) fn are_known(target: &Target, inst: &MachInst) -> bool {
 }
 
 fn is_export_target(target: &Target, number: u8) -> bool {
-    let more = Layout::of(target).graphics.more_export_targets;
+    let more = Layout::for_target(target).graphics.more_export_targets;
     EXPORT_TARGETS.iter().any(|row| (row.1..row.1 + row.2).contains(&number) && (!row.3 || more))
 }
 
@@ -95,7 +96,7 @@ pub fn image_dim(name: &str) -> Option<u8> {
 /// `BUF_NUM_FORMAT_FLOAT`; one of the two may be omitted. On GFX10 it is one name, such as
 /// `BUF_FMT_32_FLOAT`, but the two older names are accepted too.
 pub fn buffer_format(target: &Target, names: &[&str]) -> Option<u8> {
-    let unified = Layout::of(target).graphics.unified_formats;
+    let unified = Layout::for_target(target).graphics.unified_formats;
     let place = |list: &[&str], name: &str| list.iter().position(|other| *other == name).map(|at| at as u8);
     if let [name] = names
         && let Some(name) = name.strip_prefix("BUF_FMT_")
@@ -128,7 +129,7 @@ pub fn buffer_format(target: &Target, names: &[&str]) -> Option<u8> {
 }
 
 fn numeric_format(target: &Target, name: &str) -> Option<u8> {
-    let older = Layout::of(target).graphics.snorm_ogl;
+    let older = Layout::for_target(target).graphics.snorm_ogl;
     match name {
         SNORM_OGL => older.then_some(6),
         "RESERVED_6" if older => None,

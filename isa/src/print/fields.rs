@@ -27,7 +27,9 @@ impl Printer<'_> {
                 Ok(())
             }
             // Only GFX9 and GFX10 have negative offsets.
-            _ if spec.kind == Kind::SmemOffset && !Layout::of(self.target).scalar_offsets.is_signed() => {
+            _ if spec.kind == Kind::SmemOffset
+                && !Layout::for_target(self.target).scalar_offsets.is_signed() =>
+            {
                 write!(self.out, "{:#x}", value as u32)
             }
             _ if spec.kind == Kind::SmemOffset => hex(value, self.out),

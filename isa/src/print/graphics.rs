@@ -60,7 +60,7 @@ impl Printer<'_> {
     /// Prints a format by its name, if it has one. Before GFX10, each of its two parts is omitted if it is
     /// the default.
     fn format(&mut self, format: u8) -> fmt::Result {
-        if Layout::of(self.target).graphics.unified_formats {
+        if Layout::for_target(self.target).graphics.unified_formats {
             return match UNIFIED_FORMATS.get(usize::from(format)) {
                 Some(name) => write!(self.out, " format:[BUF_FMT_{name}]"),
                 None => write!(self.out, " format:{format}"),
@@ -68,7 +68,7 @@ impl Printer<'_> {
         }
         let (data, numeric) = (format & 15, format >> 4 & 7);
         let numeric_name = match numeric {
-            6 if Layout::of(self.target).graphics.snorm_ogl => SNORM_OGL,
+            6 if Layout::for_target(self.target).graphics.snorm_ogl => SNORM_OGL,
             _ => NUMERIC_FORMATS[usize::from(numeric)],
         };
         self.out.push_str(" format:[");
@@ -101,7 +101,9 @@ impl Printer<'_> {
     fn interpolation(&mut self) -> fmt::Result {
         let row = self.inst.op.row();
         // GFX6 and GFX7 have only one form, so no suffix is printed.
-        if !row.flags.contains(Flags::NO_E32) && Layout::of(self.target).graphics.interp_in_vop3.is_some() {
+        if !row.flags.contains(Flags::NO_E32)
+            && Layout::for_target(self.target).graphics.interp_in_vop3.is_some()
+        {
             self.out.push_str(if self.inst.form == Form::E32 { "_e32" } else { "_e64" });
         }
         let mut sources = 0;

@@ -19,7 +19,7 @@ impl Printer<'_> {
             if dmask != 0 {
                 write!(self.out, " dmask:{dmask:#x}")?;
             }
-            if Layout::of(self.target).graphics.image_dims {
+            if Layout::for_target(self.target).graphics.image_dims {
                 write!(self.out, " dim:SQ_RSRC_IMG_{}", DIMS[usize::from(dim & 7)].name)?;
             }
         }

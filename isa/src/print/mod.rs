@@ -40,7 +40,7 @@ impl Printer<'_> {
             return self.graphics();
         }
         self.out.push_str(suffix(self.target, self.inst));
-        let Some(encoding) = Encoding::of(self.target, row, self.inst.form, self.inst.mods.lane) else {
+        let Some(encoding) = Encoding::for_row(self.target, row, self.inst.form, self.inst.mods.lane) else {
             return self.plain_operands();
         };
         let mut slots = self.counts_sources(encoding).then(|| Slots::new(self.target, row, encoding));
@@ -174,7 +174,7 @@ fn suffix(target: &Target, inst: &MachInst) -> &'static str {
     }
     if row.flags.contains(Flags::NO_E64) {
         // If there is only one form, LLVM prints no suffix, except for this instruction on gfx908 and gfx90a.
-        let e32 = inst.op == op::V_PK_FMAC_F16 && Layout::of(target).pk_fmac_has_suffix;
+        let e32 = inst.op == op::V_PK_FMAC_F16 && Layout::for_target(target).pk_fmac_has_suffix;
         return match inst.form {
             Form::Sdwa => "_sdwa",
             Form::Dpp => "_dpp",
@@ -186,7 +186,7 @@ fn suffix(target: &Target, inst: &MachInst) -> &'static str {
         Form::Full => "_e64",
         Form::E32 => "_e32",
         // LLVM prints no suffix here because the selections determine the form; it accepts both.
-        Form::Sdwa if row.family == Family::Vopc && !Layout::of(target).sdwa_scalars => "",
+        Form::Sdwa if row.family == Family::Vopc && !Layout::for_target(target).sdwa_scalars => "",
         Form::Sdwa => "_sdwa",
         Form::Dpp => "_dpp",
     }

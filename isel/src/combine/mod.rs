@@ -26,18 +26,18 @@ use smallvec::SmallVec;
 
 /// A preparation that a user may include.
 #[derive(Clone, Copy, Debug)]
-enum Does {
+enum Preparation {
     Part(Part),
     Moved(Moved),
 }
 
-impl Does {
+impl Preparation {
     /// Returns the preparation (extraction of a part of a register, or move between lanes) that an
     /// instruction does. Returns `None` if the instruction does anything else.
-    fn of(func: &MachFunc, inst: &MachInst) -> Option<Does> {
+    fn from_inst(func: &MachFunc, inst: &MachInst) -> Option<Preparation> {
         match Moved::made_by(inst) {
-            Some(moved) => Some(Does::Moved(moved)),
-            None => Part::made_by(func, inst).map(Does::Part),
+            Some(moved) => Some(Preparation::Moved(moved)),
+            None => Part::made_by(func, inst).map(Preparation::Part),
         }
     }
 }
@@ -45,7 +45,7 @@ impl Does {
 /// A preparation. It is removed if all users of its result include it.
 #[derive(Clone, Copy, Debug)]
 struct Prepared {
-    does: Does,
+    does: Preparation,
     block: MBlock,
     /// Whether no user has refused so far.
     goes: bool,
@@ -81,9 +81,9 @@ impl Combiner {
         self.of.clear();
         for (block, data) in func.blocks.iter() {
             for (n, inst) in data.insts.iter().enumerate() {
-                let Some(does) = Does::of(func, inst) else { continue };
+                let Some(does) = Preparation::from_inst(func, inst) else { continue };
                 let Some(reg) = single(func, inst.ops[0]) else { continue };
-                if matches!(does, Does::Moved(_)) && !is_body(data, n) {
+                if matches!(does, Preparation::Moved(_)) && !is_body(data, n) {
                     continue;
                 }
                 self.prepared.push(Prepared { does, block, goes: true });
@@ -123,13 +123,13 @@ impl Combiner {
             let Prepared { does, block: from, .. } = self.prepared[number as usize];
             match does {
                 // Folding into a deeper loop would save nothing.
-                Does::Part(_) => func.blocks[from].depth >= func.blocks[block].depth,
+                Preparation::Part(_) => func.blocks[from].depth >= func.blocks[block].depth,
                 // The same lanes must be active.
-                Does::Moved(_) => from == block && is_body(&func.blocks[block], n),
+                Preparation::Moved(_) => from == block && is_body(&func.blocks[block], n),
             }
         };
         uses.iter().all(near)
-            && Does::of(func, inst).is_none()
+            && Preparation::from_inst(func, inst).is_none()
             && self.combined(func, target, inst, uses).is_some()
     }
 
@@ -147,13 +147,13 @@ impl Combiner {
         }
         let does = |number: u32| self.prepared[number as usize].does;
         let combined = if let [(operand, number)] = **uses
-            && let Does::Moved(moved) = does(number)
+            && let Preparation::Moved(moved) = does(number)
         {
             lanes::take_in(inst, operand, moved)
         } else {
             let part = |&(operand, number): &(usize, u32)| match does(number) {
-                Does::Part(part) => Some((operand, part)),
-                Does::Moved(_) => None,
+                Preparation::Part(part) => Some((operand, part)),
+                Preparation::Moved(_) => None,
             };
             let parts: Option<SmallVec<[_; 2]>> = uses.iter().map(part).collect();
             parts::take_in(inst, &parts?)

@@ -172,7 +172,8 @@ impl Graph {
         let mem = inst.mem.index().map(|n| func.mems[n]).unwrap_or_default();
         let accesses = flags.intersects(Flags::LOAD | Flags::STORE | Flags::ATOMIC);
         let atomic = flags.contains(Flags::ATOMIC) || mem.order != SyncOrder::NotAtomic;
-        let held = Class::held(atomic, mem.volatile).is_some_and(|class| !SCHEDULE.takes.contains(class));
+        let held =
+            Class::for_flags(atomic, mem.volatile).is_some_and(|class| !SCHEDULE.takes.contains(class));
         // Loads to LDS and stores from LDS access two memories, but the memory attributes name only one of
         // them.
         let held = held || inst.mods.flags.contains(ModFlags::LDS);
@@ -206,7 +207,7 @@ impl Graph {
             let groups: &[(u32, bool)] =
                 if alias == 0 { &[(ANY, true)] } else { &[(alias, true), (0, false)] };
             for &(class, covers) in groups {
-                self.behind(n, (space, class), store, store && covers);
+                self.order_after_accesses(n, (space, class), store, store && covers);
             }
             for class in [alias, ANY] {
                 // An access without a class is ordered after all accesses of the space, so also after those
@@ -219,7 +220,7 @@ impl Graph {
 
     /// Orders instruction `n` after accesses of a group: after all accesses if `all` is set, and otherwise
     /// after the stores.
-    fn behind(&mut self, n: u32, key: (u32, u32), all: bool, covers: bool) {
+    fn order_after_accesses(&mut self, n: u32, key: (u32, u32), all: bool, covers: bool) {
         let Some(&group) = self.memory.groups.get(&key) else { return };
         let list = if all { group.all } else { group.stores };
         if list == NONE {

@@ -104,7 +104,7 @@ impl Scheduler {
         let Scheduler { pressure: Pressure { flat, def, .. }, graph, .. } = self;
         graph.begin(body.len());
         for (n, inst) in (0..).zip(body) {
-            for &reg in flat.of(from + n) {
+            for &reg in flat.inst_registers(from + n) {
                 let place = &mut def[(reg & NUMBER) as usize];
                 if reg & DEF != 0 {
                     *place = n;

@@ -102,7 +102,7 @@ impl Flat {
     }
 
     /// Returns the registers of an instruction, given its number in the function.
-    pub fn of(&self, inst: u32) -> &[u32] {
+    pub fn inst_registers(&self, inst: u32) -> &[u32] {
         self.range(inst, inst + 1)
     }
 
@@ -314,7 +314,7 @@ impl Pressure {
     pub fn issue(&mut self, inst: u32) -> i32 {
         let mut change = 0;
         let Pressure { flat, left, uses, def, .. } = self;
-        for &reg in flat.of(inst) {
+        for &reg in flat.inst_registers(inst) {
             let n = (reg & NUMBER) as usize;
             let vector = reg & VGPR != 0;
             if reg & DEF != 0 {

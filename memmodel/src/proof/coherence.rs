@@ -14,17 +14,17 @@ use isa::{MachInst, Opcode, op};
 use mir::MachFunc;
 
 /// Requirements of a row at an instruction.
-struct Asked {
+struct Requirements {
     row: &'static str,
     around: Around,
 }
 
 /// Returns the requirements of the row of an access.
-fn asked(func: &MachFunc, model: &Model, inst: &MachInst) -> Option<Asked> {
+fn requirements(func: &MachFunc, model: &Model, inst: &MachInst) -> Option<Requirements> {
     let mem = &func.mems[inst.mem.index()?];
     let kind = kind(inst).filter(|kind| *kind != Kind::Fence)?;
     let (row, case) = sequences::lookup(kind, mem)?;
-    Some(Asked { row: row.name, around: model.around(row, case, inst) })
+    Some(Requirements { row: row.name, around: model.around(row, case, inst) })
 }
 
 /// Returns whether the steps contain a wait on the counter.
@@ -41,14 +41,15 @@ fn waits(steps: Steps, counter: Counter) -> bool {
 fn fenced(func: &MachFunc, model: &Model, place: Place) -> impl Iterator<Item = (usize, &'static Class)> {
     let inst = place.inst(func);
     let ordered = counters::ordered(func, inst);
-    counters::each(model.classes(inst))
+    counters::indices(model.classes(inst))
         .map(|class| (class, &CLASSES[class]))
         .filter(move |(_, class)| ordered && class.ordered_by_fences)
 }
 
 /// Checks the sequences around atomic accesses.
 pub fn coherence(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
-    let rows: Vec<Option<Asked>> = places(func).map(|place| asked(func, model, place.inst(func))).collect();
+    let rows: Vec<Option<Requirements>> =
+        places(func).map(|place| requirements(func, model, place.inst(func))).collect();
     if rows.iter().all(Option::is_none) {
         return;
     }

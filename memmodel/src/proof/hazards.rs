@@ -3,7 +3,7 @@
 
 use super::{Fault, Place, Violation, places};
 use crate::Model;
-use crate::rules::{self, Breaks, Mend, Rule};
+use crate::rules::{self, Breaks, Mitigation, Rule};
 use isa::table::Flags;
 use isa::{Counter, MBlock, MachInst, RegRange};
 use mir::MachFunc;
@@ -29,11 +29,13 @@ pub fn hazards(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
                 continue;
             }
             let query = Query { func, model, preds: &preds, rule, ranges: &ranges, second: place };
-            match rule.mend {
+            match rule.mitigation {
                 // Blocks may be empty, so wait states alone do not bound the search. A path also ends after
                 // as many blocks as the function has.
-                Mend::States => query.back(place.block, place.index, 0, func.blocks.len(), faults),
-                Mend::Instruction { breaks, .. } => query.unmended(breaks, &mut seen, faults),
+                Mitigation::States => {
+                    query.search_backwards(place.block, place.index, 0, func.blocks.len(), faults)
+                }
+                Mitigation::Instruction { breaks, .. } => query.report_unmitigated(breaks, &mut seen, faults),
             }
         }
     }
@@ -61,7 +63,14 @@ struct Met {
 impl Query<'_> {
     /// Checks the instructions of a block before `end`. There are `states` wait states between `end` and the
     /// second instruction.
-    fn back(&self, block: MBlock, end: usize, mut states: u8, fuel: usize, faults: &mut Vec<Violation>) {
+    fn search_backwards(
+        &self,
+        block: MBlock,
+        end: usize,
+        mut states: u8,
+        fuel: usize,
+        faults: &mut Vec<Violation>,
+    ) {
         let subtarget = self.model.subtarget();
         for index in (0..end).rev() {
             if states >= self.rule.states {
@@ -85,14 +94,14 @@ impl Query<'_> {
         }
         if states < self.rule.states && fuel > 0 {
             for &(pred, end) in &self.preds[block.as_u32() as usize] {
-                self.back(pred, end, states, fuel - 1, faults);
+                self.search_backwards(pred, end, states, fuel - 1, faults);
             }
         }
     }
 
     /// Searches every backward path without a mitigation for a first instruction of the rule.
-    fn unmended(&self, breaks: Breaks, seen: &mut Vec<[bool; 4]>, faults: &mut Vec<Violation>) {
-        if breaks == Breaks::ClauseEnds && self.mends(breaks, self.second.inst(self.func)) {
+    fn report_unmitigated(&self, breaks: Breaks, seen: &mut Vec<[bool; 4]>, faults: &mut Vec<Violation>) {
+        if breaks == Breaks::ClauseEnds && self.mitigates(breaks, self.second.inst(self.func)) {
             return;
         }
         seen.clear();
@@ -122,7 +131,7 @@ impl Query<'_> {
         for (index, inst) in self.func.blocks[block].insts[..end].iter().enumerate().rev() {
             // An instruction with a different kind than the second instruction ends the clause, so
             // instructions before it are not in the same clause.
-            if breaks == Breaks::ClauseEnds && self.mends(breaks, inst) {
+            if breaks == Breaks::ClauseEnds && self.mitigates(breaks, inst) {
                 return None;
             }
             if inst.is_call() {
@@ -142,8 +151,8 @@ impl Query<'_> {
             match breaks {
                 // Only a write of VCC with no scalar memory operation in flight is a lasting mitigation.
                 Breaks::VccWrittenInPeace if met.vcc && waits => return None,
-                Breaks::VccWrittenInPeace => met.vcc |= self.mends(breaks, inst),
-                _ if self.mends(breaks, inst) => return None,
+                Breaks::VccWrittenInPeace => met.vcc |= self.mitigates(breaks, inst),
+                _ if self.mitigates(breaks, inst) => return None,
                 _ => {}
             }
             met.branch |= inst.op.row().flags.contains(Flags::BRANCH);
@@ -151,7 +160,7 @@ impl Query<'_> {
         Some(met)
     }
 
-    fn mends(&self, breaks: Breaks, inst: &MachInst) -> bool {
+    fn mitigates(&self, breaks: Breaks, inst: &MachInst) -> bool {
         let rules = &self.model.rules;
         let clause = rules.clause(self.second.inst(self.func));
         rules::breaks(rules, self.model.subtarget(), inst, breaks, false, clause)

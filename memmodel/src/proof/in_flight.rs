@@ -2,7 +2,7 @@
 
 use super::{Fault, Place, Violation, places};
 use crate::Model;
-use crate::calls::Away;
+use crate::calls::ControlTransfer;
 use crate::counters::{self, CLASSES, Counter, Tells};
 use crate::effects;
 use isa::{MBlock, MachInst, RegRange};
@@ -13,9 +13,9 @@ pub fn in_flight(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
     let mut search = Search::default();
     for place in places(func) {
         let inst = place.inst(func);
-        for class in counters::each(model.classes(inst)) {
+        for class in counters::indices(model.classes(inst)) {
             let mut ranges = Vec::new();
-            counters::held(inst, &CLASSES[class], |range| ranges.push(range));
+            counters::registers_in_use(inst, &CLASSES[class], |range| ranges.push(range));
             if !ranges.is_empty() {
                 let query = Query { func, model, class, first: place };
                 search.follow(&query, |place, inst| touch(&query, &ranges, place, inst), faults);
@@ -151,7 +151,9 @@ fn touch(query: &Query<'_>, ranges: &[RegRange], place: Place, inst: &MachInst) 
     let in_order = counters::writes_in_order(first, 1 << query.class)
         && counters::writes_in_order(inst.op, query.model.classes(inst));
     let mut hit = None;
-    if class.counter != Counter::Vs && Away::of(query.func.role, inst) == Some(Away::Return) {
+    if class.counter != Counter::Vs
+        && ControlTransfer::from_inst(query.func.role, inst) == Some(ControlTransfer::Return)
+    {
         hit = ranges.first().map(|range| range.first);
     }
     effects::all(query.model.subtarget(), inst, |access| {

@@ -28,7 +28,7 @@ pub fn transfers(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
     for first in places(func) {
         let inst = first.inst(func);
         let Some(path) = counters::lds_path(inst) else { continue };
-        for class in counters::each(model.classes(inst)) {
+        for class in counters::indices(model.classes(inst)) {
             let counter = CLASSES[class].counter;
             let by_lds = counter == Counter::Lgkm;
             if CLASSES[class].tells != Tells::Done || by_lds != (path == LdsPath::Instruction) {

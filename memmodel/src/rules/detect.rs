@@ -258,11 +258,12 @@ pub(crate) fn breaks(
 
 /// Returns which halves of VCC are written, as bits.
 fn written_halves(access: effects::Access) -> u8 {
-    let half = |number, bit| if access.write && access.range.overlaps(one(number)) { bit } else { 0 };
+    let half =
+        |number, bit| if access.write && access.range.overlaps(single_register(number)) { bit } else { 0 };
     half(Reg::VCC, 1) | half(Reg::VCC.offset(1), 2)
 }
 
-const fn one(first: Reg) -> RegRange {
+const fn single_register(first: Reg) -> RegRange {
     RegRange { first, len: 1 }
 }
 

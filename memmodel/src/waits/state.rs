@@ -110,7 +110,7 @@ impl State {
         if path == LdsPath::Instruction {
             return;
         }
-        for class in counters::each(counters::LDS | counters::FLAT) {
+        for class in counters::indices(counters::LDS | counters::FLAT) {
             let counter = CLASSES[class].counter;
             if let Some((issued, producer)) = self.fenced[class]
                 && counter == Counter::Lgkm
@@ -232,7 +232,7 @@ impl State {
     fn issue_memory(&mut self, func: &MachFunc, inst: &MachInst, classes: ClassSet) {
         let ordered = counters::ordered(func, inst);
         let path = counters::lds_path(inst).filter(|path| *path != LdsPath::Instruction);
-        for index in counters::each(classes) {
+        for index in counters::indices(classes) {
             let class = &CLASSES[index];
             if class.in_order {
                 self.clock[index] = self.clock[index].wrapping_add(1);
@@ -246,7 +246,7 @@ impl State {
             {
                 self.transfers.issue(path, Transfer { class: index, issued, op: inst.op });
             }
-            counters::held(inst, class, |range| {
+            counters::registers_in_use(inst, class, |range| {
                 if class.in_order {
                     let covers = |old: &Pending| usize::from(old.class) == index && range.covers(old.range);
                     self.ops.retain(|old| !covers(old));

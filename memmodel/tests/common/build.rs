@@ -11,7 +11,7 @@ pub fn target() -> Subtarget {
 
 /// Its memory model.
 pub fn model() -> Model {
-    Model::of(&target()).unwrap()
+    Model::for_subtarget(&target()).unwrap()
 }
 
 /// `v[n]`.

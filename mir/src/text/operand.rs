@@ -28,7 +28,7 @@ pub(super) enum Reading {
 
 impl Reading {
     /// Returns the meaning that the table gives for an operand.
-    pub fn of(opcode: Opcode, index: usize) -> Reading {
+    pub fn for_operand(opcode: Opcode, index: usize) -> Reading {
         if opcode == op::S_WAITCNT {
             return Reading::Counters;
         }

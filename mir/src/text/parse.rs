@@ -340,7 +340,7 @@ impl<'a> Body<'a> {
         let first = candidates[0];
         let no_operands = at.at_end() || is_modifier(at) || matches!(at.peek(), Some('"' | '!'));
         while !no_operands && (operands.is_empty() || at.accept(",")) {
-            operands.push(self.operand(at, Reading::of(first, operands.len()))?);
+            operands.push(self.operand(at, Reading::for_operand(first, operands.len()))?);
         }
         if operands.len() > MAX_OPERANDS {
             return before.error("too many operands");

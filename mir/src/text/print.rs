@@ -220,7 +220,7 @@ impl Printer<'_> {
         write!(self.out, "    {}{}", row.name, suffix(row.family, inst.form))?;
         for (index, &operand) in inst.operands().iter().enumerate() {
             self.out.push_str(if index == 0 { " " } else { ", " });
-            self.operand(operand, Reading::of(inst.op, index))?;
+            self.operand(operand, Reading::for_operand(inst.op, index))?;
         }
         match inst.op {
             op::CALL | op::TAIL_CALL => write!(self.out, " site:{}", inst.mods.offset)?,

@@ -150,7 +150,7 @@ impl Facts {
     }
 
     /// Returns the value that a fact describes, if the program contains the fact.
-    pub fn known(&self, fact: Fact) -> Option<Value> {
+    pub fn value_of_fact(&self, fact: Fact) -> Option<Value> {
         self.numbers.get(&fact).map(|&number| Value::Fact(number))
     }
 

@@ -2,7 +2,7 @@
 //! it. Homes are lanes of VGPRs, accumulation VGPRs, pages of scratch memory, and recipes.
 
 use super::{MADE, NONE, Scene, Spiller};
-use crate::remake::{AddressPart, Recipe};
+use crate::rematerialise::{AddressPart, Recipe};
 use crate::stream::{SGPR, VGPR};
 use cranelift_entity::EntityRef;
 use isa::{
@@ -21,7 +21,7 @@ const LANE_OPS: [[Opcode; 2]; 2] =
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Home {
     Slot(u32),
-    /// None: the value is rematerialised; see [`crate::remake`].
+    /// None: the value is rematerialised; see [`crate::rematerialise`].
     Made,
 }
 
@@ -63,7 +63,7 @@ pub(super) enum Base {
 
 impl Scratch {
     /// Returns the page of a slot, and the slot's offset in the page.
-    fn place(&self, slot: u32) -> (usize, u32) {
+    fn page_and_offset(&self, slot: u32) -> (usize, u32) {
         let at = self.private - self.origin + 4 * slot;
         ((at / self.page) as usize, at % self.page)
     }
@@ -123,7 +123,7 @@ impl Spiller {
             None => self.scratch_inputs(func, scene.target),
         };
         func.scratch_size = scratch.private + 4 * count;
-        let (last, _) = scratch.place(count - 1);
+        let (last, _) = scratch.page_and_offset(count - 1);
         scratch.bases.resize(scratch.bases.len().max(last + 1), None);
         for page in 0..=last {
             if scratch.bases[page].is_none() {
@@ -258,7 +258,7 @@ impl Spiller {
             }
         } else {
             let Some(scratch) = &self.state.scratch else { return MachInst::new(op::UNDEF, &[]) };
-            let (page, offset) = scratch.place(slot - self.state.agprs);
+            let (page, offset) = scratch.page_and_offset(slot - self.state.agprs);
             let Some(base) = scratch.bases[page] else { return MachInst::new(op::UNDEF, &[]) };
             let rsrc = match scratch.rsrc {
                 Buffer::Inputs(rsrc, _) => func.tuple(&rsrc),
@@ -280,7 +280,7 @@ impl Spiller {
 
     /// Returns where spilled registers are kept after registers have been assigned, for debug information.
     pub(crate) fn kept(&self, assigned: &[Option<u16>]) -> FxHashMap<VReg, Slot> {
-        let told = self.state.told.iter();
+        let told = self.state.spilled_registers.iter();
         told.filter_map(|&(of, class, slot)| Some((of, self.slot(class, slot, assigned)?))).collect()
     }
 

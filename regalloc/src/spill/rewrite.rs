@@ -4,7 +4,7 @@
 use super::access::Home;
 use super::{Base, Place, Reload, Scene, Spiller};
 use crate::moves::{From as Source, Move, Step};
-use crate::remake::places_for_addresses;
+use crate::rematerialise::places_for_addresses;
 use crate::rewrite::dropped;
 use crate::stream::{SGPR, VGPR, class_index, edges, end_places, head_places, params};
 use cranelift_entity::EntityRef;

@@ -11,7 +11,7 @@
 use crate::launch::{emulate_watched, interpret_watched};
 use crate::program::Shape;
 use crate::rng::Rng;
-use crate::truth::{Item, Meant, item_of, lanes as bits, place};
+use crate::truth::{Item, Meant, item_of, lanes as bits, line_and_column};
 use debug::{LanesAt, Position};
 use dwarf::DebugInfo as Info;
 use ir::SrcLoc;
@@ -209,7 +209,8 @@ impl Watcher for Tracer<'_> {
         let Some(track) = &self.module.funcs[at.func].track else { return };
         for number in track.before(at.inst) {
             let What::Statement(loc) = track.records[number].what else { continue };
-            let place = *self.places.borrow_mut().entry(loc).or_insert_with(|| place(self.source, loc));
+            let place =
+                *self.places.borrow_mut().entry(loc).or_insert_with(|| line_and_column(self.source, loc));
             let mut events = self.events.borrow_mut();
             for lane in bits(at.active) {
                 let [x, y, z] = at.item(lane);
@@ -299,7 +300,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(text: &str) -> Kind {
+    fn from_text(text: &str) -> Kind {
         let (name, operands) = text.split_once(' ').unwrap_or((text, ""));
         let all = operands.ends_with(" -1");
         match name {
@@ -333,7 +334,7 @@ impl<'a> Judge<'a> {
 
     fn look(&self, at: &Stopped<'_>, inner: &mut Inner<'a>) -> Result<(), String> {
         let Inner { kinds, said, waves, next, count, .. } = inner;
-        let kind = *kinds.entry(at.address()).or_insert_with(|| Kind::of(&at.text()));
+        let kind = *kinds.entry(at.address()).or_insert_with(|| Kind::from_text(&at.text()));
         let wave = waves.entry((at.group(), at.wave())).or_default();
         wave.enter(at, kind)?;
         self.statement(at, next, count)?;
@@ -348,7 +349,7 @@ impl<'a> Judge<'a> {
             let said = said
                 .entry(at.address())
                 .or_insert_with(|| LanesAt::new(self.info, self.frames, at.address()));
-            self.said(said.as_ref(), (call, active), at, count)?;
+            self.compare_lanes(said.as_ref(), (call, active), at, count)?;
         }
         if is_end && wave.calls.len() == 1 {
             ended(&mut wave.calls[0], at, count)?;
@@ -390,7 +391,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Compares the description of the lanes with what is known, and keeps the predictions for parked lanes.
-    fn said(
+    fn compare_lanes(
         &self,
         said: Option<&LanesAt<'_>>,
         (call, active): (&mut Call, u64),
@@ -403,7 +404,7 @@ impl<'a> Judge<'a> {
             count.unsaid += 1;
             return Ok(());
         };
-        let mut said = said.of(at);
+        let mut said = said.positions_in(at);
         self.plant(&mut said, active, call.entered);
         if said.active != active {
             return Err(format!("{address:#x}: {:#x} are said to be active, not {active:#x}", said.active));

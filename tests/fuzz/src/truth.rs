@@ -183,7 +183,7 @@ fn text(object: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// Returns the line and column of a source location.
-pub(crate) fn place(source: &str, loc: SrcLoc) -> (u32, u32) {
+pub(crate) fn line_and_column(source: &str, loc: SrcLoc) -> (u32, u32) {
     let at = (loc.0 as usize).saturating_sub(1).min(source.len());
     let before = &source[..at];
     let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;

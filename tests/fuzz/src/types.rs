@@ -155,7 +155,7 @@ impl Ty {
     }
 
     /// Returns the type with the same number of lanes of a different scalar type.
-    pub fn of(self, scalar: Ty) -> Ty {
+    pub fn with_scalar(self, scalar: Ty) -> Ty {
         Ty { scalar: scalar.scalar, count: self.count }
     }
 

@@ -1,7 +1,7 @@
 //! All 2^32 numbers of `f32`.
 
 use super::device::Bench;
-use super::oracle::{self, BLOCK, Reference, Turns};
+use super::oracle::{self, BLOCK, Reference, Rotations};
 use super::{Found, Worst};
 use crate::math::functions::Function;
 use crate::math::half;
@@ -31,7 +31,7 @@ struct Sweep<'a> {
     out: Vec<u8>,
     expected: Vec<f64>,
     errors: Vec<f64>,
-    turns: Turns,
+    turns: Rotations,
     worst: Worst,
 }
 
@@ -161,7 +161,7 @@ pub fn sweep(function: &Function, object: &[u8], step: u32) -> Found {
             out: vec![0; 4 * PART],
             expected: vec![0.0; BLOCK],
             errors: vec![0.0; BLOCK],
-            turns: Turns::new(),
+            turns: Rotations::new(),
             worst: Worst::default(),
         };
         next.for_each(|part| sweep.part(part));

@@ -26,17 +26,17 @@ pub enum Reference {
 }
 
 /// Sines and cosines of multiples of the distance of two numbers.
-pub struct Turns {
+pub struct Rotations {
     exponent: u32,
     both: Vec<(f64, f64)>,
 }
 
-impl Turns {
-    pub fn new() -> Turns {
-        Turns { exponent: 0, both: Vec::new() }
+impl Rotations {
+    pub fn new() -> Rotations {
+        Rotations { exponent: 0, both: Vec::new() }
     }
 
-    fn of(&mut self, exponent: u32) -> &[(f64, f64)] {
+    fn for_exponent(&mut self, exponent: u32) -> &[(f64, f64)] {
         if self.exponent != exponent {
             let distance = 2f64.powi(exponent as i32 - 150);
             self.exponent = exponent;
@@ -51,17 +51,23 @@ fn number(bits: u32) -> f64 {
 }
 
 /// The values for the numbers from `bits` on, a multiple of `BLOCK`.
-pub fn fill(reference: Reference, turns: &mut Turns, bits: u32, out: &mut [f64]) {
+pub fn fill(reference: Reference, turns: &mut Rotations, bits: u32, out: &mut [f64]) {
     let exponent = bits >> 23 & 0xff;
     match reference {
         Reference::Turning(f, of) if (127 + 6..255).contains(&exponent) => {
-            turn(f, of, turns.of(exponent), bits, out);
+            rotate_block(f, of, turns.for_exponent(exponent), bits, out);
         }
         Reference::Smooth(f) | Reference::Turning(f, _) => smooth(f, bits, out),
     }
 }
 
-fn turn(f: fn(f64) -> f64, of: fn(f64, f64) -> f64, turns: &[(f64, f64)], bits: u32, out: &mut [f64]) {
+fn rotate_block(
+    f: fn(f64) -> f64,
+    of: fn(f64, f64) -> f64,
+    turns: &[(f64, f64)],
+    bits: u32,
+    out: &mut [f64],
+) {
     let x = number(bits);
     let (sin, cos) = libm::sincos(x);
     let sign = 1f64.copysign(x);
@@ -150,7 +156,7 @@ fn values_of_blocks() {
         Reference::Turning(libm::sin, |s, _| s),
         Reference::Turning(libm::tan, |s, c| s / c),
     ];
-    let mut turns = Turns::new();
+    let mut turns = Rotations::new();
     let mut out = vec![0.0; BLOCK];
     for reference in functions {
         let (Reference::Smooth(f) | Reference::Turning(f, _)) = reference;

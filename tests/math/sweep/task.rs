@@ -55,7 +55,7 @@ const PAIRS: &[(&str, Wide)] =
     &[("a + b", |a, b| a + b), ("a * b", |a, b| a * b), ("a / b", |a, b| a / b), ("a % b", |a, b| a % b)];
 
 impl Task {
-    fn of(function: &'static Function, ty: &'static str, how: How) -> Task {
+    fn new(function: &'static Function, ty: &'static str, how: How) -> Task {
         let text = expression(function);
         let float = if ty == "f64" { Float::F64 } else { Float::F32 };
         let source = match how {
@@ -83,14 +83,14 @@ pub fn tasks() -> Vec<Task> {
         // The root is below.
         match function.second {
             _ if function.limits[0] == 0.0 => {}
-            Second::None => all.push(Task::of(function, "f32", How::All(function))),
-            _ => all.push(Task::of(function, "f32", How::Some(function, Float::F32))),
+            Second::None => all.push(Task::new(function, "f32", How::All(function))),
+            _ => all.push(Task::new(function, "f32", How::Some(function, Float::F32))),
         }
     }
     for function in HALF {
         match function.second {
-            Second::None => all.push(Task::of(function, "f32", How::All(function))),
-            _ => all.push(Task::of(function, "f32", How::Some(function, Float::F32))),
+            Second::None => all.push(Task::new(function, "f32", How::All(function))),
+            _ => all.push(Task::new(function, "f32", How::Some(function, Float::F32))),
         }
     }
     for &(name, model) in PAIRS {
@@ -101,10 +101,10 @@ pub fn tasks() -> Vec<Task> {
         all.push(Task { name, ty: "f32", how: How::AllSame(model), source });
     }
     for function in FUNCTIONS.iter().filter(|function| function.second == Second::None) {
-        all.push(Task::of(function, "f16", How::Halves(function)));
+        all.push(Task::new(function, "f16", How::Halves(function)));
     }
     for function in FUNCTIONS {
-        all.push(Task::of(function, "f64", How::Some(function, Float::F64)));
+        all.push(Task::new(function, "f64", How::Some(function, Float::F64)));
     }
     for ty in [Float::F32, Float::F64] {
         for &(name, (wide, narrow)) in same::EXACT {

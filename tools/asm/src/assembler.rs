@@ -12,7 +12,7 @@ use crate::expr::{Node, Value};
 use crate::files::{Loader, Texts};
 use crate::frames::Frames;
 use crate::inst::Instructions;
-use crate::late::Late;
+use crate::late_sizes::Late;
 use crate::lines::Lines;
 use crate::section::{Section, elf};
 use crate::subsection::{Part, Place};
@@ -219,7 +219,7 @@ impl Assembler {
         self.write_frames();
         self.write_lines();
         self.define_sections();
-        self.settle_late();
+        self.resolve_late_sizes();
         self.close_undefined();
         self.bind_versions();
     }
@@ -442,7 +442,7 @@ impl Assembler {
         let id = self.symbols.get_or_add(name, self.place_of(span.start));
         // If the value is known at this point, it stays that number even if symbols in its expression change
         // later.
-        let value = self.known(value).map_or(value, Value::Abs);
+        let value = self.known_number(value).map_or(value, Value::Abs);
         let symbol = &mut self.symbols[id];
         if symbol.is_defined() && (fixed || !symbol.is_variable()) {
             return Err(error(span, format!("`{name}` is already defined")).label("second definition"));

@@ -323,7 +323,7 @@ impl Assembler {
     }
 
     /// Returns the number, if the value is known at this point.
-    pub fn known(&self, value: Value) -> Option<i64> {
+    pub fn known_number(&self, value: Value) -> Option<i64> {
         match value {
             Value::Abs(number) => Some(number),
             Value::Expr(_) => match self.reduce(value) {
@@ -338,7 +338,7 @@ impl Assembler {
         cur.blank();
         let start = cur.pos;
         let value = self.expression(cur)?;
-        self.known(value).ok_or_else(|| unknown(cur, start))
+        self.known_number(value).ok_or_else(|| unknown(cur, start))
     }
 
     /// Reduces a value to symbol plus number.

@@ -296,7 +296,7 @@ impl Assembler {
     /// Returns the number of bytes between two positions, if they are in the same section.
     pub(crate) fn distance_of(&mut self, from: Value, to: Value) -> Option<i64> {
         let distance = self.binary(Binary::Sub, to, from).ok()?;
-        self.known(distance)
+        self.known_number(distance)
     }
 }
 

@@ -88,7 +88,7 @@ impl Assembler {
     /// of waves, allocation unit of VGPRs, total VGPRs, generation as LLVM numbers generations, number of
     /// waves without limits by registers, SGPRs, VGPRs.
     fn occupancy(&mut self, arguments: &[Value]) -> std::result::Result<Value, &'static str> {
-        let known: Option<Vec<i64>> = arguments.iter().map(|&value| self.known(value)).collect();
+        let known: Option<Vec<i64>> = arguments.iter().map(|&value| self.known_number(value)).collect();
         let Some(&[most, unit, all, generation, start, sgprs, vgprs]) = known.as_deref() else {
             return Err("the arguments of `occupancy` must be known here");
         };

@@ -18,7 +18,7 @@ mod files;
 mod frames;
 mod function;
 mod inst;
-mod late;
+mod late_sizes;
 mod lines;
 mod metadata;
 mod number;
@@ -120,7 +120,7 @@ fn run(
     mut loader: Option<Box<dyn Loader>>,
 ) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let mut padded = FxHashSet::default();
-    let mut late = late::Late::default();
+    let mut late = late_sizes::Late::default();
     // A nop after a branch makes other branches longer, so the loop repeats. Each iteration finds at least
     // one more branch, and no branch twice. Numbers that are known only at the end have a limit of their own.
     let (assembler, resolved) = loop {
@@ -143,7 +143,7 @@ fn run(
         loader = assembler.loader.take();
         padded = assembler.padded_branches;
         padded.extend(assembler.wrong_branches);
-        late = assembler.late.again();
+        late = assembler.late.next_reading();
     };
     // A text without instructions need not name a processor, but readers of the object need to know it.
     if assembler.settings.target.is_none() {

@@ -78,13 +78,16 @@ impl Assembler {
     }
 
     fn object_symbol<'a>(&'a self, symbol: &'a Symbol) -> Result<elf::Symbol<'a>, String> {
-        let (place, kind) = self.place(symbol)?;
+        let (place, kind) = self.symbol_place(symbol)?;
         let size = match (symbol.definition, symbol.size) {
             (Definition::Common { size, .. } | Definition::Lds { size, .. }, _) => size,
-            (_, None) => self.inherited_size(symbol).and_then(|size| self.known(size)).unwrap_or(0) as u64,
-            (_, Some(size)) => {
-                self.known(size).ok_or_else(|| format!("the size of `{}` is not known", symbol.name))? as u64
+            (_, None) => {
+                self.inherited_size(symbol).and_then(|size| self.known_number(size)).unwrap_or(0) as u64
             }
+            (_, Some(size)) => self
+                .known_number(size)
+                .ok_or_else(|| format!("the size of `{}` is not known", symbol.name))?
+                as u64,
         };
         let (name, visibility) = (&*symbol.name, symbol.visibility);
         Ok(elf::Symbol { name, binding: self.binding(symbol), visibility, kind, size, place })
@@ -140,7 +143,7 @@ impl Assembler {
     }
 
     /// Returns what a symbol stands for, and its type.
-    fn place(&self, symbol: &Symbol) -> Result<(Place, u8), String> {
+    fn symbol_place(&self, symbol: &Symbol) -> Result<(Place, u8), String> {
         let kind = symbol.kind;
         Ok(match symbol.definition {
             Definition::None | Definition::WeakRef(_) => (Place::Undefined, kind),

@@ -77,7 +77,7 @@ impl Assembler {
             let fixups = std::mem::take(&mut self.sections[index].fixups);
             let mut list = Vec::new();
             for fixup in &fixups {
-                match self.settle(index as u32, fixup) {
+                match self.resolve_fixup(index as u32, fixup) {
                     Ok(None) => {}
                     Ok(Some(relocation)) => {
                         let relocation = self.renamed(relocation);
@@ -121,7 +121,7 @@ impl Assembler {
         }
     }
 
-    fn settle(&mut self, section: u32, fixup: &Fixup) -> Outcome {
+    fn resolve_fixup(&mut self, section: u32, fixup: &Fixup) -> Outcome {
         let reduced = self.reduce(fixup.value).map_err(str::to_owned)?;
         match fixup.kind {
             FixupKind::Branch(number) => self.branch(section, fixup, number, reduced),

@@ -31,7 +31,7 @@ impl Tally {
         }
     }
 
-    fn tell(&self, what: &str) {
+    fn print(&self, what: &str) {
         println!("{what}: {} of {} are not as LLVM has them", self.wrong, self.all);
     }
 
@@ -70,13 +70,13 @@ fn lines_assemble_as_llvm_assembles_them() {
         refused(&run, &verdicts, older.as_deref(), &mut lines.refused);
         accepted(&tool, &run, &verdicts, &mut lines.accepted);
     }
-    lines.accepted.tell("accepted lines");
-    lines.refused.tell("refused lines");
+    lines.accepted.print("accepted lines");
+    lines.refused.print("refused lines");
     lines.accepted.judge("accepted lines", 10_000);
     lines.refused.judge("refused lines", 1000);
 }
 
-fn place(run: &Run, n: usize) -> String {
+fn describe_line(run: &Run, n: usize) -> String {
     format!("{}:{} {} | {}", run.name, n + 1, run.arguments.join(" "), run.lines[n].trim())
 }
 
@@ -98,7 +98,7 @@ fn refused(run: &Run, verdicts: &[Verdict], older: Option<&[Verdict]>, tally: &m
             let block = run.block(n)..=n;
             let is_refused =
                 ours.iter().any(|line| block.contains(line)) || !run.has_blocks && run.assemble(n).is_err();
-            tally.add(is_refused, || format!("ACCEPTED {} | {:?}", place(run, n), verdicts[n]));
+            tally.add(is_refused, || format!("ACCEPTED {} | {:?}", describe_line(run, n), verdicts[n]));
         }
     }
 }
@@ -135,13 +135,13 @@ fn accepted(tool: &Path, run: &Run, verdicts: &[Verdict], tally: &mut Tally) {
         match (&verdicts[n], run.has_blocks) {
             (Verdict::Bytes(bytes), false) => match run.assemble(n) {
                 Ok(ours) => tally.add(ours == *bytes, || {
-                    format!("DIFFERS {} | {ours:02x?} | {bytes:02x?}", place(run, n))
+                    format!("DIFFERS {} | {ours:02x?} | {bytes:02x?}", describe_line(run, n))
                 }),
-                Err(why) => tally.add(false, || format!("REFUSED {} | {why}", place(run, n))),
+                Err(why) => tally.add(false, || format!("REFUSED {} | {why}", describe_line(run, n))),
             },
             _ => {
                 let is_right = ours.as_ref().map_or_else(|wrong| !wrong.contains(&n), |_| true);
-                tally.add(is_right, || format!("REFUSED {}", place(run, n)));
+                tally.add(is_right, || format!("REFUSED {}", describe_line(run, n)));
             }
         }
     }
@@ -170,6 +170,6 @@ fn words_are_read_as_llvm_reads_them() {
             });
         }
     }
-    decoded.tell("decoded words");
+    decoded.print("decoded words");
     decoded.judge("decoded words", 10_000);
 }

@@ -14,7 +14,7 @@ use isa::{MachInst, Operand, op};
 pub static BROKEN_CLAUSE: EventRule = EventRule {
     id: "broken-clause",
     name: "clause holds an instruction of another kind than its first",
-    mend: "a shorter s_clause",
+    mitigation: "a shorter s_clause",
     source: "RDNA ISA, S_CLAUSE",
     level: Level::Certain,
 };

@@ -4,7 +4,7 @@ use crate::effects::{Effects, Kinds};
 use crate::finding::{EventRule, Site};
 use crate::hazards::{Producer, RULES, Rule, producers};
 use crate::mai::MaiKind;
-use crate::{rdna, single};
+use crate::{illegal_insts, rdna};
 use isa::target::Generation;
 use isa::{Feature, MachInst, Setting, Target};
 
@@ -22,7 +22,7 @@ pub struct Code {
     /// with it.
     feared: [u64; 64],
     /// Rules about single instructions that apply to the processor.
-    singles: Vec<&'static single::Row>,
+    singles: Vec<&'static illegal_insts::Row>,
     effects: Vec<Effects>,
     /// Roles of first instructions (as bits) that can cause a hazard with some instruction of the program.
     /// Other roles need not be tracked.
@@ -60,7 +60,7 @@ impl Code {
         Code {
             target,
             feared,
-            singles: single::rows(target, xnack),
+            singles: illegal_insts::rows(target, xnack),
             after,
             reach,
             rules,
@@ -103,7 +103,7 @@ impl Code {
     }
 
     fn effects_of(&mut self, inst: &MachInst) -> Effects {
-        let mut effects = Effects::of(self.target, inst);
+        let mut effects = Effects::from_inst(self.target, inst);
         let mut consumes = effects.consumes;
         while consumes != 0 {
             effects.fears |= self.feared[consumes.trailing_zeros() as usize];
@@ -165,6 +165,6 @@ impl Code {
 
     /// Returns the rule that an instruction breaks by itself.
     pub fn single(&self, inst: &MachInst) -> Option<&'static EventRule> {
-        single::find(&self.singles, self.target, inst)
+        illegal_insts::find(&self.singles, self.target, inst)
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct Facts {
 
 impl Facts {
     /// Keeps only the given conditions.
-    pub(crate) fn only(self, conditions: u64) -> Facts {
+    pub(crate) fn restricted_to(self, conditions: u64) -> Facts {
         Facts { known: self.known & conditions, holds: self.holds & conditions }
     }
 
@@ -69,7 +69,7 @@ impl Facts {
     }
 
     /// Returns the conditions that are known.
-    pub(crate) fn known(self) -> u64 {
+    pub(crate) fn known_conditions(self) -> u64 {
         self.known
     }
 }
@@ -138,7 +138,7 @@ const MOST_TESTED: usize = 56;
 
 impl<'a> Conditions<'a> {
     /// Finds the conditions that branches of a program share.
-    pub(crate) fn of(program: &'a Program, roots: &[Root]) -> Conditions<'a> {
+    pub(crate) fn for_program(program: &'a Program, roots: &[Root]) -> Conditions<'a> {
         let mut finder = Finder::new(program);
         let mut branches: Vec<(Site, Tested)> = Vec::new();
         let ends = ends(program, roots);
@@ -147,7 +147,7 @@ impl<'a> Conditions<'a> {
                 branches.push((end, tested));
             }
         }
-        let held = held(program, &mut finder, &branches, &ends);
+        let held = register_constants(program, &mut finder, &branches, &ends);
         let shared = shared(&finder, &branches, &held);
         if shared.is_empty() {
             return Conditions::default();
@@ -172,7 +172,7 @@ impl<'a> Conditions<'a> {
         let mut reads = Vec::new();
         for (_, node) in nodes {
             reads.push(finder.reads[node as usize]);
-            self.says.push(match (finder.leaf(node), finder.ranges(node)) {
+            self.says.push(match (finder.only_register(node), finder.ranges(node)) {
                 (Some(leaf), Some(ranges)) => Says::Ranges(leaf, ranges),
                 (Some(leaf), None) => Says::Folded(leaf, node),
                 _ => Says::Other,
@@ -181,7 +181,7 @@ impl<'a> Conditions<'a> {
         for made in held {
             let Held::Copy(source) = made.held else { continue };
             if self.says.len() < MOST && self.equal(made.register, source).is_none() {
-                let mut both = RegSet::of(RegRange { first: made.register, len: 1 });
+                let mut both = RegSet::from_range(RegRange { first: made.register, len: 1 });
                 both.insert(RegRange { first: source, len: 1 });
                 reads.push(both);
                 self.says.push(Says::Equal(made.register, source));
@@ -270,7 +270,7 @@ impl<'a> Conditions<'a> {
                     for (number, says) in self.says.iter().enumerate() {
                         let holds = match says {
                             Says::Ranges(register, set) if *register == made.register => {
-                                Ranges::one(value).are_in(set)
+                                Ranges::single(value).are_in(set)
                             }
                             Says::Folded(register, node) if *register == made.register => {
                                 self.folded(*node, value)
@@ -372,7 +372,7 @@ impl<'a> Conditions<'a> {
     fn parity(&self, register: Reg, facts: Facts) -> Option<u32> {
         self.partners(Some(register)).find_map(|(number, partner)| {
             let is_same = facts.get(number)?;
-            let value = self.possible(partner, facts).only()?;
+            let value = self.possible(partner, facts).only_value()?;
             Some(value & 1 ^ u32::from(!is_same))
         })
     }
@@ -460,7 +460,7 @@ impl<'a> Conditions<'a> {
             _ if facts.known == 0 => None,
             Says::Ranges(register, set) => self.possible(*register, facts).are_in(set),
             says @ Says::Folded(register, node) => {
-                let value = self.possible(*register, facts).only();
+                let value = self.possible(*register, facts).only_value();
                 let value = value.or_else(|| self.parity(self.lowest_bit(says)?, facts))?;
                 self.folded(*node, value)
             }
@@ -472,7 +472,7 @@ impl<'a> Conditions<'a> {
     /// Returns the facts at the place `next` after the block from `start` to `end`. `taken` says whether
     /// `next` is the target of the branch that ends the block; it is `None` after a block without a branch at
     /// its end.
-    pub(crate) fn behind(
+    pub(crate) fn facts_after(
         &self,
         (start, end): (Site, Site),
         next: Site,
@@ -484,7 +484,7 @@ impl<'a> Conditions<'a> {
         if live == 0 {
             return Facts::default();
         }
-        let mut known = facts.only(!block.killed).negate(block.negated).and_also(block.made);
+        let mut known = facts.restricted_to(!block.killed).negate(block.negated).and_also(block.made);
         if let (Some(taken), Some(test)) = (taken, self.tests.get(&end)) {
             if let Some((condition, holds)) = test.condition.filter(|(c, _)| block.killed >> c & 1 == 0) {
                 known = known.with(condition, holds == taken);
@@ -493,7 +493,7 @@ impl<'a> Conditions<'a> {
                 known = known.with(condition, holds == taken);
             }
         }
-        known.only(live)
+        known.restricted_to(live)
     }
 }
 
@@ -505,7 +505,7 @@ fn is_pair((one, other): (Reg, Reg), pair: (Reg, Reg)) -> bool {
 /// Returns the first and last instruction of each block. A call ends a block.
 fn ends(program: &Program, roots: &[Root]) -> Vec<(Site, Site)> {
     let mut begins: Vec<bool> = program.insts.iter().map(|placed| placed.is_leader()).collect();
-    for site in roots.iter().filter_map(|root| program.at(root.address)) {
+    for site in roots.iter().filter_map(|root| program.site_at(root.address)) {
         begins[site as usize] = true;
     }
     let mut blocks = Vec::new();
@@ -538,14 +538,14 @@ struct Made {
 }
 
 /// Finds the constants and copies that blocks write to the registers of conditions.
-fn held(
+fn register_constants(
     program: &Program,
     finder: &mut Finder<'_>,
     branches: &[(Site, Tested)],
     ends: &[(Site, Site)],
 ) -> Vec<Made> {
     let nodes = branches.iter().flat_map(|(_, tested)| tested.condition.into_iter().chain(tested.behind));
-    let mut leaves: Vec<Reg> = nodes.filter_map(|(node, _)| finder.leaf(node)).collect();
+    let mut leaves: Vec<Reg> = nodes.filter_map(|(node, _)| finder.only_register(node)).collect();
     leaves.sort_unstable();
     leaves.dedup();
     let mut all = RegSet::EMPTY;
@@ -578,7 +578,7 @@ fn shared(finder: &Finder<'_>, branches: &[(Site, Tested)], held: &[Made]) -> Ha
                 *counts.entry(node).or_default() += 1;
             }
         }
-        if let Some(leaf) = tested.condition.and_then(|(node, _)| finder.leaf(node)) {
+        if let Some(leaf) = tested.condition.and_then(|(node, _)| finder.only_register(node)) {
             *tests.entry(leaf).or_default() += 1;
         }
     }
@@ -590,8 +590,9 @@ fn shared(finder: &Finder<'_>, branches: &[(Site, Tested)], held: &[Made]) -> Ha
             *tests.entry(register).or_default() += 1;
         }
     }
-    let is_shared =
-        |node: u32| counts[&node] > 1 || finder.leaf(node).is_some_and(|leaf| tests.get(&leaf) > Some(&1));
+    let is_shared = |node: u32| {
+        counts[&node] > 1 || finder.only_register(node).is_some_and(|leaf| tests.get(&leaf) > Some(&1))
+    };
     let tested: HashSet<u32> = branches.iter().filter_map(|(_, tested)| Some(tested.condition?.0)).collect();
     // A condition on a flag matters only to a branch that tests the flag without computing it.
     let mut shared = HashMap::new();

@@ -101,7 +101,7 @@ pub struct Effects {
     /// Registers of `reads` that are read at issue. A register of which a load writes one half and preserves
     /// the other is not included.
     pub(crate) reads_at_issue: RegSet,
-    held: Held,
+    held: ReadAfterIssue,
     /// Kind.
     pub kinds: Kinds,
     /// Whether a memory operation has result registers.
@@ -143,7 +143,7 @@ pub struct Effects {
 
 /// Source registers that an outstanding operation has yet to read (`expcnt`).
 #[derive(Clone, Copy, Debug)]
-enum Held {
+enum ReadAfterIssue {
     None,
     /// All VGPRs that the instruction reads.
     Vectors,
@@ -175,13 +175,13 @@ pub(crate) const ANYTHING: RegRange = RegRange { first: Reg(225), len: 1 };
 
 impl Effects {
     /// Returns the effects of an instruction.
-    pub fn of(target: &Target, inst: &MachInst) -> Effects {
+    pub fn from_inst(target: &Target, inst: &MachInst) -> Effects {
         let row = inst.op.row();
         let mut effects = Effects {
             reads: RegSet::EMPTY,
             writes: RegSet::EMPTY,
             reads_at_issue: RegSet::EMPTY,
-            held: Held::None,
+            held: ReadAfterIssue::None,
             kinds: kinds(inst),
             returns: match row.flags.contains(Flags::ATOMIC) {
                 true => inst.mods.flags.contains(ModFlags::GLC),
@@ -199,7 +199,7 @@ impl Effects {
             fears: 0,
             aux: NO_REGISTER,
             hw: HwReg { id: None, vskip: false },
-            mai: Mai::of(inst),
+            mai: Mai::from_inst(inst),
             vccz: false,
             op: inst.op,
         };
@@ -230,7 +230,7 @@ impl Effects {
             }
         });
         if self.kinds.intersects(Kinds::GDS | Kinds::EXPORT) {
-            self.held = Held::Vectors;
+            self.held = ReadAfterIssue::Vectors;
         }
     }
 
@@ -257,7 +257,7 @@ impl Effects {
         } else if self.kinds.contains(Kinds::STORES) && self.kinds.intersects(Kinds::VMEM | Kinds::FLAT) {
             let data = store_data(inst);
             if target.generation == Generation::Gfx6 {
-                self.held = data.map_or(Held::None, Held::Data);
+                self.held = data.map_or(ReadAfterIssue::None, ReadAfterIssue::Data);
             }
             let wide = data.filter(|data| data.len > 2 && hazards::is_exposed_store(inst));
             self.aux = wide.unwrap_or(NO_REGISTER);
@@ -277,18 +277,18 @@ impl Effects {
     }
 
     /// Returns the source registers that the operation reads after issue, which `expcnt` counts.
-    pub(crate) fn held(&self) -> RegSet {
+    pub(crate) fn read_after_issue(&self) -> RegSet {
         match self.held {
-            Held::None => RegSet::EMPTY,
-            Held::Vectors => self.reads.and(&RegSet::VECTOR),
-            Held::Data(data) => RegSet::of(data),
+            ReadAfterIssue::None => RegSet::EMPTY,
+            ReadAfterIssue::Vectors => self.reads.and(&RegSet::VECTOR),
+            ReadAfterIssue::Data(data) => RegSet::from_range(data),
         }
     }
 
     /// Returns the register codes that stand for the hardware register that `s_setreg` writes or `s_getreg`
     /// reads.
     pub(crate) fn hw(&self) -> RegSet {
-        let mut set = self.hw.id.map_or(RegSet::EMPTY, |id| RegSet::of(hw_reg(id)));
+        let mut set = self.hw.id.map_or(RegSet::EMPTY, |id| RegSet::from_range(hw_reg(id)));
         if self.hw.vskip {
             set.insert(VSKIP);
         }

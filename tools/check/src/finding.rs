@@ -102,7 +102,7 @@ pub struct EventRule {
     /// Name for people.
     pub name: &'static str,
     /// How to mitigate the hazard.
-    pub mend: &'static str,
+    pub mitigation: &'static str,
     /// Source of the rule.
     pub source: &'static str,
     /// How certain a finding of the rule is.
@@ -185,7 +185,7 @@ impl Finding {
 
     /// Returns the text of the instruction that has to be inserted before the second instruction so that the
     /// problem disappears.
-    pub fn mend(&self) -> String {
+    pub fn mitigation(&self) -> String {
         match self.problem {
             Problem::InFlight { class, also, count, .. } => match also {
                 Some(also) => {
@@ -194,7 +194,7 @@ impl Finding {
                 None => counters::wait(class.info().counter, count),
             },
             Problem::Hazard { rule, found } => nops(rule.states.saturating_sub(found)),
-            Problem::Event { rule } => rule.mend.to_owned(),
+            Problem::Event { rule } => rule.mitigation.to_owned(),
         }
     }
 

@@ -31,13 +31,13 @@ pub(crate) struct Functions {
 
 impl Functions {
     pub(crate) fn new(program: &Program, roots: &[Root]) -> Functions {
-        let mut starts: Vec<Site> = roots.iter().filter_map(|root| program.at(root.address)).collect();
+        let mut starts: Vec<Site> = roots.iter().filter_map(|root| program.site_at(root.address)).collect();
         starts.sort();
         starts.dedup();
         let entries: Vec<Site> = roots
             .iter()
             .filter(|root| root.is_function)
-            .filter_map(|root| program.at(root.address))
+            .filter_map(|root| program.site_at(root.address))
             .collect();
         let mut functions = Functions { starts, ..Functions::default() };
         let calls = (0..program.insts.len() as Site).filter_map(|site| program.callee(site));
@@ -46,24 +46,24 @@ impl Functions {
             return functions;
         }
         let others = match functions.starts.len() {
-            0..=MOST_FUNCTIONS => functions.own(program, &entries),
+            0..=MOST_FUNCTIONS => functions.collect_bodies(program, &entries),
             _ => None,
         };
         let Some(others) = others else {
             return Functions { starts: functions.starts, are_too_many: true, ..Functions::default() };
         };
         let is_local = |root: &&Root| root.is_function && program.local.contains(&root.address);
-        let local = roots.iter().filter(is_local).filter_map(|root| program.at(root.address));
+        let local = roots.iter().filter(is_local).filter_map(|root| program.site_at(root.address));
         functions.local = local.filter(|entry| called.contains(entry) || others.contains(entry)).collect();
         functions
     }
 
     /// Walks over the code of each function. Returns the functions that are reached by a jump (tail call);
     /// `None` if the walk takes too long.
-    fn own(&mut self, program: &Program, entries: &[Site]) -> Option<HashSet<Site>> {
+    fn collect_bodies(&mut self, program: &Program, entries: &[Site]) -> Option<HashSet<Site>> {
         let mut jumped = HashSet::new();
         let ends: HashSet<Site> =
-            program.unknown.iter().filter_map(|(address, _)| program.at(*address)).collect();
+            program.unknown.iter().filter_map(|(address, _)| program.site_at(*address)).collect();
         let mut budget = 1_000_000 + MOST_STEPS * program.insts.len();
         let mut calls: HashMap<Site, HashSet<Site>> = HashMap::new();
         let mut seen = vec![Site::MAX; program.insts.len()];

@@ -3,7 +3,7 @@
 //!
 //! A wait state is an issued instruction, or one of the `n + 1` of an `s_nop n`. The hazards of GFX10 that
 //! wait states do not mitigate are in [`crate::rdna`]; instructions that are wrong in each context are in
-//! [`crate::single`].
+//! [`crate::illegal_insts`].
 //!
 //! # Source
 //! Each row names its source. Usually it is the chapter "Manually Inserted Wait States (NOPs)" of the manual
@@ -245,7 +245,7 @@ const fn rule(
     Rule { id, name, first, second, states, when: When::Always, processors, source, level: Level::Certain }
 }
 
-const fn when(rule: Rule, when: When) -> Rule {
+const fn with_condition(rule: Rule, when: When) -> Rule {
     Rule { when, ..rule }
 }
 
@@ -283,9 +283,9 @@ pub static RULES: &[Rule] = &[
     // gfx908.
     rule("valu-vgpr-mai", "VALU writes VGPR, matrix instruction or v_accvgpr_write reads it", P::ValuVector, C::MaiVgpr, 2, MI100, "MI100; llvm"),
     manual(rule("valu-exec-mai", "VALU writes EXEC, matrix instruction or v_accvgpr_write", P::ValuScalar, C::MaiExec, 4, MI100, "MI100; llvm")),
-    when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma2, C::MfmaSum, 2, MI100, "MI100; llvm"), When::OtherTuple),
-    when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma8, C::MfmaSum, 2, MI100, "MI100; llvm"), When::OtherTuple),
-    when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma16, C::MfmaSum, 2, MI100, "MI100; llvm"), When::OtherTuple),
+    with_condition(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma2, C::MfmaSum, 2, MI100, "MI100; llvm"), When::OtherTuple),
+    with_condition(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma8, C::MfmaSum, 2, MI100, "MI100; llvm"), When::OtherTuple),
+    with_condition(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma16, C::MfmaSum, 2, MI100, "MI100; llvm"), When::OtherTuple),
     rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma2, C::MfmaFactor, 4, MI100, "MI100; llvm"),
     rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma8, C::MfmaFactor, 4, MI100, "MI100; llvm"),
     rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma16, C::MfmaFactor, 4, MI100, "MI100; llvm"),
@@ -305,15 +305,15 @@ pub static RULES: &[Rule] = &[
     // gfx90a.
     manual(rule("valu-exec-mai", "VALU writes EXEC, matrix instruction", P::ValuScalar, C::MaiExec, 4, MI200, "MI200; llvm")),
     rule("valu-vgpr-mai", "VALU writes VGPR, matrix instruction reads it", P::PlainVector, C::MaiVector, 2, MI200, "MI200; llvm"),
-    when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma2, C::MfmaSum, 2, MI200, "MI200; llvm"), When::OtherTuple),
-    when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma8, C::MfmaSum, 8, MI200, "MI200; llvm"), When::OtherTuple),
-    when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma16, C::MfmaSum, 16, MI200, "MI200; llvm"), When::OtherTuple),
-    when(rule("mfma-dgemm-sum-overlap", "matrix instruction writes, one on doubles adds to part of it", P::Mfma2, C::DgemmSum, 3, MI200, "MI200; llvm"), When::OtherTuple),
-    when(rule("mfma-dgemm-sum-overlap", "matrix instruction writes, one on doubles adds to part of it", P::Mfma8, C::DgemmSum, 9, MI200, "MI200; llvm"), When::OtherTuple),
-    when(rule("mfma-dgemm-sum-overlap", "matrix instruction writes, one on doubles adds to part of it", P::Mfma16, C::DgemmSum, 17, MI200, "MI200; llvm"), When::OtherTuple),
-    when(rule("dgemm-sum-overlap", "matrix instruction on doubles writes, another adds to part of it", P::Dgemm4, C::DgemmSum, 4, MI200, "MI200; llvm"), When::OtherTuple),
-    when(rule("dgemm-sum-overlap", "matrix instruction on doubles writes, another adds to part of it", P::Dgemm16, C::DgemmSum, 9, MI200, "MI200; llvm"), When::OtherTuple),
-    when(rule("dgemm-sum-same", "v_mfma_f64_4x4x4f64 writes, another adds to it", P::Dgemm4, C::DgemmSum, 4, MI200, "MI200; llvm"), When::SameTupleAndOperation),
+    with_condition(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma2, C::MfmaSum, 2, MI200, "MI200; llvm"), When::OtherTuple),
+    with_condition(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma8, C::MfmaSum, 8, MI200, "MI200; llvm"), When::OtherTuple),
+    with_condition(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma16, C::MfmaSum, 16, MI200, "MI200; llvm"), When::OtherTuple),
+    with_condition(rule("mfma-dgemm-sum-overlap", "matrix instruction writes, one on doubles adds to part of it", P::Mfma2, C::DgemmSum, 3, MI200, "MI200; llvm"), When::OtherTuple),
+    with_condition(rule("mfma-dgemm-sum-overlap", "matrix instruction writes, one on doubles adds to part of it", P::Mfma8, C::DgemmSum, 9, MI200, "MI200; llvm"), When::OtherTuple),
+    with_condition(rule("mfma-dgemm-sum-overlap", "matrix instruction writes, one on doubles adds to part of it", P::Mfma16, C::DgemmSum, 17, MI200, "MI200; llvm"), When::OtherTuple),
+    with_condition(rule("dgemm-sum-overlap", "matrix instruction on doubles writes, another adds to part of it", P::Dgemm4, C::DgemmSum, 4, MI200, "MI200; llvm"), When::OtherTuple),
+    with_condition(rule("dgemm-sum-overlap", "matrix instruction on doubles writes, another adds to part of it", P::Dgemm16, C::DgemmSum, 9, MI200, "MI200; llvm"), When::OtherTuple),
+    with_condition(rule("dgemm-sum-same", "v_mfma_f64_4x4x4f64 writes, another adds to it", P::Dgemm4, C::DgemmSum, 4, MI200, "MI200; llvm"), When::SameTupleAndOperation),
     rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma2, C::MfmaFactor, 5, MI200, "MI200; llvm"),
     rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma8, C::MfmaFactor, 11, MI200, "MI200; llvm"),
     rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma16, C::MfmaFactor, 19, MI200, "MI200; llvm"),
@@ -334,9 +334,9 @@ pub static RULES: &[Rule] = &[
     rule("mfma-sum-read-write", "matrix instruction adds to it, another instruction overwrites it", P::Sum2, C::Writes, 1, MI200, "MI200; llvm"),
     rule("mfma-sum-read-write", "matrix instruction adds to it, another instruction overwrites it", P::Sum8, C::Writes, 7, MI200, "MI200; llvm"),
     rule("mfma-sum-read-write", "matrix instruction adds to it, another instruction overwrites it", P::Sum16, C::Writes, 15, MI200, "MI200; llvm"),
-    when(rule("dot-read", "dot product writes, another kind of instruction reads it", P::Dot, C::Reads, 3, MI200, "MI200; llvm"), When::OtherOperation),
-    when(rule("dot-factor", "dot product writes, the same kind multiplies it", P::Dot, C::DotFactor, 3, MI200, "MI200; llvm"), When::SameOperation),
-    when(rule("dot-write", "dot product writes, another kind of instruction overwrites it", P::Dot, C::Writes, 3, MI200, "MI200; llvm"), When::OtherOperation),
+    with_condition(rule("dot-read", "dot product writes, another kind of instruction reads it", P::Dot, C::Reads, 3, MI200, "MI200; llvm"), When::OtherOperation),
+    with_condition(rule("dot-factor", "dot product writes, the same kind multiplies it", P::Dot, C::DotFactor, 3, MI200, "MI200; llvm"), When::SameOperation),
+    with_condition(rule("dot-write", "dot product writes, another kind of instruction overwrites it", P::Dot, C::Writes, 3, MI200, "MI200; llvm"), When::OtherOperation),
     rule("dgemm-fma64", "matrix instruction on doubles, v_fma_f64", P::Dgemm, C::Fma64, 2, MI200, "MI200; llvm"),
     rule("valu-dgemm-memory", "VALU writes VGPR, matrix instruction on doubles, memory instruction reads it", P::DgemmAfterValu, C::MemoryVector, 1, MI200, "llvm"),
     // GFX10.
@@ -344,10 +344,10 @@ pub static RULES: &[Rule] = &[
     rule("fp-atomic-denorm", "float atomic, s_denorm_mode", P::FpAtomic, C::DenormMode, 3, generations(Gfx10, Gfx10), "llvm"),
 ];
 
-const fn one(reg: Reg, len: u8) -> RegRange {
+const fn registers_from(reg: Reg, len: u8) -> RegRange {
     RegRange { first: reg, len }
 }
-const M0: RegRange = one(Reg::M0, 1);
+const M0: RegRange = registers_from(Reg::M0, 1);
 
 /// Returns the roles of an instruction: bits of [`Producer`] and bits of [`Consumer`].
 pub(crate) fn roles(target: &Target, effects: &Effects, inst: &MachInst) -> (u64, u64) {
@@ -449,11 +449,11 @@ fn consumes(target: &Target, effects: &Effects, inst: &MachInst) -> u64 {
 pub(crate) fn produced(producer: Producer, effects: &Effects, via: Option<&Effects>) -> RegSet {
     match producer {
         P::ValuScalar | P::SaluScalar => effects.writes.and(&RegSet::SCALAR),
-        P::WideStore => RegSet::of(effects.aux),
+        P::WideStore => RegSet::from_range(effects.aux),
         P::SetReg => effects.hw(),
-        P::SetVskip => RegSet::of(hw_reg(1)),
-        P::LongNsa | P::FpAtomic | P::Dgemm => RegSet::of(ANYTHING),
-        P::Sum2 | P::Sum8 | P::Sum16 => RegSet::of(effects.mai.c),
+        P::SetVskip => RegSet::from_range(hw_reg(1)),
+        P::LongNsa | P::FpAtomic | P::Dgemm => RegSet::from_range(ANYTHING),
+        P::Sum2 | P::Sum8 | P::Sum16 => RegSet::from_range(effects.mai.c),
         P::AccAfterValu | P::DgemmAfterValu => {
             via.map_or(RegSet::EMPTY, |via| via.writes.and(&RegSet::VECTOR))
         }
@@ -466,36 +466,38 @@ pub(crate) fn produced(producer: Producer, effects: &Effects, via: Option<&Effec
 pub(crate) fn consumed(consumer: Consumer, effects: &Effects) -> RegSet {
     let vector = |set: &RegSet| set.and(&RegSet::VECTOR);
     match consumer {
-        C::VmemScalar => effects.reads.and(&RegSet::SCALAR).without(&RegSet::of(one(Reg::EXEC, 2))),
+        C::VmemScalar => {
+            effects.reads.and(&RegSet::SCALAR).without(&RegSet::from_range(registers_from(Reg::EXEC, 2)))
+        }
         C::SmemScalar | C::BufferSmemScalar => effects.reads.and(&RegSet::SCALAR),
-        C::LaneSelect => RegSet::of(effects.aux),
-        C::DivFmas => RegSet::of(one(Reg::VCC, 2)),
-        C::VmemExec => effects.reads.and(&RegSet::of(one(Reg::EXEC, 2))),
-        C::DppExec | C::MaiExec => RegSet::of(one(Reg::EXEC, 2)),
+        C::LaneSelect => RegSet::from_range(effects.aux),
+        C::DivFmas => RegSet::from_range(registers_from(Reg::VCC, 2)),
+        C::VmemExec => effects.reads.and(&RegSet::from_range(registers_from(Reg::EXEC, 2))),
+        C::DppExec | C::MaiExec => RegSet::from_range(registers_from(Reg::EXEC, 2)),
         C::ZeroFlag => {
             let mut set = RegSet::EMPTY;
             for (flag, mask) in [(Reg::VCCZ, Reg::VCC), (Reg::EXECZ, Reg::EXEC)] {
                 if effects.reads.contains(flag) {
-                    set.insert(one(mask, 2));
+                    set.insert(registers_from(mask, 2));
                 }
             }
             set
         }
-        C::IndexM0 | C::MessageM0 | C::LdsDmaM0 => RegSet::of(M0),
+        C::IndexM0 | C::MessageM0 | C::LdsDmaM0 => RegSet::from_range(M0),
         C::ValuWrites | C::Writes | C::AccWrites => vector(&effects.writes),
         C::GetReg | C::SetRegAgain => effects.hw(),
-        C::Vector => RegSet::of(VSKIP),
-        C::Rfe => RegSet::of(hw_reg(3)),
-        C::OddBuffer | C::DenormMode | C::Fma64 => RegSet::of(ANYTHING),
+        C::Vector => RegSet::from_range(VSKIP),
+        C::Rfe => RegSet::from_range(hw_reg(3)),
+        C::OddBuffer | C::DenormMode | C::Fma64 => RegSet::from_range(ANYTHING),
         C::MfmaFactor | C::DotFactor => {
-            let mut set = RegSet::of(effects.mai.a);
+            let mut set = RegSet::from_range(effects.mai.a);
             set.insert(effects.mai.b);
             vector(&set)
         }
         C::MaiVgpr => effects.reads.and(&RegSet::VGPR),
-        C::MfmaSum | C::DgemmSum => vector(&RegSet::of(effects.mai.c)),
-        C::DppVector => vector(&RegSet::of(effects.aux)),
-        C::DppOwn => vector(&effects.reads).without(&RegSet::of(effects.aux)),
+        C::MfmaSum | C::DgemmSum => vector(&RegSet::from_range(effects.mai.c)),
+        C::DppVector => vector(&RegSet::from_range(effects.aux)),
+        C::DppOwn => vector(&effects.reads).without(&RegSet::from_range(effects.aux)),
         C::MaiVector | C::AccReads | C::MemoryVector | C::MemoryOrExportVector | C::ValuVector | C::Reads => {
             vector(&effects.reads)
         }

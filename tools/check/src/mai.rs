@@ -42,7 +42,7 @@ const NONE: RegRange = RegRange { first: Reg(0), len: 0 };
 impl Mai {
     const OTHER: Mai = Mai { kind: MaiKind::Other, passes: 0, dst: NONE, a: NONE, b: NONE, c: NONE };
 
-    pub(crate) fn of(inst: &MachInst) -> Mai {
+    pub(crate) fn from_inst(inst: &MachInst) -> Mai {
         let row = inst.op.row();
         let name = row.name;
         let (kind, passes) = match inst.op {

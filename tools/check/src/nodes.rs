@@ -71,7 +71,7 @@ impl<'a> Finder<'a> {
     pub(crate) fn tested(&mut self, start: Site, end: Site) -> Option<Tested> {
         let masks = self.program.code.target().wave_size / 32;
         let (flag, if_set) = flag(&self.program.insts[end as usize].inst, masks as u8)?;
-        let register = self.node(Node::Register(flag.first, flag.len), RegSet::of(flag));
+        let register = self.node(Node::Register(flag.first, flag.len), RegSet::from_range(flag));
         let (condition, behind) = match self.last_writer(start, end, flag) {
             None => (Some((register, true)), None),
             Some(site) => (
@@ -129,7 +129,7 @@ impl<'a> Finder<'a> {
 
     /// Returns the only register on which a node depends. Returns `None` if there are several, or if it is
     /// not an SGPR.
-    pub(crate) fn leaf(&self, node: u32) -> Option<Reg> {
+    pub(crate) fn only_register(&self, node: u32) -> Option<Reg> {
         match self.leaves[node as usize] {
             Leaf::One(register) => Some(register),
             _ => None,
@@ -244,7 +244,7 @@ impl<'a> Finder<'a> {
 
     /// Returns the last instruction in `start..end` that writes one of these registers.
     fn last_writer(&self, start: Site, end: Site, registers: RegRange) -> Option<Site> {
-        let wanted = RegSet::of(registers);
+        let wanted = RegSet::from_range(registers);
         (start..end).rev().find(|site| self.program.code.effects(*site).writes.intersects(&wanted))
     }
 
@@ -260,7 +260,9 @@ impl<'a> Finder<'a> {
             // A register that is overwritten later in the block cannot express its earlier value in terms of
             // the registers at the end of the block.
             None if is_register == Some(false) => None,
-            None => Some(self.node(Node::Register(registers.first, registers.len), RegSet::of(registers))),
+            None => {
+                Some(self.node(Node::Register(registers.first, registers.len), RegSet::from_range(registers)))
+            }
         }
     }
 
@@ -282,7 +284,7 @@ impl<'a> Finder<'a> {
             ) && !matches!(op, op::S_GETREG_B32 | op::S_CALL_B64 | op::S_SWAPPC_B64 | op::S_GETPC_B64)
                 && !op.row().name.contains("movrel");
         let writes = &self.program.code.effects(site).writes;
-        if !is_pure || !RegSet::of(registers).without(writes).is_empty() {
+        if !is_pure || !RegSet::from_range(registers).without(writes).is_empty() {
             return None;
         }
         let which = match ops[0] == Operand::Reg(registers) {

@@ -146,7 +146,7 @@ pub fn check_with(
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Report, Refusal> {
     let mut entries = Entries::new(object, options.target)?;
-    entries.xnack = options.xnack.map_or(entries.xnack, Setting::of);
+    entries.xnack = options.xnack.map_or(entries.xnack, Setting::from_bool);
     if let Some(name) = options.kernel {
         entries.entries.retain(|entry| entry.name == name);
         if entries.entries.is_empty() {
@@ -168,14 +168,14 @@ pub fn check_with(
     let done = |count| progress(done.fetch_add(count, Ordering::Relaxed) + count, all);
     for (index, wave32) in entries.sections() {
         let Some(section) = entries.section(index, wave32) else { continue };
-        let teller = Teller { options, entries: &entries, lines: &lines, section: index };
+        let teller = Reporter { options, entries: &entries, lines: &lines, section: index };
         let check = |mut unit: Unit, taken: &HashSet<u32>| {
             unit.program.callers_wait = callers_wait;
             section.keep_local(&mut unit, taken);
-            teller.told(&unit)
+            teller.report_unit(&unit)
         };
         let read = |roots: &mut Vec<Root>| section.read(roots);
-        let mut all = Told::default();
+        let mut all = UnitReport::default();
         for mut told in Units::new(&section.roots, &read).check(&check, &done) {
             told.findings.iter_mut().for_each(|located| located.listing.line += report.instructions);
             report.instructions += told.instructions;
@@ -247,7 +247,7 @@ impl<'a, 'data> Entries<'a, 'data> {
 
     fn source_in(&self, lines: &Lines, index: usize, address: u64) -> Option<SourcePlace> {
         let section = self.object.sections.get(index)?;
-        lines.at(index, section, self.object.header.is_relocatable(), address)
+        lines.source_at(index, section, self.object.header.is_relocatable(), address)
     }
 
     /// Returns the code of all sections and wave sizes.
@@ -465,7 +465,7 @@ fn entries<'data>(object: &CodeObject<'data>, os_abi: OsAbi, target: &Target) ->
 }
 
 /// Converts findings for the report: adds text and positions.
-struct Teller<'a, 'data> {
+struct Reporter<'a, 'data> {
     options: &'a Options<'a>,
     entries: &'a Entries<'a, 'data>,
     lines: &'a Lines,
@@ -474,14 +474,14 @@ struct Teller<'a, 'data> {
 
 /// Findings and notes of a unit, for the report.
 #[derive(Default)]
-struct Told {
+struct UnitReport {
     instructions: usize,
     findings: Vec<Located>,
     notes: Vec<Note>,
 }
 
-impl Teller<'_, '_> {
-    fn told(&self, unit: &Unit) -> Told {
+impl Reporter<'_, '_> {
+    fn report_unit(&self, unit: &Unit) -> UnitReport {
         let program = &unit.program;
         let Solution { findings, unfollowed } = solve::solution(program, &unit.roots, self.options.flat_lds);
         let findings = findings.into_iter().map(|finding| self.located(program, finding)).collect();
@@ -489,24 +489,24 @@ impl Teller<'_, '_> {
         let unfollowed =
             unfollowed.into_iter().map(|(site, unknown)| (program.insts[site as usize].address, unknown));
         for (address, unknown) in program.unknown.iter().copied().chain(unfollowed) {
-            let place = match program.at(address) {
-                Some(site) => self.place(program, site),
+            let place = match program.site_at(address) {
+                Some(site) => self.describe_site(program, site),
                 None => self.bare(address),
             };
             let counts = crate::rules::find(unknown.rule()).is_some_and(|rule| rule.level == Level::Certain);
             notes.push(Note { place, unknown, counts });
         }
-        Told { instructions: program.insts.len(), findings, notes }
+        UnitReport { instructions: program.insts.len(), findings, notes }
     }
 
     fn bare(&self, address: u64) -> Place {
-        let Teller { entries, section, .. } = *self;
+        let Reporter { entries, section, .. } = *self;
         let symbol = entries.owner_in(section, address).map(|(name, offset)| (name.to_owned(), offset));
         let source = entries.source_in(self.lines, section, address);
         Place { address, text: String::new(), symbol, source }
     }
 
-    fn place(&self, program: &Program, site: Site) -> Place {
+    fn describe_site(&self, program: &Program, site: Site) -> Place {
         let placed = &program.insts[site as usize];
         let mut place = self.bare(placed.address);
         isa::write_inst(program.code.target(), &placed.inst, None, &mut place.text);
@@ -514,8 +514,8 @@ impl Teller<'_, '_> {
     }
 
     fn located(&self, program: &Program, finding: Finding) -> Located {
-        let first = (finding.first != CALLER).then(|| self.place(program, finding.first));
-        let second = self.place(program, finding.second);
+        let first = (finding.first != CALLER).then(|| self.describe_site(program, finding.first));
+        let second = self.describe_site(program, finding.second);
         Located { first, second, listing: self.listing(program, &finding), finding }
     }
 

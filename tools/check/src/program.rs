@@ -147,7 +147,7 @@ impl Program {
     }
 
     /// Returns the instruction at an address.
-    pub fn at(&self, address: u64) -> Option<Site> {
+    pub fn site_at(&self, address: u64) -> Option<Site> {
         self.by_address.get(address)
     }
 
@@ -160,7 +160,7 @@ impl Program {
 
     /// Returns the two successors (next instruction, target) of a conditional branch. Returns `None` for
     /// other instructions, and for branches that always go the same way.
-    pub(crate) fn ways(&self, site: Site) -> Option<(Site, Site)> {
+    pub(crate) fn branch_successors(&self, site: Site) -> Option<(Site, Site)> {
         match self.insts[site as usize] {
             Placed { next: [Some(straight), Some(target)], table: None, .. } => Some((straight, target)),
             _ => None,

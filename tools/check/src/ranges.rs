@@ -20,15 +20,15 @@ impl Ranges {
         let short = constant & 0xffff;
         let long = constant as u16 as i16 as u32;
         Some(match opcode {
-            op::S_CMP_EQ_U32 => Ranges::one(constant),
+            op::S_CMP_EQ_U32 => Ranges::single(constant),
             op::S_CMP_GT_U32 if is_first => Ranges::above(constant),
             op::S_CMP_GT_U32 => Ranges::below(constant),
             op::S_CMP_GT_I32 if is_first => Ranges::above_signed(constant),
             op::S_CMP_GT_I32 => Ranges::below_signed(constant),
-            op::S_CMPK_EQ_U32 => Ranges::one(short),
+            op::S_CMPK_EQ_U32 => Ranges::single(short),
             op::S_CMPK_GT_U32 => Ranges::above(short),
             op::S_CMPK_LT_U32 => Ranges::below(short),
-            op::S_CMPK_EQ_I32 => Ranges::one(long),
+            op::S_CMPK_EQ_I32 => Ranges::single(long),
             op::S_CMPK_GT_I32 => Ranges::above_signed(long),
             op::S_CMPK_LT_I32 => Ranges::below_signed(long),
             _ => return None,
@@ -36,7 +36,7 @@ impl Ranges {
     }
 
     /// Returns the set with one value.
-    pub(crate) fn one(value: u32) -> Ranges {
+    pub(crate) fn single(value: u32) -> Ranges {
         Ranges(smallvec![(value, value)])
     }
 
@@ -59,7 +59,7 @@ impl Ranges {
     }
 
     fn below_signed(value: u32) -> Ranges {
-        Ranges::one(value).or(&Ranges::above_signed(value)).complement()
+        Ranges::single(value).or(&Ranges::above_signed(value)).complement()
     }
 
     /// Returns the set of all other values.
@@ -103,7 +103,7 @@ impl Ranges {
     }
 
     /// Returns the value if the set has exactly one.
-    pub(crate) fn only(&self) -> Option<u32> {
+    pub(crate) fn only_value(&self) -> Option<u32> {
         match self.0[..] {
             [(first, last)] if first == last => Some(first),
             _ => None,
@@ -137,7 +137,7 @@ mod tests {
             for value in edges {
                 let holds = |opcode, is_first| {
                     let set = Ranges::of_compare(opcode, is_first, constant).expect("a compare");
-                    Ranges::one(value).are_in(&set)
+                    Ranges::single(value).are_in(&set)
                 };
                 let (x, k) = (value as i32, constant as i32);
                 let (short, long) = (constant & 0xffff, i32::from(constant as u16 as i16));
@@ -158,9 +158,9 @@ mod tests {
 
     #[test]
     fn what_is_left() {
-        let not = |value| Ranges::one(value).complement();
+        let not = |value| Ranges::single(value).complement();
         let left = not(0).and(&not(1)).and(&Ranges::above(2).complement());
-        assert_eq!(left.only(), Some(2));
+        assert_eq!(left.only_value(), Some(2));
         assert_eq!(left.are_in(&Ranges::below(3)), Some(true));
         assert_eq!(left.are_in(&Ranges::above(7)), Some(false));
         assert_eq!(Ranges::all().are_in(&Ranges::above(7)), None);

@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 pub static VMEM_SCALAR_WRITE: EventRule = EventRule {
     id: "vmem-scalar-write",
     name: "SGPR is overwritten that a vector memory instruction may still read",
-    mend: "s_waitcnt_depctr 0xffe3",
+    mitigation: "s_waitcnt_depctr 0xffe3",
     source: "llvm: VMEMtoScalarWriteHazard",
     level: Level::Certain,
 };
@@ -26,7 +26,7 @@ pub static VMEM_SCALAR_WRITE: EventRule = EventRule {
 pub static SMEM_VECTOR_WRITE: EventRule = EventRule {
     id: "smem-vector-write",
     name: "SGPR is overwritten by VALU that a scalar memory instruction may still read",
-    mend: "s_mov_b32 null, 0",
+    mitigation: "s_mov_b32 null, 0",
     source: "llvm: SMEMtoVectorWriteHazard",
     level: Level::Certain,
 };
@@ -34,7 +34,7 @@ pub static SMEM_VECTOR_WRITE: EventRule = EventRule {
 pub static CMPX_EXEC: EventRule = EventRule {
     id: "vcmpx-exec-war",
     name: "EXEC is overwritten by v_cmpx while another instruction may still read it",
-    mend: "s_waitcnt_depctr 0xfffe",
+    mitigation: "s_waitcnt_depctr 0xfffe",
     source: "llvm: VcmpxExecWARHazard",
     level: Level::Certain,
 };
@@ -42,7 +42,7 @@ pub static CMPX_EXEC: EventRule = EventRule {
 pub static CMPX_PERMLANE: EventRule = EventRule {
     id: "vcmpx-permlane",
     name: "v_permlane after v_cmpx without a VALU instruction in between",
-    mend: "v_mov_b32 v0, v0 (any VALU instruction but v_nop)",
+    mitigation: "v_mov_b32 v0, v0 (any VALU instruction but v_nop)",
     source: "llvm: VcmpxPermlaneHazard",
     level: Level::Certain,
 };
@@ -51,7 +51,7 @@ pub static CMPX_PERMLANE: EventRule = EventRule {
 pub static LDS_BRANCH_VMEM: EventRule = EventRule {
     id: "lds-branch-vmem-war",
     name: "LDS and vector memory on the two sides of a branch",
-    mend: "s_waitcnt_vscnt null, 0",
+    mitigation: "s_waitcnt_vscnt null, 0",
     source: "llvm: LdsBranchVmemWARHazard",
     level: Level::Certain,
 };
@@ -59,7 +59,7 @@ pub static LDS_BRANCH_VMEM: EventRule = EventRule {
 pub static VCCZ: EventRule = EventRule {
     id: "vccz-stale",
     name: "branch on vccz, which may not be what vcc says",
-    mend: "s_mov_b64 vcc, vcc (with lgkmcnt 0)",
+    mitigation: "s_mov_b64 vcc, vcc (with lgkmcnt 0)",
     source: "llvm: hasReadVCCZBug (GFX6, GFX7), partialVCCWritesUpdateVCCZ (before GFX10)",
     level: Level::Certain,
 };
@@ -68,7 +68,7 @@ pub static VCCZ: EventRule = EventRule {
 pub static CLAUSE: EventRule = EventRule {
     id: "xnack-clause",
     name: "source of a memory instruction is overwritten in its clause, which XNACK may replay",
-    mend: "s_nop 0",
+    mitigation: "s_nop 0",
     source: "GCN3; Vega; llvm: checkSoftClauseHazards",
     level: Level::Certain,
 };
@@ -84,7 +84,7 @@ pub static LONG_CLAUSE: EventRule = EventRule {
 pub static CLAUSE_STORE: EventRule = EventRule {
     id: "xnack-clause-store",
     name: "store in a clause with a load, which XNACK may replay",
-    mend: "s_nop 0",
+    mitigation: "s_nop 0",
     source: "llvm: checkSoftClauseHazards",
     level: Level::Certain,
 };
@@ -278,7 +278,7 @@ impl Events {
         if effects.kinds.contains(Kinds::SAVEEXEC) {
             // For this hazard LLVM considers only the destination of the instruction, and not its implicit
             // write to EXEC.
-            written = written.without(&RegSet::of(EXEC));
+            written = written.without(&RegSet::from_range(EXEC));
         }
         if written.is_empty() {
             return;
@@ -304,7 +304,8 @@ impl Events {
         report: &mut impl FnMut(Site, Option<RegRange>, &'static EventRule),
     ) {
         let valu = effects.kinds.contains(Kinds::VALU);
-        if let (true, Some(first)) = (valu && effects.writes.intersects(&RegSet::of(EXEC)), self.exec) {
+        if let (true, Some(first)) = (valu && effects.writes.intersects(&RegSet::from_range(EXEC)), self.exec)
+        {
             report(first, Some(EXEC), &CMPX_EXEC);
         }
         if let (true, Some(first)) = (effects.kinds.contains(Kinds::PERMLANE), self.cmpx) {
@@ -351,7 +352,7 @@ impl Events {
         }
         if valu && effects.writes.intersects(&RegSet::SCALAR) || sa_sdst {
             self.exec = None;
-        } else if !valu && effects.reads.intersects(&RegSet::of(EXEC)) {
+        } else if !valu && effects.reads.intersects(&RegSet::from_range(EXEC)) {
             self.exec = Some(site);
         }
         if kinds.contains(Kinds::CMPX) {

@@ -2,8 +2,8 @@
 //! whose condition is constant.
 //!
 //! # Guarantees
-//! [`Reader::way`] returns all places where control may go after an instruction, or says that they are not
-//! known.
+//! [`Reader::flow_after`] returns all places where control may go after an instruction, or says that they are
+//! not known.
 
 use crate::by_address::ByAddress;
 use crate::program::{Root, Unknown};
@@ -172,7 +172,7 @@ impl<'a> Reader<'a> {
             self.by_address.set(word, self.found.len() as u32);
             let is_vector = targets::is_vector(self.target, &inst);
             self.found.push(Found { address, inst, bytes, is_vector });
-            let way = self.way(address, &inst, bytes, None);
+            let way = self.flow_after(address, &inst, bytes, None);
             if let Some(callee) = way.callee {
                 self.called(callee, &inst);
             }
@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns where control goes after an instruction, given a fact about the branch.
-    pub(crate) fn way(&self, address: u64, inst: &MachInst, bytes: u64, fact: Option<Fact>) -> Way {
+    pub(crate) fn flow_after(&self, address: u64, inst: &MachInst, bytes: u64, fact: Option<Fact>) -> Way {
         let row = inst.op.row();
         let after = address.wrapping_add(bytes);
         let next = [Some(after), None];
@@ -247,7 +247,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn final_way(&self, address: u64, inst: &MachInst, bytes: u64) -> Way {
         let branches = inst.op.row().flags.contains(Flags::BRANCH);
         let fact = if branches { self.facts.get(&address).copied() } else { None };
-        self.way(address, inst, bytes, fact)
+        self.flow_after(address, inst, bytes, fact)
     }
 
     /// Returns the address to which a jump or call through a pair of registers goes, if the address is known.
@@ -424,7 +424,7 @@ impl<'a> Reader<'a> {
             see(found, &known);
             let literal = self.open.is_empty() || !self.open.contains(&next.wrapping_sub(4));
             if found.inst.op.row().flags.contains(Flags::BRANCH) {
-                let way = self.way(address, &found.inst, found.bytes, self.fact(found, &known));
+                let way = self.flow_after(address, &found.inst, found.bytes, self.fact(found, &known));
                 let changed = way.callee.and_then(|callee| self.changes.get(&callee));
                 known.step(self.target, &found.inst, next, literal, changed);
                 let call = way.callee.map(|callee| (found.inst, callee));

@@ -35,7 +35,7 @@ impl RegSet {
     pub const SCALAR: RegSet = RegSet([!0, !0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 
     /// Returns the set of the registers in a range.
-    pub fn of(range: RegRange) -> RegSet {
+    pub fn from_range(range: RegRange) -> RegSet {
         let mut set = RegSet::EMPTY;
         set.insert(range);
         set
@@ -106,7 +106,7 @@ impl RegSet {
         let mut rest = *self;
         std::iter::from_fn(move || {
             let group = rest.first_group()?;
-            rest = rest.without(&RegSet::of(group));
+            rest = rest.without(&RegSet::from_range(group));
             Some(group)
         })
     }
@@ -130,20 +130,20 @@ mod tests {
     #[test]
     fn every_register_has_its_own_bit() {
         for reg in (0..=127).chain(235..=254).chain(256..=767) {
-            let set = RegSet::of(RegRange { first: Reg(reg), len: 1 });
+            let set = RegSet::from_range(RegRange { first: Reg(reg), len: 1 });
             assert_eq!(set.iter().collect::<Vec<_>>(), [Reg(reg)]);
             assert_eq!(set.intersects(&RegSet::VECTOR), reg >= 256);
             assert_eq!(set.intersects(&RegSet::SCALAR), reg < 128);
         }
-        assert!(RegSet::of(RegRange { first: Reg(128), len: 64 }).is_empty());
+        assert!(RegSet::from_range(RegRange { first: Reg(128), len: 64 }).is_empty());
     }
 
     #[test]
     fn groups() {
-        let set = RegSet::of(RegRange { first: Reg::vgpr(4), len: 3 });
+        let set = RegSet::from_range(RegRange { first: Reg::vgpr(4), len: 3 });
         assert_eq!(set.first_group(), Some(RegRange { first: Reg::vgpr(4), len: 3 }));
         assert_eq!(RegSet::EMPTY.first_group(), None);
-        let two = set.or(&RegSet::of(RegRange { first: Reg(106), len: 2 }));
+        let two = set.or(&RegSet::from_range(RegRange { first: Reg(106), len: 2 }));
         let groups = [RegRange { first: Reg(106), len: 2 }, RegRange { first: Reg::vgpr(4), len: 3 }];
         assert_eq!(two.groups().collect::<Vec<_>>(), groups);
     }

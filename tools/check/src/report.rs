@@ -68,9 +68,9 @@ fn finding(located: &Located, file: &str, renderer: &Renderer, out: &mut String)
     if let Some(first) = &listing.first {
         snippet = snippet.annotation(AnnotationKind::Context.span(first.clone()).label(one));
     }
-    let mend = match located.is_alone() {
-        true => finding.mend(),
-        false => format!("between them: {}", finding.mend()),
+    let mitigation = match located.is_alone() {
+        true => finding.mitigation(),
+        false => format!("between them: {}", finding.mitigation()),
     };
     let places = match &located.first {
         Some(first) if !located.is_alone() => {
@@ -87,7 +87,7 @@ fn finding(located: &Located, file: &str, renderer: &Renderer, out: &mut String)
     let group = Group::with_title(shown.primary_title(title.as_str()).id(finding.id()))
         .element(snippet)
         .element(Shown::NOTE.message(places.as_str()))
-        .element(Shown::HELP.message(mend.as_str()));
+        .element(Shown::HELP.message(mitigation.as_str()));
     out.push_str(&renderer.render(&[group]));
     out.push_str("\n\n");
 }

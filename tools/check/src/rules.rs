@@ -1,7 +1,7 @@
 //! All rules by name, for `explain`, for lists of rules, and to select rules.
 
 use crate::finding::{EventRule, Level};
-use crate::{clauses, hazards, rdna, single, transfers, writeback};
+use crate::{clauses, hazards, illegal_insts, rdna, transfers, writeback};
 use isa::PROCESSORS;
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ pub struct Rule {
     /// How certain a finding of the rule is.
     pub level: Level,
     /// How to mitigate a finding.
-    pub mend: &'static str,
+    pub mitigation: &'static str,
     /// Explanation beyond the name.
     pub text: &'static str,
 }
@@ -25,11 +25,11 @@ pub struct Rule {
 const fn rule(
     id: &'static str,
     name: &'static str,
-    mend: &'static str,
+    mitigation: &'static str,
     source: &'static str,
     text: &'static str,
 ) -> Rule {
-    Rule { id, name, source, level: Level::Certain, mend, text }
+    Rule { id, name, source, level: Level::Certain, mitigation, text }
 }
 
 /// Rule for code that cannot be decoded.
@@ -195,10 +195,10 @@ pub fn all() -> impl Iterator<Item = Rule> {
     let pairs = pairs.filter(|(n, row)| !hazards::RULES[..*n].iter().any(|other| other.id == row.id));
     let pairs = pairs.map(|(_, row)| {
         let (id, name, source, level) = (row.id, row.name, row.source, row.level);
-        Rule { id, name, source, level, mend: "s_nop, or other instructions between the two", text: "" }
+        Rule { id, name, source, level, mitigation: "s_nop, or other instructions between the two", text: "" }
     });
     let mut singles: Vec<&'static EventRule> = Vec::new();
-    for rule in PROCESSORS.iter().flat_map(single::rules) {
+    for rule in PROCESSORS.iter().flat_map(illegal_insts::rules) {
         if !singles.iter().any(|other| other.id == rule.id) {
             singles.push(rule);
         }
@@ -210,12 +210,12 @@ pub fn all() -> impl Iterator<Item = Rule> {
         .chain([&clauses::BROKEN_CLAUSE, &clauses::CLAUSE_WAIT])
         .chain(transfers::RULES)
         .chain([&writeback::NOT_WRITTEN_BACK]);
-    let events = events.map(|&EventRule { id, name, mend, source, level }| Rule {
+    let events = events.map(|&EventRule { id, name, mitigation, source, level }| Rule {
         id,
         name,
         source,
         level,
-        mend,
+        mitigation,
         text: "",
     });
     OWN.into_iter().chain(pairs).chain(events)
@@ -228,7 +228,7 @@ pub fn find(id: &str) -> Option<Rule> {
 
 /// Returns the description of a rule as a page of plain text.
 pub fn page(id: &str) -> Option<String> {
-    let Rule { id, name, source, level, mend, text } = find(id)?;
+    let Rule { id, name, source, level, mitigation, text } = find(id)?;
     let mut out = format!("{id}: {name}\n\n");
     if !text.is_empty() {
         out.push_str(text);
@@ -255,8 +255,8 @@ pub fn page(id: &str) -> Option<String> {
         out.push('\n');
     }
     let _ = writeln!(out, "level: {}", level.name());
-    if !mend.is_empty() {
-        let _ = writeln!(out, "mended by: {mend}");
+    if !mitigation.is_empty() {
+        let _ = writeln!(out, "mended by: {mitigation}");
     }
     let _ = writeln!(out, "source: {source}");
     Some(out)

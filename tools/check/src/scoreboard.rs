@@ -512,7 +512,7 @@ impl Scoreboard {
         }
         if let Some(class) = classes.read {
             let ticket = self.ticket(class);
-            let held = effects.held();
+            let held = effects.read_after_issue();
             if !held.is_empty() {
                 let tickets = [Some(ticket), None];
                 self.begin(Operation { site, holds: Holds::Reads, tickets, ordered: false });
@@ -761,7 +761,7 @@ impl Scoreboard {
 /// Returns the registers that a caller's operations may write: all but EXEC, which no memory instruction
 /// writes.
 fn caller_writes() -> RegSet {
-    RegSet::VECTOR.or(&RegSet::SCALAR).without(&RegSet::of(RegRange { first: Reg::EXEC, len: 2 }))
+    RegSet::VECTOR.or(&RegSet::SCALAR).without(&RegSet::from_range(RegRange { first: Reg::EXEC, len: 2 }))
 }
 
 /// Returns the registers that an operation has yet to write or read.
@@ -770,7 +770,7 @@ fn registers(code: &Code, operation: &Operation) -> RegSet {
         (CALLER, Holds::Writes) => caller_writes(),
         (CALLER, Holds::Reads) => RegSet::VECTOR,
         (site, Holds::Writes) => code.effects(site).brought(),
-        (site, Holds::Reads) => code.effects(site).held(),
+        (site, Holds::Reads) => code.effects(site).read_after_issue(),
     }
 }
 

@@ -99,7 +99,7 @@ pub fn solve(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Finding> 
 /// Checks a program and returns all findings, and the code that the solver did not follow. `flat_lds` says
 /// whether flat accesses may go to LDS on GFX7 and GFX8 too.
 pub fn solution(program: &Program, roots: &[Root], flat_lds: bool) -> Solution {
-    let conditions = Conditions::of(program, roots);
+    let conditions = Conditions::for_program(program, roots);
     let solver = Solver::solved(program, roots, flat_lds, conditions);
     let mut findings: Vec<Finding> = Vec::new();
     solver.walk(&mut |finding| findings.push(finding), &mut |_, _| {});
@@ -125,7 +125,7 @@ pub fn solution(program: &Program, roots: &[Root], flat_lds: bool) -> Solution {
 fn function_code(program: &Program, roots: &[Root]) -> Vec<bool> {
     let mut reached = vec![false; program.insts.len()];
     let functions = roots.iter().filter(|root| root.is_function);
-    let mut open: Vec<Site> = functions.filter_map(|root| program.at(root.address)).collect();
+    let mut open: Vec<Site> = functions.filter_map(|root| program.site_at(root.address)).collect();
     while let Some(site) = open.pop() {
         if !std::mem::replace(&mut reached[site as usize], true) {
             open.extend(program.successors(site));
@@ -165,7 +165,7 @@ impl<'a> Solver<'a> {
             unfinished: None,
         };
         for root in roots {
-            let Some(site) = program.at(root.address) else { continue };
+            let Some(site) = program.site_at(root.address) else { continue };
             // A local function begins in the states of its callers, which are found during the iteration.
             if root.is_function && solver.functions.is_local(site) {
                 continue;
@@ -194,7 +194,7 @@ impl<'a> Solver<'a> {
             };
             budget = left;
             match end {
-                End::Next(end, next) => solver.go_on((site, end), &next, &state, facts),
+                End::Next(end, next) => solver.propagate((site, end), &next, &state, facts),
                 End::Call(call, callee) => solver.call(call, callee, state),
                 End::Return(site) => solver.leave(site, &state),
             }
@@ -219,7 +219,7 @@ impl<'a> Solver<'a> {
     /// function is then checked as if an unknown function called it.
     fn missed(&mut self, roots: &[Root]) -> Option<(Site, usize)> {
         let functions = roots.iter().filter(|root| root.is_function);
-        let mut missed = functions.filter_map(|root| self.program.at(root.address));
+        let mut missed = functions.filter_map(|root| self.program.site_at(root.address));
         let site = missed.find(|site| !self.heads.contains_key(site))?;
         let state = match self.program.callers_wait {
             true => Scoreboard::new(),
@@ -233,8 +233,8 @@ impl<'a> Solver<'a> {
 
     /// Propagates the state from the end of a block to the next blocks. If the truth of the branch's
     /// condition is known, propagates it to only one of them.
-    fn go_on(&mut self, (start, end): (Site, Site), next: &[Site], state: &Scoreboard, facts: Facts) {
-        let ways = self.program.ways(end);
+    fn propagate(&mut self, (start, end): (Site, Site), next: &[Site], state: &Scoreboard, facts: Facts) {
+        let ways = self.program.branch_successors(end);
         let decided = ways.and_then(|_| self.conditions.decided(end, facts));
         for &site in next {
             let taken = match ways {
@@ -244,7 +244,7 @@ impl<'a> Solver<'a> {
             if taken.is_some() && decided.is_some() && taken != decided {
                 continue;
             }
-            let facts = self.conditions.behind((start, end), site, facts, taken);
+            let facts = self.conditions.facts_after((start, end), site, facts, taken);
             self.reach(site, state, facts);
         }
     }
@@ -308,7 +308,7 @@ impl<'a> Solver<'a> {
     fn reach(&mut self, site: Site, state: &Scoreboard, facts: Facts) {
         self.is_head[site as usize] = true;
         let head = self.heads.entry(site).or_insert(Head { variants: Vec::new(), apart: !0 });
-        let facts = facts.only(head.apart);
+        let facts = facts.restricted_to(head.apart);
         match head.variants.iter().position(|variant| variant.facts == facts) {
             Some(number) => {
                 let variant = &mut head.variants[number];
@@ -332,12 +332,13 @@ impl<'a> Solver<'a> {
     fn take_together(&mut self, site: Site) {
         let Some(head) = self.heads.get_mut(&site) else { return };
         while head.variants.len() > MOST_VARIANTS {
-            let known = head.variants.iter().fold(0, |known, variant| known | variant.facts.known());
+            let known =
+                head.variants.iter().fold(0, |known, variant| known | variant.facts.known_conditions());
             let Some(farthest) = self.conditions.farthest(self.program, site, known) else { return };
             head.apart &= !farthest;
             let mut left: Vec<Variant> = Vec::new();
             for variant in head.variants.drain(..) {
-                let facts = variant.facts.only(head.apart);
+                let facts = variant.facts.restricted_to(head.apart);
                 match left.iter_mut().find(|other| other.facts == facts) {
                     Some(other) => {
                         other.is_open |=

@@ -29,7 +29,7 @@ const SOURCE: &str = "Vega ISA, Memory Buffer Load to LDS; llvm: SIInsertWaitcnt
 pub static IN_FLIGHT: EventRule = EventRule {
     id: "lds-transfer-in-flight",
     name: "LDS is read or written while a load to LDS, or a store from LDS, is in flight",
-    mend: "s_waitcnt vmcnt(0), or lgkmcnt(0) between an LDS instruction and a store from LDS",
+    mitigation: "s_waitcnt vmcnt(0), or lgkmcnt(0) between an LDS instruction and a store from LDS",
     source: SOURCE,
     level: Level::Certain,
 };
@@ -38,7 +38,7 @@ pub static IN_FLIGHT: EventRule = EventRule {
 pub static OVERTAKES: EventRule = EventRule {
     id: "lds-transfer-overtakes",
     name: "a load to LDS overwrites what an LDS instruction in flight reads or writes",
-    mend: "s_waitcnt lgkmcnt(0)",
+    mitigation: "s_waitcnt lgkmcnt(0)",
     source: "Vega ISA, Data Dependency Resolution; llvm relies on LDS instructions being faster than loads from memory",
     level: Level::Manual,
 };
@@ -47,7 +47,7 @@ pub static OVERTAKES: EventRule = EventRule {
 pub static MAY_OVERLAP: EventRule = EventRule {
     id: "lds-transfer-may-overlap",
     name: "LDS is accessed while a load to LDS, or a store from LDS, is in flight that may concern another part of it",
-    mend: "s_waitcnt vmcnt(0), if both access the same place",
+    mitigation: "s_waitcnt vmcnt(0), if both access the same place",
     source: SOURCE,
     level: Level::Advice,
 };

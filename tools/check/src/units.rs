@@ -62,7 +62,7 @@ impl<'a> Units<'a> {
                     return (Alone::Meets(Vec::new()), HashSet::new());
                 };
                 let taken = unit.program.taken().clone();
-                let meets = self.meets(&unit);
+                let meets = self.reached_roots(&unit);
                 if unit.roots.len() > 1 || meets != [number] {
                     return (Alone::Meets(meets), taken);
                 }
@@ -119,7 +119,7 @@ impl<'a> Units<'a> {
 
     /// Returns the numbers of the kernels and functions whose code a unit reaches, in ascending order. An
     /// instruction belongs to the nearest kernel or function that begins at or before it.
-    fn meets(&self, unit: &Unit) -> Vec<usize> {
+    fn reached_roots(&self, unit: &Unit) -> Vec<usize> {
         let owner =
             |address: u64| self.roots.partition_point(|root| root.address <= address).saturating_sub(1);
         let mut owners: Vec<usize> = Vec::new();

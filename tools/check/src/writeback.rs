@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 pub static NOT_WRITTEN_BACK: EventRule = EventRule {
     id: "scalar-store-not-written-back",
     name: "what a scalar store has written stays in the scalar cache",
-    mend: "s_dcache_wb after the last scalar store",
+    mitigation: "s_dcache_wb after the last scalar store",
     source: "GCN3 ISA, Vega ISA: Scalar Memory Writes",
     level: Level::Certain,
 };

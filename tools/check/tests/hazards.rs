@@ -85,7 +85,7 @@ fn events() {
             if is {
                 let (before, last) = event.asm.rsplit_once('\n').expect("two instructions");
                 assert_eq!(
-                    ids(&format!("{before}\n{}\n{last}", event.mend)).len(),
+                    ids(&format!("{before}\n{}\n{last}", event.mitigation)).len(),
                     0,
                     "{}: {}",
                     target.name,
@@ -192,7 +192,7 @@ fn defects() {
     }
     let replayed = |processor: &str, xnack, text: &str| {
         let target = crate::common::target(processor);
-        let code = check::Code::new(target, isa::Setting::of(xnack));
+        let code = check::Code::new(target, isa::Setting::from_bool(xnack));
         code.single(&crate::common::instructions(target, text)[0]).map(|rule| rule.id)
     };
     for processor in ["gfx801", "gfx902", "gfx90a", "gfx1010"] {

@@ -139,19 +139,19 @@ fn stores_of_gfx10_have_their_own_counter() {
 
 /// What is proposed mends it.
 #[test]
-fn mends() {
+fn suggestion_mitigates() {
     let text = "global_load_dword v1, v[2:3], off\nglobal_load_dword v4, v[2:3], off\n";
     let found = straight(target("gfx906"), false, &format!("{text}v_mov_b32 v5, v1"));
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].mend(), "s_waitcnt vmcnt(1)");
+    assert_eq!(found[0].mitigation(), "s_waitcnt vmcnt(1)");
     let flat = straight(target("gfx906"), false, "flat_load_dword v1, v[2:3]\nv_mov_b32 v5, v1");
-    assert_eq!(flat[0].mend(), "s_waitcnt vmcnt(0) lgkmcnt(0)");
+    assert_eq!(flat[0].mitigation(), "s_waitcnt vmcnt(0) lgkmcnt(0)");
     let hazard = straight(
         target("gfx906"),
         false,
         "v_readfirstlane_b32 s0, v0\nbuffer_load_dword v1, off, s[4:7], s0",
     );
-    assert_eq!(hazard[0].mend(), "s_nop 4");
+    assert_eq!(hazard[0].mitigation(), "s_nop 4");
 }
 
 /// More flat accesses than the counter counts: the oldest is complete if they complete in order.

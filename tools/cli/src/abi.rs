@@ -168,7 +168,7 @@ fn render(text: &str, range: Range<usize>, message: &str, help: Option<&str>) ->
 }
 
 /// Returns the text that says where a value is passed.
-fn place(assignment: &Assignment, passed: &Passed, size: u64) -> String {
+fn passing_text(assignment: &Assignment, passed: &Passed, size: u64) -> String {
     let list = runs(assignment.pieces_of(passed));
     let one = |run: &callconv::Run| match list.len() {
         1 => run.to_string(),
@@ -200,7 +200,8 @@ fn human(made: Option<&Made<'_>>, target: &Subtarget, convention: Convention) ->
     let mut out = format!("{}, {} lanes, convention {}\n", target.name, target.wave_size, convention.name());
     if let Some(made) = made {
         let assignment = &made.assignment;
-        let row = |(text, size, passed): (String, u64, &Passed)| (text, place(assignment, passed, size));
+        let row =
+            |(text, size, passed): (String, u64, &Passed)| (text, passing_text(assignment, passed, size));
         let mut rows: Vec<_> = made.values().map(row).collect();
         rows.extend(made.result().map(|(text, size, passed)| row((format!("-> {text}"), size, passed))));
         rows.push(("stack".into(), format!("{} bytes of a lane", assignment.stack_bytes)));

@@ -1,9 +1,9 @@
 //! `kernc FILE`: compiles a source to a code object.
 
+use super::report_renderer::ReportRenderer;
 use super::rules::Policy;
-use super::told::Teller;
 use super::{
-    CompileArgs, Emit, Failure, Format, capture, check, page, read_source, report, slips,
+    CompileArgs, Emit, Failure, Format, capture, check, page, read_source, report, usage_errors,
     watch::{Wanted, Watch},
     write,
 };
@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 /// Runs the command.
 pub fn run(args: CompileArgs) -> Result<(), Failure> {
     let path = args.source.as_deref().ok_or_else(|| Failure::Usage("no source file given".to_owned()))?;
-    if args.common.target.asked()?.is_none() && is_no_file(path) {
-        return Err(slips::no_command(&path.display().to_string()));
+    if args.common.target.requested_target()?.is_none() && is_no_file(path) {
+        return Err(usage_errors::no_command(&path.display().to_string()));
     }
     let target = args.common.target.subtarget()?;
     let options = args.common.options(path)?;
@@ -68,7 +68,7 @@ fn save_page(html: &Path, path: &Path, source: &str, object: &CodeObject) -> Res
         file: path,
         object: object.bytes(),
         target: None,
-        teller: &Teller::new(path, Some(source), false),
+        teller: &ReportRenderer::new(path, Some(source), false),
         reasons: &object.reasons(),
         kernel: None,
         profile: None,

@@ -60,7 +60,7 @@ impl<'data> Opened<'data> {
     ///
     /// # Errors
     /// The options select several code objects.
-    pub fn only(mut self, file: &Path) -> Result<Chosen<'data>, Failure> {
+    pub fn single_object(mut self, file: &Path) -> Result<Chosen<'data>, Failure> {
         if self.chosen.len() > 1 {
             let names = listed(self.chosen.iter().map(|chosen| chosen.file.display().to_string()));
             let text =

@@ -2,7 +2,7 @@
 
 use super::container::{self, EntryArgs};
 use super::features::Features;
-use super::inspect::{parse, whole};
+use super::inspect::{check_not_truncated, parse};
 use super::modes;
 use super::sources::Sources;
 use super::{Failure, source};
@@ -49,7 +49,7 @@ pub fn run(args: &DisasmArgs) -> Result<(), Failure> {
     let asked = modes::target_id(args.mcpu.as_deref())?;
     let opened = container::open(&args.file, &bytes, &args.entry, asked)?;
     let complete = opened.finish();
-    let chosen = opened.only(&args.file)?;
+    let chosen = opened.single_object(&args.file)?;
     let object = parse(&chosen.file, &chosen.bytes)?;
     let target = asked.map(|(target, _)| target);
     let wave_size = match (args.wave32, args.wave64) {
@@ -60,11 +60,11 @@ pub fn run(args: &DisasmArgs) -> Result<(), Failure> {
     let options = codeobj::disasm::Options { target, wave_size, raw: args.raw, lines: !args.no_lines };
     let sources = args.source.then(|| Sources::new(&object, &args.file));
     let beside = |address: u64, place: &SourcePlace| {
-        sources.as_ref().map_or(String::new(), |sources| sources.beside(address, place))
+        sources.as_ref().map_or(String::new(), |sources| sources.line_heading(address, place))
     };
     let text = codeobj::disasm::disassemble_beside(&object, &options, args.source.then_some(&beside))
         .map_err(|error| Failure::File(format!("{}: {error}; try `--mcpu`", chosen.file.display())))?;
     super::write(args.output.as_deref().unwrap_or("-".as_ref()), text.as_bytes())?;
-    whole(&chosen.file, &object)?;
+    check_not_truncated(&chosen.file, &object)?;
     complete
 }

@@ -41,11 +41,11 @@ pub fn run(args: &InspectArgs) -> Result<(), Failure> {
         return opened.finish();
     }
     let complete = opened.finish();
-    let chosen = opened.only(&args.file)?;
+    let chosen = opened.single_object(&args.file)?;
     let object = parse(&chosen.file, &chosen.bytes)?;
     let text = described(args, &chosen, &object, asked.map(|(target, _)| target))?;
     super::write("-".as_ref(), text.as_bytes())?;
-    whole(&chosen.file, &object)?;
+    check_not_truncated(&chosen.file, &object)?;
     complete
 }
 
@@ -179,7 +179,7 @@ pub fn parse<'data>(path: &Path, bytes: &'data [u8]) -> Result<codeobj::CodeObje
 }
 
 /// Reports a file that is shorter than its headers say.
-pub fn whole(path: &Path, object: &codeobj::CodeObject<'_>) -> Result<(), Failure> {
+pub fn check_not_truncated(path: &Path, object: &codeobj::CodeObject<'_>) -> Result<(), Failure> {
     let cut = |size: u64| {
         let (path, found) = (path.display(), object.file_size);
         Failure::File(format!(

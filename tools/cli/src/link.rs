@@ -1,6 +1,6 @@
 //! `kernc link A.o B.o LIB.a`: links relocatable objects to a code object.
 
-use super::inspect::whole;
+use super::inspect::check_not_truncated;
 use super::{Failure, read, write};
 use clap::Args;
 use link::{Fault, Input, Kind, Versions, thin_members};
@@ -70,9 +70,9 @@ pub fn run(args: &LinkArgs) -> Result<(), Failure> {
         tells: args.map.is_some(),
     };
     let linked = link::link_with_report(&inputs, &options).map_err(|faults| {
-        let cut = files
-            .iter()
-            .find_map(|(name, data, _)| whole(name.as_ref(), &codeobj::CodeObject::parse(data).ok()?).err());
+        let cut = files.iter().find_map(|(name, data, _)| {
+            check_not_truncated(name.as_ref(), &codeobj::CodeObject::parse(data).ok()?).err()
+        });
         cut.unwrap_or_else(|| failure(&faults))
     })?;
     for warning in &linked.report.warnings {

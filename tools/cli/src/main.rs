@@ -24,7 +24,7 @@ mod container;
 mod disasm;
 mod doc;
 mod features;
-mod idle;
+mod idle_waits;
 mod inspect;
 mod link;
 mod litmus;
@@ -33,16 +33,16 @@ mod observe;
 mod output;
 mod page;
 mod report;
+mod report_renderer;
 mod rules;
 mod run;
 mod schedules;
-mod slips;
 mod source;
 mod sources;
 mod state;
 mod targets;
 mod test;
-mod told;
+mod usage_errors;
 mod watch;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -376,7 +376,7 @@ const DEBUG: [DebugRow; 9] = [
 
 /// Parses the command line. Exits if the command line is wrong or asks for help.
 pub fn parse(line: impl IntoIterator<Item = OsString>) -> Cli {
-    slips::parse(words(line).collect()).unwrap_or_else(|error| {
+    usage_errors::parse(words(line).collect()).unwrap_or_else(|error| {
         if error.use_stderr() {
             error.exit();
         }

@@ -43,7 +43,7 @@ const MODES: [&str; 12] = [
 
 impl TargetArgs {
     /// Returns options that name only a processor.
-    pub fn of(mcpu: Option<&str>) -> TargetArgs {
+    pub fn for_processor(mcpu: Option<&str>) -> TargetArgs {
         TargetArgs {
             mcpu: mcpu.map(str::to_owned),
             modes: Vec::new(),
@@ -59,7 +59,7 @@ impl TargetArgs {
     }
 
     /// Returns the processor and the modes that the options name; `None` if they name no processor.
-    pub fn asked(&self) -> Result<Option<(&'static Target, Modes)>, Failure> {
+    pub fn requested_target(&self) -> Result<Option<(&'static Target, Modes)>, Failure> {
         let Some((target, modes)) = target_id(self.mcpu.as_deref())? else { return Ok(None) };
         let switches = self.switches().map_err(|error| wrong(&error))?;
         let modes = modes.and(&switches).map_err(|error| wrong(&error))?;

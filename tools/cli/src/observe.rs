@@ -1,7 +1,7 @@
 //! `kernc run --profile`, `--trace`, `--coverage`: reports what a run executed, line by line and instruction
 //! by instruction.
 
-use super::told::Teller;
+use super::report_renderer::ReportRenderer;
 use super::{Failure, check_output, complain, write};
 use clap::Args;
 use codeobj::disasm::{Lines, SourcePlace};
@@ -68,7 +68,7 @@ impl ObserveArgs {
         device: &Device,
         kernel: &sim::KernelInfo,
         object: &sim::CodeObject,
-        teller: &Teller,
+        teller: &ReportRenderer,
     ) -> Result<(), Failure> {
         if self.trace.is_some() {
             match &self.trace_file {
@@ -77,7 +77,7 @@ impl ObserveArgs {
             }
         }
         if let Some(log) = device.log() {
-            super::idle::print(log);
+            super::idle_waits::print(log);
         }
         if self.profile {
             print_lines(device.profile(), object.lines(), teller);
@@ -115,7 +115,7 @@ fn parse_trace(text: &str) -> Result<([u32; 3], Option<u32>), Failure> {
 
 /// Prints the source lines whose instructions were executed most often. Prints nothing if the object has no
 /// line table.
-fn print_lines(profile: &Profile, lines: &Lines, teller: &Teller) {
+fn print_lines(profile: &Profile, lines: &Lines, teller: &ReportRenderer) {
     let mut counts: BTreeMap<(String, u32), u64> = BTreeMap::new();
     for inst in &profile.instructions {
         if let Some(place) = lines.of_address(inst.offset) {

@@ -61,7 +61,7 @@ struct Entry {
 }
 
 /// Position of a finding: the object's file, the kernel with the byte offset in it, and the source position.
-pub struct Spot<'a> {
+pub struct FindingLocation<'a> {
     pub object: &'a Path,
     pub symbol: Option<(&'a str, u64)>,
     pub source: Option<&'a sim::SourcePlace>,
@@ -80,7 +80,7 @@ pub enum Verdict {
 impl RulesArgs {
     pub fn policy(&self) -> Result<Policy, Failure> {
         for rule in self.allow.iter().chain(&self.deny) {
-            known(rule).map_err(Failure::Usage)?;
+            check_rule_name(rule).map_err(Failure::Usage)?;
         }
         let file = self.acknowledged.clone().unwrap_or_else(|| USUAL.into());
         let acknowledged = match self.acknowledged.is_some() || file.is_file() {
@@ -120,7 +120,7 @@ fn entries(file: &Path) -> Result<Vec<Entry>, Failure> {
     let read: Acknowledged =
         toml::from_str(&text).map_err(|error| wrong(error.to_string().trim_end().into()))?;
     for entry in &read.acknowledged {
-        known(&entry.rule).map_err(wrong)?;
+        check_rule_name(&entry.rule).map_err(wrong)?;
         if entry.why.trim().is_empty() {
             return Err(wrong(format!("an entry for {} does not say why", entry.rule)));
         }
@@ -129,7 +129,7 @@ fn entries(file: &Path) -> Result<Vec<Entry>, Failure> {
 }
 
 /// Reports an unknown rule name.
-fn known(rule: &str) -> Result<(), String> {
+fn check_rule_name(rule: &str) -> Result<(), String> {
     if check::rules::find(rule).is_some() || sim::rules().iter().any(|known| known.id == rule) {
         return Ok(());
     }
@@ -180,8 +180,8 @@ impl Policy {
     }
 
     /// Decides whether a finding is reported. `rule` is the finding's rule, and `level` its certainty.
-    pub fn judge(&self, rule: &str, level: Level, spot: &Spot) -> Verdict {
-        let is_acknowledged = |entry: &&Entry| entry.rule == rule && entry.is_at(spot);
+    pub fn judge(&self, rule: &str, level: Level, location: &FindingLocation) -> Verdict {
+        let is_acknowledged = |entry: &&Entry| entry.rule == rule && entry.is_at(location);
         if let Some(entry) = self.acknowledged.iter().find(is_acknowledged) {
             entry.used.set(true);
             return Verdict::Allowed;
@@ -212,14 +212,14 @@ impl Entry {
         self.object.as_deref().is_none_or(|wanted| name.is_some_and(|name| name == wanted))
     }
 
-    fn is_at(&self, spot: &Spot) -> bool {
-        let Some(at) = self.at.as_deref() else { return self.is_for(spot.object) };
+    fn is_at(&self, location: &FindingLocation) -> bool {
+        let Some(at) = self.at.as_deref() else { return self.is_for(location.object) };
         let symbol =
-            spot.symbol.is_some_and(|(name, offset)| at == name || at == format!("{name}+{offset:#x}"));
-        let source = spot.source.is_some_and(|place| {
+            location.symbol.is_some_and(|(name, offset)| at == name || at == format!("{name}+{offset:#x}"));
+        let source = location.source.is_some_and(|place| {
             let name = place.file.rsplit('/').next().unwrap_or(&place.file);
             at == place.to_string() || at == format!("{name}:{}", place.line)
         });
-        self.is_for(spot.object) && (symbol || source)
+        self.is_for(location.object) && (symbol || source)
     }
 }

@@ -41,7 +41,7 @@ fn assembled(text: &str, name: &str, mcpu: Option<&str>) -> Result<Vec<u8>, Fail
 }
 
 fn compiled(text: &str, name: &str, is_ir: bool, mcpu: Option<&str>) -> Result<Vec<u8>, Failure> {
-    let target = TargetArgs::of(mcpu).subtarget()?;
+    let target = TargetArgs::for_processor(mcpu).subtarget()?;
     let options = kernc::Options {
         file_name: name.to_owned(),
         files: Some(std::sync::Arc::new(kernc::Directories { list: Vec::new() })),

@@ -47,7 +47,7 @@ impl Sources {
 
     /// Returns the text to show before the first instruction of a source line: the line, and the inlined
     /// functions that contain it, innermost first.
-    pub fn beside(&self, address: u64, place: &SourcePlace) -> String {
+    pub fn line_heading(&self, address: u64, place: &SourcePlace) -> String {
         let mut texts = self.texts.borrow_mut();
         let lines = texts.entry(place.file.clone()).or_insert_with(|| {
             let found = self.lines.text(&place.file).map(str::to_owned);
@@ -55,7 +55,8 @@ impl Sources {
             found.lines().map(str::to_owned).collect()
         });
         let line = lines.get((place.line as usize).wrapping_sub(1));
-        let mut out = line.map_or(String::new(), |text| format!("{:5} | {}\n", place.line, shown(text)));
+        let mut out =
+            line.map_or(String::new(), |text| format!("{:5} | {}\n", place.line, without_controls(text)));
         let mut around: Vec<&Inlined> =
             self.inlined.iter().filter(|one| (one.from..one.to).contains(&address)).collect();
         around.sort_by_key(|one| std::cmp::Reverse(one.depth));
@@ -65,7 +66,7 @@ impl Sources {
 }
 
 /// Returns the text with control characters replaced, because a terminal would interpret them.
-fn shown(text: &str) -> String {
+fn without_controls(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\t' { ' ' } else { c }).collect()
 }
 
@@ -78,7 +79,7 @@ fn inlined(info: &DebugInfo) -> Vec<Inlined> {
             _ => 0,
         };
         let file = die.text("DW_AT_call_file").unwrap_or("?");
-        let text = shown(&format!("      {name}, inlined at {file}:{line}")) + "\n";
+        let text = without_controls(&format!("      {name}, inlined at {file}:{line}")) + "\n";
         let ranges = die.ranges().into_iter();
         let depth = die.depth;
         ranges.map(move |(from, to)| Inlined { from, to, depth, text: text.clone() }).collect::<Vec<_>>()

@@ -88,7 +88,7 @@ impl Runner for Commands {
         let outer = RUNNING.replace(Some(format!("{}:{}", file.display(), case.line)));
         let (text, result) = capture::capture(|| {
             for line in lines(file, case, &object.0)? {
-                let cli = super::slips::parse(super::words(line).collect())
+                let cli = super::usage_errors::parse(super::words(line).collect())
                     .map_err(|error| Failure::Usage(error.to_string()))?;
                 super::run(cli)?;
             }

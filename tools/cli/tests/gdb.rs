@@ -269,7 +269,7 @@ impl Client {
         Client(stream)
     }
 
-    fn say(&mut self, body: &[u8]) {
+    fn send_packet(&mut self, body: &[u8]) {
         let sum = body.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
         let packet = [b"$", body, format!("#{sum:02x}").as_bytes()].concat();
         // The server may have gone: what it says then is seen.
@@ -294,8 +294,8 @@ impl Client {
         Some(String::from_utf8_lossy(&body).into_owned())
     }
 
-    fn ask(&mut self, body: &str) -> String {
-        self.say(body.as_bytes());
+    fn request(&mut self, body: &str) -> String {
+        self.send_packet(body.as_bytes());
         self.hear().unwrap_or_else(|| panic!("no answer to {body}"))
     }
 }
@@ -354,13 +354,13 @@ fn hostile_packets_are_answered() {
                 _ => body.extend(format!("{:x}", random.0 >> random.below(64)).bytes()),
             }
         }
-        client.say(&body);
+        client.send_packet(&body);
         assert!(client.hear().is_some(), "{}", String::from_utf8_lossy(&body));
     }
-    assert!(client.ask("qXfer:features:read:target.xml:0,1000").contains("<architecture>amdgcn:gfx906<"));
+    assert!(client.request("qXfer:features:read:target.xml:0,1000").contains("<architecture>amdgcn:gfx906<"));
     // Damaged and unending packets: the first are asked for again, the others end the session, and the kernel runs to its end.
     client.0.write_all(b"$?#00").expect("a stream");
-    assert!(client.ask("?").starts_with("T05thread:1;"));
+    assert!(client.request("?").starts_with("T05thread:1;"));
     let _ = client.0.write_all(&[b'$'; 1 << 16]);
     assert_eq!(client.hear(), None);
     assert!(server.end());
@@ -380,14 +380,14 @@ fn an_interrupt_stops_a_loop() {
         "zeros:64",
     ]);
     let mut client = Client::new(&server);
-    assert_eq!(client.ask("QStartNoAckMode"), "OK");
-    client.say(b"vCont;c");
+    assert_eq!(client.request("QStartNoAckMode"), "OK");
+    client.send_packet(b"vCont;c");
     client.0.write_all(b"\x03").expect("a stream");
     let mut heard = client.hear().expect("a packet");
     if heard.starts_with('O') {
         heard = client.hear().expect("a stop");
     }
     assert!(heard.starts_with("T02thread:1;0:"), "{heard}");
-    client.say(b"k");
+    client.send_packet(b"k");
     assert!(server.end());
 }

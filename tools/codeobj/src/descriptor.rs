@@ -20,8 +20,9 @@ pub fn explain(field: &Field, value: u64, target: Option<&Target>, wave32: bool)
     const DENORM: [&str; 4] = ["flush sources and results", "flush results", "flush sources", "keep"];
     const IDS: [&str; 4] = ["x", "x, y", "x, y, z", "undefined"];
     let name = |names: [&str; 4]| Some(names[(value & 3) as usize].to_owned());
-    let granules =
-        |target: &Target| Granules::of(target.with_wave_size(if wave32 { 32 } else { 64 }).unwrap_or(target));
+    let granules = |target: &Target| {
+        Granules::for_target(target.with_wave_size(if wave32 { 32 } else { 64 }).unwrap_or(target))
+    };
     match field.unit {
         Unit::Round => name(ROUND),
         Unit::Denorm => name(DENORM),

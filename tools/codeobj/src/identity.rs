@@ -124,7 +124,7 @@ impl Identity {
     /// Reads the identity from the header. Uses the notes if the header does not contain the processor, as
     /// with compilers before LLVM 7.
     pub fn of_object(object: &CodeObject<'_>) -> Identity {
-        let mut identity = Identity::of(&object.header);
+        let mut identity = Identity::from_header(&object.header);
         let is_left_out = matches!(identity.mach, 0 | ARCH_GCN) && identity.target.is_none();
         if !is_left_out {
             return identity;
@@ -143,7 +143,7 @@ impl Identity {
     }
 
     /// Reads the identity from a header.
-    pub fn of(header: &Header) -> Identity {
+    pub fn from_header(header: &Header) -> Identity {
         let os_abi = OsAbi::from_byte(header.os_abi);
         let version = match (os_abi, header.abi_version) {
             (OsAbi::Hsa, abi @ 0..=4) => Some(abi + 2),

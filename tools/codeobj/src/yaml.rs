@@ -408,13 +408,13 @@ impl Flow {
     }
 
     /// Converts a position in this joined text to the position in the source.
-    fn place(&self, pos: usize) -> usize {
+    fn source_position(&self, pos: usize) -> usize {
         let line = self.lines.iter().rev().find(|line| line.0 <= pos).copied().unwrap_or_default();
         line.1 + (pos - line.0)
     }
 
     fn mistake(&self, message: &'static str) -> Mistake {
-        (self.place(self.pos.min(self.text.len().saturating_sub(1))), message)
+        (self.source_position(self.pos.min(self.text.len().saturating_sub(1))), message)
     }
 
     fn node(&mut self, depth: u32) -> Result<Node, Mistake> {
@@ -482,7 +482,7 @@ impl Flow {
                 }
                 _ => {}
             }
-            let at = self.place(self.pos);
+            let at = self.source_position(self.pos);
             let Node::Scalar(key) = self.scalar()? else { return Err((at, "a key is a scalar")) };
             if entries.iter().any(|entry| entry.key == key) {
                 return Err((at, "the key is there already"));
@@ -506,7 +506,7 @@ impl Flow {
             loop {
                 match self.peek() {
                     0 if self.pos >= self.text.len() => {
-                        return Err((self.place(start), "a string has no end"));
+                        return Err((self.source_position(start), "a string has no end"));
                     }
                     b'\\' if quote == b'"' => self.pos += 2,
                     byte if byte == quote && self.text.as_bytes().get(self.pos + 1) == Some(&quote) => {

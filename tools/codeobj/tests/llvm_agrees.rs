@@ -182,7 +182,7 @@ fn agrees_with_readelf(made: &Made) {
     assert_eq!(field("ABI Version:"), object.header.abi_version.to_string(), "{name}");
     assert!(field("Type:").starts_with(&names::file_type(object.header.file_type)), "{name}");
     if let Some(processor) = flags.split(", ").nth(1) {
-        assert_eq!(Some(processor), codeobj::Identity::of(&object.header).processor(), "{name}");
+        assert_eq!(Some(processor), codeobj::Identity::from_header(&object.header).processor(), "{name}");
     }
 
     let sections = tool(readelf, &["-S", "-W", path]);

@@ -2,9 +2,9 @@
 //! expression a new value.
 
 use crate::expr::{Content, Evaluator, Kind, Number, Problem, Scalar, Ty, Value, View};
-use crate::spot::Place;
+use crate::memory_value::MemoryLocation;
 use crate::variables::Nowhere;
-use crate::waves::Who;
+use crate::waves::WaveId;
 use dwarf::{AddressSpace, Bank, Part, Register, Storage};
 use sim::{Stopped, Write};
 
@@ -20,7 +20,7 @@ pub(crate) fn assign(
     let value = evaluator.value(text)?;
     let bytes = parsed(evaluator, &value.ty, new.trim())?;
     let writes = writes(evaluator, &value, &bytes, text)?;
-    let set = Value { content: Some(Content::of(bytes)), ..value };
+    let set = Value { content: Some(Content::from_bytes(bytes)), ..value };
     Ok((writes, evaluator.text(&set, None)))
 }
 
@@ -32,7 +32,7 @@ fn parsed(evaluator: &Evaluator<'_>, ty: &Ty, text: &str) -> Result<Vec<u8>, Pro
         let name = if let Ty::Bits(_) = ty { "a register".to_owned() } else { types.name(ty) };
         format!("`{text}` is no value of {name}")
     };
-    let unsigned = |bytes: u64| Scalar::of(Kind::Unsigned, bytes as usize);
+    let unsigned = |bytes: u64| Scalar::with_size(Kind::Unsigned, bytes as usize);
     let (scalar, is_raw) = match types.view(ty) {
         View::Array { .. } | View::Struct(_) => {
             return Err("a value of several parts is set part by part".to_owned());
@@ -49,7 +49,7 @@ fn parsed(evaluator: &Evaluator<'_>, ty: &Ty, text: &str) -> Result<Vec<u8>, Pro
         return Ok(scalar.write(number));
     }
     let number = match (text, computed(evaluator, text)) {
-        (text, None) => whole(text).ok_or_else(wrong)?,
+        (text, None) => parse_integer(text).ok_or_else(wrong)?,
         (_, Some(Number::Int(number))) => number,
         (_, Some(Number::Float(_))) => return Err(wrong()),
     };
@@ -68,7 +68,7 @@ fn computed(evaluator: &Evaluator<'_>, text: &str) -> Option<Number> {
 }
 
 /// Parses an integer: `12`, `-3`, `0x1f`.
-fn whole(text: &str) -> Option<i128> {
+fn parse_integer(text: &str) -> Option<i128> {
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
     let number = match digits.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok()?,
@@ -186,12 +186,12 @@ fn in_memory(
     let start = new.from / 8;
     let bytes = new.bytes.get(start..start + (bits / 8) as usize).ok_or("it is outside")?.to_vec();
     let place = match space {
-        AddressSpace::GLOBAL => Place::Global(address),
-        AddressSpace::GENERIC => Place::flat(address, Who::of(at), lane),
-        AddressSpace::LOCAL => Place::Lds(at.group(), address),
-        AddressSpace::PRIVATE_LANE => Place::Private(Who::of(at), lane, address),
+        AddressSpace::GLOBAL => MemoryLocation::Global(address),
+        AddressSpace::GENERIC => MemoryLocation::from_flat(address, WaveId::from_stop(at), lane),
+        AddressSpace::LOCAL => MemoryLocation::Lds(at.group(), address),
+        AddressSpace::PRIVATE_LANE => MemoryLocation::Private(WaveId::from_stop(at), lane, address),
         other => match other.lane() {
-            Some(lane) => Place::Private(Who::of(at), lane, address),
+            Some(lane) => MemoryLocation::Private(WaveId::from_stop(at), lane, address),
             None => return Err(format!("{other} memory cannot be written")),
         },
     };
@@ -200,8 +200,8 @@ fn in_memory(
         return Err("no memory is there".to_owned());
     }
     Ok(match place {
-        Place::Global(address) => Write::Global(address, bytes),
-        Place::Lds(_, offset) => Write::Lds(offset, bytes),
-        Place::Private(_, lane, offset) => Write::Private(lane, offset, bytes),
+        MemoryLocation::Global(address) => Write::Global(address, bytes),
+        MemoryLocation::Lds(_, offset) => Write::Lds(offset, bytes),
+        MemoryLocation::Private(_, lane, offset) => Write::Private(lane, offset, bytes),
     })
 }

@@ -1,13 +1,13 @@
 //! Breakpoints and watchpoints.
 
+use crate::arrival_filter::ArrivalFilter;
 use crate::expr::{Evaluator, Problem};
-use crate::gate::Gate;
 use crate::hits::Hits;
+use crate::memory_value::{MemoryLocation, MemoryValue};
 use crate::presence::Presence;
 use crate::program::{Line, Program};
 use crate::session::State;
-use crate::spot::{Place, Spot};
-use crate::waves::Who;
+use crate::waves::WaveId;
 use sim::Stopped;
 
 /// A breakpoint: a place in the code.
@@ -28,13 +28,13 @@ pub struct Breakpoint {
     /// Number of arrivals of waves for which the condition held.
     pub hits: u64,
     /// Decides whether an arrival stops the dispatch.
-    pub gate: Gate,
+    pub arrival_filter: ArrivalFilter,
     /// Whether the breakpoint is set at an instruction (`*address`). It then stops a wave no matter which
     /// lanes are active.
     pub(crate) is_instruction: bool,
     /// Wave that arrived at the breakpoint last, and the ordinal of the instruction with which that wave
     /// entered the line.
-    pub(crate) last: Option<(Who, u64)>,
+    pub(crate) last: Option<(WaveId, u64)>,
     /// Addresses of the breakpoint's place at which its condition or its log text cannot be evaluated, with
     /// the reasons. Waves do not stop at them.
     pub left_out: LeftOut,
@@ -80,7 +80,7 @@ impl Breakpoint {
         // If the lanes of a wave reach a line one after the other, the breakpoint stops the wave only for the
         // lanes that arrive first.
         let is_again = chosen.is_none()
-            && self.last == Some((Who::of(at), presence.entered))
+            && self.last == Some((WaveId::from_stop(at), presence.entered))
             && !self.addresses.contains(&at.address());
         (lanes != 0 && !is_again).then_some(lanes)
     }
@@ -97,11 +97,11 @@ impl Breakpoint {
         let (lane, problem) = match &self.condition {
             None => (None, None),
             Some(condition) => {
-                let (lane, problem) = held(condition, at, program, lanes)?;
+                let (lane, problem) = first_lane_where(condition, at, program, lanes)?;
                 (Some(lane), problem)
             }
         };
-        self.last = Some((Who::of(at), entered));
+        self.last = Some((WaveId::from_stop(at), entered));
         // If the condition cannot be evaluated, the breakpoint stops the wave at each arrival, without regard
         // to `hits` and `count`.
         if problem.is_some() {
@@ -114,7 +114,12 @@ impl Breakpoint {
 
 /// Returns the first of `lanes` in which a condition is true. If there is none, returns the first lane in
 /// which the condition cannot be evaluated, and why.
-fn held(condition: &str, at: &Stopped<'_>, program: &Program, lanes: u64) -> Option<(u32, Option<Problem>)> {
+fn first_lane_where(
+    condition: &str,
+    at: &Stopped<'_>,
+    program: &Program,
+    lanes: u64,
+) -> Option<(u32, Option<Problem>)> {
     let mut evaluator = Evaluator::new(at, program, 0, 0);
     let asked = (0..at.lanes()).filter(|&lane| lanes >> lane & 1 != 0);
     let parsed = evaluator.parse(condition);
@@ -156,7 +161,7 @@ impl Breakpoints<'_> {
             count: wanted.count,
             log: wanted.log.map(str::to_owned),
             hits: 0,
-            gate: Gate::new(wanted.is_temporary),
+            arrival_filter: ArrivalFilter::new(wanted.is_temporary),
             is_instruction: wanted.place.starts_with('*'),
             last: None,
             left_out,
@@ -187,11 +192,19 @@ impl Breakpoints<'_> {
 
     /// Adds a watchpoint for a place in memory and returns its identifier. The watched value is not known
     /// until the place is first read.
-    pub fn watch(&mut self, text: &str, spot: Spot) -> u32 {
-        let Spot { place, bytes, ty } = spot;
+    pub fn watch(&mut self, text: &str, memory_value: MemoryValue) -> u32 {
+        let MemoryValue { place, bytes, ty } = memory_value;
         let id = self.state.next_id();
-        let (text, gate) = (text.to_owned(), Gate::new(false));
-        self.state.watchpoints.push(Watchpoint { id, text, place, bytes, old: None, ty, gate });
+        let (text, gate) = (text.to_owned(), ArrivalFilter::new(false));
+        self.state.watchpoints.push(Watchpoint {
+            id,
+            text,
+            place,
+            bytes,
+            old: None,
+            ty,
+            arrival_filter: gate,
+        });
         id
     }
 
@@ -205,10 +218,10 @@ impl Breakpoints<'_> {
     }
 
     /// Returns the gate of a breakpoint or watchpoint.
-    pub fn gate(&mut self, id: u32) -> Option<&mut Gate> {
+    pub fn arrival_filter(&mut self, id: u32) -> Option<&mut ArrivalFilter> {
         let State { breakpoints, watchpoints, .. } = &mut *self.state;
-        let watched = watchpoints.iter_mut().filter(|one| one.id == id).map(|one| &mut one.gate);
-        let own = breakpoints.iter_mut().filter(|one| one.id == id).map(|one| &mut one.gate);
+        let watched = watchpoints.iter_mut().filter(|one| one.id == id).map(|one| &mut one.arrival_filter);
+        let own = breakpoints.iter_mut().filter(|one| one.id == id).map(|one| &mut one.arrival_filter);
         own.chain(watched).next()
     }
 
@@ -229,20 +242,20 @@ pub struct Watchpoint {
     pub id: u32,
     /// Place as the user has written it.
     pub text: String,
-    pub(crate) place: Place,
+    pub(crate) place: MemoryLocation,
     pub(crate) bytes: usize,
     /// Content when the place was looked at last.
     pub(crate) old: Option<Vec<u8>>,
     /// Type of the value, as the offset of its entry in the debug information.
     pub(crate) ty: Option<u64>,
     /// Decides whether a change stops the dispatch.
-    pub gate: Gate,
+    pub arrival_filter: ArrivalFilter,
 }
 
 impl Watchpoint {
     /// Reads the watched place and remembers its content. Returns the old and the new content if the content
     /// has changed since the last call.
-    pub(crate) fn look(&mut self, at: &Stopped<'_>) -> Option<(Vec<u8>, Vec<u8>)> {
+    pub(crate) fn take_change(&mut self, at: &Stopped<'_>) -> Option<(Vec<u8>, Vec<u8>)> {
         let mut now = vec![0; self.bytes];
         if !self.place.read(at, &mut now) {
             return None;

@@ -13,7 +13,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) fn of(at: &Stopped<'_>) -> Kind {
+    pub(crate) fn from_stop(at: &Stopped<'_>) -> Kind {
         Kind::new(&at.text())
     }
 

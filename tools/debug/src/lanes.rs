@@ -34,7 +34,7 @@ pub struct Lanes {
 /// Returns the positions of a stopped wave's lanes; `None` if the debug information does not describe lanes
 /// in the current function.
 pub fn lanes(info: &DebugInfo, frames: Option<&Frames>, at: &Stopped<'_>) -> Option<Lanes> {
-    LanesAt::new(info, frames, at.address()).map(|said| said.of(at))
+    LanesAt::new(info, frames, at.address()).map(|said| said.positions_in(at))
 }
 
 /// The bytes of an expression, and their encoding.
@@ -70,7 +70,7 @@ impl<'a> LanesAt<'a> {
     }
 
     /// Returns the positions of the lanes of a wave that has stopped at the address.
-    pub fn of(&self, at: &Stopped<'_>) -> Lanes {
+    pub fn positions_in(&self, at: &Stopped<'_>) -> Lanes {
         let mut frame = Frame::new((at, 0), (self.info, self.frames), self.unit);
         frame.base = self.base;
         let active = self.active.and_then(|expression| active(expression, &frame));

@@ -10,40 +10,40 @@
 //! runs on one thread, so its n-th instruction is the same in each run. The caller that runs the session runs
 //! it again when [`Session::wants_again`] returns true.
 
+mod arrival_filter;
 mod assign;
+mod breakpoint_places;
 mod breakpoints;
 mod expr;
 mod format;
-mod gate;
 mod hits;
 mod instruction;
 mod lanes;
-mod letter;
 mod log;
 mod machine;
+mod memory_value;
+mod number_format;
 mod pending;
-mod places;
 mod presence;
 mod program;
 mod session;
-mod sight;
-mod spot;
 mod stop;
+mod stop_variables;
 mod unwinding;
 mod variables;
 mod waves;
 mod write;
 
+pub use arrival_filter::ArrivalFilter;
 pub use breakpoints::{Breakpoint, Breakpoints, LeftOut, Wanted, Watchpoint};
 pub use expr::{Language, Parts, Problem, Shown};
-pub use gate::Gate;
 pub use hits::Hits;
 pub use lanes::{Lanes, LanesAt, Position, lanes};
-pub use letter::Letter;
+pub use memory_value::{MemoryLocation, MemoryValue};
+pub use number_format::NumberFormat;
 pub use program::{Function, Line, Program};
 pub use session::{Action, FrontEnd, Session, Step};
-pub use sight::{Seen, Sight, Sights};
 pub use sim::Stopped;
-pub use spot::{Place, Spot};
 pub use stop::{Frame, Reason, Space, Stop, Variables};
-pub use waves::Who;
+pub use stop_variables::{AddressCache, ScopeVariable, StopVariables};
+pub use waves::WaveId;

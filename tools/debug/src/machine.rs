@@ -3,11 +3,11 @@
 
 use crate::pending::register_of;
 use dwarf::{
-    AddressSpace, Bank, Caller, Common, DebugInfo, Frames, Given, Known, Loaded, Location, Machine, Need,
-    Opcode, Ops, Procedure, Reason, Register, ReturnAddress, Row, Storage,
+    AddressSpace, Bank, Caller, Common, DebugInfo, EntryState, Frames, Known, LoadedProgram, Location,
+    Machine, Need, Opcode, Ops, Procedure, Reason, Register, ReturnAddress, Row, Storage,
 };
 use isa::Reg;
-use sim::{Dword, Flat, Stopped};
+use sim::{Dword, FlatAddress, Stopped};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
@@ -28,14 +28,14 @@ pub(crate) struct Frame<'a> {
     pub row: Option<&'a Row>,
     /// Records the registers that are read, if it is given.
     pub read: Option<&'a RefCell<Vec<Reg>>>,
-    asked: Cell<Asked>,
+    state_use: Cell<StateUse>,
     /// State of the lane when the function was entered.
     entry: Entry<'a>,
 }
 
 /// Kinds of state that an evaluation has read so far. The result can depend only on state of these kinds.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct StateUse {
     /// Whether state that can differ from lane to lane was read.
     pub lane: bool,
     /// Whether registers, memory or frames were read, whose contents can differ from stop to stop.
@@ -46,25 +46,28 @@ pub(crate) struct Asked {
 struct Entry<'a> {
     at: &'a Stopped<'a>,
     lane: u32,
-    program: Option<Loaded<'a>>,
+    program: Option<LoadedProgram<'a>>,
 }
 
 impl Entry<'_> {
     /// Calls `look` with the arguments that the caller has passed.
-    fn look<T>(&self, look: impl FnOnce(&Given<'_>) -> Result<T, Reason>) -> Result<T, Reason> {
+    fn with_entry_state<T>(
+        &self,
+        look: impl FnOnce(&EntryState<'_>) -> Result<T, Reason>,
+    ) -> Result<T, Reason> {
         let program = self.program.ok_or(Reason::Need(Need::EntryValue))?;
         let now = Frame::registers_of(self.at, self.lane);
-        look(&Given::new(program, &now, self.at.address()))
+        look(&EntryState::new(program, &now, self.at.address()))
     }
 }
 
 impl Machine for Entry<'_> {
     fn register(&self, register: Register, bytes: &mut [u8]) -> Result<(), Reason> {
-        self.look(|given| given.register(register, bytes))
+        self.with_entry_state(|given| given.register(register, bytes))
     }
 
     fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
-        self.look(|given| given.register_part(register, first, bytes))
+        self.with_entry_state(|given| given.register_part(register, first, bytes))
     }
 
     fn lane(&self) -> Result<u32, Reason> {
@@ -78,8 +81,8 @@ impl<'a> Frame<'a> {
         (info, frames): (&'a DebugInfo, Option<&'a Frames>),
         unit: usize,
     ) -> Frame<'a> {
-        let program = frames.map(|frames| Loaded { info, frames, base: at.base() });
-        let known = Some(info.known(unit));
+        let program = frames.map(|frames| LoadedProgram { info, frames, base: at.base() });
+        let known = Some(info.requested_info(unit));
         Frame { known, frames, entry: Entry { at, lane, program }, ..Frame::registers_of(at, lane) }
     }
 
@@ -94,27 +97,27 @@ impl<'a> Frame<'a> {
             has_own_dword: false,
             row: None,
             read: None,
-            asked: Cell::default(),
+            state_use: Cell::default(),
             entry: Entry { at, lane, program: None },
         }
     }
 
     /// Returns what was asked for so far.
-    pub(crate) fn asked(&self) -> Asked {
-        self.asked.get()
+    pub(crate) fn state_use(&self) -> StateUse {
+        self.state_use.get()
     }
 
-    fn ask(&self, asked: Asked) {
-        let Asked { lane, state } = self.asked.get();
-        self.asked.set(Asked { lane: lane || asked.lane, state: state || asked.state });
+    fn record_use(&self, asked: StateUse) {
+        let StateUse { lane, state } = self.state_use.get();
+        self.state_use.set(StateUse { lane: lane || asked.lane, state: state || asked.state });
     }
 
     fn own_lane(&self) -> u32 {
-        self.ask(Asked { lane: true, state: false });
+        self.record_use(StateUse { lane: true, state: false });
         self.lane
     }
 
-    fn known(&self, need: Need) -> Result<&Known<'a>, Reason> {
+    fn known_or(&self, need: Need) -> Result<&Known<'a>, Reason> {
         self.known.as_ref().ok_or(Reason::Need(need))
     }
 
@@ -158,13 +161,13 @@ impl<'a> Frame<'a> {
     fn of_registers<T>(&self, ask: impl FnOnce(&Frame<'_>) -> Result<T, Reason>) -> Result<T, Reason> {
         let registers = Frame::registers_of(self.at, self.lane);
         let found = ask(&registers);
-        self.ask(Asked { state: true, ..registers.asked() });
+        self.record_use(StateUse { state: true, ..registers.state_use() });
         found
     }
 
     /// Returns the dwords of a register.
     fn dwords(&self, facts: (Bank, u32, u32)) -> Option<Dwords<'a>> {
-        self.ask(Asked { lane: false, state: true });
+        self.record_use(StateUse { lane: false, state: true });
         if let Some(read) = self.read {
             read.borrow_mut().extend(register_of(facts.0, facts.1));
         }
@@ -193,10 +196,10 @@ fn dword_of(space: AddressSpace, at: u64, lane: u32) -> Option<Dword> {
         AddressSpace::LOCAL => Some(Dword::Lds(number(at))),
         AddressSpace::PRIVATE_LANE => Some(Dword::Private(lane, number(at))),
         AddressSpace::PRIVATE_WAVE => Some(Dword::Scratch(number(at))),
-        AddressSpace::GENERIC => match Flat::of(at) {
-            Flat::Lds(offset) => Some(Dword::Lds(number(offset))),
-            Flat::Private(offset) => Some(Dword::Private(lane, number(offset))),
-            Flat::Global(_) => None,
+        AddressSpace::GENERIC => match FlatAddress::from_address(at) {
+            FlatAddress::Lds(offset) => Some(Dword::Lds(number(offset))),
+            FlatAddress::Private(offset) => Some(Dword::Private(lane, number(offset))),
+            FlatAddress::Global(_) => None,
         },
         space => space.lane().map(|lane| Dword::Private(lane, number(at))),
     }
@@ -254,7 +257,7 @@ impl Machine for Frame<'_> {
     }
 
     fn memory(&self, space: AddressSpace, address: u64, bytes: &mut [u8]) -> Result<(), Reason> {
-        self.ask(Asked { lane: false, state: true });
+        self.record_use(StateUse { lane: false, state: true });
         let there = match space {
             AddressSpace::GLOBAL => self.at.read(address, bytes),
             AddressSpace::GENERIC => self.at.read_flat(self.own_lane(), address, bytes),
@@ -333,31 +336,31 @@ impl Machine for Frame<'_> {
     }
 
     fn entered(&self) -> Result<&dyn Machine, Reason> {
-        self.ask(Asked { lane: true, state: true });
+        self.record_use(StateUse { lane: true, state: true });
         Ok(&self.entry)
     }
 
-    fn passed(&self, register: Register, lane: u32) -> Result<u32, Reason> {
-        self.ask(Asked { lane: true, state: true });
-        self.entry.look(|given| given.dword(register, lane))
+    fn passed_dword(&self, register: Register, lane: u32) -> Result<u32, Reason> {
+        self.record_use(StateUse { lane: true, state: true });
+        self.entry.with_entry_state(|given| given.dword(register, lane))
     }
 
     fn call(&self, offset: u64) -> Result<Procedure<'_>, Reason> {
-        self.known(Need::Entry(offset))?.call(offset)
+        self.known_or(Need::Entry(offset))?.call(offset)
     }
 
     fn call_ref(&self, offset: u64) -> Result<Procedure<'_>, Reason> {
-        self.known(Need::Entry(offset))?.call_ref(offset)
+        self.known_or(Need::Entry(offset))?.call_ref(offset)
     }
 
     fn base_type(&self, offset: u64) -> Result<dwarf::BaseType, Reason> {
-        self.known(Need::Type(offset))?.base_type(offset)
+        self.known_or(Need::Type(offset))?.base_type(offset)
     }
 
     /// Returns an entry of the address table (`.debug_addr`) as an address in memory. Code addresses are
     /// relative to the load base. LLVM also puts LDS addresses there, which are small numbers and need no
     /// base.
     fn address(&self, index: u64) -> Result<u64, Reason> {
-        self.known(Need::Address(index))?.address(index)
+        self.known_or(Need::Address(index))?.address(index)
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct Presence {
 impl Presence {
     /// Updates the state for the instruction that the wave is about to execute. The arguments give the
     /// instruction with its address, EXEC, the depth of the call stack and its ordinal.
-    pub(crate) fn comes_to(
+    pub(crate) fn advance(
         &mut self,
         instruction: &Instruction,
         (address, exec): (u64, u64),
@@ -69,7 +69,7 @@ impl Presence {
     }
 
     /// Returns the active lanes that take part in the run.
-    pub(crate) fn here(&self) -> u64 {
+    pub(crate) fn participating_lanes(&self) -> u64 {
         self.active & self.own
     }
 
@@ -78,7 +78,7 @@ impl Presence {
     /// passed one of the places.
     pub(crate) fn arriving(&self, places: &[u64], address: u64) -> u64 {
         if places.contains(&address) {
-            return self.here();
+            return self.participating_lanes();
         }
         let is_past = self.new != 0 && places.iter().any(|place| (self.entry..address).contains(place));
         if is_past { self.new } else { 0 }
@@ -88,7 +88,7 @@ impl Presence {
     /// there or because the lanes join the run there.
     pub(crate) fn beginning(&self, begins: bool, address: u64) -> u64 {
         match (begins, self.entry == self.run.0 && address != self.entry) {
-            (true, _) => self.here(),
+            (true, _) => self.participating_lanes(),
             (false, true) => self.new,
             (false, false) => 0,
         }
@@ -127,7 +127,7 @@ mod tests {
                 is_whole: does == Does::Whole,
             };
             ordinal += 1;
-            presence.comes_to(&instruction, (address, exec), 0, ordinal);
+            presence.advance(&instruction, (address, exec), 0, ordinal);
             presence.beginning(instruction.begins, address)
         });
         begins.collect()
@@ -174,9 +174,9 @@ mod tests {
             works,
             is_whole: false,
         };
-        presence.comes_to(&instruction(false), (0, 1), 0, 1);
+        presence.advance(&instruction(false), (0, 1), 0, 1);
         assert_eq!(presence.arriving(&[0], 0), 1);
-        presence.comes_to(&instruction(true), (4, 3), 0, 2);
+        presence.advance(&instruction(true), (4, 3), 0, 2);
         assert_eq!(
             [presence.arriving(&[0], 4), presence.arriving(&[8], 4), presence.arriving(&[4], 4)],
             [2, 0, 3]

@@ -9,7 +9,7 @@ use crate::breakpoints::{Breakpoint, Breakpoints, Watchpoint};
 use crate::instruction::Instruction;
 use crate::program::{Line, Program};
 use crate::stop::{Reason, Stop, watched};
-use crate::waves::{Wave, Who};
+use crate::waves::{Wave, WaveId};
 use rustc_hash::FxHashMap;
 use sim::{Debugger, Fault, Go, Report, Stopped, Write};
 use std::collections::VecDeque;
@@ -83,7 +83,7 @@ pub trait FrontEnd: Send {
 
     /// Called when the dispatch has ended for a reason other than [`Action::Quit`]. Returns whether the front
     /// end wants a stop at the last instruction, for [`Reason::Ended`].
-    fn stays(&mut self) -> bool {
+    fn wants_final_stop(&mut self) -> bool {
         false
     }
 
@@ -99,9 +99,9 @@ enum Want {
     Begin,
     /// Nothing: only breakpoints and watchpoints stop a wave.
     Nothing,
-    Instruction(Who),
+    Instruction(WaveId),
     Line {
-        who: Who,
+        who: WaveId,
         from: Option<Line>,
         depth: usize,
         /// Number of functions that are inlined around the address where the step began.
@@ -109,11 +109,11 @@ enum Want {
         step: Step,
     },
     Out {
-        who: Who,
+        who: WaveId,
         depth: usize,
     },
     Address {
-        who: Who,
+        who: WaveId,
         addresses: Vec<u64>,
         depth: usize,
     },
@@ -136,7 +136,7 @@ enum Want {
 
 pub(crate) struct State {
     pub ordinal: u64,
-    pub waves: FxHashMap<Who, Wave>,
+    pub waves: FxHashMap<WaveId, Wave>,
     pub lane: Option<u32>,
     /// Wave of the group that the user looks at, if it is not the wave that has stopped.
     pub wave: Option<u32>,
@@ -162,7 +162,7 @@ pub(crate) struct State {
     due: Vec<Write>,
     is_setting: bool,
     /// Wave and address of the last instruction.
-    last: Option<(Who, u64)>,
+    last: Option<(WaveId, u64)>,
     again: bool,
     quit: bool,
     /// Ordinal of the instruction at which the dispatch has failed. It is set after the failure has been
@@ -186,7 +186,7 @@ impl State {
         self.ordinal += 1;
         let known = self.instructions.entry(at.address());
         let instruction = known.or_insert_with(|| Instruction::new(at, program));
-        self.waves.entry(Who::of(at)).or_default().comes_to(at, instruction, self.ordinal);
+        self.waves.entry(WaveId::from_stop(at)).or_default().advance(at, instruction, self.ordinal);
     }
 
     /// Returns the reason for a stop if the last instruction has changed a watched value. Reads the memory of
@@ -195,9 +195,9 @@ impl State {
         let by = self.last;
         let mut first = None;
         for watch in &mut self.watchpoints {
-            if let Some((old, new)) = watch.look(at)
-                && watch.gate.is_enabled
-                && watch.gate.stops(self.ordinal)
+            if let Some((old, new)) = watch.take_change(at)
+                && watch.arrival_filter.is_enabled
+                && watch.arrival_filter.stops(self.ordinal)
                 && first.is_none()
             {
                 let (old, new) = (watched(program, at, watch, old), watched(program, at, watch, new));
@@ -211,12 +211,12 @@ impl State {
     /// each counts the arrival.
     fn hit(&mut self, at: &Stopped<'_>, program: &Program) -> Option<Reason> {
         let (chosen, ordinal) = (self.lane, self.ordinal);
-        let presence = self.waves.get(&Who::of(at))?.presence;
+        let presence = self.waves.get(&WaveId::from_stop(at))?.presence;
         let mut first = None;
-        for breakpoint in self.breakpoints.iter_mut().filter(|one| one.gate.is_enabled) {
+        for breakpoint in self.breakpoints.iter_mut().filter(|one| one.arrival_filter.is_enabled) {
             let Some(lanes) = breakpoint.reached(at, &presence, chosen) else { continue };
             let Some(hit) = breakpoint.hit(at, program, lanes, presence.entered) else { continue };
-            if !breakpoint.gate.stops(ordinal) {
+            if !breakpoint.arrival_filter.stops(ordinal) {
                 continue;
             }
             match &breakpoint.log {
@@ -240,7 +240,7 @@ impl State {
 
     /// Returns the reason for a stop if the step is complete.
     fn arrived(&self, at: &Stopped<'_>) -> Option<Reason> {
-        let (who, address) = (Who::of(at), at.address());
+        let (who, address) = (WaveId::from_stop(at), at.address());
         let wave = self.waves.get(&who)?;
         let (depth, presence) = (wave.calls.len(), &wave.presence);
         // Parked lanes have not moved, so a step is complete only for lanes that execute the instruction.
@@ -303,7 +303,7 @@ impl State {
             }
             _ => {
                 let hit = self.hit(at, program);
-                let once = |one: &Breakpoint| one.gate.is_temporary && self.hit.contains(&one.id);
+                let once = |one: &Breakpoint| one.arrival_filter.is_temporary && self.hit.contains(&one.id);
                 self.breakpoints.retain(|one| !once(one));
                 changed.or(hit).or_else(|| self.arrived(at))
             }
@@ -331,11 +331,11 @@ impl State {
     }
 
     /// Carries out an action of the front end.
-    fn go(&mut self, action: Action, at: &Stopped<'_>, program: &Program) -> Go {
+    fn carry_out(&mut self, action: Action, at: &Stopped<'_>, program: &Program) -> Go {
         // The action applies to the wave that the user looks at.
         let chosen = self.wave.take().and_then(|wave| at.wave_of_group(wave));
         let at = chosen.as_ref().unwrap_or(at);
-        let who = Who::of(at);
+        let who = WaveId::from_stop(at);
         // Another wave of the group may not have executed an instruction yet, and then has no state.
         let wave = self.waves.get(&who);
         let (depth, now) = (wave.map_or(0, |wave| wave.calls.len()), self.ordinal);
@@ -351,12 +351,12 @@ impl State {
             Action::Continue | Action::Resume => self.want = Want::Nothing,
             Action::Choice => self.want = Want::Choice,
             Action::Detach => self.want = Want::End,
-            Action::StepWave(wave) => self.want = Want::Instruction(Who { wave, ..who }),
+            Action::StepWave(wave) => self.want = Want::Instruction(WaveId { wave, ..who }),
             Action::Step(Step::Instruction) => self.want = Want::Instruction(who),
             Action::Step(step @ (Step::Line | Step::Over | Step::Past)) => {
                 // If the chosen lane is parked, it is not in this line, so its step has no line to start
                 // from.
-                let here = wave.map_or_else(|| at.exec(), |wave| wave.presence.here());
+                let here = wave.map_or_else(|| at.exec(), |wave| wave.presence.participating_lanes());
                 let is_here = self.lane.is_none_or(|lane| here >> lane & 1 != 0);
                 let from = program.line_at(at.address()).filter(|_| is_here);
                 let inlined = program.inlined_at(at.address());
@@ -404,11 +404,11 @@ impl State {
         self.choices.clear();
         for breakpoint in &mut self.breakpoints {
             (breakpoint.hits, breakpoint.last) = (0, None);
-            breakpoint.gate.begin();
+            breakpoint.arrival_filter.begin();
         }
         for watch in &mut self.watchpoints {
             watch.old = None;
-            watch.gate.begin();
+            watch.arrival_filter.begin();
         }
         self.again = false;
         self.failed = None;
@@ -517,9 +517,9 @@ impl Session {
     /// caller asks when the dispatch has ended and [`Session::may_stay`] is true. If the answer is yes, the
     /// caller runs the dispatch again, as for [`Session::wants_again`]; it then stops at its last
     /// instruction.
-    pub fn stays(&self) -> bool {
+    pub fn wants_final_stop(&self) -> bool {
         let Inner { state, front_end } = &mut *self.inner();
-        let stays = front_end.stays();
+        let stays = front_end.wants_final_stop();
         if stays {
             state.want = Want::Last(state.ordinal);
             state.begin();
@@ -556,7 +556,7 @@ impl Debugger for Session {
         if !state.due.is_empty() {
             return Go::Write;
         }
-        self.look(at, state, &mut **front_end)
+        self.stop_if_due(at, state, &mut **front_end)
     }
 
     fn writes(&self) -> Vec<Write> {
@@ -566,11 +566,11 @@ impl Debugger for Session {
     fn written(&self, at: &Stopped<'_>) -> Go {
         let Inner { state, front_end } = &mut *self.inner();
         if !std::mem::take(&mut state.is_setting) {
-            return self.look(at, state, &mut **front_end);
+            return self.stop_if_due(at, state, &mut **front_end);
         }
         // Watchpoints remember the values that the user has just set, so that these writes do not stop the
         // wave.
-        state.watchpoints.iter_mut().for_each(|watch| drop(watch.look(at)));
+        state.watchpoints.iter_mut().for_each(|watch| drop(watch.take_change(at)));
         self.stop(at, Reason::Set, state, &mut **front_end)
     }
 
@@ -588,7 +588,7 @@ impl Debugger for Session {
         if state.choices.len() == CHOICES {
             state.choices.pop_front();
         }
-        let who = Who::of(at);
+        let who = WaveId::from_stop(at);
         state.choices.push_back(format!("{who}: {what}"));
         if state.want != Want::Choice || !state.waves.contains_key(&who) {
             return Go::On;
@@ -600,13 +600,13 @@ impl Debugger for Session {
 
 impl Session {
     /// Stops the wave before its instruction if there is a reason. Returns how the dispatch continues.
-    fn look(&self, at: &Stopped<'_>, state: &mut State, front_end: &mut dyn FrontEnd) -> Go {
+    fn stop_if_due(&self, at: &Stopped<'_>, state: &mut State, front_end: &mut dyn FrontEnd) -> Go {
         state.focus = None;
         let reason = state.reason(at, &self.program);
         state.logs.drain(..).for_each(|log| front_end.logged(&log));
         let reason = reason.or_else(|| front_end.is_waiting().then_some(Reason::Asked));
         let go = reason.map_or(Go::On, |reason| self.stop(at, reason, state, front_end));
-        state.last = Some((Who::of(at), at.address()));
+        state.last = Some((WaveId::from_stop(at), at.address()));
         go
     }
 
@@ -622,7 +622,7 @@ impl Session {
             return Go::On;
         }
         state.choices.clear();
-        state.go(action, at, &self.program)
+        state.carry_out(action, at, &self.program)
     }
 
     /// Stops the wave at an instruction that causes an error. While the session is on its way to another

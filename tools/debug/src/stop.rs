@@ -4,13 +4,13 @@ use crate::breakpoints::{Breakpoint, Breakpoints, Wanted, Watchpoint};
 use crate::expr::{Content, Evaluator, Parts, Problem, Shown, Ty, UNDEFINED, Value};
 use crate::instruction::Kind;
 use crate::lanes::{Lanes, Position};
-use crate::letter::Letter;
+use crate::memory_value::{MemoryLocation, MemoryValue};
+use crate::number_format::NumberFormat;
 use crate::program::{Line, Program};
 use crate::session::{Action, State, Step};
-use crate::spot::{Place, Spot};
-use crate::waves::{Wave, Who};
+use crate::waves::{Wave, WaveId};
 use dwarf::{AddressSpace, Die};
-use sim::{Fault, Flat, Registers, Report, Stopped};
+use sim::{Fault, FlatAddress, Registers, Report, Stopped};
 use std::sync::Arc;
 
 /// Why a wave has stopped.
@@ -36,7 +36,7 @@ pub enum Reason {
         /// Text of the new value.
         new: String,
         /// Wave whose instruction changed the watched value, and the address of that instruction.
-        by: Option<(Who, u64)>,
+        by: Option<(WaveId, u64)>,
     },
     /// A step is complete.
     Step,
@@ -136,8 +136,8 @@ impl<'a> Stop<'a> {
 
 impl Stop<'_> {
     /// Returns the identity of the wave.
-    pub fn who(&self) -> Who {
-        Who::of(self.at)
+    pub fn who(&self) -> WaveId {
+        WaveId::from_stop(self.at)
     }
 
     /// Calls `look` with another wave of the group selected, given by its number. If no number is given, or
@@ -257,7 +257,7 @@ impl Stop<'_> {
     ///
     /// # Errors
     /// As [`Stop::value`].
-    pub fn value_as(&self, text: &str, lane: u32, letter: Option<Letter>) -> Result<Shown, Problem> {
+    pub fn value_as(&self, text: &str, lane: u32, letter: Option<NumberFormat>) -> Result<Shown, Problem> {
         let evaluator = self.evaluator(lane);
         self.shown(&evaluator, evaluator.value(text), letter)
     }
@@ -268,19 +268,19 @@ impl Stop<'_> {
         &self,
         evaluator: &Evaluator<'_>,
         value: Result<Value, Problem>,
-        letter: Option<Letter>,
+        letter: Option<NumberFormat>,
     ) -> Result<Shown, Problem> {
         let value = match value {
             Err(why) if why == UNDEFINED => {
                 let (text, ty, parts) = ("?".to_owned(), "?".to_owned(), Parts::None);
-                return Ok(Shown { text, ty, parts, spot: None, pending: None });
+                return Ok(Shown { text, ty, parts, memory_value: None, pending: None });
             }
             value => value?,
         };
         let (text, ty) = (evaluator.text(&value, letter), evaluator.types.name(&value.ty));
-        let spot = value.spot(self.who(), evaluator.lane);
+        let memory_value = value.memory_value(self.who(), evaluator.lane);
         let pending = crate::pending::wait(self.at, &value.registers());
-        Ok(Shown { text, ty, parts: evaluator.parts(&value), spot, pending })
+        Ok(Shown { text, ty, parts: evaluator.parts(&value), memory_value, pending })
     }
 
     /// Returns an evaluator for a lane in the function that the user has selected.
@@ -308,7 +308,7 @@ impl Stop<'_> {
 
     /// Returns three things for each lane: the value of an expression or the reason why it has none, and
     /// whether the lane is active.
-    pub fn across(&self, text: &str, letter: Option<Letter>) -> Vec<(Result<Shown, Problem>, bool)> {
+    pub fn across(&self, text: &str, letter: Option<NumberFormat>) -> Vec<(Result<Shown, Problem>, bool)> {
         let mut evaluator = self.evaluator(0);
         let parsed = evaluator.parse(text);
         let value = |lane| {
@@ -379,10 +379,10 @@ impl Stop<'_> {
         match space {
             AddressSpace::GLOBAL => Ok((Space::Global, address)),
             AddressSpace::LOCAL => Ok((Space::Lds, address)),
-            AddressSpace::GENERIC => Ok(match Flat::of(address) {
-                Flat::Global(address) => (Space::Global, address),
-                Flat::Lds(offset) => (Space::Lds, offset),
-                Flat::Private(offset) => (Space::Private, offset),
+            AddressSpace::GENERIC => Ok(match FlatAddress::from_address(address) {
+                FlatAddress::Global(address) => (Space::Global, address),
+                FlatAddress::Lds(offset) => (Space::Lds, offset),
+                FlatAddress::Private(offset) => (Space::Private, offset),
             }),
             space if space == AddressSpace::PRIVATE_LANE || space.lane().is_some() => {
                 Ok((Space::Private, address))
@@ -393,7 +393,7 @@ impl Stop<'_> {
 
     /// Returns the number that is stored in `bytes` bytes of memory at an address, as text in the format
     /// `letter`; `None` if there is no memory at the address.
-    pub fn unit(&self, space: Space, address: u64, bytes: usize, letter: Letter) -> Option<String> {
+    pub fn unit(&self, space: Space, address: u64, bytes: usize, letter: NumberFormat) -> Option<String> {
         let mut content = vec![0; bytes];
         if !self.read(space, self.lane(), address, &mut content) {
             return None;
@@ -410,14 +410,14 @@ impl Stop<'_> {
 
     /// Returns the running waves, which have begun and not ended, each with the last source line that it has
     /// reached.
-    pub fn running(&self) -> Vec<(Who, Option<Line>)> {
+    pub fn running(&self) -> Vec<(WaveId, Option<Line>)> {
         let own = self.who();
         self.waves_that(|who, wave| who == own || !wave.is_done)
     }
 
-    fn waves_that(&self, is_one: impl Fn(Who, &Wave) -> bool) -> Vec<(Who, Option<Line>)> {
+    fn waves_that(&self, is_one: impl Fn(WaveId, &Wave) -> bool) -> Vec<(WaveId, Option<Line>)> {
         let waves = self.state.waves.iter().filter(|(who, wave)| is_one(**who, wave));
-        let line = |wave: &Wave| wave.turns.iter().rev().find_map(|turn| turn.line);
+        let line = |wave: &Wave| wave.line_changes.iter().rev().find_map(|turn| turn.line);
         let mut waves: Vec<_> = waves.map(|(who, wave)| (*who, line(wave))).collect();
         waves.sort_by_key(|wave| wave.0);
         waves
@@ -438,14 +438,14 @@ impl Stop<'_> {
     /// Returns the action that executes one instruction and, if the instruction is a call, the called
     /// function up to its return.
     pub fn over(&self) -> Action {
-        match Kind::of(self.at) {
+        match Kind::from_stop(self.at) {
             Kind::Call => Action::Until(vec![self.at.address() + self.at.length()]),
             _ => Action::Step(Step::Instruction),
         }
     }
 
     /// Returns the waves that have ended, each with the last source line that it reached.
-    pub fn ended(&self) -> Vec<(Who, Option<Line>)> {
+    pub fn ended(&self) -> Vec<(WaveId, Option<Line>)> {
         let own = self.who();
         self.waves_that(|who, wave| who != own && wave.is_done)
     }
@@ -548,9 +548,9 @@ impl Stop<'_> {
     ///
     /// # Errors
     /// The value is not in memory.
-    pub fn spot(&self, text: &str, lane: u32) -> Result<Spot, Problem> {
+    pub fn memory_value(&self, text: &str, lane: u32) -> Result<MemoryValue, Problem> {
         let value = self.evaluator(lane).value(text)?;
-        value.spot(self.who(), lane).ok_or_else(|| format!("`{text}` is not in memory"))
+        value.memory_value(self.who(), lane).ok_or_else(|| format!("`{text}` is not in memory"))
     }
 
     /// Adds a watchpoint that stops the dispatch when the value of an expression in memory changes. Returns
@@ -559,20 +559,20 @@ impl Stop<'_> {
     /// # Errors
     /// The value of the expression is not in memory.
     pub fn add_watchpoint(&mut self, text: &str) -> Result<u32, Problem> {
-        let spot = self.spot(text, self.lane())?;
-        Ok(self.watch(text, spot))
+        let memory_value = self.memory_value(text, self.lane())?;
+        Ok(self.watch(text, memory_value))
     }
 
     /// Adds a watchpoint for bytes at a flat address. An address in LDS refers to the current group's LDS, an
     /// address in private memory to the current lane's. Returns the identifier of the watchpoint.
     pub fn watch_memory(&mut self, address: u64, bytes: usize) -> u32 {
-        let place = Place::flat(address, self.who(), self.lane());
-        self.watch(&format!("*{address:#x}"), Spot { place, bytes, ty: None })
+        let place = MemoryLocation::from_flat(address, self.who(), self.lane());
+        self.watch(&format!("*{address:#x}"), MemoryValue { place, bytes, ty: None })
     }
 
     /// Adds a watchpoint for a location in memory, with its present content as the old value.
-    fn watch(&mut self, text: &str, spot: Spot) -> u32 {
-        let id = self.breakpoints_mut().watch(text, spot);
+    fn watch(&mut self, text: &str, memory_value: MemoryValue) -> u32 {
+        let id = self.breakpoints_mut().watch(text, memory_value);
         self.look_at_watched();
         id
     }
@@ -580,7 +580,7 @@ impl Stop<'_> {
     /// Makes all watchpoints remember the present content of the memory that they watch.
     pub fn look_at_watched(&mut self) {
         for watch in &mut self.state.watchpoints {
-            watch.look(self.at);
+            watch.take_change(self.at);
         }
     }
 
@@ -613,5 +613,5 @@ fn call_line(die: &Die) -> Option<String> {
 /// Returns the value of a watched place as text.
 pub(crate) fn watched(program: &Program, at: &Stopped<'_>, watch: &Watchpoint, bytes: Vec<u8>) -> String {
     let ty = watch.ty.map_or(Ty::Bits(bytes.len()), Ty::Die);
-    Evaluator::new(at, program, 0, 0).text(&Value::new(ty, Some(Content::of(bytes))), None)
+    Evaluator::new(at, program, 0, 0).text(&Value::new(ty, Some(Content::from_bytes(bytes))), None)
 }

@@ -27,7 +27,7 @@ impl std::fmt::Display for Nowhere {
 
 /// What holds a value.
 #[derive(Clone)]
-pub(crate) enum Held {
+pub(crate) enum ValueSource {
     At(Location),
     Constant(Vec<u8>),
 }
@@ -61,25 +61,25 @@ impl<'a> Variable<'a> {
     }
 
     /// Returns the debug information about the variable's location at an address of the object file.
-    pub(crate) fn said(&self, info: &'a DebugInfo, address: u64) -> Result<Said<'a>, Nowhere> {
+    pub(crate) fn said(&self, info: &'a DebugInfo, address: u64) -> Result<VariableEntry<'a>, Nowhere> {
         let die = self.die;
         if let Some(constant) = die.get("DW_AT_const_value").or(self.origin.get("DW_AT_const_value")) {
             return match constant {
-                Content::Number(value) => Ok(Said::Constant(value.to_le_bytes().to_vec())),
-                Content::Bytes(bytes) => Ok(Said::Constant(bytes.clone())),
+                Content::Number(value) => Ok(VariableEntry::Constant(value.to_le_bytes().to_vec())),
+                Content::Bytes(bytes) => Ok(VariableEntry::Constant(bytes.clone())),
                 _ => Err(Nowhere::Failed("a constant of an unknown form".to_owned())),
             };
         }
         let located = if die.get("DW_AT_location").is_some() { die } else { self.origin };
         match info.location_at(located, address) {
             None | Some([]) => Err(Nowhere::Here),
-            Some(bytes) => Ok(Said::At(Expression::new(bytes, info, located.unit))),
+            Some(bytes) => Ok(VariableEntry::At(Expression::new(bytes, info, located.unit))),
         }
     }
 }
 
 /// What the object says of a variable at an address.
-pub(crate) enum Said<'a> {
+pub(crate) enum VariableEntry<'a> {
     At(Expression<'a>),
     Constant(Vec<u8>),
 }
@@ -116,7 +116,7 @@ impl<'a> Expression<'a> {
     /// Evaluates the location expression. The location is the same for all lanes unless the expression reads
     /// state that depends on the lane. A location with parts for several lanes is split by
     /// [`Expression::of_lane`].
-    pub(crate) fn place(&self, frame: &mut Frame<'_>) -> Result<Location, Nowhere> {
+    pub(crate) fn evaluate_location(&self, frame: &mut Frame<'_>) -> Result<Location, Nowhere> {
         frame.has_own_dword = self.has_own_dword;
         let failed = |reason: &dyn std::fmt::Display| Nowhere::Failed(reason.to_string());
         let evaluate = |goal| evaluate(self.bytes, self.encoding, goal, &*frame, &[]);
@@ -194,12 +194,12 @@ impl<'a> Scope<'a> {
         at: &'a Stopped<'a>,
         variable: &Variable<'a>,
         lane: u32,
-    ) -> Result<Held, Nowhere> {
+    ) -> Result<ValueSource, Nowhere> {
         match variable.said(self.info, at.address())? {
-            Said::Constant(bytes) => Ok(Held::Constant(bytes)),
-            Said::At(expression) => {
-                let place = expression.place(&mut self.frame(at, lane, expression.unit))?;
-                Ok(Held::At(expression.of_lane(&place, lane).unwrap_or(place)))
+            VariableEntry::Constant(bytes) => Ok(ValueSource::Constant(bytes)),
+            VariableEntry::At(expression) => {
+                let place = expression.evaluate_location(&mut self.frame(at, lane, expression.unit))?;
+                Ok(ValueSource::At(expression.of_lane(&place, lane).unwrap_or(place)))
             }
         }
     }

@@ -9,21 +9,21 @@ use std::sync::Arc;
 
 /// Identity of a wave of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Who {
+pub struct WaveId {
     /// Work-group of the wave.
     pub group: [u32; 3],
     /// Number of the wave in its work-group.
     pub wave: u32,
 }
 
-impl Who {
+impl WaveId {
     /// Returns the identity of a stopped wave.
-    pub fn of(at: &Stopped<'_>) -> Who {
-        Who { group: at.group(), wave: at.wave() }
+    pub fn from_stop(at: &Stopped<'_>) -> WaveId {
+        WaveId { group: at.group(), wave: at.wave() }
     }
 }
 
-impl std::fmt::Display for Who {
+impl std::fmt::Display for WaveId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [x, y, z] = self.group;
         write!(f, "group ({x}, {y}, {z}) wave {}", self.wave)
@@ -47,15 +47,15 @@ pub(crate) struct Call {
 /// A turn: a point at which a wave, or parked lanes that have become active, have entered another source
 /// line. It consists of the ordinal of the instruction, the line, the depth of the call stack, and the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Turn {
+pub(crate) struct LineChange {
     pub ordinal: u64,
     pub line: Option<Line>,
     pub depth: usize,
     pub lanes: u64,
 }
 
-impl Turn {
-    fn place(&self) -> (Option<Line>, usize) {
+impl LineChange {
+    fn line_and_depth(&self) -> (Option<Line>, usize) {
         (self.line, self.depth)
     }
 }
@@ -71,7 +71,7 @@ pub(crate) struct Wave {
     last: Option<(u64, u64, Kind)>,
     /// Registers at the last instruction, if it is a call.
     registers: Option<Arc<Registers>>,
-    pub turns: Vec<Turn>,
+    pub line_changes: Vec<LineChange>,
     /// Ordinal of the wave's last instruction before the current one.
     pub before: Option<u64>,
     pub now: u64,
@@ -83,7 +83,7 @@ pub(crate) struct Wave {
 
 impl Wave {
     /// Updates the state for an instruction that the wave is about to execute.
-    pub(crate) fn comes_to(&mut self, at: &Stopped<'_>, instruction: &Instruction, ordinal: u64) {
+    pub(crate) fn advance(&mut self, at: &Stopped<'_>, instruction: &Instruction, ordinal: u64) {
         let (address, kind) = (at.address(), instruction.kind);
         match self.last {
             Some((call, length, Kind::Call)) => {
@@ -105,28 +105,28 @@ impl Wave {
         self.before = (self.now != 0).then_some(self.now);
         self.now = ordinal;
         let depth = self.calls.len();
-        self.presence.comes_to(instruction, (address, at.exec()), depth, ordinal);
-        self.turn(instruction, address, ordinal);
+        self.presence.advance(instruction, (address, at.exec()), depth, ordinal);
+        self.record_line_change(instruction, address, ordinal);
     }
 
     /// Records a turn (change of the source line) if the wave, or parked lanes that have become active, enter
     /// another line with this instruction, so that a step backwards can stop there.
-    fn turn(&mut self, instruction: &Instruction, address: u64, ordinal: u64) {
+    fn record_line_change(&mut self, instruction: &Instruction, address: u64, ordinal: u64) {
         let (line, depth) = (instruction.line, self.calls.len());
-        let last = self.turns.last();
+        let last = self.line_changes.last();
         let begins = self.presence.beginning(instruction.begins, address);
         let lanes = match last {
-            Some(last) if last.depth != depth => self.presence.here(),
+            Some(last) if last.depth != depth => self.presence.participating_lanes(),
             Some(last) if last.line == line => begins & !last.lanes,
             _ => begins,
         };
         if lanes == 0 {
             return;
         }
-        if self.turns.len() == TURNS {
-            self.turns.drain(..TURNS / 2);
+        if self.line_changes.len() == TURNS {
+            self.line_changes.drain(..TURNS / 2);
         }
-        self.turns.push(Turn { ordinal, line, depth, lanes });
+        self.line_changes.push(LineChange { ordinal, line, depth, lanes });
     }
 
     /// Returns the ordinal of the turn (change of the source line) to which a step backwards goes. This is
@@ -136,12 +136,12 @@ impl Wave {
     /// precedes it.
     pub(crate) fn turn_before(&self, over: bool, lane: Option<u32>, is_done: bool) -> Option<u64> {
         let depth = self.calls.len();
-        let is_own = |turn: &&Turn| lane.map_or(turn.lanes != 0, |lane| turn.lanes >> lane & 1 != 0);
-        let turns = self.turns.iter().rev().filter(is_own);
+        let is_own = |turn: &&LineChange| lane.map_or(turn.lanes != 0, |lane| turn.lanes >> lane & 1 != 0);
+        let turns = self.line_changes.iter().rev().filter(is_own);
         let mut turns = turns.filter(|turn| turn.line.is_some() && (!over || turn.depth <= depth)).peekable();
         while let Some(last) = turns.next() {
             let mut first = last.ordinal;
-            while let Some(earlier) = turns.next_if(|turn| turn.place() == last.place()) {
+            while let Some(earlier) = turns.next_if(|turn| turn.line_and_depth() == last.line_and_depth()) {
                 first = earlier.ordinal;
             }
             if is_done || first != self.now {

@@ -2,7 +2,7 @@
 
 use crate::expr::{Content, Kind, Language, Number, Scalar, Ty, Types, View, number_text};
 use crate::format::{Field, extracted, fields};
-use crate::letter::Letter;
+use crate::number_format::NumberFormat;
 use crate::program::Program;
 use dwarf::Die;
 
@@ -26,7 +26,7 @@ pub(crate) struct Writer<'a> {
     /// addresses of functions to names.
     pub base: u64,
     /// Format of numbers; `None` for the format of their types.
-    pub letter: Option<Letter>,
+    pub letter: Option<NumberFormat>,
 }
 
 /// What is known of a value: its bytes, which of the bytes have a location, and which bits no instruction has
@@ -41,7 +41,7 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn of(content: &'a Content) -> Known<'a> {
+    fn from_content(content: &'a Content) -> Known<'a> {
         let Content { bytes, there, undefined } = content;
         Known { bytes, there: there.as_deref(), undefined: undefined.as_deref() }
     }
@@ -93,7 +93,7 @@ pub(crate) fn plain(bytes: &[u8]) -> String {
 impl Writer<'_> {
     /// Returns a value as text.
     pub(crate) fn text(self, ty: &Ty, content: &Content) -> String {
-        self.within(ty, Known::of(content), (0, &mut { VALUES }))
+        self.within(ty, Known::from_content(content), (0, &mut { VALUES }))
     }
 
     /// Returns a value as text. `depth` is the nesting depth of its type; `left` is the number of values that
@@ -135,10 +135,10 @@ impl Writer<'_> {
     fn pointer(self, to: &Ty, known: Known<'_>) -> String {
         let address = known.unsigned();
         let text = match self.letter {
-            Some(letter) if letter != Letter::Address => return letter.text(known.bytes),
+            Some(letter) if letter != NumberFormat::Address => return letter.text(known.bytes),
             _ => format!("{address:#x}"),
         };
-        let is_code = matches!(self.types.view(to), View::Code) || self.letter == Some(Letter::Address);
+        let is_code = matches!(self.types.view(to), View::Code) || self.letter == Some(NumberFormat::Address);
         match self.symbol(address).filter(|_| is_code) {
             Some(symbol) => format!("{text} <{symbol}>"),
             None => text,

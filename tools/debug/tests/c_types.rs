@@ -1,6 +1,6 @@
 //! Expressions over values of clang's objects, of each kind of type that C has, beside what C says of them.
 
-use debug::{Action, FrontEnd, Letter, Program, Session, Stop};
+use debug::{Action, FrontEnd, NumberFormat, Program, Session, Stop};
 use sim::{Arg, CodeObject, Device, Dispatch};
 use std::sync::{Arc, Mutex};
 use support::{Folder, Tool};
@@ -182,7 +182,7 @@ impl FrontEnd for Checker {
         }
         let shown = stop.value("f", 3).expect("it is there").text;
         assert!(shown.starts_with("0x") && shown.ends_with(" <add>"), "{shown}");
-        let hex = stop.value_as("grid[1]", 3, Some(Letter::Hex)).expect("it is there").text;
+        let hex = stop.value_as("grid[1]", 3, Some(NumberFormat::Hex)).expect("it is there").text;
         assert_eq!(hex, "[0x1e, 0x28, 0x32]");
         Action::Quit
     }

@@ -238,7 +238,7 @@ impl<'m> Eval<'m> {
             }
             _ => {
                 let done = self.constant(op)? || self.arithmetic(op)? || self.memory(op)?;
-                if !done && !self.known(op)? && !self.composite(op)? {
+                if !done && !self.evaluate_other_info(op)? && !self.composite(op)? {
                     return Err(Reason::NotHere);
                 }
             }
@@ -498,7 +498,7 @@ impl<'m> Eval<'m> {
     }
 
     /// Executes an operation that uses other debug information. Returns `false` for other operations.
-    fn known(&mut self, op: &Op) -> Result<bool, Reason> {
+    fn evaluate_other_info(&mut self, op: &Op) -> Result<bool, Reason> {
         match op.opcode {
             Opcode::PUSH_OBJECT_ADDRESS => self.push_at(self.machine.object()?),
             Opcode::CALL_FRAME_CFA => self.push_at(self.machine.cfa()?),
@@ -559,7 +559,7 @@ impl<'m> Eval<'m> {
         if let Some(register) = register {
             // A vector register stands for the dword of the current lane.
             let lane = self.machine.lane().unwrap_or(0);
-            if let Ok(dword) = self.machine.passed(Register(register), lane) {
+            if let Ok(dword) = self.machine.passed_dword(Register(register), lane) {
                 self.push_generic(dword.into());
                 return Ok(());
             }

@@ -1,7 +1,7 @@
 //! Entries of `.debug_info`, read once. gimli reads the forms of the standard; this module adds the names of
 //! the extensions.
 
-use crate::given::Calls;
+use crate::entry_state::CallSites;
 use crate::names::AddressClass;
 use crate::op::{Encoding, Numbering};
 use codeobj::CodeObject;
@@ -171,7 +171,7 @@ pub struct DebugInfo {
     /// Entries, in the order of the file.
     pub entries: Vec<Die>,
     /// Call sites.
-    pub calls: Calls,
+    pub calls: CallSites,
 }
 
 impl DebugInfo {
@@ -195,7 +195,7 @@ impl DebugInfo {
             let unit = dwarf.unit(header).map_err(damaged)?;
             info.unit(&dwarf, &unit)?;
         }
-        info.calls = Calls::of(&info);
+        info.calls = CallSites::from_info(&info);
         Ok(info)
     }
 

@@ -19,10 +19,10 @@
 //! assert_eq!(result.location().unwrap().to_string(), "v7 + 96 bits");
 //! ```
 
+mod entry_state;
 mod error;
 mod eval;
 mod frame;
-mod given;
 mod index;
 mod info;
 mod llvm;
@@ -37,10 +37,10 @@ mod type_names;
 mod unwind;
 mod value;
 
+pub use entry_state::{CallSites, EntryState, LoadedProgram, parameter};
 pub use error::{Error, Need, Reason};
 pub use eval::{Entry, Goal, Outcome, evaluate, frame_base};
 pub use frame::{Cfa, Common, Frame, FrameError, Frames, Row, Rule};
-pub use given::{Calls, Given, Loaded, parameter};
 pub use index::{Named, Names};
 pub use info::{Attribute, Content, DebugInfo, Die, Listed, ReadError, Unit};
 pub use llvm::marked;

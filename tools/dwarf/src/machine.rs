@@ -86,7 +86,7 @@ pub trait Machine {
 
     /// Returns the dword that a register held in a lane on entry to the function, according to the caller's
     /// description of what it passed.
-    fn passed(&self, register: Register, lane: u32) -> Result<u32, Reason> {
+    fn passed_dword(&self, register: Register, lane: u32) -> Result<u32, Reason> {
         let _ = (register, lane);
         Err(Reason::Need(Need::EntryValue))
     }

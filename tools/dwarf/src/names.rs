@@ -114,7 +114,7 @@ mod tests {
         ];
         for (dwarf, bank, number, lanes, bits) in rows {
             let register = Register(dwarf);
-            assert_eq!(Register::of(bank, number, lanes), Some(register), "{bank:?} {number}");
+            assert_eq!(Register::in_bank(bank, number, lanes), Some(register), "{bank:?} {number}");
             assert_eq!(register.facts(), Some((bank, number, bits)));
         }
     }
@@ -124,9 +124,9 @@ mod tests {
         for dwarf in [2, 15, 18, 31, 96, 127, 511, 1023, 1087, 1130, 1535, 1792, 2304, 2816, 3328, u64::MAX] {
             assert_eq!(Register(dwarf).bits(), None, "{dwarf}");
         }
-        assert_eq!(Register::of(Bank::Sgpr, 106, 64), None);
-        assert_eq!(Register::of(Bank::Vgpr, 256, 64), None);
-        assert_eq!(Register::of(Bank::Vgpr, 0, 48), None);
+        assert_eq!(Register::in_bank(Bank::Sgpr, 106, 64), None);
+        assert_eq!(Register::in_bank(Bank::Vgpr, 256, 64), None);
+        assert_eq!(Register::in_bank(Bank::Vgpr, 0, 48), None);
     }
 
     #[test]

@@ -72,11 +72,13 @@ impl DebugInfo {
                 }
                 None => format!("{offset:#x}, where nothing begins"),
             },
-            Content::Expression(bytes) => self.place(die, bytes),
+            Content::Expression(bytes) => self.expression_text(die, bytes),
             Content::Locations(list) => {
                 let one = |Listed { range, expression }: &Listed| match range {
-                    Some((from, to)) => format!("{from:#x}..{to:#x}: {}", self.place(die, expression)),
-                    None => format!("elsewhere: {}", self.place(die, expression)),
+                    Some((from, to)) => {
+                        format!("{from:#x}..{to:#x}: {}", self.expression_text(die, expression))
+                    }
+                    None => format!("elsewhere: {}", self.expression_text(die, expression)),
                 };
                 format!("{{ {} }}", list.iter().map(one).collect::<Vec<_>>().join(" | "))
             }
@@ -93,7 +95,7 @@ impl DebugInfo {
 
     /// Returns the text of an expression. If the expression has LLVM's mark for an address space, the text
     /// says what LLVM means by it.
-    fn place(&self, die: &Die, bytes: &[u8]) -> String {
+    fn expression_text(&self, die: &Die, bytes: &[u8]) -> String {
         let encoding = self.units[die.unit].encoding;
         let mut text = expression(bytes, encoding);
         if let Some((_, space)) = marked(bytes, encoding) {
@@ -150,7 +152,7 @@ impl DebugInfo {
         let Some(bytes) = self.expression_at(die, &attribute.name, address) else {
             return "is not said here".to_owned();
         };
-        let mut out = self.place(die, bytes);
+        let mut out = self.expression_text(die, bytes);
         self.write_called(die.unit, bytes, &mut Vec::new(), &mut out);
         out
     }
@@ -217,8 +219,8 @@ impl DebugInfo {
             };
         };
         let encoding = self.units[variable.unit].encoding;
-        let text = self.place(variable, bytes);
-        let known = self.known(variable.unit);
+        let text = self.expression_text(variable, bytes);
+        let known = self.requested_info(variable.unit);
         let location = match marked(bytes, encoding) {
             Some((address, space)) => marked_location(address, space, encoding, &known),
             None => evaluate(bytes, encoding, Goal::Location, &known, &[])
@@ -252,7 +254,7 @@ pub struct Known<'a> {
 
 impl DebugInfo {
     /// Returns the information that a unit's expressions may request from the file.
-    pub fn known(&self, unit: usize) -> Known<'_> {
+    pub fn requested_info(&self, unit: usize) -> Known<'_> {
         Known { info: self, unit }
     }
 }

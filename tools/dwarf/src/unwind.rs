@@ -228,7 +228,7 @@ impl<'m> Caller<'m> {
     /// register.
     fn active(&self, register: Register) -> Result<u64, Reason> {
         let lanes = register.bits().ok_or(Reason::Register(register.0))? / 32;
-        let exec = Register::of(Bank::Exec, 0, lanes).ok_or(Reason::Size)?;
+        let exec = Register::in_bank(Bank::Exec, 0, lanes).ok_or(Reason::Size)?;
         let mut mask = [0; 8];
         self.register(exec, &mut mask[..lanes as usize / 8])?;
         Ok(u64::from_le_bytes(mask))

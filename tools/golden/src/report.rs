@@ -28,7 +28,7 @@ fn diff(expected: &str, actual: &str) -> String {
 }
 
 /// Returns the position of a test as `file:line`, which editors and terminals understand.
-fn place(result: &Result) -> String {
+fn file_and_line(result: &Result) -> String {
     format!("{}:{}", result.path.display(), result.line)
 }
 
@@ -38,7 +38,7 @@ pub fn human(summary: &Summary) -> String {
     for result in &summary.results {
         let Some(failure) = &result.failure else { continue };
         let (what, details) = explain(failure);
-        let _ = writeln!(out, "{}: {what}", place(result));
+        let _ = writeln!(out, "{}: {what}", file_and_line(result));
         if !result.command.is_empty() {
             let _ = writeln!(out, "    {}", result.command);
         }

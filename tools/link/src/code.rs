@@ -123,7 +123,7 @@ pub struct Function<'a> {
 impl Function<'_> {
     pub fn facts(&self, target: &Target) -> Facts {
         let Some(found) = self.decode(target) else {
-            let used = Used::of(self.code, self.extent.clone(), target);
+            let used = Used::from_code(self.code, self.extent.clone(), target);
             return Facts { used, is_wild: true, is_code: true, ..Facts::default() };
         };
         let mut facts = Facts { is_code: true, is_followed: true, ..Facts::default() };

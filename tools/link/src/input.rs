@@ -97,14 +97,14 @@ impl<'a> Object<'a> {
     }
 
     /// Returns the place that a symbol denotes. Parsing has rejected symbols that denote anything else.
-    pub fn place(&self, symbol: &Symbol) -> Place {
-        place(symbol.section).unwrap_or(Place::Undefined)
+    pub fn symbol_place(&self, symbol: &Symbol) -> Place {
+        section_place(symbol.section).unwrap_or(Place::Undefined)
     }
 
     /// Returns the name of a symbol. For a section symbol, which has no name, returns the name of the
     /// section.
     pub fn name_of(&self, symbol: &Symbol<'a>) -> &'a str {
-        match self.place(symbol) {
+        match self.symbol_place(symbol) {
             Place::Section(section) if symbol.name.is_empty() => self.file.sections[section].name,
             _ => symbol.name,
         }
@@ -147,7 +147,7 @@ impl<'a> Object<'a> {
 
     fn check_symbols(&self) -> Result<(), String> {
         for symbol in &self.symbols {
-            match place(symbol.section) {
+            match section_place(symbol.section) {
                 None => {
                     return Err(format!(
                         "`{}` is of section {:#x}, which has no meaning",
@@ -211,7 +211,7 @@ impl<'a> Object<'a> {
     }
 }
 
-fn place(section: u16) -> Option<Place> {
+fn section_place(section: u16) -> Option<Place> {
     Some(match section {
         0 => Place::Undefined,
         SHN_ABS => Place::Absolute,

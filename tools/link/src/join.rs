@@ -3,7 +3,7 @@
 use crate::input::{self, Place};
 use crate::kernels::{self, How, Lds};
 use crate::report::{Part, Report, Row};
-use crate::sections::{self, Placed, Room};
+use crate::sections::{self, CommonMemory, Placed};
 use crate::symbols::{Global, Meaning, Symbols};
 use crate::{Kind, Options};
 use crate::{identity, notes};
@@ -88,13 +88,13 @@ pub fn joined<'a>(
 /// Returns whether a symbol is a common symbol. Several objects may define the same common symbol, and the
 /// output has only one of them.
 fn is_shared(object: &input::Object, symbol: &read::Symbol) -> bool {
-    symbol.binding != STB_LOCAL && object.place(symbol) == Place::Common
+    symbol.binding != STB_LOCAL && object.symbol_place(symbol) == Place::Common
 }
 
 /// Assigns consecutive offsets to common symbols in the order of `ld.lld`: in the order in which objects that
 /// have common symbols name them.
-fn commons(symbols: &Symbols) -> (Room, FxHashMap<usize, u64>) {
-    let (mut room, mut places) = (Room::default(), FxHashMap::default());
+fn commons(symbols: &Symbols) -> (CommonMemory, FxHashMap<usize, u64>) {
+    let (mut room, mut places) = (CommonMemory::default(), FxHashMap::default());
     let has_some = |object: &&input::Object| object.symbols.iter().any(|symbol| is_shared(object, symbol));
     let named = symbols.objects.iter().filter(has_some).flat_map(|object| &object.symbols);
     for number in named.filter_map(|symbol| symbols.global_of(symbol)) {
@@ -106,7 +106,7 @@ fn commons(symbols: &Symbols) -> (Room, FxHashMap<usize, u64>) {
         {
             let offset = room.size.next_multiple_of(align);
             places.insert(number, offset);
-            room = Room { size: offset + size, align: room.align.max(align) };
+            room = CommonMemory { size: offset + size, align: room.align.max(align) };
         }
     }
     // If all common symbols have size 0, the output needs no memory for them and no `.bss`.
@@ -143,11 +143,11 @@ impl<'a> Join<'_, 'a> {
 
     /// Returns the place that a defined symbol denotes in the output; `None` if the output does not contain
     /// its section.
-    fn place(&self, object: usize, symbol: &read::Symbol) -> Option<elf::Place> {
-        match self.symbols.objects[object].place(symbol) {
+    fn output_place(&self, object: usize, symbol: &read::Symbol) -> Option<elf::Place> {
+        match self.symbols.objects[object].symbol_place(symbol) {
             Place::Section(section) => {
                 let placed = self.placed[object][section].as_ref()?;
-                Some(elf::Place::Section(placed.output, placed.place(symbol.value)))
+                Some(elf::Place::Section(placed.output, placed.output_offset(symbol.value)))
             }
             Place::Absolute => Some(elf::Place::Absolute(symbol.value)),
             Place::Common => Some(elf::Place::Common(symbol.value)),
@@ -172,9 +172,9 @@ impl<'a> Join<'_, 'a> {
                 {
                     continue;
                 }
-                let place = match object.place(symbol) {
+                let place = match object.symbol_place(symbol) {
                     Place::Lds => Some(self.lds(Lds::Local(number, n), symbol.value)),
-                    _ => self.place(number, symbol),
+                    _ => self.output_place(number, symbol),
                 };
                 if let Some(place) = place {
                     numbers[n] = Some(self.push(defined(symbol, STB_LOCAL, symbol.visibility, place)));
@@ -190,13 +190,13 @@ impl<'a> Join<'_, 'a> {
                 _ if global.is_dropped => None,
                 Meaning::Defined { object, symbol } => {
                     let symbol = &self.symbols.objects[object].symbols[symbol];
-                    let place = self.place(object, symbol);
+                    let place = self.output_place(object, symbol);
                     place.map(|place| defined(symbol, symbol.binding, global.visibility, place))
                 }
                 Meaning::Common { object, symbol, size, align } => {
                     let object = &self.symbols.objects[object];
                     let symbol = &object.symbols[symbol];
-                    let place = match object.place(symbol) {
+                    let place = match object.symbol_place(symbol) {
                         Place::Lds => self.lds(Lds::Shared(number), align),
                         _ => match self.commons.get(&number) {
                             Some(&offset) => elf::Place::Section(0, offset),
@@ -364,15 +364,15 @@ impl<'a> Join<'_, 'a> {
         if let Some(number) = number {
             return Some((Target::Symbol(number), record.addend));
         }
-        let Place::Section(section) = from.place(symbol) else { return None };
+        let Place::Section(section) = from.symbol_place(symbol) else { return None };
         let placed = self.placed[object][section].as_ref()?;
         let target = Target::Section(placed.output);
         let add = |offset: u64| (offset.wrapping_add(record.addend as u64)) as i64;
         Some(match symbol.kind {
             // In a section whose entries are merged, the symbol's value and the addend together select the
             // entry. So the addend becomes the offset of that entry in the output.
-            STT_SECTION => (target, placed.place(add(symbol.value) as u64) as i64),
-            _ => (target, add(placed.place(symbol.value))),
+            STT_SECTION => (target, placed.output_offset(add(symbol.value) as u64) as i64),
+            _ => (target, add(placed.output_offset(symbol.value))),
         })
     }
 }
@@ -382,7 +382,7 @@ impl<'a> Join<'_, 'a> {
 fn is_for_assembler(object: &input::Object, symbol: &read::Symbol) -> bool {
     let is_merged = |section: usize| object.sections()[section].flags & SHF_MERGE != 0;
     symbol.name.starts_with(".L")
-        && matches!(object.place(symbol), Place::Section(section) if is_merged(section))
+        && matches!(object.symbol_place(symbol), Place::Section(section) if is_merged(section))
 }
 
 fn defined<'a>(symbol: &read::Symbol<'a>, binding: u8, visibility: u8, place: elf::Place) -> elf::Symbol<'a> {

@@ -313,7 +313,7 @@ impl<'a> Raise<'_, '_, 'a> {
     ) -> Option<Scratch> {
         let root = *self.kernel.nodes.first()?;
         self.elsewhere().next()?;
-        let depth = depths.of(root);
+        let depth = depths.stack_size(root);
         let allotted = PRIVATE_SEGMENT_FIXED_SIZE.get(bytes);
         let is_exact = depth.unknown.is_none();
         let known = depth.bytes.next_multiple_of(16).min(PRIVATE_SEGMENT_FIXED_SIZE.max());
@@ -353,7 +353,7 @@ impl<'a> Raise<'_, '_, 'a> {
     fn chain(&self, root: usize, depths: &mut Depths) -> Vec<(Part, u64)> {
         let (mut chain, mut node, mut seen) = (Vec::new(), Some(root), FxHashSet::default());
         while let Some(here) = node.filter(|&node| seen.insert(node)) {
-            let depth = depths.of(here);
+            let depth = depths.stack_size(here);
             chain.push((self.part(here), depth.own));
             node = depth.next;
         }
@@ -440,7 +440,8 @@ impl Symbols<'_> {
         let found = &self.objects[object].symbols[symbol];
         let lds = self.global_of(found).map_or(Lds::Local(object, symbol), Lds::Shared);
         let (object, symbol) = self.definition(lds)?;
-        (self.objects[object].place(&self.objects[object].symbols[symbol]) == Place::Lds).then_some(lds)
+        (self.objects[object].symbol_place(&self.objects[object].symbols[symbol]) == Place::Lds)
+            .then_some(lds)
     }
 
     pub fn definition(&self, lds: Lds) -> Option<(usize, usize)> {
@@ -472,7 +473,7 @@ impl Symbols<'_> {
         let mut all = Vec::new();
         for (number, object) in self.objects.iter().enumerate() {
             for (n, symbol) in object.symbols.iter().enumerate().skip(1) {
-                if object.place(symbol) == Place::Lds
+                if object.symbol_place(symbol) == Place::Lds
                     && let Some(lds) = self.lds_of(number, n)
                 {
                     // Each global symbol is listed once: only for the object whose definition was chosen.

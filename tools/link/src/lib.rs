@@ -173,7 +173,7 @@ fn linked(symbols: &mut symbols::Symbols, options: &Options) -> Result<Linked, V
         Kind::Loadable => objwriter::elf::loadable(&object).map_err(one)?,
         Kind::Relocatable => objwriter::elf::relocatable(&object).map_err(one)?,
     };
-    let places = report.place(&file);
+    let places = report.add_addresses(&file);
     for (n, number) in table {
         // The writer of the object fills the global offset table with addresses only, so the linker writes
         // entries that are absolute numbers here.

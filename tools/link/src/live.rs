@@ -63,7 +63,7 @@ pub fn sections(symbols: &Symbols, options: &Options) -> Live {
         let may_go = match global.meaning {
             Meaning::Common { object, symbol, .. } => {
                 let object = &symbols.objects[object];
-                object.place(&object.symbols[symbol]) == Place::Common && !is_seen(global)
+                object.symbol_place(&object.symbols[symbol]) == Place::Common && !is_seen(global)
             }
             Meaning::Undefined { .. } | Meaning::Lazy(_) => !global.is_wanted,
             _ => false,

@@ -43,7 +43,7 @@ fn end_of_text(data: &[u8], start: usize, size: usize) -> Option<usize> {
 
 impl Moves {
     /// Returns the offset in the pool of an offset in the section.
-    pub fn place(&self, offset: u64) -> u64 {
+    pub fn new_offset(&self, offset: u64) -> u64 {
         let after = self.0.partition_point(|&(start, _)| start <= offset);
         match after.checked_sub(1).map(|n| self.0[n]) {
             Some((start, at)) => at + (offset - start),
@@ -58,7 +58,7 @@ fn texts_stand_once() {
     let first = pool.add(b"one\0two\0", 1, true, 1).expect("texts");
     let second = pool.add(b"two\0three\0one\0", 1, true, 1).expect("texts");
     assert_eq!(pool.data, b"one\0two\0three\0");
-    assert_eq!([0, 5].map(|offset| first.place(offset)), [0, 5]);
-    assert_eq!([0, 1, 4, 10, 12].map(|offset| second.place(offset)), [4, 5, 8, 0, 2]);
+    assert_eq!([0, 5].map(|offset| first.new_offset(offset)), [0, 5]);
+    assert_eq!([0, 1, 4, 10, 12].map(|offset| second.new_offset(offset)), [4, 5, 8, 0, 2]);
     assert!(pool.add(b"no end", 1, true, 1).is_none());
 }

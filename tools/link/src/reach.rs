@@ -234,7 +234,8 @@ impl<'s, 'a> Graph<'s, 'a> {
             None => {
                 let mut facts = Facts { is_code: true, ..Facts::default() };
                 for part in self.parts(piece) {
-                    facts.used = facts.used.join(crate::registers::Used::of(section.data, part, target));
+                    facts.used =
+                        facts.used.join(crate::registers::Used::from_code(section.data, part, target));
                 }
                 facts
             }
@@ -272,7 +273,9 @@ impl<'s, 'a> Graph<'s, 'a> {
             return Vec::new();
         };
         let found = &self.symbols.objects[object].symbols[symbol];
-        let Place::Section(section) = self.symbols.objects[object].place(found) else { return Vec::new() };
+        let Place::Section(section) = self.symbols.objects[object].symbol_place(found) else {
+            return Vec::new();
+        };
         let added = match record.kind {
             reloc::GOTPCREL | reloc::GOTPCREL32_LO | reloc::GOTPCREL32_HI => 0,
             reloc::REL32_LO if from == From::Code => record.addend.wrapping_sub(4),
@@ -299,7 +302,7 @@ fn functions(object: &Object) -> Vec<Extent> {
     let descriptors = object.symbols.iter().filter_map(|symbol| object.file.descriptor(symbol));
     let kernels: FxHashSet<&str> = descriptors.map(|descriptor| descriptor.kernel).collect();
     let extent = |(n, symbol): (usize, &Symbol)| {
-        let Place::Section(section) = object.place(symbol) else { return None };
+        let Place::Section(section) = object.symbol_place(symbol) else { return None };
         let is_name = symbol.kind == STT_FUNC || symbol.binding != STB_LOCAL && symbol.kind != STT_SECTION;
         let found = object.sections()[section];
         let is_kernel = kernels.contains(symbol.name) || symbol.kind == STT_AMDGPU_HSA_KERNEL;

@@ -17,7 +17,7 @@ pub struct Used {
 impl Used {
     /// Returns how many registers the instructions in range `part` of a section use. Words that are not
     /// instructions are skipped.
-    pub fn of(code: &[u8], part: Range<u64>, target: &Target) -> Used {
+    pub fn from_code(code: &[u8], part: Range<u64>, target: &Target) -> Used {
         let mut used = Used::default();
         let end = (part.end.min(code.len() as u64)) as usize;
         let Some(code) = usize::try_from(part.start).ok().and_then(|start| code.get(start..end)) else {
@@ -65,7 +65,7 @@ impl Used {
     /// as ordinary VGPRs. GFX10 descriptors do not count SGPRs.
     pub fn allotted(target: &Target, bytes: &[u8; SIZE]) -> Used {
         let wave = if descriptor::WAVEFRONT_SIZE32.get(bytes) != 0 { 32 } else { target.wave_size };
-        let granules = Granules::of(target.with_wave_size(wave).unwrap_or(target));
+        let granules = Granules::for_target(target.with_wave_size(wave).unwrap_or(target));
         let all = (VGPR_BLOCKS.get(bytes) as u32 + 1) * granules.vgpr;
         let sgprs = granules.sgpr.map_or(0, |granule| (SGPR_BLOCKS.get(bytes) as u32 + 1) * granule);
         if !target.has(Feature::GFX90A) {
@@ -93,7 +93,7 @@ impl Used {
         let wave = if descriptor::WAVEFRONT_SIZE32.get(bytes) != 0 { 32 } else { 64 };
         let target = target.with_wave_size(wave).unwrap_or(target);
         let has = |blocks: u64, granule: u32| (blocks as u32 + 1) * granule;
-        let granules = Granules::of(target);
+        let granules = Granules::for_target(target);
         let allotted = has(VGPR_BLOCKS.get(bytes), granules.vgpr);
         let vgprs = self.all_vgprs(target, allotted, bytes);
         // Called functions may use VCC and the other special registers, which come after the numbered SGPRs,

@@ -97,7 +97,7 @@ pub struct Report {
 impl Report {
     /// Adds the addresses of the output's sections to the offsets of the rows. Returns the address and the
     /// file offset of each section, by name.
-    pub(crate) fn place(&mut self, file: &[u8]) -> FxHashMap<String, (u64, u64)> {
+    pub(crate) fn add_addresses(&mut self, file: &[u8]) -> FxHashMap<String, (u64, u64)> {
         let sections = codeobj::CodeObject::parse(file).map(|file| file.sections).unwrap_or_default();
         // If several sections have the same name, take the address of the first one.
         let places: FxHashMap<String, (u64, u64)> = sections

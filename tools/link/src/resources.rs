@@ -58,7 +58,7 @@ fn count(number: u64) -> u32 {
 /// Returns the declarations in an object, by the name of the function.
 pub fn declared<'a>(object: &Object<'a>) -> FxHashMap<&'a str, Declared> {
     let mut partial: FxHashMap<&str, Partial> = FxHashMap::default();
-    for symbol in object.symbols.iter().filter(|symbol| object.place(symbol) == Place::Absolute) {
+    for symbol in object.symbols.iter().filter(|symbol| object.symbol_place(symbol) == Place::Absolute) {
         let named = |row: &&Row| symbol.name.ends_with(row.0);
         let Some((suffix, take)) = NUMBERS.iter().find(named) else { continue };
         take(partial.entry(&symbol.name[..symbol.name.len() - suffix.len()]).or_default(), symbol.value);

@@ -37,8 +37,8 @@ pub struct Placed {
 
 impl Placed {
     /// Converts an offset in the input section to the offset of the same byte in the output section.
-    pub fn place(&self, offset: u64) -> u64 {
-        self.offset.wrapping_add(self.moves.as_ref().map_or(offset, |moves| moves.place(offset)))
+    pub fn output_offset(&self, offset: u64) -> u64 {
+        self.offset.wrapping_add(self.moves.as_ref().map_or(offset, |moves| moves.new_offset(offset)))
     }
 }
 
@@ -51,14 +51,14 @@ pub struct Joined<'a> {
 /// Memory for common symbols, which the linker allocates at the beginning of `.bss`. If there is any, `.bss`
 /// is the first output section.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Room {
+pub struct CommonMemory {
     pub size: u64,
     pub align: u64,
 }
 
 /// Part of an output section.
 enum Part {
-    Room(Room),
+    Room(CommonMemory),
     Section(usize, usize),
     Pool(usize),
 }
@@ -99,7 +99,7 @@ pub fn joined<'a>(
     symbols: &Symbols<'a>,
     live: &[Vec<bool>],
     notes: &Contents,
-    room: Room,
+    room: CommonMemory,
 ) -> Result<Joined<'a>, String> {
     let mut join = Join {
         symbols,
@@ -205,7 +205,7 @@ impl<'a> Join<'_, 'a> {
             let (mut data, mut end) = (Vec::new(), 0u64);
             for part in &output.parts {
                 let (bytes, size, align): (&[u8], u64, u64) = match *part {
-                    Part::Room(Room { size, align }) => (&[], size, align),
+                    Part::Room(CommonMemory { size, align }) => (&[], size, align),
                     Part::Pool(pool) => {
                         let align =
                             self.pool_of.iter().find(|(_, at)| **at == pool).map_or(1, |(kind, _)| kind.3);

@@ -63,7 +63,7 @@ impl<'g, 's, 'a> Depths<'g, 's, 'a> {
 
     /// Returns the stack size of a kernel or function. The traversal is depth-first but not recursive,
     /// because chains of calls may be long.
-    pub fn of(&mut self, root: usize) -> Depth {
+    pub fn stack_size(&mut self, root: usize) -> Depth {
         let mut open: Vec<Open> = Vec::new();
         let mut is_open = FxHashSet::default();
         self.enter(root, &mut open, &mut is_open);

@@ -137,7 +137,7 @@ impl<'a> Symbols<'a> {
         let number = self.members.len();
         self.members.push(Member { name, data, is_taken: false });
         let globals = object.symbols.iter().skip(1).filter(|symbol| symbol.binding != STB_LOCAL);
-        for symbol in globals.filter(|symbol| object.place(symbol) != Place::Undefined) {
+        for symbol in globals.filter(|symbol| object.symbol_place(symbol) != Place::Undefined) {
             let global = self.global(symbol.name);
             match self.globals[global].meaning {
                 Meaning::Undefined { weak: false } => {
@@ -279,7 +279,7 @@ impl<'a> Symbols<'a> {
 
     /// Returns whether the object defines the symbol in a section that is not dropped.
     fn is_defined_in(&self, object: usize, symbol: &Symbol) -> bool {
-        match self.objects[object].place(symbol) {
+        match self.objects[object].symbol_place(symbol) {
             Place::Undefined => false,
             Place::Section(section) => !self.objects[object].dropped[section],
             _ => true,
@@ -333,7 +333,7 @@ impl<'a> Symbols<'a> {
     /// Returns whether a symbol is a common or LDS symbol, whose address the linker assigns.
     fn is_allotted(&self, object: usize, symbol: usize) -> bool {
         let object = &self.objects[object];
-        matches!(object.place(&object.symbols[symbol]), Place::Common | Place::Lds)
+        matches!(object.symbol_place(&object.symbols[symbol]), Place::Common | Place::Lds)
     }
 
     /// Reports an error if a name is an LDS symbol in one object and a symbol in other memory in another
@@ -347,7 +347,7 @@ impl<'a> Symbols<'a> {
         };
         let is_lds = |object: usize, symbol: usize| {
             let object = &self.objects[object];
-            object.place(&object.symbols[symbol]) == Place::Lds
+            object.symbol_place(&object.symbols[symbol]) == Place::Lds
         };
         if is_lds(old, at) != is_lds(object, symbol) {
             let (lds, other) = if is_lds(old, at) { (old, object) } else { (object, old) };
@@ -366,7 +366,7 @@ impl<'a> Symbols<'a> {
         let number = |(object, symbol): (usize, usize)| {
             let object = &self.objects[object];
             let symbol = &object.symbols[symbol];
-            (object.place(symbol) == Place::Absolute).then_some(symbol.value)
+            (object.symbol_place(symbol) == Place::Absolute).then_some(symbol.value)
         };
         number(one).is_some() && number(one) == number(two)
     }
@@ -475,7 +475,7 @@ impl<'a> Symbols<'a> {
             Some(_) => return None,
             None => (object, symbol),
         };
-        match self.objects[object].place(&self.objects[object].symbols[symbol]) {
+        match self.objects[object].symbol_place(&self.objects[object].symbols[symbol]) {
             Place::Section(section) => Some((object, section)),
             _ => None,
         }

@@ -214,7 +214,7 @@ impl Writer<'_> {
     fn statement(&mut self, statement: &Statement) {
         match statement {
             Statement::Load { register, how, variable } => {
-                let (place, order) = (self.place(*variable), self.order(*how));
+                let (place, order) = (self.space_and_address(*variable), self.order(*how));
                 self.registers[*register] = Some(self.value(&format!("load.i32 b32 {place} align 4{order}")));
             }
             Statement::Store { how, variable, value } => {
@@ -228,7 +228,7 @@ impl Writer<'_> {
                 self.store(*how, *variable, next);
             }
             Statement::Rmw { register, change, how, variable, value } => {
-                let (place, order) = (self.place(*variable), self.order(*how));
+                let (place, order) = (self.space_and_address(*variable), self.order(*how));
                 let value = self.constant(*value);
                 let (name, operands) = match change {
                     Change::Swap => ("xchg", format!("v{value}")),
@@ -278,12 +278,12 @@ impl Writer<'_> {
     }
 
     fn store(&mut self, how: Semantics, variable: usize, value: usize) {
-        let (place, order) = (self.place(variable), self.order(how));
+        let (place, order) = (self.space_and_address(variable), self.order(how));
         self.inst(&format!("store b32 {place}, v{value} align 4{order}"));
     }
 
     /// Returns the address space and address of a variable.
-    fn place(&self, variable: usize) -> String {
+    fn space_and_address(&self, variable: usize) -> String {
         let space = match self.case.layout.space(variable) {
             Space::Global => "global",
             Space::Local => "shared",

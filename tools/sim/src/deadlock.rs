@@ -1,9 +1,9 @@
 //! The report of a deadlock: what each wave waits for, and which instruction wrote the awaited location last.
 
 use crate::fault::{Fault, Location};
-use crate::group::{Group, Standing};
+use crate::group::{Group, StalledWave};
 use crate::launch::Launch;
-use crate::standing::{Polled, held_in_memory};
+use crate::stalled::{PolledLocation, memory_contents};
 use crate::watch::Space;
 use crate::wave::{Wave, WaveState};
 
@@ -22,7 +22,7 @@ struct Reason {
 
 /// Returns the fault for a dispatch in which each wave that has not ended makes no progress or is at a
 /// barrier.
-pub(crate) fn fault(launch: &Launch<'_>, limit: u64, groups: &[(Group, Vec<Standing>)]) -> Fault {
+pub(crate) fn fault(launch: &Launch<'_>, limit: u64, groups: &[(Group, Vec<StalledWave>)]) -> Fault {
     let ended = |number: u64, wave: u32| {
         let group = groups.iter().find(|(group, _)| group.number == number);
         let wave = group.and_then(|(group, _)| group.waves.get(wave as usize));
@@ -46,7 +46,7 @@ pub(crate) fn fault(launch: &Launch<'_>, limit: u64, groups: &[(Group, Vec<Stand
 
 /// Returns the fault for a group in which each wave that has not ended waits for another wave of the group.
 /// Other groups may continue.
-pub(crate) fn of_group(launch: &Launch<'_>, limit: u64, group: (Group, Vec<Standing>)) -> Fault {
+pub(crate) fn of_group(launch: &Launch<'_>, limit: u64, group: (Group, Vec<StalledWave>)) -> Fault {
     let mut fault = fault(launch, limit, &[group]);
     if let Fault::Stuck { of_group, .. } = &mut fault {
         *of_group = true;
@@ -75,7 +75,7 @@ fn waits_at_barrier(launch: &Launch<'_>, group: &Group, at: usize) -> Reason {
 fn polls(
     launch: &Launch<'_>,
     group: &Group,
-    standing: &Standing,
+    standing: &StalledWave,
     ended: &dyn Fn(u64, u32) -> bool,
 ) -> Reason {
     let wave = &group.waves[standing.wave];
@@ -83,8 +83,8 @@ fn polls(
     let location = |at: (u32, u32)| launch.location(at.0, at.1, group.id, wave.id, None);
     // If the loop reads locations with atomics, the wave waits for these and not for locations that it reads
     // otherwise.
-    let atomics: Vec<&Polled> = standing.polled.iter().filter(|polled| polled.is_atomic).collect();
-    let all: Vec<&Polled> = standing.polled.iter().collect();
+    let atomics: Vec<&PolledLocation> = standing.polled.iter().filter(|polled| polled.is_atomic).collect();
+    let all: Vec<&PolledLocation> = standing.polled.iter().collect();
     let polled = if atomics.is_empty() { all } else { atomics };
     let own = polled.iter().find_map(|polled| parked_lane(wave, standing.lanes, polled));
     let Some(first) = polled.first() else {
@@ -93,7 +93,7 @@ fn polls(
         return Reason { at, text, own_lane: false };
     };
     let at = location(first.at);
-    let what = |polled: &&Polled| {
+    let what = |polled: &&PolledLocation| {
         let (name, value) = (name(launch, polled), value(launch, group, polled));
         let written = written_by(launch, group, polled, ended);
         format!("{name}, which is {value}{}", written.map_or(String::new(), |by| format!(": {by}")))
@@ -115,13 +115,13 @@ fn polls(
 
 /// Returns the lane of the wave that has last changed the awaited location, if this lane is parked: it does
 /// not take part in the loop.
-fn parked_lane(wave: &Wave, lanes: u64, polled: &Polled) -> Option<u32> {
+fn parked_lane(wave: &Wave, lanes: u64, polled: &PolledLocation) -> Option<u32> {
     let (space, address, lane) = wave.changed?;
     let same = (space, address) == (polled.space, polled.address);
     (same && lane < 64 && lanes >> lane & 1 == 0).then_some(lane)
 }
 
-fn name(launch: &Launch<'_>, polled: &Polled) -> String {
+fn name(launch: &Launch<'_>, polled: &PolledLocation) -> String {
     match polled.space {
         Space::Lds => format!("LDS address {:#x}", polled.address),
         _ => {
@@ -131,10 +131,10 @@ fn name(launch: &Launch<'_>, polled: &Polled) -> String {
     }
 }
 
-fn value(launch: &Launch<'_>, group: &Group, polled: &Polled) -> u64 {
+fn value(launch: &Launch<'_>, group: &Group, polled: &PolledLocation) -> u64 {
     match polled.space {
         Space::Lds => group.lds.get((polled.address / 4) as usize).copied().unwrap_or(0).into(),
-        _ => held_in_memory(launch.memory, polled.address, polled.bytes),
+        _ => memory_contents(launch.memory, polled.address, polled.bytes),
     }
 }
 
@@ -143,7 +143,7 @@ fn value(launch: &Launch<'_>, group: &Group, polled: &Polled) -> u64 {
 fn written_by(
     launch: &Launch<'_>,
     group: &Group,
-    polled: &Polled,
+    polled: &PolledLocation,
     ended: &dyn Fn(u64, u32) -> bool,
 ) -> Option<String> {
     let (Some(shadow), Some(shared)) = (&group.shadow, &launch.strict) else { return None };

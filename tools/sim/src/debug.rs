@@ -70,7 +70,7 @@ impl fmt::Debug for dyn Debugger + '_ {
 
 /// The memory that a flat address refers to, and the position in this memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flat {
+pub enum FlatAddress {
     /// An address of global memory.
     Global(u64),
     /// Byte offset in the work-group's LDS.
@@ -79,14 +79,14 @@ pub enum Flat {
     Private(u64),
 }
 
-impl Flat {
+impl FlatAddress {
     /// Decodes a flat address.
-    pub fn of(address: u64) -> Flat {
+    pub fn from_address(address: u64) -> FlatAddress {
         let low = u64::from(address as u32);
         match (address >> 32) as u32 {
-            SHARED_APERTURE => Flat::Lds(low),
-            PRIVATE_APERTURE => Flat::Private(low),
-            _ => Flat::Global(address),
+            SHARED_APERTURE => FlatAddress::Lds(low),
+            PRIVATE_APERTURE => FlatAddress::Private(low),
+            _ => FlatAddress::Global(address),
         }
     }
 
@@ -94,9 +94,9 @@ impl Flat {
     pub fn address(self) -> u64 {
         let within = |aperture: u32, low: u64| u64::from(aperture) << 32 | u64::from(low as u32);
         match self {
-            Flat::Global(address) => address,
-            Flat::Lds(offset) => within(SHARED_APERTURE, offset),
-            Flat::Private(offset) => within(PRIVATE_APERTURE, offset),
+            FlatAddress::Global(address) => address,
+            FlatAddress::Lds(offset) => within(SHARED_APERTURE, offset),
+            FlatAddress::Private(offset) => within(PRIVATE_APERTURE, offset),
         }
     }
 }
@@ -379,10 +379,10 @@ impl<'a> Stopped<'a> {
 
     /// Reads the memory that a lane's flat address refers to. Returns whether all bytes exist.
     pub fn read_flat(&self, lane: u32, address: u64, bytes: &mut [u8]) -> bool {
-        match Flat::of(address) {
-            Flat::Global(address) => self.read(address, bytes),
-            Flat::Lds(offset) => self.read_lds(offset, bytes),
-            Flat::Private(offset) => self.read_private(lane, offset, bytes),
+        match FlatAddress::from_address(address) {
+            FlatAddress::Global(address) => self.read(address, bytes),
+            FlatAddress::Lds(offset) => self.read_lds(offset, bytes),
+            FlatAddress::Private(offset) => self.read_private(lane, offset, bytes),
         }
     }
 

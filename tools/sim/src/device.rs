@@ -6,7 +6,7 @@ use crate::functions::Functions;
 use crate::group::has_atomic64;
 use crate::hidden;
 use crate::hostcall::Hostcall;
-use crate::idle::Log;
+use crate::idle_waits::Log;
 use crate::launch::{Dispatch, Launch};
 use crate::memory::Memory;
 use crate::names::Names;
@@ -172,7 +172,7 @@ impl Device {
     fn subtarget(&self, object: &CodeObject) -> Result<Subtarget, Fault> {
         let mut subtarget = *object.subtarget();
         let Some(on) = self.xnack.filter(|_| subtarget.has(Feature::XNACK)) else { return Ok(subtarget) };
-        let wanted = Setting::of(on);
+        let wanted = Setting::from_bool(on);
         if matches!(subtarget.xnack, Setting::On | Setting::Off) && subtarget.xnack != wanted {
             let sign = |setting| if setting == Setting::On { '+' } else { '-' };
             let (name, theirs, ours) = (subtarget.name, sign(subtarget.xnack), sign(wanted));
@@ -371,10 +371,10 @@ impl Device {
     ) -> Result<KernelPacket, Fault> {
         let refuse = |why: &str| Fault::Dispatch(why.into());
         let module = self.modules.get(module.0).ok_or_else(|| refuse("no such module"))?;
-        let queue = queue.of(&self.queues).ok_or_else(|| refuse("no such queue"))?;
+        let queue = queue.find_in(&self.queues).ok_or_else(|| refuse("no such queue"))?;
         let kernel = prepare::kernel_of(module, dispatch)?;
         let arguments =
-            Arguments::place(module, kernel, dispatch, queue.address, &mut self.memory, &mut self.heap)?;
+            Arguments::create(module, kernel, dispatch, queue.address, &mut self.memory, &mut self.heap)?;
         self.hostcalls.extend(arguments.hostcall.map(Mutex::new));
         Ok(prepare::packet(module, kernel, dispatch, arguments.kernarg))
     }

@@ -9,17 +9,17 @@ use crate::launch::Launch;
 use crate::observe::Observing;
 use crate::op::{AGPR0, Class, Code, Op, Src, VGPR0};
 use crate::stack;
-use crate::standing::{self, Notes, Polled, Round};
+use crate::stalled::{self, LoopNotes, LoopWatch, PolledLocation};
 use crate::stats::Counts;
 use crate::strict::{GroupShadow, Report, Watcher};
+use crate::time_slices::TimeSlices;
 use crate::trap;
-use crate::turns::Turns;
 use crate::watch::Watch;
 use crate::wave::{Wave, WaveState, reg};
 use isa::Reg;
 
 /// How a turn ended.
-pub(crate) enum Turn {
+pub(crate) enum SliceEnd {
     Done,
     /// The group has used up the instructions of its turn.
     Yield,
@@ -27,7 +27,7 @@ pub(crate) enum Turn {
     Waits,
     /// Each wave that is not at a barrier repeats a loop without progress, and reads only memory that other
     /// groups cannot change. So the group can never continue.
-    Stands(Vec<Standing>),
+    Stalled(Vec<StalledWave>),
     Fault(Fault),
 }
 
@@ -48,25 +48,25 @@ enum Stop {
 
 /// Decides when to check again whether a wave makes progress: see [`standing`].
 #[derive(Clone, Copy)]
-pub(crate) struct Looks {
+pub(crate) struct ProgressChecks {
     /// Whether the last check found no progress.
-    stands: bool,
+    is_stalled: bool,
     /// Number of instructions executed since the last check, and the number after which the next check takes
     /// place.
     since: u64,
     every: u64,
 }
 
-impl Looks {
-    const NONE: Looks = Looks { stands: false, since: 0, every: 4096 };
+impl ProgressChecks {
+    const NONE: ProgressChecks = ProgressChecks { is_stalled: false, since: 0, every: 4096 };
     /// Value of `every` after a check that found no progress, so that the next check comes soon.
     const SOON: u64 = 256;
 }
 
 /// A wave that makes no progress, and the locations that its loop reads.
-pub(crate) struct Standing {
+pub(crate) struct StalledWave {
     pub(crate) wave: usize,
-    pub(crate) polled: Vec<Polled>,
+    pub(crate) polled: Vec<PolledLocation>,
     /// Whether the loop reads memory that waves of other groups or the host may change.
     pub(crate) reads_memory: bool,
     /// Mask of the lanes that read.
@@ -83,7 +83,7 @@ pub(crate) struct Group {
     /// Number of turns at the end of which all waves waited.
     pub(crate) waits: u64,
     /// State of the progress checks, for each wave.
-    pub(crate) looks: Vec<Looks>,
+    pub(crate) progress_checks: Vec<ProgressChecks>,
     /// Index of the wave that runs first in the next turn.
     pub(crate) next: usize,
     /// Strict mode's shadow of the group.
@@ -96,17 +96,17 @@ pub(crate) struct Group {
 
 impl Group {
     /// Runs until all waves have ended, wait, or have executed their share of `budget` instructions.
-    pub(crate) fn turn(
+    pub(crate) fn run_slice(
         &mut self,
         launch: &Launch<'_>,
         scratch: &mut Scratch,
-        turns: &mut Turns,
+        turns: &mut TimeSlices,
         budget: u64,
-    ) -> Turn {
+    ) -> SliceEnd {
         let count = self.waves.len();
         let share = turns.share(self.turns, count);
         let stop_at = self.executed + budget.min(share.group);
-        self.looks.resize(count, Looks::NONE);
+        self.progress_checks.resize(count, ProgressChecks::NONE);
         loop {
             let (mut ran, mut waited) = (0, 0);
             let first = turns.first_wave(count, self.next);
@@ -120,70 +120,70 @@ impl Group {
                 }
                 ran += 1;
                 let slice = turns.wave(share).min(stop_at - self.executed);
-                let stop = self.go_on(at, launch, scratch, slice);
+                let stop = self.run_one_slice(at, launch, scratch, slice);
                 waited += usize::from(matches!(stop, Stop::Sleep | Stop::Poll));
                 if let Err(trap) = self.enter(at, stop, launch) {
-                    return Turn::Fault(self.fault(at, launch, trap));
+                    return SliceEnd::Fault(self.fault(at, launch, trap));
                 }
             }
             if self.waves.iter().all(|wave| wave.state == WaveState::Done) {
-                return Turn::Done;
+                return SliceEnd::Done;
             }
             self.open_barrier(launch);
             if ran == waited && self.executed < stop_at {
                 return self.wait(launch, scratch);
             }
             if self.executed >= stop_at {
-                return Turn::Yield;
+                return SliceEnd::Yield;
             }
         }
     }
 
     /// Ends a turn in which all waves waited. In fast mode, checks from time to time whether the group waits
     /// for itself. In strict mode the scheduler checks all groups together, because it can report more.
-    fn wait(&mut self, launch: &Launch<'_>, scratch: &mut Scratch) -> Turn {
+    fn wait(&mut self, launch: &Launch<'_>, scratch: &mut Scratch) -> SliceEnd {
         self.waits += 1;
         let looks = self.waits >= SOME_WAITS && self.waits.is_power_of_two() && launch.strict.is_none();
         if !looks {
-            return Turn::Waits;
+            return SliceEnd::Waits;
         }
         match self.standing(launch, scratch) {
             Ok(Some(standing)) if !standing.is_empty() && standing.iter().all(|one| !one.reads_memory) => {
-                Turn::Stands(standing)
+                SliceEnd::Stalled(standing)
             }
-            Ok(_) => Turn::Waits,
-            Err(fault) => Turn::Fault(fault),
+            Ok(_) => SliceEnd::Waits,
+            Err(fault) => SliceEnd::Fault(fault),
         }
     }
 
     /// Runs a wave for one slice of instructions. If the last check found that the wave makes no progress,
     /// first checks whether this is still so.
-    fn go_on(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch, slice: u64) -> Stop {
-        if self.looks[at].stands {
-            match self.look(at, launch, scratch) {
+    fn run_one_slice(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch, slice: u64) -> Stop {
+        if self.progress_checks[at].is_stalled {
+            match self.check_progress(at, launch, scratch) {
                 Stop::Slice => {}
                 stop => return stop,
             }
         }
         let stop = self.run_wave(at, launch, scratch, None, slice);
-        let looks = &mut self.looks[at];
+        let looks = &mut self.progress_checks[at];
         looks.since += slice;
         if matches!(stop, Stop::Slice) && looks.since >= looks.every {
-            self.look(at, launch, scratch)
+            self.check_progress(at, launch, scratch)
         } else {
             stop
         }
     }
 
     /// Checks whether a wave makes progress. If it does not, returns that the wave waits.
-    fn look(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch) -> Stop {
-        let looked = self.go_round(at, launch, scratch);
-        let looks = &mut self.looks[at];
+    fn check_progress(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch) -> Stop {
+        let looked = self.run_loop_once(at, launch, scratch);
+        let looks = &mut self.progress_checks[at];
         looks.since = 0;
-        looks.stands = looked.is_ok();
+        looks.is_stalled = looked.is_ok();
         match looked {
             Ok(_) => {
-                looks.every = Looks::SOON;
+                looks.every = ProgressChecks::SOON;
                 Stop::Poll
             }
             Err(stop) => {
@@ -222,10 +222,15 @@ impl Group {
 
     /// Runs a wave until it comes back to the current instruction. If the wave comes back in the same state
     /// and has changed nothing, returns the locations that it has read; otherwise returns why it stopped.
-    fn go_round(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch) -> Result<Notes, Stop> {
+    fn run_loop_once(
+        &mut self,
+        at: usize,
+        launch: &Launch<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<LoopNotes, Stop> {
         let begin = self.waves[at].clone();
-        let mut notes = Notes::default();
-        for _ in 0..standing::LONGEST {
+        let mut notes = LoopNotes::default();
+        for _ in 0..stalled::LONGEST {
             let stop = self.run_wave(at, launch, scratch, Some(&mut notes), 1);
             let goes_on = matches!(stop, Stop::Slice | Stop::Poll | Stop::Sleep);
             if !goes_on || notes.has_changed {
@@ -246,15 +251,15 @@ impl Group {
         &mut self,
         launch: &Launch<'_>,
         scratch: &mut Scratch,
-    ) -> Result<Option<Vec<Standing>>, Fault> {
+    ) -> Result<Option<Vec<StalledWave>>, Fault> {
         let mut standing = Vec::new();
         for wave in 0..self.waves.len() {
             if self.waves[wave].state != WaveState::Ready {
                 continue;
             }
-            match self.go_round(wave, launch, scratch) {
-                Ok(Notes { polled, reads_memory, lanes, .. }) => {
-                    standing.push(Standing { wave, polled, reads_memory, lanes });
+            match self.run_loop_once(wave, launch, scratch) {
+                Ok(LoopNotes { polled, reads_memory, lanes, .. }) => {
+                    standing.push(StalledWave { wave, polled, reads_memory, lanes });
                 }
                 Err(stop) => {
                     let entered = self.enter(wave, stop, launch);
@@ -272,7 +277,7 @@ impl Group {
         at: usize,
         launch: &Launch<'_>,
         scratch: &mut Scratch,
-        notes: Option<&mut Notes>,
+        notes: Option<&mut LoopNotes>,
         slice: u64,
     ) -> Stop {
         let mut watcher = match (&mut self.shadow, &launch.strict) {
@@ -304,7 +309,7 @@ impl Group {
         };
         let mut round = None;
         let watch = match notes {
-            Some(notes) => Some(round.insert(Round { notes, inner: watch }) as &mut dyn Watch),
+            Some(notes) => Some(round.insert(LoopWatch { notes, inner: watch }) as &mut dyn Watch),
             None => watch,
         };
         let mut debugging = None;

@@ -62,7 +62,7 @@ pub(crate) struct Hostcall {
 
 impl Hostcall {
     /// Creates a buffer for `waves` waves. Returns `None` if there is no room.
-    pub(crate) fn place(memory: &mut Memory, waves: u64) -> Option<Hostcall> {
+    pub(crate) fn create(memory: &mut Memory, waves: u64) -> Option<Hostcall> {
         let packets = waves.clamp(*PACKETS.start(), *PACKETS.end()).next_power_of_two();
         let payloads = (HEADERS + HEADER_BYTES * packets).next_multiple_of(64);
         let address = memory.alloc(payloads + PAYLOAD_BYTES * packets)?;

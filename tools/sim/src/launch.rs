@@ -121,7 +121,7 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    pub(crate) fn of(dispatch: &Dispatch<'_>) -> Size {
+    pub(crate) fn from_dispatch(dispatch: &Dispatch<'_>) -> Size {
         let Dispatch { grid, group, dynamic_lds, limits: Limits { stack, .. }, .. } = *dispatch;
         Size { grid, group, dynamic_lds, stack }
     }
@@ -415,7 +415,7 @@ impl Launch<'_> {
             number,
             turns: 0,
             waits: 0,
-            looks: Vec::new(),
+            progress_checks: Vec::new(),
             next: 0,
             waves,
             shadow,

@@ -260,7 +260,7 @@ impl Memory {
 pub(crate) struct Saved(Vec<Option<Vec<u32>>>);
 
 impl Saved {
-    pub(crate) fn of(memory: &Memory) -> Saved {
+    pub(crate) fn from_memory(memory: &Memory) -> Saved {
         let words = |buffer: &Buffer| buffer.words.iter().map(|cell| cell.load(Ordering::Acquire)).collect();
         Saved(memory.slots.iter().map(|slot| slot.as_ref().map(words)).collect())
     }

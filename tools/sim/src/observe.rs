@@ -4,7 +4,7 @@
 use crate::banks::Accesses;
 use crate::exec::{Cx, Flow};
 use crate::fault::{Access, Trap};
-use crate::idle::Recorder;
+use crate::idle_waits::Recorder;
 use crate::memory::Memory;
 use crate::op::{Class, Code, Op};
 use crate::watch::{CacheOp, MemAccess, Space, Watch};

@@ -145,12 +145,12 @@ impl Op {
 
     fn decode(decoder: &Decoder, words: &[u32]) -> Op {
         match read(decoder, words) {
-            Ok((inst, len)) => Op::of(decoder.target(), &inst, len),
+            Ok((inst, len)) => Op::from_inst(decoder.target(), &inst, len),
             Err(_) => Op::blank(exec::unsupported),
         }
     }
 
-    fn of(target: &'static Target, inst: &MachInst, len: usize) -> Op {
+    fn from_inst(target: &'static Target, inst: &MachInst, len: usize) -> Op {
         let row = inst.op.row();
         let handler = exec::handler(target, row, inst);
         let mut op = Op::blank(handler.unwrap_or(exec::unsupported));

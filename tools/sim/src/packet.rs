@@ -162,10 +162,10 @@ impl Packet {
     /// packet is invalid.
     pub fn parse(bytes: &[u8; PACKET_BYTES]) -> Option<Result<Packet, String>> {
         let header = get(bytes, 0, 2) as u16;
-        (header & 0xff != kind::INVALID).then(|| Packet::of(header, bytes))
+        (header & 0xff != kind::INVALID).then(|| Packet::from_bytes(header, bytes))
     }
 
-    fn of(header: u16, bytes: &[u8; PACKET_BYTES]) -> Result<Packet, String> {
+    fn from_bytes(header: u16, bytes: &[u8; PACKET_BYTES]) -> Result<Packet, String> {
         let fence = |shift: u16, what: &str| {
             let scope = header >> shift & 3;
             let fence = Fence::ALL.get(usize::from(scope)).copied();

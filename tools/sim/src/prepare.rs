@@ -34,7 +34,7 @@ pub(crate) fn kernel_of<'a>(module: &'a Module, dispatch: &Dispatch<'_>) -> Resu
         let (given, size) = (dispatch.kernarg.len(), kernel.kernarg_size);
         return Err(Fault::Dispatch(format!("{given} bytes of arguments for a segment of {size}")));
     }
-    launch::check(kernel, &Size::of(dispatch), kernel.subtarget(&module.subtarget).target)?;
+    launch::check(kernel, &Size::from_dispatch(dispatch), kernel.subtarget(&module.subtarget).target)?;
     Ok(kernel)
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// Places the arguments of a dispatch for a queue, including hidden arguments. `heap` is the address of
     /// the device's heap; 0 if there is none yet.
-    pub(crate) fn place(
+    pub(crate) fn create(
         module: &Module,
         kernel: &KernelInfo,
         dispatch: &Dispatch<'_>,
@@ -73,8 +73,8 @@ impl Arguments {
         }
         let mut hostcall = None;
         if has("hostcall_buffer") {
-            let waves = Size::of(dispatch).waves(kernel.wave_size);
-            let buffer = Hostcall::place(memory, waves).ok_or_else(no_room)?;
+            let waves = Size::from_dispatch(dispatch).waves(kernel.wave_size);
+            let buffer = Hostcall::create(memory, waves).ok_or_else(no_room)?;
             provided.hostcall = buffer.address();
             hostcall = Some(buffer);
         }
@@ -121,8 +121,8 @@ impl Placed {
         heap: &mut u64,
     ) -> Result<Placed, Fault> {
         let kernel = kernel_of(module, dispatch)?;
-        let queue = Queue::place(memory, OWN_PACKETS, number).ok_or_else(no_room)?;
-        let arguments = Arguments::place(module, kernel, dispatch, queue.address, memory, heap)?;
+        let queue = Queue::create(memory, OWN_PACKETS, number).ok_or_else(no_room)?;
+        let arguments = Arguments::create(module, kernel, dispatch, queue.address, memory, heap)?;
         let packet = packet(module, kernel, dispatch, arguments.kernarg);
         Ok(Placed { queue, packet, arguments })
     }

@@ -34,7 +34,7 @@ pub struct QueueId(usize);
 
 impl QueueId {
     /// Returns the queue, if it has not been destroyed.
-    pub(crate) fn of(self, queues: &[Option<Queue>]) -> Option<&Queue> {
+    pub(crate) fn find_in(self, queues: &[Option<Queue>]) -> Option<&Queue> {
         queues.get(self.0)?.as_ref()
     }
 }
@@ -93,7 +93,7 @@ impl Queue {
     /// Creates an empty queue whose next packet has the index `next`. Returns `None` if there is no room. The
     /// ring is a separate allocation, so that a kernel that does not reduce an index to the ring's size
     /// faults.
-    pub(crate) fn place(memory: &mut Memory, packets: u32, next: u64) -> Option<Queue> {
+    pub(crate) fn create(memory: &mut Memory, packets: u32, next: u64) -> Option<Queue> {
         let ring = memory.alloc(u64::from(packets) * PACKET_BYTES as u64)?;
         let address = memory.alloc(BLOCK_BYTES)?;
         let (signal, doorbell) = (address + DOORBELL_SIGNAL, address + DOORBELL);
@@ -252,7 +252,7 @@ impl Device {
                 "a queue of {packets} packets: not a power of two up to {MAX_PACKETS}"
             )));
         }
-        let queue = Queue::place(&mut self.memory, packets, 0);
+        let queue = Queue::create(&mut self.memory, packets, 0);
         self.queues.push(Some(queue.ok_or_else(|| Fault::Dispatch("no room for a queue".into()))?));
         Ok(QueueId(self.queues.len() - 1))
     }
@@ -266,13 +266,13 @@ impl Device {
     /// Returns the address of a queue (`amd_queue_t`). Kernels receive this address, and host programs find
     /// the ring and the doorbell through it.
     pub fn queue_address(&self, queue: QueueId) -> Option<DevicePtr> {
-        queue.of(&self.queues).map(|queue| queue.address)
+        queue.find_in(&self.queues).map(|queue| queue.address)
     }
 
     /// Adds a packet to a queue and rings its doorbell. Returns the packet's index. Programs may also write
     /// all of this to memory themselves.
     pub fn submit(&self, queue: QueueId, packet: &Packet) -> Result<u64, Fault> {
-        let queue = queue.of(&self.queues).ok_or_else(|| Fault::Dispatch("no such queue".into()))?;
+        let queue = queue.find_in(&self.queues).ok_or_else(|| Fault::Dispatch("no such queue".into()))?;
         let index = queue.submit(&self.memory, packet);
         index.ok_or_else(|| Fault::Dispatch(format!("the queue's {} packets are all in use", queue.packets)))
     }

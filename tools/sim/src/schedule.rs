@@ -11,12 +11,12 @@
 use crate::deadlock;
 use crate::exec::Scratch;
 use crate::fault::{Fault, Location};
-use crate::group::{Group, Standing, Turn};
+use crate::group::{Group, SliceEnd, StalledWave};
 use crate::launch::Launch;
 use crate::memory::Saved;
 use crate::stats::RunStats;
 use crate::strict::{FaultClass, Mode, Report};
-use crate::turns::{Choice, Next, Turns};
+use crate::time_slices::{Choice, Next, TimeSlices};
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
@@ -39,7 +39,7 @@ pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, thread
     if threads == 1 || launch.schedule != 0 {
         return Scheduler::new(launch, limit, 1).run();
     }
-    let saved = Saved::of(launch.memory);
+    let saved = Saved::from_memory(launch.memory);
     if let Some(shared) = &mut launch.strict {
         shared.use_several_threads(launch.memory);
     }
@@ -73,11 +73,11 @@ struct State {
     /// Groups that have run to the end of their last turn, and groups in which all waves wait for something.
     running: VecDeque<Group>,
     waiting: VecDeque<Group>,
-    turns: Turns,
+    turns: TimeSlices,
     /// Number of turns since the last turn in which a group did more than wait.
     idle: usize,
     /// Thresholds for looking for a deadlock: number of idle turns, and number of executed instructions. See
-    /// [`Scheduler::look`].
+    /// [`Scheduler::check_for_deadlock`].
     patience: usize,
     look_at: u64,
     /// Number of groups that have started and not ended.
@@ -101,12 +101,12 @@ struct First {
 /// threads.
 type When = (u64, u64);
 
-fn when(group: &Group) -> When {
+fn start_order(group: &Group) -> When {
     (group.number * START_EVERY + group.turns, group.number)
 }
 
 impl State {
-    fn new(turns: Turns) -> State {
+    fn new(turns: TimeSlices) -> State {
         State {
             next: 0,
             running: VecDeque::new(),
@@ -211,10 +211,10 @@ impl<'a> Scheduler<'a> {
         let mut spare = None;
         while let Some(mut group) = self.pick(&mut spare) {
             let before = group.executed;
-            let turn = group.turn(self.launch, &mut scratch, &mut turns, self.limit);
+            let turn = group.run_slice(self.launch, &mut scratch, &mut turns, self.limit);
             let executed = group.executed - before;
             spare = self.locked(|state| self.put_back(state, group, turn, executed)).or(spare);
-            self.look(&mut scratch);
+            self.check_for_deadlock(&mut scratch);
         }
     }
 
@@ -254,8 +254,8 @@ impl<'a> Scheduler<'a> {
     fn drop_unwanted(&self, state: &mut State) {
         let Some(First { when: first, .. }) = &state.first else { return };
         let all = state.running.len() + state.waiting.len();
-        state.running.retain(|group| when(group) < *first);
-        state.waiting.retain(|group| when(group) < *first);
+        state.running.retain(|group| start_order(group) < *first);
+        state.waiting.retain(|group| start_order(group) < *first);
         state.resident -= (all - state.running.len() - state.waiting.len()) as u64;
     }
 
@@ -276,7 +276,7 @@ impl<'a> Scheduler<'a> {
     /// have begun, and each wave is blocked. The scheduler checks this after groups have done nothing but
     /// wait for a while, and otherwise at growing intervals. Instructions that waves execute during the check
     /// count like those of any other turn.
-    fn look(&self, scratch: &mut Scratch) {
+    fn check_for_deadlock(&self, scratch: &mut Scratch) {
         if self.threads > 1 || self.launch.strict.is_none() || self.launch.hostcall.is_some() {
             return;
         }
@@ -290,7 +290,7 @@ impl<'a> Scheduler<'a> {
             })
         });
         let Some(groups) = groups else { return };
-        let mut known: Vec<(Group, Vec<Standing>)> = Vec::new();
+        let mut known: Vec<(Group, Vec<StalledWave>)> = Vec::new();
         let mut groups = groups.into_iter();
         for mut group in groups.by_ref() {
             let before = group.executed;
@@ -301,8 +301,8 @@ impl<'a> Scheduler<'a> {
                     known.push((group, standing));
                     continue;
                 }
-                Ok(None) => Turn::Yield,
-                Err(fault) => Turn::Fault(fault),
+                Ok(None) => SliceEnd::Yield,
+                Err(fault) => SliceEnd::Fault(fault),
             };
             self.locked(|state| self.put_back(state, group, turn, 0));
             break;
@@ -322,10 +322,10 @@ impl<'a> Scheduler<'a> {
     }
 
     /// Records the result of a turn. Returns the group if it has ended, so that its memory can be reused.
-    fn put_back(&self, state: &mut State, mut group: Group, turn: Turn, executed: u64) -> Option<Group> {
+    fn put_back(&self, state: &mut State, mut group: Group, turn: SliceEnd, executed: u64) -> Option<Group> {
         state.executed += executed;
-        state.idle = if matches!(turn, Turn::Waits) { state.idle + 1 } else { 0 };
-        let when = when(&group);
+        state.idle = if matches!(turn, SliceEnd::Waits) { state.idle + 1 } else { 0 };
+        let when = start_order(&group);
         group.turns += 1;
         let found = group.take_reports(self.launch);
         if let (Some(cause), false) = (cause(&found), self.launch.keeps_going()) {
@@ -335,13 +335,13 @@ impl<'a> Scheduler<'a> {
         if let Some(progress) = self.launch.progress {
             progress.set(state.executed, state.stats.groups, self.total);
         }
-        if !matches!(turn, Turn::Yield | Turn::Waits) {
+        if !matches!(turn, SliceEnd::Yield | SliceEnd::Waits) {
             let is_first = state.debug_trap.as_ref().is_none_or(|(number, _)| group.number < *number);
             let found = is_first.then(|| group.debug_trap(self.launch)).flatten();
             state.debug_trap = found.map(|at| (group.number, at)).or(state.debug_trap.take());
         }
         match turn {
-            Turn::Done => {
+            SliceEnd::Done => {
                 state.resident -= 1;
                 state.stats.add(&group.counts, group.waves.len() as u64);
                 state.stats.debug_traps += group.waves.iter().map(|wave| wave.debug_traps).sum::<u64>();
@@ -352,13 +352,13 @@ impl<'a> Scheduler<'a> {
                 }
                 return Some(group);
             }
-            Turn::Yield | Turn::Waits if state.executed >= self.limit => {
+            SliceEnd::Yield | SliceEnd::Waits if state.executed >= self.limit => {
                 state.resident -= 1;
                 let fault = self.budget(state, &group);
                 state.stop(fault);
             }
-            Turn::Yield => state.running.push_back(group),
-            Turn::Waits => {
+            SliceEnd::Yield => state.running.push_back(group),
+            SliceEnd::Waits => {
                 if let Some(shared) =
                     self.launch.strict.as_ref().filter(|shared| shared.uses_several_threads())
                 {
@@ -368,12 +368,12 @@ impl<'a> Scheduler<'a> {
                 }
                 state.waiting.push_back(group);
             }
-            Turn::Stands(standing) => {
+            SliceEnd::Stalled(standing) => {
                 state.resident -= 1;
                 let fault = deadlock::of_group(self.launch, self.limit, (group, standing));
                 state.fail(when, fault);
             }
-            Turn::Fault(fault) => {
+            SliceEnd::Fault(fault) => {
                 state.resident -= 1;
                 state.fail(when, fault);
             }
@@ -383,11 +383,11 @@ impl<'a> Scheduler<'a> {
 }
 
 /// Returns the generator of turns for a dispatch. Seed 0 and its complement select turns in order.
-fn turns(launch: &Launch<'_>, seed: u64) -> Turns {
+fn turns(launch: &Launch<'_>, seed: u64) -> TimeSlices {
     match launch.strict {
-        Some(_) if launch.schedule == 0 => Turns::strict(0),
-        Some(_) => Turns::strict(seed),
-        None => Turns::fast(),
+        Some(_) if launch.schedule == 0 => TimeSlices::strict(0),
+        Some(_) => TimeSlices::strict(seed),
+        None => TimeSlices::fast(),
     }
 }
 

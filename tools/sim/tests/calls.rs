@@ -40,7 +40,9 @@ fn ways() -> Vec<(&'static str, &'static str, &'static str)> {
 fn host() -> Vec<u8> {
     let program = crate::common::temporary(".exe");
     let mut command = Tool::new("clang-19");
-    command.args(["-x", "c", "-O1", "-w", "-ffp-contract=off", "-DHOST"]).arg(crate::common::own("calls.c"));
+    command
+        .args(["-x", "c", "-O1", "-w", "-ffp-contract=off", "-DHOST"])
+        .arg(crate::common::test_file("calls.c"));
     let done = command.arg("-o").arg(&program).output().expect("clang starts");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     std::fs::read(&program).map(|_| ()).expect("a program");
@@ -111,8 +113,13 @@ fn clangs_functions() {
         let has_xnack = !matches!(processor, "gfx700" | "gfx803" | "gfx1030");
         let replays = if clang == "clang-14" && has_xnack { ":xnack-" } else { "" };
         let options = [level, "-ffp-contract=off", "-mcode-object-version=4"];
-        let object =
-            crate::common::compile_hip(clang, &crate::common::own("calls.c"), processor, replays, &options);
+        let object = crate::common::compile_hip(
+            clang,
+            &crate::common::test_file("calls.c"),
+            processor,
+            replays,
+            &options,
+        );
         let object = object.expect("clang compiles it");
         let linked = crate::common::link(std::slice::from_ref(&object)).expect("ld.lld links it");
         for (kind, bytes) in [("object", &object), ("linked", &linked)] {

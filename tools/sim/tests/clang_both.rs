@@ -3,7 +3,7 @@
 //!
 //! `KERNC_FEATURES=all` tries every processor and level of optimisation.
 
-use crate::common::{compile, own, present};
+use crate::common::{compile, present, test_file};
 use sim::{CodeObject, Device, Dispatch, Limits};
 use std::collections::BTreeMap;
 use support::{Folder, Tool};
@@ -31,7 +31,7 @@ fn expected(input: &[u32]) -> BTreeMap<String, Vec<u32>> {
     let folder = Folder::new("both");
     let (program, from, to) = (folder.join("program"), folder.join("in"), folder.join("out"));
     let mut command = Tool::new(CLANG);
-    command.args(["-x", "c", "-O1", "-ffp-contract=off", "-fwrapv", "-w"]).arg(own("both.c"));
+    command.args(["-x", "c", "-O1", "-ffp-contract=off", "-fwrapv", "-w"]).arg(test_file("both.c"));
     let done = command.args(["-lm", "-o"]).arg(&program).output().expect("clang starts");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let bytes: Vec<u8> = input.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -80,7 +80,8 @@ fn check(processor: &str, level: &str, input: &[u32], expected: &BTreeMap<String
     let cpu = format!("-mcpu={processor}");
     let options =
         [&cpu, level, "-fwrapv", "-ffp-contract=off", "-cl-fp32-correctly-rounded-divide-sqrt", "-w"];
-    let object = compile(CLANG, &own("both.c"), &options).and_then(|object| crate::common::link(&[object]));
+    let object =
+        compile(CLANG, &test_file("both.c"), &options).and_then(|object| crate::common::link(&[object]));
     let object = CodeObject::load(&object.expect("it compiles")).expect("it loads");
     let mut wrong = Vec::new();
     for (kernel, expected) in expected {

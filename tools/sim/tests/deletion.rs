@@ -1,6 +1,7 @@
-//! Deletion test: in clang's objects each wait, nop and invalidate in turn is deleted or weakened. Strict mode runs it,
-//! and where that finds nothing the static checker reads it, which takes the paths that the run has not. What neither
-//! finds is either shown by weak mode, or proven to be redundant from the record of the run (`sim::idle`), or missed.
+//! Deletion test: in clang's objects each wait, nop and invalidate in turn is deleted or weakened. Strict
+//! mode runs it, and where that finds nothing the static checker reads it, which takes the paths that the run
+//! has not. What neither finds is either shown by weak mode, or proven to be redundant from the record of the
+//! run (`sim::idle_waits`), or missed.
 //!
 //! `DELETION=all` takes all kernels, levels and processors; otherwise a few. `KERNEL` and `CPU` choose. Needs clang-19,
 //! ld.lld, and clang-14 for code objects V2 and V3.
@@ -12,7 +13,7 @@ mod subject;
 #[path = "deletion/synchronising.rs"]
 mod synchronising;
 
-use crate::common::{compile, link, own, present, twins};
+use crate::common::{compile, link, present, test_file, twins};
 use changes::mutations;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -67,7 +68,7 @@ impl Table {
     }
 
     /// Every change to one object.
-    fn of(subject: &Subject, what: &str) -> Table {
+    fn for_subject(subject: &Subject, what: &str) -> Table {
         let mut table = Table { objects: 1, ..Table::default() };
         subject.verify();
         for mutation in mutations(subject.object, subject.target) {
@@ -93,7 +94,7 @@ impl Table {
     fn print_raw(&self) {
         println!("raw: objects {}", self.objects);
         for (kind, fates) in &self.fates {
-            println!("raw: {kind}: {:?}", Sums::of(fates).0);
+            println!("raw: {kind}: {:?}", Sums::from_fates(fates).0);
         }
     }
 
@@ -115,7 +116,7 @@ impl Table {
         );
         let mut all = Sums::default();
         for (kind, fates) in &self.fates {
-            let sums = Sums::of(fates);
+            let sums = Sums::from_fates(fates);
             sums.print(kind);
             all.add(&sums);
         }
@@ -142,7 +143,7 @@ const COLUMNS: [Fate; 9] = [
 ];
 
 impl Sums {
-    fn of(fates: &BTreeMap<Fate, u32>) -> Sums {
+    fn from_fates(fates: &BTreeMap<Fate, u32>) -> Sums {
         Sums(COLUMNS.map(|fate| fates.get(&fate).copied().unwrap_or(0)))
     }
 
@@ -191,7 +192,7 @@ fn unit(kernel: &Kernel, cpu: Cpu, level: &str, compilers: &[(&str, &str)]) -> T
             continue;
         }
         let table = match Subject::new(kernel, &object) {
-            Some(subject) => Table::of(&subject, &what),
+            Some(subject) => Table::for_subject(&subject, &what),
             None => Table { left_out: vec![format!("{what}: too long")], ..Table::default() },
         };
         table.tell();
@@ -202,7 +203,7 @@ fn unit(kernel: &Kernel, cpu: Cpu, level: &str, compilers: &[(&str, &str)]) -> T
 }
 
 fn own_source(name: &str) -> std::path::PathBuf {
-    own(&format!("sync/{name}.cl"))
+    test_file(&format!("sync/{name}.cl"))
 }
 
 /// Instructions and what registers they begin with: all of the descriptors but the size of the arguments and the way to

@@ -1,14 +1,14 @@
 //! What a kernel is told about its dispatch, on every generation and in every version: ids in registers, hidden
 //! arguments, packet, queue and signal.
 
-use crate::common::{compile, link, own, present};
+use crate::common::{compile, link, present, test_file};
 use sim::{CodeObject, Device, Dispatch};
 
 const GRID: [u32; 3] = [21, 10, 3];
 const GROUP: [u32; 3] = [8, 4, 2];
 
 #[test]
-fn told() {
+fn dispatches_report_their_place() {
     if !present("ld.lld-19") {
         return;
     }
@@ -34,7 +34,7 @@ fn told() {
                     &format!("-mcpu={processor}"),
                     level,
                 ];
-                let object = compile(clang, &own("dispatch.cl"), &options).unwrap();
+                let object = compile(clang, &test_file("dispatch.cl"), &options).unwrap();
                 let object = CodeObject::load(&link(&[object]).unwrap()).unwrap();
                 failures
                     .extend(check(&object, version).err().map(|why| format!("{clang} {options:?}: {why}")));

@@ -118,7 +118,7 @@ fn llvm_folds_to_the_same() {
             inputs,
         })
         .collect();
-    let expected = native.ask(&requests);
+    let expected = native.run_requests(&requests);
     let (mut source, mut body) = (String::new(), String::from("define void @f(ptr %p) {\n"));
     let mut count = 0;
     for ((_, intrinsic, arguments, result), inputs) in FOLDS.iter().zip(&inputs) {

@@ -1,6 +1,6 @@
 //! Code objects of every version, linked and not, with variables and several kernels, and those that are refused.
 
-use crate::common::{assemble, compile, link, own, present, twins};
+use crate::common::{assemble, compile, link, present, test_file, twins};
 use sim::{CodeObject, Device, Dispatch, Limits, LoadError, ModuleId};
 
 const V2_AND_V3: &str = "clang-14";
@@ -68,12 +68,14 @@ fn variables_and_kernels() {
     let mut objects = Vec::new();
     for version in ["4", "5"] {
         let version = format!("-mcode-object-version={version}");
-        objects.push(compile(V4_ON, &own("globals.cl"), &["-O1", "-mcpu=gfx906", &version]).unwrap());
+        objects.push(compile(V4_ON, &test_file("globals.cl"), &["-O1", "-mcpu=gfx906", &version]).unwrap());
     }
     if present(V2_AND_V3) {
         for version in ["2", "3"] {
             let version = format!("-mcode-object-version={version}");
-            objects.push(compile(V2_AND_V3, &own("globals.cl"), &["-O1", "-mcpu=gfx900", &version]).unwrap());
+            objects.push(
+                compile(V2_AND_V3, &test_file("globals.cl"), &["-O1", "-mcpu=gfx900", &version]).unwrap(),
+            );
         }
     }
     for object in objects {

@@ -35,7 +35,7 @@ struct Matrix {
 }
 
 impl Matrix {
-    fn of(name: &str) -> Matrix {
+    fn from_name(name: &str) -> Matrix {
         let rest = name.strip_prefix("v_mfma_").expect("a matrix instruction");
         let (_, shape) = rest.split_once('_').expect("a shape");
         let mut parts = shape.splitn(3, 'x');
@@ -170,7 +170,7 @@ fn hash(matrix: Matrix, which: &str, broadcast: Broadcast) -> (usize, u64) {
 fn layouts_are_those_of_the_calculator() {
     let all = recorded();
     for layout in &all {
-        let found = hash(Matrix::of(layout.name), layout.matrix, layout.broadcast);
+        let found = hash(Matrix::from_name(layout.name), layout.matrix, layout.broadcast);
         let Layout { name, matrix, broadcast, .. } = layout;
         assert_eq!(found, (layout.count, layout.hash), "{name} {matrix} {broadcast:?}");
     }
@@ -334,7 +334,7 @@ fn tries(target: &'static Target) -> Vec<Try> {
         if layout.matrix == "D" || layout.matrix == "B" && blgp == 0 {
             continue;
         }
-        let matrix = Matrix::of(row.name);
+        let matrix = Matrix::from_name(row.name);
         let plain = layout.broadcast == (0, 0, 0);
         let values: &[Values] =
             if plain { &[Values::Whole, Values::Any, Values::Edges, Values::Any] } else { &[Values::Whole] };
@@ -386,7 +386,7 @@ fn products_of_matrices() {
             let mut text = String::from("v_lshlrev_b32_e32 v2, 8, v0\nv_lshlrev_b32_e32 v3, 7, v0\n");
             let mut input = Vec::new();
             for (at, trial) in batch.iter().enumerate() {
-                text += &body(&trial.text, at, Matrix::of(trial.row.name).dwords(), trial.accumulate);
+                text += &body(&trial.text, at, Matrix::from_name(trial.row.name).dwords(), trial.accumulate);
                 for lane in &trial.lanes {
                     input.extend(
                         lane.factors.iter().flat_map(|&factor| [factor as u32, (factor >> 32) as u32]),
@@ -398,7 +398,7 @@ fn products_of_matrices() {
             let harness = Harness { vgprs: 64, ..Harness::new(target, Mode::USUAL) };
             let found = harness.run(&text, &input, batch.len() * 64 * 32).expect("the code runs");
             for (trial, found) in batch.iter().zip(found.chunks(64 * 32)) {
-                let matrix = Matrix::of(trial.row.name);
+                let matrix = Matrix::from_name(trial.row.name);
                 let Matrix { size, blocks, .. } = matrix;
                 for element in 0..blocks * size * size {
                     let place = (element / (size * size), element / size % size, element % size);

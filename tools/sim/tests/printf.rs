@@ -1,13 +1,13 @@
 //! What kernels print: the buffer of OpenCL's `printf` as clang fills it, against the C library's idea of the text.
 
-use crate::common::{compile, link, own, present};
+use crate::common::{compile, link, present, test_file};
 use sim::{CodeObject, Device, Dispatch, Limits};
 
 fn build(clang: &str, version: u32, level: &str) -> CodeObject {
     let slot = if version >= 5 { "-DPRINTF_SLOT=9" } else { "-DPRINTF_SLOT=3" };
     let version = format!("-mcode-object-version={version}");
     let options = [slot, &version, level, "-mcpu=gfx900", "-Xclang", "-finclude-default-header"];
-    let object = compile(clang, &own("printf.cl"), &options).unwrap();
+    let object = compile(clang, &test_file("printf.cl"), &options).unwrap();
     let linked = link(&[object]).unwrap();
     CodeObject::load(&linked).unwrap()
 }

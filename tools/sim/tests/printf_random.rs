@@ -351,7 +351,7 @@ fn buffers_of_opencl() {
         return;
     }
     let mut random = Random(0x1234_5678_9abc_def1);
-    let alloc = std::fs::read_to_string(crate::common::own("printf.cl")).unwrap();
+    let alloc = std::fs::read_to_string(crate::common::test_file("printf.cl")).unwrap();
     let alloc = alloc.split("__kernel").next().unwrap();
     let compilers = [("clang-19", 5), ("clang-19", 4), ("clang-14", 3), ("clang-14", 4)];
     let compilers: Vec<_> = compilers.into_iter().filter(|(clang, _)| present(clang)).collect();

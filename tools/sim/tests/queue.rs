@@ -1,7 +1,7 @@
 //! Queues that host programs and kernels fill: order, signals, barriers, wrap-around, refusals; and traps, which put them into
 //! error. Kernels are compiled by clang for several generations and versions.
 
-use crate::common::{compile, link, own, present};
+use crate::common::{compile, link, present, test_file};
 use sim::{
     Arg, CodeObject, Device, DevicePtr, Dispatch, Fault, Fence, KernelPacket, Limits, Mode, ModuleId, Packet,
     PacketKind, QueueId, QueueState,
@@ -34,7 +34,7 @@ fn objects() -> impl Iterator<Item = (String, CodeObject)> {
             "-O2",
             "-g",
         ];
-        let object = link(&[compile(clang, &own("queue.cl"), &options).unwrap()]).unwrap();
+        let object = link(&[compile(clang, &test_file("queue.cl"), &options).unwrap()]).unwrap();
         (format!("{clang} V{version} {processor}"), CodeObject::load(&object).unwrap())
     })
 }

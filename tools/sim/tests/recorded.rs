@@ -3,7 +3,7 @@
 //!
 //! Two more show what debug information and preloaded arguments do. `KERNC_RECORD=1` makes the objects again.
 
-use crate::common::{compile, link, own, present};
+use crate::common::{compile, link, present, test_file};
 use sim::{CodeObject, Device, Dispatch, FaultClass, KernelInfo, Limits, Location, Mode, ModuleId};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -45,9 +45,9 @@ fn record_all() {
         return;
     }
     for (source, file, options) in SINGLE {
-        let prefix = format!("-ffile-prefix-map={}=", own("").display());
+        let prefix = format!("-ffile-prefix-map={}=", test_file("").display());
         let options = [options, &[prefix.as_str(), "-fdebug-compilation-dir=."]].concat();
-        let object = compile("clang-19", &own(source), &options).expect("it compiles");
+        let object = compile("clang-19", &test_file(source), &options).expect("it compiles");
         std::fs::write(directory().join(file), link(&[object]).expect("it links")).expect("written");
     }
     for (clang, version, processors) in RECORDED {
@@ -56,7 +56,7 @@ fn record_all() {
                 (format!("-mcpu={processor}"), format!("-mcode-object-version={version}"));
             let options = [cpu.as_str(), &version_option, "-O1", option];
             let options: Vec<&str> = options.into_iter().filter(|option| !option.is_empty()).collect();
-            let object = compile(clang, &own("recorded.cl"), &options).expect("it compiles");
+            let object = compile(clang, &test_file("recorded.cl"), &options).expect("it compiles");
             let linked = link(&[object]).expect("it links");
             std::fs::write(directory().join(file(version, processor, option)), linked).expect("written");
         }

@@ -95,7 +95,7 @@ fn sweep(native: &Native, target: &'static Target, wrong: &mut BTreeMap<String, 
             inputs,
         })
         .collect();
-    let expected = native.ask(&requests);
+    let expected = native.run_requests(&requests);
     let mut compared = 0;
     for (batch, expected) in trials.chunks(32).zip(expected.chunks(32)) {
         let found = match run(target, batch) {

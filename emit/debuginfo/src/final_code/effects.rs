@@ -37,7 +37,7 @@ pub(super) struct Effects {
     /// Whether some operation may be outstanding at the end of a block or at the beginning of a block of the
     /// IR. If not, no value is in flight where blocks begin.
     leaves_some: bool,
-    wanted: Wanted,
+    wanted: PointWrites,
 }
 
 /// Effect of an instruction.
@@ -47,7 +47,7 @@ pub(super) struct Effect {
     /// the length of its encoding in dwords.
     pub(super) point: u32,
     pub(super) words: u8,
-    pub(super) does: Does,
+    pub(super) does: EffectKind,
     /// Whether the instruction does nothing but wait.
     pub(super) is_wait: bool,
     /// Counter that the instruction raises, if it writes a register asynchronously; `None` if its result is
@@ -59,7 +59,7 @@ pub(super) struct Effect {
 
 /// Special effect of an instruction.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Does {
+pub(super) enum EffectKind {
     Nothing,
     Wait(Counts),
     /// Stores or reloads a spill slot, or helps to do so.
@@ -134,7 +134,7 @@ impl Effects {
         self.insts.len()
     }
 
-    pub(super) fn of(&self, number: u32) -> &Effect {
+    pub(super) fn effect(&self, number: u32) -> &Effect {
         &self.insts[number as usize]
     }
 
@@ -176,7 +176,7 @@ impl Effects {
                 sent[1] |= counter == Counter::Exp;
                 written.iter().for_each(|&code| is_brought[usize::from(code / 64)] |= 1 << (code % 64));
             }
-            let wanted = wanted.of(inst.loc);
+            let wanted = wanted.writes_of_point(inst.loc);
             for &code in written {
                 let mut is_of = |watched| writes.push((number, watched));
                 wanted.iter_mut().for_each(|write| write.written(code, &mut is_of));
@@ -188,14 +188,14 @@ impl Effects {
                 for (sent, counter) in sent.iter_mut().zip([Counter::Vm, Counter::Lgkm]) {
                     *sent &= counts.count(counter) != 0;
                 }
-                Does::Wait(counts)
+                EffectKind::Wait(counts)
             }
             None if is_spill(inst.loc) => {
                 *has_spills = true;
-                Does::Spill
+                EffectKind::Spill
             }
-            None if inst.is_call() => Does::Call,
-            None => Does::Nothing,
+            None if inst.is_call() => EffectKind::Call,
+            None => EffectKind::Nothing,
         };
         let cells = [start as u32, cells.len() as u32];
         let words = isa::size_in_words(target, inst) as u8;
@@ -207,7 +207,7 @@ impl Effects {
 /// point may write the same hardware register several times; the allocator has recorded which of these writes
 /// (`Write::number`) belongs to the watched register.
 #[derive(Debug, Default)]
-struct Wanted {
+struct PointWrites {
     /// For each point, the index in `all` of the first watched register that the instructions of the point
     /// write.
     first: Vec<u32>,
@@ -227,9 +227,9 @@ struct Write {
     watched: u32,
 }
 
-impl Wanted {
+impl PointWrites {
     fn find(&mut self, track: &MachTrack) {
-        let Wanted { first, all, found } = self;
+        let PointWrites { first, all, found } = self;
         found.clear();
         found.extend(track.watched.iter().zip(0u32..).filter_map(|(watched, number)| {
             let (write, place) = watched.write.zip(watched.place)?;
@@ -241,7 +241,7 @@ impl Wanted {
     }
 
     /// Returns the watched registers that the instructions of a point write.
-    fn of(&mut self, point: u32) -> &mut [Write] {
+    fn writes_of_point(&mut self, point: u32) -> &mut [Write] {
         match self.first.get(point as usize..).and_then(<[u32]>::first_chunk) {
             Some(&[start, end]) => &mut self.all[start as usize..end as usize],
             None => &mut [],

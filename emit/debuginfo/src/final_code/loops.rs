@@ -4,9 +4,9 @@
 //! If these cells are removed from the loop header's entry state in advance, a single walk through the blocks
 //! in order is enough: joining the state of a back edge does not change that entry state any more.
 
-use super::effects::Does;
+use super::effects::EffectKind;
 use super::walker::{NONE, Places, Spilled, spilled};
-use super::{Begins, Reader, counting};
+use super::{EntryStates, Reader, counting};
 use isa::MBlock;
 use mir::MachFunc;
 
@@ -34,7 +34,7 @@ pub(super) struct Loops {
 impl Loops {
     /// Removes from the entry states of loop headers the places that the loops overwrite. Returns `false` if
     /// some back edge does not belong to a loop with a single entry (irreducible control flow).
-    pub(super) fn enter(&mut self, reader: &Reader<'_>, places: &Places, begins: &mut Begins) -> bool {
+    pub(super) fn enter(&mut self, reader: &Reader<'_>, places: &Places, begins: &mut EntryStates) -> bool {
         self.find(reader.func);
         let backs = std::mem::take(&mut self.backs);
         let mut are_loops = true;
@@ -123,7 +123,7 @@ impl Loops {
     }
 
     /// Removes from the entry state of loop header `begin` the places in the cells that the loop overwrites.
-    fn take_away(&self, places: &Places, begins: &mut Begins, begin: u32) {
+    fn take_away(&self, places: &Places, begins: &mut EntryStates, begin: u32) {
         let [present, ready] = begins.of_mut(MBlock::from_u32(begin));
         for (place, number) in places.all.iter().zip(0usize..) {
             let word = self.all.get(place.cell as usize / 64).copied().unwrap_or(0);
@@ -139,11 +139,13 @@ impl Loops {
 fn overwrites(reader: &Reader<'_>, places: &Places, block: MBlock, mut f: impl FnMut(u32)) {
     let effects = &reader.known.effects;
     for (inst, number) in reader.func.blocks[block].insts.iter().zip(effects.first(block).inst..) {
-        let effect = effects.of(number);
+        let effect = effects.effect(number);
         effects.written(effect).iter().for_each(|&cell| f(cell.into()));
         match effect.does {
-            Does::Call => reader.clobbered(inst).for_each(|reg| f(reg.0.into())),
-            Does::Spill if matches!(spilled(inst), Some(Spilled::Stored(_))) => f(places.slot_of(inst.loc)),
+            EffectKind::Call => reader.clobbered(inst).for_each(|reg| f(reg.0.into())),
+            EffectKind::Spill if matches!(spilled(inst), Some(Spilled::Stored(_))) => {
+                f(places.slot_of(inst.loc))
+            }
             _ => {}
         }
     }

@@ -336,7 +336,7 @@ impl Walker {
 
     /// Marks values in flight to the registers of `range` as arrived, because the current instruction reads
     /// these registers and the compiler waits before every use.
-    pub(super) fn come(&mut self, range: RegRange) {
+    pub(super) fn mark_arrived(&mut self, range: RegRange) {
         let first = usize::from(range.first.0);
         for cell in first..first + usize::from(range.len) {
             let mut place = self.holders.get(cell).copied().unwrap_or(NONE);
@@ -349,7 +349,7 @@ impl Walker {
 
     /// Returns the watched registers whose values are in the cell and have arrived, among those for which
     /// `is_wanted` returns true.
-    pub(super) fn there(&self, cell: u32, is_wanted: impl Fn(u32) -> bool) -> Vec<u32> {
+    pub(super) fn arrived_in_cell(&self, cell: u32, is_wanted: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut found = Vec::new();
         let mut place = self.holders.get(cell as usize).copied().unwrap_or(NONE);
         while place != NONE {

@@ -1,11 +1,11 @@
 //! Collects the results of the walk through final code: where statements begin, and the location ranges of
 //! fragments.
 
-use super::effects::{Does, Effect};
+use super::effects::{Effect, EffectKind};
 use super::users::Users;
 use super::walker::NONE;
-use super::{FinalCode, Line, Range, Where};
-use mir::track::{Held, MachTrack, Part, Spot, What};
+use super::{FinalCode, Line, Location, Range};
+use mir::track::{FragmentLocation, MachTrack, Part, TrackedValue, What};
 
 /// Sets `places[n]`, for each instruction `n` of a block, to a pair: the part (block of the IR) to which the
 /// instruction belongs, and the least point from there to the end of the part. A record with a greater point
@@ -28,7 +28,7 @@ pub(super) fn find_places(track: &MachTrack, insts: &[Effect], places: &mut Vec<
         if is_of(track, part, inst.point) {
             // A call has the point of the call statement as its least point, even if instructions of earlier
             // statements come after the call: the statement of the call has begun when the call is executed.
-            let is_call = matches!(inst.does, Does::Call);
+            let is_call = matches!(inst.does, EffectKind::Call);
             least = if is_call { inst.point } else { least.min(inst.point) };
         }
         places[n] = (part, least);
@@ -57,7 +57,7 @@ pub(super) struct Writer {
     last: Vec<u32>,
     open: Vec<u32>,
     /// For each fragment, what it is at the current point.
-    pub(super) held: Vec<Held>,
+    pub(super) held: Vec<FragmentLocation>,
     pub(super) users: Users,
     /// Fragments whose value has been known somewhere in the current part.
     known: Vec<u32>,
@@ -80,25 +80,25 @@ pub(super) struct Writer {
 impl Writer {
     /// Prepares for another function with `insts` instructions.
     pub(super) fn reset(&mut self, track: &MachTrack, insts: usize) {
-        let leaves = track.leaves as usize;
+        let fragments = track.fragments as usize;
         self.held.clear();
-        self.held.resize(leaves, Held::Lost);
+        self.held.resize(fragments, FragmentLocation::Lost);
         self.open.clear();
-        self.open.resize(leaves, NONE);
+        self.open.resize(fragments, NONE);
         self.is_touched.clear();
-        self.is_touched.resize(leaves, false);
+        self.is_touched.resize(fragments, false);
         self.written.clear();
         self.written.resize(track.records.len(), false);
         self.touched.clear();
         self.known.clear();
         self.begun.clear();
-        self.begun.resize(leaves, (0, false));
+        self.begun.resize(fragments, (0, false));
         self.entered = 0;
         self.code.lines.reserve(insts);
         self.ranges.clear();
         self.last.clear();
-        self.last.resize(leaves, NONE);
-        self.users.reset(track, leaves);
+        self.last.resize(fragments, NONE);
+        self.users.reset(track, fragments);
         (self.part, self.next, self.due) = (NONE, 0, u32::MAX);
     }
 
@@ -111,9 +111,9 @@ impl Writer {
         if let Some(own) = track.parts.get(part as usize) {
             self.next = own.records.0;
             self.due = due(track, own, self.next);
-            for &(leaf, held) in &track.heads[own.heads.0 as usize..own.heads.1 as usize] {
-                self.set(leaf, held);
-                if let Some(begun) = self.begun.get_mut(leaf as usize) {
+            for &(fragment, held) in &track.heads[own.heads.0 as usize..own.heads.1 as usize] {
+                self.set(fragment, held);
+                if let Some(begun) = self.begun.get_mut(fragment as usize) {
                     *begun = (self.entered, false);
                 }
             }
@@ -121,29 +121,29 @@ impl Writer {
         // Check the locations of all known fragments again: even if a fragment is the same value as before,
         // the registers that hold the value may differ in the new part.
         let mut known = std::mem::take(&mut self.known);
-        known.retain(|&leaf| {
-            self.touch(leaf);
-            let (entered, is_listed) = &mut self.begun[leaf as usize];
+        known.retain(|&fragment| {
+            self.touch(fragment);
+            let (entered, is_listed) = &mut self.begun[fragment as usize];
             if *entered == self.entered {
                 return !std::mem::replace(is_listed, true);
             }
-            self.set(leaf, Held::Lost);
+            self.set(fragment, FragmentLocation::Lost);
             false
         });
         self.known = known;
     }
 
-    pub(super) fn set(&mut self, leaf: u32, held: Held) {
-        let Some(own) = self.held.get_mut(leaf as usize) else { return };
+    pub(super) fn set(&mut self, fragment: u32, held: FragmentLocation) {
+        let Some(own) = self.held.get_mut(fragment as usize) else { return };
         let before = std::mem::replace(own, held);
         if before == held {
             return;
         }
-        if before == Held::Lost {
-            self.known.push(leaf);
+        if before == FragmentLocation::Lost {
+            self.known.push(fragment);
         }
-        self.touch(leaf);
-        self.users.set(leaf, held);
+        self.touch(fragment);
+        self.users.set(fragment, held);
     }
 
     /// Applies the records that take effect before the current instruction. The argument is the instruction's
@@ -167,8 +167,8 @@ impl Writer {
                 // This record comes after the record of the statement and also takes effect here. So the code
                 // of the statement is before this instruction, and the statement has no code left at which
                 // the debugger could stop.
-                What::Leaf(leaf, held) => {
-                    self.set(leaf, held);
+                What::Fragment(fragment, held) => {
+                    self.set(fragment, held);
                     statement = None;
                 }
                 What::Statement(loc) if least != u32::MAX => {
@@ -196,16 +196,16 @@ impl Writer {
     /// registers, or are computed from them, as possibly moved. `is_asked` is passed to `Users::reached`.
     pub(super) fn changed(&mut self, watched: &[u32], is_asked: impl Fn(u32) -> bool) {
         let Writer { users, touched, is_touched, .. } = self;
-        users.reached(watched, is_asked, |leaf| {
-            if !std::mem::replace(&mut is_touched[leaf as usize], true) {
-                touched.push(leaf);
+        users.reached(watched, is_asked, |fragment| {
+            if !std::mem::replace(&mut is_touched[fragment as usize], true) {
+                touched.push(fragment);
             }
         });
     }
 
-    pub(super) fn touch(&mut self, leaf: u32) {
-        if !std::mem::replace(&mut self.is_touched[leaf as usize], true) {
-            self.touched.push(leaf);
+    pub(super) fn touch(&mut self, fragment: u32) {
+        if !std::mem::replace(&mut self.is_touched[fragment as usize], true) {
+            self.touched.push(fragment);
         }
     }
 
@@ -216,21 +216,23 @@ impl Writer {
         &mut self,
         track: &MachTrack,
         offset: u32,
-        mut place: impl FnMut(&Spot) -> Option<Where>,
+        mut place: impl FnMut(&TrackedValue) -> Option<Location>,
     ) {
         if self.touched.is_empty() {
             return;
         }
         let mut touched = std::mem::take(&mut self.touched);
-        for leaf in touched.drain(..) {
-            self.is_touched[leaf as usize] = false;
-            let now = match self.held[leaf as usize] {
-                Held::Lost => None,
-                Held::Constant(bits) => Some(Where::Constant(bits)),
-                Held::Spot(spot) => place(&track.spots[spot as usize]),
-                Held::Memory(slot) => track.slots.get(slot as usize).map(|&offset| Where::Memory(offset)),
+        for fragment in touched.drain(..) {
+            self.is_touched[fragment as usize] = false;
+            let now = match self.held[fragment as usize] {
+                FragmentLocation::Lost => None,
+                FragmentLocation::Constant(bits) => Some(Location::Constant(bits)),
+                FragmentLocation::Tracked(tracked) => place(&track.tracked_values[tracked as usize]),
+                FragmentLocation::Memory(slot) => {
+                    track.slots.get(slot as usize).map(|&offset| Location::Memory(offset))
+                }
             };
-            self.goes(leaf, now, offset);
+            self.set_location(fragment, now, offset);
         }
         self.touched = touched;
     }
@@ -238,9 +240,9 @@ impl Writer {
     /// Records the location of a fragment from code offset `offset` on. If the fragment's open range has a
     /// different location, closes that range.
     #[inline]
-    fn goes(&mut self, leaf: u32, now: Option<Where>, offset: u32) {
+    fn set_location(&mut self, fragment: u32, now: Option<Location>, offset: u32) {
         let Writer { ranges, last, open, .. } = self;
-        let (last, open) = (&mut last[leaf as usize], &mut open[leaf as usize]);
+        let (last, open) = (&mut last[fragment as usize], &mut open[fragment as usize]);
         if let Some((range, _)) = ranges.get_mut(*open as usize) {
             if Some(range.place) == now {
                 return;
@@ -251,7 +253,7 @@ impl Writer {
         if let Some(place) = now {
             *open = ranges.len() as u32;
             let before = std::mem::replace(last, *open);
-            ranges.push((Range { leaf, start: offset, end: offset, place }, before));
+            ranges.push((Range { fragment, start: offset, end: offset, place }, before));
         }
     }
 

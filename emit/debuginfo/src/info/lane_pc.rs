@@ -165,7 +165,7 @@ impl Unit<'_> {
                 self.entries.contents.field(8, self.image.text, address);
                 self.entries.bytes(&bytes[at + 9..]);
             }
-            None => self.entries.place(&bytes),
+            None => self.entries.location_expression(&bytes),
         }
         self.procedures.insert(bytes, entry);
         entry

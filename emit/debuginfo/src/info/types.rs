@@ -105,9 +105,9 @@ impl Unit<'_> {
         self.text(name);
         self.named(name, entry, Shape::Pointer);
         // The pointer refers to the entry that follows it.
-        let at = self.entries.at();
+        let at = self.entries.position();
         self.entries.entry(0);
-        let function = self.entries.at() as u32;
+        let function = self.entries.position() as u32;
         self.entries.fill(at, function);
         match self.info.description.types[result as usize] {
             TypeInfo::Unit => {

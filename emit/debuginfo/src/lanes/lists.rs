@@ -68,7 +68,7 @@ impl Writes {
         self.vectors.push(reg);
     }
 
-    fn of(&self, place: Place) -> Option<Value> {
+    fn value_in(&self, place: Place) -> Option<Value> {
         let known = self.places.iter().find(|(own, _)| *own == place).map(|&(_, value)| value);
         known.or(match place {
             Place::Lane(reg, _) => self.vectors.contains(&reg).then_some(Value::OTHER),
@@ -168,12 +168,12 @@ impl Lists {
     /// Returns the list before a wake, given the list after it.
     pub fn with(&mut self, list: List, wake: Wake, mask: Mask) -> List {
         let mask = self.number(mask);
-        let behind = self.behind(list, wake);
+        let behind = self.after_wake(list, wake);
         self.cell(wake, mask, behind)
     }
 
     /// Returns the tail of a list whose wakes are after `wake`.
-    pub fn behind(&self, mut list: List, wake: Wake) -> List {
+    pub fn after_wake(&self, mut list: List, wake: Wake) -> List {
         while list != List::EMPTY && self.cells[list.0 as usize].wake <= wake {
             list = self.cells[list.0 as usize].next;
         }
@@ -193,7 +193,7 @@ impl Lists {
             let Cell { wake, mask, .. } = self.cells[list.0 as usize];
             let new = match &self.masks[mask as usize] {
                 Mask::Of(dwords) => {
-                    let before = masks::before(dwords, &|place| writes.of(place));
+                    let before = masks::before(dwords, &|place| writes.value_in(place));
                     before.map_or(Mask::Lost, Mask::Of)
                 }
                 other => other.clone(),

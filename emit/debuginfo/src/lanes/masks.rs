@@ -361,14 +361,14 @@ pub fn active(inst: &MachInst, dwords: u8) -> Option<Reg> {
 pub type Pair = [Place; 2];
 
 /// Applies `of` to each dword of a mask. Returns `None` if `of` returns `None` for a dword.
-fn both<T: Copy>(mask: &Dwords, dwords: u8, of: impl Fn(&[Term]) -> Option<T>) -> Option<[T; 2]> {
+fn map_dwords<T: Copy>(mask: &Dwords, dwords: u8, of: impl Fn(&[Term]) -> Option<T>) -> Option<[T; 2]> {
     let low = of(&mask[0])?;
     Some([low, if dwords == 2 { of(&mask[1])? } else { low }])
 }
 
 /// If a lane mask is a plain copy of a value (`Term::All`), returns the places of that copy.
-pub fn whole(mask: &Dwords, dwords: u8) -> Option<Pair> {
-    both(mask, dwords, |terms| match *terms {
+pub fn plain_copy(mask: &Dwords, dwords: u8) -> Option<Pair> {
+    map_dwords(mask, dwords, |terms| match *terms {
         [Term::All(place)] => Some(place),
         _ => None,
     })
@@ -383,7 +383,7 @@ pub fn parted(mask: &Dwords, dwords: u8) -> Option<(Pair, bool)> {
         [Term::Without(place, _)] => Some((place, true)),
         _ => None,
     };
-    let [(low, keeps), (high, also_keeps)] = both(mask, dwords, of)?;
+    let [(low, keeps), (high, also_keeps)] = map_dwords(mask, dwords, of)?;
     (keeps == also_keeps).then_some(([low, high], keeps))
 }
 

@@ -66,7 +66,7 @@ pub struct Lanes {
 /// Reads final code. Returns no ranges if the analysis does not reach a fixpoint.
 pub fn read(func: &MachFunc, target: &Subtarget) -> Lanes {
     let mut reader = Reader::new(func, target);
-    match reader.settle() {
+    match reader.run_to_fixpoint() {
         true => reader.finish(),
         false => Lanes::default(),
     }
@@ -83,13 +83,13 @@ fn other_side(
     (branches, before): (&Branches, u32),
     near: &mut Vec<values::Value>,
 ) -> Option<(Pair, Option<Pair>)> {
-    let was = values.of(all)?;
-    let went = branches.near(before, (was, keeps))?;
+    let was = values.value_of_mask(all)?;
+    let went = branches.near_side(before, (was, keeps))?;
     if near.contains(&went) {
         near.push(was);
         return Some((all, None));
     }
-    values.place(went).map(|copy| (all, Some(copy)))
+    values.registers_with(went).map(|copy| (all, Some(copy)))
 }
 
 /// Properties of an instruction.
@@ -197,7 +197,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Computes the lists where blocks begin. Returns `false` if there are too many visits.
-    fn settle(&mut self) -> bool {
+    fn run_to_fixpoint(&mut self) -> bool {
         let blocks = self.func.blocks.len();
         let mut waiting = vec![true; blocks];
         let mut visits = 0;
@@ -230,7 +230,7 @@ impl<'a> Reader<'a> {
         for edge in data.linear.iter().flatten() {
             let Some(begin) = self.begins[edge.to.as_u32() as usize] else { continue };
             // Wakes before the end of this block are dropped, because lanes wait only at later places.
-            let ahead = self.lists.behind(begin, end);
+            let ahead = self.lists.after_wake(begin, end);
             list = self.lists.meet(list, ahead);
         }
         for (n, inst) in data.insts.iter().enumerate().rev() {
@@ -368,7 +368,7 @@ impl<'a> Reader<'a> {
                 for (dword, own) in (0..).zip(terms.iter_mut()) {
                     own.retain(|&term| !is_active(term, dword));
                 }
-                near.extend(masks::whole(terms, dwords).and_then(|all| values.of(all)));
+                near.extend(masks::plain_copy(terms, dwords).and_then(|all| values.value_of_mask(all)));
                 let parted = masks::parted(terms, dwords);
                 let others = parted.and_then(|parted| other_side(parted, values, branches, &mut near));
                 if let Some(others) = others {

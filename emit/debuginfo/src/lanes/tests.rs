@@ -36,7 +36,7 @@ fn end() -> MachInst {
 
 /// Returns, for each range of code, the wakes for which lanes wait and the registers that hold their masks.
 /// Every instruction is one dword long, except `v_readlane_b32` and similar instructions.
-fn said(blocks: &[MachBlock]) -> Vec<String> {
+fn describe(blocks: &[MachBlock]) -> Vec<String> {
     let mut func = MachFunc::default();
     blocks.iter().for_each(|block| {
         func.blocks.push(block.clone());
@@ -68,7 +68,7 @@ fn lanes_wait_behind_a_branch_while_a_register_has_them() {
     let lost = inst(op::S_NOT_B64, &[pair(10), pair(4)]);
     let code = |middle| {
         let first = block(&[branch, middle, skip(2)], &[1, 2]);
-        said(&[first, block(&[nop()], &[2]), block(&[restore(10), nop(), end()], &[])])
+        describe(&[first, block(&[nop()], &[2]), block(&[restore(10), nop(), end()], &[])])
     };
     let end = "24 (end) entry";
     let expected = ["0..4:", "4..8: 20 [All(Scalar(s4))] END", "8..20: 20 [All(Scalar(s10))] END", "20..28:"];
@@ -83,7 +83,7 @@ fn the_last_instruction_may_be_both_a_place_to_go_on_and_the_end() {
     let branch = inst(op::S_AND_SAVEEXEC_B64, &[pair(4), pair(8)]);
     let blocks =
         [block(&[branch, skip(2)], &[1, 2]), block(&[nop()], &[2]), block(&[restore(4), end()], &[])];
-    assert_eq!(said(&blocks), ["0..4:", "4..16: 16 [All(Scalar(s4))] 16 (end) entry", "16..20:"]);
+    assert_eq!(describe(&blocks), ["0..4:", "4..16: 16 [All(Scalar(s4))] 16 (end) entry", "16..20:"]);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_mask_is_followed_into_a_lane_and_back() {
     };
     let other = inst(op::S_MOV_B64, &[pair(4), Operand::int(5)]);
     let insts = [branch, write(0), write(1), other, nop(), read(0), read(1), restore(4), nop(), end()];
-    let lines = said(&[block(&insts, &[])]);
+    let lines = describe(&[block(&insts, &[])]);
     let at = |byte: u32| {
         lines.iter().rfind(|line| {
             line.split("..").next().is_some_and(|start| start.parse::<u32>().expect("a byte") <= byte)
@@ -125,7 +125,7 @@ fn who_joins_a_mask_has_been_active() {
         block(&[leave, join, narrow, loops], &[1, 2]),
         block(&[wake, nop(), end()], &[]),
     ];
-    let lines = said(&blocks);
+    let lines = describe(&blocks);
     assert_eq!(lines[0], "0..4:");
     assert!(
         lines[1].starts_with("4..24: 24 [All(Scalar(s4))]") || lines[1].starts_with("4..8: 24"),

@@ -51,7 +51,7 @@ impl Values {
     }
 
     /// Returns the value of a mask, if it is known.
-    pub fn of(&self, mask: Pair) -> Option<Value> {
+    pub fn value_of_mask(&self, mask: Pair) -> Option<Value> {
         let of = |n: u8| self.copy_at(mask[usize::from(n)]).filter(|copy| copy.1 == n).map(|copy| copy.0);
         let low = of(0)?;
         (self.dwords == 1 || of(1) == Some(low)).then_some(low)
@@ -62,7 +62,7 @@ impl Values {
     }
 
     /// Returns registers that hold this value of EXEC and that DWARF can describe, if any.
-    pub fn place(&self, value: Value) -> Option<Pair> {
+    pub fn registers_with(&self, value: Value) -> Option<Pair> {
         let at = |n: u8| {
             let mut copies = self.copies.iter().filter(|copy| copy.1 == (value, n)).map(|copy| copy.0);
             copies.find(|place| place.has_number())
@@ -111,7 +111,7 @@ impl Values {
         let new = self.new_copies(inst);
         let exec = writes_exec.then(|| {
             let restored = masks::restored(inst, dwords).and_then(|from| {
-                self.of([Place::Scalar(from), Place::Scalar(from.offset(u16::from(dwords) - 1))])
+                self.value_of_mask([Place::Scalar(from), Place::Scalar(from.offset(u16::from(dwords) - 1))])
             });
             restored.unwrap_or(Value::Made(number))
         });
@@ -181,7 +181,7 @@ impl Branches {
     ///
     /// The instruction is still on the near side of that branch, because EXEC gets its earlier value back
     /// only after both sides.
-    pub fn near(&self, before: u32, branch: (Value, bool)) -> Option<Value> {
+    pub fn near_side(&self, before: u32, branch: (Value, bool)) -> Option<Value> {
         let numbers = self.0.get(&branch)?;
         let count = numbers.partition_point(|&number| number < before);
         Some(Value::Made(numbers[count.checked_sub(1)?]))

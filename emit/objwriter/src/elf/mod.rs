@@ -119,7 +119,7 @@ pub struct Identity {
 
 impl Identity {
     /// Returns the file header fields for code that is compiled for a subtarget.
-    pub fn of(subtarget: &Subtarget) -> Identity {
+    pub fn for_subtarget(subtarget: &Subtarget) -> Identity {
         let Subtarget { target, xnack, sramecc, os, code_object, .. } = *subtarget;
         Identity::new(os, target, xnack, sramecc, code_object)
     }

@@ -195,7 +195,7 @@ impl Form {
         };
         match row.outside.filter(|_| !self.has_outside(row)) {
             Some(outside) => {
-                let (inside, outside) = (index.inside(code), code.here(outside));
+                let (inside, outside) = (index.inside(code), code.edge_value(outside));
                 code.select(inside, value, outside)
             }
             None => value,

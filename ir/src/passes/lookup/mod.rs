@@ -308,7 +308,7 @@ impl Plan {
             .columns
             .iter()
             .map(|column| match column {
-                Column::Same(value) => code.here(*value),
+                Column::Same(value) => code.edge_value(*value),
                 Column::Row(row, form) => form.write(row, &mut at, &mut code),
             })
             .collect();
@@ -368,7 +368,7 @@ impl Code<'_> {
 
     /// Returns a value that an edge passes. A constant of a switch arm is created again, because the arm may
     /// be bypassed.
-    fn here(&mut self, value: Value) -> Value {
+    fn edge_value(&mut self, value: Value) -> Value {
         match self.func.const_bits(value) {
             Some(bits) => self.konst(self.func.ty(value), bits),
             None => value,

@@ -45,7 +45,7 @@ impl Case {
     pub fn new(seed: u64, config: &Config) -> Case {
         let mut random = Random::new(seed);
         let bf16 = config.convention == Convention::Today;
-        let most = random.of(&[1, 2, 4, 8, 20, 40]);
+        let most = random.choose(&[1, 2, 4, 8, 20, 40]);
         let mut types = Types::default();
         let (mut params, mut bytes) = (Vec::new(), 0);
         for _ in 0..random.below(most + 1) {
@@ -54,14 +54,14 @@ impl Case {
             if bytes > 1000 {
                 break;
             }
-            params.push(Param::of(ty));
+            params.push(Param::unmarked(ty));
         }
         let result = (random.below(8) > 0).then(|| random.ty(&mut types, bf16));
-        Case::of(types, params, result, &mut random, seed, config)
+        Case::create(types, params, result, &mut random, seed, config)
     }
 
     /// A signature that a document shows. Arrays have no form of their own in C: there they are structs.
-    pub fn shown(prototype: Prototype, config: &Config) -> Case {
+    pub fn from_prototype(prototype: Prototype, config: &Config) -> Case {
         let Prototype { mut types, mut params, result, .. } = prototype;
         for param in &mut params {
             if matches!(types.kind(param.ty), Kind::Array(..)) {
@@ -72,10 +72,10 @@ impl Case {
             Kind::Array(..) => types.structure(&[ty]).unwrap(),
             _ => ty,
         });
-        Case::of(types, params, result, &mut Random::new(1), 1, config)
+        Case::create(types, params, result, &mut Random::new(1), 1, config)
     }
 
-    fn of(
+    fn create(
         types: Types,
         params: Vec<Param>,
         result: Option<TypeId>,
@@ -132,7 +132,7 @@ fn single(half: u32) -> u32 {
 }
 
 /// What the place's dword must hold of a piece: bits, and which of them count.
-fn wanted(value: &[u8], piece: &Piece) -> (u32, u32) {
+fn expected_bits(value: &[u8], piece: &Piece) -> (u32, u32) {
     let bits = bits_of(value, piece);
     let all = u32::MAX;
     match piece.form {
@@ -713,7 +713,7 @@ fn image(case: &Case, lane: usize) -> Vec<u8> {
 fn dwords(cells: &Cells, values: &[Vec<u8>]) -> Vec<u8> {
     let one = |holds: &Vec<(usize, Piece)>| {
         holds.iter().fold(0x9999_9999u32, |word, (value, piece)| {
-            let (bits, counts) = wanted(&values[*value], piece);
+            let (bits, counts) = expected_bits(&values[*value], piece);
             word & !counts | bits
         })
     };

@@ -100,7 +100,8 @@ fn corners() {
         for (cpu, lanes) in TARGETS {
             let target = Subtarget::by_name(cpu).and_then(|target| target.with_wave_size(lanes)).unwrap();
             let config = Config { clang, convention, target, level: "-O2", name: "-corners" };
-            let case = |text: &&str| Case::shown(callconv::parse(text).expect("a signature"), &config);
+            let case =
+                |text: &&str| Case::from_prototype(callconv::parse(text).expect("a signature"), &config);
             let cases: Vec<Case> = CORNERS.iter().map(case).collect();
             let wrong = machine::run(&cases, &config);
             assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -131,7 +132,7 @@ fn documents_are_right() {
                 continue;
             }
             let config = Config { clang, convention, target, level: "-O2", name: "-shown" };
-            let wrong = machine::run(&[Case::shown(prototype, &config)], &config);
+            let wrong = machine::run(&[Case::from_prototype(prototype, &config)], &config);
             assert!(wrong.is_empty(), "{line}: {}", wrong.join("\n"));
             shown += 1;
         }
@@ -161,7 +162,7 @@ fn refuses() {
     let target = Subtarget::by_name("gfx906").unwrap();
     let mut types = Types::default();
     let half = types.scalar(Scalar::BF16);
-    let params = [Param::of(half)];
+    let params = [Param::unmarked(half)];
     let signature = Signature { params: &params, ..Signature::default() };
     let by = Convention::Llvm14;
     assert_eq!(assign(&types, &signature, &target, by), Err(Error::Bf16(by)));

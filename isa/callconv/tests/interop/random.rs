@@ -21,19 +21,19 @@ impl Random {
         (self.next() % n as u64) as usize
     }
 
-    pub fn of<T: Copy>(&mut self, list: &[T]) -> T {
+    pub fn choose<T: Copy>(&mut self, list: &[T]) -> T {
         list[self.below(list.len())]
     }
 
     fn scalar(&mut self, bf16: bool) -> Scalar {
         match self.below(if bf16 { 10 } else { 9 }) {
             0 => Scalar::Bool,
-            1 | 2 => Scalar::Int { bits: self.of(&[8, 16]), signed: self.below(2) == 0 },
-            3 | 4 => Scalar::Int { bits: self.of(&[32, 64]), signed: self.below(2) == 0 },
+            1 | 2 => Scalar::Int { bits: self.choose(&[8, 16]), signed: self.below(2) == 0 },
+            3 | 4 => Scalar::Int { bits: self.choose(&[32, 64]), signed: self.below(2) == 0 },
             5 => Scalar::F16,
             6 => Scalar::F32,
             7 => Scalar::F64,
-            8 => Scalar::Pointer(self.of(&[
+            8 => Scalar::Pointer(self.choose(&[
                 Space::Flat,
                 Space::Global,
                 Space::Local,
@@ -55,7 +55,7 @@ impl Random {
             }
             3 => self.vector(types),
             _ => loop {
-                let most = self.of(&[64, 64, 64, 200]);
+                let most = self.choose(&[64, 64, 64, 200]);
                 let made = self.structure(types, bf16, 2);
                 if types.size(made) <= most {
                     return made;
@@ -66,10 +66,10 @@ impl Random {
 
     fn vector(&mut self, types: &mut Types) -> TypeId {
         let signed = self.below(2) == 0;
-        let bits = self.of(&[8, 16, 32, 64]);
+        let bits = self.choose(&[8, 16, 32, 64]);
         let int = Scalar::Int { bits, signed };
-        let scalar = self.of(&[int, int, Scalar::F16, Scalar::F32, Scalar::F64]);
-        let lanes = self.of(&[2, 2, 3, 3, 4, 4, 8, 16]);
+        let scalar = self.choose(&[int, int, Scalar::F16, Scalar::F32, Scalar::F64]);
+        let lanes = self.choose(&[2, 2, 3, 3, 4, 4, 8, 16]);
         types.vector(scalar, lanes).unwrap()
     }
 
@@ -80,7 +80,7 @@ impl Random {
                 1 | 2 => {
                     let scalar = self.scalar(bf16);
                     let element = types.scalar(scalar);
-                    let len = self.of(&[1, 2, 3, 5, 8, 40, 64]);
+                    let len = self.choose(&[1, 2, 3, 5, 8, 40, 64]);
                     types.array(element, len).unwrap()
                 }
                 3 if depth > 0 => self.structure(types, bf16, depth - 1),

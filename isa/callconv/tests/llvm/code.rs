@@ -127,7 +127,7 @@ impl<'a> Code<'a> {
         self.functions.keys().copied().filter(|name| *name != "kernel")
     }
 
-    pub fn of(&self, name: &str) -> impl Iterator<Item = &Line<'a>> + Clone {
+    pub fn lines_of(&self, name: &str) -> impl Iterator<Item = &Line<'a>> + Clone {
         self.functions.get(name).unwrap_or_else(|| panic!("no function {name}")).iter()
     }
 
@@ -138,14 +138,14 @@ impl<'a> Code<'a> {
     /// Whether a function ends with what an SGPR had when it began, and has saved it, so that it may be written.
     pub fn gives_back(&self, name: &str, reg: &str) -> bool {
         let mut values = Values::default();
-        self.of(name).for_each(|line| values.step(line));
-        values.of(reg) == reg
+        self.lines_of(name).for_each(|line| values.step(line));
+        values.value_in(reg) == reg
     }
 
     pub fn ends_with_the_lanes_it_had(&self, name: &str) -> bool {
         let mut values = Values::default();
-        self.of(name).for_each(|line| values.step(line));
-        values.of("exec") == "exec"
+        self.lines_of(name).for_each(|line| values.step(line));
+        values.value_in("exec") == "exec"
     }
 }
 
@@ -157,7 +157,7 @@ struct Values {
 }
 
 impl Values {
-    fn of(&self, place: &str) -> String {
+    fn value_in(&self, place: &str) -> String {
         self.known.get(place).cloned().unwrap_or_else(|| place.to_owned())
     }
 
@@ -182,22 +182,22 @@ impl Values {
             line.args.iter().map(|arg| if *arg == "exec_lo" { "exec" } else { *arg }).collect();
         let Some(&first) = args.first() else { return };
         if line.op.contains("saveexec") {
-            let had = self.of("exec");
+            let had = self.value_in("exec");
             self.write(first, had);
             let other = self.new_value();
             self.write("exec", other);
         } else if line.op == "v_writelane_b32" {
-            let value = self.of(args[1]);
+            let value = self.value_in(args[1]);
             self.known.insert(format!("{first} {}", args[2]), value);
         } else if line.op == "v_readlane_b32" {
-            let value = self.of(&format!("{} {}", args[1], args[2]));
+            let value = self.value_in(&format!("{} {}", args[1], args[2]));
             self.write(first, value);
         } else if line.op.starts_with("s_mov_b") {
-            let value = self.of(args[1]);
+            let value = self.value_in(args[1]);
             self.write(first, value);
         } else if line.op.starts_with("s_or_b") && args[..2] == ["exec", "exec"] {
             // Lanes that were taken out come back: what was saved holds them all.
-            let value = self.of(args[2]);
+            let value = self.value_in(args[2]);
             self.write(first, value);
         } else if line.op.starts_with("s_") && (first == "exec" || !sgprs(first).is_empty()) {
             let value = self.new_value();
@@ -278,7 +278,7 @@ pub fn clang_ir(name: &str, language: &str, text: &str) -> Option<String> {
 }
 
 /// Asks something of both LLVMs, for each of the processors that `wanted` takes. LLVM 14 is not asked what it does not know.
-pub fn each(
+pub fn for_each_processor(
     text: &str,
     wanted: impl Fn(&Subtarget) -> bool,
     ask: impl Fn(&Code<'_>, Convention, &Subtarget),

@@ -5,7 +5,7 @@ mod code;
 use callconv::{
     After, Convention, Entry, Implicit, Inreg, Preserved, Stack, Subject, column, preserved, states,
 };
-use code::{Line, each};
+use code::{Line, for_each_processor};
 use isa::{Counter, Feature, Generation, Subtarget};
 
 const FUNCTIONS: &str = include_str!("functions.ll");
@@ -90,7 +90,7 @@ define i32 @signed([31 x i32] %x, i8 signext %a) nounwind {
 ";
 
 /// What the table says of a part of the state.
-fn said(convention: Convention, target: &Subtarget, subject: Subject) -> (Entry, After) {
+fn state_of(convention: Convention, target: &Subtarget, subject: Subject) -> (Entry, After) {
     let found = states(convention, target).find(|state| state.subject == subject);
     let state = found.unwrap_or_else(|| panic!("{subject:?}"));
     (state.entry, state.after)
@@ -115,14 +115,14 @@ fn implicit_arguments() {
         let found = column(convention).implicit.iter().find(|(other, _)| *other == what);
         found.and_then(|(_, reg)| *reg)
     };
-    each(
+    for_each_processor(
         FUNCTIONS,
         |_| true,
         |code, convention, _| {
             for (name, what) in functions {
                 let reg = place(convention, what).unwrap();
                 for dword in 0..what.dwords() {
-                    let copied = code.of(name).any(|line| {
+                    let copied = code.lines_of(name).any(|line| {
                         line.is("v_mov_b32_e32", &[&format!("v{dword}"), &format!("s{}", reg + dword)])
                     });
                     assert!(copied, "{name}");
@@ -130,12 +130,12 @@ fn implicit_arguments() {
             }
             // Not passed: it is null.
             assert_eq!(place(convention, Implicit::KernargPtr), None);
-            assert!(code.of("kernarg_ptr").any(|line| line.is("v_mov_b32_e32", &["v1", "0"])));
+            assert!(code.lines_of("kernarg_ptr").any(|line| line.is("v_mov_b32_e32", &["v1", "0"])));
             let ids = format!("v{}", place(convention, Implicit::WorkitemIds).unwrap());
-            assert!(code.of("workitem_x").any(|line| line.is("v_and_b32_e32", &["v0", "0x3ff", &ids])));
+            assert!(code.lines_of("workitem_x").any(|line| line.is("v_and_b32_e32", &["v0", "0x3ff", &ids])));
             for (name, bit) in [("workitem_y", "10"), ("workitem_z", "20")] {
                 let field = code
-                    .of(name)
+                    .lines_of(name)
                     .any(|line| line.op.starts_with("v_bfe_u32") && line.args == ["v0", &ids, bit, "10"]);
                 assert!(field, "{name}");
             }
@@ -143,12 +143,12 @@ fn implicit_arguments() {
     );
     // LLVM 14 does not have it.
     assert_eq!(place(Convention::Llvm14, Implicit::LdsKernelId), None);
-    each(
+    for_each_processor(
         LDS_KERNEL_ID,
         |_| true,
         |code, convention, _| {
             let from = format!("s{}", place(convention, Implicit::LdsKernelId).unwrap());
-            assert!(code.of("lds_kernel_id").any(|line| line.is("v_mov_b32_e32", &["v0", &from])));
+            assert!(code.lines_of("lds_kernel_id").any(|line| line.is("v_mov_b32_e32", &["v0", &from])));
         },
     );
 }
@@ -172,7 +172,7 @@ fn kernels_of_v5_pass_no_queue_pointer() {
 
 #[test]
 fn waits() {
-    each(
+    for_each_processor(
         FUNCTIONS,
         |_| true,
         |code, convention, target| {
@@ -180,7 +180,7 @@ fn waits() {
             let present = |list: &[Counter]| -> Vec<Counter> {
                 list.iter().copied().filter(|counter| Counter::max(*counter, target.target) > 0).collect()
             };
-            assert_eq!(code::waited(code.of("leaf")), present(waits.at_entry), "at entry");
+            assert_eq!(code::waited(code.lines_of("leaf")), present(waits.at_entry), "at entry");
             let gfx6 = target.generation == Generation::Gfx6;
             let stored: &[Counter] = match target.generation {
                 Generation::Gfx10 => &[Counter::Vs],
@@ -188,14 +188,14 @@ fn waits() {
                 _ => &[Counter::Vm],
             };
             for (name, raised) in [("store", stored), ("load", &[Counter::Vm]), ("lds", &[Counter::Lgkm])] {
-                let behind = code.of(name).skip_while(|line| !line.is_memory());
+                let behind = code.lines_of(name).skip_while(|line| !line.is_memory());
                 let expected: Vec<Counter> =
                     raised.iter().copied().filter(|counter| waits.at_return.contains(counter)).collect();
                 assert_eq!(code::waited(behind), expected, "{name}, at return");
             }
             // The caller waits for the address that it calls, and for nothing else.
             let between = code
-                .of("store_and_call")
+                .lines_of("store_and_call")
                 .skip_while(|line| {
                     !line.op.contains("_store_dword")
                         || line.args.last() == Some(&"s33")
@@ -220,7 +220,7 @@ fn preserved_registers() {
         .filter(|name| !too_many(name))
         .map(|name| code::clobbering(&name))
         .collect();
-    each(
+    for_each_processor(
         &format!("target triple = \"amdgcn-amd-amdhsa\"\n{text}"),
         |_| true,
         |code, convention, target| {
@@ -239,7 +239,7 @@ fn preserved_registers() {
                     }
                     let name = format!("{kind}{n}");
                     let function = format!("write_{name}");
-                    let behind = code.of(&function).skip_while(|line| line.op != "ASM");
+                    let behind = code.lines_of(&function).skip_while(|line| line.op != "ASM");
                     let restored =
                         behind.filter(|line| line.args.first() == Some(&name.as_str())).count() > 0;
                     assert_eq!(restored, has, "{name}");
@@ -256,12 +256,12 @@ fn too_many(name: &str) -> bool {
 
 #[test]
 fn private_segment_buffer() {
-    each(
+    for_each_processor(
         FUNCTIONS,
         |_| true,
         |code, convention, target| {
             assert_eq!(
-                said(convention, target, Subject::PrivateSegmentBuffer),
+                state_of(convention, target, Subject::PrivateSegmentBuffer),
                 (Entry::ScratchBuffer, After::Same)
             );
             for (name, line) in code.lines().filter(|(name, _)| *name != "kernel") {
@@ -270,28 +270,31 @@ fn private_segment_buffer() {
                 assert!(!written, "{name}: {line:?}");
             }
             assert!(
-                code.of("on_stack")
+                code.lines_of("on_stack")
                     .any(|line| line.op == "buffer_load_dword" && line.args.contains(&"s[0:3]"))
             );
             // The kernel adds the wave's offset.
-            assert!(code.of("kernel").any(|line| line.op == "s_add_u32" && line.args[..2] == ["s0", "s0"]));
+            assert!(
+                code.lines_of("kernel").any(|line| line.op == "s_add_u32" && line.args[..2] == ["s0", "s0"])
+            );
         },
     );
 }
 
 #[test]
 fn stack_pointer() {
-    each(
+    for_each_processor(
         FUNCTIONS,
         |_| true,
         |code, convention, target| {
             let stack = stack(convention);
-            assert_eq!(said(convention, target, Subject::StackPointer), (Entry::StackEnd, After::Same));
+            assert_eq!(state_of(convention, target, Subject::StackPointer), (Entry::StackEnd, After::Same));
             let pointer = format!("s{}", stack.pointer);
             let step = stack.unswizzled(stack.align, target) as i64;
             let mut adjusted = 0;
             for name in code.names() {
-                let added: Vec<i64> = code.of(name).filter_map(|line| line.added_to(&pointer)).collect();
+                let added: Vec<i64> =
+                    code.lines_of(name).filter_map(|line| line.added_to(&pointer)).collect();
                 assert!(added.iter().all(|by| by % step == 0), "{name}: {added:?}");
                 assert_eq!(added.iter().sum::<i64>(), 0, "{name}: {added:?}");
                 adjusted += added.len();
@@ -299,13 +302,14 @@ fn stack_pointer() {
             assert!(adjusted > 4);
             // The first address of a kernel without memory of its own is 0; the first argument lies where the pointer points.
             assert!(
-                code.of("kernel").any(|line| line.op == "s_mov_b32" && line.args == [pointer.as_str(), "0"])
+                code.lines_of("kernel")
+                    .any(|line| line.op == "s_mov_b32" && line.args == [pointer.as_str(), "0"])
             );
             let first = ["v0", "off", "s[0:3]", pointer.as_str()];
-            assert!(code.of("on_stack").any(|line| line.is("buffer_load_dword", &first)));
+            assert!(code.lines_of("on_stack").any(|line| line.is("buffer_load_dword", &first)));
             let third = ["off", "s[0:3]", pointer.as_str(), "offset:8"];
             let passes = |name| {
-                code.of(name)
+                code.lines_of(name)
                     .any(|line: &Line<'_>| line.op == "buffer_store_dword" && line.args[1..] == third)
             };
             assert!(passes("kernel") && passes("pass_on"));
@@ -315,24 +319,24 @@ fn stack_pointer() {
 
 #[test]
 fn frame_pointer() {
-    each(
+    for_each_processor(
         FUNCTIONS,
         |_| true,
         |code, convention, target| {
             let stack = stack(convention);
-            assert_eq!(said(convention, target, Subject::FramePointer), (Entry::Callers, After::Same));
+            assert_eq!(state_of(convention, target, Subject::FramePointer), (Entry::Callers, After::Same));
             let (pointer, frame) = (format!("s{}", stack.pointer), format!("s{}", stack.frame));
-            assert!(code.of("local").any(|line| line.is("s_mov_b32", &[&frame, &pointer])));
+            assert!(code.lines_of("local").any(|line| line.is("s_mov_b32", &[&frame, &pointer])));
             // The address of a local variable: the frame pointer divided by the lanes.
             let shift = target.wave_size.trailing_zeros().to_string();
             let divides = |line: &Line<'_>| {
                 line.op.starts_with("v_lshrrev_b32") && line.args[1..] == [&shift, &frame]
                     || line.op.starts_with("v_lshr_b32") && line.args[1..] == [&frame, &shift]
             };
-            assert!(code.of("local").any(divides));
+            assert!(code.lines_of("local").any(divides));
             // Aligned to 64 bytes of a lane.
             let mask = format!("{:#x}", 0u32.wrapping_sub(64 * target.wave_size));
-            assert!(code.of("local_64").any(|line| line.is("s_and_b32", &[&frame, &frame, &mask])));
+            assert!(code.lines_of("local_64").any(|line| line.is("s_and_b32", &[&frame, &frame, &mask])));
             assert!(code.gives_back("local", &frame) && code.gives_back("local_64", &frame));
         },
     );
@@ -340,17 +344,17 @@ fn frame_pointer() {
 
 #[test]
 fn base_pointer() {
-    each(
+    for_each_processor(
         FUNCTIONS,
         |_| true,
         |code, convention, target| {
             let stack = stack(convention);
-            assert_eq!(said(convention, target, Subject::BasePointer), (Entry::Callers, After::Same));
+            assert_eq!(state_of(convention, target, Subject::BasePointer), (Entry::Callers, After::Same));
             let (pointer, base) = (format!("s{}", stack.pointer), format!("s{}", stack.base.unwrap()));
-            assert!(code.of("local_64").any(|line| line.is("s_mov_b32", &[&base, &pointer])));
+            assert!(code.lines_of("local_64").any(|line| line.is("s_mov_b32", &[&base, &pointer])));
             let loads =
                 |line: &Line<'_>| line.op == "buffer_load_dword" && line.args.contains(&base.as_str());
-            assert!(code.of("local_64").any(loads));
+            assert!(code.lines_of("local_64").any(loads));
             assert!(code.gives_back("local_64", &base));
         },
     );
@@ -358,22 +362,22 @@ fn base_pointer() {
 
 #[test]
 fn flat_scratch() {
-    each(
+    for_each_processor(
         FLAT,
         |target| target.has(Feature::FLAT),
         |code, convention, target| {
-            assert_eq!(said(convention, target, Subject::FlatScratch), (Entry::FlatScratch, After::Same));
+            assert_eq!(state_of(convention, target, Subject::FlatScratch), (Entry::FlatScratch, After::Same));
             let written = |name: &str| {
                 let sets = |line: &Line<'_>| {
                     line.args.first().is_some_and(|first| first.to_lowercase().contains("flat_scr"))
                 };
-                code.of(name).any(sets)
+                code.lines_of(name).any(sets)
             };
-            assert!(code.of("flat").any(|line| line.op == "flat_load_dword"));
+            assert!(code.lines_of("flat").any(|line| line.op == "flat_load_dword"));
             assert!(!written("flat") && written("kernel"));
         },
     );
-    each(
+    for_each_processor(
         FUNCTIONS,
         |_| true,
         |code, _, _| {
@@ -386,28 +390,31 @@ fn flat_scratch() {
 #[test]
 fn m0() {
     let text = format!("target triple = \"amdgcn-amd-amdhsa\"\n{}", code::clobbering("m0"));
-    each(
+    for_each_processor(
         &text,
         |_| true,
         |code, _, _| {
-            assert!(code.of("write_m0").all(|line| line.args.first() != Some(&"m0")), "it is not saved");
+            assert!(
+                code.lines_of("write_m0").all(|line| line.args.first() != Some(&"m0")),
+                "it is not saved"
+            );
         },
     );
-    each(
+    for_each_processor(
         FUNCTIONS,
         |_| true,
         |code, convention, target| {
             let writes = |line: &Line<'_>| line.args.first() == Some(&"m0");
-            assert!(!code.of("kernel").any(writes), "a kernel sets it before it calls");
-            let (entry, after) = said(convention, target, Subject::M0);
+            assert!(!code.lines_of("kernel").any(writes), "a kernel sets it before it calls");
+            let (entry, after) = state_of(convention, target, Subject::M0);
             assert_eq!(entry, Entry::Nothing);
             let needs = target.generation <= Generation::Gfx8;
             assert_eq!(after == After::Disputed, needs);
-            assert_eq!(code.of("lds").any(writes), needs, "what needs it sets it");
+            assert_eq!(code.lines_of("lds").any(writes), needs, "what needs it sets it");
             if needs {
                 // The callee writes it, and leaves it so. The caller does not set it again.
-                assert_eq!(code.of("index").filter(|line| writes(line)).count(), 1);
-                let behind = code.of("lds_around_call").skip_while(|line| line.op != "s_swappc_b64");
+                assert_eq!(code.lines_of("index").filter(|line| writes(line)).count(), 1);
+                let behind = code.lines_of("lds_around_call").skip_while(|line| line.op != "s_swappc_b64");
                 assert!(!behind.clone().any(writes) && behind.clone().any(|line| line.op == "ds_write_b32"));
             }
         },
@@ -416,13 +423,13 @@ fn m0() {
 
 #[test]
 fn exec() {
-    each(
+    for_each_processor(
         FUNCTIONS,
         |_| true,
         |code, convention, target| {
-            assert_eq!(said(convention, target, Subject::Exec), (Entry::ActiveLanes, After::Same));
+            assert_eq!(state_of(convention, target, Subject::Exec), (Entry::ActiveLanes, After::Same));
             let changed = |line: &&Line<'_>| line.writes_exec();
-            assert!(code.of("branch").filter(changed).count() > 1);
+            assert!(code.lines_of("branch").filter(changed).count() > 1);
             for name in code.names().filter(|name| *name != "kernel") {
                 assert!(code.ends_with_the_lanes_it_had(name), "{name}");
             }
@@ -437,16 +444,20 @@ fn vcc_and_scc() {
         code::clobbering("vcc"),
         code::clobbering("scc")
     );
-    each(
+    for_each_processor(
         &text,
         |_| true,
         |code, convention, target| {
             for (subject, name) in [(Subject::Vcc, "write_vcc"), (Subject::Scc, "write_scc")] {
-                assert_eq!(said(convention, target, subject), (Entry::Nothing, After::Lost));
+                assert_eq!(state_of(convention, target, subject), (Entry::Nothing, After::Lost));
                 let other = |line: &&Line<'_>| {
                     !line.op.starts_with("s_waitcnt") && line.op != "s_setpc_b64" && line.op != "ASM"
                 };
-                assert_eq!(code.of(name).find(other).map(|line| line.op), None, "{name}: it is not saved");
+                assert_eq!(
+                    code.lines_of(name).find(other).map(|line| line.op),
+                    None,
+                    "{name}: it is not saved"
+                );
             }
         },
     );
@@ -454,16 +465,16 @@ fn vcc_and_scc() {
 
 #[test]
 fn mode() {
-    each(
+    for_each_processor(
         FUNCTIONS,
         |_| true,
         |code, convention, target| {
-            assert_eq!(said(convention, target, Subject::Mode), (Entry::KernelsMode, After::Same));
+            assert_eq!(state_of(convention, target, Subject::Mode), (Entry::KernelsMode, After::Same));
             let changes = |line: &&Line<'_>| {
                 matches!(line.op, "s_denorm_mode" | "s_round_mode")
                     || line.op.starts_with("s_setreg") && line.args[0].contains("HW_REG_MODE")
             };
-            let changed: Vec<_> = code.of("divide").filter(changes).collect();
+            let changed: Vec<_> = code.lines_of("divide").filter(changes).collect();
             // Flushed as the function takes it to be, kept within the division, flushed again.
             assert_eq!(changed.len(), 2, "{changed:?}");
             let last = changed[1].args.last().copied();
@@ -477,15 +488,16 @@ fn mode() {
 #[test]
 fn inactive_lanes() {
     let text = format!("target triple = \"amdgcn-amd-amdhsa\"\n{}", code::clobbering("s40"));
-    each(
+    for_each_processor(
         &text,
         |_| true,
         |code, convention, target| {
-            assert_eq!(said(convention, target, Subject::InactiveLanes), (Entry::Callers, After::Same));
+            assert_eq!(state_of(convention, target, Subject::InactiveLanes), (Entry::Callers, After::Same));
             let name = "write_s40";
             // `s40` goes into a lane of a VGPR, which is saved before, where EXEC has what it had not.
-            let into = code.of(name).find(|line| line.op == "v_writelane_b32").expect("a lane").args[0];
-            let before: Vec<_> = code.of(name).take_while(|line| line.op != "v_writelane_b32").collect();
+            let into = code.lines_of(name).find(|line| line.op == "v_writelane_b32").expect("a lane").args[0];
+            let before: Vec<_> =
+                code.lines_of(name).take_while(|line| line.op != "v_writelane_b32").collect();
             let widened = before
                 .iter()
                 .position(|line| line.op.contains("saveexec") && line.args.last() == Some(&"-1"));
@@ -493,7 +505,7 @@ fn inactive_lanes() {
                 before.iter().position(|line| line.op == "buffer_store_dword" && line.args[0] == into);
             assert!(widened.is_some() && widened < saved, "{before:?}");
             let loads = |line: &Line<'_>| line.op == "buffer_load_dword" && line.args[0] == into;
-            assert!(code.of(name).any(loads));
+            assert!(code.lines_of(name).any(loads));
         },
     );
 }
@@ -502,14 +514,18 @@ fn inactive_lanes() {
 /// buffer, and its callees read another.
 #[test]
 fn inreg() {
-    each(
+    for_each_processor(
         INREG,
         |_| true,
         |code, convention, _| {
-            let taken =
-                code.of("callee").find(|line| line.args.first() == Some(&"v0")).map(|line| line.args[1]);
-            let given =
-                code.of("caller").find(|line| line.args.last() == Some(&"0x4d")).map(|line| line.args[0]);
+            let taken = code
+                .lines_of("callee")
+                .find(|line| line.args.first() == Some(&"v0"))
+                .map(|line| line.args[1]);
+            let given = code
+                .lines_of("caller")
+                .find(|line| line.args.last() == Some(&"0x4d"))
+                .map(|line| line.args[0]);
             match column(convention).inreg {
                 Inreg::Ignored => assert_eq!((taken, given), (None, Some("v0"))),
                 Inreg::Disagree => {
@@ -527,15 +543,15 @@ fn variable_arguments() {
     let from_gfx9 = |target: &Subtarget| target.generation > Generation::Gfx8;
     let [llvm_19, llvm_14] = [Convention::Today, Convention::Llvm14].map(|by| column(by).variadic);
     assert_eq!((llvm_19, llvm_14), (true, false));
-    each(VARIADIC, from_gfx9, |code, _, target| {
+    for_each_processor(VARIADIC, from_gfx9, |code, _, target| {
         // The second and third lie in the frame, and their flat address behind the first.
         let shift = target.wave_size.trailing_zeros().to_string();
-        assert!(code.of("variadic").any(|line| line.is("v_mov_b32_e32", &["v0", "1"])));
-        assert!(code.of("variadic").any(|line| line.is("v_lshrrev_b32_e64", &["v1", &shift, "s33"])));
-        assert!(code.of("variadic").any(|line| line.args.first() == Some(&"v2")));
+        assert!(code.lines_of("variadic").any(|line| line.is("v_mov_b32_e32", &["v0", "1"])));
+        assert!(code.lines_of("variadic").any(|line| line.is("v_lshrrev_b32_e64", &["v1", &shift, "s33"])));
+        assert!(code.lines_of("variadic").any(|line| line.args.first() == Some(&"v2")));
         for offset in [&["s33"][..], &["s33", "offset:4"]] {
             let stored = |line: &Line<'_>| line.op == "buffer_store_dword" && line.args[3..] == *offset;
-            assert!(code.of("variadic").any(stored));
+            assert!(code.lines_of("variadic").any(stored));
         }
     });
     let target = Subtarget::by_name("gfx906").unwrap();
@@ -567,26 +583,26 @@ fn result_in_memory() {
 /// Callers extend small integers to a dword on the stack, and callees rely on it.
 #[test]
 fn small_integers() {
-    each(
+    for_each_processor(
         SMALL,
         |_| true,
         |code, _, _| {
             assert!(
-                code.of("caller")
+                code.lines_of("caller")
                     .any(|line| line.op.starts_with("v_and_b32") && line.args[1..] == ["0xff", "v0"])
             );
             assert!(
-                code.of("caller")
+                code.lines_of("caller")
                     .any(|line| line.op.starts_with("v_bfe_i32") && line.args[1..] == ["v0", "0", "8"])
             );
             for offset in [&["s32"][..], &["s32", "offset:4"]] {
                 let stored = |line: &Line<'_>| line.op == "buffer_store_dword" && line.args[3..] == *offset;
-                assert!(code.of("caller").any(stored));
+                assert!(code.lines_of("caller").any(stored));
             }
             for name in ["unsigned", "signed"] {
                 let extends = |line: &Line<'_>| line.op.starts_with("v_and") || line.op.starts_with("v_bfe");
                 let bytes = |line: &Line<'_>| line.op.ends_with("byte");
-                assert!(!code.of(name).any(|line| extends(line) || bytes(line)), "{name}");
+                assert!(!code.lines_of(name).any(|line| extends(line) || bytes(line)), "{name}");
             }
         },
     );
@@ -597,15 +613,15 @@ fn small_integers() {
 #[test]
 fn lanes_on_the_stack() {
     let early = |target: &Subtarget| !callconv::has_16_bit(target);
-    each(LANES, early, |code, _, _| {
+    for_each_processor(LANES, early, |code, _, _| {
         for offset in [&["s32"][..], &["s32", "offset:4"], &["s32", "offset:8"], &["s32", "offset:12"]] {
             let stored = |line: &Line<'_>| line.op == "buffer_store_dword" && line.args[3..] == *offset;
-            assert!(code.of("caller").any(stored));
+            assert!(code.lines_of("caller").any(stored));
         }
         let second = |line: &Line<'_>| {
             line.is("buffer_load_ubyte", &["v0", "off", "s[0:3]", "s32", "offset:1", "glc"])
         };
-        assert!(code.of("callee").any(second));
+        assert!(code.lines_of("callee").any(second));
     });
 }
 

@@ -40,7 +40,7 @@ impl Agreements {
     pub(super) fn scramble(self) -> Scramble {
         let all = |wanted: &dyn Fn(Callee) -> bool| {
             let sets = self.calls.iter().filter(|call| wanted(call.0)).map(|call| call.1);
-            sets.reduce(|all, set| both(&all, &set)).unwrap_or_default()
+            sets.reduce(|all, set| intersection(&all, &set)).unwrap_or_default()
         };
         let pointed = all(&|callee| matches!(callee, Callee::Pointer(_)));
         let mut functions = self.functions.clone();
@@ -59,7 +59,7 @@ impl Agreements {
 }
 
 /// Returns the intersection of two sets.
-fn both(one: &RegSet, other: &RegSet) -> RegSet {
+fn intersection(one: &RegSet, other: &RegSet) -> RegSet {
     let mut set = RegSet::default();
     for first in one.iter().filter(|&reg| other.contains(reg)) {
         set.insert(RegRange { first, len: 1 });

@@ -10,8 +10,8 @@
 use crate::rng::Rng;
 use codeobj::CodeObject;
 use dwarf::{
-    AddressSpace, Bank, Caller, Common, DebugInfo, Frames, Given, Loaded, Machine, Need, Reason, Register,
-    ReturnAddress, Row,
+    AddressSpace, Bank, Caller, Common, DebugInfo, EntryState, Frames, LoadedProgram, Machine, Need, Reason,
+    Register, ReturnAddress, Row,
 };
 use kernc::Dialect;
 use kernc::isa::{Reg, RegRange, RegSet};
@@ -272,7 +272,7 @@ impl Judge {
             _ => 0,
         };
         if counts.places < self.effort.places && (near > 0 || is_new) {
-            self.at(at, &wave.calls, near, counts).map_err(|why| {
+            self.unwind_stop(at, &wave.calls, near, counts).map_err(|why| {
                 format!("at {address:#x} `{}`, {} calls deep: {why}", at.text(), wave.calls.len())
             })?;
         }
@@ -286,25 +286,31 @@ impl Judge {
     }
 
     /// Unwinds a stopped wave: compares the registers of the `near` innermost callers, and the frames of all.
-    fn at(&self, at: &Stopped<'_>, calls: &[Call], near: usize, counts: &mut Counts) -> Result<(), String> {
+    fn unwind_stop(
+        &self,
+        at: &Stopped<'_>,
+        calls: &[Call],
+        near: usize,
+        counts: &mut Counts,
+    ) -> Result<(), String> {
         counts.stacks += 1;
         counts.places += u64::from(near > 0);
         let state = State { at, lane: first_lane(at.exec(), calls) };
         self.unwind(&state, (at.address(), at.base()), (calls, near), 0, counts)?;
         match calls.last() {
-            Some(call) if near > 0 => self.passed(&state, call, counts),
+            Some(call) if near > 0 => self.check_arguments(&state, call, counts),
             _ => Ok(()),
         }
     }
 
     /// Checks that the entry of the call site gives the arguments the values that they had at the call.
-    fn passed(&self, state: &State<'_>, call: &Call, counts: &mut Counts) -> Result<(), String> {
+    fn check_arguments(&self, state: &State<'_>, call: &Call, counts: &mut Counts) -> Result<(), String> {
         let site = self.info.calls.site(call.back);
         let site =
             site.ok_or_else(|| format!("no entry is about the call that returns to {:#x}", call.back))?;
         let encoding = self.info.units[self.info.entries[site].unit].encoding;
-        let program = Loaded { info: &self.info, frames: &self.frames, base: state.at.base() };
-        let given = Given::new(program, state, state.at.address());
+        let program = LoadedProgram { info: &self.info, frames: &self.frames, base: state.at.base() };
+        let given = EntryState::new(program, state, state.at.address());
         for register in self.info.children(site).filter_map(|die| dwarf::parameter(die, encoding)) {
             let Some((_, number, _)) = register.facts() else { continue };
             let lanes = [state.lane, 63u32.saturating_sub(call.exec.leading_zeros())];
@@ -380,19 +386,20 @@ struct Look<'a> {
 
 impl Look<'_> {
     fn registers(&self, counts: &mut Counts) -> Result<(), String> {
-        let exec = Register::of(Bank::Exec, 0, self.lanes).ok_or("EXEC has no number")?;
+        let exec = Register::in_bank(Bank::Exec, 0, self.lanes).ok_or("EXEC has no number")?;
         let size = self.lanes as usize / 8;
         // A function preserves EXEC.
-        self.one(exec, 126, &self.call.exec.to_le_bytes()[..size])?;
+        self.compare_register(exec, 126, &self.call.exec.to_le_bytes()[..size])?;
         for (number, value) in (0..106).zip(&self.call.scalars) {
-            let register = Register::of(Bank::Sgpr, number, self.lanes).ok_or("an SGPR has no number")?;
-            let found = self.one(register, number as u16, &value.to_le_bytes())?;
+            let register =
+                Register::in_bank(Bank::Sgpr, number, self.lanes).ok_or("an SGPR has no number")?;
+            let found = self.compare_register(register, number as u16, &value.to_le_bytes())?;
             *(if found { &mut counts.found } else { &mut counts.lost_scalars }) += 1;
         }
         for (number, values) in (0..).zip(&self.call.vectors) {
             let (bank, in_bank) =
                 if number < 256 { (Bank::Vgpr, number) } else { (Bank::Agpr, number - 256) };
-            let register = Register::of(bank, in_bank, self.lanes).ok_or("a VGPR has no number")?;
+            let register = Register::in_bank(bank, in_bank, self.lanes).ok_or("a VGPR has no number")?;
             let mut bytes = [0; 256];
             for (to, value) in bytes.chunks_exact_mut(4).zip(values) {
                 to.copy_from_slice(&value.to_le_bytes());
@@ -436,7 +443,7 @@ impl Look<'_> {
 
     /// Compares a vector register that must not be lost, or of which more than the active lanes are lost.
     fn lost(&self, register: Register, code: u16, expected: &[u8]) -> Result<Option<u64>, String> {
-        match self.one(register, code, expected)? {
+        match self.compare_register(register, code, expected)? {
             true => Ok(None),
             false => self.inactive(register, expected).map(Some),
         }
@@ -444,7 +451,7 @@ impl Look<'_> {
 
     /// Compares a register. Returns false if it is lost and may be; `code` is its number in the set of
     /// registers that may be lost.
-    fn one(&self, register: Register, code: u16, expected: &[u8]) -> Result<bool, String> {
+    fn compare_register(&self, register: Register, code: u16, expected: &[u8]) -> Result<bool, String> {
         let mut bytes = [0; 256];
         let bytes = &mut bytes[..expected.len()];
         match self.caller.register(register, bytes) {

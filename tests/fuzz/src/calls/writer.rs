@@ -112,7 +112,7 @@ impl Writer {
             self.depth = 1;
             if self.together > 0 && (at == 0 || self.rng.one_in(3)) {
                 let (callee, turns) = (self.rng.below(self.together), self.rng.below(4));
-                let (place, a) = (self.place(), self.number(2));
+                let (place, a) = (self.place_text(), self.number(2));
                 self.line(&format!("{place} ^= together_{callee}({turns}, {a});"));
             }
             self.statement();
@@ -223,7 +223,7 @@ impl Writer {
         format!("{of}{}", self.names)
     }
 
-    fn place(&mut self) -> String {
+    fn place_text(&mut self) -> String {
         match self.rng.below(11) {
             10 => "D[local_id(0)]".to_owned(),
             0 | 1 => format!("mine[{} % {}]", self.number(1), self.elements),
@@ -251,7 +251,7 @@ impl Writer {
             18 if self.rng.one_in(3) => self.own_lds(),
             10..=16 => self.call(),
             _ => {
-                let (place, value) = (self.place(), self.number(3));
+                let (place, value) = (self.place_text(), self.number(3));
                 self.line(&format!("{place} = {value};"));
             }
         }
@@ -314,7 +314,7 @@ impl Writer {
 
     /// Writes an operation across the active lanes.
     fn lanes(&mut self) {
-        let (place, cond, number) = (self.place(), self.cond(), self.number(1));
+        let (place, cond, number) = (self.place_text(), self.cond(), self.number(1));
         let value = match self.rng.below(7) {
             0 | 1 => format!("popcount(ballot({cond})) as u32"),
             2 => format!("wave_reduce_{}({number})", self.rng.pick(&["add", "min", "max", "xor"])),
@@ -328,7 +328,7 @@ impl Writer {
 
     /// Writes a variable in LDS that belongs to the function, with an element per work-item.
     fn own_lds(&mut self) {
-        let (name, number, place) = (self.name("cell"), self.number(2), self.place());
+        let (name, number, place) = (self.name("cell"), self.number(2), self.place_text());
         self.line("{");
         self.depth += 1;
         self.line(&format!("shared {name}: [u32; 128];"));
@@ -350,13 +350,13 @@ impl Writer {
         }
         self.call();
         let sum: Vec<String> = (0..count).map(|n| format!("{name}_{n}")).collect();
-        let place = self.place();
+        let place = self.place_text();
         self.line(&format!("{place} ^= {};", sum.join(" + ")));
     }
 
     /// Writes an atomic operation on an element that no other work-item accesses.
     fn add(&mut self) {
-        let (place, number) = (self.place(), self.number(1));
+        let (place, number) = (self.place_text(), self.number(1));
         let (at, scope) = *self.rng.pick(&[("&L[local_id(0)]", "workgroup"), ("&G[global_id(0)]", "agent")]);
         let op = *self.rng.pick(&["add", "xor", "max", "sub"]);
         self.line(&format!("{place} += atomic_{op}({at}, {number}, relaxed, {scope});"));
@@ -366,7 +366,7 @@ impl Writer {
     fn call(&mut self) {
         let at = self.rng.below(self.kinds.len());
         let (name, kind) = (format!("fn_{at}"), self.kinds[at]);
-        let place = self.place();
+        let place = self.place_text();
         let callee = match kind {
             Kind::Word => self.word_callee(),
             Kind::Unit if self.rng.one_in(3) => {

@@ -111,7 +111,7 @@ impl Generator {
             "f16x2" => format!("f16x2((({text}) & 15) as f16, 1.5)"),
             _ => format!("((({text}) & 1023) as {ty})"),
         };
-        let (first, second) = (number(&small), number(&self.leaf(Ty::U32)));
+        let (first, second) = (number(&small), number(&self.leaf_expr(Ty::U32)));
         let bits = match ty {
             "u64" | "i64" | "f64" => format!("(bitcast::<u64>(old{n}) >> 7) as u32"),
             _ => format!("bitcast::<u32>(old{n})"),

@@ -50,7 +50,7 @@ impl Generator {
 
     pub(super) fn expr(&mut self, ty: Ty, depth: usize) -> String {
         if depth == 0 || self.rng.one_in(5) {
-            return self.leaf(ty);
+            return self.leaf_expr(ty);
         }
         if self.rng.one_in(25) {
             return self.match_expr(ty, depth);
@@ -116,7 +116,7 @@ impl Generator {
             arms += &format!("{pattern} => {value}, ");
         }
         let default =
-            if kind < 4 && self.rng.one_in(2) { self.row_number(ty, kind, 3) } else { self.leaf(ty) };
+            if kind < 4 && self.rng.one_in(2) { self.row_number(ty, kind, 3) } else { self.leaf_expr(ty) };
         format!("({head} {{ {arms}_ => {default} }})")
     }
 
@@ -186,7 +186,7 @@ impl Generator {
     pub(super) fn call(&mut self, ty: Ty, depth: usize) -> String {
         let numbers: Vec<usize> = (0..self.functions.len()).filter(|&n| self.functions[n] == ty).collect();
         let number = *self.rng.pick(&numbers);
-        let (a, b) = (self.expr(Ty::U32, depth - 1), self.leaf(ty));
+        let (a, b) = (self.expr(Ty::U32, depth - 1), self.leaf_expr(ty));
         format!("fn_{number}({a}, {b}, {PASSED})")
     }
 
@@ -196,7 +196,7 @@ impl Generator {
             0 => format!("(({}) as {name})", self.condition(1)),
             // Converts through a type of which the program has no variables.
             1..=2 => {
-                let (value, by) = (self.leaf(self.types[0]), Ty::any_scalar(&mut self.rng));
+                let (value, by) = (self.leaf_expr(self.types[0]), Ty::any_scalar(&mut self.rng));
                 self.by_way(&value, by, ty, depth)
             }
             _ => {
@@ -212,7 +212,7 @@ impl Generator {
     fn by_way(&mut self, value: &str, by: Ty, ty: Ty, depth: usize) -> String {
         let (by_name, name) = (by.name(), ty.name());
         let (n, other) = (self.fresh(), self.literal(by));
-        let second = if depth > 1 { self.leaf(self.types[0]) } else { "n".to_owned() };
+        let second = if depth > 1 { self.leaf_expr(self.types[0]) } else { "n".to_owned() };
         let ops: &[&str] = match by.is_float() {
             true => &["x + y", "x - y", "x * y", "x / y", "x % y", "-x"],
             false => &[
@@ -248,14 +248,14 @@ impl Generator {
             self.types.iter().copied().filter(|from| !from.is_scalar() && from.lanes().1 == ty).collect();
         if vectors.is_empty() {
             return match ty {
-                Ty::U32 => format!("(popcount({}) as u32)", self.leaf(Ty::U64)),
-                Ty::F64 => format!("({} as f64)", self.leaf(Ty::F32)),
-                _ => self.leaf(ty),
+                Ty::U32 => format!("(popcount({}) as u32)", self.leaf_expr(Ty::U64)),
+                Ty::F64 => format!("({} as f64)", self.leaf_expr(Ty::F32)),
+                _ => self.leaf_expr(ty),
             };
         }
         let from = *self.rng.pick(&vectors);
         let lanes = from.lanes().0;
-        let var = if self.types.contains(&from) { self.var(from) } else { self.leaf(from) };
+        let var = if self.types.contains(&from) { self.var(from) } else { self.leaf_expr(from) };
         match self.rng.one_in(3) {
             true => format!("{var}[({}) % {lanes}]", self.expr(Ty::U32, 1)),
             false => format!("{var}.s{:x}", self.rng.below(lanes)),
@@ -275,7 +275,7 @@ impl Generator {
                     if ty.is_float() { &["+", "-", "*"] } else { &["+", "-", "*", "&", "^", "|"] };
                 format!("({a} {} {b})", self.rng.pick(ops))
             }
-            4 => format!("({a} * {})", self.leaf(lane)),
+            4 => format!("({a} * {})", self.leaf_expr(lane)),
             5 => {
                 let parts: Vec<String> = (0..lanes).map(|_| self.expr(lane, 1)).collect();
                 format!("{}({})", ty.name(), parts.join(", "))
@@ -285,10 +285,10 @@ impl Generator {
                 format!("({a}).s{letters}")
             }
             7 => {
-                let (b, c, d) = (self.leaf(ty), self.leaf(ty), self.leaf(ty));
+                let (b, c, d) = (self.leaf_expr(ty), self.leaf_expr(ty), self.leaf_expr(ty));
                 format!("select({a} {} {b}, {c}, {d})", self.rng.pick(&["<", "==", ">="]))
             }
-            8 if ty.is_float() => format!("fma({a}, {}, {})", self.leaf(ty), self.leaf(ty)),
+            8 if ty.is_float() => format!("fma({a}, {}, {})", self.leaf_expr(ty), self.leaf_expr(ty)),
             8 => format!("({a} << {})", self.rng.below(32)),
             _ => format!("{}({})", ty.name(), self.expr(lane, depth - 1)),
         }
@@ -297,7 +297,7 @@ impl Generator {
     /// Returns a vector operation that many programs do not use.
     fn lanes_expr(&mut self, ty: Ty, a: &str) -> String {
         let (n, (lanes, lane), name) = (self.fresh(), ty.lanes(), ty.name());
-        let (b, c) = (self.leaf(ty), self.leaf(ty));
+        let (b, c) = (self.leaf_expr(ty), self.leaf_expr(ty));
         match self.rng.below(6) {
             0 if lane == Ty::F32 => format!("(({a}) as bf16x{lanes} as {name})"),
             0 | 1 => format!(
@@ -322,7 +322,7 @@ impl Generator {
         }
         if bits == 32 && self.rng.one_in(24) {
             let name = *self.rng.pick(&["dot2", "dot4", "dot8", "perm"]);
-            return format!("{name}({a}, {b}, {})", self.leaf(ty));
+            return format!("{name}({a}, {b}, {})", self.leaf_expr(ty));
         }
         match self.rng.below(20) {
             0..=6 => format!("({a} {} {b})", self.rng.pick(&["+", "-", "*", "&", "|", "^", "+"])),
@@ -342,7 +342,7 @@ impl Generator {
             }
             15 if bits >= 32 => format!("mul_hi({a}, {b})"),
             16 if bits == 32 => {
-                let c = self.leaf(ty);
+                let c = self.leaf_expr(ty);
                 match self.rng.below(5) {
                     0 => format!("mad24({a}, {b}, {c})"),
                     1 => format!("mul24({a}, {b})"),
@@ -387,7 +387,7 @@ impl Generator {
         match self.rng.below(14) {
             0..=4 => format!("({a} {} {b})", self.rng.pick(&["+", "-", "*"])),
             12 => format!("({a} % {b})"),
-            5 => format!("fma({a}, {b}, {})", self.leaf(ty)),
+            5 => format!("fma({a}, {b}, {})", self.leaf_expr(ty)),
             6 => format!("{}({a})", self.rng.pick(&["floor", "ceil", "trunc", "abs", "round"])),
             7 => format!("(-{a})"),
             // The language does not specify the quieting of NaNs and the sign of zeros for min and max; the
@@ -397,7 +397,7 @@ impl Generator {
             9 => format!("({a} / {b})"),
             10 => format!("sqrt(abs({a}))"),
             11 => format!("ldexp({a}, {})", self.rng.below(16) as i32 - 8),
-            _ => format!("({a} * {b} + {})", self.leaf(ty)),
+            _ => format!("({a} * {b} + {})", self.leaf_expr(ty)),
         }
     }
 
@@ -417,7 +417,7 @@ impl Generator {
         }
     }
 
-    pub(super) fn leaf(&mut self, ty: Ty) -> String {
+    pub(super) fn leaf_expr(&mut self, ty: Ty) -> String {
         let choice = self.rng.below(10);
         if choice == 0 {
             return self.literal(ty);

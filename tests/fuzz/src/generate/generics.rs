@@ -135,10 +135,10 @@ impl Generator {
         let fitting: Vec<usize> =
             (0..self.generic.len()).filter(|&n| fits(self.generic[n].bound, ty)).collect();
         if fitting.is_empty() {
-            return self.leaf(ty);
+            return self.leaf_expr(ty);
         }
         let n = *self.rng.pick(&fitting);
-        let (a, b, name) = (self.expr(ty, depth - 1), self.leaf(ty), ty.name());
+        let (a, b, name) = (self.expr(ty, depth - 1), self.leaf_expr(ty), ty.name());
         let said = self.rng.one_in(2);
         let one = if said { format!("::<{name}>") } else { String::new() };
         let id = self.fresh();
@@ -146,12 +146,12 @@ impl Generator {
             Form::Two => format!("generic_{n}{one}({a}, {b})"),
             Form::Array => {
                 let count = 1 + self.rng.below(4);
-                let list: Vec<String> = (0..count).map(|_| self.leaf(ty)).collect();
+                let list: Vec<String> = (0..count).map(|_| self.leaf_expr(ty)).collect();
                 let given = if said { format!("::<_, {{ {count} * 1 }}>") } else { String::new() };
                 format!("generic_{n}{given}({a}, [{}])", list.join(", "))
             }
             Form::Tuple => {
-                let c = self.leaf(Ty::U32);
+                let c = self.leaf_expr(Ty::U32);
                 format!(
                     "({{ let (x{id}, y{id}) = generic_{n}{one}(({a}, {c})); if x{id} > 7 {{ y{id} }} else {{ {b} }} }})"
                 )

@@ -11,10 +11,10 @@ impl Generator {
     /// true.
     pub(super) fn promised(&mut self, ty: Ty, depth: usize) -> Option<String> {
         let (a, n) = (self.expr(ty, depth - 1), self.fresh());
-        let (b, x) = (self.leaf(ty), self.var(Ty::U32));
+        let (b, x) = (self.leaf_expr(ty), self.var(Ty::U32));
         Some(match self.rng.below(7) {
             0 => {
-                let arms: String = (0..3).map(|at| format!("{at} => {}, ", self.leaf(ty))).collect();
+                let arms: String = (0..3).map(|at| format!("{at} => {}, ", self.leaf_expr(ty))).collect();
                 format!("(match {x} & 3 {{ {arms} 3 => {a}, _ => unreachable() }})")
             }
             1 => format!(

@@ -129,12 +129,12 @@ impl Generator {
         let ty = *self.rng.pick(&types);
         let (var, n) = (self.var(ty), self.fresh());
         // Values soon become NaN, so half of the assignments replace a NaN by another value.
-        let value = self.mathematics(ty, 2).unwrap_or_else(|| self.leaf(ty));
+        let value = self.mathematics(ty, 2).unwrap_or_else(|| self.leaf_expr(ty));
         match self.rng.one_in(2) {
             true => line(format!("{var} = {value};")),
             false => line(format!(
                 "{{ let z{n} = {value}; {var} = select(z{n} == z{n}, z{n}, {}); }}",
-                self.leaf(ty)
+                self.leaf_expr(ty)
             )),
         }
     }
@@ -170,13 +170,13 @@ impl Generator {
                 "f" => name.to_owned(),
                 "n" => n.clone(),
                 "t" => ty.name(),
-                "i" => ty.of(Ty::I32).name(),
+                "i" => ty.with_scalar(Ty::I32).name(),
                 "z" => ty.zero(),
-                "j" => ty.of(Ty::I32).zero(),
+                "j" => ty.with_scalar(Ty::I32).zero(),
                 "k" => format!("({})", self.rng.below(9) as i32 - 4),
                 "a" => self.expr(ty, depth - 1),
-                "p" | "q" => format!("clamp(abs({}) + 0.125, 0.125, 24.0)", self.leaf(ty)),
-                _ => self.leaf(ty),
+                "p" | "q" => format!("clamp(abs({}) + 0.125, 0.125, 24.0)", self.leaf_expr(ty)),
+                _ => self.leaf_expr(ty),
             };
             text += rest;
         }
@@ -190,15 +190,15 @@ impl Generator {
         if lanes > 1 {
             return None;
         }
-        let value = format!("{} + {}", self.leaf(of), self.expr(of, 1));
+        let value = format!("{} + {}", self.leaf_expr(of), self.expr(of, 1));
         let name = lane.name();
         Some(match self.rng.below(3) {
             0 => format!("({}({value}) as {name})", self.rng.pick(&["ilogb", "frexp_exp"])),
             1 => format!(
                 "select({}({value}), {}, {})",
                 self.rng.pick(&["isnan", "isinf"]),
-                self.leaf(ty),
-                self.leaf(ty)
+                self.leaf_expr(ty),
+                self.leaf_expr(ty)
             ),
             _ => format!("((clamp({value}, -100.0, 100.0) + 0.0) as {name})"),
         })

@@ -27,7 +27,7 @@ impl Generator {
             6 => format!("({{ let t{n} = (({a}, {c}), [{b}; 2]); t{n}.1[1] + (t{n}.0).0 }})"),
             7 => self.of_struct(ty, &a, n),
             _ => {
-                let ((value, patterns), b) = (self.tuple_patterns(n), self.leaf(ty));
+                let ((value, patterns), b) = (self.tuple_patterns(n), self.leaf_expr(ty));
                 let arms: String =
                     patterns.iter().map(|p| format!("{p} => {}, ", self.expr(ty, 1))).collect();
                 format!("(match {value} {{ {arms}_ => {b} }})")
@@ -53,20 +53,20 @@ impl Generator {
                 format!("({{ let Node {{ weights: [w{n}, .., v{n}], .. }} = {node}; w{n} * v{n} - {a} }})")
             }
             Ty::I16 => format!("(STEPS[{} & 3].1 + {a})", self.var(Ty::U32)),
-            _ => format!("(match {node}.flag {{ true => {a}, false => {} }})", self.leaf(ty)),
+            _ => format!("(match {node}.flag {{ true => {a}, false => {} }})", self.leaf_expr(ty)),
         }
     }
 
     /// Returns a struct that contains another struct.
     fn node(&mut self) -> String {
-        let (a, b, c) = (self.expr(Ty::U32, 1), self.leaf(Ty::F32), self.leaf(Ty::U64));
-        let (w, flag) = (self.leaf(Ty::U16), self.condition(0));
+        let (a, b, c) = (self.expr(Ty::U32, 1), self.leaf_expr(Ty::F32), self.leaf_expr(Ty::U64));
+        let (w, flag) = (self.leaf_expr(Ty::U16), self.condition(0));
         let inner = match self.rng.below(3) {
             0 => "st".to_owned(),
             1 => format!("NODES[{a} % 3]"),
             _ => format!("Pair {{ a: {a}, b: {b}, c: {c} }}"),
         };
-        let id = self.leaf(Ty::U32);
+        let id = self.leaf_expr(Ty::U32);
         format!("(Node {{ id: {id} & 7, inner: {inner}, weights: [{w}, 2, {w} >> 3], flag: {flag} }})")
     }
 

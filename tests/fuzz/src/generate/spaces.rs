@@ -22,9 +22,9 @@ impl Generator {
                 format!("({{ let p{n}: *const volatile global u32 = input; p{n}[{index} & 127] }})")
             }
             (Ty::U32, _) => {
-                let place = self.place(false);
+                let place = self.generic_address(false);
                 let condition = self.condition(1);
-                let other = self.place(false);
+                let other = self.generic_address(false);
                 format!(
                     "({{ let p{n}: *const u32 = if {condition} {{ {place} }} else {{ {other} }}; *p{n} }})"
                 )
@@ -33,7 +33,7 @@ impl Generator {
             (Ty::F32, 4..=5) => {
                 let lanes = *self.rng.pick(&[2, 3, 4, 8, 8, 16, 16]);
                 let at = self.rng.below(lanes);
-                format!("((f32x{lanes}({}) as bf16x{lanes} as f32x{lanes}).s{at:x})", self.leaf(Ty::F32))
+                format!("((f32x{lanes}({}) as bf16x{lanes} as f32x{lanes}).s{at:x})", self.leaf_expr(Ty::F32))
             }
             (Ty::F32, 3) => format!("(((in16 as *const global bf16)[{index} & 511] as f32) + 0.0)"),
             (Ty::F32, _) => format!("((((in16 as *const global bf16x2)[{index} & 255] as f32x2) + 0.0).y)"),
@@ -48,7 +48,7 @@ impl Generator {
     }
 
     /// Returns the address of a word as a generic pointer.
-    fn place(&mut self, written: bool) -> String {
+    fn generic_address(&mut self, written: bool) -> String {
         let index = self.var(Ty::U32);
         let own = self.result.is_none();
         let kind = if written { "*u32" } else { "*const u32" };
@@ -67,7 +67,8 @@ impl Generator {
         let (n, index) = (self.fresh(), self.expr(Ty::U32, 1));
         let (value, var) = (self.expr(Ty::U32, 2), self.var(Ty::U32));
         if self.result.is_some() || self.rng.one_in(2) {
-            let (condition, a, b) = (self.condition(1), self.place(true), self.place(true));
+            let (condition, a, b) =
+                (self.condition(1), self.generic_address(true), self.generic_address(true));
             let op = *self.rng.pick(&["=", "+=", "^="]);
             return line(format!(
                 "{{ let p{n}: *u32 = if {condition} {{ {a} }} else {{ {b} }}; *p{n} {op} {value}; {var} += p{n}[0]; }}"

@@ -141,7 +141,9 @@ impl Generator {
             // The divisor is never zero.
             0 if ty.is_float() => format!("{var} {} {value};", self.rng.pick(&["/=", "%="])),
             0 => format!("{var} {} ({value} | 1);", self.rng.pick(&["/=", "%="])),
-            1 if !ty.is_float() => format!("{var} {} {};", self.rng.pick(&["<<=", ">>="]), self.leaf(ty)),
+            1 if !ty.is_float() => {
+                format!("{var} {} {};", self.rng.pick(&["<<=", ">>="]), self.leaf_expr(ty))
+            }
             _ if ty.is_float() => format!("{var} {} {value};", self.rng.pick(&["+=", "-=", "*="])),
             _ => format!("{var} {} {value};", self.rng.pick(&["+=", "-=", "*=", "^=", "&=", "|="])),
         })

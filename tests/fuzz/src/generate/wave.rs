@@ -9,7 +9,7 @@ impl Generator {
     /// Assigns the result of an operation across the active lanes, whichever lanes are active.
     pub(super) fn active_lanes_stmt(&mut self) -> Stmt {
         let ty = self.scalar();
-        let (var, value) = (self.var(ty), self.active_lanes(ty, 2).unwrap_or_else(|| self.leaf(ty)));
+        let (var, value) = (self.var(ty), self.active_lanes(ty, 2).unwrap_or_else(|| self.leaf_expr(ty)));
         line(format!("{var} = {value};"))
     }
 

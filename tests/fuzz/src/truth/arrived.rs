@@ -6,7 +6,7 @@
 //! was issued with other lanes active does not count, because it writes the register only in those lanes.
 
 use super::look::Object;
-use debug::Sights;
+use debug::AddressCache;
 use kernc::sim::{Debugger, Fault, Go, Operation, Report, Stopped};
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
@@ -19,7 +19,7 @@ pub(super) struct Arrivals<'a> {
 }
 
 struct State<'a> {
-    sights: Sights<'a>,
+    sights: AddressCache<'a>,
     /// EXEC at the wave's last visit to an address, by group, wave and address.
     lanes: FxHashMap<([u32; 3], u32, u64), u64>,
     looked: u64,
@@ -57,7 +57,7 @@ impl Debugger for Arrivals<'_> {
         if operations.is_empty() || at.exec() == 0 || at.text().contains("exec") {
             return Go::On;
         }
-        let sight = sights.at(at);
+        let sight = sights.variables_at(at);
         for (variable, seen) in sight.variables().iter().enumerate() {
             for register in sight.registers(variable, lane) {
                 *looked += 1;

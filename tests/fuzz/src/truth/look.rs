@@ -4,7 +4,7 @@
 use super::trace::{Event, Known, Meaning, Trace};
 use super::{Count, MOST, Planted, item_of, lanes, number_of};
 use crate::program::Shape;
-use debug::{Sight, Sights};
+use debug::{AddressCache, StopVariables};
 use kernc::sim::{Debugger, Fault, Go, Report, Stopped};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +26,7 @@ impl<'a> Object<'a> {
         let frames = dwarf::Frames::read(&object).ok();
         let mut statements = FxHashMap::default();
         for (address, place) in codeobj::disasm::Lines::read(&object).rows_of_statements() {
-            match meaning.place((place.line, place.column)) {
+            match meaning.place_number((place.line, place.column)) {
                 Some(number) => statements.insert(address, number),
                 // A function has a row before its first statement, which is not in the table.
                 None => statements.remove(&address),
@@ -36,8 +36,8 @@ impl<'a> Object<'a> {
     }
 
     /// Returns the variables by address, for reading.
-    pub(super) fn sights(&self) -> Sights<'_> {
-        Sights::new(&self.info, self.frames.as_ref())
+    pub(super) fn sights(&self) -> AddressCache<'_> {
+        AddressCache::new(&self.info, self.frames.as_ref())
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Looker<'a> {
 }
 
 struct State<'a> {
-    sights: Sights<'a>,
+    sights: AddressCache<'a>,
     /// By address: the index of the variable that each name means there.
     by_name: FxHashMap<u64, Arc<[Option<usize>]>>,
     reads: Reads,
@@ -83,7 +83,7 @@ struct Read {
 }
 
 impl Reads {
-    fn get(&mut self, sight: &Sight<'_>, lane: u32, variable: usize) -> &Read {
+    fn get(&mut self, sight: &StopVariables<'_>, lane: u32, variable: usize) -> &Read {
         if self.by_variable.len() <= variable {
             self.by_variable.resize_with(variable + 1, Read::default);
         }
@@ -102,7 +102,7 @@ impl Reads {
 
 impl Read {
     /// Returns the value of a fragment, if all its bytes have a location.
-    fn leaf(&self, offset: u32, size: u8) -> Option<u64> {
+    fn fragment(&self, offset: u32, size: u8) -> Option<u64> {
         let range = offset as usize..offset as usize + usize::from(size);
         let bytes = self.bytes.get(range.clone())?;
         if !self.is_whole && self.there.get(range)?.contains(&false) {
@@ -126,7 +126,7 @@ struct Wrong {
 
 /// A lane at a stop.
 struct Lane<'a> {
-    sight: &'a Sight<'a>,
+    sight: &'a StopVariables<'a>,
     by_name: &'a [Option<usize>],
     lane: u32,
 }
@@ -136,7 +136,7 @@ impl Lane<'_> {
     /// value.
     fn agrees(&self, trace: &Trace<'_>, event: &Event, reads: &mut Reads) -> Result<Count, Wrong> {
         let mut count = Count { stops: 1, ..Count::default() };
-        for known in trace.known(event) {
+        for known in trace.known_at(event) {
             let variable = self.by_name.get(known.name as usize).copied().flatten();
             let read = variable.map(|variable| reads.get(self.sight, self.lane, variable));
             compare(trace, known, read, &mut count)?;
@@ -152,16 +152,16 @@ fn compare(
     read: Option<&Read>,
     count: &mut Count,
 ) -> Result<(), Wrong> {
-    for (leaf, &(offset, size)) in trace.leaves(known).iter().zip(known.leaves) {
-        let found = read.and_then(|read| read.leaf(offset, size));
+    for (fragment, &(offset, size)) in trace.fragments_of(known).iter().zip(known.fragments) {
+        let found = read.and_then(|read| read.fragment(offset, size));
         count.all += 1;
         count.there += u64::from(found.is_some());
-        count.live += u64::from(leaf.is_live);
-        count.live_there += u64::from(leaf.is_live && found.is_some());
+        count.live += u64::from(fragment.is_live);
+        count.live_there += u64::from(fragment.is_live && found.is_some());
         let Some(found) = found else { continue };
-        let meant = leaf.bits & u64::MAX >> (64 - 8 * u32::from(size));
+        let meant = fragment.bits & u64::MAX >> (64 - 8 * u32::from(size));
         if found != meant
-            && !(known.in_memory && leaf.bits == 0)
+            && !(known.in_memory && fragment.bits == 0)
             && !(is_nan(found, size) && is_nan(meant, size))
         {
             return Err(Wrong { name: known.name, offset, found, meant });
@@ -208,7 +208,7 @@ impl<'a> Looker<'a> {
     fn look(&self, at: &Stopped<'_>, place: u32) -> Result<(), String> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { sights, by_name, reads, next, count, .. } = &mut *state;
-        let sight = sights.at(at);
+        let sight = sights.variables_at(at);
         let by_name = by_name.entry(at.address()).or_insert_with(|| self.by_name(&sight)).clone();
         for lane in lanes(at.exec()) {
             let lane = lane as u32;
@@ -247,7 +247,7 @@ impl<'a> Looker<'a> {
     }
 
     /// Returns the index of the variable that each name means.
-    fn by_name(&self, sight: &Sight<'_>) -> Arc<[Option<usize>]> {
+    fn by_name(&self, sight: &StopVariables<'_>) -> Arc<[Option<usize>]> {
         let mut by_name = vec![None; self.meaning.names()];
         for (at, seen) in sight.variables().iter().enumerate() {
             if let Some(name) = self.meaning.name(seen.name) {
@@ -293,7 +293,7 @@ mod tests {
 
     /// Compares a variable of two fragments: one byte with the value 0x11, and four bytes with the value
     /// `meant`.
-    fn said(bytes: &[Option<u8>], meant: u64, in_memory: bool) -> Result<Count, u64> {
+    fn compare_both(bytes: &[Option<u8>], meant: u64, in_memory: bool) -> Result<Count, u64> {
         let (trace, known) = Trace::of_one(0, &[(0, 1), (4, 4)], &[0x11, meant], in_memory);
         let read = Read {
             bytes: bytes.iter().map(|byte| byte.unwrap_or(0)).collect(),
@@ -313,26 +313,26 @@ mod tests {
             bytes.iter_mut().skip(4).zip(value.to_le_bytes()).for_each(|(to, byte)| *to = Some(byte));
             bytes
         };
-        assert_eq!(said(&of(7), 7, false).map(|count| (count.all, count.there)), Ok((2, 2)));
+        assert_eq!(compare_both(&of(7), 7, false).map(|count| (count.all, count.there)), Ok((2, 2)));
         // A value wider than its fragment is compared by its low bytes.
-        assert!(said(&of(7), 7 | 1 << 32, false).is_ok());
-        assert_eq!(said(&of(8), 7, false), Err(8));
-        assert_eq!(said(&of(8), 0, false), Err(8));
-        assert!(said(&of(8), 0, true).is_ok());
-        assert_eq!(said(&of(8), 7, true), Err(8));
-        assert!(said(&of(0x7fc0_0001), 0xffc0_0000, false).is_ok());
-        assert_eq!(said(&of(0x7fc0_0001), 0x7f80_0000, false), Err(0x7fc0_0001));
+        assert!(compare_both(&of(7), 7 | 1 << 32, false).is_ok());
+        assert_eq!(compare_both(&of(8), 7, false), Err(8));
+        assert_eq!(compare_both(&of(8), 0, false), Err(8));
+        assert!(compare_both(&of(8), 0, true).is_ok());
+        assert_eq!(compare_both(&of(8), 7, true), Err(8));
+        assert!(compare_both(&of(0x7fc0_0001), 0xffc0_0000, false).is_ok());
+        assert_eq!(compare_both(&of(0x7fc0_0001), 0x7f80_0000, false), Err(0x7fc0_0001));
         let mut first = of(7);
         first[0] = Some(0x12);
-        assert_eq!(said(&first, 7, false), Err(0x12));
+        assert_eq!(compare_both(&first, 7, false), Err(0x12));
     }
 
     #[test]
     fn what_is_nowhere_is_counted_as_that() {
         let mut bytes = [Some(0x11); 8];
         bytes[6] = None;
-        assert_eq!(said(&bytes, 7, false).map(|count| (count.all, count.there)), Ok((2, 1)));
-        assert_eq!(said(&bytes[..4], 7, false).map(|count| (count.all, count.there)), Ok((2, 1)));
-        assert_eq!(said(&[], 7, false).map(|count| (count.all, count.there)), Ok((2, 0)));
+        assert_eq!(compare_both(&bytes, 7, false).map(|count| (count.all, count.there)), Ok((2, 1)));
+        assert_eq!(compare_both(&bytes[..4], 7, false).map(|count| (count.all, count.there)), Ok((2, 1)));
+        assert_eq!(compare_both(&[], 7, false).map(|count| (count.all, count.there)), Ok((2, 0)));
     }
 }

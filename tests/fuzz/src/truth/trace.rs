@@ -3,11 +3,11 @@
 //! Facts about a statement that are the same for each visit ([`Statement`]) are computed once. A trace is a
 //! flat list of numbers.
 
-use super::{Item, MOST, lanes, number_of, place};
+use super::{Item, MOST, lanes, line_and_column, number_of};
 use crate::program::Shape;
 use ir::describe::TypeInfo;
 use ir::interp::{At, Watcher};
-use ir::track::{Leaf, Track, Variable, What};
+use ir::track::{Fragment, Track, Variable, What};
 use ir::{Function, Inst, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
@@ -28,7 +28,7 @@ pub(super) struct Meaning<'a> {
 struct Numbers<T>(FxHashMap<T, u32>);
 
 impl<T: Copy + Eq + std::hash::Hash> Numbers<T> {
-    fn of(&mut self, of: T) -> u32 {
+    fn number_of(&mut self, of: T) -> u32 {
         let next = self.0.len() as u32;
         *self.0.entry(of).or_insert(next)
     }
@@ -45,9 +45,9 @@ struct Tracked<'a> {
     /// The statement that begins at each record; `None` for records of other kinds.
     statements: Vec<Option<Statement>>,
     /// Index of each variable's first fragment among all fragments of the function.
-    first_leaf: Vec<usize>,
+    first_fragment: Vec<usize>,
     /// Number of fragments of the function.
-    leaves: usize,
+    fragments: usize,
 }
 
 /// The beginning of a statement.
@@ -159,17 +159,17 @@ impl<'a> Meaning<'a> {
         let is_statement = |what| matches!(what, What::Statement(_));
         let begins = track.records.iter().filter(|record| is_statement(record.what));
         let live = live(func, &begins.map(|record| record.before).collect());
-        let mut leaves = 0;
-        let first_leaf = track.variables.iter().map(|variable| {
-            leaves += variable.leaves.len();
-            leaves - variable.leaves.len()
+        let mut fragments = 0;
+        let first_fragment = track.variables.iter().map(|variable| {
+            fragments += variable.fragments.len();
+            fragments - variable.fragments.len()
         });
-        let first_leaf = first_leaf.collect();
+        let first_fragment = first_fragment.collect();
         let can_be_known: Vec<bool> =
             track.variables.iter().map(|it| !has_pointer(types, it.ty) && !is_found(&it.name)).collect();
         let statements = track.records.iter().map(|record| match record.what {
             What::Statement(loc) => Some(Statement {
-                place: self.places.of(place(source, loc)),
+                place: self.places.number_of(line_and_column(source, loc)),
                 candidates: self.candidates(track, loc.0.saturating_sub(1), &can_be_known),
                 live: live.get(&record.before).cloned().unwrap_or_default(),
             }),
@@ -178,15 +178,15 @@ impl<'a> Meaning<'a> {
         let statements = statements.collect();
         let insts = track.records.iter().map(|record| (record.before, track.before(record.before)));
         let entry = func.blocks[func.entry()].insts().first().copied();
-        Tracked { func, track, entry, before: insts.collect(), statements, first_leaf, leaves }
+        Tracked { func, track, entry, before: insts.collect(), statements, first_fragment, fragments }
     }
 
     /// Returns the variables that are in scope at a byte of the source.
     fn candidates(&mut self, track: &'a Track, offset: u32, can_be_known: &[bool]) -> Vec<Candidate> {
         let mut found: Vec<Candidate> = Vec::new();
         for (number, variable) in track.variables.iter().enumerate() {
-            if variable.scope.contains(&offset) && can_be_known[number] && !variable.leaves.is_empty() {
-                found.push(Candidate { variable: number, name: self.names.of(&variable.name) });
+            if variable.scope.contains(&offset) && can_be_known[number] && !variable.fragments.is_empty() {
+                found.push(Candidate { variable: number, name: self.names.number_of(&variable.name) });
             }
         }
         found.sort_by_key(|it| (it.name, Reverse(track.variables[it.variable].scope.start)));
@@ -209,7 +209,7 @@ impl<'a> Meaning<'a> {
     }
 
     /// Returns the number of a place.
-    pub(super) fn place(&self, place: (u32, u32)) -> Option<u32> {
+    pub(super) fn place_number(&self, place: (u32, u32)) -> Option<u32> {
         self.places.0.get(&place).copied()
     }
 
@@ -223,7 +223,7 @@ impl<'a> Meaning<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) place: u32,
-    /// Range of the variables at this visit in [`Trace::known`].
+    /// Range of the variables at this visit in [`Trace::known_at`].
     known: Range<u32>,
 }
 
@@ -235,14 +235,14 @@ pub(super) struct Known<'a> {
     /// there.
     pub(super) in_memory: bool,
     /// Offset and size of each fragment (scalar) of the variable.
-    pub(super) leaves: &'a [(u32, u8)],
-    /// Index of the variable's first fragment in [`Trace::leaves`].
+    pub(super) fragments: &'a [(u32, u8)],
+    /// Index of the variable's first fragment in [`Trace::fragments`].
     at: u32,
 }
 
 /// A fragment of a variable at a visit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct KnownLeaf {
+pub(super) struct KnownFragment {
     pub(super) bits: u64,
     /// Whether the value is read later.
     pub(super) is_live: bool,
@@ -260,46 +260,46 @@ struct Now {
 pub(super) struct Trace<'a> {
     pub(super) events: Vec<Event>,
     known: Vec<Known<'a>>,
-    leaves: Vec<KnownLeaf>,
+    fragments: Vec<KnownFragment>,
     /// Current values of the fragments, by depth of the call stack.
     now: Vec<Vec<Option<Now>>>,
 }
 
 impl<'a> Trace<'a> {
     /// Returns the variables at a visit.
-    pub(super) fn known(&self, event: &Event) -> &[Known<'a>] {
+    pub(super) fn known_at(&self, event: &Event) -> &[Known<'a>] {
         &self.known[event.known.start as usize..event.known.end as usize]
     }
 
     /// Returns the values of a variable's fragments.
-    pub(super) fn leaves(&self, known: &Known<'a>) -> &[KnownLeaf] {
-        &self.leaves[known.at as usize..known.at as usize + known.leaves.len()]
+    pub(super) fn fragments_of(&self, known: &Known<'a>) -> &[KnownFragment] {
+        &self.fragments[known.at as usize..known.at as usize + known.fragments.len()]
     }
 
     /// Returns, for tests, a trace with one variable whose fragments have the given values.
     #[cfg(test)]
     pub(super) fn of_one(
         name: u32,
-        leaves: &'a [(u32, u8)],
+        fragments: &'a [(u32, u8)],
         bits: &[u64],
         in_memory: bool,
     ) -> (Trace<'a>, Known<'a>) {
-        let leaf = |&bits: &u64| KnownLeaf { bits, is_live: true };
-        let trace = Trace { leaves: bits.iter().map(leaf).collect(), ..Trace::default() };
-        (trace, Known { name, in_memory, leaves, at: 0 })
+        let fragment = |&bits: &u64| KnownFragment { bits, is_live: true };
+        let trace = Trace { fragments: bits.iter().map(fragment).collect(), ..Trace::default() };
+        (trace, Known { name, in_memory, fragments, at: 0 })
     }
 
     /// Resets the fragments of a call frame at the beginning of a call.
-    fn enter(&mut self, depth: usize, leaves: usize) {
+    fn enter(&mut self, depth: usize, fragments: usize) {
         if self.now.len() <= depth {
             self.now.resize(depth + 1, Vec::new());
         }
         self.now[depth].clear();
-        self.now[depth].resize(leaves, None);
+        self.now[depth].resize(fragments, None);
     }
 
-    fn set(&mut self, depth: usize, leaf: usize, now: Now) {
-        if let Some(place) = self.now.get_mut(depth).and_then(|all| all.get_mut(leaf)) {
+    fn set(&mut self, depth: usize, fragment: usize, now: Now) {
+        if let Some(place) = self.now.get_mut(depth).and_then(|all| all.get_mut(fragment)) {
             *place = Some(now);
         }
     }
@@ -314,17 +314,17 @@ impl<'a> Trace<'a> {
             if taken == Some(name) {
                 continue;
             }
-            let (track, first) = (&tracked.track.variables[variable], tracked.first_leaf[variable]);
-            let start = self.leaves.len();
-            let now = self.now.get(at.depth).and_then(|all| all.get(first..first + track.leaves.len()));
+            let (track, first) = (&tracked.track.variables[variable], tracked.first_fragment[variable]);
+            let start = self.fragments.len();
+            let now = self.now.get(at.depth).and_then(|all| all.get(first..first + track.fragments.len()));
             let now = now.unwrap_or_default();
             let memory = Memory { at, lane, func: tracked.func, variable: track };
-            if !values(now, &memory, &statement.live, &mut self.leaves) {
-                self.leaves.truncate(start);
+            if !values(now, &memory, &statement.live, &mut self.fragments) {
+                self.fragments.truncate(start);
                 continue;
             }
             let in_memory = track.home.is_some() && now.first().is_none_or(Option::is_none);
-            self.known.push(Known { name, in_memory, leaves: &track.leaves, at: start as u32 });
+            self.known.push(Known { name, in_memory, fragments: &track.fragments, at: start as u32 });
             taken = Some(name);
         }
         self.events.push(Event { place: statement.place, known: first..self.known.len() as u32 });
@@ -340,13 +340,13 @@ struct Memory<'a> {
 }
 
 /// Appends the values of a variable's fragments, up to the first unknown one. Returns whether all are known.
-fn values(now: &[Option<Now>], memory: &Memory<'_>, live: &Bits, out: &mut Vec<KnownLeaf>) -> bool {
+fn values(now: &[Option<Now>], memory: &Memory<'_>, live: &Bits, out: &mut Vec<KnownFragment>) -> bool {
     let Memory { at, lane, func, variable } = *memory;
     let mut home = None;
-    for (n, &(offset, bytes)) in variable.leaves.iter().enumerate() {
-        let leaf = match (now.get(n).copied().flatten(), variable.home) {
+    for (n, &(offset, bytes)) in variable.fragments.iter().enumerate() {
+        let fragment = match (now.get(n).copied().flatten(), variable.home) {
             (Some(Now { bits, value }), _) => {
-                KnownLeaf { bits, is_live: value.is_none_or(|value| live.has(value)) }
+                KnownFragment { bits, is_live: value.is_none_or(|value| live.has(value)) }
             }
             (None, Some(slot)) => {
                 let home = *home.get_or_insert_with(|| at.slot(func, slot, lane));
@@ -354,11 +354,11 @@ fn values(now: &[Option<Now>], memory: &Memory<'_>, live: &Bits, out: &mut Vec<K
                     return false;
                 };
                 let bits = own.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
-                KnownLeaf { bits, is_live: false }
+                KnownFragment { bits, is_live: false }
             }
             (None, None) => return false,
         };
-        out.push(leaf);
+        out.push(fragment);
     }
     true
 }
@@ -382,7 +382,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// Calls `what` with the trace of each active lane.
-    fn each(&self, at: &At<'_>, mut what: impl FnMut(&mut Trace<'a>, usize)) {
+    fn for_each_lane(&self, at: &At<'_>, mut what: impl FnMut(&mut Trace<'a>, usize)) {
         let mut traces = self.traces.borrow_mut();
         for lane in lanes(at.active) {
             let [x, y, z] = at.item(lane);
@@ -395,8 +395,8 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn set(&self, at: &At<'_>, leaf: usize, now: impl Fn(usize) -> Now) {
-        self.each(at, |trace, lane| trace.set(at.depth, leaf, now(lane)));
+    fn set(&self, at: &At<'_>, fragment: usize, now: impl Fn(usize) -> Now) {
+        self.for_each_lane(at, |trace, lane| trace.set(at.depth, fragment, now(lane)));
     }
 }
 
@@ -404,21 +404,22 @@ impl Watcher for Tracer<'_> {
     fn before(&self, at: &At<'_>) {
         let Some(Some(tracked)) = self.meaning.funcs.get(at.func.as_u32() as usize) else { return };
         if tracked.entry == Some(at.inst) {
-            self.each(at, |trace, _| trace.enter(at.depth, tracked.leaves));
+            self.for_each_lane(at, |trace, _| trace.enter(at.depth, tracked.fragments));
         }
         let func = tracked.func;
-        let number = |leaf: Leaf| tracked.first_leaf[leaf.variable as usize] + leaf.leaf as usize;
+        let number =
+            |fragment: Fragment| tracked.first_fragment[fragment.variable as usize] + fragment.index as usize;
         for record in tracked.before.get(&at.inst).cloned().into_iter().flatten() {
             match tracked.track.records[record].what {
                 What::Statement(_) => {
                     let Some(statement) = &tracked.statements[record] else { continue };
-                    self.each(at, |trace, lane| trace.come_to((at, lane), tracked, statement));
+                    self.for_each_lane(at, |trace, lane| trace.come_to((at, lane), tracked, statement));
                 }
-                What::Value(leaf, value) => {
+                What::Value(fragment, value) => {
                     let constant = func.const_bits(value);
                     let value_of = constant.is_none().then_some(value);
                     let bits = |lane| constant.unwrap_or_else(|| at.value(value, lane));
-                    self.set(at, number(leaf), |lane| Now { bits: bits(lane), value: value_of });
+                    self.set(at, number(fragment), |lane| Now { bits: bits(lane), value: value_of });
                 }
                 What::Term(..) | What::Lost(_) => {}
             }

@@ -102,7 +102,7 @@ impl Assembler {
             let mut mistakes = Vec::new();
             for later in std::mem::take(&mut kernel.block.later) {
                 let [at, value_span] = later.spans.map(range);
-                let done = match self.known(later.value) {
+                let done = match self.known_number(later.value) {
                     None => Err(error(value_span, "the value of this expression must be known in the end")),
                     Some(value) => {
                         let (target, block) = (kernel.target, &mut kernel.block);
@@ -156,7 +156,7 @@ impl Assembler {
             return Err(error(at, format!("`.amdhsa_{name}` is given twice")));
         }
         block.seen.push(name.to_owned());
-        if let Some(value) = self.known(value) {
+        if let Some(value) = self.known_number(value) {
             return self.kernel_field(name, value, at, value_span, target, block, descriptor);
         }
         let spans = [self.span_of(at), self.span_of(value_span)];

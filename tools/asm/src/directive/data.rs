@@ -122,7 +122,7 @@ impl Assembler {
     /// which fills in the value at the end.
     pub(crate) fn emit_value(&mut self, value: Value, size: u8, span: Range<usize>) -> Result<()> {
         // A difference of labels is known as soon as both labels are.
-        if let Some(number) = self.known(value) {
+        if let Some(number) = self.known_number(value) {
             let bits = u32::from(size) * 8;
             let fits = bits == 64 || (-(1i64 << (bits - 1))..1i64 << bits).contains(&number);
             if !fits {

@@ -50,7 +50,7 @@ impl Assembler {
             ".org" => {
                 let offset = self.expression(cur)?;
                 let byte = if cur.eat(b',') { self.absolute(cur)? } else { 0 };
-                self.go(Move::Org(offset, byte as u8), span)?;
+                self.move_or_defer(Move::Org(offset, byte as u8), span)?;
             }
             _ => return Ok(false),
         }
@@ -79,11 +79,11 @@ impl Assembler {
         // The file is padded to the alignment as well.
         let more = align.saturating_sub(self.current().align);
         self.reserve(more, span)?;
-        self.go(Move::Align(alignment), span)
+        self.move_or_defer(Move::Align(alignment), span)
     }
 
     /// Moves now, or, in a subsection, when its offset is known.
-    fn go(&mut self, to: Move, span: &Range<usize>) -> Result<()> {
+    fn move_or_defer(&mut self, to: Move, span: &Range<usize>) -> Result<()> {
         if self.place.number == 0 {
             return self.make_move(to, span);
         }

@@ -1,20 +1,20 @@
 //! Metadata: YAML in the source becomes a note record of the object.
 
+mod errors;
 mod scalar;
 mod v2;
 mod v3;
-mod wrong;
 
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use crate::section::elf::{SHF_ALLOC, SHT_NOTE};
 use codeobj::yaml::{self, Node};
+use errors::Mistakes;
 use isa::CodeObjectVersion;
 use objwriter::metadata_v2;
 use objwriter::note::{self, NT_METADATA, NT_METADATA_V2};
 use std::ops::Range;
-use wrong::Mistakes;
 
 impl Assembler {
     /// Handles `.amdgpu_metadata`, which writes MessagePack to a note of code object V3 and later.

@@ -3,8 +3,8 @@
 //! In contrast to later versions, unknown keys are errors, and a scalar is read as the type that its key
 //! requires: `Name: 3` is a string.
 
+use super::errors::{Mistakes, one_of};
 use super::scalar;
-use super::wrong::{Mistakes, one_of};
 use codeobj::yaml::{Entry, Node};
 use objwriter::Value;
 use objwriter::metadata_v2::{Key, Kind, ROOT};

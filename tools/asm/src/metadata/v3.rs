@@ -4,8 +4,8 @@
 //! Seed 000, line 2369, and what LLVM 19 accepts: keys of later versions, and unknown keys, which anyone may
 //! add. A number or boolean that is tagged as a string is converted to the type that the key requires.
 
+use super::errors::{Mistakes, one_of};
 use super::scalar;
-use super::wrong::{Mistakes, one_of};
 use codeobj::yaml::{Entry, Node};
 use objwriter::Value;
 
@@ -145,7 +145,7 @@ fn mapping(
     let first = entries.first().map_or(under, |entry| (entry.key.as_str(), entry.at));
     let is_said = |key: &&Key| entries.iter().any(|entry| entry.key == key.name);
     for key in keys.iter().filter(|key| key.is_required && !is_said(key)) {
-        let near = entries.iter().find(|entry| alike(&entry.key, key.name));
+        let near = entries.iter().find(|entry| is_misspelling(&entry.key, key.name));
         let note = near.map(|entry| format!("is `{}` to be `{}`?", entry.key, key.name));
         let place = near.map_or(first, |entry| (entry.key.as_str(), entry.at));
         mistakes.add(place, format!("the metadata of this {what} lacks `{}`", key.name), note);
@@ -160,7 +160,7 @@ fn mapping(
 
 /// Returns whether two keys differ only in the case of letters, in `-` and `_`, or in one letter that is
 /// additional, missing or different.
-fn alike(written: &str, key: &str) -> bool {
+fn is_misspelling(written: &str, key: &str) -> bool {
     let letters = |text: &str| -> Vec<u8> {
         text.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase()).collect()
     };

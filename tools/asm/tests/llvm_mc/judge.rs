@@ -15,7 +15,7 @@ pub enum Verdict {
 }
 
 /// Standard output and standard error.
-fn ask(tool: &Path, arguments: &[&str], run: &Run, input: &str) -> (String, String) {
+fn run_tool(tool: &Path, arguments: &[&str], run: &Run, input: &str) -> (String, String) {
     let mut command = Tool::new(tool);
     command.args(arguments).args(&run.arguments).env("LLVM_DISABLE_SYMBOLIZATION", "1");
     let output = command.input(input).output().expect("the tool starts");
@@ -53,7 +53,7 @@ pub fn assemble(tool: &Path, run: &Run, version: bool) -> Vec<Verdict> {
     }
     let mut arguments = vec!["-show-encoding"];
     arguments.extend(run.version.as_deref().filter(|_| version));
-    let (stdout, stderr) = ask(tool, &arguments, run, &input);
+    let (stdout, stderr) = run_tool(tool, &arguments, run, &input);
     let mut verdicts = vec![Verdict::Silent; run.lines.len()];
     let mut here = None;
     let mut unknown = Vec::new();
@@ -77,7 +77,7 @@ pub fn assemble(tool: &Path, run: &Run, version: bool) -> Vec<Verdict> {
 
 /// The lines from 0 that LLVM cannot write an object of.
 pub fn unwritable(tool: &Path, run: &Run, text: &str) -> Vec<usize> {
-    let (_, stderr) = ask(tool, &["-filetype=obj", "-o", "/dev/null"], run, text);
+    let (_, stderr) = run_tool(tool, &["-filetype=obj", "-o", "/dev/null"], run, text);
     complaints(&stderr, false).map(|(line, ..)| line).collect()
 }
 
@@ -160,7 +160,7 @@ pub fn disassemble(tool: &Path, run: &Run) -> Vec<(Vec<u32>, String, Vec<u8>)> {
             let _ = writeln!(input, "[{}]", list.join(","));
         }
     }
-    let (stdout, stderr) = ask(tool, &["-disassemble", "-show-encoding"], run, &input);
+    let (stdout, stderr) = run_tool(tool, &["-disassemble", "-show-encoding"], run, &input);
     // A complaint at the first byte of a line is about its first instruction.
     let bad: Vec<usize> =
         complaints(&stderr, true).filter(|(_, column, _)| *column <= 1).map(|(line, ..)| line).collect();
@@ -185,6 +185,6 @@ pub fn disassemble(tool: &Path, run: &Run) -> Vec<(Vec<u32>, String, Vec<u8>)> {
 
 /// Whether LLVM assembles the text to the bytes.
 pub fn assembles_to(tool: &Path, run: &Run, text: &str, bytes: &[u8]) -> bool {
-    let (stdout, _) = ask(tool, &["-show-encoding"], run, text);
+    let (stdout, _) = run_tool(tool, &["-show-encoding"], run, text);
     stdout.lines().find_map(encoding).flatten().is_some_and(|found| found == bytes)
 }

@@ -226,7 +226,7 @@ pub struct Event {
     /// The rule.
     pub id: &'static str,
     /// What mends it, before the last instruction.
-    pub mend: &'static str,
+    pub mitigation: &'static str,
     /// What LLVM inserts.
     pub inserted: &'static str,
 }
@@ -236,19 +236,19 @@ pub struct Event {
 pub static EVENTS: &[Event] = &[
     Event { asm: "global_load_dword v1, v0, s[0:1]\ns_mov_b32 s0, 0",
         mir: "$vgpr1 = GLOBAL_LOAD_DWORD_SADDR $sgpr0_sgpr1, $vgpr0, 0, 0, implicit $exec\n$sgpr0 = S_MOV_B32 0",
-        on: RDNA1, id: "vmem-scalar-write", mend: "s_waitcnt_depctr 0xffe3", inserted: "S_WAITCNT_DEPCTR" },
+        on: RDNA1, id: "vmem-scalar-write", mitigation: "s_waitcnt_depctr 0xffe3", inserted: "S_WAITCNT_DEPCTR" },
     Event { asm: "s_load_dword s4, s[0:1], 0x0\nv_readfirstlane_b32 s0, v0",
         mir: "$sgpr4 = S_LOAD_DWORD_IMM $sgpr0_sgpr1, 0, 0\n$sgpr0 = V_READFIRSTLANE_B32 $vgpr0, implicit $exec",
-        on: RDNA1, id: "smem-vector-write", mend: "s_mov_b32 null, 0", inserted: "$sgpr_null = S_MOV_B32" },
+        on: RDNA1, id: "smem-vector-write", mitigation: "s_mov_b32 null, 0", inserted: "$sgpr_null = S_MOV_B32" },
     Event { asm: "s_mov_b64 s[0:1], exec\nv_cmpx_eq_u32_e32 v0, v1",
         mir: "$sgpr0_sgpr1 = S_MOV_B64 $exec\nV_CMPX_EQ_U32_nosdst_e32 $vgpr0, $vgpr1, implicit-def $exec, implicit $exec",
-        on: RDNA1, id: "vcmpx-exec-war", mend: "s_waitcnt_depctr 0xfffe", inserted: "S_WAITCNT_DEPCTR" },
+        on: RDNA1, id: "vcmpx-exec-war", mitigation: "s_waitcnt_depctr 0xfffe", inserted: "S_WAITCNT_DEPCTR" },
     Event { asm: "v_cmpx_eq_u32_e32 v0, v1\nv_permlane16_b32 v1, v1, s1, s2",
         mir: "V_CMPX_EQ_U32_nosdst_e32 $vgpr0, $vgpr1, implicit-def $exec, implicit $exec\n$vgpr1 = V_PERMLANE16_B32_e64 0, $vgpr1, 0, $sgpr1, 0, $sgpr2, $vgpr1, 0, implicit $exec",
-        on: RDNA1, id: "vcmpx-permlane", mend: "v_mov_b32_e32 v1, v1", inserted: "$vgpr1 = V_MOV_B32_e32" },
+        on: RDNA1, id: "vcmpx-permlane", mitigation: "v_mov_b32_e32 v1, v1", inserted: "$vgpr1 = V_MOV_B32_e32" },
     Event { asm: "ds_write_b32 v0, v1\ns_branch .Lnext\n.Lnext:\nglobal_load_dword v2, v[4:5], off",
         mir: "DS_WRITE_B32_gfx9 $vgpr0, $vgpr1, 0, 0, implicit $exec\nS_BRANCH %bb.1\n#\n$vgpr2 = GLOBAL_LOAD_DWORD $vgpr4_vgpr5, 0, 0, implicit $exec",
-        on: RDNA1, id: "lds-branch-vmem-war", mend: "s_waitcnt_vscnt null, 0x0", inserted: "S_WAITCNT_VSCNT" },
+        on: RDNA1, id: "lds-branch-vmem-war", mitigation: "s_waitcnt_vscnt null, 0x0", inserted: "S_WAITCNT_VSCNT" },
 ];
 
 /// Memory instructions of which clauses are made that XNACK may replay: a letter for each, assembly, MIR. Each letter of a word

@@ -34,7 +34,7 @@ pub fn assembles(target: &'static Target, text: &str) -> bool {
 
 /// What is found in a straight line.
 pub fn straight(target: &'static Target, xnack: bool, text: &str) -> Vec<Finding> {
-    let mut code = Code::new(target, Setting::of(xnack));
+    let mut code = Code::new(target, Setting::from_bool(xnack));
     let instructions = instructions(target, text);
     let mut findings = Vec::new();
     for inst in &instructions {

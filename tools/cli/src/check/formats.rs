@@ -6,7 +6,7 @@ use check::{Level, Problem};
 use codeobj::disasm::SourcePlace;
 use serde_json::{Value, json};
 
-fn place(place: &Place) -> Value {
+fn place_json(place: &Place) -> Value {
     let (symbol, offset) =
         place.symbol.clone().map_or((None, None), |(name, offset)| (Some(name), Some(offset)));
     let source = place.source.as_ref();
@@ -42,12 +42,12 @@ pub(super) fn tree(report: &Report, file: &str) -> Value {
             "outstanding": outstanding,
             "wait_states": found,
             "wait_states_needed": wanted,
-            "mend": finding.mend(),
-            "first": located.first.as_ref().map(place),
-            "second": place(&located.second),
+            "mend": finding.mitigation(),
+            "first": located.first.as_ref().map(place_json),
+            "second": place_json(&located.second),
         })
     };
-    let note = |note: &object::Note| json!({ "rule": note.unknown.rule(), "message": note.unknown.text(), "place": place(&note.place) });
+    let note = |note: &object::Note| json!({ "rule": note.unknown.rule(), "message": note.unknown.text(), "place": place_json(&note.place) });
     let hidden = report.hidden.iter();
     let hidden: Vec<Value> = hidden.map(|(rule, count)| json!({ "rule": rule, "count": count })).collect();
     json!({
@@ -118,7 +118,7 @@ fn result(located: &Located, file: &str) -> Value {
     json!({
         "ruleId": finding.id(),
         "level": severity(finding.level()),
-        "message": { "text": format!("{finding}; mended by {}", finding.mend()) },
+        "message": { "text": format!("{finding}; mended by {}", finding.mitigation()) },
         "locations": [location(&located.second, file)],
         "relatedLocations": related,
     })

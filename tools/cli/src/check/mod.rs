@@ -5,10 +5,10 @@ mod progress;
 mod total;
 
 use super::container::{self, Chosen, EntryArgs, Opened};
-use super::inspect::{parse, whole};
+use super::inspect::{check_not_truncated, parse};
 use super::modes;
-use super::rules::{Policy, RulesArgs, Spot, Verdict, level_of};
-use super::told::Teller;
+use super::report_renderer::ReportRenderer;
+use super::rules::{FindingLocation, Policy, RulesArgs, Verdict, level_of};
 use super::{Failure, check_output, complain, page, pretty, source};
 use check::object::{self, Options, Place, Report};
 use clap::Args;
@@ -64,7 +64,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
         return all(&mut checker, &opened);
     }
     let complete = opened.finish();
-    let chosen = opened.only(&args.file)?;
+    let chosen = opened.single_object(&args.file)?;
     let report = checker.examine(&chosen, "")?;
     complain(&checker.policy.unused(&chosen.file));
     if let Some(html) = &args.html {
@@ -73,7 +73,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
             file: &chosen.file,
             object: &chosen.bytes,
             target: asked.map(|(target, _)| target),
-            teller: &Teller::new(&chosen.file, None, false),
+            teller: &ReportRenderer::new(&chosen.file, None, false),
             reasons: &[],
             kernel: None,
             profile: None,
@@ -181,14 +181,14 @@ impl<'a> Checker<'a> {
         let parsed = parse(&chosen.file, &chosen.bytes)?;
         let progress = Progress::new();
         let checked =
-            object::check_with(&parsed, &self.options, &|done, all| progress.tell(position, done, all));
+            object::check_with(&parsed, &self.options, &|done, all| progress.print(position, done, all));
         progress.clear();
         let mut report = checked.map_err(|refusal| match refusal {
             object::Refusal::NoSuchKernel(_) => Failure::Usage(format!("{name}: {refusal}")),
             object::Refusal::UnknownProcessor(_) => Failure::File(format!("{name}: {refusal}; try `--mcpu`")),
         })?;
         if report.instructions == 0 {
-            whole(&chosen.file, &parsed)?;
+            check_not_truncated(&chosen.file, &parsed)?;
             return Err(Failure::File(format!("{name}: there is no code in it that could be checked")));
         }
         judge(&mut report, &self.policy, &chosen.file);
@@ -229,7 +229,7 @@ fn judge(report: &mut Report, policy: &Policy, file: &Path) {
     let hidden = &mut report.hidden;
     report.findings.retain(|located| {
         let rule = located.finding.id();
-        let verdict = policy.judge(rule, located.finding.level(), &spot(&located.second, file));
+        let verdict = policy.judge(rule, located.finding.level(), &rule_location(&located.second, file));
         if verdict == Verdict::Hidden {
             match hidden.iter_mut().find(|(name, _)| *name == rule) {
                 Some((_, count)) => *count += 1,
@@ -241,14 +241,14 @@ fn judge(report: &mut Report, policy: &Policy, file: &Path) {
     report.unfollowed = 0;
     report.notes.retain_mut(|note| {
         let rule = note.unknown.rule();
-        let verdict = policy.judge(rule, level_of(rule), &spot(&note.place, file));
+        let verdict = policy.judge(rule, level_of(rule), &rule_location(&note.place, file));
         note.counts = verdict == Verdict::Counts;
         report.unfollowed += usize::from(!note.counts);
         verdict != Verdict::Allowed
     });
 }
 
-fn spot<'a>(place: &'a Place, object: &'a Path) -> Spot<'a> {
+fn rule_location<'a>(place: &'a Place, object: &'a Path) -> FindingLocation<'a> {
     let symbol = place.symbol.as_ref().map(|(name, offset)| (name.as_str(), *offset));
-    Spot { object, symbol, source: place.source.as_ref() }
+    FindingLocation { object, symbol, source: place.source.as_ref() }
 }

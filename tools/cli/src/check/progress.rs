@@ -24,7 +24,7 @@ impl Progress {
     }
 
     /// Prints that `done` of `all` kernels and functions are checked; `object` names the code object, or is empty.
-    pub(super) fn tell(&self, object: &str, done: usize, all: usize) {
+    pub(super) fn print(&self, object: &str, done: usize, all: usize) {
         if !self.is_terminal {
             return;
         }

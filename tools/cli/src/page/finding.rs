@@ -59,7 +59,7 @@ pub fn of_static(located: &Located) -> Finding {
         rule: located.finding.id().to_owned(),
         level: located.finding.level().name(),
         text: located.finding.to_string(),
-        help: Some(located.finding.mend()),
+        help: Some(located.finding.mitigation()),
         at: first.chain([&located.second]).map(|place| place.address).collect(),
         calls: Vec::new(),
         notes: Vec::new(),

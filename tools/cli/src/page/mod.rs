@@ -8,7 +8,7 @@ mod code;
 mod facts;
 mod finding;
 
-use super::told::Teller;
+use super::report_renderer::ReportRenderer;
 use super::{Failure, write};
 use check::object::Entries;
 use codeobj::disasm::Lines;
@@ -29,7 +29,7 @@ pub struct Content<'a> {
     /// Processor to decode the code for. Overrides the processor that the object's header names.
     pub target: Option<&'static kernc::Target>,
     /// Provides the texts of the sources.
-    pub teller: &'a Teller,
+    pub teller: &'a ReportRenderer,
     /// The compiler's reasons for the instructions that it inserted, if they are known.
     pub reasons: &'a [kernc::Reason],
     /// Kernel that ran.

@@ -1,7 +1,7 @@
 //! `--expect NAME=CONTENTS[:RTOL[:ATOL]]`: compares the final contents of a buffer with expected contents.
 
 use super::arguments::wrong;
-use super::shown::buffer_at;
+use super::output_buffers::buffer_at;
 use super::{failure, split};
 use crate::Failure;
 use kernc::sim::compare::{Differences, Tolerance, differences};
@@ -9,7 +9,7 @@ use kernc::sim::{self, ArgError, ArgInfo, ArgValue, Buffer, Conversion, Device, 
 use std::fmt::Write;
 
 /// Expected contents of a buffer.
-pub struct Wanted {
+pub struct ExpectedBuffer {
     pub name: String,
     /// Expected contents as the user has written them.
     text: String,
@@ -20,7 +20,7 @@ pub struct Wanted {
 /// Expected contents of the buffer of an argument.
 pub struct Expected {
     at: usize,
-    wanted: Wanted,
+    wanted: ExpectedBuffer,
 }
 
 impl Expected {
@@ -37,17 +37,17 @@ impl Expected {
         else {
             return Err(Failure::Usage(format!("argument `{name}` is not a buffer")));
         };
-        Ok(Expected { at, wanted: Wanted::new(&name, &text, given, info, conversion)? })
+        Ok(Expected { at, wanted: ExpectedBuffer::new(&name, &text, given, info, conversion)? })
     }
 
     /// Returns a text that describes the differences; it is empty if the buffer has the expected contents.
     fn check(&self, device: &Device, placed: &Placed) -> Result<String, Failure> {
         let found = placed.read(device, self.at).map_err(failure)?;
-        Ok(found.map_or(String::new(), |found| self.wanted.tell(&found)))
+        Ok(found.map_or(String::new(), |found| self.wanted.describe_differences(&found)))
     }
 }
 
-impl Wanted {
+impl ExpectedBuffer {
     /// Parses the expected contents of the buffer of a parameter; `given` is the initial buffer.
     pub fn new(
         name: &str,
@@ -55,8 +55,8 @@ impl Wanted {
         given: &Buffer,
         info: &ArgInfo,
         conversion: Conversion,
-    ) -> Result<Wanted, Failure> {
-        let wrong = |error: ArgError| wrong(error.of(&format!("expected of `{name}`")));
+    ) -> Result<ExpectedBuffer, Failure> {
+        let wrong = |error: ArgError| wrong(error.with_prefix(&format!("expected of `{name}`")));
         let (contents, tolerance) = sim::args::split_tolerance(text).map_err(|why| wrong(why.into()))?;
         let ArgValue::Buffer(wanted) = sim::parse_arg(contents, info, conversion).map_err(wrong)? else {
             return Err(Failure::Usage(format!("argument `{name}` is not a buffer")));
@@ -65,11 +65,11 @@ impl Wanted {
             .map_err(|why| Failure::Usage(format!("expected of `{name}`: `{contents}` has {why}")))?;
         // Expected integers of the same size as the buffer's elements are reinterpreted as the buffer's type.
         let wanted = Buffer { element: given.element, ..wanted };
-        Ok(Wanted { name: name.to_owned(), text: contents.to_owned(), contents: wanted, tolerance })
+        Ok(ExpectedBuffer { name: name.to_owned(), text: contents.to_owned(), contents: wanted, tolerance })
     }
 
     /// Returns a text that describes the differences between a buffer and the expected contents.
-    pub fn tell(&self, found: &Buffer) -> String {
+    pub fn describe_differences(&self, found: &Buffer) -> String {
         let all = differences(found, &self.contents, self.tolerance);
         let Differences { count, total, .. } = all;
         if count == 0 {
@@ -100,7 +100,7 @@ pub fn table(all: &Differences, like: &Buffer, names: [&str; 2]) -> String {
     let mut rows = vec![["index".to_owned(), names[0].to_owned(), names[1].to_owned(), "error".to_owned()]];
     rows.extend(all.worst.iter().map(|one| {
         let text = |number: sim::Number| number.text(like.element);
-        [place(one.index, &like.shape), text(one.expected), text(one.found), error(one.error)]
+        [element_index(one.index, &like.shape), text(one.expected), text(one.found), error(one.error)]
     }));
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
     let widths = [width(0), width(1), width(2), width(3)];
@@ -125,7 +125,7 @@ fn error(error: f64) -> String {
 }
 
 /// Returns the index of an element in an array of this shape.
-fn place(index: usize, shape: &[u64]) -> String {
+fn element_index(index: usize, shape: &[u64]) -> String {
     let mut rest = index as u64;
     let mut parts: Vec<String> = Vec::new();
     for &extent in shape.iter().rev() {

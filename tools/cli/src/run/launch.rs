@@ -4,8 +4,8 @@
 use super::arguments::Texts;
 use super::load::Loaded;
 use super::{RunArgs, progress};
-use crate::rules::{Policy, Spot, Verdict};
-use crate::told::Teller;
+use crate::report_renderer::ReportRenderer;
+use crate::rules::{FindingLocation, Policy, Verdict};
 use crate::{Failure, complain};
 use kernc::sim::{self, Device, Fault, KernelInfo, Mode, Placed};
 use std::collections::HashMap;
@@ -80,7 +80,7 @@ impl<'a> Launch<'a> {
         let stats = match self.debugger {
             // The debugger uses the terminal, so no progress is shown.
             Some(_) => device.run(module, &dispatch),
-            None => progress::shown(&progress, || device.run(module, &dispatch)),
+            None => progress::with_progress(&progress, || device.run(module, &dispatch)),
         };
         Ok((placed, stats))
     }
@@ -99,7 +99,7 @@ pub fn device(args: &RunArgs, mode: Mode) -> Device {
     device.set_level(args.rules.lowest());
     device.set_convention(super::super::abi::convention(&args.common.call_abi));
     // A wrong target id was rejected when the file was read.
-    let asked = args.common.target.asked().ok().flatten();
+    let asked = args.common.target.requested_target().ok().flatten();
     device.set_xnack(asked.and_then(|(_, modes)| modes.xnack));
     device
 }
@@ -162,7 +162,7 @@ fn extent(given: &[u32], option: &str) -> Result<[u32; 3], Failure> {
 
 impl Run {
     /// Returns the contents of the buffers after the run, in the order of the arguments.
-    pub fn finished(self, teller: &Teller) -> Result<Vec<sim::Buffer>, Failure> {
+    pub fn finished(self, teller: &ReportRenderer) -> Result<Vec<sim::Buffer>, Failure> {
         self.stats.map_err(|fault| stopped(&fault, teller))?;
         let read = |at| self.placed.read(&self.device, at).map_err(failure).transpose();
         (0..self.placed.arguments()).filter_map(read).collect()
@@ -170,7 +170,7 @@ impl Run {
 }
 
 /// Prints what the kernel has printed, and the position of a debug trap if the run has executed one.
-pub fn spoken(device: &mut Device, teller: &Teller) {
+pub fn spoken(device: &mut Device, teller: &ReportRenderer) {
     out!("{}", device.take_printed());
     if let Some(at) = device.debug_trap() {
         complain(&teller.debug_trap(at));
@@ -183,7 +183,7 @@ pub fn failure(fault: Fault) -> Failure {
 }
 
 /// Converts the fault that ended a dispatch to a failure.
-pub fn stopped(fault: &Fault, teller: &Teller) -> Failure {
+pub fn stopped(fault: &Fault, teller: &ReportRenderer) -> Failure {
     let text = teller.fault(fault);
     match fault {
         Fault::Found(_) => Failure::Found(text),
@@ -217,8 +217,8 @@ pub fn counting<'a>(
     reports.iter().filter(|report| {
         let at = &report.at;
         let symbol = Some((at.kernel.as_str(), at.offset.saturating_sub(kernel.entry)));
-        let spot = Spot { object: &loaded.file, symbol, source: at.source.as_ref() };
-        policy.judge(&report.rule, report.level, &spot) == Verdict::Counts
+        let location = FindingLocation { object: &loaded.file, symbol, source: at.source.as_ref() };
+        policy.judge(&report.rule, report.level, &location) == Verdict::Counts
     })
 }
 

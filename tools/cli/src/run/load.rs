@@ -3,7 +3,7 @@
 use super::RunArgs;
 use crate::compile::loadable;
 use crate::container::{self, Chosen};
-use crate::told::Teller;
+use crate::report_renderer::ReportRenderer;
 use crate::{Failure, read};
 use codeobj::container::is_container;
 use kernc::Target;
@@ -22,7 +22,7 @@ pub struct Loaded {
     /// The compiler's reasons for the instructions that it inserted; empty if the program was not compiled
     /// here.
     pub reasons: Vec<kernc::Reason>,
-    pub teller: Teller,
+    pub teller: ReportRenderer,
     /// For each kernel whose body declares a `shared dyn` variable, the names of the kernel and of the
     /// variable. `None` if the program was not compiled here.
     dynamic: Option<Vec<(String, String)>>,
@@ -97,7 +97,8 @@ impl Loaded {
         // Only the HTML page shows the reasons.
         let reasons = if args.html.is_some() { object.reasons() } else { Vec::new() };
         let bytes = object.bytes().to_vec();
-        let (object, teller) = (parse(&name, &bytes, None)?, Teller::new(file, Some(&source), args.isa));
+        let (object, teller) =
+            (parse(&name, &bytes, None)?, ReportRenderer::new(file, Some(&source), args.isa));
         // There is no IR if the input was machine IR.
         let dynamic = (!seen.ir.0.funcs.is_empty()).then(|| dynamic_variables(&seen.ir.0));
         Ok(Loaded { name, file: file.to_owned(), object, bytes, reasons, teller, dynamic })
@@ -105,10 +106,10 @@ impl Loaded {
 
     /// Reads a code object file, or reads from a container the code object that the options select.
     fn of_object(file: &Path, bytes: &[u8], args: &RunArgs) -> Result<Loaded, Failure> {
-        let asked = args.common.target.asked()?;
+        let asked = args.common.target.requested_target()?;
         let opened = container::open(file, bytes, &args.entry, asked)?;
         let complete = opened.finish();
-        let Chosen { file, bytes, .. } = opened.only(file)?;
+        let Chosen { file, bytes, .. } = opened.single_object(file)?;
         complete?;
         let name = file.display().to_string();
         let mut object = parse(&name, &bytes, asked.map(|(target, _)| target))?;
@@ -119,7 +120,7 @@ impl Loaded {
             let (own, asked) = (object.target().name, asked.name);
             return Err(Failure::Usage(format!("{name} is for {own}, not for {asked}")));
         }
-        let teller = Teller::new(&file, None, args.isa);
+        let teller = ReportRenderer::new(&file, None, args.isa);
         Ok(Loaded {
             name,
             file,

@@ -8,9 +8,9 @@ mod expect;
 mod launch;
 mod list;
 mod load;
+mod output_buffers;
 mod progress;
 mod script;
-mod shown;
 
 use super::container::EntryArgs;
 use super::observe::ObserveArgs;
@@ -23,7 +23,7 @@ use expect::Expected;
 use kernc::sim::{self, Mode};
 use launch::{Launch, Run, by_line, counting, failure, found, mode, spoken, stopped};
 use load::Loaded;
-use shown::Shown;
+use output_buffers::Shown;
 use std::path::{Path, PathBuf};
 
 /// Help text about the forms of arguments.

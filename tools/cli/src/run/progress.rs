@@ -11,7 +11,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const INTERVAL: Duration = Duration::from_millis(250);
 
 /// Runs `work` and meanwhile shows its progress on standard error, if that is a terminal.
-pub fn shown<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
+pub fn with_progress<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
     if !std::io::stderr().is_terminal() || capture::is_on() {
         return work();
     }
@@ -21,10 +21,10 @@ pub fn shown<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
             let (start, mut wait) = (Instant::now(), PATIENCE);
             while end.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 wait = INTERVAL;
-                tell(&format!("\r\x1b[K{}", line(progress, start.elapsed())));
+                print_line(&format!("\r\x1b[K{}", line(progress, start.elapsed())));
             }
             if wait == INTERVAL {
-                tell("\r\x1b[K");
+                print_line("\r\x1b[K");
             }
         });
         let result = work();
@@ -33,7 +33,7 @@ pub fn shown<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
     })
 }
 
-fn tell(text: &str) {
+fn print_line(text: &str) {
     let mut stderr = std::io::stderr();
     // A failure to write to the terminal does not matter.
     let _ = stderr.write_all(text.as_bytes());
@@ -58,6 +58,6 @@ mod tests {
     fn says_how_far_it_is() {
         let text = line(&Progress::default(), Duration::from_secs(3));
         assert_eq!(text, "3 s: 0 of 0 groups have ended, 0 million wave instructions, 0.0 a second");
-        assert_eq!(shown(&Progress::default(), || 7), 7);
+        assert_eq!(with_progress(&Progress::default(), || 7), 7);
     }
 }

@@ -1,10 +1,10 @@
 //! `kernc run --script FILE.toml`: runs several dispatches one after the other on shared buffers.
 
 use super::arguments::{Texts, conversion};
-use super::expect::{Wanted, unmet};
+use super::expect::{ExpectedBuffer, unmet};
 use super::launch::{Launch, device, extents, failure, found, mode, offset, spoken, stopped};
 use super::load::Loaded;
-use super::shown::write_array;
+use super::output_buffers::write_array;
 use super::{RunArgs, print_stats};
 use crate::rules::Policy;
 use crate::{Failure, check_output, complain, read_source};
@@ -78,7 +78,7 @@ struct Ready<'a> {
     step: &'a Step,
     module: &'a Module,
     launch: Launch<'a>,
-    wanted: Vec<Wanted>,
+    wanted: Vec<ExpectedBuffer>,
 }
 
 /// Runs a script. Everything is read and checked before the first dispatch.
@@ -194,7 +194,7 @@ impl Planner<'_> {
         step.out.values().try_for_each(|file| check_output(file))?;
         let wanted = step.expect.iter().map(|(name, value)| {
             let Shared { first, info, .. } = self.used(name)?;
-            Wanted::new(name, &text_of(value), first, info, conversion(self.cast))
+            ExpectedBuffer::new(name, &text_of(value), first, info, conversion(self.cast))
         });
         let wanted = wanted.collect::<Result<_, _>>()?;
         Ok(Ready { step, module, launch, wanted })
@@ -236,15 +236,16 @@ impl Planner<'_> {
             return Ok(shared.address);
         }
         let value = sim::parse_arg(&text_of(contents), info, conversion(self.cast));
-        let ArgValue::Buffer(first) = value.map_err(|why| why.of(&format!("buffer `{name}`")))? else {
+        let ArgValue::Buffer(first) = value.map_err(|why| why.with_prefix(&format!("buffer `{name}`")))?
+        else {
             return Err(ArgError::Text(format!("buffer `{name}` is none")));
         };
-        let address = self.place(name, &first).map_err(|fault| ArgError::Text(fault.to_string()))?;
+        let address = self.create_buffer(name, &first).map_err(|fault| ArgError::Text(fault.to_string()))?;
         self.buffers.insert(name.to_owned(), Shared { address, first, info: info.clone() });
         Ok(address)
     }
 
-    fn place(&mut self, name: &str, buffer: &Buffer) -> Result<DevicePtr, sim::Fault> {
+    fn create_buffer(&mut self, name: &str, buffer: &Buffer) -> Result<DevicePtr, sim::Fault> {
         let address = self.device.alloc(buffer.bytes.len() as u64)?;
         self.device.write(address, &buffer.bytes)?;
         self.device.name(address, name, buffer.element.bytes() as u32);
@@ -291,7 +292,7 @@ fn execute(
         found(args, &module.loaded, launch.kernel, device.reports(), policy)?;
         for wanted in wanted {
             if let Some(shared) = buffers.get(&wanted.name) {
-                unlike += &wanted.tell(&shared.read(device)?);
+                unlike += &wanted.describe_differences(&shared.read(device)?);
             }
         }
     }

@@ -194,14 +194,14 @@ impl<'data> Opener<'data> {
             }
             Kind::Other(form) => self.leave_out(way, Reason::OtherForm(form)),
             Kind::Unknown => self.leave_out(way, Reason::NoGpuCode),
-            Kind::Archive => self.each(data, way, archive_parts),
-            Kind::Host => self.each(data, way, host::parts),
+            Kind::Archive => self.open_parts(data, way, archive_parts),
+            Kind::Host => self.open_parts(data, way, host::parts),
             Kind::Bundle | Kind::Compressed | Kind::OffloadBinary => self.row(data, way),
         }
     }
 
     /// Opens the parts that `parts` finds in a container.
-    fn each(&mut self, data: Cow<'data, [u8]>, way: &Way, parts: impl Fn(&[u8]) -> Parts) {
+    fn open_parts(&mut self, data: Cow<'data, [u8]>, way: &Way, parts: impl Fn(&[u8]) -> Parts) {
         let found = parts(&data);
         if found.parts.is_empty() && found.problem.is_none() {
             self.leave_out(way, Reason::NoGpuCode);
@@ -241,8 +241,8 @@ impl<'data> Opener<'data> {
 
     fn single(&mut self, data: Cow<'data, [u8]>, way: &Way) {
         match kind(&data) {
-            Kind::Bundle => self.each(data, way, bundle::parts),
-            Kind::OffloadBinary => self.each(data, way, binary::parts),
+            Kind::Bundle => self.open_parts(data, way, bundle::parts),
+            Kind::OffloadBinary => self.open_parts(data, way, binary::parts),
             _ => match compressed::unpack(&data, UNPACKED - self.unpacked) {
                 Ok(unpacked) => {
                     self.unpacked += unpacked.len() as u64;

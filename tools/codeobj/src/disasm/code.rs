@@ -225,7 +225,7 @@ impl Printer<'_, '_, '_> {
                 let here =
                     self.program_counter.take().filter(|(low, _)| *low == to.first && *low == from.first);
                 let found = here.and_then(|(_, address)| {
-                    self.listing.names.at(address.wrapping_add_signed(i64::from(distance as i32)))
+                    self.listing.names.name_at(address.wrapping_add_signed(i64::from(distance as i32)))
                 });
                 if let Some(name) = found {
                     out.push_str(" ; ");
@@ -269,13 +269,13 @@ impl Printer<'_, '_, '_> {
     ) -> fmt::Result {
         let start = out.len();
         let begin = at as u64 * 4;
-        let taken = relocations.ahead(begin + length as u64 * 4).next().copied();
+        let taken = relocations.remaining_before(begin + length as u64 * 4).next().copied();
         let literal_at = begin + (length as u64 - 1) * 4;
         let literal = inst.operands().iter().position(|operand| matches!(operand, Operand::Literal(_)));
         if let (Some((place, record, table)), Some(literal)) = (taken, literal)
             && place == literal_at
             && words[length - 1] == 0
-            && relocations.ahead(begin + length as u64 * 4).nth(1).is_none()
+            && relocations.remaining_before(begin + length as u64 * 4).nth(1).is_none()
         {
             // Make the printer write a placeholder for the operand, which is then replaced with the
             // relocation's expression.

@@ -25,9 +25,9 @@ struct Sgprs {
 impl Sgprs {
     /// Returns operands from which an assembler computes this number of SGPR blocks; `None` if no operands
     /// give that number.
-    fn of(blocks: u32, target: &Target, xnack_mask: bool) -> Option<Sgprs> {
+    fn for_blocks(blocks: u32, target: &Target, xnack_mask: bool) -> Option<Sgprs> {
         let major = target.version.0;
-        let count = match Granules::of(target).sgpr {
+        let count = match Granules::for_target(target).sgpr {
             Some(granule) => (blocks + 1) * granule,
             // GFX10 does not count SGPRs.
             None if blocks == 0 => 8,
@@ -111,7 +111,7 @@ impl Listing<'_, '_> {
             return (relocations.next_place() >= end)
                 .then(|| self.names.all_at(descriptor.entry()).any(|name| name == descriptor.kernel));
         }
-        let mut records = relocations.ahead(end);
+        let mut records = relocations.remaining_before(end);
         let Some((place, record, table)) = records.next() else { return Some(false) };
         let symbol = self.object.symbols_of(*table).get(record.symbol as usize)?;
         let is_usual = *place == at + ENTRY_OFFSET
@@ -163,7 +163,7 @@ impl Listing<'_, '_> {
 
     fn sgprs(&self, bytes: &[u8; SIZE], target: &Target) -> Option<Sgprs> {
         let xnack = self.identity.xnack.may_be_on() && target.has(Feature::XNACK);
-        Sgprs::of(SGPR_BLOCKS.get(bytes) as u32, target, xnack)
+        Sgprs::for_blocks(SGPR_BLOCKS.get(bytes) as u32, target, xnack)
     }
 
     fn descriptor_block(&self, descriptor: &Descriptor<'_>, out: &mut String) -> fmt::Result {
@@ -210,5 +210,5 @@ impl Listing<'_, '_> {
 /// Returns the operand of `.amdhsa_next_free_vgpr`: the largest number of registers that gives the
 /// descriptor's number of blocks.
 fn next_free_vgpr(bytes: &[u8; SIZE], target: &Target) -> u32 {
-    (VGPR_BLOCKS.get(bytes) as u32 + 1) * Granules::of(target).vgpr
+    (VGPR_BLOCKS.get(bytes) as u32 + 1) * Granules::for_target(target).vgpr
 }

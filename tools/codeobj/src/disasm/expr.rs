@@ -45,7 +45,7 @@ impl<'data> Names<'data> {
     }
 
     /// Returns a symbol at an address of a loadable file.
-    pub fn at(&self, address: u64) -> Option<&'data str> {
+    pub fn name_at(&self, address: u64) -> Option<&'data str> {
         let index = self.by_address.binary_search_by_key(&address, |(at, _)| *at).ok()?;
         Some(self.by_address[index].1)
     }

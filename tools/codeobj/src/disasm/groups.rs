@@ -9,7 +9,7 @@ use std::fmt::{self, Write};
 pub(super) struct Groups(Vec<usize>);
 
 impl Groups {
-    pub fn of(object: &CodeObject<'_>) -> Groups {
+    pub fn for_object(object: &CodeObject<'_>) -> Groups {
         let mut groups = vec![0; object.sections.len()];
         for (number, section) in object.sections.iter().enumerate() {
             if section.kind == abi::SHT_GROUP.0 {

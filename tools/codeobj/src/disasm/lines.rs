@@ -117,7 +117,7 @@ impl Lines {
 
     /// Returns the source location of the instruction at `place`, which is an offset in a section or an
     /// address.
-    pub fn at(
+    pub fn source_at(
         &self,
         index: usize,
         section: &Section<'_>,
@@ -127,13 +127,13 @@ impl Lines {
         let base = if relocatable { section_base(index) } else { section.address };
         let address = place.checked_sub(section.address)?.checked_add(base)?;
         let row = self.rows[..self.rows.partition_point(|row| row.address <= address)].last()?;
-        self.place(row).filter(|_| row.address >= base)
+        self.row_place(row).filter(|_| row.address >= base)
     }
 
     /// Returns the source location of the instruction at an address of a linked file.
     pub fn of_address(&self, address: u64) -> Option<SourcePlace> {
         let end = self.rows.partition_point(|row| row.address <= address);
-        self.place(self.rows.get(end.checked_sub(1)?)?)
+        self.row_place(self.rows.get(end.checked_sub(1)?)?)
     }
 
     /// Returns whether a line table covers an address of a linked file, even if the table gives no line for
@@ -153,13 +153,13 @@ impl Lines {
     /// Returns every source location that has code, in the order of addresses. A location may appear several
     /// times.
     pub fn all(&self) -> impl Iterator<Item = SourcePlace> {
-        self.rows.iter().filter_map(|row| self.place(row))
+        self.rows.iter().filter_map(|row| self.row_place(row))
     }
 
     /// Returns the addresses at which lines begin, in ascending order, with their source locations. The
     /// location is `None` where the table gives none or the code ends.
     pub fn rows(&self) -> impl Iterator<Item = (u64, Option<SourcePlace>)> {
-        self.rows.iter().map(|row| (row.address, self.place(row)))
+        self.rows.iter().map(|row| (row.address, self.row_place(row)))
     }
 
     /// Returns the rows at which a debugger stops when it steps: [`Lines::rows`] without the rows that do not
@@ -175,7 +175,7 @@ impl Lines {
                 |next: &Row| !next.is_statement && next.line != 0 && last == Some((next.file, next.line));
             row.line == 0 && !self.rows.get(at + 1).is_some_and(goes_on)
         });
-        steps.map(|(_, row)| (row.address, self.place(row)))
+        steps.map(|(_, row)| (row.address, self.row_place(row)))
     }
 
     /// Returns the addresses at which prologues of functions end, in ascending order.
@@ -187,10 +187,10 @@ impl Lines {
     /// same address, the last row is used.
     pub fn rows_of_statements(&self) -> impl Iterator<Item = (u64, SourcePlace)> {
         let steps = self.rows.iter().filter(|row| row.is_statement && row.line != 0);
-        steps.filter_map(|row| Some((row.address, self.place(row)?)))
+        steps.filter_map(|row| Some((row.address, self.row_place(row)?)))
     }
 
-    fn place(&self, &Row { file, line, column, .. }: &Row) -> Option<SourcePlace> {
+    fn row_place(&self, &Row { file, line, column, .. }: &Row) -> Option<SourcePlace> {
         let file = self.files.get(file as usize).map_or("?", String::as_str);
         (line != 0).then(|| SourcePlace { file: file.to_owned(), line, column })
     }

@@ -34,7 +34,7 @@ pub fn names_a_place(symbol: &Symbol<'_>) -> bool {
 impl Marks {
     /// Collects the beginnings and ends of symbols in section `index`. Symbols outside the section are
     /// ignored.
-    pub fn of(object: &CodeObject<'_>, index: usize) -> Marks {
+    pub fn for_section(object: &CodeObject<'_>, index: usize) -> Marks {
         let section = &object.sections[index];
         let base = if object.header.is_relocatable() { 0 } else { section.address };
         let mut marks = Vec::new();
@@ -125,7 +125,7 @@ pub struct Relocations {
 
 impl Relocations {
     /// Collects the relocations of section `index`.
-    pub fn of(object: &CodeObject<'_>, index: usize) -> Relocations {
+    pub fn for_section(object: &CodeObject<'_>, index: usize) -> Relocations {
         let section = &object.sections[index];
         let relocatable = object.header.is_relocatable();
         let base = if relocatable { 0 } else { section.address };
@@ -150,7 +150,7 @@ impl Relocations {
     }
 
     /// Returns the remaining relocations before `end`.
-    pub fn ahead(&self, end: u64) -> impl Iterator<Item = &(u64, Relocation, usize)> {
+    pub fn remaining_before(&self, end: u64) -> impl Iterator<Item = &(u64, Relocation, usize)> {
         self.records[self.next..].iter().take_while(move |(offset, _, _)| *offset < end)
     }
 

@@ -99,10 +99,10 @@ pub fn disassemble_beside(
     };
     let mut out = String::new();
     let lines = if options.lines { lines::Lines::read(object) } else { lines::Lines::default() };
-    let (names, waves) = (expr::Names::new(object), waves::Waves::of(object, target));
+    let (names, waves) = (expr::Names::new(object), waves::Waves::for_object(object, target));
     let mut headers: Vec<_> = object.kernel_codes().collect();
     headers.sort_by_key(|header| header.address);
-    let groups = groups::Groups::of(object);
+    let groups = groups::Groups::for_object(object);
     let listing =
         Listing { object, identity, target, names, groups, waves, headers, lines, beside, raw: options.raw };
     // Writing to a string does not fail.

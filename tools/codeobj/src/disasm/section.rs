@@ -67,8 +67,8 @@ impl Listing<'_, '_> {
             writeln!(out, "\t.p2align {}", section.align.trailing_zeros())?;
         }
         begins.push((index, out.len()));
-        let mut marks = Marks::of(self.object, index);
-        let mut relocations = Relocations::of(self.object, index);
+        let mut marks = Marks::for_section(self.object, index);
+        let mut relocations = Relocations::for_section(self.object, index);
         if section.is_code() && !section.is_zeros() {
             self.code(index, section, &mut marks, &mut relocations, out)
         } else {

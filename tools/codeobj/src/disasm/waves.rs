@@ -38,7 +38,7 @@ pub struct Waves {
 
 impl Waves {
     /// Finds the kernels whose wave size differs from that of `target`.
-    pub fn of(object: &CodeObject<'_>, target: &'static Target) -> Waves {
+    pub fn for_object(object: &CodeObject<'_>, target: &'static Target) -> Waves {
         let file_is_wave32 = target.wave_size == 32;
         let others: Vec<&str> = object
             .descriptors()

@@ -1,6 +1,6 @@
 //! Report about a code object as a tree for programs, with the same facts as the text.
 
-use super::{display_name, kernel, place, role};
+use super::{display_name, kernel, role, section_name};
 use crate::descriptor::{Descriptor, Unit, fields_by_place};
 use crate::elf::CodeObject;
 use crate::identity::Identity;
@@ -200,7 +200,7 @@ fn symbols(object: &CodeObject<'_>) -> Value {
                 ("type", string(names::symbol_type(symbol.kind))),
                 ("binding", string(names::symbol_binding(symbol.binding))),
                 ("visibility", string(names::symbol_visibility(symbol.visibility))),
-                ("section", string(place(object, symbol))),
+                ("section", string(section_name(object, symbol))),
             ])
         });
         map([("table", string(table.name)), ("symbols", seq(symbols))])

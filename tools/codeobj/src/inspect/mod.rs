@@ -11,7 +11,7 @@ use crate::elf::{CodeObject, Symbol};
 use crate::names;
 
 /// Returns the name of the section that contains a symbol.
-fn place(object: &CodeObject<'_>, symbol: &Symbol<'_>) -> String {
+fn section_name(object: &CodeObject<'_>, symbol: &Symbol<'_>) -> String {
     match symbol.section {
         0 => "UND".to_owned(),
         crate::elf::SHN_AMDGPU_LDS => "LDS".to_owned(),

@@ -1,6 +1,6 @@
 //! Report about a code object as text for people.
 
-use super::{display_name, kernel, place, role};
+use super::{display_name, kernel, role, section_name};
 use crate::descriptor::{Descriptor, Unit, explain, fields_by_place};
 use crate::elf::CodeObject;
 use crate::identity::Identity;
@@ -287,7 +287,7 @@ fn symbols(object: &CodeObject<'_>, out: &mut String) -> Done {
                 names::symbol_type(symbol.kind),
                 names::symbol_binding(symbol.binding),
                 names::symbol_visibility(symbol.visibility),
-                place(object, symbol),
+                section_name(object, symbol),
                 display_name(object, symbol)
             )?;
         }

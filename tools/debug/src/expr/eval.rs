@@ -8,13 +8,13 @@ use super::types::{Ty, Types, View};
 use super::value::{Content, Value, any, missing};
 use super::{Language, Parts, Problem};
 use crate::format::fields;
-use crate::letter::Letter;
 use crate::machine::Frame;
+use crate::number_format::NumberFormat;
 use crate::program::Program;
-use crate::variables::{Held, Scope};
+use crate::variables::{Scope, ValueSource};
 use crate::write::Writer;
 use dwarf::{AddressSpace, Location, Part, Storage};
-use sim::{Flat, Stopped};
+use sim::{FlatAddress, Stopped};
 
 /// Largest number of bytes of a value that are read.
 const MOST: u64 = 1 << 16;
@@ -116,7 +116,7 @@ impl<'a> Evaluator<'a> {
                 if index.scalar.is_float() {
                     return Err("an index is an integer".to_owned());
                 }
-                self.element(&self.eval(of)?, index.number.map(whole))
+                self.element(&self.eval(of)?, index.number.map(number_as_integer))
             }
             Expr::Cast(of, ty) => self.cast(&self.eval(of)?, ty),
             Expr::SizeOf(of) => {
@@ -183,7 +183,7 @@ impl<'a> Evaluator<'a> {
         match self.types.view(&value.ty) {
             View::Number(_) | View::Enum(..) => Ok(self.number(value)?.truth()),
             View::Bits | View::Pointer { .. } => {
-                let bytes = value.content.as_ref().map(Content::whole).transpose()?;
+                let bytes = value.content.as_ref().map(Content::defined_bytes).transpose()?;
                 Ok(bytes.map(|bytes| bytes.iter().any(|&byte| byte != 0)))
             }
             _ => Err(format!("a value of type {} is neither true nor false", self.types.name(&value.ty))),
@@ -194,10 +194,10 @@ impl<'a> Evaluator<'a> {
     pub(crate) fn number(&self, value: &Value) -> Result<Operand, Problem> {
         let scalar = match self.types.view(&value.ty) {
             View::Number(scalar) | View::Enum(_, scalar) => scalar,
-            View::Bits => Scalar::of(Kind::Unsigned, self.types.size(&value.ty) as usize)
+            View::Bits => Scalar::with_size(Kind::Unsigned, self.types.size(&value.ty) as usize)
                 .ok_or("registers of more than 64 bits are no number")?,
             View::Pointer { bytes, .. } => {
-                Scalar::of(Kind::Unsigned, bytes as usize).ok_or("an odd pointer")?
+                Scalar::with_size(Kind::Unsigned, bytes as usize).ok_or("an odd pointer")?
             }
             _ => {
                 return Err(format!(
@@ -227,13 +227,16 @@ impl<'a> Evaluator<'a> {
             (None, None, _) => number::binary(op, a, b, self.language()).map(Value::number),
             (Some(step), None, Binary::Add | Binary::Sub) if is_offset(b) => {
                 let sign = if op == Binary::Add { step } else { -step };
-                Ok(moved(&left, a, b.number.map(|b| whole(b).wrapping_mul(sign))))
+                Ok(advanced_pointer(&left, a, b.number.map(|b| number_as_integer(b).wrapping_mul(sign))))
             }
             (None, Some(step), Binary::Add) if is_offset(a) => {
-                Ok(moved(&right, b, a.number.map(|a| whole(a).wrapping_mul(step))))
+                Ok(advanced_pointer(&right, b, a.number.map(|a| number_as_integer(a).wrapping_mul(step))))
             }
             (Some(step), Some(_), Binary::Sub) => {
-                let elements = a.number.zip(b.number).map(|(a, b)| Number::Int((whole(a) - whole(b)) / step));
+                let elements = a
+                    .number
+                    .zip(b.number)
+                    .map(|(a, b)| Number::Int((number_as_integer(a) - number_as_integer(b)) / step));
                 Ok(Value::number(Operand::new(Scalar { kind: Kind::Signed, bytes: 8 }, elements)))
             }
             (_, _, op) if op.comparison().is_some() => {
@@ -261,19 +264,20 @@ impl<'a> Evaluator<'a> {
         let found = value.location.as_ref().and_then(Location::address);
         let (space, address) = found.ok_or("`&` takes what is in memory, and this is not")?;
         let bytes = space.address_bits().map_or(8, |bits| bits as usize / 8);
-        Ok(Value::new(pointer(space), Some(Content::of(address.to_le_bytes()[..bytes].to_vec()))))
+        Ok(Value::new(pointer(space), Some(Content::from_bytes(address.to_le_bytes()[..bytes].to_vec()))))
     }
 
     /// Converts a pointer into LDS or private memory to a flat pointer; returns any other value unchanged.
     fn flat(&self, value: &Value) -> Result<Value, Problem> {
         let View::Pointer { to, space, .. } = self.types.view(&value.ty) else { return Ok(value.clone()) };
-        let flat: fn(u64) -> Flat = match space {
-            AddressSpace::LOCAL => Flat::Lds,
-            space if space == AddressSpace::PRIVATE_LANE || space.lane().is_some() => Flat::Private,
+        let flat: fn(u64) -> FlatAddress = match space {
+            AddressSpace::LOCAL => FlatAddress::Lds,
+            space if space == AddressSpace::PRIVATE_LANE || space.lane().is_some() => FlatAddress::Private,
             _ => return Ok(value.clone()),
         };
-        let address = self.number(value)?.number.map(|address| flat(whole(address) as u64).address());
-        let content = address.map(|address| Content::of(address.to_le_bytes().to_vec()));
+        let address =
+            self.number(value)?.number.map(|address| flat(number_as_integer(address) as u64).address());
+        let content = address.map(|address| Content::from_bytes(address.to_le_bytes().to_vec()));
         Ok(Value::new(Ty::Pointer(Box::new(to), AddressSpace::GENERIC), content))
     }
 
@@ -289,7 +293,7 @@ impl<'a> Evaluator<'a> {
         if operand.scalar.is_float() {
             return Err("an address is an integer".to_owned());
         }
-        let address = operand.number.map(whole).ok_or("there is no address without a wave")?;
+        let address = operand.number.map(number_as_integer).ok_or("there is no address without a wave")?;
         Ok((space, address as u64))
     }
 
@@ -304,7 +308,7 @@ impl<'a> Evaluator<'a> {
         let scalar = match self.types.view(&ty) {
             View::Number(scalar) | View::Enum(_, scalar) => scalar,
             View::Pointer { bytes, .. } => {
-                Scalar::of(Kind::Unsigned, bytes as usize).ok_or("an odd pointer")?
+                Scalar::with_size(Kind::Unsigned, bytes as usize).ok_or("an odd pointer")?
             }
             _ if value.ty == ty => return Ok(value),
             _ => {
@@ -321,25 +325,26 @@ impl<'a> Evaluator<'a> {
             let constant = || {
                 let (ty, number) = self.types.enumerated(name)?;
                 let bytes = number.to_le_bytes()[..(self.types.size(&ty) as usize).min(16)].to_vec();
-                Some(Value::new(ty, Some(Content::of(bytes))))
+                Some(Value::new(ty, Some(Content::from_bytes(bytes))))
             };
             return self.function(name).or_else(constant).ok_or_else(|| self.unknown(name));
         };
         let ty = variable.ty().map_or(Ty::Bits(0), Ty::Die);
         let Some(at) = self.at else { return Ok(Value::new(ty, None)) };
         match scope.holder(at, &variable, self.lane).map_err(|nowhere| nowhere.to_string())? {
-            Held::Constant(mut bytes) => {
+            ValueSource::Constant(mut bytes) => {
                 bytes.truncate(variable.ty().map_or(8, |_| self.types.size(&ty)) as usize);
-                Ok(Value::new(ty, Some(Content::of(bytes))))
+                Ok(Value::new(ty, Some(Content::from_bytes(bytes))))
             }
-            Held::At(location) => self.load(location, ty, variable.die.unit),
+            ValueSource::At(location) => self.load(location, ty, variable.die.unit),
         }
     }
 
     /// Returns the address of a function as a pointer to code.
     fn function(&self, name: &str) -> Option<Value> {
         let start = self.program.function(name)?.start;
-        let content = self.at.map(|at| Content::of(start.wrapping_add(at.base()).to_le_bytes().to_vec()));
+        let content =
+            self.at.map(|at| Content::from_bytes(start.wrapping_add(at.base()).to_le_bytes().to_vec()));
         Some(Value::new(Ty::Pointer(Box::new(Ty::Code), AddressSpace::GLOBAL), content))
     }
 
@@ -438,8 +443,11 @@ impl<'a> Evaluator<'a> {
         };
         let (first, end) = (from / 8, (from + count).div_ceil(8));
         let part = content.part(first as usize, end.saturating_sub(first) as usize)?;
-        let all = part.whole()?.iter().rev().fold(0u128, |all, &byte| all << 8 | u128::from(byte));
-        Ok(Value::new(ty.clone(), Some(Content::of(crate::format::extracted(all, from % 8, count, scalar)))))
+        let all = part.defined_bytes()?.iter().rev().fold(0u128, |all, &byte| all << 8 | u128::from(byte));
+        Ok(Value::new(
+            ty.clone(),
+            Some(Content::from_bytes(crate::format::extracted(all, from % 8, count, scalar))),
+        ))
     }
 
     /// Returns an element of an array, or of the memory to which a pointer points.
@@ -462,7 +470,8 @@ impl<'a> Evaluator<'a> {
                 let (Some(address), Some(index)) = (operand.number, index) else {
                     return Ok(Value::new(to, None));
                 };
-                let address = whole(address).wrapping_add(index.wrapping_mul(self.types.size(&to).into()));
+                let address =
+                    number_as_integer(address).wrapping_add(index.wrapping_mul(self.types.size(&to).into()));
                 let location =
                     Location::memory(space, address as u64).map_err(|reason| reason.to_string())?;
                 self.load(location, to, 0)
@@ -484,7 +493,7 @@ impl<'a> Evaluator<'a> {
 
     /// Returns the text of a value. Numbers are written in the format `letter`, or without `letter` in the
     /// usual format of their types.
-    pub(crate) fn text(&self, value: &Value, letter: Option<Letter>) -> String {
+    pub(crate) fn text(&self, value: &Value, letter: Option<NumberFormat>) -> String {
         let base = self.at.map_or(0, Stopped::base);
         let writer = Writer { types: self.types, program: self.program, base, letter };
         value.content.as_ref().map_or(String::new(), |content| writer.text(&value.ty, content))
@@ -524,7 +533,7 @@ fn typed(literal: Literal) -> Value {
     Value::number(Operand { is_literal, ..Operand::new(scalar, Some(number)) })
 }
 
-fn whole(number: Number) -> i128 {
+fn number_as_integer(number: Number) -> i128 {
     match number {
         Number::Int(value) => value,
         Number::Float(value) => value as i128,
@@ -532,9 +541,11 @@ fn whole(number: Number) -> i128 {
 }
 
 /// Returns a pointer advanced by `bytes`.
-fn moved(pointer: &Value, address: Operand, bytes: Option<i128>) -> Value {
-    let sum =
-        address.number.zip(bytes).map(|(address, bytes)| Number::Int(whole(address).wrapping_add(bytes)));
+fn advanced_pointer(pointer: &Value, address: Operand, bytes: Option<i128>) -> Value {
+    let sum = address
+        .number
+        .zip(bytes)
+        .map(|(address, bytes)| Number::Int(number_as_integer(address).wrapping_add(bytes)));
     Value { ty: pointer.ty.clone(), ..Value::number(Operand::new(address.scalar, sum)) }
 }
 

@@ -195,7 +195,7 @@ fn unsigned(value: u64, radix: u32) -> Option<Scalar> {
         (_, 0x8000_0000_0000_0000..) => 8,
         _ => return None,
     };
-    Scalar::of(Kind::Unsigned, bytes)
+    Scalar::with_size(Kind::Unsigned, bytes)
 }
 
 /// Returns the number type that a suffix in C or kernc stands for: `Some(None)` for an empty suffix, `None`
@@ -221,5 +221,5 @@ fn suffix_of(suffix: &str) -> Option<Option<Scalar>> {
             (kind, bits / 8)
         }
     };
-    Scalar::of(kind, bytes).map(Some)
+    Scalar::with_size(kind, bytes).map(Some)
 }

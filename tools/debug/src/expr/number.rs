@@ -32,7 +32,7 @@ impl Scalar {
     pub(crate) const DOUBLE: Scalar = Scalar { kind: Kind::Float, bytes: 8 };
 
     /// Returns the number type of this kind and size; `None` if there is no such type.
-    pub(crate) fn of(kind: Kind, bytes: usize) -> Option<Scalar> {
+    pub(crate) fn with_size(kind: Kind, bytes: usize) -> Option<Scalar> {
         let is_there = match kind {
             Kind::Float => matches!(bytes, 2 | 4 | 8),
             _ => matches!(bytes, 1 | 2 | 4 | 8),

@@ -61,10 +61,16 @@ pub(super) fn value(name: &str, at: Option<&Stopped<'_>>, lane: u32) -> Result<V
     let ty = Ty::Bits(size);
     let Some(at) = at else { return Ok(Value::new(ty, None)) };
     let dwords: Vec<(u32, Dword)> = match named {
-        Named::Exec => return Ok(Value::new(ty, Some(Content::of(at.exec().to_le_bytes().to_vec())))),
-        Named::Pc => return Ok(Value::new(ty, Some(Content::of(at.address().to_le_bytes().to_vec())))),
-        Named::Scc => return Ok(Value::new(ty, Some(Content::of(vec![u8::from(at.scc())])))),
-        Named::Mode => return Ok(Value::new(ty, Some(Content::of(at.mode().to_le_bytes().to_vec())))),
+        Named::Exec => {
+            return Ok(Value::new(ty, Some(Content::from_bytes(at.exec().to_le_bytes().to_vec()))));
+        }
+        Named::Pc => {
+            return Ok(Value::new(ty, Some(Content::from_bytes(at.address().to_le_bytes().to_vec()))));
+        }
+        Named::Scc => return Ok(Value::new(ty, Some(Content::from_bytes(vec![u8::from(at.scc())])))),
+        Named::Mode => {
+            return Ok(Value::new(ty, Some(Content::from_bytes(at.mode().to_le_bytes().to_vec()))));
+        }
         Named::Scalars(first, last) => (first..=last).map(|code| scalar(at, code)).collect(),
         Named::Bank('s', first, last) => {
             (first..=last).map(|code| scalar(at, code).filter(|_| at.target().is_sgpr(Reg(code)))).collect()

@@ -1,6 +1,6 @@
 //! A value for a lane, converted for display.
 
-use crate::spot::Spot;
+use crate::memory_value::MemoryValue;
 
 /// A value for a lane, converted for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Shown {
     /// Parts of the value.
     pub parts: Parts,
     /// Where the value is in memory, if it is in memory.
-    pub spot: Option<Spot>,
+    pub memory_value: Option<MemoryValue>,
     /// Set if an outstanding memory operation has yet to write the registers of the value: the waits, such as
     /// `vmcnt(0)`, after which the value is available.
     pub pending: Option<String>,

@@ -145,7 +145,7 @@ impl<'a> Types<'a> {
                     Shape::Base { die, bytes } => scalar_of(die, bytes),
                     _ => None,
                 });
-                let scalar = of.or(Scalar::of(Kind::Signed, bytes as usize));
+                let scalar = of.or(Scalar::with_size(Kind::Signed, bytes as usize));
                 scalar.map_or(View::Unknown, |scalar| View::Enum(die, scalar))
             }
             Shape::Function => View::Code,
@@ -280,5 +280,5 @@ fn scalar_of(die: &Die, bytes: u64) -> Option<Scalar> {
         "DW_ATE_signed" | "DW_ATE_signed_char" => Kind::Signed,
         _ => Kind::Unsigned,
     };
-    Scalar::of(kind, usize::try_from(bytes).ok()?)
+    Scalar::with_size(kind, usize::try_from(bytes).ok()?)
 }

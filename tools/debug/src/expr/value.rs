@@ -3,10 +3,10 @@
 use super::Problem;
 use super::number::{Operand, Scalar};
 use super::types::Ty;
+use crate::memory_value::{MemoryLocation, MemoryValue};
 use crate::pending::registers_of;
-use crate::spot::{Place, Spot};
 use crate::variables::Nowhere;
-use crate::waves::Who;
+use crate::waves::WaveId;
 use dwarf::{AddressSpace, Location};
 use isa::Reg;
 
@@ -24,12 +24,12 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    pub(crate) fn of(bytes: Vec<u8>) -> Content {
+    pub(crate) fn from_bytes(bytes: Vec<u8>) -> Content {
         Content { bytes, ..Content::default() }
     }
 
     /// Returns the bytes, if all have locations and are defined.
-    pub(crate) fn whole(&self) -> Result<&[u8], Problem> {
+    pub(crate) fn defined_bytes(&self) -> Result<&[u8], Problem> {
         if self.there.is_some() {
             return Err(Nowhere::Here.to_string());
         }
@@ -111,13 +111,13 @@ impl Value {
 
     pub(crate) fn number(operand: Operand) -> Value {
         let Operand { scalar, number, is_literal } = operand;
-        let content = number.map(|number| Content::of(scalar.write(number)));
+        let content = number.map(|number| Content::from_bytes(scalar.write(number)));
         Value { is_literal, ..Value::new(Ty::Scalar(scalar), content) }
     }
 
     /// Reads the content as a number of a type.
     pub(crate) fn operand(&self, scalar: Scalar) -> Result<Operand, Problem> {
-        let bytes = self.content.as_ref().map(Content::whole).transpose()?;
+        let bytes = self.content.as_ref().map(Content::defined_bytes).transpose()?;
         let number = bytes.map(|bytes| scalar.read(bytes));
         Ok(Operand { is_literal: self.is_literal, ..Operand::new(scalar, number) })
     }
@@ -132,19 +132,19 @@ impl Value {
     }
 
     /// Returns where the value is in memory.
-    pub(crate) fn spot(&self, who: Who, lane: u32) -> Option<Spot> {
+    pub(crate) fn memory_value(&self, who: WaveId, lane: u32) -> Option<MemoryValue> {
         let (space, address) = self.location.as_ref()?.address()?;
         let place = match space {
-            AddressSpace::GLOBAL => Place::Global(address),
-            AddressSpace::LOCAL => Place::Lds(who.group, address),
-            AddressSpace::PRIVATE_LANE => Place::Private(who, lane, address),
-            AddressSpace::GENERIC => Place::flat(address, who, lane),
+            AddressSpace::GLOBAL => MemoryLocation::Global(address),
+            AddressSpace::LOCAL => MemoryLocation::Lds(who.group, address),
+            AddressSpace::PRIVATE_LANE => MemoryLocation::Private(who, lane, address),
+            AddressSpace::GENERIC => MemoryLocation::from_flat(address, who, lane),
             _ => return None,
         };
         let ty = match self.ty {
             Ty::Die(die) => Some(die),
             _ => None,
         };
-        Some(Spot { place, bytes: self.content.as_ref()?.bytes.len(), ty })
+        Some(MemoryValue { place, bytes: self.content.as_ref()?.bytes.len(), ty })
     }
 }

@@ -1,7 +1,7 @@
 //! What the guide says of each operation (seed 000, lines 755-1349), one sentence after the other. Expected values are worked out from the
 //! sentences.
 
-use crate::evaluate::machine::{F32, I32, State, U8, U64, bytes, place, run, value};
+use crate::evaluate::machine::{F32, I32, State, U8, U64, bytes, location_text, run, value};
 use dwarf::{
     AddressSpace, Attribute, BaseType, Content, DebugInfo, Die, Encoding, Entry, Goal, Kind, Location,
     Machine, Need, Numbering, Reason, Register, Type, Unit, Value, assemble, evaluate,
@@ -16,15 +16,15 @@ fn the_stack_holds_values_and_locations() {
     assert_eq!(value("DW_OP_lit1; DW_OP_lit2; DW_OP_lit3; DW_OP_rot", &state), "0x2");
     assert_eq!(value("DW_OP_lit1; DW_OP_lit2; DW_OP_lit3; DW_OP_rot; DW_OP_drop", &state), "0x1");
     assert_eq!(value("DW_OP_lit7; DW_OP_lit2; DW_OP_lit3; DW_OP_pick 2", &state), "0x7");
-    assert_eq!(place("DW_OP_reg1; DW_OP_lit2; DW_OP_over", &state), "exec");
-    assert_eq!(place("DW_OP_regx s4; DW_OP_dup; DW_OP_drop", &state), "s4");
+    assert_eq!(location_text("DW_OP_reg1; DW_OP_lit2; DW_OP_over", &state), "exec");
+    assert_eq!(location_text("DW_OP_regx s4; DW_OP_dup; DW_OP_drop", &state), "s4");
     for text in ["DW_OP_drop", "DW_OP_lit1; DW_OP_swap", "DW_OP_lit1; DW_OP_lit1; DW_OP_rot", "DW_OP_dup"] {
         assert!(value(text, &state).ends_with("too few entries"), "{text}");
     }
     // No entry may be a composite that is not complete.
     for op in ["DW_OP_dup", "DW_OP_drop", "DW_OP_pick 0", "DW_OP_lit1; DW_OP_swap"] {
         let text = format!("DW_OP_regx s4; DW_OP_piece 4; {op}");
-        assert!(place(&text, &state).ends_with("this is none"), "{text}");
+        assert!(location_text(&text, &state).ends_with("this is none"), "{text}");
     }
 }
 
@@ -39,18 +39,20 @@ fn a_lane_is_a_generic_value() {
 #[test]
 fn offsets_stay_inside() {
     let state = State::new();
-    assert_eq!(place("DW_OP_regx v3.64; DW_OP_LLVM_offset_uconst 255", &state), "v3 + 2040 bits");
-    assert!(place("DW_OP_regx v3.64; DW_OP_LLVM_offset_uconst 256", &state).contains("outside"));
-    assert!(place("DW_OP_regx v3.32; DW_OP_LLVM_offset_uconst 128", &state).contains("outside"));
-    assert_eq!(place("DW_OP_regx s0; DW_OP_lit31; DW_OP_LLVM_bit_offset", &state), "s0 + 31 bits");
-    assert!(place("DW_OP_regx s0; DW_OP_const1u 32; DW_OP_LLVM_bit_offset", &state).contains("outside"));
-    assert!(place("DW_OP_regx s0; DW_OP_consts -1; DW_OP_LLVM_offset", &state).contains("outside"));
+    assert_eq!(location_text("DW_OP_regx v3.64; DW_OP_LLVM_offset_uconst 255", &state), "v3 + 2040 bits");
+    assert!(location_text("DW_OP_regx v3.64; DW_OP_LLVM_offset_uconst 256", &state).contains("outside"));
+    assert!(location_text("DW_OP_regx v3.32; DW_OP_LLVM_offset_uconst 128", &state).contains("outside"));
+    assert_eq!(location_text("DW_OP_regx s0; DW_OP_lit31; DW_OP_LLVM_bit_offset", &state), "s0 + 31 bits");
+    assert!(
+        location_text("DW_OP_regx s0; DW_OP_const1u 32; DW_OP_LLVM_bit_offset", &state).contains("outside")
+    );
+    assert!(location_text("DW_OP_regx s0; DW_OP_consts -1; DW_OP_LLVM_offset", &state).contains("outside"));
     let back = "DW_OP_regx s0; DW_OP_lit3; DW_OP_LLVM_offset; DW_OP_consts -2; DW_OP_LLVM_offset";
-    assert_eq!(place(back, &state), "s0 + 8 bits");
+    assert_eq!(location_text(back, &state), "s0 + 8 bits");
     // Line 1039: nowhere stays nowhere.
-    assert_eq!(place("DW_OP_LLVM_undefined; DW_OP_LLVM_offset_uconst 9", &state), "nowhere");
+    assert_eq!(location_text("DW_OP_LLVM_undefined; DW_OP_LLVM_offset_uconst 9", &state), "nowhere");
     // A value is an address in global memory.
-    assert_eq!(place("DW_OP_lit16; DW_OP_LLVM_offset_uconst 4", &state), "global memory at 0x14");
+    assert_eq!(location_text("DW_OP_lit16; DW_OP_LLVM_offset_uconst 4", &state), "global memory at 0x14");
 }
 
 /// Lines 912-940: what is read comes from any storage, zero-extended, and must all be there.
@@ -94,14 +96,14 @@ fn memory_has_address_spaces() {
     let at = |space: u32| {
         format!("DW_OP_const8u 0x123456789; DW_OP_const1u {space}; DW_OP_LLVM_form_aspace_address")
     };
-    assert_eq!(place(&at(0), &state), "global memory at 0x123456789");
-    assert_eq!(place(&at(1), &state), "generic memory at 0x123456789");
-    assert_eq!(place(&at(2), &state), "region memory at 0x23456789");
-    assert_eq!(place(&at(5), &state), "private memory at 0x23456789");
-    assert_eq!(place(&at(6), &state), "private_wave memory at 0x23456789");
-    assert_eq!(place(&at(0x5f), &state), "private_lane63 memory at 0x23456789");
+    assert_eq!(location_text(&at(0), &state), "global memory at 0x123456789");
+    assert_eq!(location_text(&at(1), &state), "generic memory at 0x123456789");
+    assert_eq!(location_text(&at(2), &state), "region memory at 0x23456789");
+    assert_eq!(location_text(&at(5), &state), "private memory at 0x23456789");
+    assert_eq!(location_text(&at(6), &state), "private_wave memory at 0x23456789");
+    assert_eq!(location_text(&at(0x5f), &state), "private_lane63 memory at 0x23456789");
     for space in [4, 7, 0x1f, 0x60] {
-        assert!(place(&at(space), &state).contains("no address space"), "{space}");
+        assert!(location_text(&at(space), &state).contains("no address space"), "{space}");
     }
     // Global memory converts back to a value, nothing else does.
     assert_eq!(value("DW_OP_addr 0x1234; DW_OP_lit4; DW_OP_plus", &state), "0x1238");
@@ -109,11 +111,13 @@ fn memory_has_address_spaces() {
     assert!(
         value("DW_OP_addr 0x1234; DW_OP_lit1; DW_OP_LLVM_bit_offset", &state).ends_with("this is a location")
     );
-    assert_eq!(place("DW_OP_addrx 1", &state), "global memory at 0x2000");
+    assert_eq!(location_text("DW_OP_addrx 1", &state), "global memory at 0x2000");
     assert_eq!(value("DW_OP_constx 0", &state), "0x1000");
-    assert_eq!(place("DW_OP_lit8; DW_OP_form_tls_address", &state), "global memory at 0x7008");
+    assert_eq!(location_text("DW_OP_lit8; DW_OP_form_tls_address", &state), "global memory at 0x7008");
     // A typed value is no address.
-    assert!(place(&format!("DW_OP_const_type {I32} [01 00 00 00]"), &state).ends_with("this is none"));
+    assert!(
+        location_text(&format!("DW_OP_const_type {I32} [01 00 00 00]"), &state).ends_with("this is none")
+    );
 }
 
 /// Lines 1110-1160.
@@ -121,27 +125,27 @@ fn memory_has_address_spaces() {
 fn registers_hold_addresses() {
     let mut state = State::new();
     state.set("s33", &[0x00, 0x10, 0x00, 0x80]);
-    assert_eq!(place("DW_OP_bregx s33 +8", &state), "global memory at 0x80001008");
-    assert_eq!(place("DW_OP_bregx s33 -4096", &state), "global memory at 0x80000000");
+    assert_eq!(location_text("DW_OP_bregx s33 +8", &state), "global memory at 0x80001008");
+    assert_eq!(location_text("DW_OP_bregx s33 -4096", &state), "global memory at 0x80000000");
     // The sum is cut to the address space's size.
     let sum = "DW_OP_lit5; DW_OP_LLVM_aspace_bregx s33 +2147479568";
-    assert_eq!(place(sum, &state), "private memory at 0x10");
-    assert!(place("DW_OP_lit4; DW_OP_LLVM_aspace_bregx s33 +0", &state).contains("no address space"));
-    assert!(place("DW_OP_regx 96", &state).contains("no register 96"));
-    assert!(place("DW_OP_bregx s34 +0", &state).ends_with("the contents of s34 is not known"));
+    assert_eq!(location_text(sum, &state), "private memory at 0x10");
+    assert!(location_text("DW_OP_lit4; DW_OP_LLVM_aspace_bregx s33 +0", &state).contains("no address space"));
+    assert!(location_text("DW_OP_regx 96", &state).contains("no register 96"));
+    assert!(location_text("DW_OP_bregx s34 +0", &state).ends_with("the contents of s34 is not known"));
 }
 
 /// Line 1092, 1096 and 1392: frames.
 #[test]
 fn frames_are_where_the_machine_says() {
     let mut state = State::new();
-    assert!(place("DW_OP_fbreg +4", &state).ends_with("the frame base is not known"));
-    assert!(place("DW_OP_call_frame_cfa", &state).ends_with("canonical frame address is not known"));
+    assert!(location_text("DW_OP_fbreg +4", &state).ends_with("the frame base is not known"));
+    assert!(location_text("DW_OP_call_frame_cfa", &state).ends_with("canonical frame address is not known"));
     state.frame_base = Some(Location::memory(AddressSpace::PRIVATE_LANE, 0x20).expect("an address"));
     state.cfa = Some(Location::memory(AddressSpace::PRIVATE_WAVE, 0x800).expect("an address"));
-    assert_eq!(place("DW_OP_fbreg +16", &state), "private memory at 0x30");
-    assert!(place("DW_OP_fbreg -33", &state).contains("outside"));
-    assert_eq!(place("DW_OP_call_frame_cfa", &state), "private_wave memory at 0x800");
+    assert_eq!(location_text("DW_OP_fbreg +16", &state), "private memory at 0x30");
+    assert!(location_text("DW_OP_fbreg -33", &state).contains("outside"));
+    assert_eq!(location_text("DW_OP_call_frame_cfa", &state), "private_wave memory at 0x800");
     // A register that is the frame base holds its address.
     state.set("s33", &[0x40, 0, 0, 0]);
     let base = dwarf::frame_base(
@@ -156,7 +160,7 @@ fn frames_are_where_the_machine_says() {
 #[test]
 fn values_that_are_nowhere() {
     let state = State::new();
-    assert_eq!(place("DW_OP_implicit_value [01 02 03]", &state), "the value 01 02 03");
+    assert_eq!(location_text("DW_OP_implicit_value [01 02 03]", &state), "the value 01 02 03");
     assert_eq!(bytes("DW_OP_lit5; DW_OP_stack_value", 64, &state), Ok(vec![5, 0, 0, 0, 0, 0, 0, 0]));
     let float = format!("DW_OP_const_type {F32} [00 00 c0 3f]; DW_OP_stack_value");
     assert_eq!(bytes(&float, 32, &state), Ok(vec![0, 0, 0xc0, 0x3f]));
@@ -166,7 +170,7 @@ fn values_that_are_nowhere() {
         value("DW_OP_lit5; DW_OP_stack_value; DW_OP_deref_size 1; DW_OP_lit1; DW_OP_plus", &state),
         "0x6"
     );
-    assert!(place("DW_OP_regx s1; DW_OP_stack_value", &state).ends_with("this is a location"));
+    assert!(location_text("DW_OP_regx s1; DW_OP_stack_value", &state).ends_with("this is a location"));
 }
 
 /// Lines 1225-1262.
@@ -176,21 +180,27 @@ fn pointers_that_the_program_does_not_have() {
     state.entry(0x99, "DW_OP_regx v8.64", false);
     state.constants.insert(0x77, vec![1, 2, 3, 4]);
     let pointer = "DW_OP_implicit_pointer 0x99 +4";
-    assert_eq!(place(pointer, &state), "pointer to the entry at 0x99 +4");
+    assert_eq!(location_text(pointer, &state), "pointer to the entry at 0x99 +4");
     // Read as a whole and used as an address it leads to the object.
-    assert_eq!(place(&format!("{pointer}; DW_OP_deref"), &state), "v8 + 32 bits");
-    assert_eq!(place(&format!("{pointer}; DW_OP_deref; DW_OP_LLVM_offset_uconst 4"), &state), "v8 + 64 bits");
+    assert_eq!(location_text(&format!("{pointer}; DW_OP_deref"), &state), "v8 + 32 bits");
     assert_eq!(
-        place("DW_OP_implicit_pointer 0x77 +2; DW_OP_deref", &state),
+        location_text(&format!("{pointer}; DW_OP_deref; DW_OP_LLVM_offset_uconst 4"), &state),
+        "v8 + 64 bits"
+    );
+    assert_eq!(
+        location_text("DW_OP_implicit_pointer 0x77 +2; DW_OP_deref", &state),
         "the value 01 02 03 04 + 16 bits"
     );
     // Of a composite a whole part.
     let part = format!("DW_OP_regx s1; DW_OP_piece 4; {pointer}; DW_OP_piece 8; DW_OP_LLVM_piece_end");
-    assert_eq!(place(&format!("{part}; DW_OP_LLVM_offset_uconst 4; DW_OP_deref"), &state), "v8 + 32 bits");
-    assert!(place(&format!("{part}; DW_OP_deref"), &state).contains("does not have"));
+    assert_eq!(
+        location_text(&format!("{part}; DW_OP_LLVM_offset_uconst 4; DW_OP_deref"), &state),
+        "v8 + 32 bits"
+    );
+    assert!(location_text(&format!("{part}; DW_OP_deref"), &state).contains("does not have"));
     // `stack_value` makes the pointer of it again.
     assert_eq!(
-        place(&format!("{pointer}; DW_OP_deref; DW_OP_stack_value"), &state),
+        location_text(&format!("{pointer}; DW_OP_deref; DW_OP_stack_value"), &state),
         "pointer to the entry at 0x99 +4"
     );
     // It is no number.
@@ -253,7 +263,7 @@ fn base_types_may_be_vectors() {
         Unit { offset: 0, version: 5, encoding: Encoding::default(), addresses: Vec::new(), is_kernc: false };
     let entries = vec![ty(0x10, None), ty(0x20, Some(3)), ty(0x30, Some(0))];
     let info = DebugInfo { units: vec![unit], entries, ..DebugInfo::default() };
-    let known = info.known(0);
+    let known = info.requested_info(0);
     let of = |kind, bits, elements| Ok(BaseType { kind, bits, elements });
     assert_eq!(known.base_type(0x10), of(Kind::Unsigned, 32, 1));
     assert_eq!(known.base_type(0x20), of(Kind::Unsigned, 32, 3));
@@ -276,37 +286,41 @@ fn parts_are_joined_where_they_go_on() {
     let mut state = State::new();
     // Two halves of a register are one part again, two registers are two.
     let halves = "DW_OP_regx s4; DW_OP_bit_piece 16 0; DW_OP_regx s4; DW_OP_bit_piece 16 16";
-    assert_eq!(place(halves, &state), "[s4: 32 bits]");
+    assert_eq!(location_text(halves, &state), "[s4: 32 bits]");
     assert_eq!(
-        place("DW_OP_regx s4; DW_OP_piece 4; DW_OP_regx s5; DW_OP_piece 4", &state),
+        location_text("DW_OP_regx s4; DW_OP_piece 4; DW_OP_regx s5; DW_OP_piece 4", &state),
         "[s4: 32 bits, s5: 32 bits]"
     );
     // An empty stack gives a part that is nowhere, and so does a second `piece`.
     assert_eq!(
-        place("DW_OP_piece 4; DW_OP_regx s5; DW_OP_piece 4", &state),
+        location_text("DW_OP_piece 4; DW_OP_regx s5; DW_OP_piece 4", &state),
         "[nowhere: 32 bits, s5: 32 bits]"
     );
     assert_eq!(
-        place("DW_OP_regx s5; DW_OP_piece 2; DW_OP_piece 2; DW_OP_piece 2", &state),
+        location_text("DW_OP_regx s5; DW_OP_piece 2; DW_OP_piece 2; DW_OP_piece 2", &state),
         "[s5: 16 bits, nowhere: 32 bits]"
     );
     // Parts of no bits are none.
-    assert_eq!(place("DW_OP_regx s5; DW_OP_piece 0; DW_OP_regx s6; DW_OP_piece 1", &state), "[s6: 8 bits]");
+    assert_eq!(
+        location_text("DW_OP_regx s5; DW_OP_piece 0; DW_OP_regx s6; DW_OP_piece 1", &state),
+        "[s6: 8 bits]"
+    );
     // A part must be inside of what holds it.
-    assert!(place("DW_OP_regx s5; DW_OP_piece 5", &state).contains("outside"));
-    assert!(place("DW_OP_regx s5; DW_OP_bit_piece 8 25", &state).contains("outside"));
+    assert!(location_text("DW_OP_regx s5; DW_OP_piece 5", &state).contains("outside"));
+    assert!(location_text("DW_OP_regx s5; DW_OP_bit_piece 8 25", &state).contains("outside"));
     // Composites of composites are taken apart.
     let inner = "DW_OP_regx s4; DW_OP_piece 4; DW_OP_regx s5; DW_OP_piece 4; DW_OP_LLVM_piece_end";
     let outer = format!("{inner}; DW_OP_LLVM_offset_uconst 2; DW_OP_piece 4");
-    assert_eq!(place(&outer, &state), "[s4 + 16 bits: 16 bits, s5: 16 bits]");
+    assert_eq!(location_text(&outer, &state), "[s4 + 16 bits: 16 bits, s5: 16 bits]");
     state.set("s4", &[1, 2, 3, 4]);
     state.set("s5", &[5, 6, 7, 8]);
     assert_eq!(bytes(&outer, 32, &state), Ok(vec![3, 4, 5, 6]));
     assert_eq!(bytes(&outer, 33, &state), Err(Reason::Outside));
-    assert!(place("DW_OP_regx s1; DW_OP_LLVM_piece_end", &state).ends_with("this is none"));
+    assert!(location_text("DW_OP_regx s1; DW_OP_LLVM_piece_end", &state).ends_with("this is none"));
     // What is not complete is no location yet, but at the end.
     assert!(
-        place("DW_OP_regx s1; DW_OP_piece 4; DW_OP_LLVM_offset_uconst 1", &state).ends_with("this is none")
+        location_text("DW_OP_regx s1; DW_OP_piece 4; DW_OP_LLVM_offset_uconst 1", &state)
+            .ends_with("this is none")
     );
 }
 
@@ -314,10 +328,13 @@ fn parts_are_joined_where_they_go_on() {
 #[test]
 fn a_mask_selects_parts() {
     let mut state = State::new();
-    assert_eq!(place("DW_OP_regx s1; DW_OP_LLVM_extend 8 3", &state), "[s1: 8 bits, s1: 8 bits, s1: 8 bits]");
-    assert!(place("DW_OP_regx s1; DW_OP_LLVM_extend 0 3", &state).contains("must not be 0"));
-    assert!(place("DW_OP_regx s1; DW_OP_LLVM_extend 8 0", &state).contains("must not be 0"));
-    assert!(place("DW_OP_regx s1; DW_OP_LLVM_extend 33 1", &state).contains("outside"));
+    assert_eq!(
+        location_text("DW_OP_regx s1; DW_OP_LLVM_extend 8 3", &state),
+        "[s1: 8 bits, s1: 8 bits, s1: 8 bits]"
+    );
+    assert!(location_text("DW_OP_regx s1; DW_OP_LLVM_extend 0 3", &state).contains("must not be 0"));
+    assert!(location_text("DW_OP_regx s1; DW_OP_LLVM_extend 8 0", &state).contains("must not be 0"));
+    assert!(location_text("DW_OP_regx s1; DW_OP_LLVM_extend 33 1", &state).contains("outside"));
     // Lanes 0 and 2 are in memory, the others in the register: a vector register saved under EXEC.
     state.set_lanes("v7.64", |lane| lane);
     let memory: Vec<u8> = (0..64u32).flat_map(|lane| (lane + 1000).to_le_bytes()).collect();
@@ -336,12 +353,12 @@ fn a_mask_selects_parts() {
         assert_eq!(lane(n), if matches!(n, 0 | 2) { n as u32 + 1000 } else { n as u32 }, "lane {n}");
     }
     assert_eq!(
-        place(&text, &state),
+        location_text(&text, &state),
         "[private_wave memory at 0x100: 32 bits, v7 + 32 bits: 32 bits, private_wave memory at 0x108: 32 bits, \
          v7 + 96 bits: 1952 bits]"
     );
     // A mask of fewer bits than parts.
-    assert!(place(&select(&format!("DW_OP_const_type {U8} [05]")), &state).contains("sizes"));
+    assert!(location_text(&select(&format!("DW_OP_const_type {U8} [05]")), &state).contains("sizes"));
 }
 
 /// Lines 980-1012: `call` of a procedure shares the stack, of anything else it does not.
@@ -354,9 +371,9 @@ fn calls_share_the_stack_with_procedures() {
     state.entry(0x80, "", false);
     state.entry(0x90, "DW_OP_call4 144", true);
     assert_eq!(value("DW_OP_lit2; DW_OP_lit3; DW_OP_call2 80", &state), "0x5");
-    assert_eq!(place("DW_OP_lit2; DW_OP_call_ref 0x60", &state), "s9");
+    assert_eq!(location_text("DW_OP_lit2; DW_OP_call_ref 0x60", &state), "s9");
     assert!(value("DW_OP_lit2; DW_OP_lit3; DW_OP_call2 112", &state).ends_with("too few entries"));
-    assert_eq!(place("DW_OP_lit2; DW_OP_call4 128", &state), "nowhere");
+    assert_eq!(location_text("DW_OP_lit2; DW_OP_call4 128", &state), "nowhere");
     assert!(value("DW_OP_call4 144", &state).contains("too many calls in calls"));
     assert!(value("DW_OP_call4 1", &state).ends_with("the entry at 0x1 of .debug_info is not known"));
 }
@@ -369,8 +386,8 @@ fn registers_as_they_were_on_entry() {
         Register::parse("s40").expect("s40").0,
         Location::register(Register::parse("v1.64").expect("v1")).expect("v1").moved(96).expect("lane 3"),
     );
-    assert_eq!(place("DW_OP_LLVM_call_frame_entry_reg s40", &state), "v1 + 96 bits");
-    assert_eq!(place("DW_OP_LLVM_call_frame_entry_reg s41", &state), "s41");
+    assert_eq!(location_text("DW_OP_LLVM_call_frame_entry_reg s40", &state), "v1 + 96 bits");
+    assert_eq!(location_text("DW_OP_LLVM_call_frame_entry_reg s41", &state), "s41");
     state.set_lanes("v1.64", |lane| lane * 16);
     let in_v1 = |byte: u64| format!("DW_OP_entry_value [90 {byte:02x} 00]");
     let register = Register::parse("s40").expect("s40").0;
@@ -390,9 +407,12 @@ fn registers_as_they_were_on_entry() {
 #[test]
 fn objects_may_be_anywhere() {
     let mut state = State::new();
-    assert!(place("DW_OP_push_object_address", &state).ends_with("is not known"));
+    assert!(location_text("DW_OP_push_object_address", &state).ends_with("is not known"));
     state.object = Some(Location::register(Register::parse("v2.32").expect("v2")).expect("v2"));
-    assert_eq!(place("DW_OP_push_object_address; DW_OP_LLVM_offset_uconst 8", &state), "v2 + 64 bits");
+    assert_eq!(
+        location_text("DW_OP_push_object_address; DW_OP_LLVM_offset_uconst 8", &state),
+        "v2 + 64 bits"
+    );
     // What stands on the stack at first.
     let stack = [Entry::Location(Location::register(Register::parse("s7").expect("s7")).expect("s7"))];
     let outcome = run("DW_OP_LLVM_offset_uconst 2", Goal::Location, &state, &stack).expect("a member");
@@ -406,10 +426,10 @@ fn objects_may_be_anywhere() {
 #[test]
 fn what_is_asked_for_is_said() {
     let state = State::new();
-    assert_eq!(place("", &state), "nowhere");
+    assert_eq!(location_text("", &state), "nowhere");
     assert!(value("", &state).ends_with("too few entries"));
-    assert_eq!(place("DW_OP_lit1; DW_OP_regx s1", &state), "s1");
-    assert_eq!(place("DW_OP_lit16", &state), "global memory at 0x10");
+    assert_eq!(location_text("DW_OP_lit1; DW_OP_regx s1", &state), "s1");
+    assert_eq!(location_text("DW_OP_lit16", &state), "global memory at 0x10");
     assert!(value("DW_OP_regx s1", &state).ends_with("this is a location"));
 }
 
@@ -431,7 +451,7 @@ fn lanes_have_program_counters() {
     );
     let pcs = "DW_OP_call4 4; DW_OP_call4 1";
     assert_eq!(
-        place(pcs, &state),
+        location_text(pcs, &state),
         "[the value 00 20 00 00 00 00 00 00: 64 bits, pc: 64 bits, nowhere: 64 bits, pc: 64 bits]"
     );
     assert_eq!(bytes(pcs, 256, &state), Err(Reason::Undefined));
@@ -455,9 +475,9 @@ fn nothing_runs_without_end() {
     assert!(value("DW_OP_lit1; DW_OP_skip -4", &state).contains("too many"));
     assert!(value("DW_OP_lit1; DW_OP_bra 9", &state).contains("no operation"));
     assert!(value("DW_OP_skip -9", &state).contains("no operation"));
-    assert!(place("DW_OP_regx s1; DW_OP_LLVM_extend 8 4097", &state).contains("too many parts"));
+    assert!(location_text("DW_OP_regx s1; DW_OP_LLVM_extend 8 4097", &state).contains("too many parts"));
     let doubling = "DW_OP_LLVM_extend 32 4096; DW_OP_LLVM_extend 131072 4096";
-    assert!(place(&format!("DW_OP_regx s1; {doubling}"), &state).contains("too many parts"));
+    assert!(location_text(&format!("DW_OP_regx s1; {doubling}"), &state).contains("too many parts"));
 }
 
 /// DWARF 5, 2.5.1.6: the same number in another type, or the same bits.

@@ -1,7 +1,7 @@
 //! The guide's worked example of `DW_AT_LLVM_lane_pc` (seed 000, lines 1915-2107): the program counters of all lanes, in each of the subprogram's
 //! statements.
 
-use crate::evaluate::machine::{State, U64, place, run};
+use crate::evaluate::machine::{State, U64, location_text, run};
 use dwarf::{Goal, Reason};
 
 /// Lanes of a wave, as the example has them (line 1925).
@@ -139,7 +139,8 @@ fn waiting_lanes_are_values_and_active_ones_the_program_counter() {
     for (name, mask) in [("s10", 0b1110u32), ("s11", 0), ("s12", 0b1100), ("s13", 0)] {
         state.set(name, &mask.to_le_bytes());
     }
-    let text = place(&format!("DW_OP_call_ref {DIVERGENT_1_1_THEN}; DW_OP_call_ref {ACTIVE}"), &state);
+    let text =
+        location_text(&format!("DW_OP_call_ref {DIVERGENT_1_1_THEN}; DW_OP_call_ref {ACTIVE}"), &state);
     let first = "[nowhere: 64 bits, the value 00 11 00 00 00 00 00 00: 64 bits, \
                  the value 00 12 00 00 00 00 00 00: 64 bits, pc: 64 bits, nowhere: ";
     assert!(text.starts_with(first), "{text}");

@@ -147,7 +147,7 @@ pub fn run(text: &str, goal: Goal, state: &State, stack: &[Entry]) -> Result<Out
 }
 
 /// The location that a text says, as text.
-pub fn place(text: &str, state: &State) -> String {
+pub fn location_text(text: &str, state: &State) -> String {
     match run(text, Goal::Location, state, &[]) {
         Ok(outcome) => outcome.location().expect("a location").to_string(),
         Err(error) => error.to_string(),

@@ -23,8 +23,8 @@ pub(super) struct Elements {
 }
 
 impl Elements {
-    pub(super) fn of(info: &ArgInfo) -> Elements {
-        let pointee = Layout::of(info);
+    pub(super) fn for_argument(info: &ArgInfo) -> Elements {
+        let pointee = Layout::for_argument(info);
         let scalar = info.element.or_else(|| pointee.as_ref()?.scalar());
         let name = match (&info.type_name, scalar) {
             (Some(name), _) => name.clone(),

@@ -58,7 +58,7 @@ impl Layout {
 
     /// Returns the type of an argument, if the object records it: the type of the value, or the type that its
     /// pointer points to.
-    pub fn of(info: &ArgInfo) -> Option<Layout> {
+    pub fn for_argument(info: &ArgInfo) -> Option<Layout> {
         let text = info.type_name.as_deref()?;
         Layout::of_pointee(text)
             .or_else(|| Layout::parse(text).filter(|it| it.size() == u64::from(info.size)))

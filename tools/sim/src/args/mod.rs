@@ -17,8 +17,8 @@
 //! COUNT is a number of scalar elements, also where the parameter points to vectors; in `zeros` for a
 //! parameter that points to structs it is a number of structs. TYPE defaults to the type of the parameter, if
 //! that is known. TYPE may differ from it only if a conversion was asked for. The type of a struct is
-//! recorded in kernc's objects. Where an object does not record it ([`Layout::of`]), numbers in braces need a
-//! type suffix (`{1.0f32, 3u32}`) and are laid out in sequence as in C.
+//! recorded in kernc's objects. Where an object does not record it ([`Layout::for_argument`]), numbers in
+//! braces need a type suffix (`{1.0f32, 3u32}`) and are laid out in sequence as in C.
 
 mod contents;
 mod layout;
@@ -87,7 +87,7 @@ impl From<String> for ArgError {
 impl ArgError {
     /// Returns the error with a prefix that names the argument or file.
     #[must_use]
-    pub fn of(self, what: &str) -> ArgError {
+    pub fn with_prefix(self, what: &str) -> ArgError {
         match self {
             ArgError::Text(why) => ArgError::Text(format!("{what}: {why}")),
             ArgError::File(why) => ArgError::File(format!("{what}: {why}")),
@@ -99,7 +99,9 @@ impl ArgError {
 pub fn parse_arg(text: &str, info: &ArgInfo, conversion: Conversion) -> Result<ArgValue, ArgError> {
     match info.kind {
         ArgKind::ByValue => parse_value(text, info).map(ArgValue::Value),
-        ArgKind::GlobalBuffer => contents::parse(text, &Elements::of(info), conversion).map(ArgValue::Buffer),
+        ArgKind::GlobalBuffer => {
+            contents::parse(text, &Elements::for_argument(info), conversion).map(ArgValue::Buffer)
+        }
         ArgKind::DynamicShared => Ok(ArgValue::Lds(parse_lds(text)?)),
         ArgKind::Hidden(_) | ArgKind::Other(_) => {
             Err(ArgError::Text("arguments of this kind cannot be given".into()))
@@ -134,7 +136,7 @@ pub fn split_tolerance(text: &str) -> Result<(&str, Tolerance), String> {
 /// Returns the contents of an argument's buffer as text: numbers, or structs if the parameter points to
 /// structs.
 pub fn contents_text(info: &ArgInfo, buffer: &Buffer) -> String {
-    match Layout::of(info).filter(|_| info.kind == ArgKind::GlobalBuffer) {
+    match Layout::for_argument(info).filter(|_| info.kind == ArgKind::GlobalBuffer) {
         Some(layout @ Layout::Struct(_)) if layout.size() > 0 => {
             let structs = buffer.bytes.chunks(usize::try_from(layout.size()).unwrap_or(usize::MAX));
             structs.map(|bytes| layout.text(bytes)).collect::<Vec<_>>().join(", ")
@@ -187,8 +189,8 @@ fn value_layout(value: &Literal<'_>, info: &ArgInfo) -> Option<Layout> {
         lanes @ (2 | 4 | 8 | 16) => Some(Layout::Vector(scalar, value.lanes(lanes))),
         _ => None,
     };
-    let told =
-        Layout::of(info).or_else(|| of_scalar(scalar.filter(|scalar| size.is_multiple_of(scalar.bytes()))?));
+    let told = Layout::for_argument(info)
+        .or_else(|| of_scalar(scalar.filter(|scalar| size.is_multiple_of(scalar.bytes()))?));
     let unnamed = |value| value::guess(value, info.size).filter(|_| info.type_name.is_none());
     told.or_else(|| value::own_layout(value)).or_else(|| unnamed(value))
 }
@@ -250,7 +252,7 @@ pub fn bind_with(
     let bound = texts.iter().zip(&args).enumerate().map(|(at, (text, arg))| {
         let name = name_of(at, arg);
         let text = text.ok_or_else(|| format!("argument `{name}` of {} is missing", kernel.name))?;
-        read(text, arg).map_err(|why| why.of(&format!("argument `{name}`")))
+        read(text, arg).map_err(|why| why.with_prefix(&format!("argument `{name}`")))
     });
     bound.collect()
 }

@@ -77,19 +77,21 @@ fn swizzle(lanes: u32, base: u64, offset: u32, lane: usize) -> u64 {
 }
 
 /// A checked position in memory: all accessed bytes exist.
-enum Spot<'a> {
+enum ResolvedPlace<'a> {
     Memory(&'a Buffer, u64),
     Scratch { word: usize, shift: u32 },
     Lds(u32),
 }
 
-impl Spot<'_> {
+impl ResolvedPlace<'_> {
     /// Returns the address as a watcher sees it.
     fn address(&self) -> (Space, u64) {
         match self {
-            Spot::Memory(buffer, offset) => (Space::Global, buffer.base() + offset),
-            Spot::Scratch { word, shift } => (Space::Scratch, *word as u64 * 4 + u64::from(shift / 8)),
-            Spot::Lds(offset) => (Space::Lds, u64::from(*offset)),
+            ResolvedPlace::Memory(buffer, offset) => (Space::Global, buffer.base() + offset),
+            ResolvedPlace::Scratch { word, shift } => {
+                (Space::Scratch, *word as u64 * 4 + u64::from(shift / 8))
+            }
+            ResolvedPlace::Lds(offset) => (Space::Lds, u64::from(*offset)),
         }
     }
 
@@ -116,19 +118,19 @@ fn byte_mask(bytes: u32) -> u64 {
 }
 
 impl<'a> Cx<'a> {
-    fn spot(&self, place: Place, bytes: u32, lane: usize) -> Option<Spot<'a>> {
+    fn resolve(&self, place: Place, bytes: u32, lane: usize) -> Option<ResolvedPlace<'a>> {
         let address = match place {
             Place::Linear(address) => address,
             Place::Private { base, offset } => swizzle(self.wave.lanes, base, offset, lane),
             Place::Lds(offset) | Place::WholeLds(offset) => {
-                return (offset.checked_add(bytes)? <= self.lds_bytes).then_some(Spot::Lds(offset));
+                return (offset.checked_add(bytes)? <= self.lds_bytes).then_some(ResolvedPlace::Lds(offset));
             }
         };
         if let Some((word, shift)) = self.scratch_word(address, bytes) {
-            return Some(Spot::Scratch { word, shift });
+            return Some(ResolvedPlace::Scratch { word, shift });
         }
         let (buffer, offset) = self.memory.find(address, bytes.into())?;
-        Some(Spot::Memory(buffer, offset))
+        Some(ResolvedPlace::Memory(buffer, offset))
     }
 
     /// Returns the index of the scratch dword at an address, and the position of the addressed bits in this
@@ -163,7 +165,7 @@ impl<'a> Cx<'a> {
             return Ok(false);
         }
         if let Some(watch) = &mut self.watch {
-            watch.limited(&Spot::Lds(offset).access(op, bytes, kind, lane))?;
+            watch.limited(&ResolvedPlace::Lds(offset).access(op, bytes, kind, lane))?;
         }
         Ok(true)
     }
@@ -192,7 +194,7 @@ impl<'a> Cx<'a> {
             && offset.checked_add(4).is_some_and(|end| end <= self.lds_bytes)
             && let Some(&value) = self.lds.get((offset / 4) as usize)
         {
-            return self.see(op, Spot::Lds(offset), lane).map(|seen| seen.unwrap_or(value));
+            return self.see(op, ResolvedPlace::Lds(offset), lane).map(|seen| seen.unwrap_or(value));
         }
         self.read_anything(op, place, bytes, lane)
     }
@@ -200,9 +202,9 @@ impl<'a> Cx<'a> {
     /// Notifies the watcher that an instruction reads a dword. Returns the value that the watcher wants the
     /// instruction to read (weak mode gives older values), or `None` to use the value in memory.
     #[inline]
-    fn see(&mut self, op: &Op, spot: Spot<'_>, lane: usize) -> Result<Option<u32>, Trap> {
+    fn see(&mut self, op: &Op, resolved: ResolvedPlace<'_>, lane: usize) -> Result<Option<u32>, Trap> {
         match &mut self.watch {
-            Some(watch) => watch.read(self.memory, &spot.access(op, 4, Access::Read, lane)),
+            Some(watch) => watch.read(self.memory, &resolved.access(op, 4, Access::Read, lane)),
             None => Ok(None),
         }
     }
@@ -216,23 +218,24 @@ impl<'a> Cx<'a> {
         if self.is_limited(op, place, bytes, Access::Read, lane)? {
             return Ok(0);
         }
-        let spot = self.spot(place, bytes, lane).ok_or_else(|| place.trap(bytes, Access::Read, lane))?;
+        let resolved =
+            self.resolve(place, bytes, lane).ok_or_else(|| place.trap(bytes, Access::Read, lane))?;
         if let Some(watch) = &mut self.watch {
-            let seen = watch.read(self.memory, &spot.access(op, bytes, Access::Read, lane))?;
+            let seen = watch.read(self.memory, &resolved.access(op, bytes, Access::Read, lane))?;
             if let Some(value) = seen {
                 return Ok(value);
             }
         }
-        Ok(self.load(spot, bytes))
+        Ok(self.load(resolved, bytes))
     }
 
-    fn load(&self, spot: Spot<'_>, bytes: u32) -> u32 {
-        match spot {
-            Spot::Memory(buffer, offset) => buffer.load(offset, bytes),
-            Spot::Scratch { word, shift } => {
+    fn load(&self, resolved: ResolvedPlace<'_>, bytes: u32) -> u32 {
+        match resolved {
+            ResolvedPlace::Memory(buffer, offset) => buffer.load(offset, bytes),
+            ResolvedPlace::Scratch { word, shift } => {
                 (u64::from(self.wave.scratch[word] >> shift) & byte_mask(bytes)) as u32
             }
-            Spot::Lds(offset) => {
+            ResolvedPlace::Lds(offset) => {
                 let word = (offset / 4) as usize;
                 let low = self.lds.get(word).copied().unwrap_or(0);
                 let high = self.lds.get(word + 1).copied().unwrap_or(0);
@@ -258,26 +261,27 @@ impl<'a> Cx<'a> {
         if self.is_limited(op, place, bytes, Access::Write, lane)? {
             return Ok(());
         }
-        let spot = self.spot(place, bytes, lane).ok_or_else(|| place.trap(bytes, Access::Write, lane))?;
+        let resolved =
+            self.resolve(place, bytes, lane).ok_or_else(|| place.trap(bytes, Access::Write, lane))?;
         if let Some(watch) = &mut self.watch {
-            let access = spot.access(op, bytes, Access::Write, lane);
+            let access = resolved.access(op, bytes, Access::Write, lane);
             if watch.write(self.memory, &access, value)? {
                 return Ok(());
             }
         }
-        self.store(spot, bytes, value);
+        self.store(resolved, bytes, value);
         Ok(())
     }
 
-    fn store(&mut self, spot: Spot<'_>, bytes: u32, value: u32) {
-        match spot {
-            Spot::Memory(buffer, offset) => buffer.store(offset, bytes, value),
-            Spot::Scratch { word, shift } => {
+    fn store(&mut self, resolved: ResolvedPlace<'_>, bytes: u32, value: u32) {
+        match resolved {
+            ResolvedPlace::Memory(buffer, offset) => buffer.store(offset, bytes, value),
+            ResolvedPlace::Scratch { word, shift } => {
                 let mask = (byte_mask(bytes) as u32) << shift;
                 let word = &mut self.wave.scratch[word];
                 *word = *word & !mask | value << shift & mask;
             }
-            Spot::Lds(offset) => {
+            ResolvedPlace::Lds(offset) => {
                 let (word, shift) = ((offset / 4) as usize, offset % 4 * 8);
                 let mask = byte_mask(bytes) << shift;
                 let value = u64::from(value) << shift & mask;
@@ -293,15 +297,22 @@ impl<'a> Cx<'a> {
 
     /// Notifies the watcher of an atomic of 4 or 8 bytes, and returns where its location is in the emulator's
     /// memory.
-    fn atomic_spot(&mut self, op: &Op, place: Place, bytes: u32, lane: usize) -> Result<Spot<'a>, Trap> {
+    fn resolve_atomic(
+        &mut self,
+        op: &Op,
+        place: Place,
+        bytes: u32,
+        lane: usize,
+    ) -> Result<ResolvedPlace<'a>, Trap> {
         if !place.address().is_multiple_of(u64::from(bytes)) {
             return Err(place.misaligned(bytes, Access::Atomic, lane));
         }
-        let spot = self.spot(place, bytes, lane).ok_or_else(|| place.trap(bytes, Access::Atomic, lane))?;
+        let resolved =
+            self.resolve(place, bytes, lane).ok_or_else(|| place.trap(bytes, Access::Atomic, lane))?;
         if let Some(watch) = &mut self.watch {
-            watch.atomic(self.memory, &spot.access(op, bytes, Access::Atomic, lane))?;
+            watch.atomic(self.memory, &resolved.access(op, bytes, Access::Atomic, lane))?;
         }
-        Ok(spot)
+        Ok(resolved)
     }
 
     /// Changes a dword atomically, and returns the old value.
@@ -315,9 +326,9 @@ impl<'a> Cx<'a> {
         if self.is_limited(op, place, 4, Access::Atomic, lane)? {
             return Ok(0);
         }
-        let spot = self.atomic_spot(op, place, 4, lane)?;
-        let at = spot.address();
-        let old = if let Spot::Memory(buffer, offset) = spot {
+        let resolved = self.resolve_atomic(op, place, 4, lane)?;
+        let at = resolved.address();
+        let old = if let ResolvedPlace::Memory(buffer, offset) = resolved {
             let cell = &buffer.words()[(offset / 4) as usize];
             let old = cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, |old| Some(change(old)));
             old.unwrap_or(0)
@@ -350,9 +361,9 @@ impl<'a> Cx<'a> {
         if self.is_limited(op, place, 8, Access::Atomic, lane)? {
             return Ok(0);
         }
-        let spot = self.atomic_spot(op, place, 8, lane)?;
-        let at = spot.address();
-        let old = if let Spot::Memory(buffer, offset) = spot {
+        let resolved = self.resolve_atomic(op, place, 8, lane)?;
+        let at = resolved.address();
+        let old = if let ResolvedPlace::Memory(buffer, offset) = resolved {
             self.memory.update64(buffer, offset, &change)
         } else {
             let halves = [self.read_quietly(place, lane)?, self.read_quietly(place.plus(4), lane)?];
@@ -368,13 +379,13 @@ impl<'a> Cx<'a> {
 
     /// Reads a dword for an atomic without notifying the watcher, which was already notified of the atomic.
     fn read_quietly(&self, place: Place, lane: usize) -> Result<u32, Trap> {
-        let spot = self.spot(place, 4, lane).ok_or_else(|| place.trap(4, Access::Atomic, lane))?;
-        Ok(self.load(spot, 4))
+        let resolved = self.resolve(place, 4, lane).ok_or_else(|| place.trap(4, Access::Atomic, lane))?;
+        Ok(self.load(resolved, 4))
     }
 
     fn write_quietly(&mut self, place: Place, value: u32, lane: usize) -> Result<(), Trap> {
-        let spot = self.spot(place, 4, lane).ok_or_else(|| place.trap(4, Access::Atomic, lane))?;
-        self.store(spot, 4, value);
+        let resolved = self.resolve(place, 4, lane).ok_or_else(|| place.trap(4, Access::Atomic, lane))?;
+        self.store(resolved, 4, value);
         Ok(())
     }
 

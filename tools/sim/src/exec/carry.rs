@@ -64,7 +64,7 @@ fn carry(cx: &mut Cx<'_>, op: &Op, limit: u32, f: impl Fn(u32, u32, u32) -> (u32
     let exec = cx.wave.exec();
     let carry_in = expand_on(cx.wave.arch, mask_of(cx.wave, op.src[2]));
     let clamp = if op.clamp() { u32::MAX } else { 0 };
-    let Scratch2 { a, b, result } = Scratch2::of(cx.scratch);
+    let Scratch2 { a, b, result } = Scratch2::from_scratch(cx.scratch);
     let a = fetch::<u32>(cx.wave, op, 0, a);
     let b = fetch::<u32>(cx.wave, op, 1, b);
     let carry_out =

@@ -113,10 +113,10 @@ impl Access {
     /// Reads the operands that determine the addresses. `first` is the index of the address operand among the
     /// instruction's sources.
     pub(super) fn new(cx: &mut Cx<'_>, op: &Op, first: usize) -> Access {
-        Access::of(cx, op, op.src[first], op.src[first + 1], op.src[first + 2])
+        Access::from_op(cx, op, op.src[first], op.src[first + 1], op.src[first + 2])
     }
 
-    fn of(cx: &mut Cx<'_>, op: &Op, address: Src, resource: Src, scalar_offset: Src) -> Access {
+    fn from_op(cx: &mut Cx<'_>, op: &Op, address: Src, resource: Src, scalar_offset: Src) -> Access {
         let how = Addressing {
             indexed: op.flags.contains(ModFlags::IDXEN),
             long: op.flags.contains(ModFlags::ADDR64),
@@ -152,7 +152,7 @@ impl Access {
 
     /// Returns the position in memory of a part of a lane's access: `bytes` bytes, starting `after` bytes
     /// after the access begins. Returns `None` if this part is out of range.
-    pub(super) fn place(&self, lane: usize, after: u32, bytes: u64) -> Option<Place> {
+    pub(super) fn place_of_part(&self, lane: usize, after: u32, bytes: u64) -> Option<Place> {
         let (index, offset) = (u64::from(self.index[lane]), self.offset[lane]);
         let place = match &self.high {
             // The VGPR and the immediate are added modulo 2^32, so a negative VGPR is in range if the
@@ -160,20 +160,20 @@ impl Access {
             // even if the VGPR may be negative. On GFX8, which checks the VGPR alone, clang does not.
             None => {
                 let offset = offset.wrapping_add(self.immediate).wrapping_add(after);
-                self.resource.place(index, offset.into(), self.scalar_offset, lane, bytes)?
+                self.resource.address(index, offset.into(), self.scalar_offset, lane, bytes)?
             }
             Some(high) => {
                 let address = u64::from(offset) | u64::from(high[lane]) << 32;
                 let immediate = u64::from(self.immediate) + u64::from(after);
-                let place = self.resource.place(0, immediate, self.scalar_offset, lane, bytes)?;
+                let place = self.resource.address(0, immediate, self.scalar_offset, lane, bytes)?;
                 place.wrapping_add(address) & ADDRESSES
             }
         };
         Some(Place::Linear(place))
     }
 
-    /// Returns the position of a part of a lane's access like [`Access::place`], and notifies the watcher if
-    /// it is out of range.
+    /// Returns the position of a part of a lane's access like [`Access::place_of_part`], and notifies the
+    /// watcher if it is out of range.
     pub(super) fn checked_place(
         &self,
         cx: &mut Cx<'_>,
@@ -182,7 +182,7 @@ impl Access {
         bytes: u32,
         kind: fault::Access,
     ) -> Result<Option<Place>, Trap> {
-        let place = self.place(lane, after, bytes.into());
+        let place = self.place_of_part(lane, after, bytes.into());
         if let (None, Some(watch)) = (place, &mut cx.watch) {
             let access = OutOfRange {
                 lane: lane as u32,
@@ -249,7 +249,7 @@ fn load_pairs(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let access = Access::new(cx, op, 0);
     let dst = usize::from(op.dst.wrapping_sub(VGPR0));
     for lane in ActiveLanes(access.exec) {
-        let _guard = lock64(cx, access.place(lane, 0, 4), 2);
+        let _guard = lock64(cx, access.place_of_part(lane, 0, 4), 2);
         for dword in 0..2 {
             match access.read(cx, op, lane, dword * 4, 4) {
                 Ok(value) => cx.wave.vgpr[dst + dword as usize][lane] = value,
@@ -296,7 +296,7 @@ fn store(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
     let access = Access::new(cx, op, 1);
     let data = data_register(op.src[0]);
     for lane in ActiveLanes(access.exec) {
-        let _guard = lock64(cx, access.place(lane, 0, 4), dwords);
+        let _guard = lock64(cx, access.place_of_part(lane, 0, 4), dwords);
         for dword in 0..dwords {
             let value = cx.wave.vgpr[data + dword as usize][lane];
             if let Err(trap) = access.write(cx, op, lane, dword * 4, 4, value) {
@@ -368,7 +368,7 @@ fn to_lds(cx: &mut Cx<'_>, op: &Op, part: Part) -> Flow {
 }
 
 fn store_from_lds(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    let access = Access::of(cx, op, Src::None, op.src[0], op.src[1]);
+    let access = Access::from_op(cx, op, Src::None, op.src[0], op.src[1]);
     for lane in ActiveLanes(access.exec) {
         let done = access.checked_place(cx, lane, 0, 4, fault::Access::Write).and_then(|place| {
             let Some(place) = place else { return Ok(()) };

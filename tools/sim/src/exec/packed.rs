@@ -20,7 +20,7 @@ macro_rules! packed {
     ($T:ty, |$a:ident, $b:ident, $c:ident| $body:expr) => {
         |cx, op| {
             let clamp = op.clamp();
-            halves(cx, op, Select::of(op), |[a, b, c]| {
+            halves(cx, op, Select::from_op(op), |[a, b, c]| {
                 let ($a, $b, $c) = (a as $T, b as $T, c as $T);
                 let _ = $c;
                 let value = $body;
@@ -54,7 +54,7 @@ fn floats(name: &str) -> Option<Handler> {
     Some(match name {
         "v_pk_fma_f16" => |cx, op| {
             let exact: Exact = |r, [a, b, c]| soft::fma::<Half>(r, a, b, c);
-            real_halves(cx, op, Select::of(op), |[a, b, c]| a.fused(b, c), exact)
+            real_halves(cx, op, Select::from_op(op), |[a, b, c]| a.fused(b, c), exact)
         },
         "v_pk_fmac_f16" => |cx, op| {
             let exact: Exact = |r, [a, b, c]| soft::fma::<Half>(r, a, b, c);
@@ -62,11 +62,11 @@ fn floats(name: &str) -> Option<Handler> {
         },
         "v_pk_add_f16" => |cx, op| {
             let exact: Exact = |r, [a, b, _]| soft::add::<Half>(r, a, b);
-            real_halves(cx, op, Select::of(op), |[a, b, _]| a.plus(b), exact)
+            real_halves(cx, op, Select::from_op(op), |[a, b, _]| a.plus(b), exact)
         },
         "v_pk_mul_f16" => |cx, op| {
             let exact: Exact = |r, [a, b, _]| soft::mul::<Half>(r, a, b);
-            real_halves(cx, op, Select::of(op), |[a, b, _]| a.times(b), exact)
+            real_halves(cx, op, Select::from_op(op), |[a, b, _]| a.times(b), exact)
         },
         "v_pk_min_f16" => |cx, op| match cx.wave.ieee {
             true => extremum(cx, op, float::min::<f16, true>),
@@ -81,8 +81,8 @@ fn floats(name: &str) -> Option<Handler> {
 }
 
 fn extremum(cx: &mut Cx<'_>, op: &Op, f: fn(f16, f16) -> f16) -> Flow {
-    let finish = FloatHalves::of(cx.wave, op);
-    halves(cx, op, Select::of(op), |values| {
+    let finish = FloatHalves::for_op(cx.wave, op);
+    halves(cx, op, Select::from_op(op), |values| {
         let [a, b, _] = values.map(|bits| finish.source(bits));
         finish.result(f(a, b))
     })
@@ -100,7 +100,7 @@ impl Select {
     /// Each half of the result is computed from the same half of the sources, without negation.
     const EACH: Select = Select { halves: [0, 7], negate: [0, 0] };
 
-    fn of(op: &Op) -> Select {
+    fn from_op(op: &Op) -> Select {
         Select { halves: [op.op_sel, op.op_sel_hi], negate: [op.neg, op.abs] }
     }
 }
@@ -143,7 +143,7 @@ struct FloatHalves {
 }
 
 impl FloatHalves {
-    fn of(wave: &Wave, op: &Op) -> FloatHalves {
+    fn for_op(wave: &Wave, op: &Op) -> FloatHalves {
         FloatHalves { flush: flushes(wave, Format::F16), clamp: op.clamp(), dx10_clamp: wave.dx10_clamp }
     }
 
@@ -169,7 +169,7 @@ fn real_halves(
     exact: Exact,
 ) -> Flow {
     let (fast, round) = (nearest(cx, Format::F16), rounding(cx.wave, Format::F16));
-    let finish = FloatHalves::of(cx.wave, op);
+    let finish = FloatHalves::for_op(cx.wave, op);
     halves(cx, op, select, |bits| {
         let values = bits.map(|bits| finish.source(bits));
         finish.result(either(fast, round, values, &host, exact))
@@ -232,7 +232,7 @@ fn pair<'a>(wave: &'a Wave, src: Src, temp: &'a mut [Lanes; 2]) -> Source<'a> {
 fn pairs(cx: &mut Cx<'_>, op: &Op, host: impl Fn([f32; 3]) -> f32, exact: Exact) -> Flow {
     let (fast, round) = (nearest(cx, Format::F32), rounding(cx.wave, Format::F32));
     let (flush, dx10) = (flushes(cx.wave, Format::F32), cx.wave.dx10_clamp);
-    let select = Select::of(op);
+    let select = Select::from_op(op);
     let [a, b, c, _] = &mut cx.scratch.sources;
     let sources = [pair(cx.wave, op.src[0], a), pair(cx.wave, op.src[1], b), pair(cx.wave, op.src[2], c)];
     for half in 0..2 {

@@ -21,7 +21,7 @@ struct Device {
 }
 
 impl Device {
-    fn of(target: &Target) -> Device {
+    fn for_target(target: &Target) -> Device {
         match target.generation {
             Generation::Gfx10 if target.has(Feature::GFX10_3) => {
                 Device { engines: 2, arrays: 2, units: 5, slots: 16 }
@@ -44,8 +44,8 @@ struct Place {
     group: u32,
 }
 
-fn place(wave: &Wave, target: &Target) -> Place {
-    let Device { engines, arrays, units, slots } = Device::of(target);
+fn place_of_wave(wave: &Wave, target: &Target) -> Place {
+    let Device { engines, arrays, units, slots } = Device::for_target(target);
     let group = wave.group_number;
     let (engine, rest) = (group % engines, group / engines);
     let (array, rest) = (rest % arrays, rest / arrays);
@@ -68,7 +68,7 @@ fn place(wave: &Wave, target: &Target) -> Place {
 
 /// Returns HW_ID of GFX6 to GFX9, or HW_ID1 of GFX10.
 pub(super) fn hw_id(wave: &Wave, target: &Target) -> u32 {
-    let Place { engine, array, unit, simd, slot, group } = place(wave, target);
+    let Place { engine, array, unit, simd, slot, group } = place_of_wave(wave, target);
     match target.generation {
         Generation::Gfx10 => slot | simd << 8 | unit << 10 | array << 16 | engine << 18,
         _ => slot | simd << 4 | unit << 8 | array << 12 | engine << 13 | group << 16,
@@ -78,7 +78,7 @@ pub(super) fn hw_id(wave: &Wave, target: &Target) -> u32 {
 /// Returns the hardware register HW_ID2 of GFX10. Only its field for the group is set; the fields for queues
 /// are zero.
 pub(super) fn hw_id2(wave: &Wave, target: &Target) -> u32 {
-    place(wave, target).group << 16
+    place_of_wave(wave, target).group << 16
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
 
 /// Returns the index of the SGPR that is `index` registers after `base`. Fails if the wave does not have all
 /// of the `dwords` registers from there on.
-fn place(cx: &Cx<'_>, base: u16, index: u32, dwords: u32) -> Result<usize, Trap> {
+fn indexed_sgpr(cx: &Cx<'_>, base: u16, index: u32, dwords: u32) -> Result<usize, Trap> {
     let code = u32::from(base).wrapping_add(index);
     match base {
         SINK.. => Ok(usize::from(SINK)),
@@ -61,7 +61,7 @@ fn place(cx: &Cx<'_>, base: u16, index: u32, dwords: u32) -> Result<usize, Trap>
 
 fn source(cx: &Cx<'_>, op: &Op, index: u32, dwords: u32) -> Result<u64, Trap> {
     match op.src[0] {
-        Src::S(base) => Ok(cx.wave.pair(place(cx, base.into(), index, dwords)?)),
+        Src::S(base) => Ok(cx.wave.pair(indexed_sgpr(cx, base.into(), index, dwords)?)),
         other => Ok(cx.wave.scalar64(other)),
     }
 }
@@ -83,7 +83,7 @@ fn from_relative(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
 
 fn to_relative(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
     let value = if dwords == 1 { cx.wave.scalar(op.src[0]).into() } else { cx.wave.scalar64(op.src[0]) };
-    match place(cx, op.dst, cx.wave.sgpr[reg::M0], dwords) {
+    match indexed_sgpr(cx, op.dst, cx.wave.sgpr[reg::M0], dwords) {
         Ok(at) => set(cx, at, value, dwords),
         Err(trap) => return cx.fail(trap),
     }
@@ -95,7 +95,7 @@ fn to_relative(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
 fn between_relatives(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let m0 = cx.wave.sgpr[reg::M0];
     let moved = source(cx, op, m0 & 0x3ff, 1).and_then(|value| {
-        let at = place(cx, op.dst, m0 >> 16 & 0x3ff, 1)?;
+        let at = indexed_sgpr(cx, op.dst, m0 >> 16 & 0x3ff, 1)?;
         Ok((at, value))
     });
     match moved {

@@ -123,7 +123,7 @@ impl Resource {
     /// Returns the address of an access, or `None` if the access is out of range. Loads that are out of range
     /// return zero, and stores do nothing.
     #[inline(always)]
-    pub(crate) fn place(
+    pub(crate) fn address(
         &self,
         index: u64,
         offset: u64,
@@ -197,15 +197,15 @@ mod tests {
             (Generation::Gfx10, 10, 1 << 28),
         ] {
             let resource = resource(generation, 16, records, word3, INDEXED);
-            assert_eq!(resource.place(9, 12, 0, 0, 4), Some(0x1000 + 156), "{generation:?}");
-            assert_eq!(resource.place(10, 0, 0, 0, 4), None, "{generation:?}");
+            assert_eq!(resource.address(9, 12, 0, 0, 4), Some(0x1000 + 156), "{generation:?}");
+            assert_eq!(resource.address(10, 0, 0, 0, 4), None, "{generation:?}");
         }
-        assert_eq!(resource(Generation::Gfx9, 16, 10, 0, RAW).place(0, 8, 0, 0, 4), None);
-        assert_eq!(resource(Generation::Gfx9, 16, 10, 0, RAW).place(0, 6, 0, 0, 4), Some(0x1006));
-        assert_eq!(resource(Generation::Gfx9, 0, 10, 0, RAW).place(0, 4, 4, 0, 4), None, "the SGPR counts");
-        assert_eq!(resource(Generation::Gfx10, 16, 10, 0, INDEXED).place(0, 13, 0, 0, 4), None);
-        assert_eq!(resource(Generation::Gfx10, 0, 10, 2 << 28, RAW).place(0, 400, 0, 0, 4), Some(0x1190));
-        assert_eq!(resource(Generation::Gfx10, 0, 10, 3 << 28, RAW).place(0, 7, 0, 0, 4), None);
+        assert_eq!(resource(Generation::Gfx9, 16, 10, 0, RAW).address(0, 8, 0, 0, 4), None);
+        assert_eq!(resource(Generation::Gfx9, 16, 10, 0, RAW).address(0, 6, 0, 0, 4), Some(0x1006));
+        assert_eq!(resource(Generation::Gfx9, 0, 10, 0, RAW).address(0, 4, 4, 0, 4), None, "the SGPR counts");
+        assert_eq!(resource(Generation::Gfx10, 16, 10, 0, INDEXED).address(0, 13, 0, 0, 4), None);
+        assert_eq!(resource(Generation::Gfx10, 0, 10, 2 << 28, RAW).address(0, 400, 0, 0, 4), Some(0x1190));
+        assert_eq!(resource(Generation::Gfx10, 0, 10, 3 << 28, RAW).address(0, 7, 0, 0, 4), None);
     }
 
     #[test]
@@ -215,12 +215,12 @@ mod tests {
         let expected = (32 + 16) * 16 + 8 + 3;
         for generation in [Generation::Gfx6, Generation::Gfx7, Generation::Gfx8] {
             let resource = Resource::parse(words, generation, INDEXED);
-            assert_eq!(resource.place(17, 19, 0, 0, 1), Some(expected), "{generation:?}");
+            assert_eq!(resource.address(17, 19, 0, 0, 1), Some(expected), "{generation:?}");
         }
         // From GFX9 on elements have 4 bytes, so that this is byte 3 of element 4.
         let resource = Resource::parse(words, Generation::Gfx9, INDEXED);
-        assert_eq!(resource.place(17, 19, 0, 0, 1), Some((32 + 16) * 16 + 4 + 3));
-        assert_eq!(resource.place(17, 32, 0, 0, 1), None, "beyond the record");
+        assert_eq!(resource.address(17, 19, 0, 0, 1), Some((32 + 16) * 16 + 4 + 3));
+        assert_eq!(resource.address(17, 32, 0, 0, 1), None, "beyond the record");
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
             [0, Resource::SWIZZLE_ENABLE, 0, Resource::ADD_TID_ENABLE | Resource::INDEX_STRIDE_64 | 1 << 19];
         for generation in Generation::ALL {
             let resource = Resource::parse(words, generation, RAW);
-            assert_eq!(resource.place(0, 9, 0, 5, 1), Some(2 * 256 + 5 * 4 + 1), "{generation:?}");
+            assert_eq!(resource.address(0, 9, 0, 5, 1), Some(2 * 256 + 5 * 4 + 1), "{generation:?}");
         }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn extract(value: u32, select: SdwaSel, sext: bool) -> u32 {
 
 /// Moves each lane's result to the part of the register that `select` names. `unused` says what the other
 /// bits become: zero (0), the result's sign above the part and zero below it (1), or their old value (2).
-pub(crate) fn place(select: SdwaSel, unused: u8, old: &Lanes, result: &mut Lanes) {
+pub(crate) fn insert_results(select: SdwaSel, unused: u8, old: &Lanes, result: &mut Lanes) {
     let (at, bits) = bits_of(select);
     let mask = (u64::MAX >> (64 - bits)) as u32;
     for (value, old) in result.iter_mut().zip(old) {
@@ -51,7 +51,7 @@ mod tests {
     fn parts_are_placed() {
         let placed = |select, unused| {
             let mut result = [0x1234_5680; 64];
-            place(select, unused, &[0xaaaa_bbbb; 64], &mut result);
+            insert_results(select, unused, &[0xaaaa_bbbb; 64], &mut result);
             result[0]
         };
         assert_eq!(placed(SdwaSel::Byte1, 0), 0x8000);

@@ -127,7 +127,7 @@ fn components(
         let mut element = 0;
         for after in (0..bytes).step_by(4) {
             let size = (bytes - after).min(4);
-            if let Some(place) = access.place(lane, after, size.into()) {
+            if let Some(place) = access.place_of_part(lane, after, size.into()) {
                 element |= u128::from(cx.read(op, place, size, lane)?) << (8 * after);
             }
         }
@@ -216,7 +216,7 @@ fn store<const COUNT: usize>(cx: &mut Cx<'_>, op: &Op, layout: Layout) -> Flow {
         let element = format.pack(values);
         for after in (0..bytes).step_by(4) {
             let size = (bytes - after).min(4);
-            let Some(place) = access.place(lane, after, size.into()) else { continue };
+            let Some(place) = access.place_of_part(lane, after, size.into()) else { continue };
             if let Err(trap) = cx.write(op, place, size, (element >> (8 * after)) as u32, lane) {
                 return cx.fail(trap);
             }

@@ -302,9 +302,9 @@ pub(crate) fn clamp(value: f64, dx10_clamp: bool) -> f64 {
 
 /// Moves a result to the part of the destination register that SDWA or `op_sel` selects, and sets the other
 /// bits as the instruction and the processor require.
-fn place(op: &Op, bytes: usize, old: &Lanes, result: &mut Lanes) {
+fn insert_results(op: &Op, bytes: usize, old: &Lanes, result: &mut Lanes) {
     if let Lane::Sdwa { dst, unused, .. } = op.lane {
-        sdwa::place(dst, unused, old, result);
+        sdwa::insert_results(dst, unused, old, result);
     } else if bytes == 2 && op.op_sel & 8 != 0 {
         result.iter_mut().zip(old).for_each(|(value, old)| *value = *value << 16 | old & 0xffff);
     } else if bytes == 2 && op.rules.keep_high {
@@ -378,7 +378,7 @@ fn put(wave: &mut Wave, scratch: &Scratch, op: &Op, words: usize, mask: u64) {
 fn finish_slowly(wave: &Wave, scratch: &mut Scratch, op: &Op, shape: &Shape, flush: bool) -> u64 {
     modify_result(wave, op, shape.format, flush, &mut scratch.result);
     if let Some(old) = wave.vgpr.get(usize::from(op.dst.wrapping_sub(VGPR0))) {
-        place(op, shape.bytes, old, &mut scratch.result[0]);
+        insert_results(op, shape.bytes, old, &mut scratch.result[0]);
     }
     dpp::write_mask(op, wave.exec())
 }
@@ -479,7 +479,7 @@ pub(crate) struct Scratch2<'a> {
 }
 
 impl Scratch2<'_> {
-    pub(crate) fn of(scratch: &mut Scratch) -> Scratch2<'_> {
+    pub(crate) fn from_scratch(scratch: &mut Scratch) -> Scratch2<'_> {
         let Scratch { sources: [a, b, ..], result } = scratch;
         Scratch2 { a, b, result }
     }

@@ -123,7 +123,7 @@ impl Cx<'_> {
     /// Returns which memory a lane's access refers to and where. `address` is the sum of the address
     /// registers and the offset.
     #[inline(always)]
-    fn place<const SEGMENT: u8>(&self, address: u64) -> Place {
+    fn place_of_address<const SEGMENT: u8>(&self, address: u64) -> Place {
         let private = || Place::Private { base: self.private_base(), offset: address as u32 };
         match SEGMENT {
             GLOBAL => Place::Linear(address),
@@ -213,7 +213,7 @@ fn load<const SEGMENT: u8, const DWORDS: usize>(cx: &mut Cx<'_>, op: &Op) -> Flo
         return Flow::Next;
     }
     for lane in ActiveLanes(exec) {
-        let place = cx.place::<SEGMENT>(addresses[lane]);
+        let place = cx.place_of_address::<SEGMENT>(addresses[lane]);
         let _guard = locked.then(|| memory.lock64(addresses[lane]));
         for dword in 0..DWORDS {
             match cx.read(op, place.plus(dword as u32 * 4), 4, lane) {
@@ -230,7 +230,7 @@ fn load_part<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, part: Part) -> Flow {
     let addresses = addresses::<SEGMENT>(cx, op, op.src[0], op.src[1]);
     let dst = usize::from(op.dst.wrapping_sub(VGPR0));
     for lane in ActiveLanes(exec) {
-        match cx.read(op, cx.place::<SEGMENT>(addresses[lane]), part.bytes, lane) {
+        match cx.read(op, cx.place_of_address::<SEGMENT>(addresses[lane]), part.bytes, lane) {
             Ok(value) => {
                 let place = &mut cx.wave.vgpr[dst][lane];
                 *place = (part.place)(value, *place);
@@ -275,7 +275,7 @@ fn store<const SEGMENT: u8, const DWORDS: usize>(cx: &mut Cx<'_>, op: &Op) -> Fl
         return Flow::Next;
     }
     for lane in ActiveLanes(exec) {
-        let place = cx.place::<SEGMENT>(addresses[lane]);
+        let place = cx.place_of_address::<SEGMENT>(addresses[lane]);
         let _guard = locked.then(|| memory.lock64(addresses[lane]));
         for dword in 0..DWORDS {
             let value = cx.wave.vgpr[data + dword][lane];
@@ -293,7 +293,7 @@ fn store_part<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, bytes: u32, shift: u3
     let data = data_register(op.src[1]);
     for lane in ActiveLanes(exec) {
         let value = cx.wave.vgpr[data][lane] >> shift;
-        if let Err(trap) = cx.write(op, cx.place::<SEGMENT>(addresses[lane]), bytes, value, lane) {
+        if let Err(trap) = cx.write(op, cx.place_of_address::<SEGMENT>(addresses[lane]), bytes, value, lane) {
             return cx.fail(trap);
         }
     }
@@ -305,7 +305,7 @@ fn to_lds<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, part: Part) -> Flow {
     let exec = cx.wave.exec();
     let addresses = addresses::<SEGMENT>(cx, op, op.src[0], op.src[1]);
     for lane in ActiveLanes(exec) {
-        let value = cx.read(op, cx.place::<SEGMENT>(addresses[lane]), part.bytes, lane);
+        let value = cx.read(op, cx.place_of_address::<SEGMENT>(addresses[lane]), part.bytes, lane);
         let place = lds_place(cx, op, lane);
         let done = value.and_then(|value| cx.write(op, place, 4, (part.place)(value, 0), lane));
         if let Err(trap) = done {
@@ -348,7 +348,7 @@ fn atomic32<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let exec = cx.wave.exec();
     let addresses = addresses::<SEGMENT>(cx, op, op.src[0], op.src[2]);
     for lane in ActiveLanes(exec) {
-        let place = cx.place::<SEGMENT>(addresses[lane]);
+        let place = cx.place_of_address::<SEGMENT>(addresses[lane]);
         if let Err(trap) = cx.rmw32(op, place, lane, data_register(op.src[1])) {
             return cx.fail(trap);
         }
@@ -360,7 +360,7 @@ fn atomic64<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let exec = cx.wave.exec();
     let addresses = addresses::<SEGMENT>(cx, op, op.src[0], op.src[2]);
     for lane in ActiveLanes(exec) {
-        let place = cx.place::<SEGMENT>(addresses[lane]);
+        let place = cx.place_of_address::<SEGMENT>(addresses[lane]);
         if let Err(trap) = cx.rmw64(op, place, lane, data_register(op.src[1])) {
             return cx.fail(trap);
         }

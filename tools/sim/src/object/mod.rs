@@ -174,13 +174,13 @@ impl CodeObject {
     /// Fails if the file is damaged or not supported; see [`LoadError`].
     pub fn load_for(bytes: &[u8], target: Option<&'static Target>) -> Result<CodeObject, LoadError> {
         let file = codeobj::CodeObject::parse(bytes)?;
-        CodeObject::of(&file, bytes, target).map_err(|error| match file.whole_size() {
+        CodeObject::from_file(&file, bytes, target).map_err(|error| match file.whole_size() {
             Some(whole) => LoadError::CutOff(bytes.len() as u64, whole),
             None => error,
         })
     }
 
-    fn of(
+    fn from_file(
         file: &codeobj::CodeObject<'_>,
         bytes: &[u8],
         target: Option<&'static Target>,

@@ -1,7 +1,7 @@
 //! Finds accesses outside the bounds of a buffer resource. The hardware reports no error for such accesses:
 //! loads return zero, and stores are dropped.
 
-use super::findings::{Elsewhere, place, split_place};
+use super::findings::{Elsewhere, code_position, split_place};
 use super::{FaultClass, Watcher};
 use crate::fault::Access;
 use crate::memory::Memory;
@@ -68,7 +68,7 @@ impl Watcher<'_> {
         while at < end {
             let touch = self.shared.touch(range, at);
             if touch.scalar_writes & wanted != 0 {
-                last = Some(place(range, at));
+                last = Some(code_position(range, at));
             }
             at += self.shared.instruction(range, at as usize).map_or(1, |(_, size)| size as u32);
         }

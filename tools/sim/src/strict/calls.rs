@@ -28,7 +28,7 @@
 //! The watcher does not know which registers hold a function's results. It assumes that the results are in
 //! the first VGPRs, in the lanes that were active at the call.
 
-use super::findings::{Elsewhere, Finding, place, scalar_name, split_place, vector_name};
+use super::findings::{Elsewhere, Finding, code_position, scalar_name, split_place, vector_name};
 use super::touch::{Class, EXEC_BITS, Touch};
 use super::{FaultClass, Watcher};
 use crate::exec::Cx;
@@ -462,7 +462,7 @@ impl Watcher<'_> {
     /// counter from registers (a return, a tail call, or an ordinary indirect jump).
     #[cold]
     pub(super) fn transfer(&mut self, cx: &mut Cx<'_>, op: &Op, touch: &Touch) {
-        let to = place(cx.wave.range, cx.wave.pc);
+        let to = code_position(cx.wave.range, cx.wave.pc);
         match touch.transfer {
             Transfer::None => {}
             Transfer::Call(link) => self.call(cx, op, link, to),
@@ -484,7 +484,7 @@ impl Watcher<'_> {
         let frame = Frame {
             call,
             callee: to,
-            back: place(range, pc + u32::from(op.len)),
+            back: code_position(range, pc + u32::from(op.len)),
             exec: cx.wave.exec(),
             mode: cx.wave.mode(),
             stack: cx.wave.sgpr[rules.stack],

@@ -9,7 +9,7 @@ use crate::fault::Location;
 
 /// Encodes a place, that is the position of an instruction in the code, in 32 bits. `range` is the index of
 /// the code range, and `pc` the index of the instruction in that range.
-pub(super) fn place(range: u32, pc: u32) -> u32 {
+pub(super) fn code_position(range: u32, pc: u32) -> u32 {
     range << 26 | pc & ((1 << 26) - 1)
 }
 

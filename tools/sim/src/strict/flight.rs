@@ -84,7 +84,7 @@ pub(super) struct Left {
 
 impl Left {
     /// Decodes a wait instruction from its name and its immediate.
-    pub(super) fn of(target: &Target, name: &str, value: u32) -> Left {
+    pub(super) fn from_wait(target: &Target, name: &str, value: u32) -> Left {
         let mut left = Left::default();
         match name {
             "s_waitcnt" => {

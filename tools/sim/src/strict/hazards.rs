@@ -1,7 +1,7 @@
 //! Checks each executed instruction for registers in flight and missing wait states, with the scoreboard of
 //! crate `check`, which the static checker uses as well.
 
-use super::findings::{Elsewhere, place};
+use super::findings::{Elsewhere, code_position};
 use super::touch::Touch;
 use super::{FaultClass, Watcher};
 use crate::exec::Cx;
@@ -45,9 +45,9 @@ impl Program {
         Some(self.first.get(range as usize)? + pc)
     }
 
-    fn place(&self, site: Site) -> u32 {
+    fn code_position(&self, site: Site) -> u32 {
         let (range, index) = self.index(site);
-        place(range, index)
+        code_position(range, index)
     }
 
     /// Converts a site (the scoreboard's number of an instruction) to the index of the code range and the
@@ -106,7 +106,7 @@ impl Watcher<'_> {
             let mut finding = self.finding(FaultClass::Hazard, rule.id, rule.name.to_owned());
             finding.level = rule.level;
             finding.label = "wrong wherever it stands".into();
-            finding.fix = Some(rule.mend.to_owned());
+            finding.fix = Some(rule.mitigation.to_owned());
             self.report(finding);
         }
     }
@@ -143,7 +143,7 @@ impl Watcher<'_> {
         finding.level = hazard.level();
         finding.label = second;
         if hazard.first != check::CALLER && hazard.first != hazard.second {
-            let place = shared.reading.program.place(hazard.first);
+            let place = shared.reading.program.code_position(hazard.first);
             finding.other = Some(Elsewhere { place, wave: me, label: first });
         }
         if let Some(counter) = hazard.counter() {
@@ -153,7 +153,7 @@ impl Watcher<'_> {
                 Counter::ALL.into_iter().filter(|&other| other == counter || board.outstanding(other) != 0);
             finding.notes.push(format!("counters here: {}", used.map(state).collect::<Vec<_>>().join(", ")));
         }
-        finding.fix = Some(format!("`{}` before it", hazard.mend()));
+        finding.fix = Some(format!("`{}` before it", hazard.mitigation()));
         self.report(finding);
     }
 }

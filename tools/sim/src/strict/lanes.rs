@@ -118,7 +118,7 @@ impl Stored {
         Some((self.value >> (8 * at)) as u8)
     }
 
-    fn meets(&self, other: &Stored) -> bool {
+    fn overlaps_other_lane(&self, other: &Stored) -> bool {
         other.address < self.address + u64::from(self.bytes) && self.lane != other.lane
     }
 
@@ -170,7 +170,7 @@ impl Watcher<'_> {
         if stored.len() > 1 && !self.shared.marks.has(self.group.now.place) {
             stored.sort();
             for pair in stored.windows(2) {
-                if !pair[0].meets(&pair[1]) {
+                if !pair[0].overlaps_other_lane(&pair[1]) {
                     continue;
                 }
                 let is_different = pair[0].differs(&pair[1]);

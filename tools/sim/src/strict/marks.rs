@@ -4,7 +4,7 @@
 //! not. There, strict mode recognises an atomic load or store by the use of the value or of the location: see
 //! `polls` and `late`.
 
-use super::findings::place;
+use super::findings::code_position;
 use crate::op::Code;
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ impl Marks {
     pub(crate) fn new(addresses: Option<&[u64]>, code: &[Code]) -> Marks {
         let of_range = |(range, code): (usize, &Code), address: u64| {
             let pc = address.checked_sub(code.file_base)? / 4;
-            (pc < code.words.len() as u64).then(|| place(range as u32, pc as u32))
+            (pc < code.words.len() as u64).then(|| code_position(range as u32, pc as u32))
         };
         let find = |&address: &u64| code.iter().enumerate().find_map(|range| of_range(range, address));
         Marks(addresses.map(|addresses| addresses.iter().filter_map(find).collect()))

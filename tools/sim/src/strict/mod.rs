@@ -164,7 +164,7 @@ type Change = (u32, u32);
 /// The current instruction.
 struct Now {
     wave: usize,
-    /// Place of the instruction: see [`findings::place`].
+    /// Place of the instruction: see [`findings::code_position`].
     place: u32,
     /// Number of the current instruction in the sequence of the wave's memory operations.
     number: u32,
@@ -299,7 +299,7 @@ impl<'a> Watcher<'a> {
         let order = &mut self.group.waves[me].order;
         order.flight.wait(touch.left);
         order.scalar_stores.wait(touch.left);
-        if order.settle() {
+        if order.merge_completed_acquires() {
             let clock = order.learned(first);
             self.shared.publish_far(first + me as u32, clock);
         }
@@ -349,7 +349,7 @@ impl Watch for Watcher<'_> {
         self.touch = Some(touch);
         let now = &mut self.group.now;
         now.wave = cx.wave.id as usize;
-        now.place = findings::place(cx.wave.range, cx.wave.last);
+        now.place = findings::code_position(cx.wave.range, cx.wave.last);
         (now.reported, now.stops) = (false, false);
         self.issue(cx, touch);
         if let Some(plain) = &touch.plain

@@ -188,11 +188,11 @@ impl Order {
 
     /// Merges the knowledge of all acquires whose operations have completed into this wave's knowledge.
     /// Returns whether there was such an acquire. Must be called after each wait.
-    pub(super) fn settle(&mut self) -> bool {
+    pub(super) fn merge_completed_acquires(&mut self) -> bool {
         if self.pending.is_empty() {
             return false;
         }
-        let mut settled = false;
+        let mut merged = false;
         let mut at = 0;
         while at < self.pending.len() {
             let Pending { number, in_lds, .. } = self.pending[at];
@@ -208,10 +208,10 @@ impl Order {
             self.visible.merge(&visible);
             self.middle.merge(&middle);
             self.local.iter_mut().zip(local).for_each(|(mine, theirs)| mine.merge(theirs));
-            settled = true;
+            merged = true;
         }
-        self.scalar_fresh &= !settled;
-        settled
+        self.scalar_fresh &= !merged;
+        merged
     }
 
     /// Records that the first-level cache is invalidated.

@@ -93,7 +93,7 @@ impl Tainted {
 
 /// How a load is used.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Looks {
+pub(super) struct LoadUse {
     /// Whether the load is in a loop that waits until the loaded value changes.
     pub(super) polls: bool,
     /// Whether the loaded value only decides which code runs next.
@@ -104,11 +104,11 @@ impl Shared {
     /// Returns how the result of the load at a place in the code is used. The place may also be that of an
     /// atomic that returns a value.
     #[cold]
-    pub(super) fn looks(&self, place: u32) -> Looks {
+    pub(super) fn load_use(&self, place: u32) -> LoadUse {
         let (range, pc) = split_place(place);
-        let known = self.looks.get(range as usize).and_then(|places| places.get(pc as usize));
-        known.map_or(Looks::default(), |known| {
-            *known.get_or_init(|| Looks {
+        let known = self.load_uses.get(range as usize).and_then(|places| places.get(pc as usize));
+        known.map_or(LoadUse::default(), |known| {
+            *known.get_or_init(|| LoadUse {
                 polls: self.waits_in_a_loop(range, pc as usize),
                 decides: self.only_decides(range, pc as usize),
             })

@@ -81,7 +81,7 @@ impl Watcher<'_> {
     /// This is so if the load is atomic or is used like an atomic load (see `polls`). `of_atomics` says
     /// whether atomics access the same dword.
     fn loads_atomically(&self, place: u32, of_atomics: bool) -> bool {
-        let looks = || self.shared.looks(place);
+        let looks = || self.shared.load_use(place);
         self.shared.marks.has(place)
             || looks().polls
             || of_atomics && !self.shared.marks.is_complete() && looks().decides
@@ -90,7 +90,7 @@ impl Watcher<'_> {
     /// Returns whether `write` is an atomic that returns a value and is executed in a loop that waits for
     /// another wave.
     fn polled(&self, write: Stamp, place: u32) -> bool {
-        write.is_sync() && write.is_atomic() && self.shared.looks(place).polls
+        write.is_sync() && write.is_atomic() && self.shared.load_use(place).polls
     }
 
     /// Returns whether a wave belongs to the same group.
@@ -651,7 +651,7 @@ impl Watcher<'_> {
             let conflicts =
                 |stamp: Stamp| !stamp.is_none() && stamp.mask() & mask != 0 && !self.lds_ordered(stamp);
             let awaits =
-                || self.shared.marks.has(plain_place) || self.shared.looks(self.group.now.place).polls;
+                || self.shared.marks.has(plain_place) || self.shared.load_use(self.group.now.place).polls;
             if conflicts(plain) && !awaits() {
                 self.report_conflict(access, Conflict::WriteAfterWrite, plain, plain_place, None);
             } else if conflicts(cell.read)

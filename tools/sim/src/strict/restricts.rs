@@ -114,7 +114,7 @@ fn codes(mut bits: u128) -> impl Iterator<Item = usize> {
 }
 
 impl Labels {
-    fn of(&self, scalars: u128, vectors: impl Iterator<Item = usize>) -> u64 {
+    fn labels_in(&self, scalars: u128, vectors: impl Iterator<Item = usize>) -> u64 {
         let vectors = vectors.filter_map(|register| self.vector.get(register));
         let vectors = vectors.map(|labelled| labelled.arguments);
         vectors.chain(codes(scalars).map(|code| self.scalar[code])).fold(0, |all, label| all | label)
@@ -143,12 +143,12 @@ impl Watcher<'_> {
     pub(super) fn follow_arguments(&mut self, touch: &Touch, exec: u64) {
         let now = &mut self.group.now;
         let Some(labels) = &mut self.group.waves[now.wave].labels else { return };
-        let address = labels.of(touch.scalar_address, touch.address.registers());
+        let address = labels.labels_in(touch.scalar_address, touch.address.registers());
         if let Class::Memory(_) = touch.class {
             now.through = address;
             labels.set(touch, exec, |_| 0);
         } else {
-            let label = address | labels.of(touch.scalar_reads, touch.reads.registers());
+            let label = address | labels.labels_in(touch.scalar_reads, touch.reads.registers());
             labels.set(touch, exec, |_| label);
         }
     }

@@ -11,7 +11,7 @@ use super::late::Waiting;
 use super::marks::Marks;
 use super::meetings::Meetings;
 use super::order::{Caches, Order};
-use super::polls::Looks;
+use super::polls::LoadUse;
 use super::reading::Reading;
 use super::restricts::{Labels, Restricts};
 use super::scramble::Scramble;
@@ -47,7 +47,7 @@ pub(crate) struct Shared {
     pub(super) marks: Marks,
     /// For each instruction, by code range and index, how the result of a load is used (see `polls`);
     /// computed when first needed.
-    pub(super) looks: Vec<Vec<OnceLock<Looks>>>,
+    pub(super) load_uses: Vec<Vec<OnceLock<LoadUse>>>,
     waves_per_group: u32,
     /// Whether races are checked. They are not checked if the dispatch has too many waves for a stamp (see
     /// `cells::MAX_WAVES`).
@@ -176,7 +176,7 @@ impl Shared {
             cells: Cells::new(memory),
             reading,
             marks,
-            looks: code.iter().map(|code| code.words.iter().map(|_| OnceLock::new()).collect()).collect(),
+            load_uses: code.iter().map(|code| code.words.iter().map(|_| OnceLock::new()).collect()).collect(),
             waiting: Mutex::default(),
             flows: Mutex::default(),
             waves_per_group: shape.waves_per_group,

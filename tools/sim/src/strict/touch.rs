@@ -210,7 +210,7 @@ pub(super) struct Plain {
 }
 
 impl Plain {
-    fn of(touch: &Touch) -> Option<Plain> {
+    fn from_touch(touch: &Touch) -> Option<Plain> {
         let is_unusual = touch.across
             || touch.writes_exec
             || touch.ends
@@ -280,7 +280,7 @@ impl Touch {
         }
     }
 
-    pub(super) fn of(target: &Target, inst: &MachInst) -> Touch {
+    pub(super) fn from_inst(target: &Target, inst: &MachInst) -> Touch {
         let row = inst.op.row();
         let class = class(row, inst);
         let mut touch = Touch { class, ..Touch::nothing() };
@@ -314,7 +314,7 @@ impl Touch {
             _ => None,
         });
         if class == Class::Wait {
-            touch.left = Left::of(target, row.name, immediate.unwrap_or(0));
+            touch.left = Left::from_wait(target, row.name, immediate.unwrap_or(0));
         }
         // The instruction sets FLAT_SCRATCH if it writes the hardware register HW_REG_FLAT_SCR_LO or
         // HW_REG_FLAT_SCR_HI.
@@ -525,8 +525,9 @@ pub(super) fn touch(decoder: Option<&Decoder>, words: &[u32], code: &check::Code
     match decoder.map(|decoder| decoder.decode(words).or_else(|_| decoder.decode_tolerant(words))) {
         Some(Ok((inst, _))) => {
             let own_address = if code.xnack().may_be_on() { own_address(&inst) } else { 0 };
-            let touch = Touch { single: code.single(&inst), own_address, ..Touch::of(code.target(), &inst) };
-            Touch { plain: Plain::of(&touch), ..touch }
+            let touch =
+                Touch { single: code.single(&inst), own_address, ..Touch::from_inst(code.target(), &inst) };
+            Touch { plain: Plain::from_touch(&touch), ..touch }
         }
         _ => Touch::nothing(),
     }

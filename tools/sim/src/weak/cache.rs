@@ -131,7 +131,7 @@ impl Cache {
     }
 
     /// Returns the number of the first line from `from` on, or else of the first line in the cache.
-    pub(super) fn near(&self, from: u64) -> u64 {
+    pub(super) fn line_from(&self, from: u64) -> u64 {
         self.lines.range(from..).next().or_else(|| self.lines.iter().next()).map_or(0, |(line, _)| *line)
     }
 }

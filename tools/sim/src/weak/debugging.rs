@@ -80,7 +80,12 @@ impl Group<'_> {
 
 impl Run<'_> {
     /// Shows the debugger a wave before its next instruction.
-    fn look(&self, at: usize, next: u32, look: impl FnOnce(&Stopped<'_>) -> Go) -> Result<(), Error> {
+    fn show_debugger(
+        &self,
+        at: usize,
+        next: u32,
+        look: impl FnOnce(&Stopped<'_>) -> Go,
+    ) -> Result<(), Error> {
         let (place, wave) = (at / self.waves, &self.state.actors[at].wave);
         let id = self.launch.group_id(self.groups[place].unwrap_or(0));
         let lds = (self.state.lds[place].as_slice(), self.launch.lds_bytes);
@@ -92,9 +97,9 @@ impl Run<'_> {
     }
 
     /// Calls the debugger before an instruction of a wave.
-    pub(super) fn ask(&self, at: usize) -> Result<(), Error> {
+    pub(super) fn call_debugger(&self, at: usize) -> Result<(), Error> {
         let Some(debugger) = self.launch.debugger else { return Ok(()) };
-        self.look(at, self.state.actors[at].wave.pc, |stopped| debugger.before(stopped))
+        self.show_debugger(at, self.state.actors[at].wave.pc, |stopped| debugger.before(stopped))
     }
 
     /// Tells the debugger what the schedule has done to a wave.
@@ -103,13 +108,13 @@ impl Run<'_> {
         // A wave that has ended may still have outstanding stores.
         let wave = &self.state.actors[at].wave;
         let next = if wave.state == WaveState::Done { wave.last } else { wave.pc };
-        self.look(at, next, |stopped| debugger.chosen(stopped, &what()))
+        self.show_debugger(at, next, |stopped| debugger.chosen(stopped, &what()))
     }
 
     /// Tells the debugger that an instruction has failed.
     pub(super) fn tell_trap(&self, at: usize, why: &Fault) {
         let Some(debugger) = self.launch.debugger else { return };
-        let told = self.look(at, self.state.actors[at].wave.last, |stopped| {
+        let told = self.show_debugger(at, self.state.actors[at].wave.last, |stopped| {
             debugger.trapped(stopped, why);
             Go::On
         });

@@ -175,7 +175,8 @@ pub(super) fn explore(
         let mut state = frame.state.clone();
         searched.transitions += 1;
         path.push(action);
-        let done = act(machine, &mut state, action).and_then(|()| settle(machine, &mut state, &mut searched));
+        let done = act(machine, &mut state, action)
+            .and_then(|()| run_to_next_choice(machine, &mut state, &mut searched));
         if let Err((at, trap)) = done {
             visitor.trap(machine, &state, at, trap, &path);
             path.pop();
@@ -223,7 +224,7 @@ fn arrive(
     path: &[Action],
     searched: &mut Searched,
 ) -> Option<Vec<Action>> {
-    if let Err((at, trap)) = settle(machine, state, searched) {
+    if let Err((at, trap)) = run_to_next_choice(machine, state, searched) {
         visitor.trap(machine, state, at, trap, path);
         return None;
     }
@@ -252,7 +253,7 @@ fn arrive(
 }
 
 /// Runs all waves up to their next choice.
-fn settle(
+fn run_to_next_choice(
     machine: &mut Machine<'_>,
     state: &mut State,
     searched: &mut Searched,

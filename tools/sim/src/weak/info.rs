@@ -79,12 +79,12 @@ impl Info {
         }
     }
 
-    fn of(target: &'static Target, code: &Code, pc: u32) -> Info {
+    fn from_code(target: &'static Target, code: &Code, pc: u32) -> Info {
         let words = code.words.get(pc as usize..).unwrap_or(&[]);
         let Some(decoder) = Decoder::new(target) else { return Info::local() };
         let read = decoder.decode(words).or_else(|_| decoder.decode_tolerant(words));
         let Ok((inst, _)) = read else { return Info::local() };
-        let effects = Effects::of(target, &inst);
+        let effects = Effects::from_inst(target, &inst);
         let kinds = effects.kinds;
         let kind = if kinds.contains(Kinds::WAIT) {
             Kind::Wait
@@ -154,7 +154,7 @@ impl Program {
             infos.resize_with(here.ops.len(), || None);
         }
         if let Some(info @ None) = infos.get_mut(pc) {
-            *info = Some(Box::new(Info::of(target, here, pc as u32)));
+            *info = Some(Box::new(Info::from_code(target, here, pc as u32)));
         }
     }
 

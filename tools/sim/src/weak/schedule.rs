@@ -192,13 +192,13 @@ impl Run<'_> {
                     continue;
                 }
                 Next::Vector => {
-                    self.ask(at)?;
+                    self.call_debugger(at)?;
                     let probed = self.machine.probe(&mut self.state, at).map_err(here)?;
                     let kept = !self.random.one_in(8);
                     self.machine.issue(&mut self.state, at, probed, kept).map_err(here)?;
                 }
                 Next::Free => {
-                    self.ask(at)?;
+                    self.call_debugger(at)?;
                     self.machine.step(&mut self.state, at).map_err(here)?;
                 }
             }
@@ -263,13 +263,13 @@ impl Run<'_> {
         match self.random.below(4) {
             0 => {
                 let cache = &mut self.state.near[site.unit as usize];
-                let line = cache.near(self.random.next());
+                let line = cache.line_from(self.random.next());
                 cache.evict(line);
                 self.tell(at, || "a line of the first vector cache is given up".to_owned())?;
             }
             1 => {
                 let cache = &mut self.state.scalar[site.scalar as usize];
-                let line = cache.near(self.random.next());
+                let line = cache.line_from(self.random.next());
                 cache.evict(line);
                 self.tell(at, || "a line of the scalar cache is given up".to_owned())?;
             }

@@ -25,7 +25,7 @@ pub fn twins() -> PathBuf {
 
 /// A file of these tests.
 #[allow(dead_code)]
-pub fn own(name: &str) -> PathBuf {
+pub fn test_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cl").join(name)
 }
 

@@ -3,7 +3,7 @@
 use isa::decode::Decoder;
 use isa::{MachInst, Operand, Reg, Target};
 use object::{Object, ObjectSection};
-use sim::idle::Change;
+use sim::idle_waits::Change;
 
 /// One change to an object.
 pub struct Mutation {
@@ -76,7 +76,7 @@ impl Place<'_> {
     /// Another wait in its place.
     fn wait(&mut self, word: u32, kind: String, what: &str) {
         let (inst, _) = self.decoder.decode(&[word]).expect("a wait");
-        let waits = check::Effects::of(self.target, &inst).waits;
+        let waits = check::Effects::from_inst(self.target, &inst).waits;
         // `expcnt` is about registers only.
         let order = (!kind.starts_with("expcnt")).then_some(Change::Waits(waits));
         self.push(word, kind, what, order);

@@ -3,7 +3,7 @@
 use check::object::{Entries, Options};
 use check::{Kinds, solve};
 use isa::{Generation, Target};
-use sim::idle::{Change, Verdict};
+use sim::idle_waits::{Change, Verdict};
 use sim::{CodeObject, Device, Dispatch, Fault, FaultClass, Limits, Mode, Observe};
 
 use super::changes::Mutation;
@@ -28,7 +28,7 @@ pub struct Subject<'a> {
     all: Vec<Case>,
     /// Those that are short enough, and their wave instructions.
     cases: Vec<(usize, u64)>,
-    logs: Vec<sim::idle::Log>,
+    logs: Vec<sim::idle_waits::Log>,
 }
 
 /// How a change was found, or why it changes nothing.
@@ -112,7 +112,7 @@ impl<'a> Subject<'a> {
         case: usize,
         limit: u64,
         order: bool,
-    ) -> Result<(u64, Option<sim::idle::Log>), Why> {
+    ) -> Result<(u64, Option<sim::idle_waits::Log>), Why> {
         let name = self.kernel.name;
         let mut device = Device::with_threads(1);
         device.set_mode(mode);
@@ -171,7 +171,7 @@ impl<'a> Subject<'a> {
         let parsed = codeobj::CodeObject::parse(self.object).expect("it parses");
         let parts = Entries::new(&parsed, None).expect("a known processor").parts();
         parts.into_iter().any(|mut part| {
-            let Some(site) = part.program.at(address) else { return false };
+            let Some(site) = part.program.site_at(address) else { return false };
             part.program.code.replace(site, None);
             !solve::solve(&part.program, &part.roots, false).is_empty()
         })
@@ -247,7 +247,7 @@ impl<'a> Subject<'a> {
         let mut reachable = false;
         for part in Entries::new(&parsed, None).expect("a known processor").parts() {
             let program = &part.program;
-            let Some(site) = program.at(mutation.address) else { continue };
+            let Some(site) = program.site_at(mutation.address) else { continue };
             reachable = true;
             // The two rules of GFX10 about wait states need one of these; elsewhere an `s_nop` aligns a loop's head or
             // keeps a branch from going over 63 dwords.

@@ -82,7 +82,7 @@ pub fn try_all(
             requests.len() - 1
         }));
     }
-    let expected = native.ask(&requests);
+    let expected = native.run_requests(&requests);
     for (batch, asked) in trials.chunks(BATCH).zip(asked.chunks(BATCH)) {
         let found = match run(target, mode, batch) {
             Ok(found) => found,

@@ -77,7 +77,7 @@ impl Native {
     }
 
     /// The answers, in order.
-    pub fn ask(&self, requests: &[Request<'_>]) -> Vec<Vec<Expected>> {
+    pub fn run_requests(&self, requests: &[Request<'_>]) -> Vec<Vec<Expected>> {
         // Tests ask side by side.
         let asked = Folder::new("meanings-asked");
         let (from, to) = (asked.join("in"), asked.join("out"));

@@ -3,7 +3,7 @@
 use super::format::Format;
 use super::points;
 use super::terminal::{Display, Terminal};
-use super::{examine, info, look};
+use super::{examine, info, select};
 use debug::{Action, Frame, Line, Position, Reason, Shown, Space, Step, Stop};
 use kernc::sim;
 use std::fmt::Write;
@@ -30,7 +30,7 @@ const COMMANDS: &[Command] = &[
         names: &["continue", "c"],
         takes: "",
         help: "go on to the next stop",
-        run: |_, _, _| go(Action::Continue),
+        run: |_, _, _| resume(Action::Continue),
     },
     Command {
         names: &["step", "s"],
@@ -54,7 +54,7 @@ const COMMANDS: &[Command] = &[
         names: &["choice", "ch"],
         takes: "",
         help: "in weak mode: go on to what the schedule does next",
-        run: |_, _, _| go(Action::Choice),
+        run: |_, _, _| resume(Action::Choice),
     },
     Command {
         names: &["choices"],
@@ -97,7 +97,7 @@ const COMMANDS: &[Command] = &[
         names: &["reverse-continue", "rc"],
         takes: "",
         help: "go back to the last stop at a breakpoint or watchpoint",
-        run: |_, _, _| go(Action::BackToBreakpoint),
+        run: |_, _, _| resume(Action::BackToBreakpoint),
     },
     Command {
         names: &["goto"],
@@ -221,13 +221,13 @@ const COMMANDS: &[Command] = &[
         names: &["wave"],
         takes: "[NUMBER [COMMAND]]",
         help: "look at another wave of the group that has not ended, or run one command for it; say which",
-        run: look::wave,
+        run: select::wave,
     },
     Command {
         names: &["item"],
         takes: "X[,Y[,Z]]",
         help: "look at the wave and the lane of a work-item of the group, by its global id",
-        run: look::item,
+        run: select::item,
     },
     Command {
         names: &["pending"],
@@ -251,9 +251,14 @@ const COMMANDS: &[Command] = &[
         names: &["detach"],
         takes: "",
         help: "run to the end without a stop",
-        run: |_, _, _| go(Action::Detach),
+        run: |_, _, _| resume(Action::Detach),
     },
-    Command { names: &["quit", "q"], takes: "", help: "end the session", run: |_, _, _| go(Action::Quit) },
+    Command {
+        names: &["quit", "q"],
+        takes: "",
+        help: "end the session",
+        run: |_, _, _| resume(Action::Quit),
+    },
     Command {
         names: &["help", "h"],
         takes: "[COMMAND]",
@@ -301,7 +306,7 @@ const ON: [&str; 3] = ["x", "list", "l"];
 
 /// Returns the command line that an empty line repeats after the command line `last`: `last` itself, the
 /// command without its arguments (to show the next part of memory or of the source), or nothing.
-pub fn again(last: &str) -> &str {
+pub fn repeated_command(last: &str) -> &str {
     let name = last.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or("");
     match name {
         name if ONCE.contains(&name) => "",
@@ -328,7 +333,7 @@ pub fn is_one(line: &str) -> bool {
 }
 
 /// Returns whether the command in a line does nothing except end the session once the dispatch has ended.
-pub fn leaves(line: &str) -> bool {
+pub fn only_ends_session(line: &str) -> bool {
     let command = named(parted(line).0);
     command.is_some_and(|command| ["continue", "detach", "quit"].contains(&command.names[0]))
 }
@@ -372,16 +377,16 @@ fn unknown(name: &str) -> String {
     }
 }
 
-fn go(action: Action) -> Done {
+fn resume(action: Action) -> Done {
     Ok(Outcome::Go(action))
 }
 
 fn step(step: Step) -> Done {
-    go(Action::Step(step))
+    resume(Action::Step(step))
 }
 
 fn back(step: Step) -> Done {
-    go(Action::Back(step))
+    resume(Action::Back(step))
 }
 
 pub fn stay() -> Done {
@@ -397,12 +402,12 @@ pub fn number(text: &str) -> Result<u64, String> {
 }
 
 /// Returns the text of an expression's value in the current lane, or the reason why it has no value.
-fn shown(stop: &Stop<'_>, text: &str) -> String {
+fn value_text(stop: &Stop<'_>, text: &str) -> String {
     stop.value(text, stop.lane()).map_or_else(|problem| problem, |shown| shown.to_string())
 }
 
 fn finish(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
-    go(stop.out()?)
+    resume(stop.out()?)
 }
 
 fn until(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
@@ -416,11 +421,11 @@ fn advance(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     if rest.is_empty() {
         return Err("a place is missing: a line, a function, `*ADDRESS`".to_owned());
     }
-    go(Action::Until(stop.addresses(rest)?))
+    resume(Action::Until(stop.addresses(rest)?))
 }
 
 fn goto(_: &mut Terminal, _: &mut Stop<'_>, rest: &str) -> Done {
-    go(Action::To(number(rest)?))
+    resume(Action::To(number(rest)?))
 }
 
 fn lane(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
@@ -488,7 +493,7 @@ fn print(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
 
 fn set(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     let (text, new) = rest.split_once('=').ok_or("`set` takes EXPRESSION = VALUE")?;
-    go(stop.set(text.trim(), new.trim(), stop.lane())?.0)
+    resume(stop.set(text.trim(), new.trim(), stop.lane())?.0)
 }
 
 /// Prints the value of an expression in all lanes, one line for each sequence of adjacent lanes with the same
@@ -538,7 +543,7 @@ fn display(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     stop.value_as(text, stop.lane(), letter)?;
     let id = terminal.displays.last().map_or(1, |last| last.id + 1);
     let display = Display { id, text: text.to_owned(), letter };
-    outln!("{}", display.shown(stop));
+    outln!("{}", display.value_text(stop));
     terminal.displays.push(display);
     stay()
 }
@@ -604,7 +609,7 @@ fn registers(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
 }
 
 fn shown_register(stop: &Stop<'_>, name: &str) -> String {
-    shown(stop, &format!("${name}"))
+    value_text(stop, &format!("${name}"))
 }
 
 fn memory(stop: &Stop<'_>, rest: &str, space: Space) -> Done {

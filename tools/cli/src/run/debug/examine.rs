@@ -3,7 +3,7 @@
 use super::commands::{Done, stay};
 use super::format::{As, Format};
 use super::terminal::Terminal;
-use debug::{Letter, Space, Stop};
+use debug::{NumberFormat, Space, Stop};
 use std::fmt::Write;
 
 /// Limit on the number of units that are printed at once.
@@ -33,10 +33,10 @@ pub fn examine(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done
     let (space, from) = match (text, terminal.examined) {
         ("", None) => return Err("`x` takes an address: `x/4xw tile`, `x/8xb lds:16`, `x/3i $pc`".to_owned()),
         ("", Some(last)) => (last.space, last.next),
-        (text, _) => place(stop, text)?,
+        (text, _) => space_and_address(stop, text)?,
     };
     // Parts of the format that the user omits are those of the previous `x` command.
-    let shown = format.shown.or(last.format.shown).unwrap_or(As::Number(Letter::Hex));
+    let shown = format.shown.or(last.format.shown).unwrap_or(As::Number(NumberFormat::Hex));
     let size = format.size.or(last.format.size).unwrap_or(4);
     let count = match (format.count, text) {
         (Some(count), _) => count,
@@ -60,7 +60,7 @@ pub fn examine(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done
 
 /// Returns the memory and the address that the user's text refers to. The text is an expression (an address
 /// in a specific memory or a flat address), with an optional prefix `lds:`, `private:` or `global:`.
-fn place(stop: &Stop<'_>, text: &str) -> Result<(Space, u64), String> {
+fn space_and_address(stop: &Stop<'_>, text: &str) -> Result<(Space, u64), String> {
     for (prefix, space) in [("lds:", Space::Lds), ("private:", Space::Private), ("global:", Space::Global)] {
         if let Some(text) = text.strip_prefix(prefix) {
             return Ok((space, stop.address(text, stop.lane())?.1));
@@ -88,13 +88,13 @@ fn numbers(
     stop: &Stop<'_>,
     space: Space,
     next: &mut u64,
-    (count, size, letter): (u64, usize, Letter),
+    (count, size, letter): (u64, usize, NumberFormat),
 ) -> Result<(), String> {
     // Here GDB prints a hexadecimal number with all its digits.
-    let letter = if letter == Letter::Hex { Letter::Padded } else { letter };
+    let letter = if letter == NumberFormat::Hex { NumberFormat::Padded } else { letter };
     let a_row = match (letter, size) {
-        (Letter::Binary, 1) | (Letter::Char, _) => 8,
-        (Letter::Binary, _) => 2,
+        (NumberFormat::Binary, 1) | (NumberFormat::Char, _) => 8,
+        (NumberFormat::Binary, _) => 2,
         _ => (16 / size as u64).min(8),
     };
     let mut left = count;
@@ -108,7 +108,7 @@ fn numbers(
                 return Err(missing(space, *next));
             };
             // Binary numbers are printed with all their digits, as in GDB.
-            let width = if letter == Letter::Binary { 8 * size } else { 0 };
+            let width = if letter == NumberFormat::Binary { 8 * size } else { 0 };
             let _ = write!(row, "  {text:0>width$}");
             *next = next.wrapping_add(size as u64);
         }

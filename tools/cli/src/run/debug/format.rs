@@ -1,12 +1,12 @@
 //! Formats that follow the `/` of a debugger command, as in GDB: count, format letter and size. Examples:
 //! `4xw`, `t`, `3i`.
 
-use debug::Letter;
+use debug::NumberFormat;
 
 /// Form in which memory is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum As {
-    Number(Letter),
+    Number(NumberFormat),
     Instruction,
     Text,
 }
@@ -46,7 +46,7 @@ impl Format {
             let shown = match letter {
                 'i' => Some(As::Instruction),
                 's' => Some(As::Text),
-                letter => Letter::of(letter).map(As::Number),
+                letter => NumberFormat::from_letter(letter).map(As::Number),
             };
             let size = SIZES.iter().find(|row| row.0 == letter).map(|row| row.1);
             match (shown, size) {
@@ -67,7 +67,7 @@ impl Format {
     ///
     /// # Errors
     /// The format has other parts, or it is one that only memory can have.
-    pub fn of_value(self, command: &str) -> Result<Option<Letter>, String> {
+    pub fn of_value(self, command: &str) -> Result<Option<NumberFormat>, String> {
         match self {
             Format { count: Some(_), .. } => Err(format!("`{command}` takes no count: `x` shows memory")),
             Format { size: Some(_), .. } => Err(format!("`{command}` takes no size: `x` shows memory")),
@@ -86,7 +86,7 @@ mod tests {
     fn formats() {
         let split =
             |text| Format::split(text).map(|(format, rest)| (format.count, format.shown, format.size, rest));
-        let hex = Some(As::Number(Letter::Hex));
+        let hex = Some(As::Number(NumberFormat::Hex));
         assert_eq!(split("/4xw a + 1"), Ok((Some(4), hex, Some(4), "a + 1")));
         assert_eq!(split("/x"), Ok((None, hex, None, "")));
         assert_eq!(split("/3i f"), Ok((Some(3), Some(As::Instruction), None, "f")));
@@ -97,7 +97,7 @@ mod tests {
             assert!(Format::split(wrong).is_err(), "{wrong}");
         }
         let of = |text: &str| Format::split(text).and_then(|(format, _)| format.of_value("print"));
-        assert_eq!(of("/t a"), Ok(Some(Letter::Binary)));
+        assert_eq!(of("/t a"), Ok(Some(NumberFormat::Binary)));
         for wrong in ["/2x a", "/xg a", "/i a", "/s a"] {
             assert!(of(wrong).is_err(), "{wrong}");
         }

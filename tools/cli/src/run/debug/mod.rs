@@ -6,12 +6,12 @@ mod examine;
 mod format;
 mod gdb;
 mod info;
-mod look;
 mod points;
+mod select;
 mod terminal;
 
 use super::launch::{Launch, Run, found, mode, spoken, stopped};
-use super::shown::Shown;
+use super::output_buffers::Shown;
 use super::{RunArgs, Texts, expect};
 use crate::inspect::parse;
 use crate::run::load::Loaded;
@@ -62,7 +62,7 @@ trait Host {
 
     /// Shows a failure to the user before the session ends. Returns the failure with which the command ends,
     /// which need not be shown again.
-    fn told(&self, failure: Failure) -> Failure {
+    fn show_failure(&self, failure: Failure) -> Failure {
         failure.report();
         Failure::Told(failure.code())
     }
@@ -136,8 +136,8 @@ fn dispatch(
             if session.may_stay() {
                 // If the front end stays connected after the end of the dispatch, it must show the failure
                 // before that.
-                last = last.map_err(|failure| host.told(failure));
-                if session.stays() {
+                last = last.map_err(|failure| host.show_failure(failure));
+                if session.wants_final_stop() {
                     continue;
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::commands::{Command, Done, number, stay};
 use super::terminal::Terminal;
-use debug::{Breakpoint, Gate, Stop, Wanted};
+use debug::{ArrivalFilter, Breakpoint, Stop, Wanted};
 
 pub const COMMANDS: &[Command] = &[
     Command {
@@ -33,13 +33,13 @@ pub const COMMANDS: &[Command] = &[
         names: &["disable"],
         takes: "[NUMBER...]",
         help: "turn breakpoints and watchpoints off; without a number all",
-        run: |_, stop, rest| turn(stop, rest, false),
+        run: |_, stop, rest| set_enabled(stop, rest, false),
     },
     Command {
         names: &["enable"],
         takes: "[NUMBER...]",
         help: "turn breakpoints and watchpoints on",
-        run: |_, stop, rest| turn(stop, rest, true),
+        run: |_, stop, rest| set_enabled(stop, rest, true),
     },
     Command {
         names: &["ignore"],
@@ -77,14 +77,19 @@ fn break_at(stop: &mut Stop<'_>, rest: &str, is_temporary: bool) -> Done {
     let place = if place.is_empty() { &here } else { place };
     let wanted = Wanted { place, condition, is_temporary, ..Wanted::default() };
     let breakpoint = stop.breakpoints_mut().add(&wanted)?;
-    outln!("{}breakpoint {} at {}", kind(&breakpoint.gate), breakpoint.id, places(stop, &breakpoint));
+    outln!(
+        "{}breakpoint {} at {}",
+        kind(&breakpoint.arrival_filter),
+        breakpoint.id,
+        places(stop, &breakpoint)
+    );
     for (address, why) in &breakpoint.left_out {
         outln!("not at {address:#x}: {why}");
     }
     stay()
 }
 
-fn kind(gate: &Gate) -> &'static str {
+fn kind(gate: &ArrivalFilter) -> &'static str {
     if gate.is_temporary { "temporary " } else { "" }
 }
 
@@ -144,9 +149,9 @@ fn delete(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     stay()
 }
 
-fn turn(stop: &mut Stop<'_>, rest: &str, is_enabled: bool) -> Done {
+fn set_enabled(stop: &mut Stop<'_>, rest: &str, is_enabled: bool) -> Done {
     for id in listed(stop, rest)? {
-        if let Some(gate) = stop.breakpoints_mut().gate(id) {
+        if let Some(gate) = stop.breakpoints_mut().arrival_filter(id) {
             gate.is_enabled = is_enabled;
         }
     }
@@ -159,7 +164,7 @@ fn ignore(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     let (id, count) = (number(id)?, number(count.trim())?);
     let now = stop.ordinal();
     let mut points = stop.breakpoints_mut();
-    let gate = u32::try_from(id).ok().and_then(|id| points.gate(id));
+    let gate = u32::try_from(id).ok().and_then(|id| points.arrival_filter(id));
     gate.ok_or_else(|| format!("there is no breakpoint {id}"))?.ignore(now, count);
     match count {
         0 => outln!("breakpoint {id} stops the next time"),
@@ -175,17 +180,23 @@ fn breakpoints(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
     }
     for one in stop.breakpoints() {
         let condition = one.condition.as_ref().map_or(String::new(), |condition| format!(" if {condition}"));
-        let state = state(&one.gate);
-        outln!("{}: {}{}{condition}, reached {} times{state}", one.id, kind(&one.gate), one.text, one.hits);
+        let state = state(&one.arrival_filter);
+        outln!(
+            "{}: {}{}{condition}, reached {} times{state}",
+            one.id,
+            kind(&one.arrival_filter),
+            one.text,
+            one.hits
+        );
     }
     for one in stop.watchpoints() {
-        outln!("{}: watch {}{}", one.id, one.text, state(&one.gate));
+        outln!("{}: watch {}{}", one.id, one.text, state(&one.arrival_filter));
     }
     stay()
 }
 
 /// Returns a text about a breakpoint that is disabled or ignores arrivals: `, off, passed over 3 times more`.
-fn state(gate: &Gate) -> String {
+fn state(gate: &ArrivalFilter) -> String {
     let off = if gate.is_enabled { "" } else { ", off" };
     match gate.ignored() {
         0 => off.to_owned(),

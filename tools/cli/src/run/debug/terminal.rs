@@ -1,9 +1,9 @@
 //! The debugger in a terminal: prints where a wave has stopped and reads commands.
 
-use super::commands::{self, Outcome, again};
+use super::commands::{self, Outcome, repeated_command};
 use super::examine::Examined;
 use crate::capture;
-use debug::{Action, FrontEnd, Letter, Line, Reason, Stop};
+use debug::{Action, FrontEnd, Line, NumberFormat, Reason, Stop};
 use std::collections::VecDeque;
 use std::io::{BufRead, IsTerminal};
 
@@ -11,13 +11,13 @@ use std::io::{BufRead, IsTerminal};
 pub struct Display {
     pub id: u64,
     pub text: String,
-    pub letter: Option<Letter>,
+    pub letter: Option<NumberFormat>,
 }
 
 impl Display {
     /// Returns the text of the displayed expression's value in the current lane, or the reason why it has no
     /// value.
-    pub fn shown(&self, stop: &Stop<'_>) -> String {
+    pub fn value_text(&self, stop: &Stop<'_>) -> String {
         let shown = stop.value_as(&self.text, stop.lane(), self.letter);
         format!("{} = {}", self.text, shown.map_or_else(|problem| problem, |shown| shown.to_string()))
     }
@@ -102,7 +102,7 @@ impl Terminal {
         if line.is_empty() {
             return self.last.clone();
         }
-        again(line).clone_into(&mut self.last);
+        repeated_command(line).clone_into(&mut self.last);
         line.to_owned()
     }
 }
@@ -114,9 +114,9 @@ impl FrontEnd for Terminal {
         }
         if !matches!(stop.reason, Reason::Set | Reason::Ended) {
             outln!("{}", headline(stop));
-            outln!("{}", place(stop));
+            outln!("{}", stop_text(stop));
             for display in &self.displays {
-                outln!("{}", display.shown(stop));
+                outln!("{}", display.value_text(stop));
             }
         }
         loop {
@@ -141,11 +141,11 @@ impl FrontEnd for Terminal {
 
     /// Returns whether to stop once more at the end of the dispatch. This is not needed if the next command
     /// only ends the session.
-    fn stays(&mut self) -> bool {
+    fn wants_final_stop(&mut self) -> bool {
         // An empty line must not repeat the command that has run the dispatch to its end.
         self.last.clear();
         while let Some(line) = self.next() {
-            if commands::leaves(&line) {
+            if commands::only_ends_session(&line) {
                 return false;
             }
             if !line.is_empty() {
@@ -203,7 +203,7 @@ pub fn headline(stop: &Stop<'_>) -> String {
 }
 
 /// Returns the source line at which the wave has stopped, or the instruction if there is no source line.
-pub fn place(stop: &Stop<'_>) -> String {
+pub fn stop_text(stop: &Stop<'_>) -> String {
     let function = stop.program.function_at(stop.at.address()).map_or("?", |function| function.name.as_str());
     match stop.line() {
         Some(line) => {

@@ -8,7 +8,7 @@ use crate::wave::{PRIVATE_APERTURE, SCRATCH_BASE, SHARED_APERTURE, reg};
 /// Returns a machine in which dword `n` of the buffer, of LDS and of scratch holds `n`, `n + 10000` and `n +
 /// 20000`. `s[4:5]` holds the buffer's address.
 fn machine(processor: &str, lanes: u32) -> Machine {
-    let mut machine = Machine::of(processor, lanes);
+    let mut machine = Machine::with_lanes(processor, lanes);
     let words: Vec<u32> = (0..1024).collect();
     machine.fill(0, &words);
     machine.lds.iter_mut().zip(10_000..).for_each(|(word, n)| *word = n);

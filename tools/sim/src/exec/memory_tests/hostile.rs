@@ -23,7 +23,7 @@ fn random_instructions() {
     let mut state = 0x1234_5678_9abc_def1;
     let (mut ran, mut failed) = (0, 0);
     for target in &PROCESSORS {
-        let mut machine = Machine::of(target.name, target.wave_size);
+        let mut machine = Machine::with_lanes(target.name, target.wave_size);
         for _ in 0..CASES {
             let buffer = machine.buffer;
             for register in 0..16 {

@@ -29,11 +29,11 @@ impl Machine {
     /// Creates a machine with a wave of 64 active lanes, 1 KiB of LDS, 64 bytes of scratch for each lane, and
     /// zeros everywhere.
     pub(super) fn new(processor: &str) -> Machine {
-        Machine::of(processor, 64)
+        Machine::with_lanes(processor, 64)
     }
 
     /// Creates the same machine with a wave of `lanes` lanes.
-    pub(super) fn of(processor: &str, lanes: u32) -> Machine {
+    pub(super) fn with_lanes(processor: &str, lanes: u32) -> Machine {
         let target = harness::processor(processor, lanes);
         let mut wave = Wave::new(0, &descriptor(), target);
         wave.set_exec(!0);

@@ -147,7 +147,7 @@ fn division() {
     // In the lanes of VCC, a large result is scaled up and a small one is scaled down; 2^-149 is the unit of
     // denormals.
     let run = |vcc, value: f32| {
-        let machine = Machine::of("gfx1010", 32).vcc(vcc).vgprs(&[0, 0, 0, f(value)]);
+        let machine = Machine::with_lanes("gfx1010", 32).vcc(vcc).vgprs(&[0, 0, 0, f(value)]);
         machine.run("v_div_fmas_f32 v2, v0, v1, v3").first::<2>(2)
     };
     assert_eq!(run(1, 1.5 * 2f32.powi(61)), [f(1.5 * 2f32.powi(125)), f(1.5 * 2f32.powi(61))]);

@@ -23,7 +23,7 @@ fn saturation() {
 #[test]
 fn carries() {
     let carry = |processor, lanes, text| {
-        Machine::of(processor, lanes).vcc(1).vgprs(&[u32::MAX, 0]).lanes(1, |lane| lane).run(text)
+        Machine::with_lanes(processor, lanes).vcc(1).vgprs(&[u32::MAX, 0]).lanes(1, |lane| lane).run(text)
     };
     // Lane 0 computes -1 + 0; the other lanes have a carry.
     for (processor, text) in [
@@ -64,10 +64,12 @@ fn differences_of_four() {
     let words = |machine: &Machine| [machine.v(8, 0), machine.v(9, 0), machine.v(10, 0), machine.v(11, 0)];
     // Bytes 1 to 8 against 1 2 3 4.
     let values = [0x0403_0201, 0x0807_0605, 0x0403_0201, 0, 100, 200, 300, u32::MAX];
-    let machine = Machine::of("gfx700", 64).vgprs(&values).run("v_mqsad_u32_u8 v[8:11], v[0:1], v2, v[4:7]");
-    assert_eq!(words(&machine), [100, 204, 308, 11]);
     let machine =
-        Machine::of("gfx906", 64).vgprs(&values).run("v_mqsad_u32_u8 v[8:11], v[0:1], v2, v[4:7] clamp");
+        Machine::with_lanes("gfx700", 64).vgprs(&values).run("v_mqsad_u32_u8 v[8:11], v[0:1], v2, v[4:7]");
+    assert_eq!(words(&machine), [100, 204, 308, 11]);
+    let machine = Machine::with_lanes("gfx906", 64)
+        .vgprs(&values)
+        .run("v_mqsad_u32_u8 v[8:11], v[0:1], v2, v[4:7] clamp");
     assert_eq!(words(&machine)[3], u32::MAX);
     let sums = "v_qsad_pk_u16_u8 v[6:7], v[0:1], v2, v[4:5]";
     expect64(

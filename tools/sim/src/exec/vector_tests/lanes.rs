@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn data_parallel() {
     let run = |processor, lanes, text| {
-        Machine::of(processor, lanes).vgprs(&[0, 0, 77]).lanes(0, |lane| 100 + lane).run(text)
+        Machine::with_lanes(processor, lanes).vgprs(&[0, 0, 77]).lanes(0, |lane| 100 + lane).run(text)
     };
     let machine = run("gfx803", 64, "v_mov_b32_dpp v2, v0 quad_perm:[3,2,1,0] row_mask:0xf bank_mask:0xf");
     assert_eq!(machine.first(2), [103, 102, 101, 100, 107]);
@@ -31,7 +31,11 @@ fn data_parallel() {
 #[test]
 fn inactive_sources() {
     let run = |text| {
-        Machine::of("gfx1010", 64).exec(0b0101).vgprs(&[0, 0, 77]).lanes(0, |lane| 100 + lane).run(text)
+        Machine::with_lanes("gfx1010", 64)
+            .exec(0b0101)
+            .vgprs(&[0, 0, 77])
+            .lanes(0, |lane| 100 + lane)
+            .run(text)
     };
     assert_eq!(
         run("v_mov_b32_dpp v2, v0 quad_perm:[1,1,2,0] row_mask:0xf bank_mask:0xf").first(2),
@@ -48,7 +52,7 @@ fn inactive_sources() {
 #[test]
 fn permutes_within_rows() {
     let run = |text| {
-        let machine = Machine::of("gfx1010", 32).vgprs(&[0, 0, 77]).lanes(0, |lane| 100 + lane);
+        let machine = Machine::with_lanes("gfx1010", 32).vgprs(&[0, 0, 77]).lanes(0, |lane| 100 + lane);
         machine.sgpr(4, 0x7654_3210).sgpr(5, 0x0123_4567).exec(!2).run(text)
     };
     let machine = run("v_permlane16_b32 v2, v0, s4, s5");
@@ -63,14 +67,14 @@ fn permutes_within_rows() {
 
 #[test]
 fn single_lanes() {
-    let machine = Machine::of("gfx1010", 32).lanes(0, |lane| 100 + lane).sgpr(4, 35);
+    let machine = Machine::with_lanes("gfx1010", 32).lanes(0, |lane| 100 + lane).sgpr(4, 35);
     let machine = machine.run("v_readlane_b32 s6, v0, s4\nv_writelane_b32 v2, s4, 1");
     assert_eq!((machine.wave.sgpr[6], machine.v(2, 1), machine.v(2, 0)), (103, 35, 0));
-    let machine = Machine::of("gfx600", 64).lanes(0, |lane| 100 + lane).sgpr(4, 35).exec(0);
+    let machine = Machine::with_lanes("gfx600", 64).lanes(0, |lane| 100 + lane).sgpr(4, 35).exec(0);
     let machine = machine.run("v_readlane_b32 s6, v0, s4\nv_readfirstlane_b32 s7, v0");
     assert_eq!((machine.wave.sgpr[6], machine.wave.sgpr[7]), (135, 100));
     let machine =
-        Machine::of("gfx906", 64).run("v_mbcnt_lo_u32_b32 v1, -1, 0\nv_mbcnt_hi_u32_b32 v2, -1, v1");
+        Machine::with_lanes("gfx906", 64).run("v_mbcnt_lo_u32_b32 v1, -1, 0\nv_mbcnt_hi_u32_b32 v2, -1, v1");
     assert_eq!([machine.v(2, 0), machine.v(2, 31), machine.v(2, 63)], [0, 31, 63]);
 }
 
@@ -78,7 +82,7 @@ fn single_lanes() {
 fn relative_registers() {
     let numbered =
         |machine: Machine| (0..12).fold(machine, |machine, at| machine.lanes(at, move |_| at as u32));
-    let run = |processor, m0, text| numbered(Machine::of(processor, 64)).m0(m0).run(text);
+    let run = |processor, m0, text| numbered(Machine::with_lanes(processor, 64)).m0(m0).run(text);
     assert_eq!(run("gfx803", 5, "v_movrels_b32 v2, v1").v(2, 0), 6);
     assert_eq!(run("gfx600", 5, "v_movreld_b32 v2, v1").v(7, 0), 1);
     assert_eq!(run("gfx700", 3, "v_movrelsd_b32 v2, v1").v(5, 0), 4);
@@ -92,7 +96,8 @@ fn relative_registers() {
 
 #[test]
 fn compares() {
-    let run = |processor, lanes, text| Machine::of(processor, lanes).lanes(0, |lane| lane).vcc(5).run(text);
+    let run =
+        |processor, lanes, text| Machine::with_lanes(processor, lanes).lanes(0, |lane| lane).vcc(5).run(text);
     // Before GFX10 the mask is also written to VCC.
     let machine = run("gfx906", 64, "v_cmpx_gt_u32 vcc, 3, v0");
     assert_eq!((machine.wave.exec(), machine.wave.vcc()), (7, 7));

@@ -4,10 +4,12 @@ use super::*;
 
 #[test]
 fn accumulation_registers() {
-    let machine =
-        Machine::of("gfx908", 64).vgprs(&[5]).run("v_accvgpr_write_b32 a3, v0\nv_accvgpr_read_b32 v2, a3");
+    let machine = Machine::with_lanes("gfx908", 64)
+        .vgprs(&[5])
+        .run("v_accvgpr_write_b32 a3, v0\nv_accvgpr_read_b32 v2, a3");
     assert_eq!((machine.v(2, 9), machine.v(256 + 3, 9)), (5, 5));
-    let machine = Machine::of("gfx90a", 64).run("v_accvgpr_write_b32 a3, 7\nv_accvgpr_mov_b32 a1, a3");
+    let machine =
+        Machine::with_lanes("gfx90a", 64).run("v_accvgpr_write_b32 a3, 7\nv_accvgpr_mov_b32 a1, a3");
     assert_eq!(machine.v(256 + 1, 63), 7);
 }
 
@@ -16,7 +18,7 @@ fn accumulation_registers() {
 fn places_of_elements() {
     // A[i][0] = i + 1 in block 0, 100 (i + 1) in block 1; B[0][j] = j + 1. Block 0 is in lanes 0..=31, block
     // 1 in lanes 32..=63.
-    let machine = Machine::of("gfx908", 64)
+    let machine = Machine::with_lanes("gfx908", 64)
         .lanes(0, |lane| f(((lane % 32 + 1) * if lane < 32 { 1 } else { 100 }) as f32))
         .lanes(1, |lane| f((lane % 32 + 1) as f32))
         .run("v_mfma_f32_32x32x1f32 a[0:31], v0, v1, a[32:63]");
@@ -37,14 +39,14 @@ fn places_of_elements() {
 fn sums_of_halves_and_bytes() {
     // Each element of row i is i + 1, and column j is 1 2 3 4 in halves; the sum is 10 (i + 1).
     let row = |lane: u32| u32::from(half::f16::from_f32((lane % 4 + 1) as f32).to_bits()) * 0x0001_0001;
-    let machine = Machine::of("gfx908", 64)
+    let machine = Machine::with_lanes("gfx908", 64)
         .lanes(0, row)
         .lanes(1, row)
         .lanes(2, |_| 0x4000_3c00)
         .lanes(3, |_| 0x4400_4200)
         .run("v_mfma_f32_4x4x4f16 a[0:3], v[0:1], v[2:3], a[4:7]");
     assert_eq!([machine.v(256, 17), machine.v(259, 2)], [f(10.0), f(40.0)]);
-    let machine = Machine::of("gfx908", 64)
+    let machine = Machine::with_lanes("gfx908", 64)
         .lanes(0, |_| 0x0403_02ff)
         .lanes(1, |_| 0x0101_0101)
         .run("v_mfma_i32_16x16x4i8 a[0:15], v0, v1, a[16:31]");
@@ -55,7 +57,7 @@ fn sums_of_halves_and_bytes() {
 fn doubles() {
     // A[i][k] = i + 1 for k = 0 only, B[k][j] = j + 1.
     let of = |value: u32| (f64::from(value).to_bits() >> 32) as u32;
-    let machine = Machine::of("gfx90a", 64)
+    let machine = Machine::with_lanes("gfx90a", 64)
         .lanes(1, |lane| if lane < 16 { of(lane % 4 + 1) } else { 0 })
         .lanes(3, |lane| of(lane % 4 + 1))
         .run("v_mfma_f64_4x4x4f64 v[6:7], v[0:1], v[2:3], v[8:9]");
@@ -69,7 +71,7 @@ fn doubles() {
 fn packed_singles() {
     let values = [f(1.0), f(2.0), f(3.0), f(4.0), f(0.5), f(0.25)];
     let run = |text| {
-        let machine = Machine::of("gfx90a", 64).vgprs(&values).run(text);
+        let machine = Machine::with_lanes("gfx90a", 64).vgprs(&values).run(text);
         [machine.v(6, 0), machine.v(7, 0)]
     };
     assert_eq!(run("v_pk_fma_f32 v[6:7], v[0:1], v[2:3], v[4:5]"), [f(3.5), f(8.25)]);

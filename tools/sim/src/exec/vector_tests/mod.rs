@@ -33,7 +33,7 @@ struct Machine {
 }
 
 impl Machine {
-    fn of(name: &str, lanes: u32) -> Machine {
+    fn with_lanes(name: &str, lanes: u32) -> Machine {
         let target = processor(name, lanes);
         // At least 64 VGPRs; on gfx90a the accumulation VGPRs follow them.
         let descriptor = Descriptor { rsrc1: 15 | 15 << 6, rsrc3: 3, ..Descriptor::default() };
@@ -101,7 +101,7 @@ impl Machine {
 /// Runs one instruction in a mode, with sources from `v0` on, and checks `v2`.
 #[track_caller]
 fn expect_in(mode: u32, processor: &str, text: &str, vgprs: &[u32], result: u32) {
-    let machine = Machine::of(processor, 64).mode(mode).vgprs(vgprs).run(text);
+    let machine = Machine::with_lanes(processor, 64).mode(mode).vgprs(vgprs).run(text);
     let got = machine.v(2, 0);
     assert_eq!(got, result, "{processor}: {text}: {got:#x}, expected {result:#x}");
 }
@@ -116,7 +116,7 @@ fn expect(processor: &str, text: &str, vgprs: &[u32], result: u32) {
 #[track_caller]
 fn expect64(mode: u32, processor: &str, text: &str, values: &[u64], result: u64) {
     let words: Vec<u32> = values.iter().flat_map(|value| [*value as u32, (value >> 32) as u32]).collect();
-    let machine = Machine::of(processor, 64).mode(mode).vgprs(&words).run(text);
+    let machine = Machine::with_lanes(processor, 64).mode(mode).vgprs(&words).run(text);
     let got = u64::from(machine.v(6, 0)) | u64::from(machine.v(7, 0)) << 32;
     assert_eq!(got, result, "{processor}: {text}: {got:#x}, expected {result:#x}");
 }

@@ -51,9 +51,9 @@ fn sub_dwords() {
     let negated = "v_add_f16_sdwa v2, -v0, |v1| dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_1 src1_sel:WORD_0";
     expect("gfx1010", negated, &[0x3c00_0000, 0xc000, 0x1111_2222], 0x3c00_2222);
     let scalar = "v_add_f32_sdwa v2, s4, v0 dst_sel:DWORD src0_sel:DWORD src1_sel:DWORD";
-    let machine = Machine::of("gfx906", 64).sgpr(4, f(2.0)).vgprs(&[f(1.5)]).run(scalar);
+    let machine = Machine::with_lanes("gfx906", 64).sgpr(4, f(2.0)).vgprs(&[f(1.5)]).run(scalar);
     assert_eq!(machine.v(2, 0), f(3.5));
-    let machine = Machine::of("gfx906", 64)
+    let machine = Machine::with_lanes("gfx906", 64)
         .lanes(0, |lane| lane << 16)
         .vgprs(&[])
         .run("v_cmp_lt_u32_sdwa s[4:5], v0, v1 src0_sel:WORD_1 src1_sel:DWORD\nv_nop");

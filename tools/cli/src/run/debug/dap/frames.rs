@@ -6,7 +6,7 @@ use super::code::described;
 use super::requests::{Answer, Arguments, Refusal, body, needed};
 use super::server::Server;
 use super::values::Node;
-use debug::{Frame, Line, Space, Stop, Who};
+use debug::{Frame, Line, Space, Stop, WaveId};
 use serde_json::{Value, json};
 
 /// Limit on the number of waves in a list of threads, because editors request the stack of each listed wave.
@@ -17,7 +17,7 @@ const NUMBERS: u64 = 128;
 const FRAMES: usize = 1 << 16;
 
 /// Returns the thread id of a wave, or of one of its lanes.
-pub fn thread(server: &mut Server, who: Who, lane: Option<u32>) -> u64 {
+pub fn thread(server: &mut Server, who: WaveId, lane: Option<u32>) -> u64 {
     let at = server.waves.iter().position(|known| *known == who).unwrap_or_else(|| {
         server.waves.push(who);
         server.waves.len() - 1
@@ -26,7 +26,7 @@ pub fn thread(server: &mut Server, who: Who, lane: Option<u32>) -> u64 {
 }
 
 /// Returns the wave and the lane of a thread id.
-fn known(server: &Server, thread: u64) -> Result<(Who, Option<u32>), Refusal> {
+fn wave_and_lane(server: &Server, thread: u64) -> Result<(WaveId, Option<u32>), Refusal> {
     let who = (thread / NUMBERS).checked_sub(1).and_then(|at| server.waves.get(usize::try_from(at).ok()?));
     let who = who.ok_or_else(|| format!("there is no thread {thread}"))?;
     Ok((*who, (thread % NUMBERS).checked_sub(1).and_then(|lane| u32::try_from(lane).ok())))
@@ -45,7 +45,7 @@ pub fn threads(server: &mut Server, stop: &mut Stop<'_>, _: &Value) -> Answer {
     let mut threads = Vec::new();
     let running = stop.running();
     let others = running.iter().map(|wave| wave.0).filter(|who| *who != own).take(WAVES);
-    let mut waves: Vec<Who> = others.chain([own]).collect();
+    let mut waves: Vec<WaveId> = others.chain([own]).collect();
     waves.sort();
     for who in waves {
         threads.push(json!({ "id": thread(server, who, None), "name": who.to_string() }));
@@ -64,7 +64,7 @@ pub fn threads(server: &mut Server, stop: &mut Stop<'_>, _: &Value) -> Answer {
 
 /// Makes a lane the followed lane: the lane of the thread that the request names.
 pub fn follow(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Result<(), Refusal> {
-    match known(server, needed(arguments, "threadId")?)? {
+    match wave_and_lane(server, needed(arguments, "threadId")?)? {
         (who, _) if who != stop.who() => Err(format!("{who} does not stand at an instruction of its own")),
         (_, Some(lane)) => stop.choose_lane(Some(lane)),
         (_, None) => Ok(()),
@@ -74,7 +74,7 @@ pub fn follow(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Re
 /// Handles the "StackTrace Request".
 pub fn stack_trace(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let number = needed(arguments, "threadId")?;
-    let (who, _) = known(server, number)?;
+    let (who, _) = wave_and_lane(server, number)?;
     let frames = match of_group(stop, who) {
         true => stop.on_wave(Some(who.wave), |stop| stop.frames()),
         false => elsewhere(stop, who)?,
@@ -106,13 +106,13 @@ pub fn stack_trace(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) 
 }
 
 /// Returns whether a wave belongs to the stopped group and has not ended.
-fn of_group(stop: &Stop<'_>, who: Who) -> bool {
+fn of_group(stop: &Stop<'_>, who: WaveId) -> bool {
     who.group == stop.at.group() && stop.at.wave_of_group(who.wave).is_some()
 }
 
 /// Returns the stack of a wave of another group. It has a single frame, because only the current source line
 /// is known.
-fn elsewhere(stop: &Stop<'_>, who: Who) -> Result<Vec<Frame>, Refusal> {
+fn elsewhere(stop: &Stop<'_>, who: WaveId) -> Result<Vec<Frame>, Refusal> {
     let running = stop.running();
     let (_, line) = running.iter().find(|wave| wave.0 == who).ok_or_else(|| format!("{who} has ended"))?;
     let named = |line: &Line| stop.program.name_of(*line);
@@ -164,7 +164,11 @@ impl View {
     }
 
     /// Runs `look` with the wave and the frame of the view selected.
-    pub fn look<T>(self, stop: &mut Stop<'_>, look: impl FnOnce(&mut Stop<'_>) -> T) -> Result<T, Refusal> {
+    pub fn with_frame<T>(
+        self,
+        stop: &mut Stop<'_>,
+        look: impl FnOnce(&mut Stop<'_>) -> T,
+    ) -> Result<T, Refusal> {
         stop.on_wave(Some(self.wave), |stop| stop.on_frame(self.frame, look))
     }
 }
@@ -175,12 +179,12 @@ pub fn decoded(server: &Server, stop: &mut Stop<'_>, frame: Option<u64>) -> Resu
     let Some(frame) = frame else { return Ok(View::innermost(stop)) };
     let found = frame.checked_sub(1).and_then(|at| server.frames.get(usize::try_from(at).ok()?));
     let &(thread, frame) = found.ok_or_else(|| format!("there is no frame {frame}"))?;
-    let (who, lane) = known(server, thread)?;
+    let (who, lane) = wave_and_lane(server, thread)?;
     if !of_group(stop, who) {
         return Err(format!("{who} does not stand at an instruction of its own"));
     }
     let view = View { wave: who.wave, frame, lane: 0 };
-    let lane = view.look(stop, |stop| lane.unwrap_or_else(|| stop.lane()))?;
+    let lane = view.with_frame(stop, |stop| lane.unwrap_or_else(|| stop.lane()))?;
     Ok(View { lane, ..view })
 }
 

@@ -1,7 +1,7 @@
 //! The start of a debugging session: the capabilities of the server, the launch arguments, and the
 //! configuration.
 
-use super::requests::{Answer, Arguments, Place, Refusal, Then, body, then};
+use super::requests::{Answer, Arguments, Place, Refusal, Then, body, without_body};
 use super::server::Server;
 use crate::run::RunArgs;
 use crate::sources::path;
@@ -69,7 +69,7 @@ pub fn launch(server: &mut Server, arguments: &Value) -> Answer {
         return Err("`program` is missing: a source or a code object".to_owned());
     }
     server.launch = arguments.clone();
-    then(Then::Launch)
+    without_body(Then::Launch)
 }
 
 /// Handles the "Restart Request", with the arguments of the request or else with those of the last launch.
@@ -84,13 +84,13 @@ pub fn restart(server: &mut Server, arguments: &Value) -> Answer {
         server.launch = arguments.clone();
     }
     server.is_restarting = true;
-    then(Then::Launch)
+    without_body(Then::Launch)
 }
 
 /// Handles the "ConfigurationDone Request".
 pub fn configured(server: &mut Server, _: &mut Breakpoints<'_>, _: &Value) -> Answer {
     match std::mem::take(&mut server.is_configuring) {
-        true => then(Then::Begin),
+        true => without_body(Then::Begin),
         false => Err("the dispatch has begun".to_owned()),
     }
 }

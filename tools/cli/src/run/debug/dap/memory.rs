@@ -3,7 +3,7 @@
 
 use super::requests::{Answer, Arguments, Refusal, body, needed};
 use super::server::Server;
-use debug::{Place, Space, Spot, Stop};
+use debug::{MemoryLocation, MemoryValue, Space, Stop};
 use serde_json::{Value, json};
 
 /// Limit on the number of bytes in one response.
@@ -12,11 +12,11 @@ const MOST: u64 = 1 << 20;
 const ROW: u64 = 16;
 
 /// Returns the reference to the memory of a value.
-pub fn reference(spot: &Spot) -> String {
-    match spot.place {
-        Place::Global(address) => format!("global:{address:#x}"),
-        Place::Lds(_, offset) => format!("lds:{offset:#x}"),
-        Place::Private(_, lane, offset) => format!("private:{lane}:{offset:#x}"),
+pub fn reference(memory_value: &MemoryValue) -> String {
+    match memory_value.place {
+        MemoryLocation::Global(address) => format!("global:{address:#x}"),
+        MemoryLocation::Lds(_, offset) => format!("lds:{offset:#x}"),
+        MemoryLocation::Private(_, lane, offset) => format!("private:{lane}:{offset:#x}"),
     }
 }
 

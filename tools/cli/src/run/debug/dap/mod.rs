@@ -58,7 +58,7 @@ impl FrontEnd for Shared {
     }
 
     /// Sends the remaining output of the dispatch before the client is told that the dispatch has ended.
-    fn stays(&mut self) -> bool {
+    fn wants_final_stop(&mut self) -> bool {
         let mut server = self.lock();
         server.printed();
         server.options.stops_on_exit && !server.is_leaving
@@ -70,10 +70,10 @@ impl Host for Shared {
         launch::begin(&mut self.lock(), session, file)
     }
 
-    fn told(&self, failure: Failure) -> Failure {
+    fn show_failure(&self, failure: Failure) -> Failure {
         let mut server = self.lock();
         server.printed();
-        server.output("stderr", &told(&failure));
+        server.output("stderr", &failure_text(&failure));
         Failure::Told(failure.code())
     }
 }
@@ -121,7 +121,7 @@ fn launched(shared: &Shared) -> Then {
         return Then::Launch;
     }
     let code = done.as_ref().err().map_or(0, Failure::code);
-    let why = done.err().map_or(String::new(), |failure| told(&failure));
+    let why = done.err().map_or(String::new(), |failure| failure_text(&failure));
     server.output("stderr", &why);
     if server.refuses(why.lines().next().unwrap_or("the kernel cannot be launched")) {
         return server.serve(&mut Place::Idle);
@@ -133,6 +133,6 @@ fn launched(shared: &Shared) -> Then {
 }
 
 /// Returns the text of a failure.
-fn told(failure: &Failure) -> String {
+fn failure_text(failure: &Failure) -> String {
     String::from_utf8_lossy(&capture::capture(|| failure.report()).0).into_owned()
 }

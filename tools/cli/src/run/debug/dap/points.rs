@@ -5,7 +5,7 @@ use super::frames::decoded;
 use super::requests::{Answer, Arguments, Refusal, body};
 use super::server::Server;
 use super::{code, values};
-use debug::{Breakpoints, Hits, Program, Session, Spot, Stop, Wanted};
+use debug::{Breakpoints, Hits, MemoryValue, Program, Session, Stop, Wanted};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -209,8 +209,9 @@ impl Point {
                 if self.condition.is_some() || self.count.is_some() {
                     return Err("watched memory takes no condition".to_owned());
                 }
-                let spot: Spot = id.parse().map_err(|()| format!("`{id}` is nothing to be watched"))?;
-                self.own = Some(breakpoints.watch(name, spot));
+                let memory_value: MemoryValue =
+                    id.parse().map_err(|()| format!("`{id}` is nothing to be watched"))?;
+                self.own = Some(breakpoints.watch(name, memory_value));
                 return Ok(None);
             }
             About::Place(place) => place.clone(),
@@ -261,20 +262,24 @@ pub fn locations(server: &mut Server, breakpoints: &mut Breakpoints<'_>, argumen
 /// Handles the "DataBreakpointInfo Request": a value in memory can be watched for changes of its bytes.
 pub fn data_info(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let name = arguments.text("name").ok_or("`name` is missing")?;
-    let spot = if arguments.is("asAddress") {
+    let memory_value = if arguments.is("asAddress") {
         let bytes = arguments.number("bytes").unwrap_or(4);
-        let spot = format!("global:{name}:{bytes}").parse::<Spot>();
-        spot.map(|spot| (name.to_owned(), spot)).map_err(|()| format!("`{name}` cannot be watched"))
+        let memory_value = format!("global:{name}:{bytes}").parse::<MemoryValue>();
+        memory_value
+            .map(|memory_value| (name.to_owned(), memory_value))
+            .map_err(|()| format!("`{name}` cannot be watched"))
     } else {
         let (text, view) = match arguments.number("variablesReference").filter(|&reference| reference > 0) {
             Some(reference) => values::part(server, stop, reference, name)?,
             None => (name.to_owned(), decoded(server, stop, arguments.number("frameId"))?),
         };
-        view.look(stop, |stop| stop.spot(&text, view.lane))?.map(|spot| (text, spot))
+        view.with_frame(stop, |stop| stop.memory_value(&text, view.lane))?
+            .map(|memory_value| (text, memory_value))
     };
-    match spot {
-        Ok((text, spot)) => {
-            let (id, description) = (spot.to_string(), format!("{text}, {} bytes", spot.bytes));
+    match memory_value {
+        Ok((text, memory_value)) => {
+            let (id, description) =
+                (memory_value.to_string(), format!("{text}, {} bytes", memory_value.bytes));
             server.points.call(&id, text);
             let told = json!({ "dataId": id, "description": description, "accessTypes": ["write"], "canPersist": false });
             body(told)

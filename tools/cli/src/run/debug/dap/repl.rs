@@ -20,7 +20,7 @@ pub fn evaluate(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> 
         None => decoded(server, stop, arguments.number("frameId")),
     };
     let frame = view.as_ref().ok().and_then(|view| view.frame_of(stop));
-    let shown = view.and_then(|view| Ok((view, view.look(stop, |stop| stop.value(text, view.lane))??)));
+    let shown = view.and_then(|view| Ok((view, view.with_frame(stop, |stop| stop.value(text, view.lane))??)));
     match shown {
         Ok((view, shown)) => values::evaluated(server, text, view, shown),
         Err(_) if is_typed && commands::is_one(text) && !is_short(stop, text) => {
@@ -84,7 +84,7 @@ pub fn set_expression(server: &mut Server, stop: &mut Stop<'_>, arguments: &Valu
 
 fn set(stop: &mut Stop<'_>, arguments: &Value, text: &str, view: View) -> Answer {
     let new = arguments.text("value").ok_or("`value` is missing")?;
-    let (action, value) = view.look(stop, |stop| stop.set(text, new, view.lane))??;
+    let (action, value) = view.with_frame(stop, |stop| stop.set(text, new, view.lane))??;
     Ok(Reply { body: json!({ "value": value }), then: Then::Go(action) })
 }
 

@@ -40,7 +40,7 @@ pub fn body(body: Value) -> Answer {
 }
 
 /// Returns a response without a body.
-pub fn then(then: Then) -> Answer {
+pub fn without_body(then: Then) -> Answer {
     Ok(Reply { body: Value::Null, then })
 }
 
@@ -74,8 +74,8 @@ const REQUESTS: &[(&str, Handler)] = &[
     ("initialize", Always(launch::initialize)),
     ("launch", Always(launch::launch)),
     ("restart", Always(launch::restart)),
-    ("terminate", Running(|_, _, _| then(Then::Terminate))),
-    ("disconnect", Always(|_, _| then(Then::Leave))),
+    ("terminate", Running(|_, _, _| without_body(Then::Terminate))),
+    ("disconnect", Always(|_, _| without_body(Then::Leave))),
     ("configurationDone", Loaded(launch::configured)),
     ("setExceptionBreakpoints", Always(points::exceptions)),
     ("setBreakpoints", Loaded(points::lines)),
@@ -88,7 +88,7 @@ const REQUESTS: &[(&str, Handler)] = &[
     ("dataBreakpointInfo", Stopped(points::data_info)),
     ("pause", Running(moves::pause)),
     ("threads", Running(frames::threads)),
-    ("continue", Stopped(moves::go)),
+    ("continue", Stopped(moves::continue_request)),
     ("next", Stopped(moves::next)),
     ("stepIn", Stopped(moves::step_in)),
     ("stepOut", Stopped(moves::step_out)),

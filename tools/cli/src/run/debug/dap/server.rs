@@ -7,7 +7,7 @@ use super::values::Nodes;
 use super::wire::{self, Inbox, Incoming};
 use crate::capture;
 use crate::run::debug::terminal::Terminal;
-use debug::{Program, Who};
+use debug::{Program, WaveId};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ pub struct Server {
     /// File that was launched.
     pub file: PathBuf,
     /// Waves that have thread ids.
-    pub waves: Vec<Who>,
+    pub waves: Vec<WaveId>,
     /// Stack frames that have been given ids in the protocol: thread id, and index in that thread's stack.
     pub frames: Vec<(u64, usize)>,
     pub nodes: Nodes,

@@ -3,8 +3,8 @@
 use super::frames::stopped_thread;
 use super::requests::{Answer, Place, Then, body};
 use super::server::Server;
+use crate::report_renderer::ReportRenderer;
 use crate::run::debug::terminal::{Display, headline};
-use crate::told::Teller;
 use debug::{Action, Reason, Stop};
 use serde_json::{Value, json};
 
@@ -96,7 +96,7 @@ fn arrive(server: &mut Server, stop: &Stop<'_>) {
     }
     body["threadId"] = json!(stopped_thread(server, stop));
     server.event("stopped", body);
-    let shown = |display: &Display| format!("{}\n", display.shown(stop));
+    let shown = |display: &Display| format!("{}\n", display.value_text(stop));
     let displays: String = server.typed.displays.iter().map(shown).collect();
     server.output("console", &displays);
 }
@@ -119,7 +119,7 @@ fn exception(stop: &Stop<'_>) -> Option<(String, String, String)> {
 /// Handles the "ExceptionInfo Request". The response includes the full report.
 pub fn exception_info(server: &mut Server, stop: &mut Stop<'_>, _: &Value) -> Answer {
     let (id, what, class) = exception(stop).ok_or("nothing is wrong here")?;
-    let teller = Teller::new(&server.file, None, false);
+    let teller = ReportRenderer::new(&server.file, None, false);
     let report = match &stop.reason {
         Reason::Found(report) => teller.report(report),
         Reason::Trapped(fault) => teller.fault(fault),

@@ -100,7 +100,7 @@ impl Row {
     }
 
     /// Returns the row of a value in one lane.
-    fn of(name: &str, text: &str, view: View, shown: Result<Shown, String>) -> Row {
+    fn from_shown(name: &str, text: &str, view: View, shown: Result<Shown, String>) -> Row {
         let shown = match shown {
             Ok(shown) => shown,
             Err(why) => return Row::new(name, why),
@@ -109,7 +109,7 @@ impl Row {
             ty: Some(shown.ty.clone()),
             text: Some(text.to_owned()),
             opens: opens(text, view, &shown),
-            memory: shown.spot.map(|spot| memory::reference(&spot)),
+            memory: shown.memory_value.map(|memory_value| memory::reference(&memory_value)),
             ..Row::new(name, shown.to_string())
         }
     }
@@ -130,13 +130,13 @@ pub fn variables(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) ->
     let node = server.nodes.get(needed(arguments, "variablesReference")?)?.clone();
     let from = arguments.number("start").unwrap_or(0);
     let count = arguments.number("count").filter(|&count| count > 0).unwrap_or(ROWS).min(ROWS);
-    let rows = node.view().look(stop, |stop| rows(stop, &node, from, count))?;
-    let told = rows.into_iter().map(|row| told(server, row)).collect::<Result<Vec<_>, _>>()?;
+    let rows = node.view().with_frame(stop, |stop| rows(stop, &node, from, count))?;
+    let told = rows.into_iter().map(|row| variable_json(server, row)).collect::<Result<Vec<_>, _>>()?;
     body(json!({ "variables": told }))
 }
 
 /// Returns the description of a row for the client ("Variable").
-fn told(server: &mut Server, row: Row) -> Result<Value, Refusal> {
+fn variable_json(server: &mut Server, row: Row) -> Result<Value, Refusal> {
     let mut told = json!({ "name": row.name, "value": row.value, "variablesReference": 0 });
     if let Some((node, count)) = row.opens {
         told["variablesReference"] = json!(server.nodes.number(node)?);
@@ -163,8 +163,9 @@ fn rows(stop: &Stop<'_>, node: &Node, from: u64, count: u64) -> Vec<Row> {
         Node::Across(text, view) => part(lanes(stop, text, *view)),
         Node::Whole(text, view) => {
             let parts = stop.value(text, view.lane).map_or(Parts::None, |shown| shown.parts);
-            let row =
-                |(name, text): (String, String)| Row::of(&name, &text, *view, stop.value(&text, view.lane));
+            let row = |(name, text): (String, String)| {
+                Row::from_shown(&name, &text, *view, stop.value(&text, view.lane))
+            };
             parts.within(text, from, count).map(row).collect()
         }
         Node::Registers(view) => part(registers(stop, *view)),
@@ -181,7 +182,7 @@ fn locals(stop: &Stop<'_>, view: View) -> Vec<Row> {
     if variables.is_empty() {
         return vec![Row::new("variables", "the object describes none here; see Registers")];
     }
-    variables.into_iter().map(|(name, shown)| Row::of(&name, &name, view, shown)).collect()
+    variables.into_iter().map(|(name, shown)| Row::from_shown(&name, &name, view, shown)).collect()
 }
 
 /// Changes the row of a variable so that opening it shows the variable's values in all lanes.
@@ -197,7 +198,7 @@ fn lanes(stop: &Stop<'_>, text: &str, view: View) -> Vec<Row> {
         let name = format!("lane {lane}{}", if is_active { "" } else { ", waits" });
         // An expression in the row would be evaluated in the followed lane and not in the row's lane, so the
         // row has none.
-        Row { text: None, ..Row::of(&name, text, view.of_lane(lane as u32), shown) }
+        Row { text: None, ..Row::from_shown(&name, text, view.of_lane(lane as u32), shown) }
     };
     stop.across(text, None).into_iter().enumerate().map(row).collect()
 }
@@ -225,7 +226,7 @@ fn registers_of(stop: &Stop<'_>, bank: char) -> u16 {
 
 fn register(stop: &Stop<'_>, name: &str, view: View) -> Row {
     let text = format!("${name}");
-    Row::of(name, &text, view, stop.value(&text, view.lane))
+    Row::from_shown(name, &text, view, stop.value(&text, view.lane))
 }
 
 fn bank_of(stop: &Stop<'_>, bank: char, view: View) -> Vec<Row> {
@@ -244,7 +245,7 @@ pub fn part(
     match server.nodes.get(number)? {
         Node::Locals(view) | Node::Lanes(view) => Ok((name.to_owned(), *view)),
         Node::Whole(text, view) => {
-            let parts = view.look(stop, |stop| stop.value(text, view.lane))??.parts;
+            let parts = view.with_frame(stop, |stop| stop.value(text, view.lane))??.parts;
             // An array element is found by its index, without computing the rows before it.
             let index = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')?.parse().ok());
             let (from, count) = index.map_or((0, ROWS), |index| (index, 1));
@@ -263,8 +264,8 @@ pub fn part(
 
 /// Returns the body of an "Evaluate Response" for a value.
 pub fn evaluated(server: &mut Server, text: &str, view: View, shown: Shown) -> Answer {
-    let Row { value, ty, opens, memory, .. } = Row::of("", text, view, Ok(shown));
-    let mut told = told(server, Row { opens, memory, ..Row::new("", "") })?;
+    let Row { value, ty, opens, memory, .. } = Row::from_shown("", text, view, Ok(shown));
+    let mut told = variable_json(server, Row { opens, memory, ..Row::new("", "") })?;
     told["result"] = json!(value);
     told["type"] = json!(ty);
     if let Some(fields) = told.as_object_mut() {

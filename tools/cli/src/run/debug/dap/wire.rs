@@ -144,7 +144,7 @@ pub fn write(output: &mut impl Write, message: &serde_json::Value) -> io::Result
 mod tests {
     use super::*;
 
-    fn told(bytes: &[u8]) -> String {
+    fn describe(bytes: &[u8]) -> String {
         match read(&mut &bytes[..]) {
             Incoming::Message(bytes) => format!("message {}", String::from_utf8_lossy(&bytes)),
             Incoming::Closed => "closed".to_owned(),
@@ -154,9 +154,9 @@ mod tests {
 
     #[test]
     fn messages() {
-        assert_eq!(told(b"Content-Length: 2\r\n\r\n{}{}"), "message {}");
-        assert_eq!(told(b"Content-Type: x\r\ncontent-length:0\n\n"), "message ");
-        assert_eq!(told(b""), "closed");
+        assert_eq!(describe(b"Content-Length: 2\r\n\r\n{}{}"), "message {}");
+        assert_eq!(describe(b"Content-Type: x\r\ncontent-length:0\n\n"), "message ");
+        assert_eq!(describe(b""), "closed");
     }
 
     #[test]
@@ -173,16 +173,16 @@ mod tests {
             ("\r\n{}", "a header has no `Content-Length`"),
         ];
         for (bytes, why) in none {
-            assert_eq!(told(bytes.as_bytes()), why);
+            assert_eq!(describe(bytes.as_bytes()), why);
         }
-        assert_eq!(told(&[b'x'; 5000]), "a header has more than 4096 bytes");
-        assert_eq!(told(&b"a: b\r\n".repeat(1000)), "a header has more than 4096 bytes");
+        assert_eq!(describe(&[b'x'; 5000]), "a header has more than 4096 bytes");
+        assert_eq!(describe(&b"a: b\r\n".repeat(1000)), "a header has more than 4096 bytes");
     }
 
     #[test]
     fn written_is_read() {
         let mut bytes = Vec::new();
         write(&mut bytes, &serde_json::json!({"a": "\u{fc}"})).expect("memory takes all");
-        assert_eq!(told(&bytes), "message {\"a\":\"\u{fc}\"}");
+        assert_eq!(describe(&bytes), "message {\"a\":\"\u{fc}\"}");
     }
 }

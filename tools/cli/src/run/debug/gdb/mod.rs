@@ -9,7 +9,7 @@ pub use registers::Architecture;
 
 use super::terminal::{Terminal, headline};
 use crate::Failure;
-use debug::{Action, FrontEnd, Reason, Stop, Stopped, Who};
+use debug::{Action, FrontEnd, Reason, Stop, Stopped, WaveId};
 use packets::{Connection, Incoming, hex};
 use requests::Answer;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub struct Gdb {
     terminal: Terminal,
     /// Waves in the order in which they first stopped. The thread id of a wave is its index in this list plus
     /// one.
-    met: Vec<Who>,
+    met: Vec<WaveId>,
     /// Selected wave of the group, if it is not the stopped wave.
     chosen: Option<u32>,
     /// Breakpoints and watchpoints by kind, address and length, with their ids in the session.
@@ -66,7 +66,7 @@ impl Gdb {
     }
 
     /// Returns the thread id of a wave.
-    fn thread(&mut self, who: Who) -> usize {
+    fn thread(&mut self, who: WaveId) -> usize {
         let known = self.met.iter().position(|met| *met == who);
         1 + known.unwrap_or_else(|| {
             self.met.push(who);
@@ -78,11 +78,15 @@ impl Gdb {
     fn threads(&mut self, stop: &Stop<'_>) -> Vec<usize> {
         let group = stop.at.group();
         let waves = (0..stop.at.waves()).filter(|&wave| stop.at.wave_of_group(wave).is_some());
-        waves.map(|wave| self.thread(Who { group, wave })).collect()
+        waves.map(|wave| self.thread(WaveId { group, wave })).collect()
     }
 
     /// Runs `look` with the selected wave as the current one.
-    fn look<T>(&mut self, stop: &mut Stop<'_>, look: impl FnOnce(&mut Gdb, &mut Stop<'_>) -> T) -> T {
+    fn with_chosen_wave<T>(
+        &mut self,
+        stop: &mut Stop<'_>,
+        look: impl FnOnce(&mut Gdb, &mut Stop<'_>) -> T,
+    ) -> T {
         stop.on_wave(self.chosen, |stop| look(self, stop))
     }
 
@@ -128,15 +132,15 @@ impl Gdb {
             // GDB's stop reply cannot express these reasons for a stop, so they are sent as text to be
             // printed.
             if matches!(stop.reason, Reason::Found(_) | Reason::Trapped(_) | Reason::Changed { .. }) {
-                self.say(format!("O{}", hex(format!("{}\n", headline(stop)).as_bytes())).as_bytes())?;
+                self.send_packet(format!("O{}", hex(format!("{}\n", headline(stop)).as_bytes())).as_bytes())?;
             }
             let report = self.report(stop);
-            self.say(report.as_bytes())?;
+            self.send_packet(report.as_bytes())?;
         }
         loop {
             let Incoming::Packet(packet) = self.connection.as_mut()?.next()? else { continue };
             match requests::answer(self, stop, &packet) {
-                Answer::Text(text) => self.say(text.as_bytes())?,
+                Answer::Text(text) => self.send_packet(text.as_bytes())?,
                 Answer::Go(action) => {
                     self.runs = true;
                     self.is_reverse = matches!(action, Action::Back(_) | Action::BackToBreakpoint);
@@ -144,7 +148,7 @@ impl Gdb {
                 }
                 Answer::End(text, action) => {
                     if let Some(text) = text {
-                        self.say(text.as_bytes())?;
+                        self.send_packet(text.as_bytes())?;
                     }
                     self.connection = None;
                     return Some(action);
@@ -153,7 +157,7 @@ impl Gdb {
         }
     }
 
-    fn say(&mut self, body: &[u8]) -> Option<()> {
+    fn send_packet(&mut self, body: &[u8]) -> Option<()> {
         self.connection.as_mut()?.send(body)
     }
 }
@@ -185,13 +189,13 @@ impl FrontEnd for Gdb {
 
     /// Returns whether the dispatch must stop once more at its last instruction, which it must while GDB is
     /// connected. GDB is told that the dispatch has ended only when it continues from that stop.
-    fn stays(&mut self) -> bool {
+    fn wants_final_stop(&mut self) -> bool {
         self.connection.is_some()
     }
 
     fn ended(&mut self, is_well: bool) {
         if self.runs {
-            self.say(if is_well { b"W00" } else { b"W01" });
+            self.send_packet(if is_well { b"W00" } else { b"W01" });
         }
     }
 }

@@ -47,7 +47,7 @@ const REQUESTS: &[(&str, Handler)] = &[
         true => text("OK"),
         false => text("E01"),
     }),
-    ("g", |gdb, stop, _| Answer::Text(gdb.look(stop, |_, stop| registers::scalars(stop.at)))),
+    ("g", |gdb, stop, _| Answer::Text(gdb.with_chosen_wave(stop, |_, stop| registers::scalars(stop.at)))),
     ("p", register),
     ("m", memory),
     ("G", refused),
@@ -154,7 +154,9 @@ fn register(gdb: &mut Gdb, stop: &mut Stop<'_>, digits: &str) -> Answer {
     let Some(number) = number(digits).and_then(|number| u32::try_from(number).ok()) else {
         return text("E01");
     };
-    gdb.look(stop, |_, stop| registers::read(stop.at, number).map_or_else(|| text("E01"), Answer::Text))
+    gdb.with_chosen_wave(stop, |_, stop| {
+        registers::read(stop.at, number).map_or_else(|| text("E01"), Answer::Text)
+    })
 }
 
 /// Handles a request to read memory at flat addresses as the current lane sees them. Returns the bytes before
@@ -162,7 +164,7 @@ fn register(gdb: &mut Gdb, stop: &mut Stop<'_>, digits: &str) -> Answer {
 fn memory(gdb: &mut Gdb, stop: &mut Stop<'_>, rest: &str) -> Answer {
     let Some((address, length)) = pair(rest) else { return text("E01") };
     let mut bytes = vec![0; (length as usize).min(MOST / 2)];
-    gdb.look(stop, |_, stop| {
+    gdb.with_chosen_wave(stop, |_, stop| {
         let lane = stop.lane();
         if stop.at.read_flat(lane, address, &mut bytes) {
             return Answer::Text(hex(&bytes));
@@ -198,7 +200,7 @@ fn point(gdb: &mut Gdb, stop: &mut Stop<'_>, rest: &str, is_new: bool) -> Answer
     }
     let id = match kind {
         '2' if (1..=4096).contains(&length) => {
-            Ok(gdb.look(stop, |_, stop| stop.watch_memory(address, length as usize)))
+            Ok(gdb.with_chosen_wave(stop, |_, stop| stop.watch_memory(address, length as usize)))
         }
         '2' => Err("1 to 4096 bytes can be watched".to_owned()),
         _ => {
@@ -243,8 +245,8 @@ fn resume(gdb: &mut Gdb, stop: &mut Stop<'_>, actions: &str) -> Answer {
 fn monitor(gdb: &mut Gdb, stop: &mut Stop<'_>, digits: &str) -> Answer {
     let line = bytes_of(digits).and_then(|bytes| String::from_utf8(bytes).ok());
     let Some(line) = line else { return text("E01") };
-    let (printed, done) =
-        gdb.look(stop, |gdb, stop| capture(|| commands::run(line.trim(), &mut gdb.terminal, stop)));
+    let (printed, done) = gdb
+        .with_chosen_wave(stop, |gdb, stop| capture(|| commands::run(line.trim(), &mut gdb.terminal, stop)));
     let problem = match done {
         Some(Ok(Outcome::Stay)) => None,
         Some(Ok(Outcome::Go(_))) => Some("what moves on is a command of GDB itself".to_owned()),

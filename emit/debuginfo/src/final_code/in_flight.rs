@@ -1,0 +1,205 @@
+//! Finds the values that are still in flight where blocks of the IR begin.
+//!
+//! A load may write directly to the register of a block's parameter if register allocation has removed the
+//! copy, and the code does not wait where control flow joins. Then the parameter has its register at the
+//! beginning of the block but receives its value later. A value counts as in flight unless it is known to
+//! have arrived.
+
+use super::effects::{Effect, EffectKind, Effects};
+use super::walker::{Flight, Places, REGISTERS};
+use isa::{Counter, Counts};
+use mir::MachFunc;
+
+/// A place that holds its value, or will receive it from an outstanding operation, when a block of the IR
+/// begins. A place is a watched register or its spill slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct AtHead {
+    /// Number of the block of the IR: an index into [`mir::track::MachTrack::parts`].
+    pub(super) part: u32,
+    pub(super) place: u32,
+    /// Counter for which the code must wait before the value has arrived. `Exp` stands for both counters,
+    /// `vmcnt` and `lgkmcnt`. `None` if the value has arrived.
+    pub(super) coming: Option<Counter>,
+}
+
+/// Cells (registers and spill slots) whose values are in flight, as bit sets: first the cells that vector
+/// memory operations will write, then the cells that operations counted by `lgkmcnt` will write.
+#[derive(Debug, Default)]
+pub(super) struct InFlightAtHeads {
+    /// Number of words in a bit set.
+    words: usize,
+    /// Bit set of the cells that are examined.
+    wanted: Vec<u64>,
+    /// `begins`: for each block, the cells in flight where the block begins. `ends`: for each block, the
+    /// cells in flight at its end if no cell was in flight at its beginning, followed by the cells in flight
+    /// at its end if every cell was.
+    begins: Vec<u64>,
+    ends: Vec<u64>,
+    /// Cells in flight at the current instruction: one state, or two consecutive states when a block is
+    /// summarised for both assumptions about its beginning.
+    now: Vec<u64>,
+    /// Outstanding operations that the current block has issued. In these entries, `Flight::place` is the
+    /// number of a cell.
+    flights: Vec<Flight>,
+    raised: [u32; 2],
+}
+
+impl InFlightAtHeads {
+    /// Sets `AtHead::coming` for the values that are in flight where their blocks begin.
+    pub(super) fn find(
+        &mut self,
+        func: &MachFunc,
+        effects: &Effects,
+        places: &Places,
+        at_heads: &mut [AtHead],
+    ) {
+        let brought = |place: u32| {
+            let cell = places.all[place as usize].cell;
+            (cell < REGISTERS && effects.is_brought(cell)).then_some(cell)
+        };
+        self.wanted.clear();
+        for cell in at_heads.iter().filter_map(|head| brought(head.place)) {
+            let word = cell as usize / 64;
+            self.wanted.resize(self.wanted.len().max(word + 1), 0);
+            self.wanted[word] |= 1 << (cell % 64);
+        }
+        self.words = self.wanted.len();
+        if self.words == 0 {
+            return;
+        }
+        self.summarise(func, effects);
+        self.flow(func);
+        for &(inst, part) in &effects.heads {
+            let first = at_heads.partition_point(|head| head.part < part);
+            let own = at_heads[first..].iter_mut().take_while(|head| head.part == part);
+            let mut own = own.filter_map(|head| Some((brought(head.place)?, head))).peekable();
+            if own.peek().is_none() {
+                continue;
+            }
+            let (block, n) = effects.block_of(inst);
+            let start = block.as_u32() as usize * 2 * self.words;
+            self.now.clear();
+            self.now.extend_from_slice(&self.begins[start..start + 2 * self.words]);
+            self.walk(effects, &effects.of_block(block)[..n]);
+            for (cell, head) in own {
+                let [vector, other] =
+                    [0, self.words].map(|kind| self.now[kind + cell as usize / 64] >> (cell % 64) & 1);
+                head.coming = match [vector, other] {
+                    [0, 0] => None,
+                    [_, 0] => Some(Counter::Vm),
+                    [0, _] => Some(Counter::Lgkm),
+                    _ => Some(Counter::Exp),
+                };
+            }
+        }
+    }
+
+    /// Computes for each block which cells are in flight at its end, as a function of the cells in flight at
+    /// its beginning (see `ends`).
+    fn summarise(&mut self, func: &MachFunc, effects: &Effects) {
+        self.ends.clear();
+        for block in func.blocks.keys() {
+            self.now.clear();
+            self.now.resize(2 * self.words, 0);
+            self.now.resize(4 * self.words, u64::MAX);
+            self.walk(effects, effects.of_block(block));
+            self.ends.extend_from_slice(&self.now);
+        }
+    }
+
+    /// Propagates cells in flight along edges to a fixpoint.
+    fn flow(&mut self, func: &MachFunc) {
+        let size = 2 * self.words;
+        self.begins.clear();
+        self.begins.resize(size * func.blocks.len(), 0);
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for (block, data) in func.blocks.iter() {
+                let at = block.as_u32() as usize;
+                let (none, all) = self.ends[2 * size * at..2 * size * (at + 1)].split_at(size);
+                for edge in [&data.linear, &data.logical].into_iter().flat_map(|edges| edges.iter().flatten())
+                {
+                    let to = edge.to.as_u32() as usize;
+                    for n in 0..size {
+                        let leaves = none[n] | all[n] & self.begins[size * at + n];
+                        let begins = &mut self.begins[size * to + n];
+                        changed |= leaves & !*begins != 0;
+                        *begins |= leaves;
+                    }
+                }
+            }
+        }
+    }
+
+    fn walk(&mut self, all: &Effects, effects: &[Effect]) {
+        self.flights.clear();
+        self.raised = [0; 2];
+        for effect in effects {
+            match effect.does {
+                EffectKind::Wait(counts) => self.wait(&counts),
+                // The callee waits for all outstanding operations when it begins, so no operation is
+                // outstanding after a call.
+                EffectKind::Call => {
+                    self.now.fill(0);
+                    self.flights.clear();
+                }
+                _ => {
+                    all.written(effect).iter().for_each(|&cell| self.write(cell.into(), effect.counter));
+                    if let Some(counter @ (Counter::Vm | Counter::Lgkm)) = effect.counter {
+                        self.raised[kind(counter)] += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Handles a write to `cell`. If the write is asynchronous, `counter` is the counter that it raises, and
+    /// the cell is in flight afterwards. `Exp` stands for an operation that may raise either counter: its
+    /// result has arrived only after the code has waited for both counters.
+    fn write(&mut self, cell: u32, counter: Option<Counter>) {
+        let word = self.wanted.get(cell as usize / 64).copied().unwrap_or(0);
+        if word >> (cell % 64) & 1 == 0 {
+            return;
+        }
+        self.flights.retain(|flight| flight.place != cell);
+        for kind in 0..2 {
+            let other = if kind == 0 { Counter::Lgkm } else { Counter::Vm };
+            self.put(cell, kind, counter.is_some_and(|counter| counter != other));
+        }
+        if let Some(counter @ (Counter::Vm | Counter::Lgkm)) = counter {
+            self.flights.push(Flight { counter, number: self.raised[kind(counter)], place: cell });
+        }
+    }
+
+    fn put(&mut self, cell: u32, kind: usize, is_coming: bool) {
+        let (word, bit) = (cell as usize / 64, 1 << (cell % 64));
+        for state in self.now.chunks_exact_mut(2 * self.words) {
+            let word = &mut state[kind * self.words + word];
+            *word = if is_coming { *word | bit } else { *word & !bit };
+        }
+    }
+
+    fn wait(&mut self, counts: &Counts) {
+        for counter in [Counter::Vm, Counter::Lgkm] {
+            if counts.count(counter) == 0 {
+                let kind = kind(counter);
+                for state in self.now.chunks_exact_mut(2 * self.words) {
+                    state[kind * self.words..(kind + 1) * self.words].fill(0);
+                }
+            }
+        }
+        let mut flights = std::mem::take(&mut self.flights);
+        flights.retain(|flight| {
+            let is_under_way = !flight.is_done(counts, self.raised);
+            if !is_under_way {
+                self.put(flight.place, kind(flight.counter), false);
+            }
+            is_under_way
+        });
+        self.flights = flights;
+    }
+}
+
+fn kind(counter: Counter) -> usize {
+    usize::from(counter == Counter::Lgkm)
+}

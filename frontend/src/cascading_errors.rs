@@ -1,0 +1,276 @@
+//! Drops diagnostics that only repeat the consequences of another diagnostic, so that one slip gets one
+//! message and not a page of them.
+//!
+//! The parser's diagnostics are kept, except those that follow from a missing brace. Each diagnostic of the
+//! later phases is judged by the rules below, in the order of the source positions.
+
+use crate::argument_words;
+use crate::diag::Diagnostic;
+use crate::lexer::{Span, Tok, Tokens};
+use crate::similar_errors::Alike;
+use std::ops::Range;
+
+/// What is known about the syntax of a program.
+pub struct Read<'p> {
+    pub source: &'p str,
+    pub tokens: &'p Tokens,
+    /// Source ranges that the parser skipped.
+    pub skipped: &'p [Span],
+    /// Number of diagnostics that come from the parser; they are the first ones of the list.
+    pub parsed: usize,
+    /// Whether one of the parser's diagnostics is about a missing token or about a token that no syntax can
+    /// start with.
+    pub broken: bool,
+    /// Constructs of other languages that were recognised in the program: for each, the byte at which its
+    /// diagnostic begins, and its source range.
+    pub foreign: &'p [(usize, Span)],
+}
+
+impl<'p> Read<'p> {
+    fn text(&self, token: usize) -> &'p str {
+        self.tokens.text(token, self.source)
+    }
+
+    /// Returns the number of the function whose source contains a byte. Functions are numbered by their
+    /// keywords, from the start of the source.
+    pub fn body(&self, byte: usize) -> usize {
+        self.body_at(self.tokens.at(byte))
+    }
+
+    fn body_at(&self, token: usize) -> usize {
+        self.tokens.kinds[..token].iter().filter(|tok| matches!(tok, Tok::Fn | Tok::Kernel)).count()
+    }
+
+    /// Returns the number of the function that is called, if the byte is in the arguments of a call of a
+    /// function of the program.
+    pub fn callee(&self, byte: usize) -> Option<usize> {
+        let mut closed = 0;
+        let open = (0..self.tokens.at(byte)).rev().find(|&token| {
+            match self.text(token) {
+                ")" | "]" | "}" => closed += 1,
+                "(" | "[" | "{" | ";" if closed == 0 => return true,
+                "(" | "[" | "{" => closed -= 1,
+                _ => {}
+            }
+            false
+        })?;
+        let name = self.text(open.checked_sub(1).filter(|_| self.text(open) == "(")?);
+        let is_head = |&token: &usize| self.text(token - 1) == "fn" && self.text(token) == name;
+        (1..self.tokens.spans.len()).find(is_head).map(|token| self.body_at(token))
+    }
+}
+
+/// Returns the diagnostics of a program, without those that only repeat the consequences of another
+/// diagnostic.
+pub fn dropped(list: Vec<Diagnostic>, read: &Read) -> Vec<Diagnostic> {
+    let Read { source, skipped, parsed, foreign, .. } = *read;
+    let unused: Vec<Range<usize>> =
+        list.iter().filter(|d| d.code == "E0056").filter_map(error_range).collect();
+    // The arguments of a misspelt fence or atomic operation, such as memory orders, look like unknown names,
+    // so their diagnostics are dropped.
+    let misses_function = list.iter().any(|diagnostic| matches!(diagnostic.code, "E0022" | "E0025"));
+    let told: Vec<Range<usize>> = list[..parsed].iter().filter_map(error_range).collect();
+    let unclosed = list[..parsed].iter().filter(|one| is_unclosed(one) || is_item_inside(one));
+    let unclosed = unclosed.filter_map(error_range).map(|at| at.start).min();
+    let is_astray = |one: &Diagnostic| {
+        let behind = unclosed.is_some_and(|from| error_range(one).is_some_and(|at| from <= at.start));
+        // If the parser misreads an item as part of something else, the item's keyword appears where the
+        // parser expects a name.
+        behind && matches!(one.code, "E0005" | "E0008")
+    };
+    let mut kept: Vec<Diagnostic> = Vec::new();
+    let mut astray = 0;
+    let mut alike = Alike::new(read, list.iter().any(is_unknown));
+    for (n, diagnostic) in list.into_iter().enumerate() {
+        let echo = if n < parsed {
+            // After a missing or superfluous brace, the parser misreads all that follows.
+            astray += usize::from(is_astray(&diagnostic));
+            astray > 1 && is_astray(&diagnostic)
+        } else {
+            is_in_skipped(&diagnostic, skipped)
+                || foreign.iter().any(|&(from, span)| is_foreign(&diagnostic, from, span))
+                || foreign.iter().any(|&(_, span)| is_of_option(&diagnostic, span.text(source), source))
+                || is_of_declaration(&diagnostic, &kept)
+                || is_repeated(&diagnostic, &kept, source, skipped)
+                || is_of_no_type(&diagnostic, &kept)
+                || is_of_a_twin(&diagnostic, &kept)
+                || lacks_what_is_unused(&diagnostic, &unused)
+                || is_unused_by_what_was_not_read(&diagnostic, source, &told)
+                || leaves_what_was_not_read(&diagnostic, source, skipped)
+                || brings_to_no_one(&diagnostic, &kept, source)
+                || ends_with_what_was_not_read(&diagnostic, source, skipped)
+                || misses_function && is_word(&diagnostic, source)
+                || alike.are_lost(&diagnostic, &kept)
+                || alike.are_many(&diagnostic)
+        };
+        if !echo {
+            alike.keep(&diagnostic);
+            kept.push(diagnostic);
+        }
+    }
+    alike.note(&mut kept);
+    kept
+}
+
+/// Returns the source range of the mistake that a diagnostic reports.
+pub fn error_range(diagnostic: &Diagnostic) -> Option<Range<usize>> {
+    diagnostic.labels.first().map(|label| label.0.clone())
+}
+
+fn is_unclosed(diagnostic: &Diagnostic) -> bool {
+    diagnostic.code == "E0006"
+}
+
+/// Returns whether a diagnostic is about an item inside a function. Such a diagnostic most likely means that
+/// the function's closing brace is missing.
+fn is_item_inside(diagnostic: &Diagnostic) -> bool {
+    let found = diagnostic.message.split_once(", found the keyword ").map_or("", |(_, word)| word);
+    matches!(found, "`fn`" | "`struct`" | "`kernel`")
+}
+
+/// Returns whether a diagnostic is about an unknown name.
+fn is_unknown(diagnostic: &Diagnostic) -> bool {
+    matches!(diagnostic.code, "E0020" | "E0021" | "E0022")
+}
+
+/// Returns whether a diagnostic is about a value of unknown type and lies inside the source range of another
+/// diagnostic, which most likely explains it.
+fn is_of_no_type(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
+    let Some((at, label)) = diagnostic.labels.first() else { return false };
+    let around =
+        |old: &Diagnostic| error_range(old).is_some_and(|of| of.start <= at.start && at.end <= of.end);
+    label.contains("`?`") && kept.iter().any(around)
+}
+
+/// Returns whether a diagnostic is about a missing or unknown field of a type that is defined twice. The
+/// other definition may have the field.
+fn is_of_a_twin(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
+    let message = diagnostic.message.as_str();
+    let of = message.split_once(" has no field ").map(|(name, _)| name);
+    let of = of.or_else(|| message.strip_prefix("missing in ").and_then(|rest| rest.split(':').next()));
+    let is_twin =
+        |name: &str| kept.iter().any(|old| old.message.strip_prefix(name) == Some(" is defined twice"));
+    of.is_some_and(is_twin)
+}
+
+/// Returns whether a diagnostic is about source text that the parser skipped.
+fn is_in_skipped(diagnostic: &Diagnostic, skipped: &[Span]) -> bool {
+    let inside = |at: &Range<usize>| {
+        skipped.iter().any(|span| span.start as usize <= at.start && at.end <= span.end as usize)
+    };
+    error_range(diagnostic).as_ref().is_some_and(inside)
+}
+
+/// Returns whether a diagnostic is about a position after `from` inside `span`, a construct of another
+/// language that has its own diagnostic.
+fn is_foreign(diagnostic: &Diagnostic, from: usize, span: Span) -> bool {
+    matches!(diagnostic.code, "E0020" | "E0003" | "E0090")
+        && error_range(diagnostic).is_some_and(|at| from < at.start && at.end <= span.end as usize)
+}
+
+/// Returns whether a diagnostic is about an unknown name that Rust's pattern `Some(x)` or a similar pattern
+/// (`pattern`) would declare.
+fn is_of_option(diagnostic: &Diagnostic, pattern: &str, source: &str) -> bool {
+    diagnostic.code == "E0020"
+        && pattern.starts_with("Some")
+        && error_range(diagnostic).is_some_and(|at| has_word(pattern, &source[at]))
+}
+
+/// Returns whether a diagnostic is about an assignment to a variable whose declaration has a reported
+/// mistake.
+fn is_of_declaration(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
+    let is_wrong = |at: &Range<usize>| {
+        kept.iter().any(|old| old.code == "E0047" && error_range(old).as_ref().is_some_and(|of| of == at))
+    };
+    diagnostic.code == "E0047" && diagnostic.labels.get(1).is_some_and(|(at, _)| is_wrong(at))
+}
+
+/// Returns whether a diagnostic is about an unknown name that has been reported already, or whose declaration
+/// the parser skipped.
+fn is_repeated(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str, skipped: &[Span]) -> bool {
+    let Some(at) = error_range(diagnostic) else { return false };
+    let name = &source[at];
+    let is_unknown = is_unknown(diagnostic);
+    // If the declaration of `x` was skipped, a use of `x` may refer to a different item of that name.
+    let is_other = matches!(diagnostic.code, "E0023" | "E0025" | "E0044")
+        || diagnostic.message.contains(" is a function");
+    if !is_unknown && !is_other {
+        return false;
+    }
+    let same = |old: &Diagnostic| {
+        old.code == diagnostic.code && error_range(old).is_some_and(|at| source[at] == *name)
+    };
+    is_unknown && kept.iter().any(same) || skipped.iter().any(|span| has_word(span.text(source), name))
+}
+
+/// Returns whether a diagnostic is about a missing value at a position where a statement computes an unused
+/// value. One superfluous `;` causes both.
+fn lacks_what_is_unused(diagnostic: &Diagnostic, unused: &[Range<usize>]) -> bool {
+    let lacking = diagnostic.code == "E0049" || diagnostic.message == "this has no value";
+    lacking
+        && diagnostic
+            .labels
+            .iter()
+            .any(|(at, _)| unused.iter().any(|of| of.start < at.end && of.end >= at.start.saturating_sub(4)))
+}
+
+/// Returns whether a diagnostic is about an unused value directly before text with a syntax error. Without
+/// that error, the text most likely would have used the value.
+fn is_unused_by_what_was_not_read(diagnostic: &Diagnostic, source: &str, told: &[Range<usize>]) -> bool {
+    let Some(at) = error_range(diagnostic).filter(|_| diagnostic.code == "E0056") else { return false };
+    let blank = |of: &Range<usize>| source.get(at.end..of.start).is_some_and(|text| text.trim().is_empty());
+    told.iter().any(blank)
+}
+
+/// Returns whether a diagnostic is about an unknown name that is one of the special words of fences and
+/// atomic operations, such as a memory order.
+fn is_word(diagnostic: &Diagnostic, source: &str) -> bool {
+    diagnostic.code == "E0020"
+        && error_range(diagnostic).is_some_and(|at| argument_words::is_word(&source[at]))
+}
+
+/// Returns whether a diagnostic is about a `break` outside of a loop after the parser skipped the head of a
+/// loop, most likely the loop of this `break`.
+fn leaves_what_was_not_read(diagnostic: &Diagnostic, source: &str, skipped: &[Span]) -> bool {
+    let leaves = diagnostic.code == "E0054" || diagnostic.message.starts_with("no loop around this");
+    let is_head = |span: &Span| {
+        span.text(source).contains('{')
+            || ["for", "while", "loop"].iter().any(|word| has_word(span.text(source), word))
+    };
+    leaves && skipped.iter().any(is_head)
+}
+
+/// Returns whether a diagnostic is about a `break` with a value in a loop that has been reported to have no
+/// value.
+fn brings_to_no_one(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str) -> bool {
+    let Some(at) = error_range(diagnostic).filter(|_| diagnostic.code == "E0057") else { return false };
+    // The `break` must be inside the first pair of braces after the loop's head.
+    let is_inside = |head: Range<usize>| {
+        let Some((_, body)) = source.get(head.start..at.start).and_then(|text| text.split_once('{')) else {
+            return false;
+        };
+        let mut open = 1;
+        body.chars().all(|c| {
+            open += i32::from(c == '{') - i32::from(c == '}');
+            open > 0
+        })
+    };
+    let told = |old: &&Diagnostic| old.message.starts_with("expected `loop` or `{`");
+    kept.iter().filter(told).filter_map(error_range).any(is_inside)
+}
+
+/// Returns whether a diagnostic is about a missing value at the end of a body whose last lines the parser
+/// skipped.
+fn ends_with_what_was_not_read(diagnostic: &Diagnostic, source: &str, skipped: &[Span]) -> bool {
+    let Some(at) = error_range(diagnostic).filter(|_| diagnostic.code == "E0049") else { return false };
+    let between = |span: &Span| source.get(span.end as usize..at.start);
+    skipped.iter().any(|span| between(span).is_some_and(|text| text.trim().is_empty()))
+}
+
+/// Returns whether a text contains a name as a whole word.
+fn has_word(text: &str, name: &str) -> bool {
+    let of_name = |c: Option<char>| c.is_some_and(|c| c == '_' || c.is_ascii_alphanumeric());
+    text.match_indices(name).any(|(at, _)| {
+        !of_name(text[..at].chars().next_back()) && !of_name(text[at + name.len()..].chars().next())
+    })
+}

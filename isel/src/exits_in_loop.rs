@@ -1,0 +1,80 @@
+//! Finds blocks after the exits of divergent loops that are laid out inside the loop, at the exit.
+
+use ir::analysis::Analyses;
+use ir::{Block, Function, Op, Order, Type};
+
+/// Number of exits of a loop above which short blocks after the exits are laid out inside the loop.
+const MANY_EXITS: usize = 4;
+/// Largest length of a short block, in instructions per exit of the loop. Lanes that leave in different
+/// iterations execute the block one after the other, but the more exits the loop has, the fewer lanes use the
+/// same exit.
+const SHORT: usize = 3;
+
+/// Finds these blocks; [`ExitsInLoop::compute`] must run first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ExitsInLoop {
+    /// For each block: whether a condition that is defined in the block is used in another block. Such a
+    /// block must not be laid out inside a loop, because each execution would overwrite the condition's lane
+    /// mask with the mask of other lanes.
+    strays: Vec<bool>,
+}
+
+impl ExitsInLoop {
+    /// Fills `strays` by looking for conditions that are used outside the block that defines them.
+    pub fn compute(&mut self, func: &Function, an: &Analyses) {
+        self.strays.clear();
+        if !an.uniformity.has_divergent_loop() {
+            return;
+        }
+        self.strays.resize(func.blocks.len(), false);
+        for &block in an.cfg.rpo() {
+            for &inst in func.blocks[block].insts() {
+                for &arg in func.args(inst) {
+                    let home = func.block_of(arg);
+                    if func.ty(arg) == Type::Bool && home != block {
+                        self.strays[home.as_u32() as usize] = true;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns whether a block is on an exit edge of a divergent loop and is laid out inside the loop: either
+    /// the block only passes values on and the loop has several exits, or the loop has so many exits that a
+    /// mask for each exit would not fit.
+    pub fn leaves_loop(&self, func: &Function, an: &Analyses, block: Block) -> bool {
+        let ([pred], Op::Jump(to)) = (an.cfg.preds(block), end_op(func, block)) else { return false };
+        let Some(mut l) = an.loops.innermost(*pred) else { return false };
+        // Lanes are never parked at a loop header, because headers run in every iteration.
+        if an.cfg.is_loop_header(to) || an.loops.contains(l, block) {
+            return false;
+        }
+        let insts = func.blocks[block].insts();
+        let empty = insts.len() == 1;
+        let stray = self.strays.get(block.as_u32() as usize) == Some(&true);
+        let movable = insts.iter().all(|&inst| is_own_business(func.insts[inst].op));
+        while !an.loops.contains(l, block) {
+            let exits = an.loops.exits(l).len();
+            let short = movable && exits > MANY_EXITS && insts.len() <= SHORT * exits;
+            if !stray && an.uniformity.is_loop_divergent(l) && (empty && exits > 1 || short) {
+                return true;
+            }
+            let Some(parent) = an.loops.parent(l) else { return false };
+            l = parent;
+        }
+        false
+    }
+}
+
+/// Returns whether the effect of an operation in a lane is independent of which other lanes are active.
+fn is_own_business(op: Op) -> bool {
+    match op {
+        Op::Load { mem, .. } | Op::Store { mem, .. } => mem.order == Order::NotAtomic,
+        op => op.is_pure() || matches!(op, Op::Jump(_)),
+    }
+}
+
+/// Returns the operation that ends a block.
+pub(crate) fn end_op(func: &Function, block: Block) -> Op {
+    func.terminator(block).map_or(Op::Unreachable, |inst| func.insts[inst].op)
+}

@@ -1,0 +1,151 @@
+//! Instructions that are wrong in each context: encodings that no processor of the generation can execute,
+//! and defects of some processors.
+//!
+//! [`isa::legal`] says which operands an instruction can combine; the assembler and the compiler use it too.
+//!
+//! # Source
+//! The features of LLVM's processors, by behaviour: `HasOffset3fBug`, `HasInstFwdPrefetchBug`,
+//! `HasFlatSegmentOffsetBug`, `HasNegativeUnalignedScratchOffsetBug`, `HasNegativeScratchOffsetBug`.
+
+use crate::finding::{EventRule, Level};
+use crate::hazards::{ALL, Processors, RDNA1, REPLAYING};
+use isa::legal;
+use isa::table::Family;
+use isa::{MachInst, Operand, Setting, Target, op};
+
+/// A rule about a single instruction.
+#[derive(Debug)]
+pub(crate) struct Row {
+    rule: EventRule,
+    processors: Processors,
+    /// The rule applies only to code with this XNACK setting.
+    xnack: Option<Setting>,
+    is: fn(&Target, &MachInst) -> bool,
+}
+
+const fn row(
+    id: &'static str,
+    name: &'static str,
+    mitigation: &'static str,
+    source: &'static str,
+    is: fn(&Target, &MachInst) -> bool,
+) -> Row {
+    Row {
+        rule: EventRule { id, name, mitigation, source, level: Level::Certain },
+        processors: RDNA1,
+        xnack: None,
+        is,
+    }
+}
+
+/// A scalar load of several dwords that overwrites its own address, so that a replay would use a different
+/// address.
+const fn own_address(xnack: Setting, level: Level) -> Row {
+    Row {
+        rule: EventRule {
+            id: "xnack-own-address",
+            name: "scalar load overwrites its own address, though XNACK may replay a part of it",
+            mitigation: "load to other registers",
+            source: "GCN3; Vega; llvm: S_LOAD_DWORDX2_IMM_ec",
+            level,
+        },
+        processors: REPLAYING,
+        xnack: Some(xnack),
+        is: |_, inst| {
+            inst.is_replayed_in_parts() && inst.overwritten_source().is_some() && is_unaligned(inst)
+        },
+    }
+}
+
+static ROWS: [Row; 8] = [
+    Row {
+        processors: ALL,
+        ..row(
+            "constant-bus",
+            "vector instruction reads more scalar values than the constant bus brings it",
+            "v_mov_b32 of one of them to a VGPR",
+            "llvm: violates constant bus restrictions (getConstantBusLimit: one value, two from GFX10)",
+            |target, inst| !legal::constant_bus_ok(target, inst, None),
+        )
+    },
+    Row {
+        processors: ALL,
+        ..row(
+            "matrix-sum-overlap",
+            "matrix instruction writes a part of the registers that it adds to",
+            "the same registers for both, or others",
+            "llvm: source 2 operand must not partially overlap with dst",
+            |_, inst| legal::sum_overlaps(inst.op.row(), inst),
+        )
+    },
+    own_address(Setting::On, Level::Certain),
+    // The rule has a lower level if the target id leaves XNACK open, because Tensile and older compilers
+    // generate such code.
+    own_address(Setting::Any, Level::Manual),
+    row(
+        "offset-3f-branch",
+        "branch over 63 dwords, which this processor takes wrongly",
+        "an s_nop in between, so that the distance is another",
+        "llvm: Offset3fBug",
+        |_, inst| {
+            let branch = inst.op.row().has_kind(isa::table::Kind::Label) && inst.op.family() == Family::Sopp;
+            branch && inst.operands().contains(&Operand::Imm(0x3f))
+        },
+    ),
+    row(
+        "inst-prefetch",
+        "s_inst_prefetch makes this processor hang",
+        "leave it out",
+        "llvm: InstFwdPrefetchBug",
+        |_, inst| inst.op == op::S_INST_PREFETCH,
+    ),
+    row(
+        "flat-offset",
+        "flat access with an offset, which this processor adds wrongly",
+        "add the offset to the address",
+        "llvm: FlatSegmentOffsetBug",
+        |_, inst| inst.op.family() == Family::Flat && inst.mods.offset != 0,
+    ),
+    row(
+        "scratch-negative-offset",
+        "scratch access by a VGPR with a negative offset that is no multiple of four",
+        "add the offset to the address",
+        "llvm: NegativeUnalignedScratchOffsetBug",
+        |_, inst| {
+            let by_vgpr = inst.operands().iter().zip(inst.op.row().ops).any(|(operand, spec)| {
+                spec.kind == isa::table::Kind::Vaddr && matches!(operand, Operand::Reg(_))
+            });
+            inst.op.family() == Family::Scratch
+                && inst.mods.offset < 0
+                && inst.mods.offset & 3 != 0
+                && by_vgpr
+        },
+    ),
+];
+
+/// Returns whether a scalar load of several dwords is certainly not aligned to its size, even if its base is
+/// aligned. The base is not known here. A compiler that does not know that the load is aligned uses other
+/// registers for the result, so a load with an aligned offset is accepted.
+fn is_unaligned(inst: &MachInst) -> bool {
+    match inst.operands() {
+        [Operand::Reg(result), .., Operand::Imm(offset)] => offset % (4 * i32::from(result.len)) != 0,
+        _ => false,
+    }
+}
+
+/// Returns the rules that apply to a processor. `xnack`: whether memory instructions may be replayed.
+pub(crate) fn rows(target: &Target, xnack: Setting) -> Vec<&'static Row> {
+    let holds =
+        |row: &&Row| row.processors.contains(target) && row.xnack.is_none_or(|wanted| wanted == xnack);
+    ROWS.iter().filter(holds).collect()
+}
+
+/// Returns the rule that an instruction breaks by itself.
+pub(crate) fn find(rows: &[&'static Row], target: &Target, inst: &MachInst) -> Option<&'static EventRule> {
+    rows.iter().find(|row| (row.is)(target, inst)).map(|row| &row.rule)
+}
+
+/// Returns the rules of a processor.
+pub fn rules(target: &Target) -> impl Iterator<Item = &'static EventRule> {
+    ROWS.iter().filter(move |row| row.processors.contains(target)).map(|row| &row.rule)
+}

@@ -1,0 +1,71 @@
+//! The part of a breakpoint or watchpoint that decides whether an arrival stops the dispatch: it may be
+//! disabled, or ignore a number of arrivals.
+
+/// Decides whether an arrival at a breakpoint or watchpoint stops the dispatch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrivalFilter {
+    /// Whether the breakpoint or watchpoint is enabled.
+    pub is_enabled: bool,
+    /// Whether the breakpoint is removed when it has stopped the dispatch.
+    pub is_temporary: bool,
+    ignored: IgnoreCount,
+}
+
+/// A number of arrivals to ignore: the first `count` arrivals after the instruction with the ordinal `after`
+/// do not stop the dispatch. `seen` of these arrivals have happened. Because of the ordinal, the same
+/// arrivals are ignored when the dispatch is run again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct IgnoreCount {
+    after: u64,
+    count: u64,
+    seen: u64,
+}
+
+impl ArrivalFilter {
+    /// Creates an enabled gate that stops each time, or only once.
+    pub(crate) fn new(is_temporary: bool) -> ArrivalFilter {
+        ArrivalFilter { is_enabled: true, is_temporary, ignored: IgnoreCount::default() }
+    }
+
+    /// Makes the gate ignore the first `count` arrivals after the instruction with the ordinal `after`.
+    pub fn ignore(&mut self, after: u64, count: u64) {
+        self.ignored = IgnoreCount { after, count, seen: 0 };
+    }
+
+    /// Returns the number of arrivals that are still to be ignored.
+    pub fn ignored(&self) -> u64 {
+        self.ignored.count - self.ignored.seen
+    }
+
+    /// Counts an arrival at the instruction with the given ordinal. Returns whether the arrival stops the
+    /// dispatch.
+    pub(crate) fn stops(&mut self, ordinal: u64) -> bool {
+        let IgnoreCount { after, count, seen } = &mut self.ignored;
+        let passes = ordinal > *after && seen < count;
+        *seen += u64::from(passes);
+        !passes
+    }
+
+    /// Resets the count of arrivals, because the dispatch is run from its beginning again.
+    pub(crate) fn begin(&mut self) {
+        self.ignored.seen = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrivals_after_an_instruction_are_passed_over_each_time() {
+        let mut gate = ArrivalFilter::new(false);
+        gate.ignore(10, 2);
+        for _ in 0..2 {
+            let stops: Vec<bool> = [5, 10, 11, 15, 20].iter().map(|&ordinal| gate.stops(ordinal)).collect();
+            assert_eq!(stops, [true, true, false, false, true]);
+            assert_eq!(gate.ignored(), 0);
+            gate.begin();
+            assert_eq!(gate.ignored(), 2);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Determines which waits and cache invalidations of a run were needed to keep memory in order. The run is
+//! recorded once; then each wait or invalidation is removed from the record in turn, and the record is
+//! checked again.
+//!
+//! The effect of an instruction does not depend on waits in this emulator, so that a run without a wait is
+//! the recorded run with another order of operations. The record ([`Log`]) has every access of every wave,
+//! and every wait, barrier and invalidation. A [`Change`] weakens one wait or invalidation, and the
+//! happens-before relation is computed again. A [`Clash`] is found if two waves access the same bytes without
+//! order and one access is a write, or if a load may read a stale cache line. If there is no clash, the
+//! changed program leaves the same contents in memory on every machine that keeps the rules below, as long as
+//! waves synchronise as in this run. Programs that synchronise only by barriers always do; for programs with
+//! atomics the result holds for this order of the atomics.
+//!
+//! # Rules
+//! * Operations complete as `check::counters` says: by class, in order or out of order. A flat access
+//!   completes like an access to the memory that it reached.
+//! * An LDS access is ordered for another wave if it was complete at a barrier or atomic in which both waves
+//!   take part. LDS serves the operations of a wave in order, so for an atomic in LDS it is enough that the
+//!   access was issued.
+//! * The same rule holds for an access to memory. Between waves of one group that share a first-level cache,
+//!   it is enough that the access was issued. GFX10 in WGP mode has two such caches.
+//! * A load sees a write by a wave with another first-level cache if the loading wave invalidated its caches
+//!   after it was ordered after the write.
+//! * Scalar loads need completed stores and `s_dcache_inv`, even for stores of their own wave.
+//! * A store of the same value as another unordered store is not a clash.
+//!
+//! This module is written independently of strict mode. Strict mode finds the same clashes while a program
+//! runs, but keeps less of the past; each is a check of the other (`tools/sim/tests/deletion.rs`). The waits
+//! that registers need come from `kernc check` ([`Log::needs`]).
+//!
+//! | file | |
+//! |---|---|
+//! | `record` | a watcher that writes the log |
+//! | `knowledge` | vector clocks |
+//! | `replay` | happens-before over a log |
+//! | `waits` | all waits of a log at once, with the needs of registers |
+
+mod knowledge;
+mod record;
+mod replay;
+mod waits;
+
+pub(crate) use record::Recorder;
+pub use waits::Need;
+
+use check::effects::Waits;
+use record::{Event, Facts, Touch};
+use std::sync::OnceLock;
+
+/// A change to a wait or an invalidation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It waits for these counts instead.
+    Waits(Waits),
+    /// It does not invalidate caches.
+    KeepCaches,
+}
+
+/// Two instructions that access the same memory without order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clash {
+    /// Address in the file of the instruction that ran first.
+    pub first: u64,
+    /// Address in the file of the instruction that ran second.
+    pub second: u64,
+    /// Description of the error.
+    pub what: &'static str,
+}
+
+/// Whether a wait or an invalidation was needed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// No wave reached the instruction.
+    NotReached,
+    /// The instruction had no effect. Each time a wave reached it, no operation was in flight, and the wave
+    /// had learned of no new writes since the last invalidation.
+    Idle,
+    /// The operations in flight accessed no memory that another wave accesses with at least one write.
+    Private,
+    /// The operations in flight accessed memory that other waves use, but other waits and invalidations keep
+    /// the order.
+    Ordered,
+    /// Without the wait or invalidation, these instructions clash.
+    Needed(Clash),
+    /// These instructions clash even with the wait or invalidation, so that nothing can be concluded.
+    Unknown(Clash),
+}
+
+/// One wave of a record.
+#[derive(Clone, Copy, Debug)]
+struct Wave {
+    group: u32,
+}
+
+/// The memory operations of a run, in the order in which the emulator executed them on one thread.
+pub struct Log {
+    /// Facts about each instruction, by code range and dword.
+    facts: Vec<Vec<Facts>>,
+    /// Address in the file of each code range.
+    bases: Vec<u64>,
+    waves: Vec<Wave>,
+    groups: usize,
+    /// Whether waves of a group may use two first-level caches.
+    split: bool,
+    gfx10: bool,
+    events: Vec<Event>,
+    touches: Vec<Touch>,
+    /// For each cell (dword of memory or LDS), whether a load may acquire what the wave that wrote it has
+    /// released.
+    acquired: Vec<bool>,
+    base: OnceLock<replay::Outcome>,
+    text: waits::Text,
+}
+
+impl Log {
+    /// Returns the clash in the unchanged run, if there is one.
+    pub fn clash(&self) -> Option<&Clash> {
+        self.as_it_was().clash.as_ref()
+    }
+
+    fn as_it_was(&self) -> &replay::Outcome {
+        self.base.get_or_init(|| replay::Replay::new(self, None).run())
+    }
+
+    /// Returns whether the instruction at an address of the file had no effect in the recorded run: each time
+    /// a wave reached it, it waited for no operation and made no new knowledge effective that `change` would
+    /// remove. Returns `None` if no wave reached the instruction. This is fast, because it needs no replay;
+    /// if the answer is false, [`Log::without`] gives the exact answer.
+    pub fn is_idle(&self, offset: u64, change: Change) -> Option<bool> {
+        let place = self.code_position(offset)?;
+        let (outcome, facts) = (self.as_it_was(), &self.facts[place.0 as usize][place.1 as usize]);
+        let found = outcome.found.get(&place)?;
+        let left = found.is_left(&facts.waits.unwrap_or(Waits::NONE), change);
+        Some(!left && outcome.clash.is_none())
+    }
+
+    /// Replays the log with `change` applied to the instruction at an address of the file. Returns whether
+    /// the order of memory operations was kept without the full instruction.
+    pub fn without(&self, offset: u64, change: Change) -> Verdict {
+        let Some(place) = self.code_position(offset) else { return Verdict::NotReached };
+        if let Some(clash) = self.clash() {
+            return Verdict::Unknown(clash.clone());
+        }
+        let outcome = replay::Replay::new(self, Some((place, change))).run();
+        match outcome.clash {
+            Some(clash) => Verdict::Needed(clash),
+            None if !outcome.reached => Verdict::NotReached,
+            None if !outcome.under_way => Verdict::Idle,
+            None if !outcome.shared => Verdict::Private,
+            None => Verdict::Ordered,
+        }
+    }
+
+    fn code_position(&self, offset: u64) -> Option<(u32, u32)> {
+        let inside = |(at, base): (usize, &u64)| {
+            let index = usize::try_from(offset.checked_sub(*base)? / 4).ok()?;
+            (index < self.facts[at].len()).then_some((at as u32, index as u32))
+        };
+        self.bases.iter().enumerate().find_map(inside)
+    }
+
+    fn offset(&self, (range, pc): (u32, u32)) -> u64 {
+        self.bases[range as usize] + u64::from(pc) * 4
+    }
+}

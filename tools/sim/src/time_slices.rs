@@ -1,0 +1,224 @@
+//! The schedule of waves and groups: decides which wave or group runs next, and for how many instructions (a
+//! turn). The order is either fixed or random with a seed.
+
+use crate::random::Random;
+
+/// Lengths of turns in a fixed order.
+#[derive(Clone, Copy)]
+struct Pace {
+    /// Number of instructions in each turn of a wave. It is `first` at the beginning, doubles with every
+    /// second turn of the wave's group, and ends at `last`.
+    first: u64,
+    last: u64,
+    /// Number of waves' turns in one turn of a group, once the length of turns has reached `last`; more if
+    /// the group has more waves. Before that, each wave of the group has one turn.
+    slices: u64,
+    /// Number of running groups that do not wait. If there are at least as many, new groups are started only
+    /// rarely.
+    running: usize,
+}
+
+/// In fast mode turns are long, because changing to another group costs more than a few instructions.
+const FAST: Pace = Pace { first: 10_000, last: 10_000, slices: 40, running: usize::MAX };
+/// In strict mode turns are short at first, so that the waves of different groups interleave.
+const STRICT: Pace = Pace { first: 128, last: 1_024, slices: 64, running: 4 };
+
+/// Largest exponent of the maximum slice length (a power of two) that a seed can choose. Thus some seeds
+/// change between waves often, and others rarely.
+const LONGEST: usize = 12;
+/// Smallest exponent of a seed's maximum slice length.
+const SHORTEST: usize = 3;
+/// Upper limit for the exponent of the number of running groups (a power of two) that a seed can choose.
+const MOST_RUNNING: usize = 6;
+
+/// The length of a group's turn.
+#[derive(Clone, Copy)]
+pub(crate) struct GroupSlice {
+    /// Number of instructions that a wave executes at most before the next wave runs; `None` if this number
+    /// is chosen at random.
+    wave: Option<u64>,
+    /// Maximum number of instructions of the group.
+    pub(crate) group: u64,
+}
+
+/// The group that runs next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// A group that has not begun.
+    New,
+    /// A group that has used up its last turn, given by its position among these groups.
+    Running(usize),
+    /// A group whose waves all wait, given by its position among these groups.
+    Waiting(usize),
+}
+
+/// The groups from which the next one is chosen: whether a new group may be started, and the numbers of
+/// running and of waiting groups.
+#[derive(Clone, Copy)]
+pub(crate) struct Choice {
+    pub(crate) may_begin: bool,
+    pub(crate) running: usize,
+    pub(crate) waiting: usize,
+}
+
+/// The generator of a schedule's choices.
+#[derive(Clone)]
+pub(crate) struct TimeSlices {
+    pace: Pace,
+    picks: u64,
+    random: Option<Random>,
+    /// For a random schedule: the exponent of the maximum slice length.
+    longest: usize,
+}
+
+impl TimeSlices {
+    pub(crate) fn fast() -> TimeSlices {
+        TimeSlices { pace: FAST, picks: 0, random: None, longest: 0 }
+    }
+
+    /// Creates the generator for strict mode: fixed order for seed 0, random otherwise.
+    pub(crate) fn strict(seed: u64) -> TimeSlices {
+        let mut random = (seed != 0).then(|| Random::new(seed));
+        let running = random.as_mut().map_or(STRICT.running, |random| 1 << random.below(MOST_RUNNING));
+        let longest = random.as_mut().map_or(0, |random| SHORTEST + random.below(LONGEST - SHORTEST + 1));
+        TimeSlices { pace: Pace { running, ..STRICT }, picks: 0, random, longest }
+    }
+
+    /// Returns the length of a group's next turn. The group has `waves` waves and has already had `had`
+    /// turns.
+    pub(crate) fn share(&mut self, had: u64, waves: usize) -> GroupSlice {
+        if let Some(random) = &mut self.random {
+            return GroupSlice { wave: None, group: slice(random, self.longest) };
+        }
+        let Pace { first, last, slices, .. } = self.pace;
+        let wave = first.checked_shl((had / 2) as u32).filter(|&wave| wave < last).unwrap_or(last);
+        let slices = if wave < last { 0 } else { slices };
+        GroupSlice { wave: Some(wave), group: wave * slices.max(waves as u64) }
+    }
+
+    /// Returns the maximum number of instructions of a wave's turn.
+    pub(crate) fn wave(&mut self, share: GroupSlice) -> u64 {
+        match (share.wave, &mut self.random) {
+            (None, Some(random)) => slice(random, self.longest),
+            (wave, _) => wave.unwrap_or(self.pace.last),
+        }
+    }
+
+    /// Returns the number of the wave of a group that runs first. If the order of turns is fixed, this is
+    /// `next`.
+    pub(crate) fn first_wave(&mut self, waves: usize, next: usize) -> usize {
+        let chance = self.random.as_mut().map(|random| random.below(waves.max(1)));
+        chance.unwrap_or(next % waves.max(1))
+    }
+
+    /// Returns the group that runs next.
+    pub(crate) fn next(&mut self, choice: Choice) -> Option<Next> {
+        match &mut self.random {
+            Some(random) => by_chance(random, choice, self.pace.running),
+            None => self.in_order(choice),
+        }
+    }
+
+    /// Chooses the next group in a fixed cycle of four choices: two running groups, one waiting group, and
+    /// one new group. If there is no group of that kind, chooses a group of another kind.
+    fn in_order(&mut self, Choice { may_begin, running, waiting }: Choice) -> Option<Next> {
+        let at = self.picks;
+        self.picks += 1;
+        let begins = may_begin.then_some(Next::New);
+        let runs = (running > 0).then_some(Next::Running(0));
+        let waits = (waiting > 0).then_some(Next::Waiting(0));
+        let is_crowded = running >= self.pace.running && at % CROWDED != CROWDED - 1;
+        match at % 4 {
+            0 => runs.or(begins).or(waits),
+            1 => waits.or(runs).or(begins),
+            2 => runs.or(waits).or(begins),
+            _ if is_crowded => runs,
+            _ => begins.or(runs).or(waits),
+        }
+    }
+}
+
+/// If many groups are running, only one of this number of choices starts a new group.
+const CROWDED: u64 = 64;
+
+/// Returns a random slice length, at most 2 to the power of `longest`. Each order of magnitude is equally
+/// likely.
+fn slice(random: &mut Random, longest: usize) -> u64 {
+    let longest = 1 << random.below(longest + 1);
+    1 + random.below(longest) as u64
+}
+
+fn by_chance(random: &mut Random, choice: Choice, most_running: usize) -> Option<Next> {
+    let Choice { may_begin, running, waiting } = choice;
+    let begins = may_begin && (running < most_running || random.one_in(CROWDED as usize));
+    let present = [running > 0, begins, waiting > 0];
+    let count = present.iter().filter(|&&present| present).count();
+    if count == 0 {
+        return None;
+    }
+    let chosen = random.below(count);
+    let kind = (0..3).filter(|&kind| present[kind]).nth(chosen)?;
+    Some(match kind {
+        0 => Next::Running(random.below(running)),
+        1 => Next::New,
+        _ => Next::Waiting(random.below(waiting)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn many(turns: &mut TimeSlices, choice: Choice) -> [usize; 3] {
+        let mut counts = [0; 3];
+        for _ in 0..400 {
+            match turns.next(choice) {
+                Some(Next::New) => counts[0] += 1,
+                Some(Next::Running(_)) => counts[1] += 1,
+                Some(Next::Waiting(_)) => counts[2] += 1,
+                None => {}
+            }
+        }
+        counts
+    }
+
+    #[test]
+    fn everybody_has_turns() {
+        let all = Choice { may_begin: true, running: 2, waiting: 3 };
+        assert_eq!(many(&mut TimeSlices::fast(), all), [100, 200, 100]);
+        assert_eq!(many(&mut TimeSlices::fast(), Choice { running: 0, ..all }), [200, 0, 200]);
+        assert_eq!(many(&mut TimeSlices::fast(), Choice { waiting: 0, ..all }), [100, 300, 0]);
+        assert_eq!(many(&mut TimeSlices::strict(0), Choice { running: 4, ..all }), [6, 294, 100]);
+        assert!(many(&mut TimeSlices::strict(7), all).iter().all(|&count| count > 90));
+        assert_eq!(TimeSlices::strict(0).next(Choice { may_begin: false, running: 0, waiting: 0 }), None);
+    }
+
+    #[test]
+    fn turns_in_order_grow() {
+        let mut turns = TimeSlices::strict(0);
+        let share = [0, 1, 2, 5, 6, 1000].map(|had| {
+            let share = turns.share(had, 4);
+            (turns.wave(share), share.group)
+        });
+        assert_eq!(share, [(128, 512), (128, 512), (256, 1024), (512, 2048), (1024, 65536), (1024, 65536)]);
+        assert_eq!(TimeSlices::fast().share(0, 1).group, 400_000);
+    }
+
+    #[test]
+    fn slices_of_a_seed_are_repeated() {
+        let slices = |seed| {
+            let mut turns = TimeSlices::strict(seed);
+            let one = |_| {
+                let share = turns.share(0, 4);
+                (turns.wave(share), share.group)
+            };
+            (0..100).map(one).collect::<Vec<_>>()
+        };
+        assert_eq!(slices(3), slices(3));
+        assert!(slices(3) != slices(4));
+        let longest = |seed| slices(seed).into_iter().map(|(wave, group)| wave.max(group)).max();
+        let longest: Vec<u64> = (1..50).filter_map(longest).collect();
+        assert!(longest.iter().all(|slice| (2..=4096).contains(slice)));
+        assert!(longest.iter().any(|&slice| slice <= 8) && longest.iter().any(|&slice| slice > 2000));
+    }
+}
