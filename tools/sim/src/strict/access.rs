@@ -129,9 +129,10 @@ impl Watcher<'_> {
         self.report(finding);
     }
 
-    /// Reports a load whose destination overlaps its own address registers. Such a load is wrong if memory
-    /// instructions may be replayed after a page fault (XNACK): if one part of the load finds no page, the
-    /// hardware runs the load again, but the other part may already have overwritten the address.
+    /// Reports a load whose destination registers overlap its own address registers. With XNACK, the hardware
+    /// executes a load again after a page fault. If only one part of the load has met the page fault, the
+    /// other part may already have overwritten the address, so the second execution reads from a wrong
+    /// address.
     #[cold]
     fn replayed_address(&mut self, address: u64) {
         let is_open = self.shared.reading.program.code.xnack() == Setting::Any;
@@ -227,8 +228,8 @@ impl Watcher<'_> {
         self.undefined_store(&vector_name(register.unwrap_or(0)), lane_of(access));
     }
 
-    /// Returns a mask of the undefined bits in the data that a lane stores. The mask starts at byte `at` of
-    /// the lane's data.
+    /// Returns a mask of the undefined bits in a part of the data that a lane stores. The part starts at byte
+    /// `at` of the lane's data and has the size of `access`.
     #[cold]
     fn stored_bits(&self, access: &MemAccess, at: u16) -> u32 {
         let (Some(touch), true) = (self.touch, access.lane < 64) else { return 0 };
@@ -239,8 +240,8 @@ impl Watcher<'_> {
         bits >> shift.min(31) & ones(access.bytes)
     }
 
-    /// Records that a store saves a register to scratch after a call has changed the register. A later load
-    /// of this scratch location then names the call.
+    /// Records whether a store to scratch saves a register that a call has changed. If so, an error about a
+    /// later load of this scratch location can name the call.
     #[cold]
     fn note_lost(&mut self, access: &MemAccess, at: u16, bits: u32) {
         let word = (access.address / 4) as u32;
@@ -253,8 +254,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Tracks undefined bits through an atomic: its result is undefined if the old memory contents or the
-    /// atomic's data operand are.
+    /// Tracks undefined bits through an atomic instruction. The result is undefined if the old contents of
+    /// memory are undefined. Memory becomes undefined if the atomic's data operand is undefined.
     pub(super) fn note_atomic(&mut self, access: &MemAccess) {
         self.note_loaded(access);
         let now = &self.group.now;
@@ -279,9 +280,9 @@ impl Watcher<'_> {
         }
     }
 
-    /// Updates the shadow state after a memory instruction has run: marks its results as defined, except for
-    /// bits that were undefined in memory, and checks that its reads are ordered after the writes by other
-    /// waves.
+    /// Updates the shadow state after a memory instruction has run. Marks the result registers as defined,
+    /// except for bits that were undefined in memory. Also checks that the instruction's reads are ordered
+    /// after the writes by other waves.
     pub(super) fn after_memory(&mut self, cx: &Cx<'_>, touch: &Touch, _: Kind) {
         let exec = cx.wave.exec();
         let now = &mut self.group.now;
@@ -337,8 +338,9 @@ impl super::WaveShadow {
     }
 }
 
-/// Returns the mask of undefined bits in the destination register of a load, from the mask `bits` of
-/// undefined bits in memory. `part` says which bits of the register the load writes.
+/// Returns the mask of undefined bits in the destination register of a load. `bits` is the mask of undefined
+/// bits in the loaded bytes, and `part` says which bits of the register the load writes. If a sign bit is
+/// undefined, all bits that are copies of it are undefined as well.
 fn spread(part: Part, bits: u32, at: u16, bytes: u8) -> u32 {
     let placed = bits << (u32::from(at % 4) * 8);
     let top = 1u32 << (u32::from(bytes.clamp(1, 4)) * 8 - 1);

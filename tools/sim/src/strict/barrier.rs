@@ -1,9 +1,9 @@
 //! Finds barriers that only some lanes of a wave reach.
 //!
 //! The hardware counts waves, not lanes, at a barrier. A wave passes the barrier even if some of its lanes
-//! are inactive at it; the barrier then orders nothing for these lanes. Lanes that have ended may be inactive
-//! at a barrier. If an inactive lane later stores something or reaches another barrier, it had not ended, and
-//! the barrier is reported.
+//! are inactive there, but the barrier then orders nothing for the inactive lanes. A lane that has ended may
+//! be inactive at a barrier. An inactive lane has not ended if it later stores something or reaches another
+//! barrier; in this case the barrier is reported.
 
 use super::findings::Elsewhere;
 use super::{FaultClass, Watcher};
@@ -24,7 +24,7 @@ impl Barrier {
         Barrier { began, missed: 0, place: 0 }
     }
 
-    /// Returns whether all of the given lanes were active at every barrier.
+    /// Returns whether all lanes in the mask `lanes` were active at every barrier that the wave has passed.
     pub(super) fn has_seen(&self, lanes: u64) -> bool {
         self.missed & lanes == 0
     }
@@ -50,8 +50,8 @@ impl Watcher<'_> {
     #[inline]
     pub(super) fn check_barrier(&mut self, access: &MemAccess) {
         let missed = self.group.waves[self.group.now.wave].barrier.missed;
-        // Stores to scratch do not prove that a lane is still running, because code that saves registers
-        // activates all lanes.
+        // A store to scratch does not prove that its lane is still running: code that saves registers
+        // activates all lanes of the wave, and so also stores for lanes that have ended.
         if missed != 0 && access.lane < 64 && missed >> access.lane & 1 != 0 && access.space != Space::Scratch
         {
             self.divergent_barrier(access.lane, "goes on behind it");

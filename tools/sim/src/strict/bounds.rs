@@ -7,8 +7,8 @@ use crate::fault::Access;
 use crate::memory::Memory;
 use crate::watch::OutOfRange;
 
-/// Offsets of this size or more are taken as deliberately out of range. Compilers and libraries use them to
-/// disable an access for one lane without a branch.
+/// Smallest offset that counts as deliberately out of range. Compilers and libraries use such large offsets
+/// to disable a buffer access for one lane without a branch.
 const DELIBERATE: u32 = 1 << 31;
 
 impl Watcher<'_> {
@@ -58,9 +58,9 @@ impl Watcher<'_> {
         self.report(finding);
     }
 
-    /// Returns the place of the instruction that most likely wrote the buffer resource: the closest
-    /// instruction before the current one, in address order, that writes one of the four SGPRs from `first`
-    /// on.
+    /// Returns the code position of the instruction that most likely wrote the buffer resource, for reports.
+    /// This is the closest instruction before the current one, in address order, that writes one of the four
+    /// SGPRs from `first` on.
     fn last_writer(&self, first: u8) -> Option<u32> {
         let (range, end) = split_place(self.group.now.place);
         let wanted = 15u128.checked_shl(first.into()).unwrap_or(0);

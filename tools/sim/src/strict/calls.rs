@@ -10,9 +10,10 @@
 //! A call is an instruction that sets the program counter and writes a return address to SGPRs. A return is a
 //! jump to that return address. A jump to the first instruction of a function is a tail call.
 //!
-//! Before a called function overwrites a register for the first time, the watcher saves the register's value.
-//! When the function returns, the watcher compares the saved values with the current ones; registers with
-//! different values were changed by the call. For a kernel without calls, all this costs one comparison.
+//! Before a called function overwrites a register for the first time, the [`Watcher`], which observes the run
+//! for strict mode, saves the register's value. When the function returns, the watcher compares the saved
+//! values with the current ones; registers with different values were changed by the call. In a kernel
+//! without calls, these checks cost one comparison for each instruction.
 //!
 //! # Consequences
 //!
@@ -48,11 +49,12 @@ const OUTER: usize = 16;
 /// Maximum number of VGPRs whose old values are saved, summed over all active calls of a wave. This limits
 /// memory use, because the old value of a VGPR takes 256 bytes.
 const MAX_KEPT: usize = 1 << 14;
-/// Number of calls that a report lists: the first element counts innermost calls, the second outermost calls.
+/// Number of calls that a report lists if the call chain is long. The first element of the pair counts the
+/// innermost calls, the second the outermost calls.
 const SHOWN: (usize, usize) = (8, 4);
 
-/// Number that this module uses for SCC as a register. SGPRs and special registers have numbers below 128,
-/// VGPRs have numbers from 256.
+/// Number that stands for SCC where this module identifies registers by numbers. SGPRs and special registers
+/// have numbers below 128, and VGPRs have numbers from 256.
 pub(super) const SCC: u16 = 253;
 pub(super) const VECTORS: u16 = 256;
 
@@ -60,8 +62,8 @@ pub(super) const VECTORS: u16 = 256;
 pub(crate) struct Rules {
     /// SGPRs that a call preserves.
     preserved: u128,
-    /// Mask of the scalar registers that callers may rely on after a call although the convention does not
-    /// make callees preserve them.
+    /// Mask of the scalar registers on which compilers disagree: callers may rely on these registers after a
+    /// call, although the convention does not make callees preserve them. M0 can be such a register.
     disputed: u128,
     stack: usize,
     frame: usize,
@@ -90,8 +92,9 @@ impl Rules {
         }
     }
 
-    /// Returns whether a callee may freely change the scalar register. Returns false for registers that
-    /// belong to the system, and for the `disputed` registers.
+    /// Returns whether the scalar register may be overwritten at a call to find errors: it is an SGPR up to
+    /// the last one that calls preserve, VCC or M0. Returns false for other registers, which belong to the
+    /// system, and for the `disputed` registers.
     pub(super) fn is_own(&self, register: u16) -> bool {
         let last = 127 - (self.preserved.leading_zeros() as u16);
         let is_other = [reg::VCC, reg::VCC + 1, reg::M0].contains(&register.into());
@@ -111,8 +114,8 @@ impl Rules {
 struct Frame {
     /// Place of the call instruction.
     call: u32,
-    /// Place of the first instruction of the running function. After a tail call, this is the function to
-    /// which the tail call jumped.
+    /// Code position of the first instruction of the running function. After a tail call, the running
+    /// function is the one to which the tail call jumped.
     callee: u32,
     /// Place that the function has to return to.
     back: u32,
@@ -129,7 +132,7 @@ struct Frame {
     /// Whether the call puts the return address in the SGPR pair that the calling convention specifies.
     is_convention: bool,
     /// Whether `scalars`, `scc` and `vectors` hold the old value of every register that was written since the
-    /// call. Registers are checked at the return only in this case.
+    /// call. Only then can the return compare the registers with their old values.
     is_proven: bool,
     /// Registers whose old values are saved, and these old values.
     scalars_noted: u128,
@@ -165,9 +168,10 @@ impl Frame {
         }
     }
 
-    /// Merges the saved register values of a callee that has returned, `inner`, into the frame of its caller.
-    /// If only the callee has written a register, the value saved by the callee is also the value at the time
-    /// when the caller was called. Decreases `kept` by the number of saved VGPRs that are dropped.
+    /// Merges the saved register values of a callee that has returned, `inner`, into `self`, the frame of the
+    /// function that called it. A value that only the callee has saved is also the register's value at the
+    /// start of the caller, because the caller has not written the register. `kept` counts the saved VGPRs of
+    /// all frames and is decreased by those that are dropped.
     fn take(&mut self, inner: Frame, kept: &mut usize) {
         if !self.is_proven {
             *kept -= inner.vectors.len();
@@ -226,8 +230,8 @@ pub(super) struct Calls {
     kept: usize,
     changes: Vec<Change>,
     changes_by: FxHashMap<Change, u32>,
-    /// Loads that read stack bytes that were never written. Maps the place of such a load to the position of
-    /// the bytes on the stack, for reports.
+    /// Loads that read stack bytes that were never written. Maps the code position of each of these loads to
+    /// the position of the bytes on the stack, for reports.
     loads: FxHashMap<u32, OnStack>,
 }
 
@@ -375,8 +379,8 @@ impl Calls {
         }
     }
 
-    /// Records that a load at the current place read stack bytes that were never written, so that a report
-    /// can name the frame. The position is a byte offset in a lane's scratch.
+    /// Records that the load at code position `load` read stack bytes that were never written, so that a
+    /// report can name the stack frame. The position of the bytes is an offset in bytes in a lane's scratch.
     #[cold]
     pub(super) fn note_unwritten(&mut self, load: u32, byte: u32, lanes: u32) {
         if self.is_inside() && !self.loads.contains_key(&load) {
@@ -431,7 +435,8 @@ impl Link {
 pub(super) enum Transfer {
     /// It neither calls nor jumps to an address in registers.
     None,
-    /// The instruction is a call that writes the return address to the SGPR pair starting with this SGPR.
+    /// The instruction is a call. It writes the return address to two SGPRs, the first of which has this
+    /// number.
     Call(u16),
     /// It jumps to the address in the SGPR pair that starts here.
     Jump(u16),
@@ -491,8 +496,8 @@ impl Watcher<'_> {
             frame: cx.wave.sgpr[rules.frame],
             flat_scratch: cx.wave.flat_scratch(),
             by_address,
-            // A call that puts the return address elsewhere does not follow the calling convention, so the
-            // convention's rules do not apply to it.
+            // A call that writes the return address to other SGPRs does not follow the calling convention, so
+            // the convention's rules do not apply to the called function.
             is_convention: link == RETURN_ADDRESS,
             is_proven: link == RETURN_ADDRESS,
             ..Frame::default()
@@ -575,8 +580,8 @@ impl Watcher<'_> {
         let calls = self.calls();
         let (call, callee, by_address) = (frame.call, frame.callee, frame.by_address);
         if calls.frames.len() == OUTER && calls.gap > 0 {
-            // The innermost call has returned to a function whose frame was dropped, so one of the dropped
-            // calls becomes the innermost call.
+            // The innermost call has returned to a function whose frame was dropped to save memory. One of
+            // the dropped calls is now the innermost call, so one call fewer is dropped.
             calls.gap -= 1;
             let gap = Frame { back: frame.back, call: frame.call, callee: frame.callee, ..Frame::default() };
             calls.kept -= frame.vectors.len();
@@ -627,8 +632,8 @@ impl Watcher<'_> {
         let Some((rule, message)) = found else { return };
         let mut finding = self.finding(FaultClass::Convention, rule, message);
         finding.label = "returns".into();
-        // The frame of the returning call has already been removed, so this adds the call to the report's
-        // call chain again.
+        // The frame of the returning call is no longer in `frames`, so the call must be added to the call
+        // chain of the report here.
         match finding.calls.first_mut() {
             Some(link) if (link.call, link.callee) == (frame.call, frame.callee) => link.count += 1,
             _ => {
@@ -640,8 +645,9 @@ impl Watcher<'_> {
         self.report(finding);
     }
 
-    /// Marks all registers that the returning function has changed as undefined, so that only code that
-    /// depends on one of them is reported. This includes registers that the convention preserves.
+    /// Marks all registers that the returning function has changed as undefined, so that a report follows
+    /// only if later code depends on one of them. This includes registers that the convention makes callees
+    /// preserve.
     fn lose_changed(&mut self, cx: &Cx<'_>, frame: &Frame) {
         let (call, callee) = (frame.call, frame.callee);
         let kept_out = EXEC_BITS | self.shared.rules.disputed;
@@ -672,8 +678,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Rewrites a finding about an undefined register, so that it says that a call has changed the register.
-    /// `number` is the index of the change in `changes`.
+    /// Rewrites a finding about an undefined register, so that its text says that a call has changed the
+    /// register. `number` is the index of the changed register in `changes`.
     pub(super) fn blame_call(&self, finding: &mut Finding, number: u32) {
         let calls = &self.group.waves[self.group.now.wave].calls;
         let Some(&Change { call, callee, register }) = calls.changes.get(number as usize) else { return };

@@ -1,6 +1,6 @@
-//! Shadow cells: for each dword of memory, a cell records the last accesses to it. The race checks compare
-//! each new access with the recorded ones. Cells are in arrays parallel to memory, allocated page by page on
-//! first access.
+//! Shadow cells, in which strict mode records the last accesses to each dword of memory. The race checks
+//! compare each new access with the recorded accesses. Cells are in arrays parallel to memory, and the cells
+//! of a page are allocated at the first access to the page.
 //!
 //! Most loads read 16 consecutive dwords in 16 consecutive lanes. As long as all accesses to a page are such
 //! loads, one cell stands for a line of 16 dwords. The first other access to the page allocates a cell for
@@ -25,9 +25,9 @@ const TRANSFER: u64 = 1 << (64 - WAVE_BITS - 1);
 pub(super) struct Stamp(u64);
 
 impl Stamp {
-    /// Creates the stamp (record of one access) of operation `number` of `wave`. `wave` must not be 0. `mask`
-    /// says which bytes of the dword are accessed. All operations of the wave up to number `done` are
-    /// complete.
+    /// Creates a stamp, which is the record of one access, for operation `number` of `wave`. `wave` must not
+    /// be 0. `mask` says which bytes of the dword the operation accesses. `done` says that all operations of
+    /// the wave up to this number are complete.
     pub(super) fn new(wave: u32, number: u32, done: u32, mask: u8) -> Stamp {
         let number = number & ((1 << NUMBER_BITS) - 1);
         let lag = match number.checked_sub(done + 1) {
@@ -41,21 +41,21 @@ impl Stamp {
         Stamp(bits)
     }
 
-    /// Returns the stamp with the flag set that says that the access is by an atomic instruction, or by a
-    /// load or store that acts at L2.
+    /// Returns the stamp with the flag for atomic accesses set if `yes`. An access counts as atomic if it is
+    /// an atomic instruction, or a load or store that acts at the L2 cache.
     pub(super) fn atomic(self, yes: bool) -> Stamp {
         Stamp(self.0 | u64::from(yes))
     }
 
-    /// Returns the stamp with the flag set that says that atomics use the location, so that the table of
-    /// releases has an entry for it.
+    /// Returns the stamp with a flag set if `yes`. The flag says that atomics use the location, so that the
+    /// table of released knowledge has an entry for it.
     pub(super) fn sync(self, yes: bool) -> Stamp {
         Stamp(self.0 | u64::from(yes) << 1)
     }
 
-    /// Returns the stamp with the flag set that says that the access is by a transfer: a vector memory
-    /// instruction that loads to LDS or stores from LDS. A transfer is ordered with vector memory
-    /// instructions, not with LDS instructions.
+    /// Returns the stamp with the flag for transfers set if `yes`. A transfer is a vector memory instruction
+    /// that loads to LDS or stores from LDS. It is ordered with vector memory instructions, not with LDS
+    /// instructions.
     pub(super) fn transfer(self, yes: bool) -> Stamp {
         Stamp(self.0 | if yes { TRANSFER } else { 0 })
     }
@@ -72,8 +72,8 @@ impl Stamp {
         self.0 & 1 != 0
     }
 
-    /// Returns the stamp of a read with the flag set that says that several lanes have read the location in
-    /// the same instruction.
+    /// Returns the stamp of a read with a flag set if `yes`. The flag says that several lanes have read the
+    /// location in the same instruction.
     pub(super) fn by_several(self, yes: bool) -> Stamp {
         self.sync(yes)
     }
@@ -176,8 +176,8 @@ impl Cell {
     }
 }
 
-/// Last accesses to a dword of LDS, as one work-group has made them. Holds only the fields that every access
-/// needs; [`LdsWrite`] and [`LdsAtomics`] hold the rest.
+/// The last accesses by the waves of a work-group to one dword of LDS. This structure holds only the fields
+/// that every access needs; [`LdsWrite`] and [`LdsAtomics`] hold the rest.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LdsCell {
     pub(super) write: Stamp,
@@ -193,18 +193,19 @@ pub(super) struct LdsCell {
 pub(super) struct LdsWrite {
     pub(super) place: u32,
     pub(super) lane: u32,
-    /// Value that was written. A later store of the same value changes nothing, so it is not a race.
+    /// Value that the last write stored. A later store of the same value changes nothing, so it is not a
+    /// race.
     pub(super) value: u32,
 }
 
 /// Atomics on a dword of LDS.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LdsAtomics {
-    /// The last write before the first atomic. It is kept here because the first atomic by the same wave
-    /// replaces the stamp of the write in the [`LdsCell`].
+    /// The last write before the first atomic on this dword. It is kept here because the first atomic by the
+    /// same wave replaces the stamp of the write in the [`LdsCell`].
     pub(super) plain: Stamp,
     pub(super) plain_place: u32,
-    /// Mask of the waves of the group that have executed an atomic on the dword that returns the old value.
+    /// Mask of the waves of the group that have executed an atomic on the dword with the old value as result.
     pub(super) joined: u64,
 }
 
@@ -233,7 +234,8 @@ pub(super) const LINE: usize = 16;
 struct Paged {
     /// A cell for each line, for reads of all dwords of the line.
     lines: Box<[Cell]>,
-    /// A cell for each dword. Allocated by the first access that is not a load of whole lines.
+    /// Cells for the single dwords of the page. They are allocated by the first access that is not a load of
+    /// whole lines.
     cells: OnceLock<Box<[Cell]>>,
 }
 
@@ -242,9 +244,9 @@ impl Paged {
         Paged { lines: (0..PAGE / LINE).map(|_| Cell::default()).collect(), cells: OnceLock::new() }
     }
 
-    /// Returns the page's cells for single dwords, and allocates them if needed. Sets `lost` if another
-    /// thread records a load in the line's cell after that cell was copied to the dwords' cells, because the
-    /// load is then missing there.
+    /// Returns the page's cells for single dwords, and allocates them at the first call. Allocation copies
+    /// the cell of each line to its dwords. Sets `lost` if another thread has recorded a load in the cell of
+    /// a line after this copy, because the cells of the dwords then lack the load.
     fn cells(&self, lost: &AtomicBool) -> &[Cell] {
         self.cells.get().map_or_else(|| self.split(lost), Box::as_ref)
     }
@@ -267,7 +269,8 @@ impl Paged {
 /// An allocation: its start address, and its pages.
 type Allocation<P> = (u64, Vec<OnceLock<P>>);
 
-/// Pages of shadow state of type `P` for all of memory. A page is created when it is first needed.
+/// Pages of shadow state for all of memory, where `P` is the state of one page. A page is created when it is
+/// first needed.
 pub(super) struct Pages<P>(Vec<OnceLock<Allocation<P>>>);
 
 impl<P> Pages<P> {
@@ -275,7 +278,8 @@ impl<P> Pages<P> {
         Pages((0..memory.slots()).map(|_| OnceLock::new()).collect())
     }
 
-    /// Returns the page of an address, and its start address. `new` creates the page.
+    /// Returns the page that contains an address, and the start address of the page. Calls `new` to create a
+    /// page that does not exist yet.
     pub(super) fn page(&self, memory: &Memory, address: u64, new: impl FnOnce() -> P) -> Option<(u64, &P)> {
         let slot = memory.slot(address)?;
         let (base, pages) = self.0.get(slot)?.get_or_init(|| {
@@ -319,8 +323,8 @@ impl<'a> Lines<'a> {
 /// The cells of all allocations.
 pub(super) struct Cells {
     pages: Pages<Paged>,
-    /// Whether the record of a load may be missing, because one thread recorded a load in a page while
-    /// another thread allocated the page's cells.
+    /// Whether the record of a load may be missing. This happens if one thread records a load in a page while
+    /// another thread allocates the page's cells.
     lost: AtomicBool,
 }
 

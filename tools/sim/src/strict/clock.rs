@@ -1,17 +1,19 @@
-//! Vector clocks. A wave's clock says, for each wave of other work-groups, which of that wave's operations
-//! are known to be complete.
+//! Vector clocks, which hold the knowledge of one wave about other waves. For each wave of other work-groups,
+//! a clock says which operations of that wave are known to be complete.
 
 use std::sync::Arc;
 
-/// Sorted list of pairs of a wave number and an operation number: all operations of the wave up to that
-/// number are known to be complete. A second pair for the same wave, whose wave number has the bit
-/// [`PASSED_ON`] set, says up to which operation another wave of its group has passed on knowledge of it,
-/// whether these operations were complete or not.
+/// Sorted list of pairs of a wave number and an operation number. A pair says that all operations of the wave
+/// up to the operation number are known to be complete.
+///
+/// A wave may have a second pair, whose wave number has the bit [`PASSED_ON`] set. It covers operations that
+/// may be incomplete, but that another wave of the same group has passed on when it released its own
+/// knowledge.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock(Option<Arc<Vec<(u32, u32)>>>);
 
-/// Bit in a clock's wave number that marks the pair for operations that another wave has passed on. Plain
-/// wave numbers are smaller than this bit (see `MAX_WAVES`).
+/// Bit in a clock's wave number that marks the pair for operations that another wave has passed on, complete
+/// or not. Wave numbers without this bit are smaller (see `MAX_WAVES`).
 const PASSED_ON: u32 = 1 << 31;
 
 impl Clock {
@@ -44,9 +46,9 @@ impl Clock {
         }
     }
 
-    /// Adds the knowledge that one wave has of another wave of its group, `wave`, when it releases to other
-    /// groups. Operations of `wave` up to `done` are complete for all waves; operations up to `seen` are
-    /// complete only as seen from the group.
+    /// Adds what a wave that releases to other groups knows of another wave of its own group, `wave`.
+    /// Operations of `wave` up to `done` are complete for all waves. Operations up to `seen` are complete
+    /// only as seen from the group.
     pub(super) fn learn_from_mate(&mut self, wave: u32, done: u32, seen: u32) {
         self.learn(wave, done);
         if seen > done {

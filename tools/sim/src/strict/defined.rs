@@ -9,7 +9,7 @@
 //! with different patterns in the undefined bits. A result bit that differs between these runs depends on an
 //! undefined bit, and becomes undefined itself. This way no instruction needs a second implementation for
 //! undefined values, moves and masks of partly undefined values are tracked bit by bit, and every reported
-//! dependence has been observed.
+//! dependence was observed in such a run.
 
 use super::touch::{Class, Plain, Runs, Touch};
 use crate::exec::{Cx, Flow};
@@ -19,8 +19,9 @@ use crate::wave::{ActiveLanes, Lanes};
 /// Number of times that an instruction's handler is run with different values in the undefined bits of its
 /// inputs: see [`Filler`].
 const TRIALS: u32 = 6;
-/// Maximum number of VGPRs that can be saved and restored around the trial runs. This is enough for a matrix
-/// instruction. The results of an instruction that accesses more VGPRs are taken as defined.
+/// Maximum number of VGPRs that are saved before the trial runs and restored after them. The number is large
+/// enough for a matrix instruction. The results of an instruction that accesses more VGPRs are taken as
+/// defined.
 const MAX_REGISTERS: usize = 72;
 
 /// Definedness of a wave's registers.
@@ -51,7 +52,7 @@ pub(super) enum Origin {
     /// A call has changed the register. The number is the index in the wave's list of such changes
     /// (`Calls::changes`).
     Call(u32),
-    /// The instruction at this place has read the value from a lane that was inactive.
+    /// The instruction at this code position has read the value from a lane that was inactive.
     Inactive(u32),
 }
 
@@ -120,8 +121,8 @@ impl Defined {
         self.vector_from.get(register).copied().unwrap_or_default()
     }
 
-    /// Returns the cause why an input of an instruction is undefined: the cause for the first register that
-    /// the instruction reads and that has undefined bits in one of `lanes`.
+    /// Returns why an input of an instruction is undefined. The answer is the cause of the first register
+    /// that the instruction reads and that has undefined bits in one of `lanes`.
     pub(super) fn origin(&self, touch: &Touch, lanes: u64) -> Origin {
         let scalars = touch.scalar_address | touch.scalar_reads;
         let vector =
@@ -180,8 +181,8 @@ impl Defined {
         }
     }
 
-    /// Returns the first VGPR of `runs` that has an undefined bit in one of `lanes`, and the number of that
-    /// lane. Returns `None` if there is no such VGPR.
+    /// Returns the first VGPR of `runs`, a list of ranges of VGPRs, that has an undefined bit in one of
+    /// `lanes`, and the number of that lane. Returns `None` if no VGPR has such a bit.
     pub(super) fn undefined_vector(&self, runs: &Runs, lanes: u64) -> Option<(usize, u32)> {
         runs.registers().find_map(|register| {
             let found = self.vector.get(register)? & lanes;
@@ -195,9 +196,9 @@ impl Defined {
         (found != 0).then(|| found.trailing_zeros())
     }
 
-    /// Updates which registers are undefined for an instruction that is about to run and does not access
-    /// memory. If control flow or EXEC depends on an undefined value, which is an error, returns which of the
-    /// two does.
+    /// Updates which registers are undefined, for an instruction that does not access memory and is about to
+    /// run. Returns an error if control flow or EXEC depends on an undefined value; the error says which of
+    /// the two.
     #[inline]
     pub(super) fn step(&mut self, cx: &mut Cx<'_>, op: &Op, touch: &Touch) -> Option<Depends> {
         let exec = cx.wave.exec();
@@ -292,8 +293,8 @@ impl Defined {
         let mut first: Option<Outcome> = None;
         for trial in 0..TRIALS {
             self.set_inputs(cx, op, touch, &saved, trial);
-            // This runs the handler without the offsets of VGPR indexing, because indexed vector instructions
-            // have class `Indexed` and do not get here.
+            // The trial calls the handler without the offsets of VGPR indexing. This is correct because
+            // instructions with VGPR indexing have class `Indexed`, and trials are not made for this class.
             let flow = (op.run)(cx, op);
             cx.trap = None;
             let outcome = Outcome::take(cx, touch, flow);
@@ -331,9 +332,9 @@ impl Defined {
     }
 }
 
-/// Chooses the values of the undefined input bits in one trial run of an instruction's handler. The trials
-/// use all zeros, all ones, two mixed patterns, and the values of the instruction's other sources. The latter
-/// make comparisons for equality true in some trial.
+/// Chooses the values of the undefined input bits for one trial run of an instruction's handler. One trial
+/// uses zeros, one uses ones, and two use mixed patterns. The other trials use the values of the
+/// instruction's other sources, so that comparisons for equality are true in some trial.
 struct Filler<'a> {
     trial: u32,
     op: &'a Op,

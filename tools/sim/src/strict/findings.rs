@@ -7,8 +7,8 @@ use super::{FaultClass, Report, Watcher};
 use crate::exec::Cx;
 use crate::fault::Location;
 
-/// Encodes a place, that is the position of an instruction in the code, in 32 bits. `range` is the index of
-/// the code range, and `pc` the index of the instruction in that range.
+/// Encodes a code position, which identifies an instruction, in 32 bits. `range` is the index of the code
+/// range, and `pc` the index of the instruction in that range.
 pub(super) fn code_position(range: u32, pc: u32) -> u32 {
     range << 26 | pc & ((1 << 26) - 1)
 }
@@ -47,8 +47,8 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    /// Converts the finding to a [`Report`] for the user. `locate` returns the source location for a place in
-    /// the code, a wave of the dispatch (counted from 0) and a lane.
+    /// Converts the finding to a [`Report`] for the user. The function `locate` returns the source location
+    /// for a code position, a wave of the dispatch (counted from 0) and a lane.
     pub(crate) fn report(
         self,
         first_wave: u32,
@@ -73,7 +73,8 @@ impl Finding {
 }
 
 impl Watcher<'_> {
-    /// Creates a finding whose location is the current instruction. The caller fills in the optional fields.
+    /// Creates a finding whose location is the current instruction. The caller adds the optional parts, such
+    /// as notes and the fix.
     pub(super) fn finding(&self, class: FaultClass, rule: &str, message: String) -> Finding {
         Finding {
             class,
@@ -100,9 +101,9 @@ impl Watcher<'_> {
         }
         let other = finding.other.as_ref().map(|other| other.place);
         if self.shared.is_new(&finding.rule, finding.place, other) {
-            // If a barrier is missing, a wave may read a value before it is written. Strict mode first finds
-            // that the value is undefined, and then that the accesses race. Because the race explains the
-            // error better, the first finding does not end the run yet.
+            // If a barrier is missing, a wave may read a value before another wave writes it. Strict mode
+            // first finds that the value is undefined, and only then that the accesses race. The race
+            // explains the error better, so a finding about an undefined value does not end the run yet.
             self.group.now.stops = finding.class != FaultClass::Uninitialised;
             self.group.findings.push(finding);
             self.group.now.reported = true;

@@ -1,4 +1,4 @@
-//! Tracks which memory operations of a wave may be incomplete, by the wait counters of the hardware.
+//! Tracks which memory operations of a wave may be incomplete, from the wait counters of the hardware.
 //!
 //! The scoreboard of crate `check` tracks which *registers* are in flight, that is, will be written or read
 //! by an incomplete operation. This module tracks which *operations* are in flight. Other waves may rely only
@@ -18,7 +18,8 @@ struct Pending {
     transfer: bool,
 }
 
-/// For each kind of memory, the number up to which all operations of a wave are known to be complete.
+/// For each kind of memory, an operation number: all operations of a wave up to this number are known to be
+/// complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Done {
     pub(super) lds: u32,
@@ -37,12 +38,12 @@ pub(super) struct Flight {
     history: History,
 }
 
-/// The most recent changes of the set of complete operations, so that the race checks can ask which
-/// operations were complete when an earlier operation was issued.
+/// The most recent changes of the set of complete operations of a wave. The race checks use this history to
+/// ask which operations were complete when an earlier operation was issued.
 #[derive(Default)]
 struct History {
-    /// For each change, in ascending order: the number of the last operation issued before the change, and
-    /// the operations that are complete after it.
+    /// The changes in ascending order. Each has the number of the last operation that was issued before the
+    /// change, and the operations that are complete after the change.
     changes: VecDeque<(u32, Done)>,
 }
 
@@ -60,8 +61,8 @@ impl History {
         self.changes.push_back((issued, done));
     }
 
-    /// Returns which operations were complete when operation `number` was issued. If that is too long ago,
-    /// returns the oldest state that is kept.
+    /// Returns which operations were complete when operation `number` was issued. If this state is no longer
+    /// in the history, returns the oldest state in it.
     fn at(&self, number: u32) -> Done {
         let earlier = self.changes.iter().rev().find(|&&(issued, _)| issued < number);
         let done = earlier.or(self.changes.front()).map_or(Done::default(), |&(_, done)| done);
@@ -102,8 +103,8 @@ impl Left {
 }
 
 impl Flight {
-    /// Records that the wave issues a new memory operation, which the counters in `queues` count. Returns the
-    /// number of the operation, counted from 1.
+    /// Records that the wave issues a new memory operation. `queues` says which wait counters count the
+    /// operation. Returns the number of the operation; the first operation has number 1.
     pub(super) fn issue(&mut self, queues: Queues) -> u32 {
         self.issued += 1;
         let Queues { unordered, transfer, .. } = queues;
@@ -142,7 +143,7 @@ impl Flight {
         self.issued
     }
 
-    /// Returns the number up to which all accesses of the wave to memory are complete.
+    /// Returns the number up to which the accesses to memory of all the wave's operations are complete.
     pub(super) fn memory_done(&self) -> u32 {
         let oldest = |queue: &VecDeque<Pending>| queue.front().map_or(u32::MAX, |pending| pending.number);
         oldest(&self.vm).min(oldest(&self.vs)).min(self.issued + 1) - 1
@@ -167,7 +168,8 @@ impl Flight {
             .any(|queue| queue.iter().any(|pending| pending.number == number))
     }
 
-    /// Returns whether the access to memory of operation `number` may still be incomplete.
+    /// Returns whether the access to memory by operation `number` may be incomplete. The operation's access
+    /// to LDS does not count.
     pub(super) fn has_in_memory(&self, number: u32) -> bool {
         [&self.vm, &self.vs].into_iter().any(|queue| queue.iter().any(|pending| pending.number == number))
     }

@@ -1,5 +1,5 @@
-//! Checks each executed instruction for registers in flight and missing wait states, with the scoreboard of
-//! crate `check`, which the static checker uses as well.
+//! Checks each executed instruction for accesses to registers in flight and for missing wait states. It uses
+//! the scoreboard of crate `check`, which the static checker uses as well.
 
 use super::findings::{Elsewhere, code_position};
 use super::touch::Touch;
@@ -28,8 +28,9 @@ impl Program {
         for range in ranges {
             first.push(code.len() as Site);
             for at in 0..range.words.len() {
-                // The loop decodes an instruction at every dword. What it decodes in the middle of a longer
-                // instruction is never executed, so it does no harm.
+                // The loop decodes an instruction at every dword, because it does not know where instructions
+                // start. A dword in the middle of a longer instruction gives a wrong instruction, but the
+                // wrong instruction is never executed, so it does no harm.
                 let words = &range.words[at..];
                 let decoded = decoder.as_ref().and_then(|decoder| {
                     decoder.decode(words).or_else(|_| decoder.decode_tolerant(words)).ok()
@@ -113,8 +114,8 @@ impl Watcher<'_> {
 
     fn report_hazard(&mut self, hazard: &check::Finding) {
         let shared = self.shared;
-        // These rules of the static checker are skipped, because `transfers` and `writeback` check the same
-        // errors more exactly: they know the addresses.
+        // The rules of the static checker about memory are skipped here. The modules `transfers` and
+        // `writeback` check the same errors more exactly, because they know the addresses of the accesses.
         let of_memory = |id| {
             check::transfers::RULES.iter().any(|rule| rule.id == id)
                 || id == check::writeback::NOT_WRITTEN_BACK.id

@@ -27,14 +27,15 @@ const CHANGES: usize = 64;
 /// Maximum number of lanes that a note lists.
 const LISTED: usize = 4;
 
-/// History of a wave's EXEC mask, used to decide whether two lanes have been active at the same time between
-/// two operations.
+/// History of a wave's EXEC mask. It is used to decide whether two lanes have been active at the same time
+/// between two operations, because then the operations are ordered.
 pub(super) struct Together {
     began: u64,
-    /// Recent changes of EXEC: the number of the last memory operation before the change, and the new value
-    /// of EXEC.
+    /// Recent changes of EXEC, in the order of execution. Each has the number of the last memory operation
+    /// before the change, and the new value of EXEC.
     changes: VecDeque<(u32, u64)>,
-    /// Number of the last memory operation at which all lanes of the wave were active.
+    /// Number of the last memory operation at which, or directly after which, all lanes of the wave were
+    /// active.
     all: u32,
     /// Number of the last atomic operation.
     atomic: u32,
@@ -76,8 +77,8 @@ impl Together {
         self.changes.push_back((issued, exec));
     }
 
-    /// Returns whether the current access of lane `later` is ordered after memory operation `number` of lane
-    /// `earlier`. `exec` is the current mask of active lanes.
+    /// Returns whether the current access of lane `later` is ordered after an access of lane `earlier`, which
+    /// memory operation `number` of the same wave made. `exec` is the current mask of active lanes.
     fn are_ordered(&self, number: u32, earlier: u32, later: u32, exec: u64) -> bool {
         let both = 1 << (earlier & 63) | 1 << (later & 63);
         let met = |lanes: u64| lanes & both == both;
@@ -142,8 +143,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Records a dword store of all active lanes, if some of the lanes store to the same address, so that the
-    /// lanes' stores are compared afterwards.
+    /// Records a store of one dword by each active lane, if some of the lanes store to the same address. The
+    /// stores of the lanes are compared after the instruction has run.
     #[cold]
     pub(super) fn note_lanes(
         &mut self,
@@ -184,8 +185,8 @@ impl Watcher<'_> {
         self.group.now.stored = stored;
     }
 
-    /// Returns the earlier load with which several lanes have read the location of the store, if the stored
-    /// value is computed from the loaded value. In this case all updates except one are lost.
+    /// Returns an earlier load in which several lanes have read the location of the store, if the stored
+    /// value is computed from the loaded value. In this case all updates of the location except one are lost.
     fn shared_load(&self, memory: &Memory, stored: &Stored) -> Option<(Stamp, u32)> {
         let wave = &self.group.waves[self.group.now.wave];
         let (read, place) = match stored.in_lds {
@@ -240,9 +241,9 @@ impl Watcher<'_> {
         }
     }
 
-    /// Returns `Excuse::Watched` if the stores might be atomic. An object file that does not mark atomic
-    /// stores gives no other sign than a later load from the location that acts at L2, by another wave. Such
-    /// a load makes the finding void.
+    /// Returns `Excuse::Watched` if the stores might be atomic, which is possible if the object file does not
+    /// mark atomic stores. The only sign of an atomic store is then that another wave later reads the
+    /// location with a load that acts at the L2 cache. If such a load follows, the finding is dropped.
     fn watched_excuse(&self, in_lds: bool) -> Option<Excuse> {
         (!in_lds && !self.shared.marks.is_complete()).then_some(Excuse::Watched)
     }

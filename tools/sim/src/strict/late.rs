@@ -1,18 +1,21 @@
 //! Findings that turn out to be harmless if the memory location is used by atomics.
 //!
 //! An atomic store has the same encoding as a plain store. A compare-and-swap loop starts with a load that
-//! may be atomic, and this load has the same encoding as a plain load. What tells an atomic access from a
-//! plain one is the later use of the location: other waves read it with loads that act at L2, or the same
-//! wave executes an atomic on it. Findings about such accesses are therefore kept until the dispatch ends,
-//! and dropped if such a use was seen. A load that acts at L2 and has the same address operands as the store
-//! is taken as such a use even if it was never executed.
+//! may be atomic, and this load has the same encoding as a plain load. Only the later use of the location
+//! tells an atomic access from a plain one. In one case, other waves read the location with loads that act at
+//! the L2 cache. In the other case, the same wave executes an atomic on the location.
+//!
+//! Findings about such accesses are therefore kept until the dispatch ends, and dropped if such a use was
+//! seen. A load that acts at L2 and has the same address operands as the store is taken as such a use even if
+//! it was never executed.
 
 use super::findings::{Finding, split_place};
 use super::start::{Shared, lock};
 use super::touch::{Class, Memory, Run};
 use std::collections::HashMap;
 
-/// Maximum number of locations for which findings about the same two instructions are kept.
+/// Maximum number of findings about the same two instructions that are kept. Each of them is about another
+/// memory location.
 const MOST: usize = 64;
 
 /// Rule and places of a finding.
@@ -23,8 +26,8 @@ type Kind = (String, u32, Option<u32>);
 pub(super) enum Excuse {
     /// A wave reads the location with a load that acts at L2.
     Watched,
-    /// The wave with this number (counted from 1) executes an atomic on the location, and the atomic returns
-    /// the old value.
+    /// The finding is harmless if the wave with this number (counted from 1) executes an atomic on the
+    /// location with the old value as result.
     Joined(u32),
 }
 
@@ -42,8 +45,8 @@ struct Late {
 pub(super) struct Waiting(HashMap<Kind, Vec<Late>>);
 
 impl Shared {
-    /// Keeps a finding until the end of the dispatch. If the event `excuse` happens at `address` before, the
-    /// finding is dropped.
+    /// Keeps a finding until the end of the dispatch. The finding is dropped there if the event `excuse` has
+    /// happened at `address`.
     #[cold]
     pub(super) fn wait_for(&self, excuse: Excuse, address: u64, finding: Finding, first_wave: u32) {
         let kind = (finding.rule.clone(), finding.place, finding.other.as_ref().map(|other| other.place));
@@ -54,8 +57,9 @@ impl Shared {
         }
     }
 
-    /// Returns the findings for which no excuse was seen, each with the number of the first wave of its
-    /// group. Of several findings about the same two instructions, only one is returned.
+    /// Returns the findings for which the event that would make them harmless was not seen, each with the
+    /// number of the first wave of its group. Returns only one of several findings about the same two
+    /// instructions.
     pub(super) fn late_findings(&self) -> Vec<(u32, Finding)> {
         let waiting = std::mem::take(&mut *lock(&self.waiting)).0;
         let mut found: Vec<(u32, Finding)> = waiting
@@ -77,8 +81,8 @@ impl Shared {
         }
     }
 
-    /// Returns whether the code contains a load that acts at L2 and has the same address operands as the
-    /// store at place `store`. Such a load shows that the store is probably atomic.
+    /// Returns whether the code contains a load that acts at the L2 cache and has the same address operands
+    /// as the store at code position `store`. Such a load shows that the store is probably atomic.
     fn has_watching_twin(&self, store: u32) -> bool {
         let (range, pc) = split_place(store);
         let Some(wanted) = self.address_operands(range, pc as usize) else { return false };
@@ -95,8 +99,8 @@ impl Shared {
         false
     }
 
-    /// Returns the address operands of an instruction, so that two instructions can be compared: VGPRs, mask
-    /// of SGPRs, and offset.
+    /// Returns the address operands of an instruction: ranges of VGPRs, mask of SGPRs, and offset. Two
+    /// instructions with equal address operands probably access the same location.
     fn address_operands(&self, range: u32, at: usize) -> Option<(Vec<Run>, u128, i32)> {
         let (inst, _) = self.instruction(range, at)?;
         let touch = self.touch(range, at as u32);

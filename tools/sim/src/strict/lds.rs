@@ -1,5 +1,5 @@
-//! Fast path for accesses to LDS: handles an instruction for all lanes at once if its accesses cannot be
-//! races. Module `whole` does the same for memory.
+//! Fast path for accesses to LDS. It handles an instruction for all lanes at once if none of its accesses can
+//! be a race. Module `whole` is the same fast path for accesses to memory.
 
 use super::cells::{LdsCell, LdsWrite, Stamp};
 use super::flight::Flight;
@@ -10,8 +10,8 @@ use crate::watch::Space;
 use crate::wave::{ActiveLanes, Lanes, ROW, Row, rows};
 use isa::Generation;
 
-/// What the current wave knows about accesses to LDS by the waves of its group: which of these accesses
-/// happened before the current instruction.
+/// What the current wave knows about the order of accesses to LDS. It says which accesses by the waves of the
+/// group are known to have happened before the current instruction.
 pub(super) struct LdsOrder<'a> {
     wave: u32,
     first_wave: u32,
@@ -71,17 +71,17 @@ impl<'a> LdsOrder<'a> {
 /// The reads from LDS of an instruction.
 struct Reads<'a> {
     order: LdsOrder<'a>,
-    /// The last write for which the order was checked with success. Other dwords with the same write need no
-    /// further check.
+    /// The last write that was found to have happened before the current instruction. Other dwords that the
+    /// same write has stored need no further check.
     ordered: Stamp,
     stamp: Stamp,
     place: u32,
 }
 
 impl Reads<'_> {
-    /// Records the read of a dword in its shadow cell, if the last write to the dword is known to have
-    /// happened before. Returns whether the read was recorded. If the same instruction has already read the
-    /// dword, the order is not checked again.
+    /// Records the read of a dword in the dword's shadow cell, if the last write to the dword is known to
+    /// have happened before. Returns whether the read was recorded. If the same instruction has already read
+    /// the dword in another lane, the order is not checked again.
     #[inline(always)]
     fn enter(&mut self, cell: &mut LdsCell, is_shared: bool) -> bool {
         let (read, write) = (cell.read, cell.write);
@@ -100,9 +100,10 @@ impl Reads<'_> {
     }
 }
 
-/// Returns two masks of lanes. The lanes of the first mask have all addresses that the instruction accesses,
-/// so only these lanes must be checked. The second mask has the lanes whose address is also used by other
-/// lanes: either by the other lanes of the same row of lanes, or by following rows with the same addresses.
+/// Returns two masks of lanes, so that each address is checked only once. The lanes of the first mask
+/// together have all addresses that the instruction accesses. The second mask has those lanes of the first
+/// mask whose address other lanes use as well: either the other lanes of the same row of lanes, or lanes of
+/// following rows with the same addresses.
 fn distinct(addresses: &Lanes, exec: u64) -> (u64, u64) {
     if exec != u64::MAX {
         return (exec, 0);
@@ -172,16 +173,16 @@ impl Watcher<'_> {
         true
     }
 
-    /// Returns whether the lanes of `exec` may store without a race: all earlier accesses to the dwords are
-    /// known to have happened before the store, and none of them was an atomic. `first` returns the index of
-    /// the first dword that a lane stores.
+    /// Returns whether the lanes of `exec` may store without a race. They may if all earlier accesses to the
+    /// dwords are known to have happened before the store, and none of these accesses was an atomic. `first`
+    /// returns the index of the first dword that a lane stores.
     fn may_store_lds(&self, first: impl Fn(usize) -> usize, exec: u64, dwords: usize) -> bool {
         let order = self.lds_order();
         ActiveLanes(exec).all(|lane| {
             let words = first(lane)..first(lane) + dwords;
             let cells = self.group.lds.get(words.clone()).unwrap_or_default();
-            // If all lanes are active, each lane's store is ordered after the earlier stores of all lanes of
-            // the wave.
+            // If all lanes are active, no check of the lanes is needed: each lane's store is ordered after
+            // the earlier stores of all lanes of the wave.
             let follows = |cell: &LdsCell, word: usize| {
                 exec == u64::MAX
                     || self.follows_lane(cell.write, self.group.lds_writes[word].lane, lane as u32)
@@ -221,8 +222,8 @@ impl Watcher<'_> {
         all_whole
     }
 
-    /// Records the read of a dword of LDS whose last write is known to have happened before. Returns the mask
-    /// of the dword's undefined bits. Returns `None` if the write is not known to have happened before.
+    /// Records the read of a dword of LDS, if the last write to the dword is known to have happened before.
+    /// Returns the mask of the dword's undefined bits, or `None` if the read was not recorded.
     #[inline(always)]
     pub(super) fn read_lds_word(&mut self, word: usize) -> Option<u32> {
         let GroupShadow { waves, lds, lds_bits, now, first_wave, .. } = &mut *self.group;

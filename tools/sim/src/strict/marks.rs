@@ -1,14 +1,14 @@
 //! The list of atomic loads and stores in an object file.
 //!
-//! Object files of kernc list their atomic loads and stores ([`codeobj::atomics`]). Other object files do
-//! not. There, strict mode recognises an atomic load or store by the use of the value or of the location: see
-//! `polls` and `late`.
+//! Object files that kernc has compiled list their atomic loads and stores ([`codeobj::atomics`]). Object
+//! files of other compilers do not. In their code, strict mode recognises an atomic load or store by the use
+//! of the loaded value or of the location: see the modules `polls` and `late`.
 
 use super::findings::code_position;
 use crate::op::Code;
 use std::collections::HashSet;
 
-/// Places of the atomic loads and stores of an object file; `None` if the file does not list them.
+/// Code positions of the atomic loads and stores of an object file; `None` if the file does not list them.
 pub(crate) struct Marks(Option<HashSet<u32>>);
 
 impl Marks {
@@ -23,7 +23,7 @@ impl Marks {
         Marks(addresses.map(|addresses| addresses.iter().filter_map(find).collect()))
     }
 
-    /// Returns whether the object file lists the access at a place as atomic.
+    /// Returns whether the object file lists the load or store at code position `place` as atomic.
     pub(super) fn has(&self, place: u32) -> bool {
         self.0.as_ref().is_some_and(|places| places.contains(&place))
     }

@@ -22,12 +22,14 @@ pub(super) enum Use {
     Read,
     /// A store, or an atomic that returns the old value.
     Write,
-    /// An atomic that returns nothing. Atomics of this kind are not ordered, and no group learns from them.
+    /// An atomic that returns nothing. Two atomics of this kind may run in either order with the same result,
+    /// and no group learns anything from them.
     Add,
 }
 
-/// Who has used a dword: a state in the low bits, and above them the number of the group's first wave, which
-/// is 0 in the states of several groups. No group has used the dword if the word is 0.
+/// Who has used a dword, encoded in one word. The low bits have the state: [`READ`], [`ADDED`] or [`OWNED`].
+/// The bits above have the number of the first wave of the only group that has used the dword, or 0 if
+/// several groups have. The word 0 says that no group has used the dword.
 type Users = u32;
 
 const STATE_BITS: u32 = 3;
@@ -38,8 +40,8 @@ const ADDED: Users = 2;
 /// One group has written the dword, or has used it in different ways.
 const OWNED: Users = 3;
 
-/// Returns the users of a dword after a use by the group `group`. Returns `None` if the group meets another
-/// group.
+/// Returns the encoded users of a dword after the group `group` has used it as well. Returns `None` if the
+/// group meets another group at the dword, so that the result may depend on their order.
 fn next(users: Users, group: u32, usage: Use) -> Option<Users> {
     let of = |state: Users, group: u32| state | group << STATE_BITS;
     let wanted = match usage {
@@ -73,7 +75,8 @@ impl Meetings {
     }
 
     /// Records that the group whose first wave is `group` uses `dwords` dwords from `address` on. Returns
-    /// whether the group meets another group at one of them.
+    /// whether the group meets another group at one of these dwords, so that the result may depend on their
+    /// order.
     pub(super) fn enter<'a>(
         &'a self,
         last: &mut LastPage<'a>,

@@ -88,7 +88,8 @@ use touch::{Class, Plain, Shuffle, Touch};
 /// How a dispatch is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Plain mode: every instruction completes at once, and nothing is checked.
+    /// Plain mode: every instruction completes at once, and nothing is checked. This is the fast mode of the
+    /// pages.
     #[default]
     Fast,
     /// Strict mode: the run is checked for errors that hardware often hides. If `keep_going` is set, findings
@@ -127,29 +128,30 @@ pub(crate) struct WaveShadow {
     /// For each register, the pointer arguments from which its value is computed. `None` if `restrict`
     /// pointers are not checked.
     labels: Option<Labels>,
-    /// Indices of the dwords of scratch to which a register was saved after a call had changed it, with the
-    /// change. A load from such a dword makes its destination undefined.
+    /// Dwords of scratch that hold a saved register which a call had changed before it was saved, with the
+    /// call as the cause. The keys are dword indices. A load from such a dword makes its destination
+    /// undefined.
     lost_scratch: HashMap<u32, Origin>,
 }
 
 /// The shadow of a group.
 pub(crate) struct GroupShadow {
     waves: Vec<WaveShadow>,
-    /// Shadow cells of LDS: the last accesses to each dword. This vector, `lds_writes`, `lds_atomics` and
-    /// `lds_bits` have one element for each dword of LDS.
+    /// Shadow cells of LDS, which hold the last accesses to each dword. This vector, `lds_writes`,
+    /// `lds_atomics` and `lds_bits` have one element for each dword of LDS.
     lds: Vec<LdsCell>,
     lds_writes: Vec<LdsWrite>,
     lds_atomics: Vec<LdsAtomics>,
     /// Undefined bits.
     lds_bits: Vec<u32>,
-    /// For each dword of LDS, the knowledge about other operations that atomics on the dword have released,
-    /// and that an acquire of the dword gets.
+    /// For each dword of LDS, the knowledge that atomics on the dword have released: which operations of
+    /// other waves are complete. An acquire that reads the dword gets this knowledge.
     lds_releases: Vec<Option<Box<Handed>>>,
     /// For each dword of LDS that atomics use, the instruction and the wave that changed it last. Keys are
     /// byte addresses.
     lds_changes: HashMap<u64, Change>,
     /// Whether some finding about LDS is kept until the end of the dispatch, because a later access may show
-    /// that it is harmless (see `late`).
+    /// that the finding is harmless (see `late`).
     lds_waits: bool,
     /// Number of the group's first wave.
     first_wave: u32,
@@ -157,8 +159,8 @@ pub(crate) struct GroupShadow {
     findings: Vec<Finding>,
 }
 
-/// The last change of a dword: the place of the instruction in the code, and the number of its wave, counted
-/// from 1.
+/// The last change of a dword. The first number is the code position of the instruction that made the change,
+/// the second the number of its wave, counted from 1.
 type Change = (u32, u32);
 
 /// The current instruction.
@@ -171,25 +173,25 @@ struct Now {
     m0: u32,
     /// Stamp of the instruction for an access to a whole dword.
     stamp: Stamp,
-    /// The write to LDS that was last found to have happened before the instruction. Other dwords with the
-    /// same write need no further check.
+    /// The last write to LDS that was found to have happened before the current instruction. Other dwords
+    /// that the same write has stored need no further check.
     ordered: Stamp,
-    /// Number of changes to memory by atomics of the wave before the instruction. Shows whether the
-    /// instruction has changed memory.
+    /// Number of changes that atomics of the wave had made to memory before the current instruction. If the
+    /// number is larger after the instruction, the instruction has changed memory.
     changes: u32,
     /// Address that the first lane reads.
     first_read: Option<u64>,
     /// For each lane, the number of bytes of the instruction's data that the checks have already processed.
-    /// An access may be announced in several parts.
+    /// It is needed because the handler may report one access in several parts.
     cursor: [u16; 64],
     /// Whether all data that the instruction stores is defined.
     data_defined: bool,
-    /// Undefined bits that the instruction has loaded from memory: lane, byte offset in the loaded data,
-    /// number of bytes, mask of undefined bits, and cause.
+    /// Undefined bits that the instruction has loaded from memory. Each entry has the lane, the byte offset
+    /// in the loaded data, the number of bytes, the mask of undefined bits, and the cause.
     loaded: Vec<(u8, u16, u8, u32, Origin)>,
     reads: Vec<MemAccess>,
-    /// Stores of the single lanes, to be compared after the instruction. Filled only if several lanes may
-    /// store to one location.
+    /// Stores of the single lanes, which are compared with each other after the instruction. The list is
+    /// filled only if several lanes may store to one location.
     stored: Vec<Stored>,
     exec: u64,
     /// Mask of the pointer arguments from which the address of the current access is computed.
@@ -220,8 +222,8 @@ impl<'a> Watcher<'a> {
         &mut self.group.waves[self.group.now.wave]
     }
 
-    /// Returns an error, which ends the run, if a finding was reported that must stop the run and
-    /// `keep_going` is not set.
+    /// Returns an error, which ends the run, if a finding requires it. A finding ends the run unless
+    /// `keep_going` is set or the finding may still be followed by one that explains the error better.
     fn verdict(&self) -> Result<(), Trap> {
         if self.group.now.stops && !self.shared.keep_going { Err(Trap::Watched) } else { Ok(()) }
     }
@@ -248,9 +250,9 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// Fast path for a plain instruction (see `touch::Plain`): marks its results as defined, if only the
-    /// definedness of registers has to be checked and all inputs are defined. Returns whether this was the
-    /// case; otherwise the caller must run all checks.
+    /// Fast path for a plain instruction (see `touch::Plain`). If only the definedness of registers has to be
+    /// checked and all inputs are defined, marks the results as defined and returns true. Otherwise returns
+    /// false, and the caller must run all checks.
     #[inline(always)]
     fn steps_plainly(&mut self, cx: &Cx<'_>, plain: &Plain) -> bool {
         let wave = &mut self.group.waves[self.group.now.wave];
@@ -258,9 +260,9 @@ impl<'a> Watcher<'a> {
         !is_watched && wave.defined.step_plain(plain, cx.wave.exec())
     }
 
-    /// Handles an instruction whose registers are selected by M0 (register indexing). The checks do not
-    /// follow the values of such registers: all registers that it reads are taken as defined, and all that it
-    /// may write become defined.
+    /// Handles an instruction whose registers are selected by M0 (register indexing). The checks do not know
+    /// which registers these are. They take all registers that the instruction reads as defined, and mark all
+    /// registers that it may write as defined.
     #[cold]
     fn step_indexed(&mut self, cx: &Cx<'_>, touch: &Touch) {
         let exec = cx.wave.exec();

@@ -1,33 +1,37 @@
-//! The happens-before relation between memory operations: which operations of other waves a wave may rely on.
+//! The happens-before relation between memory operations, which says on which operations of other waves a
+//! wave may rely.
 //!
 //! The memory operations of each wave are numbered. A barrier or a release publishes the wave's operations up
-//! to the last one that the wave has waited for. A wave that passes the barrier, or acquires the release,
-//! knows that these operations happened before its own later operations. What a wave knows of waves of its
-//! own group is kept in one [`Known`] for each wave; what it knows of other groups is kept in a [`Clock`].
+//! to the last one that the wave has waited for. A wave that passes the barrier, or acquires what was
+//! released, knows that these operations happened before its own later operations. A wave has one [`Known`]
+//! for each wave of its own group, with what it knows of that wave. What it knows of waves of other groups is
+//! in a [`Clock`].
 
 use super::clock::Clock;
 use super::flight::{Done, Flight};
 use super::writeback::ScalarStores;
 
-/// What a wave knows about the memory operations of another wave of its group. Each field has the number of
-/// an operation: the field's statement holds for all operations up to this number.
+/// What a wave knows about the memory operations of another wave of its group. Each field is the number of an
+/// operation: the statement in the field's comment holds for all operations up to this number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Known {
     /// Accesses to LDS are complete.
     pub(super) lds: u32,
     /// Loads to LDS, and stores from LDS, are complete.
     pub(super) transfers: u32,
-    /// Accesses to memory are complete for waves of the same group, which read through the same cache.
+    /// Accesses to memory are complete as seen from waves of the same group, which read through the same
+    /// cache.
     pub(super) memory: u32,
     /// Accesses to memory are complete, as seen from all waves.
     pub(super) far: u32,
     /// Accesses to memory are complete, and the first-level cache through which this wave reads has no older
     /// copy of the written data.
     pub(super) fresh: u32,
-    /// Operations were issued before the barrier, whether complete or not. Used only to explain a finding.
+    /// Operations were issued before the barrier, complete or not. This field is used only to explain a
+    /// finding.
     pub(super) issued: u32,
-    /// Operations were issued before an atomic that released its wave's knowledge, whether complete or not.
-    /// Used only to explain a finding.
+    /// Operations were issued before an atomic that released the wave's knowledge, complete or not. This
+    /// field is used only to explain a finding.
     pub(super) handed: u32,
 }
 
@@ -47,8 +51,8 @@ impl Known {
 pub(super) struct Caches {
     /// Whether the waves of a group may read through different L0 caches, as on GFX10 in WGP mode.
     pub(super) split_group: bool,
-    /// Whether there is a cache between the first-level caches and L2 that several compute units share, as
-    /// GFX10's GL1.
+    /// Whether several compute units share a cache between their first-level caches and L2, such as GL1 of
+    /// GFX10.
     pub(super) middle: bool,
 }
 
@@ -57,8 +61,8 @@ pub(super) struct Caches {
 pub(super) struct Handed {
     /// Knowledge of waves of other groups.
     pub(super) acquired: Clock,
-    /// The operations of `acquired` whose data no cache used by this wave holds in an older state: see
-    /// [`Order::visible`] and [`Order::middle`].
+    /// The part of `acquired` whose data this wave certainly sees: operations whose data is in no cache of
+    /// this wave in an older state. See [`Order::visible`] and [`Order::middle`].
     pub(super) visible: Clock,
     pub(super) middle: Clock,
     /// Operations of waves of the same group: either empty, or one element for each wave of the group.
@@ -102,8 +106,9 @@ pub(super) struct Order {
     pub(super) local: Box<[Known]>,
     /// Knowledge of waves of other groups.
     pub(super) acquired: Clock,
-    /// Copy of `acquired` at the time when the vector caches were last invalidated. Loads of this wave cannot
-    /// return older copies of the data that these operations wrote.
+    /// The operations in `acquired` whose data this wave certainly sees: no vector cache through which its
+    /// loads read can hold an older copy. An invalidation of the vector caches makes this a copy of
+    /// `acquired`.
     pub(super) visible: Clock,
     /// Copies of `acquired` at the time when GL1 (`middle`) and L0 (`first`) were last invalidated.
     pub(super) middle: Clock,
@@ -134,9 +139,10 @@ impl Order {
     /// Returns what a barrier publishes about this wave.
     pub(super) fn published(&self, caches: Caches) -> Known {
         let far = self.flight.memory_done();
-        // If one L1 cache serves all waves of the group, it handles their operations in order. An operation
-        // then sees all operations that were issued before it, complete or not (AMDGPU guide, seed 000, line
-        // 3052 on). GFX10 in WGP mode has two L0 caches, so there only complete operations are seen.
+        // If one L1 cache serves all waves of the group, the cache handles their operations in order. An
+        // operation then sees the effects of all operations that were issued before it, complete or not
+        // (LLVM's AMDGPU guide, seed 000, line 3052 on). GFX10 in WGP mode has two L0 caches for one group,
+        // so there only complete operations are seen.
         let memory = if caches.split_group { far } else { self.flight.issued() };
         Known {
             lds: self.flight.lds_done(),
@@ -148,8 +154,9 @@ impl Order {
         }
     }
 
-    /// Returns the knowledge that a release by this wave hands over to a wave of another group that acquires
-    /// it. `me` is this wave's index in its group, and `first` the number of the group's first wave.
+    /// Returns the knowledge that a release by this wave hands over to an acquiring wave of another group:
+    /// which operations are complete. `me` is this wave's index in its group, and `first` the number of the
+    /// group's first wave.
     pub(super) fn released(&self, me: usize, first: u32) -> Clock {
         let mut clock = self.acquired.clone();
         clock.learn(self.wave, self.flight.memory_done());
@@ -171,8 +178,8 @@ impl Order {
         clock
     }
 
-    /// Returns what another wave of the group learns of this wave when it reads the value that operation
-    /// `number` of this wave has written.
+    /// Returns what another wave of the group learns about this wave's operations when it reads a value that
+    /// this wave has written. Operation `number` of this wave has written the value.
     pub(super) fn known_at(&self, number: u32, caches: Caches) -> Known {
         let Done { lds, memory: far, transfers } = self.flight.done_at(number);
         // The same rule as in `published` applies.
@@ -180,13 +187,13 @@ impl Order {
         Known { lds, transfers, memory, far, handed: number, ..Known::default() }
     }
 
-    /// Records the knowledge `handed` that the wave gets by an acquire. It becomes valid when the wave has
-    /// waited for the acquiring operation, which has this number.
+    /// Records the knowledge `handed`, which the wave gets by an acquire. `number` is the number of the
+    /// acquiring operation. The knowledge becomes valid when the wave has waited for this operation.
     pub(super) fn acquire(&mut self, number: u32, in_lds: bool, handed: Handed) {
         self.pending.push(Pending { number, in_lds, handed });
     }
 
-    /// Merges the knowledge of all acquires whose operations have completed into this wave's knowledge.
+    /// Merges the knowledge of acquires into this wave's knowledge, if the acquiring operations are complete.
     /// Returns whether there was such an acquire. Must be called after each wait.
     pub(super) fn merge_completed_acquires(&mut self) -> bool {
         if self.pending.is_empty() {
@@ -196,8 +203,8 @@ impl Order {
         let mut at = 0;
         while at < self.pending.len() {
             let Pending { number, in_lds, .. } = self.pending[at];
-            // A FLAT instruction is counted both as an LDS access and as a memory access. If it has accessed
-            // memory, it is complete when its memory access is.
+            // Two wait counters count a FLAT instruction, because it may access LDS or memory. A FLAT
+            // instruction that has accessed memory is complete when its memory access is complete.
             let in_flight = if in_lds { self.flight.has(number) } else { self.flight.has_in_memory(number) };
             if in_flight {
                 at += 1;
@@ -223,8 +230,9 @@ impl Order {
         }
     }
 
-    /// Records that the GL1 cache is invalidated. The AMDGPU guide invalidates L0 first and GL1 second (seed
-    /// 000, line 3325); newer compilers invalidate GL1 first. Both orders are accepted.
+    /// Records that the GL1 cache is invalidated. In the sequences of LLVM's AMDGPU guide, the invalidation
+    /// of L0 comes first and that of GL1 second (seed 000, line 3325). Newer compilers invalidate GL1 first.
+    /// Both orders are accepted.
     pub(super) fn invalidate_middle(&mut self) {
         self.middle = self.acquired.clone();
         self.visible.merge(&self.first);

@@ -4,12 +4,12 @@
 //! Atomic and plain loads from LDS have the same encoding; so do atomic loads at work-group scope and plain
 //! loads from memory. If the object file does not mark its atomic loads ([`super::marks`]), the use of the
 //! loaded value tells them apart:
-//! - A load polls, that is, waits for a flag, if it is in a loop that may end depending on the loaded value,
-//!   and the loop writes nothing that other waves can see.
+//! - A load that polls, that is, waits for a flag, is taken as atomic. A load polls if it is in a loop that
+//!   may end depending on the loaded value, and the loop writes nothing that other waves can see.
 //! - A load from a location that atomics use is taken as atomic if the loaded value only decides which code
-//!   runs next. Examples are a look at a maximum before an atomic updates it, and a look at a word that says
-//!   "found". If the loaded value is used in any other way, such as the bins of a histogram, the load is
-//!   taken as plain.
+//!   runs next. Examples are the comparison with a maximum before an atomic updates the maximum, and the test
+//!   of a word that says "found". If the loaded value is used in any other way, such as a count of a
+//!   histogram, the load is taken as plain.
 
 use super::findings::split_place;
 use super::start::Shared;
@@ -25,8 +25,8 @@ pub(super) struct Tainted {
     vector: [u64; 8],
     scalar: u128,
     scc: bool,
-    /// Variables in scratch memory whose values depend on the load, each given by base register and offset:
-    /// see [`own_slot`].
+    /// Variables in scratch memory whose values depend on the load. Each is given by the base registers of
+    /// its address and an offset: see [`own_slot`].
     slots: Vec<(u128, i32)>,
 }
 
@@ -65,8 +65,8 @@ impl Tainted {
             || self.scc && touch.reads_scc
     }
 
-    /// Joins the state at the end of another path into this state: adds the registers and scratch variables
-    /// that depend on the load there. Returns whether this changed the state.
+    /// Merges the state at the end of another path of control flow into this state: adds the registers and
+    /// scratch variables that depend on the load on the other path. Returns whether this state has changed.
     pub(super) fn join(&mut self, other: &Tainted) -> bool {
         let before = self.clone();
         self.vector.iter_mut().zip(other.vector).for_each(|(mine, theirs)| *mine |= theirs);
@@ -101,8 +101,8 @@ pub(super) struct LoadUse {
 }
 
 impl Shared {
-    /// Returns how the result of the load at a place in the code is used. The place may also be that of an
-    /// atomic that returns a value.
+    /// Returns how the result of the load at code position `place` is used. `place` may also be the position
+    /// of an atomic that returns a value.
     #[cold]
     pub(super) fn load_use(&self, place: u32) -> LoadUse {
         let (range, pc) = split_place(place);
@@ -139,7 +139,8 @@ impl Shared {
             let Some(target) = target(&inst, next) else { return false };
             let conditional = inst.op.row().name != "s_branch";
             ends |= conditional && tainted.decides(touch, &inst);
-            // A backward branch to a loop header before the load leads to the load again.
+            // A backward branch that jumps to a loop header before the load leads to the load again, so it
+            // closes the loop.
             let returns = !back && target <= load;
             if returns && !self.is_quiet_between(range, target, load) {
                 return false;
@@ -163,7 +164,8 @@ impl Shared {
             match touch.class {
                 Class::Jump | Class::Indexed | Class::Barrier => break,
                 Class::Branch => decides |= tainted.decides(touch, &inst),
-                // A compare-and-swap may use the loaded value as the value that it compares with memory.
+                // A compare-and-swap may use the loaded value as the value that it compares with memory. This
+                // use counts as a decision, so the load can still be atomic.
                 Class::Memory(Memory::Atomic) => tainted.write(touch, false),
                 Class::Memory(_) if own_slot(touch, &inst).is_some() => tainted.step(touch, &inst),
                 Class::Memory(_) if tainted.reads(touch) => return false,
@@ -207,9 +209,9 @@ fn is_quiet(touch: &Touch, inst: &MachInst) -> bool {
     !loud || touch.class == Class::Memory(Memory::Store) && own_slot(touch, inst).is_some()
 }
 
-/// Returns the scratch variable that an instruction accesses, as base register and offset. Unoptimised code
-/// keeps its variables in scratch. Returns `None` if the address contains a VGPR, so that the variable is not
-/// known.
+/// Returns the scratch variable that an instruction accesses, as base register and offset. This function
+/// exists because unoptimised code keeps its variables in scratch. Returns `None` if the address contains a
+/// VGPR, because the instruction may then access any variable.
 fn own_slot(touch: &Touch, inst: &MachInst) -> Option<(u128, i32)> {
     let name = inst.op.row().name;
     let is_scratch = name.starts_with("scratch_")
@@ -220,13 +222,14 @@ fn own_slot(touch: &Touch, inst: &MachInst) -> Option<(u128, i32)> {
 /// Register mask of s[0:3], where compilers keep the buffer resource descriptor of scratch memory.
 const SCRATCH_DESCRIPTOR: u128 = 15;
 
-/// Returns whether the results of an instruction are conditions (the instruction is a comparison).
+/// Returns whether the results of an instruction are conditions, which is true for comparisons and bit tests.
 fn compares(inst: &MachInst) -> bool {
     let name = inst.op.row().name;
     ["v_cmp_", "v_cmpx_", "s_cmp_", "s_cmpk_", "s_bitcmp"].iter().any(|stem| name.starts_with(stem))
 }
 
-/// Returns whether the instruction only moves its source to its destination, in whole or in part.
+/// Returns whether the instruction only moves its source to its destination, as a whole or in part (such as a
+/// bit field).
 fn passes_on(inst: &MachInst) -> bool {
     let name = inst.op.row().name;
     ["v_mov_", "s_mov_", "v_readfirstlane_", "v_and_", "s_and_", "v_bfe_", "s_bfe_"]
@@ -234,8 +237,8 @@ fn passes_on(inst: &MachInst) -> bool {
         .any(|stem| name.starts_with(stem))
 }
 
-/// Returns the index of the instruction that a branch jumps to. `next` is the index of the instruction after
-/// the branch, from which the branch distance is counted in dwords.
+/// Returns the index of the dword to which a branch jumps. `next` is the index of the instruction after the
+/// branch; the hardware counts the branch distance from there, in dwords.
 pub(super) fn target(branch: &MachInst, next: usize) -> Option<usize> {
     let distance = branch.operands().iter().find_map(|operand| match operand {
         isa::Operand::Imm(distance) => Some(*distance as i16),

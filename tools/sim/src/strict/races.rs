@@ -1,7 +1,7 @@
 //! Finds data races between waves, and reads that may get stale data from a cache.
 //!
-//! A write is recorded in the shadow cells before memory changes, and a read is checked after it was
-//! executed. If groups run on several host threads, only races within a group are certain to be found here;
+//! A write is recorded in the shadow cells before memory changes. A read is checked after it was executed. If
+//! groups run on several host threads, this module is certain to find only the races within a group, so
 //! `meetings` finds the dwords that several groups use.
 
 use super::access::{SCALAR, lane_of};
@@ -43,8 +43,8 @@ impl Watcher<'_> {
         self.group.first_wave + self.group.now.wave as u32
     }
 
-    /// Returns the stamp (record for a shadow cell, see `cells`) of the current instruction's access to the
-    /// bytes of `mask`.
+    /// Returns the stamp of the current instruction's access to the bytes in `mask`. The stamp is the record
+    /// of the access for a shadow cell (see `cells`).
     fn stamp(&self, mask: u8) -> Stamp {
         let order = &self.group.waves[self.group.now.wave].order;
         let transfer = self.touch.is_some_and(|touch| touch.queues.transfer);
@@ -77,9 +77,9 @@ impl Watcher<'_> {
         }
     }
 
-    /// Returns whether the load at a place acquires the data that it reads from a wave of the same group.
-    /// This is so if the load is atomic or is used like an atomic load (see `polls`). `of_atomics` says
-    /// whether atomics access the same dword.
+    /// Returns whether the load at code position `place` acquires what another wave of the same group has
+    /// released with the loaded data. This is so if the load is atomic or is used like an atomic load (see
+    /// `polls`). `of_atomics` says whether atomics access the same dword.
     fn loads_atomically(&self, place: u32, of_atomics: bool) -> bool {
         let looks = || self.shared.load_use(place);
         self.shared.marks.has(place)
@@ -87,8 +87,8 @@ impl Watcher<'_> {
             || of_atomics && !self.shared.marks.is_complete() && looks().decides
     }
 
-    /// Returns whether `write` is an atomic that returns a value and is executed in a loop that waits for
-    /// another wave.
+    /// Returns whether `write` is an atomic, at code position `place`, whose result decides when a loop ends
+    /// that waits for another wave.
     fn polled(&self, write: Stamp, place: u32) -> bool {
         write.is_sync() && write.is_atomic() && self.shared.load_use(place).polls
     }
@@ -98,7 +98,7 @@ impl Watcher<'_> {
         self.shared.in_group(self.group.first_wave, stamp.wave()).is_some()
     }
 
-    /// Returns whether this wave has executed an atomic at this address that returned the old value.
+    /// Returns whether this wave has executed an atomic at this address with the old value as result.
     fn takes_part(&self, address: u64) -> bool {
         self.shared.has_joined(address, self.me())
     }
@@ -113,8 +113,8 @@ impl Watcher<'_> {
         let shared = self.shared;
         self.note_lane(access, value);
         let mut checked = false;
-        // A store that writes the value which memory already holds has no effect on other waves, so it is not
-        // a race.
+        // Whether memory already holds the value that the store writes. Such a store has no effect on other
+        // waves, so it is not a race.
         let is_same = || {
             let found = memory.find(access.address, access.bytes.into());
             found
@@ -133,8 +133,8 @@ impl Watcher<'_> {
             let sync = write.is_sync();
             let mut found = None;
             if conflicts(write) {
-                // Two atomic stores do not conflict. The second one may be the store that releases a lock, by
-                // a wave that has taken the lock with an atomic.
+                // Whether both stores are atomic, so that they do not conflict. The second one may be the
+                // store that releases a lock, by a wave that has taken the lock with an atomic.
                 let both =
                     self.wrote_atomically(write, write_place) && self.stores_atomically(access, address);
                 let awaited = self.is_mate(write) && self.polled(write, write_place);
@@ -226,8 +226,9 @@ impl Watcher<'_> {
                 self.report_conflict(access, Conflict::WriteAfterRead, read, place, excuse);
             }
             if !write.is_none() && !write.is_sync() && write.wave() != self.me() {
-                // The location was last written by a plain store. Operations complete before this store are
-                // added to the released knowledge, so that the next atomic on the location acquires them.
+                // A plain store was the last write to the location. The operations that were complete before
+                // this store are added to the knowledge that is released at the location. The next atomic on
+                // the location then acquires them.
                 let mut clock = Clock::default();
                 clock.learn(write.wave(), write.released());
                 shared.learned_by(write.wave(), &mut clock);
@@ -284,8 +285,8 @@ impl Watcher<'_> {
                 } else if write.wave() != self.me() {
                     self.read_of_other(access, address, write, place, glc);
                 } else if write.is_sync() && (glc || self.shared.marks.has(self.group.now.place)) {
-                    // The location was last written by this wave's own atomic. That atomic came after the
-                    // atomics of other waves, so their released knowledge is acquired too.
+                    // An atomic of this wave was the last write to the location. It came after the atomics of
+                    // other waves, so this load acquires the knowledge that these atomics have released.
                     self.acquire(address, write);
                 }
             }
@@ -298,7 +299,7 @@ impl Watcher<'_> {
     }
 
     /// Returns whether several lanes of the current load read the same location. `last` is the stamp of the
-    /// last read of the location, `stamp` that of the current load.
+    /// last read of the location. `stamp` is the stamp of the current load.
     fn reads_by_several(&self, access: &MemAccess, last: Stamp, stamp: Stamp) -> bool {
         last.same_operation(stamp) || access.lane == SCALAR && self.group.now.exec.count_ones() > 1
     }
@@ -319,8 +320,9 @@ impl Watcher<'_> {
         }
     }
 
-    /// Acquires the knowledge that was released at an address, including that of the wave that wrote it last.
-    /// The wave may rely on this knowledge once the current load is complete.
+    /// Acquires the knowledge that was released at an address, and the knowledge of the wave that wrote the
+    /// location last: which operations of other waves are complete. The wave may rely on this knowledge once
+    /// the current load is complete.
     fn acquire(&mut self, address: u64, write: Stamp) {
         let (mut clock, mut last) = (Clock::default(), Clock::default());
         if write.is_sync() {
@@ -342,8 +344,9 @@ impl Watcher<'_> {
         }
     }
 
-    /// Adds to `handed` what wave `mate` of the same group hands over with its operation `number`. If
-    /// `in_lds` is given, all accesses of that wave to LDS up to that number are also known to be complete.
+    /// Adds to `handed` the knowledge that wave `mate` of the same group hands over with its operation
+    /// `number`. If `in_lds` is given, it is an operation number: all accesses of that wave to LDS up to this
+    /// operation are also known to be complete.
     fn hand_over(&self, mate: usize, number: u32, in_lds: Option<u32>, handed: &mut Handed) {
         if mate == self.group.now.wave {
             return;
@@ -365,8 +368,8 @@ impl Watcher<'_> {
         if own && write.released() == 0 && write.number() != 0 && !self.is_vector_store(place) {
             return;
         }
-        // This scalar load may be the first load of a compare-and-swap loop. The finding is dropped if the
-        // wave later executes an atomic on the location.
+        // This scalar load may be the first load of a compare-and-swap loop, which may read an old value. The
+        // finding is dropped if the wave later executes an atomic on the location.
         let excuse = write.is_sync().then(|| Excuse::Joined(self.me()));
         if !ordered || !complete {
             return self.report_conflict(access, Conflict::ReadAfterWrite, write, place, excuse);
@@ -451,15 +454,15 @@ impl Watcher<'_> {
         }
     }
 
-    /// Returns whether this wave knows of the access `earlier`, in another group, only through a third wave:
-    /// a wave of that other group, which learned of the access and passed its knowledge on.
+    /// Returns whether this wave knows of the access `earlier` of another group only through a third wave.
+    /// The third wave belongs to that other group; it has learned of the access and passed its knowledge on.
     fn is_passed_on(&self, earlier: Stamp) -> bool {
         let order = &self.group.waves[self.group.now.wave].order;
         !self.is_mate(earlier) && order.acquired.passed_on(earlier.wave()) >= earlier.number()
     }
 
-    /// Explains a finding about an access that was still in flight when another wave of the same group
-    /// learned of it and passed its knowledge on to this wave.
+    /// Explains a finding about an access that was still in flight when its group told other groups of it.
+    /// Another wave of the access's group had learned of the access and passed its knowledge on to this wave.
     fn explain_passing_on(&self, finding: &mut Finding, earlier: Stamp) {
         let (_, wave) = self.shared.group_and_place(earlier.wave() - 1);
         finding.rule = PASSED_ON.into();
@@ -477,7 +480,8 @@ impl Watcher<'_> {
         ));
     }
 
-    /// Returns the text of the wait instructions that wait for all vector memory operations.
+    /// Returns the text of the wait instructions that wait for all vector memory operations, for the fix that
+    /// a report proposes.
     fn wait_for_memory(&self) -> &'static str {
         match self.shared.target.generation {
             Generation::Gfx10 => "`s_waitcnt vmcnt(0)` and `s_waitcnt_vscnt null, 0x0`",
@@ -553,15 +557,15 @@ impl Watcher<'_> {
     }
 }
 
-/// Bit that is set in the addresses of LDS locations where these share a table with addresses of memory. LDS
-/// addresses of different groups cannot be confused, because the table also has the numbers of waves, and
-/// each wave belongs to one group.
+/// Bit that is set in the address of an LDS location when it is a key of a table that also has addresses of
+/// memory. LDS addresses of different groups cannot be confused, because an entry of the table also has a
+/// wave number, and each wave belongs to one group.
 const LDS_PLACES: u64 = 1 << 63;
 
 /// Race checks for LDS. They are simpler than those for memory, because LDS belongs to one work-group and has
 /// no caches.
 impl Watcher<'_> {
-    /// Returns whether this wave has executed an atomic on this dword of LDS that returned the old value.
+    /// Returns whether this wave has executed an atomic on this dword of LDS with the old value as result.
     fn takes_part_lds(&self, word: usize) -> bool {
         let atomics = self.group.lds_atomics.get(word);
         atomics.is_some_and(|atomics| atomics.joined >> (self.group.now.wave & 63) & 1 != 0)
@@ -618,8 +622,8 @@ impl Watcher<'_> {
         let me = self.group.now.wave;
         let order = &self.group.waves[me].order;
         let mut known = order.published(self.shared.caches);
-        // LDS executes the operations of a wave in order. When the wave's release is complete, all its
-        // earlier LDS operations are complete as well.
+        // LDS executes the operations of a wave in order, so all LDS operations of this wave that were issued
+        // before its release are complete when the release is.
         known.lds = known.issued;
         (known.handed, known.issued) = (known.issued, 0);
         let handed = self.group.lds_releases[word].get_or_insert_default();
@@ -627,8 +631,8 @@ impl Watcher<'_> {
         handed.local[me].merge(known);
     }
 
-    /// Adds what the wave of the last plain store to the dword knew to the knowledge released there, so that
-    /// the next atomic on the dword acquires it.
+    /// Adds the knowledge of the wave that made the last plain store to the dword to the knowledge that is
+    /// released there. The next atomic on the dword then acquires it.
     fn publish_store_lds(&mut self, word: usize, write: Stamp) {
         if let Some(mate) = self.shared.in_group(self.group.first_wave, write.wave())
             && !write.is_sync()
@@ -675,15 +679,15 @@ impl Watcher<'_> {
         }
     }
 
-    /// Returns whether the wave of access `stamp` has executed an atomic on this dword of LDS that returned
-    /// the old value.
+    /// Returns whether the wave of access `stamp` has executed an atomic on this dword of LDS with the old
+    /// value as result.
     fn has_joined_lds(&self, atomics: &LdsAtomics, stamp: Stamp) -> bool {
         let mate = self.shared.in_group(self.group.first_wave, stamp.wave());
         mate.is_some_and(|mate| atomics.joined >> (mate & 63) & 1 != 0)
     }
 
-    /// Fast path for a read from LDS: records the read of an aligned dword whose last write is known to have
-    /// happened before. Returns whether it has handled the read; if not, it has changed nothing.
+    /// Fast path for a read from LDS. Records the read of an aligned dword, if the last write to the dword is
+    /// known to have happened before. Returns whether the read was recorded; if not, nothing has changed.
     #[inline]
     pub(super) fn read_whole_lds(&mut self, access: &MemAccess) -> bool {
         let aligned = access.space == Space::Lds && access.bytes == 4 && access.address.is_multiple_of(4);
@@ -736,9 +740,9 @@ impl Watcher<'_> {
         }
     }
 
-    /// Acquires what another wave of the group knew when it stored to LDS, for a load that waits for this
-    /// store. LDS executes the operations of a wave in order, so all earlier LDS operations of the storing
-    /// wave are complete as well.
+    /// Acquires the knowledge that another wave of the group had when it stored to LDS, for a load that waits
+    /// for this store. LDS executes the operations of a wave in order, so all earlier LDS operations of the
+    /// storing wave are complete as well.
     fn acquire_store_lds(&mut self, write: Stamp) {
         let Some(mate) = self.shared.in_group(self.group.first_wave, write.wave()) else { return };
         let mut handed = Handed::default();
@@ -747,8 +751,8 @@ impl Watcher<'_> {
         self.wave().order.acquire(number, true, handed);
     }
 
-    /// Exchanges knowledge between the waves of the group at a barrier. Called when all waves that have not
-    /// ended have reached the barrier.
+    /// Exchanges the knowledge of the group's waves about complete operations at a barrier. Called when all
+    /// waves that have not ended have reached the barrier.
     pub(crate) fn pass_barrier(&mut self) {
         let caches = self.shared.caches;
         let published: Vec<_> = self.group.waves.iter().map(|wave| wave.order.published(caches)).collect();

@@ -63,7 +63,7 @@ pub struct Report {
     pub level: check::Level,
     /// Description of the error in one sentence.
     pub message: String,
-    /// Location of the instruction that was running when the error was found.
+    /// Location of the instruction at which the error was found.
     pub at: Location,
     /// Short description of what this instruction did.
     pub at_label: String,

@@ -24,8 +24,8 @@ struct Argument {
     allocation: Option<usize>,
 }
 
-/// Past accesses to a dword: the pointer arguments through which it was accessed, and the instruction and
-/// wave of the last access.
+/// Past accesses of one kind (reads or writes) to a dword: the pointer arguments through which the dword was
+/// accessed, and the instruction and wave of the last access.
 #[derive(Clone, Copy, Default)]
 struct Accesses {
     through: u64,
@@ -120,9 +120,10 @@ impl Labels {
         vectors.chain(codes(scalars).map(|code| self.scalar[code])).fold(0, |all, label| all | label)
     }
 
-    /// Sets the labels (masks of pointer arguments) of an instruction's result registers: dword `n` of the
-    /// result gets `label(n)`. If inactive lanes of a vector register keep their values, the register also
-    /// keeps its old label, because its lanes may then hold addresses from different arguments.
+    /// Sets the labels of an instruction's result registers, where a label is a mask of pointer arguments:
+    /// dword `n` of the result gets `label(n)`. If some lanes of a vector register keep their values, the
+    /// register keeps its old label as well, because its lanes may then hold addresses from different
+    /// arguments.
     fn set(&mut self, touch: &Touch, exec: u64, label: impl Fn(usize) -> u64) {
         for (at, register) in touch.writes.registers().enumerate() {
             let Some(place) = self.vector.get_mut(register) else { continue };
@@ -138,8 +139,8 @@ impl Labels {
 }
 
 impl Watcher<'_> {
-    /// Updates the labels of registers for an instruction that is about to run: its results depend on the
-    /// same pointer arguments as its sources.
+    /// Updates the labels of registers (masks of pointer arguments) for an instruction that is about to run.
+    /// The results depend on the same pointer arguments as the sources.
     pub(super) fn follow_arguments(&mut self, touch: &Touch, exec: u64) {
         let now = &mut self.group.now;
         let Some(labels) = &mut self.group.waves[now.wave].labels else { return };
@@ -162,8 +163,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Records an access to memory. Reports it if it conflicts with an earlier access to the same dword
-    /// through another argument.
+    /// Records an access to memory through a pointer argument. Reports the access if it conflicts with an
+    /// earlier access to the same dword through another argument.
     #[inline]
     pub(super) fn check_restrict(&mut self, access: &MemAccess, writes: bool) {
         let through = self.group.now.through;
@@ -181,7 +182,8 @@ impl Watcher<'_> {
         let mut all = lock(&restricts.accesses);
         for dword in access.address / 4..(access.address + u64::from(access.bytes)).div_ceil(4) {
             let accesses = all.entry(dword).or_default();
-            // A read conflicts only with earlier writes (kind 1), a write with earlier reads and writes.
+            // A read conflicts only with earlier writes (kind 1). A write conflicts with earlier reads (kind
+            // 0) and writes.
             for kind in if writes { 0..2 } else { 1..2 } {
                 let others = accesses[kind].through & !through;
                 let is_restricted = (others | through) & restricts.restricted != 0;

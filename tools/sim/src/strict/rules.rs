@@ -16,8 +16,8 @@ const fn rule(id: &'static str, name: &'static str, text: &'static str) -> Rule 
     Rule { id, name, text }
 }
 
-/// Name of the rule for an access that is still in flight when another wave of the same group passes its
-/// knowledge of the access on to other groups.
+/// Name of the rule about a wave that passes on its knowledge of an access of another wave too early: the
+/// access is still in flight when waves of other groups learn of it.
 pub(super) const PASSED_ON: &str = "passed-on-in-flight";
 
 static RULES: [Rule; 29] = [
@@ -177,7 +177,8 @@ pub fn rules() -> &'static [Rule] {
     &RULES
 }
 
-/// Returns how certain findings of a rule are, if the finding itself does not say so.
+/// Returns the level of the findings of a rule, which says how certain they are. It applies if the finding
+/// itself has no level.
 pub(super) fn level(id: &str) -> check::Level {
     check::rules::find(id).map_or(check::Level::Certain, |rule| rule.level)
 }

@@ -15,17 +15,17 @@ use crate::wave::ActiveLanes;
 use isa::{Reg, RegSet};
 use std::collections::HashMap;
 
-/// For each function, by name, the registers that its callers assume changed. Calls of functions that are not
-/// listed overwrite nothing.
+/// For each function, by its name, the registers that its callers take as changed by a call. A call of a
+/// function that is not listed overwrites nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Scramble(pub HashMap<String, Agreement>);
 
 /// The agreement between a function and its callers.
 #[derive(Clone, Debug, Default)]
 pub struct Agreement {
-    /// Registers that a caller assumes changed if it calls the function directly.
+    /// Registers that a caller takes as changed after a direct call of the function.
     pub named: RegSet,
-    /// Registers that a caller assumes changed if it calls the function through a function pointer.
+    /// Registers that a caller takes as changed after a call of the function through a function pointer.
     pub pointed: RegSet,
     /// Registers that hold the function's arguments.
     pub given: RegSet,

@@ -45,28 +45,29 @@ pub(crate) struct Shared {
     pub(super) cells: Cells,
     pub(super) reading: Arc<Reading>,
     pub(super) marks: Marks,
-    /// For each instruction, by code range and index, how the result of a load is used (see `polls`);
-    /// computed when first needed.
+    /// How the result of each load is used (see `polls`). The outer index is the code range, the inner index
+    /// the instruction. An element is computed when it is first needed.
     pub(super) load_uses: Vec<Vec<OnceLock<LoadUse>>>,
     waves_per_group: u32,
     /// Whether races are checked. They are not checked if the dispatch has too many waves for a stamp (see
     /// `cells::MAX_WAVES`).
     pub(super) races: bool,
-    /// Which groups use which memory, if groups run on several threads.
+    /// Which groups use which dwords of memory. Only present if groups run on several host threads.
     pub(super) meetings: Option<Meetings>,
     /// Whether the findings may depend on the timing of host threads. If so, the run is repeated on one
     /// thread.
     crossed: AtomicBool,
     /// Clocks that atomics have released, by address.
     releases: [Mutex<HashMap<u64, Release>>; STRIPES],
-    /// For each wave, what it knows of the operations of waves of other groups. Waves that know nothing are
-    /// absent.
+    /// What each wave knows of the operations of waves of other groups. The key is the wave number. Waves
+    /// that know nothing are absent.
     far: RwLock<HashMap<u32, Clock>>,
     any_far: AtomicBool,
-    /// For each wave, the number up to which its operations were complete when it passed its last barrier.
-    at_barrier: Vec<AtomicU32>,
-    /// For each wave, the number up to which its operations were complete for waves of its own group when it
+    /// For each wave, an operation number: all operations up to it were complete for all waves when the wave
     /// passed its last barrier.
+    at_barrier: Vec<AtomicU32>,
+    /// For each wave, an operation number: all operations up to it were complete for waves of the same group
+    /// when the wave passed its last barrier.
     seen_at_barrier: Vec<AtomicU32>,
     /// For each wave, the number of the last operation that it had issued before its last write-back of the
     /// scalar cache.
@@ -74,8 +75,8 @@ pub(crate) struct Shared {
     seen: Mutex<Seen>,
     /// Conflicts that may turn out to be harmless.
     pub(super) waiting: Mutex<Waiting>,
-    /// Cached results of the search in `flow`. Maps the places of a load and a store to whether the stored
-    /// value is computed from the loaded value.
+    /// Cached results of the data-flow search in `flow`. The key is the code positions of a load and a store.
+    /// The value says whether the stored value is computed from the loaded value.
     pub(super) flows: Mutex<HashMap<(u32, u32), bool>>,
     /// Names of allocations.
     pub(super) names: Arc<Names>,
@@ -89,20 +90,20 @@ pub(crate) struct Shared {
     bases: Vec<u64>,
 }
 
-/// The knowledge about other operations that atomics on a memory location have released, for the waves that
-/// acquire it.
+/// The knowledge that atomics on a memory location have released: which operations of other waves are
+/// complete. Waves that acquire the location get this knowledge.
 #[derive(Default)]
 struct Release {
     clock: Clock,
-    /// For each wave that has released at the location, the number of its last operation that did so.
+    /// For each wave that has released at the location, the number of its last releasing operation.
     last: Clock,
-    /// Waves that have executed an atomic on the location that returned the old value. Used as a set: the
-    /// number for such a wave is 1.
+    /// Waves that have executed an atomic on the location with the old value as result. The clock is used as
+    /// a set here: each wave in it has the number 1.
     joined: Clock,
     /// Whether a load that acts at L2 has read the location.
     watched: bool,
-    /// The last instruction that changed the location's value. The shadow cell does not tell, because an
-    /// atomic may also write the value that memory already holds.
+    /// The last instruction that changed the location's value. The shadow cell does not say this, because it
+    /// also records atomics that write the value which memory already holds.
     changed: Option<Change>,
 }
 
@@ -232,8 +233,8 @@ impl Shared {
         (u64::from(wave / self.waves_per_group), wave % self.waves_per_group)
     }
 
-    /// Records that operation `number` of `wave` releases at an address: adds `clock` to the knowledge
-    /// released there, which waves that acquire the location get.
+    /// Records that operation `number` of `wave` releases at an address. Adds `clock` to the knowledge that
+    /// is released there and that acquiring waves get.
     pub(super) fn release(&self, address: u64, clock: &Clock, wave: u32, number: u32) {
         let mut releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
         let release = releases.entry(address & !3).or_default();
@@ -244,7 +245,7 @@ impl Shared {
     }
 
     /// Returns the knowledge that was released at an address, and, for each wave, the number of its last
-    /// operation that released there.
+    /// releasing operation there.
     pub(super) fn released(&self, address: u64) -> (Clock, Clock) {
         lock(&self.releases[(address / 4) as usize % STRIPES])
             .get(&(address & !3))
@@ -313,8 +314,9 @@ impl Shared {
         self.any_far.store(true, Ordering::Release);
     }
 
-    /// Records the state of a wave's operations when it passes a barrier: operations up to `done` are
-    /// complete for all waves, operations up to `seen` are complete for waves of the same group.
+    /// Records which operations of a wave are complete when the wave passes a barrier. Operations up to
+    /// `done` are complete for all waves, and operations up to `seen` are complete for waves of the same
+    /// group.
     pub(super) fn publish_barrier(&self, wave: u32, done: u32, seen: u32) {
         for (places, number) in [(&self.at_barrier, done), (&self.seen_at_barrier, seen)] {
             if let Some(place) = places.get(wave as usize) {
@@ -331,21 +333,21 @@ impl Shared {
         }
     }
 
-    /// Returns whether the data of a scalar store has been written back from the scalar cache by the wave
-    /// that stored it.
+    /// Returns whether the wave that executed a scalar store has written the stored data back from the scalar
+    /// cache.
     pub(super) fn is_written_back(&self, stamp: Stamp) -> bool {
         let issued = self.written_back.get(stamp.wave() as usize);
         issued.is_some_and(|issued| issued.load(Ordering::Acquire) >= stamp.number())
     }
 
-    /// Returns whether the operation was complete when its wave passed the wave's last barrier.
+    /// Returns whether the operation of `stamp` was complete when its wave passed its last barrier.
     pub(super) fn at_barrier(&self, stamp: Stamp) -> bool {
         let done = self.at_barrier.get(stamp.wave() as usize);
         done.is_some_and(|done| done.load(Ordering::Acquire) >= stamp.number())
     }
 
-    /// Adds to `clock` what a wave knows of the operations of other waves, which a release by this wave
-    /// passes on in addition to the wave's own operations.
+    /// Adds to `clock` what a wave knows of the operations of other waves. A release by this wave passes on
+    /// this knowledge in addition to the wave's own operations.
     pub(super) fn learned_by(&self, wave: u32, clock: &mut Clock) {
         let first = self.group_of(wave);
         for mate in first..first + self.waves_per_group {
@@ -423,8 +425,8 @@ impl GroupShadow {
         }
     }
 
-    /// Returns the place of the instruction that last changed the dword at an address, and the wave that
-    /// executed it.
+    /// Returns the code position of the instruction that last changed the dword at an address, and the wave
+    /// that executed it.
     pub(crate) fn last_change(
         &self,
         shared: &Shared,
@@ -453,8 +455,8 @@ impl GroupShadow {
     }
 }
 
-/// Returns which registers of a wave are defined when it starts: those that the dispatch has set up. All
-/// other registers hold [`POISON`].
+/// Returns which registers of a wave are defined when the wave starts: those that the dispatch has set up.
+/// The other registers hold [`POISON`], a fixed pattern.
 fn initial(wave: &Wave) -> Defined {
     let mut defined = Defined::new(wave.vgpr.len());
     for (register, values) in wave.vgpr.iter().enumerate() {

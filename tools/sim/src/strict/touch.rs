@@ -1,5 +1,5 @@
-//! The "touch" of an instruction: the registers and memory that it accesses, in the form that strict mode
-//! needs. It is computed once for each place in the code.
+//! The "touch" of an instruction: the registers and memory that the instruction accesses, in the form that
+//! strict mode needs. It is computed once for each instruction of the code.
 
 use super::calls::Transfer;
 use super::flight::Left;
@@ -91,8 +91,8 @@ pub(super) struct Queues {
     pub(super) vs: bool,
     /// `lgkmcnt`.
     pub(super) lgkm: bool,
-    /// Whether the instruction may complete before older instructions that the same counter counts. This is
-    /// true for scalar and FLAT accesses.
+    /// Whether the instruction may complete before older instructions that the same counter counts. Scalar
+    /// and FLAT memory instructions may.
     pub(super) unordered: bool,
     /// Whether the instruction is a transfer: a vector memory instruction that loads to LDS or stores from
     /// LDS. `vmcnt` counts it although it accesses LDS.
@@ -112,7 +112,7 @@ pub(super) enum Part {
     High { bytes: u8, signed: bool },
 }
 
-/// How an instruction reads values from other lanes. Strict mode reports it if such a lane is inactive.
+/// How an instruction reads values from other lanes. Strict mode reports a read from an inactive lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shuffle {
     /// It does not, or it does so regardless of EXEC.
@@ -132,8 +132,8 @@ pub(super) enum Shuffle {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
     pub(super) class: Class,
-    /// VGPRs whose values the instruction reads, without those of an address. For a store or an atomic, these
-    /// are the data operands.
+    /// VGPRs whose values the instruction reads as data; VGPRs of an address are in `address`. For a store or
+    /// an atomic, `reads` has the data operands.
     pub(super) reads: Runs,
     /// VGPRs that form an address.
     pub(super) address: Runs,
@@ -145,7 +145,8 @@ pub(super) struct Touch {
     pub(super) reads_scc: bool,
     pub(super) writes_scc: bool,
     pub(super) writes_exec: bool,
-    /// Whether lanes read values of other lanes, or the instruction acts on inactive lanes as well.
+    /// Whether the instruction does not act on each active lane separately: its lanes read values of other
+    /// lanes, or it acts on inactive lanes as well.
     pub(super) across: bool,
     pub(super) shuffle: Shuffle,
     /// Whether the instruction is an `s_or_saveexec_b64` after which the next instruction deactivates some of
@@ -157,18 +158,19 @@ pub(super) struct Touch {
     pub(super) part: Part,
     /// Whether it is a DS instruction that accesses LDS.
     pub(super) lds: bool,
-    /// Whether the instruction reads FLAT_SCRATCH if its address is in scratch.
+    /// Whether the instruction reads the register FLAT_SCRATCH. It does so only if its address is in scratch.
     pub(super) flat_scratch: bool,
     pub(super) glc: bool,
     /// Whether it is an atomic that returns the old value.
     pub(super) returns: bool,
     /// Whether the address decides which memory is accessed.
     pub(super) is_flat: bool,
-    /// The rule that this instruction breaks by itself, whatever runs before or after it; `None` if there is
-    /// no such rule.
+    /// The rule that this instruction breaks by itself, independently of the instructions before and after
+    /// it; `None` if there is no such rule.
     pub(super) single: Option<&'static check::EventRule>,
-    /// Number of bytes that a scalar load reads, if its destination overlaps its address and only a part of
-    /// it may be replayed after a page fault; 0 for all other instructions. Such a load is an error.
+    /// Number of bytes that a scalar load reads, if its destination overlaps its address registers and the
+    /// hardware may replay only a part of the load after a page fault; 0 for all other instructions. Such a
+    /// load is an error.
     pub(super) own_address: u8,
     /// Whether the instruction writes FLAT_SCRATCH with `s_setreg`, on a processor where FLAT_SCRATCH is not
     /// an SGPR.
@@ -181,13 +183,12 @@ pub(super) struct Touch {
     pub(super) left: Left,
     /// How the instruction calls or returns.
     pub(super) transfer: Transfer,
-    /// The registers in the short form that the fast path uses, if this is a plain instruction; `None` for
-    /// other instructions.
+    /// The registers in the short form that the fast path uses. Only present if this is a plain instruction.
     pub(super) plain: Option<Plain>,
 }
 
-/// Maximum numbers of VGPRs that a plain instruction may read and write. An instruction with more VGPRs does
-/// not get the fast path.
+/// Maximum number of VGPRs that a plain instruction may read. An instruction that reads more VGPRs does not
+/// get the fast path.
 const PLAIN_READS: usize = 4;
 const PLAIN_WRITES: usize = 2;
 
@@ -302,7 +303,8 @@ impl Touch {
                         kind,
                         Some(Kind::Vaddr | Kind::Saddr | Kind::SmemOffset | Kind::Sgpr | Kind::Ssrc)
                     ));
-            // In a scalar store, operand 0 is an SGPR as well, but it is the data, not a part of the address.
+            // In a scalar store, operand 0 is an SGPR as well. It is the data that is stored and not a part
+            // of the address.
             let is_address = is_address && !(row.family == Family::Smem && index == 0 && stores_data(row));
             touch.add(role, range, is_address);
         }
@@ -344,8 +346,8 @@ impl Touch {
                 self.writes.push(run);
             }
         } else if range.first == Reg::VCCZ || range.first == Reg::EXECZ {
-            // EXEC is never undefined, because writing an undefined value to EXEC is reported when it is
-            // written. So a read of EXECZ needs no check, unlike a read of VCCZ.
+            // A read of VCCZ counts as a read of VCC. A read of EXECZ needs no check, because EXEC is never
+            // undefined: writing an undefined value to EXEC is an error that is reported at the write.
             self.scalar_reads |= if range.first == Reg::VCCZ { 3 << Reg::VCC.0 } else { 0 };
         } else if range.first.0 < 128 {
             let bits = bits(range);
@@ -494,8 +496,8 @@ fn transfer(row: &Row, inst: &MachInst) -> Transfer {
     }
 }
 
-/// Returns which bits of its data registers a memory instruction accesses, determined from the instruction's
-/// name.
+/// Returns which bits of its data registers a memory instruction accesses. The name of the instruction says
+/// this.
 fn part(name: &str) -> Part {
     let (stem, high) = match name.strip_suffix("_hi") {
         Some(stem) => (stem, true),
@@ -520,7 +522,8 @@ fn part(name: &str) -> Part {
     }
 }
 
-/// Returns the registers and memory accessed by the instruction that begins with these words.
+/// Returns the registers and memory that an instruction accesses. `words` starts with the encoding of the
+/// instruction.
 pub(super) fn touch(decoder: Option<&Decoder>, words: &[u32], code: &check::Code) -> Touch {
     match decoder.map(|decoder| decoder.decode(words).or_else(|_| decoder.decode_tolerant(words))) {
         Some(Ok((inst, _))) => {

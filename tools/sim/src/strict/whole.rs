@@ -1,6 +1,6 @@
-//! Fast path for accesses to memory: handles an instruction for all lanes at once if its accesses cannot be
-//! races. This is so if all lanes access aligned dwords, and the earlier accesses to these dwords by other
-//! waves are known to have happened before. All other accesses are checked lane by lane in `races`.
+//! Fast path for accesses to memory. It handles an instruction for all lanes at once if none of its accesses
+//! can be a race. This is so if all lanes access aligned dwords, and the earlier accesses to these dwords by
+//! other waves are known to have happened before. All other accesses are checked lane by lane in `races`.
 
 use super::Watcher;
 use super::cells::{Cell, Lines, Page, Stamp};
@@ -11,8 +11,8 @@ use crate::watch::{MemAccess, Space};
 use crate::wave::{ActiveLanes, Lanes, ROW};
 use isa::ModFlags;
 
-/// A load of all lanes that was allowed to proceed. It is recorded in the shadow cells after the instruction
-/// has run.
+/// A load of all lanes that the fast path has permitted. It is recorded in the shadow cells after the
+/// instruction has run.
 pub(super) struct Load {
     addresses: [u64; 64],
     exec: u64,
@@ -89,7 +89,8 @@ impl Watcher<'_> {
         let mut page = Page::default();
         let (mut last, mut previous) = (None, None::<&Cell>);
         for lane in ActiveLanes(exec) {
-            // If neighbouring lanes read the same dword, the read is recorded only once.
+            // If neighbouring lanes read the same dword, only the read of the first of these lanes is
+            // recorded.
             if dwords == 1 && last.replace(addresses[lane]) == Some(addresses[lane]) {
                 if let Some(cell) = previous.take() {
                     cell.set_read(cell.last_read().0.by_several(true), place);
@@ -164,8 +165,9 @@ impl Watcher<'_> {
         true
     }
 
-    /// Returns whether a store to a dword cannot be a race: all accesses to the dword by other waves are
-    /// known to have happened before, and none of them was an atomic. `write` is the last write to the dword.
+    /// Returns whether a store to a dword cannot be a race. This is so if all accesses to the dword by other
+    /// waves are known to have happened before, and no atomic was among them. `write` is the last write to
+    /// the dword.
     fn is_free(&self, cell: &Cell, write: Stamp) -> bool {
         let before = |stamp: Stamp| stamp.is_none() || self.ordered(stamp);
         !write.is_sync() && before(write) && before(cell.last_read().0) && before(cell.other_read().0)

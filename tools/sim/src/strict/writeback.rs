@@ -15,10 +15,10 @@ use check::writeback::NOT_WRITTEN_BACK;
 pub(super) struct ScalarStores {
     /// Place of the first scalar store after the last write-back.
     first: Option<u32>,
-    /// Number of the last memory operation that the wave had issued before its last `s_dcache_wb`.
+    /// Number of the last memory operation that the wave had issued when it executed its last `s_dcache_wb`.
     requested: u32,
-    /// Number of the last memory operation before the last `s_dcache_wb` that is known to be complete. The
-    /// data of scalar stores up to this operation is written back.
+    /// Number of a memory operation: the data of all scalar stores up to this operation is certainly in
+    /// memory, because a `s_dcache_wb` after them is complete.
     written: u32,
 }
 
@@ -48,9 +48,9 @@ impl Watcher<'_> {
         self.shared.publish_written_back(wave, issued);
     }
 
-    /// Returns whether the current instruction sees the data that an earlier instruction at `place` wrote.
-    /// This is so if a vector store wrote the data, if the data of a scalar store has been written back, or
-    /// if the same wave reads it through the scalar cache (`by_scalar`).
+    /// Returns whether the current instruction sees the data that an earlier instruction at code position
+    /// `place` wrote. It does in three cases: a vector store wrote the data, the data of a scalar store has
+    /// been written back, or the same wave reads the data through the scalar cache (`by_scalar`).
     pub(super) fn is_written_back(&self, write: Stamp, place: u32, by_scalar: bool) -> bool {
         let (range, pc) = split_place(place);
         let touch = self.shared.touch(range, pc);
