@@ -1,5 +1,5 @@
-//! Vector clocks: for each other wave, up to which operation a wave knows that wave's operations to be
-//! complete.
+//! Vector clocks, which hold the knowledge of one wave about the other waves. For each other wave, a clock
+//! says which of that wave's operations are known to be complete: all up to an operation number.
 
 /// The ways in which an operation can be known to be complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,8 +7,8 @@
 pub(super) enum Way {
     /// LDS operations.
     Lds,
-    /// Memory operations, as seen by waves that use the same first-level cache. For these waves it is enough
-    /// that the operation was issued.
+    /// Memory operations, as known by waves that use the same first-level cache. Such a wave may rely on an
+    /// operation as soon as it was issued.
     Near,
     /// Memory operations, for all waves.
     Far,
@@ -19,8 +19,8 @@ pub(super) enum Way {
 /// Numbers of the last known operations of a wave, by [`Way`].
 pub(super) type Marks = [u32; 4];
 
-/// Sorted list of the waves of which something is known, each with the number of its last known operation for
-/// each [`Way`].
+/// Sorted list of waves about which something is known. Each wave has one operation number for each [`Way`]:
+/// its operations up to this number are known to be complete in this way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Knowledge(Vec<(u32, Marks)>);
 
@@ -42,7 +42,7 @@ impl Knowledge {
         }
     }
 
-    /// Adds the knowledge of another clock. Returns whether anything was new.
+    /// Adds the knowledge of another clock to this clock. Returns whether this has changed the clock.
     pub(super) fn merge(&mut self, other: &Knowledge) -> bool {
         let mut out = Vec::with_capacity(self.0.len().max(other.0.len()));
         let (mut mine, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());

@@ -1,15 +1,16 @@
-//! Determines which waits and cache invalidations of a run were needed to keep memory in order. The run is
-//! recorded once; then each wait or invalidation is removed from the record in turn, and the record is
-//! checked again.
+//! Determines which waits and cache invalidations of a run were needed to keep accesses to memory in order.
+//! The run is recorded once. Then one wait or invalidation after the other is removed from the record, and
+//! each time the record is checked again.
 //!
 //! The effect of an instruction does not depend on waits in this emulator, so that a run without a wait is
 //! the recorded run with another order of operations. The record ([`Log`]) has every access of every wave,
 //! and every wait, barrier and invalidation. A [`Change`] weakens one wait or invalidation, and the
 //! happens-before relation is computed again. A [`Clash`] is found if two waves access the same bytes without
-//! order and one access is a write, or if a load may read a stale cache line. If there is no clash, the
-//! changed program leaves the same contents in memory on every machine that keeps the rules below, as long as
-//! waves synchronise as in this run. Programs that synchronise only by barriers always do; for programs with
-//! atomics the result holds for this order of the atomics.
+//! order and one access is a write. A clash is also found if a load may read a stale cache line. If there is
+//! no clash, the changed program leaves the same contents in memory on every machine that keeps the rules
+//! below, as long as waves synchronise as in this run. Programs that synchronise only by barriers always
+//! synchronise as in this run. For programs with atomics, the result holds only for the order in which the
+//! atomics were executed in this run.
 //!
 //! # Rules
 //! * Operations complete as `check::counters` says: by class, in order or out of order. A flat access
@@ -18,15 +19,15 @@
 //!   take part. LDS serves the operations of a wave in order, so for an atomic in LDS it is enough that the
 //!   access was issued.
 //! * The same rule holds for an access to memory. Between waves of one group that share a first-level cache,
-//!   it is enough that the access was issued. GFX10 in WGP mode has two such caches.
+//!   it is enough that the access was issued. In WGP mode of GFX10, a group has two first-level caches.
 //! * A load sees a write by a wave with another first-level cache if the loading wave invalidated its caches
 //!   after it was ordered after the write.
 //! * Scalar loads need completed stores and `s_dcache_inv`, even for stores of their own wave.
 //! * A store of the same value as another unordered store is not a clash.
 //!
 //! This module is written independently of strict mode. Strict mode finds the same clashes while a program
-//! runs, but keeps less of the past; each is a check of the other (`tools/sim/tests/deletion.rs`). The waits
-//! that registers need come from `kernc check` ([`Log::needs`]).
+//! runs, but keeps less of the past. Tests compare the results of both (`tools/sim/tests/deletion.rs`). Which
+//! waits registers need is determined by `kernc check` ([`Log::needs`]).
 //!
 //! | file | |
 //! |---|---|
@@ -72,17 +73,19 @@ pub struct Clash {
 pub enum Verdict {
     /// No wave reached the instruction.
     NotReached,
-    /// The instruction had no effect. Each time a wave reached it, no operation was in flight, and the wave
-    /// had learned of no new writes since the last invalidation.
+    /// The instruction had no effect. Each time a wave reached a wait, no operation was in flight; each time
+    /// a wave reached an invalidation, it had learned of no new writes since its last invalidation.
     Idle,
-    /// The operations in flight accessed no memory that another wave accesses with at least one write.
+    /// The operations in flight accessed only memory for which order does not matter: no other wave accesses
+    /// it, or all accesses are reads.
     Private,
-    /// The operations in flight accessed memory that other waves use, but other waits and invalidations keep
-    /// the order.
+    /// The operations in flight accessed memory for which order matters, but other waits and invalidations
+    /// keep the order.
     Ordered,
     /// Without the wait or invalidation, these instructions clash.
     Needed(Clash),
-    /// These instructions clash even with the wait or invalidation, so that nothing can be concluded.
+    /// These two instructions clash even with the wait or invalidation, so nothing can be said about whether
+    /// it was needed.
     Unknown(Clash),
 }
 
@@ -105,8 +108,8 @@ pub struct Log {
     gfx10: bool,
     events: Vec<Event>,
     touches: Vec<Touch>,
-    /// For each cell (dword of memory or LDS), whether a load may acquire what the wave that wrote it has
-    /// released.
+    /// For each cell (dword of memory or LDS), whether some load or atomic can acquire through the cell what
+    /// another wave has released.
     acquired: Vec<bool>,
     base: OnceLock<replay::Outcome>,
     text: waits::Text,
@@ -122,10 +125,13 @@ impl Log {
         self.base.get_or_init(|| replay::Replay::new(self, None).run())
     }
 
-    /// Returns whether the instruction at an address of the file had no effect in the recorded run: each time
-    /// a wave reached it, it waited for no operation and made no new knowledge effective that `change` would
-    /// remove. Returns `None` if no wave reached the instruction. This is fast, because it needs no replay;
-    /// if the answer is false, [`Log::without`] gives the exact answer.
+    /// Returns whether the instruction at an address of the file had no effect in the recorded run. It had
+    /// none if, each time a wave reached it, `change` would remove neither a wait for an operation in flight
+    /// nor an invalidation that made new knowledge effective. Returns `None` if no wave reached the
+    /// instruction.
+    ///
+    /// This function is fast, because it needs no replay. If the answer is false, [`Log::without`] gives the
+    /// exact answer.
     pub fn is_idle(&self, offset: u64, change: Change) -> Option<bool> {
         let place = self.code_position(offset)?;
         let (outcome, facts) = (self.as_it_was(), &self.facts[place.0 as usize][place.1 as usize]);
@@ -134,8 +140,8 @@ impl Log {
         Some(!left && outcome.clash.is_none())
     }
 
-    /// Replays the log with `change` applied to the instruction at an address of the file. Returns whether
-    /// the order of memory operations was kept without the full instruction.
+    /// Replays the log with `change` applied to the instruction at an address of the file, which makes the
+    /// instruction weaker. Returns whether the memory operations are still in order.
     pub fn without(&self, offset: u64, change: Change) -> Verdict {
         let Some(place) = self.code_position(offset) else { return Verdict::NotReached };
         if let Some(clash) = self.clash() {

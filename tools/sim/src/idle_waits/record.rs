@@ -15,13 +15,13 @@ use isa::{ModFlags, Target};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Facts about an instruction that the replay needs, in addition to the accesses themselves.
+/// Facts about an instruction that the replay of the log needs, in addition to the instruction's accesses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     /// For a wait instruction: the counts that it waits for.
     pub(super) waits: Option<Waits>,
-    /// Counter classes in which the instruction counts until it is complete. For flat instructions: the class
-    /// for memory, then the class for LDS.
+    /// Classes of wait counters that count the instruction until it is complete. A flat instruction has two:
+    /// first the class for memory, then the class for LDS.
     pub(super) classes: [Option<Class>; 2],
     pub(super) barrier: bool,
     /// Whether the instruction writes registers when it completes.
@@ -74,8 +74,8 @@ impl Manner {
 /// One access of an instruction to a dword.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
-    /// Number of the accessed cell (dword). While the log is recorded, this is the address in dwords; for
-    /// LDS, it also contains the group, and bit 63 is set.
+    /// Number of the accessed cell, which is a dword. While the log is recorded, this is the address in
+    /// dwords. For LDS, the number also contains the group, and bit 63 is set.
     pub(super) cell: u64,
     pub(super) manner: Manner,
     /// Mask of the accessed bytes.
@@ -107,7 +107,7 @@ pub(super) struct Event {
     /// Index of the event's first touch (access to a dword). The touches of an event end where those of the
     /// next event begin.
     pub(super) first: u32,
-    /// Whether the instruction accessed LDS, and whether it accessed memory or scratch.
+    /// Whether the instruction accessed LDS. The next field says whether it accessed memory or scratch.
     pub(super) lds: bool,
     pub(super) memory: bool,
 }
@@ -256,8 +256,8 @@ impl Recorder {
 }
 
 impl Raw {
-    /// Finishes the touches (accesses to dwords) of an instruction: merges equal touches by several lanes
-    /// into one.
+    /// Finishes the touches (accesses to dwords) of an instruction. Several lanes may have accessed one dword
+    /// in the same manner; their touches are merged into one.
     fn close(&mut self, returns: bool) {
         let mut mine = self.touches.split_off(self.open);
         for touch in mine.iter_mut().filter(|touch| returns && touch.manner == Manner::Atomic) {
@@ -279,8 +279,8 @@ pub(super) fn bits(mask: u8) -> u32 {
 }
 
 impl Touch {
-    /// Returns whether two stores to a dword agree: they write the same values to the bytes that both of them
-    /// write.
+    /// Returns whether two stores to a dword agree, which means that the bytes in `mask` have the same values
+    /// in both. `mask` has the bytes that both stores write.
     pub(super) fn agrees(mask: u8, one: Option<u32>, two: Option<u32>) -> bool {
         matches!((one, two), (Some(one), Some(two)) if (one ^ two) & bits(mask) == 0)
     }
@@ -297,7 +297,8 @@ impl Touch {
 /// The waves that access a cell.
 struct Users {
     wave: u32,
-    /// Whether several waves access the cell, or both scalar and vector instructions do.
+    /// Whether the accesses to the cell may need order: several waves access the cell, or both scalar and
+    /// vector instructions do.
     several: bool,
     scalar: bool,
     written: bool,
@@ -305,8 +306,8 @@ struct Users {
 }
 
 impl Log {
-    /// Removes the touches that cannot take part in a clash: those of cells that are never written, or that
-    /// only one wave uses.
+    /// Removes the touches (accesses to dwords) that cannot take part in a clash, and numbers the remaining
+    /// cells. A touch cannot clash if its cell is never written, or if only one wave uses the cell.
     fn keep_shared(&mut self) {
         let mut users: HashMap<u64, Users> = HashMap::new();
         self.for_each_touch(|wave, touch| {

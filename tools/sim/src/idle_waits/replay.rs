@@ -1,4 +1,4 @@
-//! Computes the happens-before relation over a log, with one wait or invalidation changed.
+//! Computes the happens-before relation over a recorded run (a log), with one wait or invalidation changed.
 
 use super::knowledge::{Knowledge, Marks, Way};
 use super::record::{Event, Facts, Manner, Touch, What};
@@ -14,12 +14,13 @@ use std::collections::HashMap;
 struct Pending {
     number: u32,
     class: Class,
-    /// Rule by which other waves learn that the operation is complete; `None` if no other wave accesses the
-    /// same memory.
+    /// How other waves learn that the operation is complete; `None` if no access of another wave needs order
+    /// with this operation.
     way: Option<Way>,
 }
 
-/// A load or atomic that acquires published knowledge when it is complete.
+/// A load or atomic in flight. When it is complete, its wave gets the knowledge that was released at the
+/// location.
 struct Acquire {
     number: u32,
     known: Knowledge,
@@ -30,8 +31,8 @@ struct Actor {
     issued: u32,
     pending: Vec<Pending>,
     known: Knowledge,
-    /// What the wave knew when it last invalidated the first-level cache; the next two fields are for GL1 and
-    /// the scalar cache.
+    /// What the wave knew about other waves when it last invalidated the first-level cache. The next two
+    /// fields are the same for GL1 and for the scalar cache.
     near: Knowledge,
     middle: Knowledge,
     scalar: Knowledge,
@@ -64,14 +65,15 @@ struct Cell {
 pub(super) struct Found {
     /// For each class, the maximum number of operations in flight.
     most: [usize; CLASSES],
-    /// Whether an invalidation had an effect, because the wave had learned something since the previous
-    /// invalidation.
+    /// Whether an invalidation had an effect. It has none if the wave has learned nothing about other waves
+    /// since its previous invalidation.
     anew: bool,
 }
 
 impl Found {
-    /// Returns whether the weakened instruction would do less than the original one here: leave one of these
-    /// operations in flight, or not make this knowledge effective.
+    /// Returns whether the weakened instruction does less than the original one. A weakened wait does less if
+    /// it leaves an operation in flight that the original wait completes. A removed invalidation does less if
+    /// the original one had an effect.
     pub(super) fn is_left(&self, waits: &Waits, change: Change) -> bool {
         let Change::Waits(weaker) = change else { return self.anew };
         CLASS_TABLE.iter().any(|info| {
@@ -94,10 +96,11 @@ pub(super) struct Outcome {
     pub(super) clash: Option<Clash>,
     /// Whether a wave reached the changed place.
     pub(super) reached: bool,
-    /// Whether the changed instruction did less than the original one: an operation stayed in flight, or new
-    /// knowledge did not become effective.
+    /// Whether the changed instruction did less than the original one, because an operation stayed in flight
+    /// or because new knowledge did not become effective.
     pub(super) under_way: bool,
-    /// Whether another wave accesses the memory of an operation that the changed instruction left in flight.
+    /// Whether the changed instruction left an operation in flight whose memory another wave accesses as
+    /// well.
     pub(super) shared: bool,
 }
 
@@ -209,8 +212,8 @@ impl<'a> Replay<'a> {
         });
     }
 
-    /// Returns, for each [`Way`], the number up to which other waves may rely on the completion of a wave's
-    /// operations.
+    /// Returns an operation number for each [`Way`]: other waves may rely on the completion of the wave's
+    /// operations up to this number.
     fn marks(&self, wave: usize) -> Marks {
         let actor = &self.actors[wave];
         let done = |way: Way| {
@@ -220,8 +223,8 @@ impl<'a> Replay<'a> {
         [done(Way::Lds), actor.issued, done(Way::Far), done(Way::Scalar)]
     }
 
-    /// Releases the waves of a group from the barrier if all of them have arrived or ended. A wave that has
-    /// not appeared in the log yet has not arrived.
+    /// Releases the waves of a group from the barrier, if all waves of the group have arrived or ended. A
+    /// wave of which the log has no event yet has not arrived.
     fn open_barrier(&mut self, wave: u32) {
         let members = &self.members[self.log.waves[wave as usize].group as usize];
         let waits = |actor: &Actor| actor.at_barrier || actor.ended;
@@ -251,8 +254,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Replays a cache invalidation. Returns whether it had an effect, because the wave had learned something
-    /// since the last one.
+    /// Replays a cache invalidation. Returns whether it had an effect, which is so if the wave has learned
+    /// something about other waves since its last invalidation.
     fn cache(&mut self, wave: usize, operation: CacheOp, changed: Option<Change>) -> bool {
         let marks = self.marks(wave);
         let actor = &mut self.actors[wave];
@@ -290,11 +293,12 @@ impl<'a> Replay<'a> {
             })
         };
         match facts.classes {
-            // A flat access counts on the counter of the memory that it has reached.
+            // A flat access has two counter classes. Only those classes count it that belong to the memory
+            // that it has accessed.
             [Some(memory), Some(lds)] => {
                 if event.memory {
-                    // It completes in order with other vector memory operations (GFX10 has separate classes
-                    // for flat ones).
+                    // A flat access to memory completes in order with other vector memory operations. So it
+                    // has their class here, although GFX10 has a separate class for flat accesses.
                     let class = if memory == Class::FlatVector { Class::Vector } else { memory };
                     actor.pending.push(Pending { number, class, way: way(false) });
                 }
@@ -328,7 +332,8 @@ impl<'a> Replay<'a> {
         if touch.manner.writes() && self.log.acquired[touch.cell as usize] {
             let mut marks = self.marks(wave);
             if touch.lds {
-                // LDS serves a wave in order: its earlier LDS operations are complete when this one is.
+                // LDS executes the operations of a wave in order, so the wave's earlier LDS operations are
+                // complete when this one is.
                 marks[Way::Lds as usize] = number;
             }
             let published = &mut self.cells[touch.cell as usize].published;
@@ -359,8 +364,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns a description of the clash between an access and an earlier access, or `None` if the two do
-    /// not clash.
+    /// Returns a description of the clash between an access (`touch`) and an earlier access (`entry`), or
+    /// `None` if the two do not clash.
     fn clash(&self, wave: usize, touch: &Touch, entry: &Entry) -> Option<&'static str> {
         let mask = touch.mask & entry.mask;
         if mask == 0 || !(touch.manner.writes() || entry.manner.writes()) {
@@ -404,8 +409,8 @@ impl<'a> Replay<'a> {
         known.get(entry.wave, way) >= entry.number || near && known.get(entry.wave, Way::Near) >= entry.number
     }
 
-    /// Returns whether two accesses need no order because both are part of the waves' own synchronisation,
-    /// such as atomics.
+    /// Returns whether two accesses without order do not clash because both are part of the synchronisation
+    /// between the waves, such as atomics.
     fn synchronises(&self, wave: usize, touch: &Touch, entry: &Entry) -> bool {
         let joined = |wave: u32| {
             let entries = &self.cells[touch.cell as usize].entries;
@@ -421,7 +426,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns whether a load cannot read an old copy of the written data.
+    /// Returns whether a load certainly sees the data of an earlier write, because no cache through which it
+    /// reads can hold an older copy.
     fn fresh(&self, wave: usize, touch: &Touch, entry: &Entry) -> bool {
         let actor = &self.actors[wave];
         let after = |known: &Knowledge| known.get(entry.wave, Way::Far) >= entry.number;
@@ -438,8 +444,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns whether a load that bypasses the first-level cache cannot read an old copy of the written
-    /// data.
+    /// Returns the same as `fresh` for a load that bypasses the first-level cache: whether it certainly sees
+    /// the data of an earlier write. On GFX10, such a load may still read an old copy from GL1.
     fn fresh_beyond(&self, wave: usize, touch: &Touch, entry: &Entry) -> bool {
         let middle = &self.actors[wave].middle;
         touch.lds

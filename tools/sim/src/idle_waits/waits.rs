@@ -1,4 +1,4 @@
-//! Lists each wait and invalidation that the run has reached, and whether it was needed.
+//! Lists each wait and invalidation that the run has reached, and says whether it was needed.
 
 use super::record::What;
 use super::{Change, Log, Verdict};
@@ -20,21 +20,22 @@ pub struct Need {
     pub text: String,
     /// Counter of the wait; `None` for an invalidation.
     pub counter: Option<Counter>,
-    /// Whether a register needs the wait on any path, whether the run took the path or not.
+    /// Whether a register needs the wait on some path through the code, even if the run did not take this
+    /// path.
     pub registers: bool,
     /// Whether the order of memory needed the wait or invalidation in this run.
     pub order: Verdict,
 }
 
 impl Need {
-    /// Returns whether this wait or invalidation alone could be removed. For registers the answer covers
-    /// every path; for memory it covers only this run.
+    /// Returns whether this wait or invalidation could be removed if nothing else changes. As to registers,
+    /// the answer holds for every path through the code. As to memory, it holds only for this run.
     pub fn is_idle(&self) -> bool {
         !self.registers && matches!(self.order, Verdict::Idle | Verdict::Private | Verdict::Ordered)
     }
 }
 
-/// The code of a dispatch, used to find out which waits registers need.
+/// The code of a dispatch. The static checker reads it to find out which waits registers need.
 pub(super) struct Text {
     target: &'static Target,
     /// Code ranges, with the text of instructions.
@@ -59,8 +60,8 @@ impl Text {
     }
 }
 
-/// Returns a wait instruction without the wait for one counter, or `None` if the instruction does not wait
-/// for this counter.
+/// Returns a wait instruction that waits for the same counters except `counter`. Returns `None` if the
+/// instruction does not wait for this counter.
 fn without(target: &'static Target, inst: &MachInst, counter: Counter) -> Option<MachInst> {
     let waits = Effects::from_inst(target, inst).waits;
     if waits.0[counter as usize] == Waits::ANY {
@@ -78,8 +79,8 @@ fn without(target: &'static Target, inst: &MachInst, counter: Counter) -> Option
 }
 
 impl Log {
-    /// Returns every wait and invalidation that a wave has reached, in the order of addresses. Each one is
-    /// examined alone, with the others unchanged.
+    /// Returns every wait and invalidation that a wave has reached, in the order of addresses. For each of
+    /// them, the others are left unchanged.
     pub fn needs(&self) -> Vec<Need> {
         let target = self.text.target;
         let (Some(decoder), Some((mut program, roots))) = (Decoder::new(target), self.text.program()) else {
@@ -115,7 +116,8 @@ impl Log {
         needs
     }
 
-    /// Returns the waits and invalidations in the order of addresses.
+    /// Returns the code positions of the waits and invalidations that a wave has reached, in the order of
+    /// addresses.
     fn places(&self) -> Vec<((u32, u32), What)> {
         let mut seen = BTreeSet::new();
         let interesting = |what: What| {

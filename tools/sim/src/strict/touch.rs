@@ -187,8 +187,8 @@ pub(super) struct Touch {
     pub(super) plain: Option<Plain>,
 }
 
-/// Maximum number of VGPRs that a plain instruction may read. An instruction that reads more VGPRs does not
-/// get the fast path.
+/// Maximum numbers of VGPRs that a plain instruction may read (this constant) and write (`PLAIN_WRITES`). An
+/// instruction with more VGPRs does not get the fast path.
 const PLAIN_READS: usize = 4;
 const PLAIN_WRITES: usize = 2;
 

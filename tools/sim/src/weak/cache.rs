@@ -8,7 +8,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Line {
     words: Vec<u32>,
-    /// Mask of the dirty dwords: those that the cache holds but that are not written to memory yet.
+    /// Mask of the dirty dwords of the line: those that were written to the cache but not yet to memory.
     dirty: u32,
 }
 
@@ -28,7 +28,7 @@ impl Cache {
         self.lines.contains_key(&line)
     }
 
-    /// Returns whether a line is in the cache and has dirty dwords, which memory does not have yet.
+    /// Returns whether a line is in the cache and has dirty dwords, which are not yet written to memory.
     pub(super) fn is_dirty(&self, line: u64) -> bool {
         self.lines.get(&line).is_some_and(|line| line.dirty != 0)
     }
@@ -98,7 +98,7 @@ impl Cache {
         self.invalidate_if(|_| true);
     }
 
-    /// Drops the lines that `which` selects from the cache, except lines with dirty dwords.
+    /// Drops lines from the cache, if `which` returns true for them and they have no dirty dwords.
     pub(super) fn invalidate_if(&mut self, which: impl Fn(u64) -> bool) {
         self.lines.retain(|&number, line| line.dirty != 0 || !which(number));
     }
@@ -120,8 +120,8 @@ impl Cache {
         self.lines.keys().copied().collect()
     }
 
-    /// Evicts a line without dirty dwords: the first such line from line number `from` on, or the first in
-    /// the cache if there is none.
+    /// Evicts a line without dirty dwords. This is the first such line from line number `from` on. If there
+    /// is none, it is the first such line in the cache.
     pub(super) fn evict(&mut self, from: u64) {
         let clean = |(number, line): (&u64, &Line)| (line.dirty == 0).then_some(*number);
         let after = self.lines.range(from..).find_map(clean);
@@ -130,7 +130,8 @@ impl Cache {
         }
     }
 
-    /// Returns the number of the first line from `from` on, or else of the first line in the cache.
+    /// Returns the number of the first line in the cache whose number is at least `from`. If there is none,
+    /// returns the number of the first line in the cache.
     pub(super) fn line_from(&self, from: u64) -> u64 {
         self.lines.range(from..).next().or_else(|| self.lines.iter().next()).map_or(0, |(line, _)| *line)
     }

@@ -1,5 +1,5 @@
 //! What a debugger sees of a run in weak mode: the waves before their next instructions, the outstanding
-//! operations, and the steps that the schedule takes.
+//! memory operations, and the steps of caches and queues that the schedule takes.
 
 use super::schedule::{Error, Run};
 use super::state::{Actor, Key, Pending};
@@ -47,9 +47,12 @@ impl Surroundings for Group<'_> {
 }
 
 impl Group<'_> {
-    /// Converts an outstanding instruction to the operation that a debugger shows; `None` if the instruction
-    /// has returned. A wait completes the operation if it allows no more outstanding operations than are
-    /// younger in the same counter class; in a class that completes out of order, it must allow none.
+    /// Converts an outstanding instruction to the operation that a debugger shows. Returns `None` if the
+    /// instruction has returned.
+    ///
+    /// The operation says which wait completes it. In a counter class that completes in order, the wait may
+    /// allow as many outstanding operations as there are younger ones of the class. In a class that completes
+    /// out of order, the wait must allow none.
     fn operation(&self, all: &[Pending], at: usize) -> Option<Operation> {
         let pending = all.get(at).filter(|pending| !pending.returned)?;
         let info = self.run.machine.program.info(pending.range, pending.pc)?;
@@ -122,8 +125,8 @@ impl Run<'_> {
         drop(told);
     }
 
-    /// Returns the wave whose request is first in a queue, and a text for the debugger that says what
-    /// performing this request does.
+    /// Returns the wave whose request is first in a queue. Also returns the text that a debugger shows when
+    /// this request is performed.
     pub(super) fn request(&self, key: Key) -> Option<(usize, String)> {
         let request = self.state.queues.get(&key)?.front()?;
         let at = request.actor as usize;

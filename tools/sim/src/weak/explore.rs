@@ -1,19 +1,19 @@
 //! Explores all schedules of a small program.
 //!
-//! The search is depth-first over the choices of the machine. Two reductions keep the number of states small
-//! without losing an outcome:
+//! The search is depth-first over the choices of the emulated machine, such as which request is performed
+//! next. Two reductions keep the number of states small without losing an outcome:
 //!
-//! * Steps that other waves can neither observe nor prevent are taken at once. These are arithmetic, waits
-//!   that are satisfied, the issue of LDS and scalar operations, and the issue of vector memory operations by
-//!   a wave that is alone on its compute unit and hits no cached line. Issuing a request early only adds
-//!   choices, because the request can stay in its queue as long as the instruction could have been delayed.
-//!   Requests for lines that only one wave uses, and for data that never changes, are also performed at once:
-//!   the time at which they are performed makes no difference to other waves, and to their own wave a late
-//!   request looks like a wait that takes long.
+//! * Steps that other waves can neither observe nor prevent are taken at once, so that they are no choices.
+//!   These are arithmetic, waits that are satisfied, the issue of LDS and scalar operations, and the issue of
+//!   vector memory operations by a wave that is alone on its compute unit and hits no cached line. Issuing a
+//!   request early only adds choices, because the request can stay in its queue as long as the instruction
+//!   could have been delayed. Requests for lines that only one wave uses, and for data that never changes,
+//!   are also performed at once. Other waves cannot see when they are performed. Their own wave cannot
+//!   distinguish a late request from a wait that takes long.
 //! * A state that has been visited is not visited again. States are compared by a 64-bit hash.
 //!
-//! With `keep_lines` nothing is evicted, and the search reports whether there is a state from which no end
-//! can be reached: in such a state a wave may read a stale line for ever.
+//! With `keep_lines` no cache line is evicted. The search then reports whether there is a state from which no
+//! end can be reached, because a wave may read a stale line for ever.
 
 use super::machine::{Machine, Next};
 use super::state::{Key, State};
@@ -28,11 +28,11 @@ const MAX_LOCAL: u32 = 100_000;
 /// One choice of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
-    /// A wave issues a vector memory instruction. If `evicted` is set, the cached line that the instruction
-    /// could have hit is evicted before.
+    /// A wave issues a vector memory instruction. If `evicted` is set, the line that the instruction could
+    /// have hit in the first-level cache is evicted before.
     Issue { at: usize, evicted: bool },
-    /// The first request in a queue is performed. If `evicted` is set, the line that it could have hit is
-    /// evicted from GL1 before.
+    /// The first request in a queue is performed. If `evicted` is set, the line that the request could have
+    /// hit in GL1 is evicted before.
     Perform { key: Key, evicted: bool },
     /// A line is evicted from an agent's L2.
     Leave { agent: u32, line: u64 },
@@ -64,9 +64,10 @@ struct Frame {
 /// Functions that the search calls when it reaches the end of a schedule. The implementor decides what to
 /// record.
 pub(super) trait Visitor {
-    /// Called when all waves have ended and all requests have been performed. `path` leads to this state.
+    /// Called when all waves have ended and all requests have been performed. `path` has the choices that
+    /// lead to this state.
     fn end(&mut self, machine: &Machine<'_>, state: &State, path: &[Action]);
-    /// Called when no action is possible and not all waves have ended.
+    /// Called when no choice is left but not all waves have ended, so that these waves can never continue.
     fn stuck(&mut self, machine: &Machine<'_>, state: &State, path: &[Action]);
     /// Called when an instruction failed.
     fn trap(&mut self, machine: &Machine<'_>, state: &State, at: usize, trap: Trap, path: &[Action]);
@@ -83,7 +84,7 @@ pub(super) struct Searched {
     pub(super) endless: bool,
 }
 
-/// The graph of states: edges between successive states, and the end states.
+/// The graph of the visited states: edges from states to their successors, and the end states.
 #[derive(Default)]
 struct Graph {
     /// Pairs of a later state and an earlier state.
@@ -108,7 +109,8 @@ impl Graph {
     }
 }
 
-/// The mixing step of FxHash for 64-bit words. It is fast, which matters because states are large.
+/// A hasher with the mixing step of FxHash for 64-bit words. It is used because it is fast and states are
+/// large.
 #[derive(Default)]
 struct Mix(u64);
 
@@ -206,7 +208,7 @@ pub(super) fn explore(
     searched
 }
 
-/// Returns a hash of a state and of the changed words of memory.
+/// Returns the number that identifies a state: a hash of the state and of the changed words of memory.
 fn number(state: &State, words: &Words) -> u64 {
     let mut hasher = Mix::default();
     state.hash(&mut hasher);
@@ -214,8 +216,8 @@ fn number(state: &State, words: &Words) -> u64 {
     hasher.finish()
 }
 
-/// Takes all steps that leave no choice. Returns the actions to choose from in the state reached, or `None`
-/// if this is an end state.
+/// Takes all steps that are no choices. Returns the actions from which to choose in the state that is then
+/// reached. Returns `None` if this is an end state or a step has failed.
 fn arrive(
     machine: &mut Machine<'_>,
     state: &mut State,
@@ -303,7 +305,7 @@ fn run_to_next_choice(
     }
 }
 
-/// Returns whether no other wave uses the same first-level cache.
+/// Returns whether the wave is the only one that uses its first-level cache.
 fn alone(machine: &Machine<'_>, at: usize) -> bool {
     let unit = machine.sites[at].unit;
     machine.sites.iter().filter(|site| site.unit == unit).count() == 1
@@ -316,7 +318,8 @@ fn choices(machine: &mut Machine<'_>, state: &mut State) -> Vec<Action> {
             continue;
         }
         actions.push(Action::Issue { at, evicted: false });
-        // If the probe fails, it fails again when the choice is taken, so the failure is reported then.
+        // An error of the trial run is ignored here. It occurs again when the choice is taken, and is
+        // reported then.
         if let Ok(probed) = machine.probe(state, at)
             && machine.could_hit(state, at, &probed)
         {

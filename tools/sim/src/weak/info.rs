@@ -1,5 +1,5 @@
-//! Facts about instructions that weak mode needs in addition to the handlers. The facts about an instruction
-//! are computed when a wave first reaches the instruction.
+//! Facts about instructions that weak mode needs in addition to their handlers. The facts about an
+//! instruction are computed when a wave first reaches it.
 
 use super::state::Transfer;
 use crate::op::Code;
@@ -26,7 +26,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns whether an instruction of this kind stays outstanding after it is issued.
+    /// Returns whether an instruction of this kind stays outstanding after its issue, until it returns.
     pub(super) fn is_memory(self) -> bool {
         matches!(self, Kind::Vector | Kind::Lds | Kind::Scalar)
     }
@@ -39,8 +39,8 @@ pub(super) struct Info {
     pub(super) waits: Waits,
     /// Class of the wait counter that counts the instruction until it is complete.
     pub(super) class: Option<Class>,
-    /// Second counter class of a flat instruction. The memory that it accesses decides between the two; on
-    /// GFX10 it counts in both.
+    /// Second class of wait counters of a flat instruction. On GFX6 to GFX9, the memory that the instruction
+    /// accesses decides which of the two classes counts it. On GFX10, both classes count it.
     pub(super) other: Option<Class>,
     /// Whether the instruction is a read-modify-write of memory.
     pub(super) atomic: bool,
@@ -50,8 +50,9 @@ pub(super) struct Info {
     pub(super) scalar_store: bool,
     /// Whether the instruction writes the scalar cache back.
     pub(super) writes_back: bool,
-    /// Registers whose values are copied when the instruction is issued. Registers are numbered by their
-    /// codes in `isa::Reg`: scalar registers below 128, VGPRs from 256 on.
+    /// Registers whose values are copied when the instruction is issued, because they may change before it is
+    /// performed. A register is identified by its code in `isa::Reg`: scalar registers are below 128, VGPRs
+    /// are from 256 on.
     pub(super) sources: Vec<u16>,
     /// Registers that the instruction writes.
     pub(super) results: Vec<u16>,
@@ -97,8 +98,9 @@ impl Info {
         } else {
             return Info::local();
         };
-        // A tied destination is merged with the data when the data arrives, so its old value is not copied at
-        // issue.
+        // A tied destination is a register that the instruction also reads, such as the register of which a
+        // `d16` load keeps one half. It is merged with the data when the data arrives, so its old value is
+        // not copied at issue.
         let mut tied = Vec::new();
         inst.for_each_reg(|role, operand| {
             if let (Role::DefUse, Operand::Reg(range)) = (role, operand) {
@@ -135,14 +137,15 @@ impl Info {
     }
 }
 
-/// Facts about the instructions of a program, by code range and index.
+/// Facts about the instructions of a program. The outer index is the code range, the inner index the
+/// instruction.
 #[derive(Default)]
 pub(super) struct Program {
     ranges: Vec<Vec<Option<Box<Info>>>>,
 }
 
 impl Program {
-    /// Computes the facts about the instruction at `pc`, unless they are known.
+    /// Computes the facts about the instruction at `pc` of a code range, unless they are already known.
     pub(super) fn learn(&mut self, target: &'static Target, code: &[Code], range: u32, pc: u32) {
         let (range, pc) = (range as usize, pc as usize);
         let Some(here) = code.get(range) else { return };

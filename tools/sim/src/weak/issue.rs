@@ -1,5 +1,5 @@
-//! Issue of memory instructions, the first of their three stages: finds out which memory an instruction will
-//! access, and puts its requests into queues.
+//! Issue of memory instructions, which is the first of their three stages. The issue finds out which memory
+//! an instruction will access, and puts requests for these accesses into queues.
 
 use super::info::{Info, Kind};
 use super::machine::Machine;
@@ -12,7 +12,8 @@ use crate::wave::Wave;
 use check::counters::Class;
 use isa::ModFlags;
 
-/// The accesses, cache operations and results of an instruction that is about to be issued.
+/// What a trial run has found out about an instruction that is about to be issued: its accesses, cache
+/// operations and results.
 pub(super) struct Probed {
     slots: Vec<Slot>,
     caches: Vec<CacheOp>,
@@ -50,7 +51,7 @@ impl Machine<'_> {
         state.queues.entry(key).or_default().push_back(Request { actor: at as u32, serial });
     }
 
-    /// Finds out what a vector memory instruction is about to access.
+    /// Finds out, by a trial run, what a vector memory instruction is about to access.
     pub(super) fn probe(&mut self, state: &mut State, at: usize) -> Result<Probed, Trap> {
         self.make_room(state, at)?;
         self.fetch(state, at)?;
@@ -68,8 +69,8 @@ impl Machine<'_> {
         let outcome = if info.atomic {
             self.probe_atomic(wave, &mut lds[group], at, &mut probe)
         } else {
-            // Result registers that are not tied are not overwritten for this trial run, because they may
-            // also hold the address.
+            // Tied result registers, of which some bits keep their old values, are set to zero for the trial
+            // run. Other result registers are left alone, because they may also hold the address.
             if info.tied {
                 put_registers(wave, &filled(&saved, 0), exec);
             }
@@ -107,9 +108,9 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Returns which bits of its result registers an instruction leaves unchanged, as `d16` loads do. To find
-    /// these bits, it runs the handler once with zeros and once with ones in the registers; unchanged bits
-    /// differ between the runs.
+    /// Returns which bits of its result registers an instruction leaves unchanged. For example, a `d16` load
+    /// leaves half of the register unchanged. The handler runs once with zeros and once with ones in the
+    /// registers; unchanged bits differ between the two runs.
     fn kept_bits(
         &mut self,
         wave: &mut Wave,
@@ -129,7 +130,8 @@ impl Machine<'_> {
         results.iter().zip(&second).map(|(first, second)| (first.0, differing(&first.1, &second.1))).collect()
     }
 
-    /// Returns whether a load that was probed could find one of its lines in the first-level cache.
+    /// Returns whether a load, whose trial run was `probed`, could find one of its lines in the first-level
+    /// cache.
     pub(super) fn could_hit(&self, state: &State, at: usize, probed: &Probed) -> bool {
         probed.slots.iter().any(|slot| self.hits(state, at, slot))
     }
@@ -149,7 +151,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Returns the queues in which an instruction may still have a request.
+    /// Returns the queues that still contain a request of an outstanding instruction.
     pub(super) fn keys(&self, state: &State, at: usize, pending: &Pending) -> Vec<Key> {
         let actor = at as u32;
         let mut keys: Vec<Key> = pending.slots.iter().map(|slot| self.key(at, slot)).collect();
@@ -177,8 +179,8 @@ impl Machine<'_> {
             && !state.queues.contains_key(&self.key(at, slot))
     }
 
-    /// Issues a vector memory instruction. `may_hit` says whether lines that it could hit are still in the
-    /// first-level cache; if not, they are evicted.
+    /// Issues a vector memory instruction. `may_hit` says whether the instruction may hit lines in the
+    /// first-level cache. If it is false, the lines count as evicted.
     pub(super) fn issue(
         &mut self,
         state: &mut State,
@@ -248,9 +250,9 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Returns the classes of wait counters that count an instruction. For a FLAT instruction the first class
-    /// depends on the memory that it accesses. On GFX10, where both counters are in order, a FLAT instruction
-    /// also counts in a second class.
+    /// Returns the classes of wait counters that count an instruction. For a FLAT instruction, the first
+    /// class depends on the memory that it accesses. GFX10 also counts a FLAT instruction in a second class,
+    /// because both counters are in order there.
     fn classes(&self, info: &Info, slots: &[Slot]) -> (Option<Class>, Option<Class>) {
         if info.other.is_none() || slots.is_empty() {
             return (info.class, None);
@@ -263,7 +265,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Performs the accesses of an instruction that hit the first-level cache, and queues requests for the
+    /// Performs those accesses of an instruction that hit the first-level cache, and queues requests for its
     /// other accesses. Returns the number of requests.
     fn enqueue(
         &self,

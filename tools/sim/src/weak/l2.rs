@@ -1,14 +1,18 @@
-//! L2 caches of several agents: the data that each may keep, and the operations that make the caches agree.
+//! L2 caches of several agents. This module says which data the L2 of an agent may keep, and has the
+//! operations that make the caches agree. The first column of the table is the kind of memory, the other
+//! columns say how an agent's L2 treats it.
 //!
 //! | memory | of the agent itself | of the host or another agent |
 //! |---|---|---|
 //! | fine-grained | CC: written through, dropped by a probe when another agent writes | UC: not in L2 |
-//! | coarse-grained | RW: written back late, never old, as others' writes probe it | NC: written back late, may be old |
+//! | coarse-grained | RW: written back late, kept up to date by probes | NC: written back late, may be old |
 //!
-//! The table holds for gfx908 and gfx90a. The other processors have only UC and NC, regardless of whose
-//! memory it is. `buffer_wbl2` writes back data that L2 holds but memory does not, and `buffer_invl2` drops
-//! NC lines; only gfx90a has these instructions. CC and UC lines need no cache in this model, because they
-//! never differ from memory.
+//! The abbreviations are the memory types of the hardware: CC (cache-coherent), UC (uncached), RW
+//! (read-write) and NC (not coherent). A probe tells an agent's L2 that another agent writes to a line. The
+//! table holds for gfx908 and gfx90a. The other processors have only UC and NC, regardless of which agent
+//! owns the memory. `buffer_wbl2` writes back data that L2 holds but memory does not, and `buffer_invl2`
+//! drops NC lines; only gfx90a has these instructions. CC and UC lines need no cache in this model, because
+//! they never differ from memory.
 
 use super::cache::Cache;
 use super::machine::Machine;
@@ -23,12 +27,13 @@ use isa::target::Feature;
 pub enum Grain {
     /// All agents see the write at once.
     Fine,
-    /// Other agents see the write when L2 has written it back and they have dropped their own copies of the
-    /// line.
+    /// Other agents see the write later: L2 must have written it back, and the other agents must have dropped
+    /// their own copies of the line.
     Coarse,
 }
 
-/// A range of memory, and the agent that owns it. Memory outside of all ranges is fine-grained.
+/// A range of memory, and the agent to which the memory is local (or the host). Memory outside of all ranges
+/// is fine-grained.
 #[derive(Clone, Copy, Debug)]
 pub struct Range {
     /// First byte.
@@ -56,14 +61,15 @@ enum Mtype {
 #[derive(Default)]
 pub(super) struct Ranges {
     ranges: Vec<Range>,
-    /// Whether an agent's L2 is notified when other agents write to the agent's memory.
+    /// Whether the L2 of an agent is notified (by a probe) when other agents write to this agent's memory.
     probes: bool,
 }
 
 impl Ranges {
     pub(super) fn new(target: &Target, ranges: &[Range]) -> Ranges {
         let coarse = ranges.iter().filter(|range| range.grain == Grain::Coarse);
-        // Only gfx908 and gfx90a probe. They are recognised by their matrix instructions.
+        // Only gfx908 and gfx90a notify L2 caches by probes. The code recognises these two processors by
+        // their matrix instructions.
         let probes = target.has(Feature::MAI);
         Ranges { ranges: coarse.copied().collect(), probes }
     }
@@ -89,8 +95,8 @@ impl Ranges {
 }
 
 impl Machine<'_> {
-    /// Copies a line into `into`, with the contents that an agent sees when its first-level caches miss. The
-    /// agent's L2 then holds the line if it may keep it.
+    /// Copies a line into the cache `into`, with the contents that an agent sees when its first-level caches
+    /// miss. Afterwards, the agent's L2 holds the line if it may keep lines of this memory.
     pub(super) fn read_l2(&self, state: &mut State, agent: u32, line: u64, into: &mut Cache) {
         let memory = self.launches[0].memory;
         if self.mtype(line, agent) == Mtype::Coherent {
@@ -103,7 +109,8 @@ impl Machine<'_> {
         into.copy(l2, line);
     }
 
-    /// Stores up to four bytes to L2 if it may keep the line, and otherwise to memory.
+    /// Stores up to four bytes for an agent. They go to the agent's L2 if the L2 may keep the line, and
+    /// otherwise to memory.
     pub(super) fn write_l2(&mut self, state: &mut State, agent: u32, address: u64, value: u32, bytes: u32) {
         let (memory, line) = (self.launches[0].memory, address / self.line_bytes);
         if self.mtype(line, agent) == Mtype::Coherent {
@@ -124,8 +131,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Writes back a line of an agent's L2 and drops the line. Used before atomics on lines that L2 may keep,
-    /// because these atomics are performed in memory.
+    /// Writes back a line of an agent's L2 and drops the line. This is done before atomics on lines that L2
+    /// may keep, because the model performs these atomics in memory.
     pub(super) fn evict_l2(&mut self, state: &mut State, agent: u32, line: u64) {
         let Some(l2) = state.l2.get_mut(agent as usize) else { return };
         let late = l2.take_dirty(line..line + 1, self.line_bytes);
@@ -133,8 +140,8 @@ impl Machine<'_> {
         self.write_back(state, agent, late);
     }
 
-    /// Returns the lines of an L2 that may be evicted with a visible effect. Evicting a clean RW line has
-    /// none, because the line equals memory.
+    /// Returns the lines of an agent's L2 whose eviction can make a difference. The eviction of a clean RW
+    /// line makes none, because the line equals memory.
     pub(super) fn leaving<'a>(&'a self, state: &'a State, agent: u32) -> impl Iterator<Item = u64> + 'a {
         let l2 = &state.l2[agent as usize];
         l2.lines().into_iter().filter(move |&line| l2.is_dirty(line) || self.mtype(line, agent) == Mtype::Nc)
@@ -152,7 +159,8 @@ impl Machine<'_> {
         for (address, value) in words {
             self.note(address, 4);
             memory.write(address, &value.to_le_bytes());
-            // The write-back probes the L2 of the agent that owns the memory.
+            // The write-back notifies (probes) the L2 of the agent that owns the memory, so that this L2
+            // takes the new contents.
             let line = address / self.line_bytes;
             for other in (0..state.l2.len() as u32).filter(|&other| other != agent) {
                 if self.mtype(line, other) == Mtype::Rw {
@@ -162,8 +170,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Performs `buffer_invl2`: refreshes NC lines from memory, except for words that have not been written
-    /// back, and drops the lines that are clean.
+    /// Performs `buffer_invl2`. It loads NC lines (not coherent) from memory again, except for words that
+    /// have not been written back. Then it drops the NC lines that have no such words.
     pub(super) fn invalidate_l2(&self, state: &mut State, agent: u32) {
         let Some(l2) = state.l2.get_mut(agent as usize) else { return };
         let memory: &Memory = self.launches[0].memory;
@@ -175,8 +183,8 @@ impl Machine<'_> {
         l2.invalidate_if(|line| self.mtype(line, agent) == Mtype::Nc);
     }
 
-    /// Returns whether the next request of a queue can be performed. A write-back of L2 is performed only
-    /// after all earlier stores of the wave.
+    /// Returns whether the next request of a queue can be performed now. A request to write back L2 must wait
+    /// until all earlier stores of the wave are performed.
     pub(super) fn is_due(&self, state: &State, key: Key) -> bool {
         let Key::L2 { actor, serial } = key else { return true };
         let mut older = state.actors[actor as usize].pending.iter().take_while(|p| p.serial != serial);

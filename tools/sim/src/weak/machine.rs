@@ -1,10 +1,10 @@
 //! Determines what a wave can do next, and executes one step of a wave.
 //!
 //! A vector memory instruction enters the compute unit's first-level cache when it is *issued* (`issue`), in
-//! program order. Its loads may hit a line there, even a stale line. Accesses that do not hit wait in the
-//! queue of their line until they are *performed* (`perform`), in L2 or by a hit in GL1. When the instruction
-//! *returns* (`returns`), its destination registers change. Instructions return in the order of their
-//! counter's class, and as late as waits allow.
+//! program order. Its loads may hit a line there, even a stale line. Accesses that do not hit a line wait in
+//! the queue of their line until they are *performed* (`perform`): L2 serves them, or a hit in GL1. When the
+//! instruction *returns* (`returns`), its destination registers change. Instructions of a counter class that
+//! completes in order return in order. All instructions return as late as waits allow.
 
 use super::info::{Kind, Program};
 use super::l2::Ranges;
@@ -47,7 +47,7 @@ pub(super) enum Next {
     Free,
 }
 
-/// Memory, and the part of a weak run that choices do not change.
+/// Memory, and those parts of a run in weak mode that the choices of the schedule do not change.
 pub(super) struct Machine<'a> {
     /// A launch for each wave; the launches share memory and code.
     pub(super) launches: Vec<&'a Launch<'a>>,
@@ -59,18 +59,18 @@ pub(super) struct Machine<'a> {
     pub(super) lds_bytes: u32,
     /// Memory that L2 caches may keep.
     pub(super) ranges: Ranges,
-    /// `own`: numbers of the lines that only one wave uses. `constants`: whether data that scalar loads read
-    /// never changes.
+    /// Numbers of the cache lines that only one wave uses. The next field, `constants`, says whether data
+    /// that scalar loads read never changes.
     pub(super) own: Vec<u64>,
     pub(super) constants: bool,
-    /// Original values of the dwords of memory that have changed, by address; `None` if changes are not
-    /// recorded.
+    /// Original values of the dwords of memory that have changed, by address, so that the search can restore
+    /// memory. `None` if changes are not recorded.
     pub(super) journal: Option<BTreeMap<u64, u32>>,
     pub(super) clock: u64,
 }
 
 impl<'a> Machine<'a> {
-    /// Returns the line size in bytes: 64 for the L1 of GFX6 to GFX9, 128 for the caches of GFX10.
+    /// Returns the size of a line of the vector caches in bytes: 64 on GFX6 to GFX9, 128 on GFX10.
     pub(super) fn line_bytes(generation: Generation) -> u64 {
         if generation == Generation::Gfx10 { 128 } else { 64 }
     }
@@ -114,7 +114,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Returns what a wave can do next, and decodes the wave's next instruction if necessary.
+    /// Returns what a wave can do next. Computes the facts about the wave's next instruction if they are not
+    /// known yet.
     pub(super) fn next(&mut self, state: &State, at: usize) -> Next {
         let actor = &state.actors[at];
         if actor.wave.state != WaveState::Ready {
@@ -131,7 +132,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Executes one instruction that is neither a vector memory instruction nor an unsatisfied wait.
+    /// Executes one instruction. It must be neither a vector memory instruction nor a wait that is not
+    /// satisfied.
     pub(super) fn step(&mut self, state: &mut State, at: usize) -> Result<(), Trap> {
         let (range, pc) = (state.actors[at].wave.range, state.actors[at].wave.pc);
         let op = self.fetch(state, at)?;
@@ -160,8 +162,8 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Returns the length of the next instruction. Fails if the wave does not have the registers of the
-    /// instruction.
+    /// Returns the length of the next instruction in dwords. Fails if the instruction uses registers that the
+    /// wave does not have.
     pub(super) fn fetch(&self, state: &State, at: usize) -> Result<u32, Trap> {
         let launch = self.launch(at);
         let wave = &state.actors[at].wave;
@@ -184,8 +186,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Opens the barrier of a group if all of its waves have arrived at it; waves that have ended do not
-    /// count.
+    /// Opens the barrier of a group if all of its waves that have not ended have arrived at the barrier.
     pub(super) fn open_barrier(&self, state: &mut State, group: u32) {
         let members = |at: &usize| self.sites[*at].group == group;
         let at_barrier = |wave: &Wave| wave.state == WaveState::AtBarrier;

@@ -1,10 +1,10 @@
 //! Weak-memory mode: caches can be stale, and memory operations can complete out of order.
 //!
-//! The handlers of `exec` define what instructions do in this mode, too. A memory instruction is *issued*:
-//! the registers that it reads are copied. It is *performed*, in parts of one cache line each. It *returns*,
-//! and changes its registers. When these steps happen is a choice within the limits of the guide's memory
-//! model (seed 000, lines 3078-3135). The choices come from a seed ([`Mode::Weak`]), or all choices are tried
-//! ([`Device::explore`]).
+//! The handlers of `exec` define what instructions do in this mode, too. A memory instruction has three
+//! stages. It is *issued*: the registers that it reads are copied. It is *performed*, in parts of one cache
+//! line each. It *returns*, and its result registers change. When the stages happen is a choice within the
+//! limits of the memory model in LLVM's AMDGPU guide (seed 000, lines 3078-3135). In [`Mode::Weak`], a random
+//! generator with a given seed makes the choices. [`Device::explore`] tries all choices.
 //!
 //! | file | contents |
 //! |---|---|
@@ -22,8 +22,7 @@
 //!
 //! `docs/weak-memory.md` describes the model and its limits.
 //!
-//! [`Mode::Weak`]: crate::Mode::Weak
-//! [`Device::explore`]: crate::Device::explore
+//! [`Mode::Weak`]: crate::Mode::Weak [`Device::explore`]: crate::Device::explore
 
 mod cache;
 mod debugging;
@@ -43,7 +42,7 @@ mod watchers;
 pub use l2::{Grain, Range};
 pub use search::{End, Exploration, Outcome, Place, Register, Search, Thread};
 
-/// Upper half of the addresses that flat instructions use for LDS.
+/// Upper half of the generic addresses with which flat instructions access LDS.
 pub const LDS_APERTURE: u32 = crate::wave::SHARED_APERTURE;
 
 pub(crate) use schedule::run;

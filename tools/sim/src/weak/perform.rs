@@ -1,5 +1,5 @@
-//! Performing of requests, the second stage of a memory instruction: a request takes effect on caches and
-//! memory, and determines the values that its instruction will write to registers.
+//! Performing of requests, which is the second stage of a memory instruction. A request takes effect on
+//! caches and memory, and determines the values that its instruction will later write to registers.
 
 use super::cache::{Cache, byte_mask};
 use super::machine::{Machine, Site};
@@ -17,7 +17,7 @@ const NEAR_BYTES: u64 = 16 << 10;
 const SCALAR_LINE: u64 = 64;
 
 impl Machine<'_> {
-    /// Returns whether the first request in a queue could find its line in GL1.
+    /// Returns whether the first request in a queue could find its cache line in GL1.
     pub(super) fn could_hit_middle(&self, state: &State, key: Key) -> bool {
         let Key::Line { line, .. } = key else { return false };
         let Some(request) = state.queues.get(&key).and_then(|queue| queue.front()) else { return false };
@@ -32,8 +32,8 @@ impl Machine<'_> {
         self.has_middle() && loads && state.middle[site.array as usize].has(line)
     }
 
-    /// Performs the first request in a queue. `may_hit` says whether its line is still in GL1; if not, the
-    /// line is evicted.
+    /// Performs the first request in a queue. `may_hit` says whether the request may find its line in GL1. If
+    /// it is false, the line counts as evicted.
     pub(super) fn perform(&mut self, state: &mut State, key: Key, may_hit: bool) -> Result<(), Trap> {
         for older in self.stores_before(state, key) {
             self.perform(state, older, may_hit)?;
@@ -47,7 +47,8 @@ impl Machine<'_> {
         let Some(request) = front else { return Ok(()) };
         let at = request.actor as usize;
         let Some(found) = state.actors[at].find(request.serial) else { return Ok(()) };
-        // The instruction is removed from the list while it is being performed.
+        // The instruction is taken out of the list while its request is performed, so that the functions
+        // below can change the rest of the state.
         let mut pending = state.actors[at].pending.remove(found);
         let done = match key {
             Key::Line { line, .. } => {
@@ -70,9 +71,9 @@ impl Machine<'_> {
         done
     }
 
-    /// Returns the older scalar stores of the wave if the first request in the queue is a write-back of the
-    /// scalar cache, and no stores otherwise. These stores must be performed before the write-back, because
-    /// compilers put no wait between them.
+    /// Returns the stores that must be performed before the first request in the queue. If the request is a
+    /// write-back of the scalar cache, these are the older scalar stores of the wave, because compilers put
+    /// no wait between stores and write-back. For any other request, there are none.
     fn stores_before(&self, state: &State, key: Key) -> Vec<Key> {
         let Key::Scalar { actor, serial } = key else { return Vec::new() };
         let wave = &state.actors[actor as usize];
@@ -86,8 +87,8 @@ impl Machine<'_> {
         stores.map(|pending| Key::Scalar { actor, serial: pending.serial }).collect()
     }
 
-    /// Queues the LDS writes of loads to LDS whose data has arrived from memory, in the order of their issue,
-    /// and after older stores from LDS have read LDS.
+    /// Queues the LDS writes of those loads to LDS whose data has arrived from memory. They are queued in the
+    /// order in which the loads were issued, and after older stores from LDS have read LDS.
     pub(super) fn request_transfers(&self, state: &mut State, at: usize) {
         let State { actors, queues, .. } = state;
         for pending in &mut actors[at].pending {
@@ -112,7 +113,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Reads the data of a store from LDS, unless this has been done.
+    /// Reads the data of a store from LDS, unless the data was read before.
     fn read_for_store(&self, state: &State, at: usize, pending: &mut Pending) {
         if pending.transfer != Transfer::Store {
             return;
@@ -185,8 +186,8 @@ impl Machine<'_> {
     ) {
         let memory = self.launches[0].memory;
         let line_bytes = self.line_bytes;
-        // A load with `glc` bypasses the first-level cache, and a load with `dlc` bypasses GL1. A bypassed
-        // cache drops the line.
+        // A load with the bit `glc` bypasses the first-level cache, and a load with the bit `dlc` bypasses
+        // GL1. A cache that is bypassed drops the line.
         let mut fresh = Cache::default();
         if !hit {
             self.read_l2(state, site.agent, line, &mut fresh);
@@ -226,7 +227,8 @@ impl Machine<'_> {
         let info = self.program.info(pending.range, pending.pc).cloned();
         pending.results = self.run_copied(state, at, pending, exec, &mut Direct)?;
         if let Some(info) = info.filter(|info| info.tied) {
-            // A second run with ones in the registers shows which bits keep their old values.
+            // Some bits of the result registers keep their old values. Runs of the handler with ones and with
+            // zeros in these registers show which: the bits differ between the two runs.
             let ones = filled(&pending.results, u32::MAX);
             let saved = copy_registers(&state.actors[at].wave, &info.results);
             put_registers(&mut state.actors[at].wave, &ones, exec);
@@ -297,8 +299,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Runs the handler of an outstanding instruction with the registers saved at its issue. Returns the
-    /// registers that it wrote, and restores the wave.
+    /// Runs the handler of an outstanding instruction with the values that its source registers had at its
+    /// issue. Returns the registers that the handler wrote, and restores the wave's own registers.
     pub(super) fn run_copied(
         &mut self,
         state: &mut State,

@@ -12,7 +12,7 @@ pub(super) enum Value {
 /// Register codes with the contents of the registers.
 pub(super) type Registers = Vec<(u16, Value)>;
 
-/// Returns the contents of registers, without the registers that the wave does not have.
+/// Returns copies of the registers in `codes`. Registers that the wave does not have are left out.
 pub(super) fn copy_registers(wave: &Wave, codes: &[u16]) -> Registers {
     let value = |&code: &u16| match code {
         0..128 => Some((code, Value::Scalar(wave.sgpr[usize::from(code)]))),
@@ -35,7 +35,7 @@ pub(super) fn put_registers(wave: &mut Wave, registers: &Registers, lanes: u64) 
     }
 }
 
-/// Returns a copy of saved registers in which every register has the value `bits`.
+/// Returns a copy of saved registers in which every register has the value `bits` in all lanes.
 pub(super) fn filled(registers: &Registers, bits: u32) -> Registers {
     let fill = |value: &Value| match value {
         Value::Scalar(_) => Value::Scalar(bits),
@@ -55,7 +55,7 @@ pub(super) fn differing(one: &Value, two: &Value) -> Value {
     }
 }
 
-/// Merges the results of some lanes into the results of all lanes.
+/// Merges the results of some lanes, `some`, into the results of all lanes.
 pub(super) fn merge(all: &mut Registers, some: Registers, lanes: u64) {
     if all.is_empty() {
         *all = some;

@@ -1,5 +1,5 @@
-//! Return of memory instructions, their third stage: destination registers change and wait counters decrease,
-//! so that waiting waves can continue.
+//! Return of memory instructions, which is their third stage. Destination registers change and wait counters
+//! decrease, so that waves that wait can continue.
 
 use super::machine::Machine;
 use super::registers::{Value, copy_registers, put_registers};
@@ -10,8 +10,8 @@ use check::Counter;
 use check::counters::Class;
 use check::effects::Waits;
 
-/// Maximum number of outstanding memory instructions of a wave, which is the maximum of `vmcnt`. On hardware
-/// a wave with more stalls.
+/// Maximum number of outstanding memory instructions of a wave. It is the maximum of `vmcnt`; on hardware, a
+/// wave stalls before it exceeds this number.
 const MAX_PENDING: usize = 63;
 
 impl Machine<'_> {
@@ -53,9 +53,9 @@ impl Machine<'_> {
     }
 
     /// Removes flat instructions from their second counter class as soon as all older instructions of that
-    /// class have returned. The second class only keeps younger instructions behind older ones; it says
-    /// nothing about the completion of the flat instruction itself, because the guide asks for waits on both
-    /// counters.
+    /// class have returned. The second class only delays younger instructions of the class. It does not tell
+    /// whether the flat instruction itself is complete: LLVM's AMDGPU guide requires waits on both counters
+    /// for this.
     pub(super) fn forget_others(&self, state: &mut State, at: usize) {
         let all = &mut state.actors[at].pending;
         for index in 0..all.len() {
@@ -67,7 +67,7 @@ impl Machine<'_> {
         all.retain(|pending| !pending.returned || pending.other.is_some());
     }
 
-    /// Lets as many instructions return as a wait demands, oldest first.
+    /// Lets instructions return, oldest first, until the counts that a wait instruction demands are reached.
     pub(super) fn return_for(&mut self, state: &mut State, at: usize, waits: &Waits) -> Result<(), Trap> {
         for counter in Counter::ALL {
             let Some(most) = demand(waits, counter) else { continue };
@@ -84,8 +84,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// If a wave has as many outstanding instructions as it can have, lets the oldest performed instruction
-    /// return.
+    /// Makes room for another memory instruction of a wave: if the maximum number of instructions is
+    /// outstanding, lets the oldest performed instruction return.
     pub(super) fn make_room(&mut self, state: &mut State, at: usize) -> Result<(), Trap> {
         let pending = &state.actors[at].pending;
         let index = if pending.len() < MAX_PENDING { None } else { complete(pending).next() };
@@ -112,15 +112,15 @@ fn counts(pending: &Pending, counter: Counter) -> usize {
     usize::from(!pending.returned && on(pending.class, counter)) + usize::from(on(pending.other, counter))
 }
 
-/// Returns the maximum count that a wait allows on a counter. `expcnt` is ignored, because it protects source
-/// registers, and these are copied at issue.
+/// Returns the count that a wait allows on a counter, or `None` if the wait does not concern the counter.
+/// `expcnt` is ignored: it protects source registers, and these are copied at issue in this model.
 fn demand(waits: &Waits, counter: Counter) -> Option<usize> {
     let most = waits.0[counter as usize];
     (counter != Counter::Exp && most != Waits::ANY).then_some(usize::from(most))
 }
 
-/// Returns the indices of the instructions that can return, oldest first. An instruction can return if it is
-/// performed, and all instructions that must return before it are performed.
+/// Returns the indices of the instructions that can return, oldest first. An instruction can return if two
+/// conditions hold: it is performed, and all instructions that must return before it are performed.
 pub(super) fn complete(pending: &[Pending]) -> impl Iterator<Item = usize> + '_ {
     (0..pending.len()).filter(|&index| {
         let one = &pending[index];
@@ -128,8 +128,8 @@ pub(super) fn complete(pending: &[Pending]) -> impl Iterator<Item = usize> + '_ 
     })
 }
 
-/// Returns whether no older instruction in the class delays the return of instruction `index`: all that must
-/// return first are performed.
+/// Returns whether no older instruction of the counter class delays the return of instruction `index`. In a
+/// class that completes in order, all older instructions must be performed.
 fn is_first(pending: &[Pending], index: usize, class: Option<Class>) -> bool {
     let ordered = class.is_some_and(|class| class.info().in_order);
     !ordered || pending[..index].iter().all(|older| older.class != class || older.left == 0)

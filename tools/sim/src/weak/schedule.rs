@@ -1,4 +1,4 @@
-//! Runs a dispatch in weak mode with a schedule chosen by a seed.
+//! Runs a dispatch in weak mode. A random generator with a given seed chooses the schedule.
 
 use super::cache::Cache;
 use super::machine::{Machine, Next, Site};
@@ -15,7 +15,7 @@ use crate::stats::{Counts, RunStats};
 use crate::wave::WaveState;
 use std::collections::BTreeMap;
 
-/// Maximum number of bytes of host memory for the registers, scratch and LDS of resident groups.
+/// Limit on the host memory in bytes that the registers, scratch and LDS of the resident groups take.
 const RESIDENT_BYTES: u64 = 1 << 28;
 /// Number of compute units over which the groups are spread.
 const UNITS: u32 = 8;
@@ -23,7 +23,7 @@ const UNITS: u32 = 8;
 const ARRAY: u32 = 4;
 /// Number of compute units that share a scalar cache.
 const SCALAR: u32 = 2;
-/// Maximum number of instructions of a wave before another wave runs.
+/// Maximum number of instructions that a wave executes before another wave may run.
 const SLICE: usize = 64;
 
 pub(super) struct Run<'a> {
@@ -31,7 +31,7 @@ pub(super) struct Run<'a> {
     pub(super) launch: &'a Launch<'a>,
     pub(super) state: State,
     random: Random,
-    /// Number of the group in each group slot; `None` if the slot is empty.
+    /// Number of the group that runs in each group slot; `None` if the slot is empty.
     pub(super) groups: Vec<Option<u64>>,
     pub(super) waves: usize,
     next_group: u64,
@@ -43,7 +43,7 @@ pub(super) struct Run<'a> {
     debug_trap: Option<(u64, Location)>,
 }
 
-/// Runs a dispatch. The same seed gives the same run on every host.
+/// Runs a dispatch with the schedule that `seed` gives. The same seed gives the same run on every host.
 pub(crate) fn run(launch: &Launch<'_>, limit: u64, seed: u64) -> Outcome {
     let total: u64 = launch.groups().iter().product();
     let room = RESIDENT_BYTES / launch.group_bytes().max(1);
@@ -210,8 +210,8 @@ impl Run<'_> {
         self.retire(place)
     }
 
-    /// Performs one request of the wave. If another request is first in that queue, performs that request
-    /// instead.
+    /// Performs one request of the wave. If a request of another instruction is first in the same queue,
+    /// performs that request instead.
     fn perform(&mut self, at: usize) -> Result<(), Error> {
         let actor = &self.state.actors[at];
         let open: usize = actor.pending.iter().filter(|pending| pending.left > 0).count();
@@ -245,8 +245,8 @@ impl Run<'_> {
         }
     }
 
-    /// Performs the remaining requests of a load to LDS, because otherwise a load with many lines would
-    /// hardly ever overtake an LDS instruction.
+    /// Performs the remaining requests of a load to LDS. Without this, a load with many lines would hardly
+    /// ever complete before a younger LDS instruction.
     fn finish_load(&mut self, at: usize, serial: u32) -> Result<(), Error> {
         loop {
             let actor = &self.state.actors[at];
@@ -257,7 +257,8 @@ impl Run<'_> {
         }
     }
 
-    /// Takes a random step that no instruction asks for: evicts a line, or lets an instruction return early.
+    /// Takes a random step that no instruction requires, so that more behaviours occur: evicts a cache line,
+    /// or lets an instruction return early.
     fn upset(&mut self, at: usize) -> Result<(), Error> {
         let site = self.machine.sites[at];
         match self.random.below(4) {
@@ -299,7 +300,8 @@ impl Run<'_> {
         }
         for at in members.clone() {
             while self.state.actors[at].pending.iter().any(|pending| pending.left > 0) {
-                // Other waves run between these requests, so that the requests are not all performed at once.
+                // Other waves may run after each of these requests, so that the requests are not all
+                // performed at one moment.
                 self.perform(at)?;
                 if self.random.one_in(4) {
                     return Ok(());
@@ -313,7 +315,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Records the debug traps of a group that has ended or does not continue.
+    /// Records the debug traps of the waves of a group. Called when the group has ended or cannot continue.
     fn note_traps(&mut self, place: usize) {
         let Some(number) = self.groups[place] else { return };
         for at in place * self.waves..(place + 1) * self.waves {

@@ -1,4 +1,5 @@
-//! Exhaustive search over all schedules of the threads of a small program, and the outcomes found.
+//! Exhaustive search over all schedules of the threads of a small program, and the set of outcomes that the
+//! search finds.
 
 use super::cache::Cache;
 use super::explore::{Action, Visitor, explore};
@@ -12,15 +13,15 @@ use crate::launch::Launch;
 use crate::wave::WaveState;
 use std::collections::BTreeMap;
 
-/// Where a thread runs. Threads with equal numbers share the resource.
+/// Where a thread runs. Two threads with the same number in a field share the resource of that field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Place {
     /// Agent number. Agents share only memory.
     pub agent: u32,
-    /// Shader array of the agent. On GFX10 its compute units share a GL1 cache.
+    /// Shader array of the agent. On GFX10, the compute units of an array share a GL1 cache.
     pub array: u32,
-    /// Compute unit of the array, which has one first-level vector cache. Units 2n and 2n + 1 share a scalar
-    /// cache.
+    /// Compute unit of the array, which has one first-level vector cache. Units `2n` and `2n + 1` share a
+    /// scalar cache.
     pub unit: u32,
     /// Work-group, which shares LDS and barriers.
     pub group: u32,
@@ -55,27 +56,29 @@ pub struct Search {
     pub threads: Vec<Thread>,
     /// Bytes of LDS of a group in addition to its kernels' own.
     pub dynamic_lds: u32,
-    /// Addresses whose lines are in all vector caches at the start, as an earlier kernel may have left them.
+    /// Addresses whose cache lines are in all vector caches when the program starts, as an earlier kernel may
+    /// have left them there.
     pub warm: Vec<DevicePtr>,
     /// Dwords of memory that are part of the outcome.
     pub memory: Vec<DevicePtr>,
-    /// Addresses of further dwords of memory whose final values are part of the outcome. The cache line of
-    /// each must be used by only one thread.
+    /// Addresses of further dwords of memory whose final values are part of the outcome. Only one thread may
+    /// use the cache line of each of these dwords.
     pub results: Vec<DevicePtr>,
     /// Memory ranges whose writes other agents do not see at once.
     pub ranges: Vec<Range>,
-    /// Whether data read by scalar loads never changes. Compilers guarantee this (AMDGPU guide, seed 000,
-    /// line 3127).
+    /// Whether the data that scalar loads read never changes. Compilers guarantee this (LLVM's AMDGPU guide,
+    /// seed 000, line 3127).
     pub constants: bool,
     /// Registers that are part of the outcome.
     pub registers: Vec<Register>,
-    /// Dwords of LDS that are part of the outcome: group and byte offset.
+    /// Dwords of LDS that are part of the outcome. Each is given by a group and a byte offset.
     pub lds: Vec<(u32, u32)>,
     /// Number of lanes of each wave.
     pub lanes: u32,
     /// Maximum number of states to visit; 0 for no limit.
     pub max_states: u64,
-    /// Whether caches keep their lines until an instruction invalidates them.
+    /// Whether a cache line stays in its cache until an instruction invalidates it. Otherwise, lines may be
+    /// evicted at any time.
     pub keep_lines: bool,
 }
 
@@ -90,7 +93,7 @@ pub enum End {
     Fault,
 }
 
-/// The values of all observed places at the end of one schedule.
+/// The final values of all registers and dwords that a search observes, at the end of one schedule.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Outcome {
     /// How the schedule ended.
@@ -108,13 +111,13 @@ pub struct Outcome {
 /// The results of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Exploration {
-    /// Outcomes, each with the choices of one schedule that leads to it.
+    /// The outcomes that were found. Each has, as an example, the choices of one schedule that leads to it.
     pub outcomes: BTreeMap<Outcome, Vec<String>>,
     /// Number of visited states.
     pub states: u64,
     /// Number of choices that were tried.
     pub transitions: u64,
-    /// Whether a limit was reached, so that there may be other outcomes.
+    /// Whether a limit ended the search early, so that there may be other outcomes.
     pub bounded: bool,
     /// Whether there is a state from which no end can be reached, so that the program may run for ever.
     /// Computed only with [`Search::keep_lines`].
@@ -127,7 +130,8 @@ struct Collector<'a> {
     found: Exploration,
 }
 
-/// Returns the number of a value. Distinct values are numbered in the order of their first appearance.
+/// Returns the number of a value, and adds the value to `seen` if it is new. Distinct values are numbered in
+/// the order of their first appearance.
 fn number<T: PartialEq>(seen: &mut Vec<T>, value: T) -> u32 {
     let found = seen.iter().position(|other| *other == value);
     found.unwrap_or_else(|| {
@@ -156,8 +160,8 @@ pub(crate) fn search(launches: &[Launch<'_>], request: &Search) -> Result<Explor
     for address in &request.warm {
         warm.fill(launch.memory, address / line_bytes, line_bytes);
     }
-    // The agent numbers of homes are converted to indices of L2 caches. An agent that runs no thread is
-    // treated like the host.
+    // Converts the agent numbers of `home` fields to indices of L2 caches. An agent that runs no thread has
+    // no L2 here, so its memory is treated like the host's.
     let home = |home: u32| agents.iter().position(|agent| *agent == home).map(|at| at as u32);
     let range = |range: &Range| Range { home: range.home.and_then(home), ..*range };
     let ranges = Ranges::new(launch.target.target, &request.ranges.iter().map(range).collect::<Vec<_>>());
@@ -172,8 +176,8 @@ pub(crate) fn search(launches: &[Launch<'_>], request: &Search) -> Result<Explor
     let lds_bytes = launches.iter().map(|launch| launch.lds_bytes).max().unwrap_or(0);
     let state = State {
         actors: waves.map(Actor::new).collect(),
-        // The tests expect variables to be zero at the start; strict mode is the mode that checks reads of
-        // uninitialised LDS.
+        // LDS is zero at the start, because the litmus tests expect it of their variables. Reads of
+        // uninitialised LDS are not an error here; strict mode reports them.
         lds: groups.iter().map(|_| vec![0; lds_bytes.div_ceil(4) as usize]).collect(),
         near: vec![warm.clone(); units.len()],
         middle: vec![warm; arrays.len()],

@@ -1,5 +1,5 @@
-//! The state of a run in weak mode: waves, outstanding instructions of the waves, caches, and queues of
-//! requests.
+//! The state of a run in weak mode: the waves and their outstanding instructions, the caches, and the queues
+//! of requests.
 
 use super::cache::Cache;
 use super::registers::Registers;
@@ -18,20 +18,21 @@ pub(super) struct Slot {
 }
 
 /// Name of a queue of requests. Requests in one queue are performed in order. Requests in different queues
-/// may be performed in any order.
+/// may be performed in any order relative to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Key {
-    /// Requests of a compute unit for one line that its first-level cache does not serve. On hardware each
-    /// cache has a queue for each channel of the next cache (AMDGPU guide, seed 000, lines 3087, 3108), so
-    /// that lines of one channel may stay in order, but programs cannot rely on that.
+    /// Requests of a compute unit for one cache line, for accesses that the first-level cache does not serve.
+    /// On hardware, each cache has a queue for each channel of the next cache (LLVM's AMDGPU guide, seed 000,
+    /// lines 3087, 3108). Requests for different lines of one channel may therefore stay in order, but
+    /// programs cannot rely on it.
     Line { unit: u32, line: u64 },
-    /// LDS operations of a wave, which are performed in order (AMDGPU guide, seed 000, line 3080).
+    /// LDS operations of a wave, which are performed in order (LLVM's AMDGPU guide, seed 000, line 3080).
     Lds { actor: u32 },
-    /// Writes to LDS by the wave's loads to LDS. They are performed in order of issue, but in any order
-    /// relative to LDS instructions.
+    /// Writes to LDS that belong to the wave's loads to LDS. They are performed in the order in which the
+    /// loads were issued, but in any order relative to LDS instructions.
     Transfer { actor: u32 },
-    /// A scalar memory operation. Each one has its own queue, because scalar operations complete in any
-    /// order.
+    /// A scalar memory operation. Each scalar operation has its own queue, because scalar operations complete
+    /// in any order.
     Scalar { actor: u32, serial: u32 },
     /// A write-back of L2.
     L2 { actor: u32, serial: u32 },
@@ -44,7 +45,7 @@ pub(super) struct Request {
     pub(super) serial: u32,
 }
 
-/// The access to LDS that a load to LDS or a store from LDS still has to perform.
+/// The access to LDS that a load to LDS or a store from LDS has not performed yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum Transfer {
     /// None, or its request is already in a queue.
@@ -56,7 +57,7 @@ pub(super) enum Transfer {
     Store,
 }
 
-/// An outstanding memory instruction: it has been issued, and has not returned yet.
+/// An outstanding memory instruction, which has been issued and has not returned yet.
 #[derive(Clone)]
 pub(super) struct Pending {
     pub(super) serial: u32,
@@ -65,8 +66,8 @@ pub(super) struct Pending {
     pub(super) exec: u64,
     /// Class of the wait counter that counts the instruction until it returns.
     pub(super) class: Option<Class>,
-    /// Second counter class of flat instructions on GFX10. The instruction counts in it until all earlier
-    /// instructions of the class are performed.
+    /// Second counter class of a flat instruction on GFX10. The class counts the instruction until all older
+    /// instructions of the class have returned.
     pub(super) other: Option<Class>,
     pub(super) returned: bool,
     /// Source registers as they were at issue.
@@ -75,12 +76,13 @@ pub(super) struct Pending {
     /// Number of requests that are not performed yet.
     pub(super) left: u32,
     pub(super) transfer: Transfer,
-    /// `results` are the registers that the instruction writes when it returns, `kept` the bits of them that
-    /// keep their old values. Before the instruction is fully performed, `results` covers only the lanes that
-    /// are performed.
+    /// Registers that the instruction writes when it returns. Before the instruction is fully performed,
+    /// `results` covers only the lanes that are performed. The next field, `kept`, is a mask of the bits of
+    /// these registers that keep their old values.
     pub(super) results: Registers,
     pub(super) kept: Registers,
-    /// Whether `results` is complete. Otherwise the handler runs on `slots` when the instruction returns.
+    /// Whether `results` is complete. If it is not, the handler runs with the values in `slots` when the
+    /// instruction returns.
     pub(super) ready: bool,
 }
 
@@ -113,7 +115,7 @@ pub(super) struct State {
     /// GL1 of GFX10.
     pub(super) middle: Vec<Cache>,
     pub(super) scalar: Vec<Cache>,
-    /// L2 cache of each agent; empty unless there are memory ranges that L2 caches may keep.
+    /// L2 cache of each agent. The list is empty unless some memory range may differ between L2 and memory.
     pub(super) l2: Vec<Cache>,
     pub(super) queues: BTreeMap<Key, VecDeque<Request>>,
 }
@@ -130,8 +132,8 @@ impl Hash for State {
             wave.scratch.hash(hasher);
             actor.pending.len().hash(hasher);
             for pending in &actor.pending {
-                // The hash uses the distance of a serial number from the wave's next serial number. So states
-                // are equal even if the wave has issued different numbers of instructions before.
+                // The hash uses the distance of a serial number from the wave's next serial number. States
+                // are then equal even if the wave has issued different numbers of instructions before.
                 let age = pending.serial.wrapping_sub(actor.serial);
                 (age, pending.range, pending.pc, pending.exec, pending.left, pending.ready).hash(hasher);
                 (pending.returned, pending.other.is_some(), pending.transfer).hash(hasher);

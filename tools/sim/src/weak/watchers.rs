@@ -1,4 +1,4 @@
-//! Watchers for weak mode: they make the handlers of instructions access the model of caches and queues
+//! Watchers for weak mode. A watcher makes the handlers of instructions access the model of caches and queues
 //! instead of memory.
 
 use super::cache::Cache;
@@ -8,8 +8,8 @@ use crate::fault::{Access, Trap};
 use crate::memory::Memory;
 use crate::watch::{CacheOp, MemAccess, Space, Watch};
 
-/// Watcher for a trial run, which finds out what an instruction will access. The trial run may change
-/// scratch, because other waves do not see it.
+/// Watcher for a trial run, which finds out what an instruction will access. The trial run may really change
+/// scratch, because other waves do not see scratch.
 #[derive(Default)]
 pub(super) struct Probe {
     pub(super) slots: Vec<Slot>,
@@ -50,7 +50,8 @@ impl Watch for Probe {
     }
 }
 
-/// Watcher that gives an instruction, when it returns, the values that its requests have loaded before.
+/// Watcher for the moment when an instruction returns. It gives the handler the values that the instruction's
+/// requests have loaded before.
 pub(super) struct Serve<'a> {
     pub(super) slots: std::slice::Iter<'a, Slot>,
 }
@@ -65,7 +66,8 @@ impl Watch for Serve<'_> {
     }
 
     fn write(&mut self, _: &Memory, access: &MemAccess, _: u32) -> Result<bool, Trap> {
-        // This access writes the loaded data to LDS; stores to memory have already been performed.
+        // Only an access to LDS is still to be done here: it writes the loaded data to LDS. Stores to memory
+        // have already been performed.
         Ok(access.space == Space::Global)
     }
 
@@ -99,8 +101,8 @@ impl Watch for Direct {
     }
 }
 
-/// Watcher for accesses through the scalar cache. Loads may hit stale lines, and stores stay in the cache
-/// until it is written back.
+/// Watcher for accesses through the scalar cache. Loads may hit stale lines. Stored data stays in the cache
+/// until the cache is written back.
 pub(super) struct ScalarAccess<'a> {
     pub(super) cache: &'a mut Cache,
     pub(super) line_bytes: u64,
