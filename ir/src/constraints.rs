@@ -1,17 +1,19 @@
-//! Rules for moving memory operations: the table of single-thread optimisation constraints (seed 000, lines
-//! 4024-4039), and one rule for each pass that moves, merges, forwards, removes or copies memory operations.
+//! Rules for moving memory operations: the table of single-thread optimisation constraints of LLVM's AMDGPU
+//! guide (seed 000, lines 4024-4039), and one rule for each pass that moves, merges, forwards, removes or
+//! copies memory operations.
 //!
-//! All passes answer two questions from here:
+//! Each pass gets the answers to two questions from this module:
 //!
 //! - *May the pass change this access?* Each access has one [`Class`]; a [`Rule`] lists the classes that its
 //!   pass may change.
-//! - *May the access be moved across this operation?* [`ordering_constraint`] returns which accesses an operation keeps on
-//!   their side; a rule says in which direction its pass moves accesses.
+//! - *May the access be moved across this operation?* [`ordering_constraint`] returns which accesses must
+//!   stay on their side of an operation (before or after it). A rule says in which direction its pass moves
+//!   accesses.
 //!
-//! Atomic operations themselves are never moved, so they stay in order with each other. For this reason the
-//! constraints hold that the table has for sequentially consistent operations among themselves, and for the
-//! atomic operations with which a fence is paired. `docs/memory-model.md` contains both tables, generated
-//! from this module.
+//! Atomic operations themselves are never moved, so they stay in order with each other. This satisfies two
+//! further constraints of the table: the order of sequentially consistent operations among themselves, and
+//! the order of a fence and the atomic operations with which it is paired. `docs/memory-model.md` contains
+//! both tables, generated from this module.
 //!
 //! Not handled here: whether two accesses may overlap (`passes::forward::may_alias`), and which waits a
 //! memory order needs (`memmodel`).
@@ -28,19 +30,20 @@ bitflags::bitflags! {
         const EARLIER = 2;
     }
 
-    /// Which changes to an access its semantics permit. Each access has exactly one class.
+    /// The changes that the semantics of an access permit. Each access has exactly one class.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Class: u8 {
         /// No demands.
         const PLAIN = 1;
-        /// The access keeps its nontemporal hint, so it is merged only with other nontemporal accesses.
+        /// The access has a nontemporal hint. It is merged only with other nontemporal accesses, so that the
+        /// hint stays correct.
         const NONTEMPORAL = 2;
-        /// The access has no restrictions, and memory ordering does not apply to it, because its memory is
-        /// never written.
+        /// The memory of the access is never written. The access therefore has no restrictions, and memory
+        /// ordering does not apply to it.
         const INVARIANT = 4;
         /// The access is executed as often as written, and in order.
         const VOLATILE = 8;
-        /// The access is executed as often as written, in order, and as a whole.
+        /// The access is executed as often as written, in order, and without being split.
         const ATOMIC = 16;
         /// The classes without a fixed order.
         const FREE = Self::PLAIN.bits() | Self::NONTEMPORAL.bits() | Self::INVARIANT.bits();
@@ -72,8 +75,9 @@ impl Class {
     }
 }
 
-/// Accesses that each memory order keeps on their side (seed 000, lines 4024-4039), for a load, a store, a
-/// read-modify-write and a fence. Rows are in the order of [`Order`]. The last element is the source line.
+/// For each memory order, the accesses that must stay on their side of a load, a store, a read-modify-write
+/// operation and a fence of this order (LLVM's AMDGPU guide, seed 000, lines 4024-4039). The rows are in the
+/// order of [`Order`]. The last element of a row is the line in the guide.
 pub const CONSTRAINTS: [(Order, [OrderingConstraint; 4], u16); 7] = {
     const NONE: OrderingConstraint = OrderingConstraint::empty();
     const LATER: OrderingConstraint = OrderingConstraint::LATER;
@@ -91,7 +95,7 @@ pub const CONSTRAINTS: [(Order, [OrderingConstraint; 4], u16); 7] = {
 };
 
 /// Returns which accesses must not be moved across an operation. No access may be moved across barriers,
-/// traps and calls; for a trap, because a debugger must find everything that was stored before it.
+/// traps and calls. A trap is included because a debugger must find everything that was stored before it.
 #[inline]
 pub const fn ordering_constraint(op: &Op) -> OrderingConstraint {
     const fn constraint(order: Order, kind: usize) -> OrderingConstraint {
@@ -120,7 +124,8 @@ pub struct Rule {
     pub does: &'static str,
     /// Classes of accesses that the pass may change.
     pub takes: Class,
-    /// The rule's pass does not move accesses across operations that restrict any of these directions.
+    /// The directions in which the pass moves accesses. The pass does not move an access across an operation
+    /// that restricts one of these directions.
     pub stopped_by: OrderingConstraint,
 }
 
@@ -131,9 +136,9 @@ impl Rule {
         self.takes.contains(Class::for_access(mem))
     }
 
-    /// Returns whether accesses that other work-items may write or see must stay on their side of the
-    /// operation. Private memory and invariant accesses are not affected by ordering, because private memory
-    /// has only one reader and invariant memory has no writer.
+    /// Returns whether the pass must not move an access across the operation. This concerns accesses that
+    /// other work-items may write or see. Ordering does not affect private memory, which has only one reader,
+    /// and invariant accesses, whose memory has no writer.
     #[inline]
     pub const fn stopped_by(&self, op: &Op) -> bool {
         self.stopped_by.intersects(ordering_constraint(op))
@@ -151,8 +156,8 @@ pub const PROMISE: Rule = rule(
     Class::FREE,
     OrderingConstraint::empty(),
 );
-/// Store-to-load and load-to-load forwarding: replaces a load by the value that an earlier access stored or
-/// loaded.
+/// The rule for store-to-load and load-to-load forwarding: a load is replaced by the value that an earlier
+/// access stored or loaded.
 pub const FORWARD: Rule =
     rule("gvn", "a load takes the value of an earlier access", Class::FREE, OrderingConstraint::LATER);
 /// Merges equal loads regardless of what is between them.
@@ -164,7 +169,7 @@ pub const UNUSED: Rule =
 /// Turns private variables into values.
 pub const PROMOTE: Rule =
     rule("sroa", "private variables become values", Class::FREE, OrderingConstraint::empty());
-/// Executes a load on a path on which it was not executed before.
+/// The rule for executing a load on a path on which it was not executed before.
 pub const SPECULATE: Rule = rule(
     "ifconvert",
     "a load of an argument is done on both ways",
@@ -177,10 +182,10 @@ pub const COPY: Rule =
 /// Moves loads out of loops.
 pub const HOIST: Rule =
     rule("licm", "a load moves up, out of a loop", Class::FREE, OrderingConstraint::LATER);
-/// Moves loads up to the first load of a group of adjacent loads.
+/// The rule for moving loads up to the first load of a group of adjacent loads.
 pub const MERGE_LOADS: Rule =
     rule("merge_mem", "a load moves up, to its neighbour", Class::FREE, OrderingConstraint::LATER);
-/// Moves stores down to the last store of a group of adjacent stores.
+/// The rule for moving stores down to the last store of a group of adjacent stores.
 pub const MERGE_STORES: Rule =
     rule("merge_mem", "a store moves down, to its neighbour", Class::FREE, OrderingConstraint::EARLIER);
 /// Merges equal blocks into one block.

@@ -1,4 +1,5 @@
-//! Debug information about the source that does not depend on the code: types and functions.
+//! Debug information about the types and functions of the source. It does not depend on the code that is
+//! generated.
 
 use crate::func::SrcLoc;
 use crate::types::Space;
@@ -85,7 +86,7 @@ pub enum TypeInfo {
         /// Type of the result.
         result: u32,
     },
-    /// A type whose contents are known only to the host and its library.
+    /// An opaque type, such as an image, whose contents only the host and its library know.
     Opaque {
         /// Name.
         name: SmolStr,
@@ -99,11 +100,11 @@ pub struct Subprogram {
     pub name: SmolStr,
     /// Source location of its name.
     pub loc: SrcLoc,
-    /// Range of its source text, from its name to its end, in byte offsets.
+    /// Range of the function's source text in byte offsets, from its name to its end.
     pub scope: Range<u32>,
     /// Type of its result.
     pub result: u32,
-    /// Whether other objects may call it or the host may launch it.
+    /// Whether other objects may call the function or the host may launch it.
     pub external: bool,
 }
 
@@ -131,7 +132,7 @@ pub struct Description {
     pub functions: Vec<Subprogram>,
     /// Global variables of the module.
     pub variables: Vec<ModuleVariable>,
-    /// Offset between the source locations of two inlined copies of the same code: see
+    /// Distance between the source locations that stand for the same code in two inlined copies: see
     /// [`Track::location_in_copy`](crate::track::Track::location_in_copy).
     pub stride: u32,
 }

@@ -22,7 +22,7 @@ entity_impl!(Value, "v");
 pub struct FuncId(u32);
 entity_impl!(FuncId, "fn");
 
-/// Signature of functions that are called through their address.
+/// The signature of functions that are called through an address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SigId(u32);
 entity_impl!(SigId, "sig");

@@ -1,4 +1,4 @@
-//! Modules and functions, and the only functions that edit them.
+//! Modules and functions, and all methods that change them.
 
 use crate::describe::Description;
 use crate::edit::{BlockData, InstList};
@@ -14,10 +14,11 @@ use smol_str::SmolStr;
 /// A list of values in the function's pool.
 pub type ValueList = EntityList<Value>;
 
-/// A list of values outside of the pool, for use while the function changes.
+/// A list of values that does not lie in the function's pool of lists, so that it stays valid while the
+/// function changes.
 pub type Values = SmallVec<[Value; 8]>;
 
-/// Byte offset into the source text plus one; 0 means no source location.
+/// Position in the source text: a byte offset plus one. 0 means that there is no position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SrcLoc(pub u32);
 
@@ -50,7 +51,8 @@ pub struct InstData {
     pub first: Value,
     /// Number of results.
     pub results: u16,
-    /// Block that contains the instruction; an instruction that was removed keeps its last block.
+    /// Block that contains the instruction. An instruction that was removed from the code still names the
+    /// block that contained it last.
     pub block: Block,
     /// Source location.
     pub loc: SrcLoc,
@@ -82,15 +84,15 @@ pub struct Case {
 pub struct SwitchEdge {
     /// The block.
     pub to: Block,
-    /// End of the arguments for this edge in the instruction's argument list. They start where those of the
-    /// previous edge end.
+    /// End of the arguments for this edge in the instruction's argument list. The arguments start where the
+    /// arguments of the previous edge end.
     pub args_end: u32,
 }
 
 /// Successors and cases of a switch.
 #[derive(Clone, Debug, Default)]
 pub struct SwitchData {
-    /// Successors. The first one is the default, for all values that are in no case.
+    /// Successors. The first one is the default successor, for all values that no case contains.
     pub edges: Vec<SwitchEdge>,
     /// Cases in ascending order; the ranges do not overlap.
     pub cases: Vec<Case>,
@@ -122,10 +124,10 @@ pub enum UnrollHint {
 /// Visibility of a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Linkage {
-    /// Visible in its module only. A kernel with this linkage can still be launched.
+    /// Only the own module can call the function. The host can still launch a kernel with this linkage.
     #[default]
     Local,
-    /// Visible to other objects by its name, so its callers are not all known.
+    /// Other objects can call the function by its name, so not all of its callers are known.
     Export,
     /// Defined in another object; only declared here.
     Extern,
@@ -152,8 +154,8 @@ pub struct Signature {
     pub results: Vec<Type>,
 }
 
-/// A function or kernel. Blocks are in `layout` order; the first is the entry. A function that is only
-/// declared has an empty layout, and one block outside of the layout for its parameters.
+/// A function or kernel. Its blocks are in `layout` order; the first block is the entry. A function that is
+/// only declared has an empty layout, and one block outside of the layout that holds its parameters.
 #[derive(Clone, Debug, Default)]
 pub struct Function {
     /// Name without decoration.
@@ -187,18 +189,20 @@ pub struct Function {
     /// Debug records of statements and variables, if debug information was requested. Not part of the text
     /// form.
     pub track: Option<Box<Track>>,
-    /// Debug records that are no longer used; kept for their memory.
+    /// Debug records that are no longer used. They are kept so that their memory can be reused.
     spare_track: Option<Box<Track>>,
-    /// Empty lists left over from removed blocks, kept for their memory. The last one is used next.
+    /// Empty instruction lists of removed blocks, kept so that their memory can be reused. The last list is
+    /// used next.
     spare: Vec<InstList>,
-    /// Empty parameter list, kept for its memory in case this becomes a kernel again.
+    /// Empty parameter list, kept so that its memory can be reused if the function becomes a kernel again.
     spare_params: Vec<KernelParam>,
     /// Creation number: position of the function in the order in which the module's functions were created.
-    /// Used to reuse the memory of a removed function.
+    /// The number finds a removed function whose memory can be reused.
     made: u32,
 }
 
-/// How a kernel argument is passed; determines `.value_kind` in the metadata (seed 000, line 2440).
+/// How a kernel argument is passed. Determines `.value_kind` in the metadata (LLVM's AMDGPU guide, seed 000,
+/// line 2440).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamKind {
     /// Copied into the kernarg segment.
@@ -207,11 +211,11 @@ pub enum ParamKind {
     GlobalBuffer,
     /// Offset of dynamically sized LDS.
     DynamicShared,
-    /// Pointer to an object whose contents only the host and its library know.
+    /// Pointer to an opaque object, whose contents only the host and its library know.
     Opaque(Opaque),
 }
 
-/// Kind of an object that a kernel receives without knowing its contents.
+/// Kind of an opaque object, which a kernel can receive but not look into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Opaque {
@@ -249,7 +253,7 @@ impl Opaque {
         }
     }
 
-    /// Returns the same kind of object with another access, if it has one.
+    /// Returns the kind with another access if it is an image or a pipe. Returns other kinds unchanged.
     pub const fn with_access(self, access: Access) -> Opaque {
         match self {
             Opaque::Image(_) => Opaque::Image(access),
@@ -347,8 +351,8 @@ pub struct KernelInfo {
 }
 
 impl KernelInfo {
-    /// Returns the maximum number of work-items in a work-group of this kernel (seed 000, line 2450: 1024 by
-    /// default).
+    /// Returns the maximum number of work-items in a work-group of this kernel, which is 1024 by default
+    /// (LLVM's AMDGPU guide, seed 000, line 2450).
     pub fn max_flat_workgroup_size(&self) -> u32 {
         match (self.reqd_workgroup_size, self.max_workgroup_size) {
             (Some([x, y, z]), _) => x * y * z,
@@ -377,21 +381,21 @@ pub struct GlobalData {
     pub align: u32,
     /// Initial bytes of `constant` and `global` variables (little endian); empty means all zeros.
     pub init: Vec<u8>,
-    /// Whether it is `shared dyn`: the dispatch determines its size.
+    /// Whether the variable is `shared dyn`, so that the dispatch determines its size.
     pub dynamic: bool,
-    /// Whether another object defines it and it is only declared here.
+    /// Whether another object defines the variable and this module only declares it.
     pub external: bool,
-    /// Whether the linker chooses its address in LDS, so that the code needs a relocation. Not part of the
-    /// text form, because code generation sets it.
+    /// Whether the linker chooses the variable's address in LDS, so that the code needs a relocation. Not
+    /// part of the text form, because code generation sets this field.
     pub linked: bool,
-    /// Offsets at which it contains addresses of functions, in ascending order; the initial bytes there are
-    /// zeros.
+    /// Offsets at which the variable contains addresses of functions, in ascending order. The initial bytes
+    /// there are zeros.
     pub funcs: Vec<(u32, FuncId)>,
 }
 
-/// Format of a `printf` call. The call writes its number and its arguments into the buffer
-/// (`Pos::PrintfBuffer`). The buffer starts with two dwords: the number of bytes in use after them, and the
-/// number of bytes available (seed 000, lines 2382 and 2478).
+/// Format of a `printf` call. The call writes its number and its arguments into the buffer of the runtime
+/// (`Pos::PrintfBuffer`). The buffer starts with two dwords: the number of bytes in use after these dwords,
+/// and the number of bytes available there (LLVM's AMDGPU guide, seed 000, lines 2382 and 2478).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Format {
     /// Size in bytes of each argument; in the buffer, each argument takes whole dwords.
@@ -420,12 +424,12 @@ pub struct Module {
     pub formats: Vec<Format>,
     /// Debug information about types and functions, if it was requested. Not part of the text form.
     pub description: Option<Box<Description>>,
-    /// Removed functions, indexed by their creation numbers and kept for their memory. A function with the
-    /// same creation number in the next compilation probably needs as much memory.
+    /// Removed functions, indexed by their creation numbers and kept so that their memory can be reused. A
+    /// function with the same creation number in the next compilation probably needs as much memory.
     spare: Vec<Function>,
     /// Number of functions that have been created.
     made: u32,
-    /// Functions that are being removed; empty except during the removal.
+    /// The previous list of functions while functions are being removed; empty at all other times.
     former: PrimaryMap<FuncId, Function>,
 }
 
@@ -446,8 +450,8 @@ impl Module {
         known.unwrap_or_else(|| self.sigs.push(signature))
     }
 
-    /// Returns the number of a function's signature, if the signature is in the module's list of signatures
-    /// of calls through addresses.
+    /// Returns the number of a function's signature if calls through addresses use this signature; only
+    /// signatures of such calls are in the module's list.
     pub fn signature_of(&self, func: &Function) -> Option<SigId> {
         let fits = |sig: &Signature| {
             sig.results == func.results && func.param_types().eq(sig.params.iter().copied())
@@ -498,7 +502,7 @@ impl Function {
         }
     }
 
-    /// Turns it into an empty function without a name and keeps its memory.
+    /// Turns the function into an empty function without a name and keeps its memory.
     pub fn clear(&mut self) {
         (self.linkage, self.inline) = (Linkage::default(), Inline::default());
         let Function {
@@ -534,7 +538,7 @@ impl Function {
         blocks.clear();
     }
 
-    /// Attaches an empty set of debug records to the function. For the parameters see [`Track`].
+    /// Attaches an empty set of debug records to the function. [`Track`] documents the two parameters.
     pub fn begin_track(&mut self, number: u32, stride: u32) {
         let mut track = self.spare_track.take().unwrap_or_default();
         track.clear();
@@ -751,7 +755,8 @@ impl Function {
         self.move_arg_ends(terminator, which, -(range.len() as isize));
     }
 
-    /// Adjusts the argument ranges of the terminator after successor number `which` has got `more` arguments.
+    /// Adjusts where the arguments of later successors begin, after successor number `which` of the
+    /// terminator got `more` arguments (a negative number if it lost some).
     pub(crate) fn move_arg_ends(&mut self, terminator: Inst, which: usize, more: isize) {
         match &mut self.insts[terminator].op {
             Op::Br { then_args, .. } if which == 0 => *then_args = then_args.wrapping_add_signed(more as i16),

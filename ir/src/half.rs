@@ -1,8 +1,9 @@
-//! IEEE binary16 arithmetic, computed with `f64`.
+//! IEEE binary16 (half precision) arithmetic, computed with `f64`.
 //!
 //! The sum and the product of two halves are exact in `f64`. Quotients, square roots and sums of three terms
-//! in `f64` have so many more bits (53, where 2 * 11 + 2 would suffice) that rounding them again to a half
-//! gives the same result as rounding once: S. A. Figueroa, "When is double rounding innocuous?", 1995.
+//! are not exact in `f64`, but rounding them again to a half gives the same result as rounding once. The
+//! reason is that `f64` has 53 bits where 2 * 11 + 2 would suffice: S. A. Figueroa, "When is double rounding
+//! innocuous?", 1995.
 
 use std::cmp::Ordering;
 
@@ -30,8 +31,9 @@ impl Half {
         if size >= OVERFLOW {
             return Half(sign | INFINITY);
         }
-        // Expresses the size in units of the last place, which is exact because the factor is a power of two.
-        // If there are 2^10 or more units, the addition below carries into the exponent.
+        // Expresses the magnitude in units of the last place of the half. This is exact because the factor is
+        // a power of two. If rounding gives 2^10 units or more, the addition below carries into the exponent
+        // field.
         let exponent = ((size.to_bits() >> 52) as i32 - 1023).max(MIN_EXPONENT);
         let units = (size * power(10 - exponent)).round_ties_even() as u16;
         Half(sign | (((exponent - MIN_EXPONENT) as u16) << 10).wrapping_add(units))

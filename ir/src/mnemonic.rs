@@ -1,4 +1,5 @@
-//! Names of operations in the text form: one table per kind of operation, used for both reading and writing.
+//! Names of operations in the text form. Each kind of operation has one table, which both the reader and the
+//! writer use.
 
 use crate::op::{BinOp, CastOp, FloatCc, IntCc, Order, Pos, RmwOp, Scope, TernOp, UnOp, WaveOp};
 use crate::types::{MemTy, Space, Type};
@@ -237,7 +238,7 @@ const PLAIN: &[(&str, Pos)] = &[
 ];
 
 impl Pos {
-    /// Returns the name in the text form, and the dimension if the position has one.
+    /// Returns the name of the position in the text form, and its dimension (0, 1 or 2) if it has one.
     pub const fn mnemonic(self) -> (&'static str, Option<u8>) {
         match self {
             Pos::LocalId(d) => ("local_id", Some(d)),

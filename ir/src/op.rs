@@ -44,14 +44,16 @@ pub enum UnOp {
     FNeg,
     FAbs,
     FSqrt,
-    /// Rounds towards -inf, towards +inf, towards zero, to the nearest even.
+    /// The four roundings to an integer: towards -inf, towards +inf, towards zero, and to the nearest even
+    /// number.
     FFloor,
     FCeil,
     FTrunc,
     FRound,
     /// `x - floor(x)`, like `v_fract`.
     FFract,
-    /// Unrefined hardware approximations (the `native_` built-ins).
+    /// Hardware approximations without refinement, for the built-in functions with names that begin with
+    /// `native_`.
     NativeRcp,
     NativeRsq,
     NativeSqrt,
@@ -60,9 +62,10 @@ pub enum UnOp {
     /// The argument is in revolutions, as for `v_sin_f32`.
     NativeSin,
     NativeCos,
-    /// The result is `i32` whatever the operand's width, also for `Clz` and `Ctz`.
+    /// `Popcount`, `Clz` and `Ctz` give an `i32`, whatever the width of the operand.
     Popcount,
-    /// Number of leading or trailing zeros; the width for an operand of 0.
+    /// Number of leading zeros (`Clz`) or trailing zeros (`Ctz`). For an operand of 0, the width of the
+    /// operand.
     Clz,
     Ctz,
     ReverseBits,
@@ -107,11 +110,12 @@ pub enum BinOp {
     FMax,
     /// `x * 2^n`, with `n` an `i32`.
     Ldexp,
-    /// Low 32 bits of the product of the low 24 bits, unsigned or signed.
+    /// The low 32 bits of the product of the low 24 bits of both operands, which are unsigned numbers
+    /// (`UMul24`) or signed numbers.
     UMul24,
     SMul24,
-    /// Packed operations on the two halves of an `i32` separately: two f16 values or two 16-bit integers.
-    /// Shift counts are modulo 16.
+    /// Packed operations: an `i32` operand holds two f16 values or two 16-bit integers, and the operation
+    /// applies to each half separately. Shift counts are taken modulo 16.
     PkFAdd,
     PkFMul,
     PkFMin,
@@ -134,7 +138,8 @@ pub enum BinOp {
 pub enum TernOp {
     /// Fused multiply-add, one rounding.
     Fma,
-    /// `{a:b} >> (c & 31)`, low 32 bits: `a` is the high half (`v_alignbit_b32`). `fshr(x, x, n)` rotates right.
+    /// Funnel shift: the low 32 bits of `{a:b} >> (c & 31)`, where `a` is the high half (`v_alignbit_b32`).
+    /// `fshr(x, x, n)` rotates right.
     Fshr,
     /// `(a & b) | (!a & c)`.
     Bfi,
@@ -144,16 +149,17 @@ pub enum TernOp {
     Sbfe,
     /// [`TernOp::Fma`] on both halves of an `i32`.
     PkFma,
-    /// Dot product of the signed or unsigned 16-, 8- or 4-bit parts of two operands, plus the third operand.
+    /// Dot products: the operands are vectors of signed (`S`) or unsigned (`U`) parts of 16, 8 or 4 bits. The
+    /// third operand is added to the sum of the products.
     SDot2,
     UDot2,
     SDot4,
     UDot4,
     SDot8,
     UDot8,
-    /// Byte permutation (`v_perm_b32`). Each byte of `c` selects a byte of the result: 0 to 7 a byte of
-    /// `{a:b}`, where `b` is the low half; 8 to 11 the sign of byte 1, 3, 5 or 7, repeated eight times; 12
-    /// selects 0, and greater numbers select 0xff.
+    /// Byte permutation (`v_perm_b32`). Each byte of `c` selects a byte of the result. 0 to 7 select a byte
+    /// of `{a:b}`, where `b` is the low half. 8 to 11 select the sign bit of byte 1, 3, 5 or 7, repeated
+    /// eight times. 12 selects 0, and greater numbers select 0xff.
     Perm,
 }
 
@@ -209,7 +215,8 @@ pub enum CastOp {
     Sext16,
     /// The same bits as another type of the same width.
     Bitcast,
-    /// The bits of an f16, zero-extended to i32; and the f16 with the low 16 bits of an i32.
+    /// `HalfBits` gives the bits of an f16, zero-extended to i32. `BitsHalf` gives the f16 with the low 16
+    /// bits of an i32.
     HalfBits,
     BitsHalf,
     SToF,
@@ -270,18 +277,19 @@ pub enum RmwOp {
     Inc,
     /// `old == 0 || old > v ? v : old - 1`
     Dec,
-    /// Floating-point addition, rounded to nearest. The pass `float_atomics` expands it into a loop.
+    /// Floating-point addition, rounded to nearest. The pass `float_atomics` expands it into a
+    /// compare-and-swap loop.
     FAdd,
-    /// Floating-point minimum and maximum, like `BinOp::FMin`: a number is preferred to a NaN.
+    /// Floating-point minimum and maximum. Like `BinOp::FMin`, they prefer a number to a NaN.
     FMin,
     FMax,
-    /// `BinOp::PkFAdd` on both halves of an `i32`, as one atomic operation.
+    /// Atomic `BinOp::PkFAdd`: adds both f16 halves of an `i32` as one atomic operation.
     PkFAdd,
 }
 
 impl BinOp {
-    /// For a packed operation, returns the operation on each half and the type of the halves; integer halves
-    /// are extended to `i32`.
+    /// Returns, for a packed operation, the operation that applies to each half and the type of the halves.
+    /// Integer halves are extended to `i32`. `None` for other operations.
     pub const fn of_halves(self) -> Option<(BinOp, Type)> {
         Some(match self {
             BinOp::PkFAdd => (BinOp::FAdd, Type::F16),
@@ -304,7 +312,8 @@ impl BinOp {
 }
 
 impl TernOp {
-    /// For a dot product, returns the width of a part in bits and whether the parts are signed.
+    /// Returns, for a dot product, the width of a vector element in bits and whether the elements are signed.
+    /// `None` for other operations.
     pub const fn of_parts(self) -> Option<(u32, bool)> {
         Some(match self {
             TernOp::SDot2 => (16, true),
@@ -328,17 +337,18 @@ impl RmwOp {
 /// Cross-lane operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WaveOp {
-    /// bool -> i64 mask of the active lanes in which the operand is true.
+    /// Operand: a bool. Result: the i64 mask of the active lanes in which the operand is true.
     Ballot,
     /// i32/f32 -> value of the first active lane; uniform.
     ReadFirstLane,
     /// value, i32 uniform lane number -> value of that lane.
     ReadLane,
-    /// value, i32 lane number, which may differ between lanes -> value of that lane; unspecified if that lane
-    /// is inactive.
+    /// Operands: a value and an i32 lane number, which may differ between lanes. Result: the value of the
+    /// lane with that number, unspecified if that lane is inactive.
     Shuffle,
-    /// value, i32 destination lane, which may differ between lanes -> the value that an active lane sends to
-    /// this lane; 0 if there is none, one of the values if there are several.
+    /// Operands: a value and the i32 number of a destination lane, which may differ between lanes. Result:
+    /// the value that an active lane sends to this lane. 0 if no lane sends to it, and one of the values if
+    /// several lanes do.
     Permute,
     /// i64 mask -> number of mask bits below this lane's bit.
     Mbcnt,
@@ -371,7 +381,7 @@ pub enum Scope {
 }
 
 bitflags::bitflags! {
-    /// Set of address spaces, with bit `1 << Space as u8` for each.
+    /// Set of address spaces. The space `space` has the bit `1 << space as u8`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Spaces: u8 {
         /// Device memory.
@@ -391,10 +401,11 @@ bitflags::bitflags! {
         const VOLATILE = 1;
         /// Hint: the data is not used again.
         const NONTEMPORAL = 2;
-        /// The memory is not written while the kernel runs (`constant`, kernarg, `const restrict`): uniform
-        /// loads may use the scalar cache and be moved anywhere.
+        /// Nobody writes the memory while the kernel runs (`constant`, kernarg, `const restrict`). Uniform
+        /// loads may therefore use the scalar cache and be moved anywhere.
         const INVARIANT = 4;
-        /// Atomics only: the access is ordered within one address space (`_one_as` scopes).
+        /// For atomic accesses: the memory order holds only among accesses to one address space (LLVM's
+        /// `one-as` synchronisation scopes).
         const ONE_AS = 8;
     }
 }
@@ -406,7 +417,7 @@ pub struct Mem {
     pub ty: MemTy,
     /// Address space of the pointer.
     pub space: Space,
-    /// Known alignment of the address (pointer + offset) in bytes, a power of two up to 16.
+    /// Alignment in bytes that the address (pointer + offset) is known to have, a power of two up to 16.
     pub align: u8,
     /// Properties and requirements; see [`MemFlags`].
     pub flags: MemFlags,
@@ -416,12 +427,12 @@ pub struct Mem {
     pub scope: Scope,
     /// Constant byte offset that is added to the pointer.
     pub offset: i32,
-    /// Alias class. Accesses with two different non-zero classes never overlap (`restrict` parameters,
-    /// distinct variables).
+    /// Alias class: accesses with two different non-zero classes never overlap. `restrict` parameters and
+    /// distinct variables have different classes.
     pub alias: u16,
 }
 
-/// An operation; the table of this module has the arguments and results.
+/// An operation. The table at the beginning of this module lists the arguments and results of each operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Op {
@@ -451,7 +462,8 @@ pub enum Op {
         op: RmwOp,
         mem: Mem,
     },
-    /// The memory order is `mem.order` on success, `fail` otherwise.
+    /// Compare-and-swap. `mem.order` is the memory order if the new value is stored, `fail` the order if it
+    /// is not.
     AtomicCas {
         mem: Mem,
         fail: Order,
@@ -461,23 +473,26 @@ pub enum Op {
         scope: Scope,
         spaces: Spaces,
     },
-    /// `s_barrier`; with `fence`, it also orders memory (acq_rel at work-group scope, all spaces).
+    /// A barrier of the work-group (`s_barrier`). With `fence`, the barrier also orders accesses to all
+    /// address spaces, as an acq_rel fence at work-group scope does.
     Barrier {
         fence: bool,
     },
     WaveBarrier,
     Wave(WaveOp),
     Call(FuncId),
-    /// Lanes may call different functions: all lanes that call the same function execute it together.
+    /// Calls through an address. Lanes may call different functions; all lanes that call the same function
+    /// execute it together.
     CallIndirect(SigId),
     Assume,
-    /// Ends the dispatch with an error. With `debug`, calls the debugger, if there is one, and continues.
+    /// Ends the dispatch with an error. With `debug`, calls the debugger if there is one, and continues.
     Trap {
         debug: bool,
     },
     /// Pauses the wave for some cycles so that other waves can run; used in loops that wait.
     Sleep,
-    /// Notifies the host that the event with this number has occurred (seed 002: `amd_signal_t`).
+    /// Notifies the host that the event with this number has occurred (ROCm's code object ABI, seed 002:
+    /// `amd_signal_t`).
     Interrupt,
     Jump(Block),
     Br {

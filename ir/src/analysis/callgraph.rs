@@ -1,13 +1,14 @@
-//! The call graph: which functions call which, directly or through addresses.
+//! The call graph: which functions call which, directly or through an address.
 //!
 //! A call through an address may reach each function of the module that has the signature of the call and
-//! whose address is taken somewhere. It may also reach code of other objects if the module may have received
-//! an address from another object. Code of other objects may in turn call exported functions and functions
-//! whose address is taken.
+//! whose address is taken somewhere. It may also reach code of another object (another file that the linker
+//! adds), if the module may have received an address from that object. Code of other objects may in turn call
+//! exported functions and functions whose address is taken.
 //!
 //! # Method
-//! The nodes of the graph are the functions, the signatures and one node for all code outside, so that a call
-//! through an address is one edge and the size of the graph is linear in the size of the module.
+//! The nodes of the graph are the functions, the signatures, and one node for all code outside of the module.
+//! A call through an address is an edge to the node of its signature, so the size of the graph is linear in
+//! the size of the module.
 
 use crate::entity::{FuncId, SigId};
 use crate::func::{Function, Linkage, Module};
@@ -22,7 +23,7 @@ pub struct CallGraph {
     taken: EntitySet<FuncId>,
     /// Functions whose address is taken, grouped by signature.
     by_signature: Vec<FuncId>,
-    /// For each signature, the index in `by_signature` of the first function with this signature; the last
+    /// For each signature, the index in `by_signature` of the first function with this signature. The last
     /// element is the length of `by_signature`.
     signature_begin: Vec<usize>,
     foreign: bool,
@@ -73,8 +74,8 @@ impl CallGraph {
         });
     }
 
-    /// Computes the call graph for code that is not in the module's IR. `uses(f, each)` reports the functions
-    /// that `f` calls or whose addresses it takes.
+    /// Computes the call graph for code that is not in the module's IR, such as machine code. `uses(f, each)`
+    /// calls `each` for every function that `f` calls and for every function whose address `f` takes.
     pub fn compute_of(&mut self, module: &Module, uses: impl Fn(FuncId, &mut dyn FnMut(Use))) {
         self.find_addresses(module, &uses);
         self.find_edges(module, &uses);
@@ -119,16 +120,17 @@ impl CallGraph {
         data.linkage == Linkage::Local && data.kernel.is_none() && !self.is_address_taken(func)
     }
 
-    /// Returns, for each function, the minimum of `own` over the function and all functions that may call it,
-    /// directly or through other functions. `own` returns `None` for a function without a value.
+    /// Returns, for each function, the minimum of `own` over the function itself and all functions that may
+    /// call it, directly or through other functions. `own` returns `None` for a function that has no limit or
+    /// other value of its own.
     pub fn least_of_callers<T: Copy + Ord>(&self, own: impl Fn(FuncId) -> Option<T>) -> Vec<Option<T>> {
         let mut roots: Vec<(T, FuncId)> =
             self.bottom_up.iter().filter_map(|&id| Some((own(id)?, id))).collect();
         roots.sort_by_key(|&root| root);
         let mut least = vec![None; self.edges.begin.len() - 1];
         let mut work = Vec::new();
-        // Values are propagated in ascending order, so the first value that reaches a function is its
-        // minimum.
+        // Values are propagated in ascending order, so the first value that reaches a function is the minimum
+        // for this function.
         for (value, root) in roots {
             work.push(root.index());
             while let Some(node) = work.pop() {

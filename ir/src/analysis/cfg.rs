@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Position of a block that cannot be reached from the entry.
 pub const UNREACHABLE: u32 = u32::MAX;
 
-/// Next number for a computed graph. A copy of a graph keeps its number, so equal numbers mean equal graphs.
-/// 0 is the number of the empty graph.
+/// The number that the next computed graph gets. A copy of a graph keeps its number, so two graphs with equal
+/// numbers are equal. The empty graph has the number 0.
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,8 +50,8 @@ pub struct Cfg {
 /// Storage of the walk, kept for the next one.
 #[derive(Clone, Debug, Default)]
 struct Scratch {
-    /// Blocks on the path from the entry to the current block, each with the number of its successors that
-    /// have been visited.
+    /// The blocks on the path from the entry to the block that the walk is visiting. With each block, the
+    /// number of its successors that the walk has visited.
     stack: Vec<(Block, u32)>,
     /// For each block, its depth on the current path plus one; 0 if it is not on the path.
     path: Vec<u32>,
@@ -99,7 +99,7 @@ impl Cfg {
         self.collect_preds();
     }
 
-    /// Returns whether the graph has the blocks and edges of `func`.
+    /// Returns whether `func` still has exactly the blocks and edges of this graph.
     fn is_of(&self, func: &Function) -> bool {
         if self.nodes.len() != func.blocks.len() || self.laid_out != func.layout.len() {
             return false;
@@ -148,8 +148,8 @@ impl Cfg {
                 continue;
             }
             top.1 += 1;
-            // Successors are visited in reverse, so that in the reverse postorder the first successor follows
-            // directly after its branch.
+            // The walk visits the successors of a block in reverse. The first successor then comes directly
+            // after the block in the reverse postorder.
             let succ = self.succs[(succ_end - top.1) as usize];
             if !s.visited[succ.index()] {
                 s.visited[succ.index()] = true;
@@ -159,8 +159,8 @@ impl Cfg {
                 self.nodes[succ.index()].is_header = true;
                 put_in_loop(&mut self.nodes, &s.path, block, succ);
             } else {
-                // `succ` has been visited completely. The block is in each loop around `succ` whose header is
-                // still on the path.
+                // The walk has already left `succ`. The block is therefore in each loop around `succ` whose
+                // header is still on the current path.
                 let mut header = self.nodes[succ.index()].around.expand();
                 while let Some(h) = header {
                     if s.path[h.index()] > 0 {
@@ -298,14 +298,16 @@ impl Cfg {
         self.number
     }
 
-    /// Returns the number of blocks of the function when the graph was computed, reachable or not.
+    /// Returns the number of blocks that the function had when the graph was computed. Unreachable blocks are
+    /// counted too.
     pub fn block_count(&self) -> usize {
         self.nodes.len()
     }
 }
 
-/// Records that `block` is in the loop with the header `header`, which is on the current path. The headers
-/// around `block` and those around `header` form two chains, which are merged by depth, deeper loops first.
+/// Records that `block` is in the loop with the header `header`, which is on the current path. The headers of
+/// the loops around `block` form a chain, and so do the headers of the loops around `header`. Both chains are
+/// merged by depth, with headers of deeper loops first.
 fn put_in_loop(nodes: &mut [Node], path: &[u32], block: Block, header: Block) {
     if block == header {
         return;

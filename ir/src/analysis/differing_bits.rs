@@ -21,8 +21,8 @@ pub enum LaneGroup {
     Wave(u32),
 }
 
-/// Returns a mask of the bits in which the result of an instruction may differ between the work-items
-/// `together`. `of` returns this mask for a value that the instruction uses.
+/// Returns the mask of the bits in which the result of an instruction may differ between the work-items of
+/// the set `together`. `of` returns the same kind of mask for a value that the instruction uses.
 pub(super) fn differing(func: &Function, inst: Inst, together: LaneGroup, of: impl Fn(Value) -> u64) -> u64 {
     let data = &func.insts[inst];
     let args = func.args(inst);
@@ -70,8 +70,8 @@ fn binary(func: &Function, op: BinOp, [a, b]: [Value; 2], of: &impl Fn(Value) ->
     let both = x | y;
     let k = func.const_bits(b);
     let width = func.ty(a).bits();
-    // All bits above the highest bit that may differ are the same for all work-items. `low` is the mask of
-    // the bits up to and including that bit.
+    // `low` is the mask of the highest bit that may differ and of all bits below it. The bits above are the
+    // same for all work-items.
     let low = u64::MAX.checked_shr(both.leading_zeros()).unwrap_or(0);
     match (op, k) {
         (BinOp::And, Some(k)) => x & k,
@@ -79,20 +79,20 @@ fn binary(func: &Function, op: BinOp, [a, b]: [Value; 2], of: &impl Fn(Value) ->
         (BinOp::LShr, Some(k)) => x >> (k as u32 & (width - 1)),
         (BinOp::Shl, Some(k)) => x << (k as u32 & (width - 1)),
         (BinOp::URem, Some(k)) if k.is_power_of_two() => x & (k - 1),
-        // If only bits below the divisor's lowest set bit differ, all values are between the same two
-        // multiples of the divisor and have the same quotient.
+        // If only bits below the divisor's lowest set bit may differ, the dividends of all work-items lie
+        // between the same two multiples of the divisor. All work-items then get the same quotient.
         (BinOp::UDiv, Some(k)) if k.is_power_of_two() => x >> k.trailing_zeros(),
         (BinOp::UDiv, Some(k)) if low < 1 << k.trailing_zeros().min(63) => 0,
-        // If the addend `a` is the same for all work-items and is zero in the bits that may differ, the
-        // addition causes no carry from these bits.
+        // The addend `a` is the same for all work-items and is zero in the bits that may differ. The addition
+        // therefore carries nothing out of these bits.
         (BinOp::Add, _) if x == 0 && low < 1 << trailing_zeros(func, a).min(63) => y,
         (BinOp::Add, _) if y == 0 && low < 1 << trailing_zeros(func, b).min(63) => x,
         _ => u64::MAX,
     }
 }
 
-/// Returns whether comparing with `limit` gives the same result for all numbers that differ only in the bits
-/// `differ`. This is so if `limit` is a multiple of the range that these bits can count.
+/// Returns whether a comparison with `limit` gives the same result for all numbers that differ only in the
+/// bits `differ`. This holds if `limit` is a multiple of a power of two above all these bits.
 fn is_same_side(func: &Function, cc: IntCc, differ: u64, limit: Value) -> bool {
     let low = u64::MAX.checked_shr(differ.leading_zeros()).unwrap_or(0);
     let mask = u64::MAX >> (64 - func.ty(limit).bits());

@@ -1,9 +1,10 @@
 //! Dominator and post-dominator trees.
 //!
 //! Implements K. D. Cooper, T. J. Harvey, K. Kennedy, "A Simple, Fast Dominance Algorithm" (2001), with
-//! positions in an order instead of blocks. Jump pointers shorten the climb when two nodes that are deep in
-//! the tree are intersected. The graph library's implementation is not used because it keeps hash maps, which
-//! for the small functions of kernels cost more than everything else in this module.
+//! positions in an order instead of blocks. Two nodes are intersected by climbing to their common ancestor;
+//! jump pointers, which skip several levels of the tree, shorten this climb for deep nodes. The
+//! implementation of the crate petgraph is not used because it keeps hash maps. For the small functions of
+//! kernels, hash maps cost more than everything else in this module.
 
 use super::cfg::{Cfg, UNREACHABLE};
 use crate::entity::Block;
@@ -14,15 +15,15 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     idom: Vec<u32>,
-    /// For each node, an ancestor that is several levels up, so that climbing the tree is fast, and the
-    /// node's depth. Used only during the computation.
+    /// For each node, its jump pointer and its depth. A jump pointer leads to an ancestor, often several
+    /// levels up, so that climbing the tree takes few steps. Used only during the computation.
     jump: Vec<(u32, u32)>,
     /// Preorder number of each node, and the last preorder number in its subtree: `a` dominates `b` iff
     /// `pre[a] <= pre[b] <= last[a]`.
     pre: Vec<u32>,
     last: Vec<u32>,
-    /// For each node, the first preorder number in its subtree that is not assigned yet. Used only while
-    /// numbering.
+    /// For each node, the first preorder number of its subtree that no descendant has received yet. Used only
+    /// while preorder numbers are assigned.
     free: Vec<u32>,
 }
 
@@ -42,8 +43,8 @@ impl Tree {
             self.hang(node, best);
         }
         self.number(count);
-        // A back edge can change the dominators of its target only if the target does not dominate its source
-        // (irreducible graphs).
+        // A back edge can change the dominators of its target only if the target does not dominate the source
+        // of the edge. Such a graph is irreducible and is swept until nothing changes.
         let goes_back = |node| preds(node).any(|pred| pred > node && !self.contains(node, pred));
         if (1..count as u32).any(goes_back) {
             self.run_to_fixpoint(count, preds);
@@ -62,10 +63,10 @@ impl Tree {
         }
     }
 
-    /// Inserts a node below its parent, whose jump is known, and sets the node's jump. If the last two jumps
-    /// from the parent have the same length, the node's jump covers both; otherwise it leads to the parent. A
-    /// few jumps then lead from any node to any ancestor (E. W. Myers, "An applicative random-access stack",
-    /// 1983).
+    /// Inserts a node below its parent, whose jump pointer is known, and sets the node's jump pointer. If the
+    /// last two jumps from the parent have the same length, the node's jump pointer covers both. Otherwise it
+    /// leads to the parent. A few jumps then lead from any node to any ancestor (E. W. Myers, "An applicative
+    /// random-access stack", 1983).
     fn hang(&mut self, node: u32, parent: u32) {
         let (far, depth) = self.jump[parent as usize];
         let (farther, far_depth) = self.jump[far as usize];
@@ -80,15 +81,15 @@ impl Tree {
             if a < b {
                 std::mem::swap(&mut a, &mut b);
             }
-            // Jumping is safe if it does not go past the common ancestor, which is so if the target is not
-            // less than `b`.
+            // A jump must not go past the common ancestor. It does not if the node to which it leads is not
+            // less than `b`, because ancestors have smaller numbers than their descendants.
             let far = self.jump[a as usize].0;
             a = if far >= b { far } else { self.idom[a as usize] };
         }
         a
     }
 
-    /// Returns the closest common ancestor without using jumps, which are invalid while the tree is still
+    /// Returns the closest common ancestor without jump pointers, which are invalid while the tree is still
     /// changing.
     fn climb(&self, mut a: u32, mut b: u32) -> u32 {
         while a != b {
@@ -102,8 +103,9 @@ impl Tree {
         a
     }
 
-    /// Computes preorder numbers without building lists of children: subtree sizes bottom-up, then positions
-    /// top-down. Both are one sweep because a parent has a smaller number than its children.
+    /// Computes preorder numbers without lists of children. A first sweep computes the sizes of subtrees,
+    /// from the leaves to the root. A second sweep computes positions, from the root to the leaves. One sweep
+    /// suffices for each because a parent has a smaller number than its children.
     fn number(&mut self, count: usize) {
         let size = &mut self.last;
         size.clear();
@@ -197,7 +199,8 @@ pub struct PostDomTree {
     /// [`Cfg::number`] of the graph from which the tree was computed.
     graph: u64,
     tree: Tree,
-    /// Blocks in reverse postorder of the reverse graph; entry 0 stands for the virtual end.
+    /// Blocks in reverse postorder of the reverse graph, whose edges lead backwards. Entry 0 stands for the
+    /// virtual end.
     order: Vec<Block>,
     position: SecondaryMap<Block, u32>,
     /// For each block, whether it leads to the virtual end.
@@ -224,8 +227,8 @@ impl PostDomTree {
         self.position.clear();
         self.position.resize(count);
         self.order.clear();
-        // Marks each block while the reverse graph is walked: `position` is 0 for a block that has not been
-        // visited yet. Afterwards, 0 is the number of the virtual end.
+        // `position` is 0 for a block that the walk has not visited yet. After the walk, 0 is the number of
+        // the virtual end.
         for &block in cfg.rpo().iter().rev() {
             if cfg.succs(block).next().is_none() {
                 self.walk(cfg, block);
@@ -252,7 +255,7 @@ impl PostDomTree {
         });
     }
 
-    /// Walks the reverse graph from one end and appends the blocks in postorder.
+    /// Walks the reverse graph from a block at which paths end, and appends the blocks in postorder.
     fn walk(&mut self, cfg: &Cfg, end: Block) {
         self.ends[end.index()] = true;
         self.position[end] = 1;

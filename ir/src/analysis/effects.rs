@@ -71,8 +71,8 @@ impl CallEffects {
         self.of_func.is_empty()
     }
 
-    /// Computes the effects of all functions. Callees come first, so that one round suffices unless there is
-    /// recursion.
+    /// Computes the effects of all functions. Callees are processed before their callers, so one round
+    /// suffices unless there is recursion.
     pub fn compute(&mut self, module: &Module, graph: &CallGraph) {
         self.of_func.clear();
         self.of_func.resize(module.funcs.len(), Effects::empty());

@@ -8,7 +8,8 @@ use crate::func::Function;
 use crate::op::Op;
 use cranelift_entity::EntityRef;
 
-/// The variables into which pointers point, and the variables whose address escapes.
+/// The result of the analysis: for each pointer, the variable into which it points, and the variables whose
+/// address escapes.
 #[derive(Clone, Debug, Default)]
 pub struct Escapes {
     /// For each value that is an address in a variable, that variable.
@@ -32,7 +33,7 @@ impl Escapes {
         let Escapes { slots, escaped } = self;
         slots.resize(func.values.len(), None);
         escaped.resize(func.slots.len(), false);
-        // Repeats the sweep because a block may precede the block that defines a value it uses.
+        // Several sweeps may be necessary because a block may precede the block that defines a value it uses.
         while follow(func, slots) {}
         for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {
             let op = func.insts[inst].op;
@@ -56,8 +57,8 @@ impl Escapes {
     }
 }
 
-/// Propagates variables from addresses to address additions once. Returns whether anything changed, so that
-/// another sweep may find more.
+/// Propagates variables from addresses to the results of address additions, in one sweep. Returns whether
+/// anything changed, because another sweep may then find more.
 fn follow(func: &Function, slots: &mut [Option<Slot>]) -> bool {
     let mut changed = false;
     for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {

@@ -20,8 +20,8 @@ use crate::types::Type;
 use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
 
-/// An instruction outside the loop that has the value among its operands. The operand position is not kept
-/// because it changes when arguments are added to a branch.
+/// A use of a value outside of the loop: an instruction that has the value among its operands. The position
+/// of the operand is not kept because it changes when arguments are added to a branch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Use {
     value: Value,
@@ -50,7 +50,8 @@ pub fn lcssa_divergent_exits(func: &mut Function, analyses: &mut Analyses) -> bo
     }
     let loops = &analyses.loops;
     let mut order: Vec<Loop> = headers.into_iter().filter_map(|header| loops.innermost(header)).collect();
-    // A new parameter may itself be in an outer loop or in a later loop, so those loops are processed later.
+    // A new parameter may itself be inside an outer loop, or a later loop may contain it. Inner and earlier
+    // loops are therefore processed first.
     order.sort_unstable_by_key(|&l| {
         let first = analyses.cfg.position(loops.header(l)) as usize;
         (first + loops.blocks(l).len(), std::cmp::Reverse(first))
@@ -65,7 +66,8 @@ pub fn lcssa_divergent_exits(func: &mut Function, analyses: &mut Analyses) -> bo
         router.route(func, &list);
     }
     analyses.compute(func);
-    // Handles values that were routed through a loop that no value had left before.
+    // The routes may have carried values through a loop that no value had left before. Another run of the
+    // pass handles these values.
     if !uses.of.is_empty() {
         lcssa_divergent_exits(func, analyses);
     }
@@ -75,23 +77,23 @@ pub fn lcssa_divergent_exits(func: &mut Function, analyses: &mut Analyses) -> bo
 /// Uses of uniform values and lane masks outside of a divergent loop that defines them. The key is the header
 /// of the innermost such loop.
 struct Uses {
-    /// Number of values when the analyses were computed. Values with higher numbers are parameters that this
-    /// pass has added.
+    /// Number of values of the function when the analyses were computed. Values with higher numbers are
+    /// parameters that this pass has added.
     old: usize,
     of: FxHashMap<Block, Vec<Use>>,
 }
 
 impl Uses {
-    /// Finds all uses of scalar values outside of divergent loops that define them. Returns the loops that
-    /// such values leave, or may leave once inner loops have been closed.
+    /// Finds all uses of scalar values outside of the divergent loops that define these values. Returns the
+    /// loops that such values leave, or may leave once inner loops have been closed.
     fn find(&mut self, func: &Function, analyses: &Analyses) -> Vec<Loop> {
         let mut leaving = vec![false; analyses.loops.len()];
         for &block in analyses.cfg.rpo() {
             for &inst in func.blocks[block].insts() {
                 for &value in func.args(inst) {
                     let mut l = self.note(func, analyses, value, inst);
-                    // A lane mask stays a lane mask outside of the inner loop, so it may have to leave the
-                    // outer loop as well.
+                    // Outside of the inner loop, a lane mask is still a lane mask. It may therefore have to
+                    // leave the outer loop in the same way.
                     while let Some(left) = l.filter(|&l| !analyses.loops.contains(l, block)) {
                         leaving[left.index()] |= analyses.uniformity.is_loop_divergent(left);
                         l = if func.ty(value) == Type::Bool { analyses.loops.parent(left) } else { None };
@@ -102,7 +104,8 @@ impl Uses {
         analyses.loops.loops().filter(|l| leaving[l.index()]).collect()
     }
 
-    /// Records a use if the value leaves a divergent loop. Returns that loop.
+    /// Records a use of a value if the value leaves a divergent loop on its way to the use. Returns that
+    /// loop.
     fn note(&mut self, func: &Function, analyses: &Analyses, value: Value, inst: Inst) -> Option<Loop> {
         let Analyses { loops, uniformity, .. } = analyses;
         let known = value.index() < self.old;
@@ -123,7 +126,7 @@ impl Uses {
     }
 }
 
-/// Inserts a block before every exit block that can also be reached from outside the loop, so that the new
+/// Gives each exit block that can also be reached from outside of the loop a block in front of it. The new
 /// block can be reached only from the loop.
 #[inline(never)]
 fn dedicate_exits(func: &mut Function, analyses: &Analyses, l: Loop) -> bool {
@@ -149,14 +152,16 @@ fn dedicate_exits(func: &mut Function, analyses: &Analyses, l: Loop) -> bool {
     !shared.is_empty()
 }
 
-/// Finds, for each use, the parameter that carries the value to the use.
+/// Finds, for each use of a value outside of the loop, the block parameter that carries the value to the use.
 struct Router<'a> {
     analyses: &'a Analyses,
     l: Loop,
     exits: Vec<Block>,
-    /// For a value of the loop and a block outside the loop, the parameter of the block that holds the value.
+    /// Parameters that exist already: for a value of the loop and a block outside of the loop, the parameter
+    /// of this block that holds the value.
     known: FxHashMap<(Value, Block), Value>,
-    /// New parameters for which the branches of the predecessors do not pass arguments yet.
+    /// New parameters, each with its value and its block, for which the branches of the predecessors do not
+    /// pass arguments yet.
     open: Vec<(Value, Block)>,
     uses: &'a mut Uses,
 }
@@ -180,8 +185,9 @@ impl Router<'_> {
 
     /// Returns the value that the lanes hold for `value` when they enter `block`, which is outside the loop.
     fn at_start(&mut self, func: &mut Function, value: Value, block: Block) -> Value {
-        // If an exit block dominates the block, all paths lead through this exit. Otherwise paths from
-        // several exits merge at the closest join above the block.
+        // If an exit block dominates the block, all paths lead through this exit block, and the parameter
+        // belongs there. Otherwise paths from several exits merge, and the parameter belongs to the closest
+        // block above where paths merge.
         let Analyses { cfg, dom, .. } = self.analyses;
         let mut place = self.exits.iter().copied().find(|&exit| dom.dominates(exit, block));
         let mut join = block;

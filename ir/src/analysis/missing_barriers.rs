@@ -1,15 +1,15 @@
 //! Finds missing barriers: loads of work-group memory by one work-item that a work-item of another wave may
 //! not have written yet, because there is no barrier between the store and the load.
 //!
-//! Like [`PartialExecution`], this analysis reports only certain errors. The store must be executed by all
-//! work-items of a group of known size and not all at one address, and the load must not be inside a region
-//! on whose branch work-items part.
+//! Like [`PartialExecution`], this analysis reports only certain errors. All work-items of a group of known
+//! size must execute the store, and they must not all store to one address. The load must not be in a region
+//! that only a part of the work-items reaches.
 //!
 //! # Method
 //! From each such store, all paths are followed up to the next instruction that orders memory. The addresses
 //! of the store and of each load on these paths are evaluated for every work-item. The pair is reported if a
-//! work-item reads bytes that a work-item of another wave writes. If the index of a load is unknown but the
-//! same for all work-items, the pair is reported if the store covers the whole variable.
+//! work-item reads bytes that a work-item of another wave writes. The index of a load may be unknown but the
+//! same for all work-items. Such a pair is reported if the store covers the whole variable.
 
 use super::{DomTree, PartialExecution};
 use crate::constraints::{Class, ordering_constraint};
@@ -44,8 +44,8 @@ pub struct MissingBarriers {
 type Bytes = (u64, u64, u32);
 
 impl MissingBarriers {
-    /// Returns the loads that read what a work-item of another wave writes without a barrier in between, each
-    /// with the store, in program order.
+    /// Returns the loads that read what a work-item of another wave stores, without a barrier between the
+    /// store and the load. Each load comes with its store. The pairs are in program order.
     pub fn find(
         &mut self,
         func: &Function,
@@ -138,7 +138,8 @@ impl MissingBarriers {
     }
 }
 
-/// Returns the memory operand and the size in bytes of a plain access to work-group memory.
+/// Returns the memory operand and the size in bytes of an access to work-group memory that is neither atomic
+/// nor volatile.
 fn shared(op: &Op) -> Option<(Mem, u64)> {
     let (Op::Load { mem, count } | Op::Store { mem, count }) = *op else { return None };
     let plain = mem.space == Space::Shared && Class::for_access(&mem) == Class::PLAIN;
@@ -157,8 +158,8 @@ impl Items<'_> {
     fn hand_over(&self, dom: &DomTree, store: Inst, load: Inst) -> bool {
         let Some((variable, mut written)) = self.bytes_of_all(store) else { return false };
         written.sort_by_key(|one| one.0);
-        // A store of all work-items to one address is not checked, because it sets a flag or is an error of
-        // another kind.
+        // If all work-items store to one address, the store is not checked. Such a store sets a flag or is an
+        // error of another kind.
         if written.first().map(|one| one.0) == written.last().map(|one| one.0) {
             return false;
         }
@@ -256,8 +257,8 @@ impl Items<'_> {
         }
     }
 
-    /// Returns whether a value is computed from `from` and a constant, like a loop counter from its previous
-    /// value.
+    /// Returns whether a value is computed in one step from `from` and constants, as a loop counter is
+    /// computed from its previous value.
     fn steps(&self, value: Value, from: Value) -> bool {
         value == from
             || self.func.def_inst(value).is_some_and(|inst| {
@@ -274,7 +275,7 @@ fn from_to(func: &Function, from: Block, to: Block) -> bool {
     func.succs(from).any(|next| next == to)
 }
 
-/// Returns the arguments that the edges from one block to another pass.
+/// Returns the lists of arguments that the edges from one block to another pass, one list for each edge.
 fn incoming(func: &Function, from: Block, to: Block) -> impl Iterator<Item = &[Value]> {
     let last = func.terminator(from);
     func.succs(from)

@@ -1,10 +1,12 @@
 //! Analyses of a function for passes and code generation.
 //!
-//! Every analysis is a value with a `compute(&mut self, …)` method that reuses its storage, works in flat
-//! arrays indexed by entity, and never changes the function. An analysis describes the function from which it
-//! was computed: a change of the control flow makes [`Cfg`] and the analyses derived from it stale; a change
-//! of instructions makes [`Uniformity`] stale. Recomputing an analysis that is not stale is cheap: [`Cfg`]
-//! only compares the edges, and the analyses derived from it only compare the number of the graph.
+//! Every analysis is a value with a method `compute(&mut self, …)`. It reuses its memory, works in flat
+//! arrays that entities index, and never changes the function.
+//!
+//! An analysis describes the function from which it was computed. A change of the control flow makes [`Cfg`]
+//! and the analyses derived from it stale. A change of instructions makes [`Uniformity`] stale. Recomputing
+//! an analysis that is not stale is cheap: [`Cfg`] only compares the edges, and the analyses derived from it
+//! only compare the number of the graph.
 //!
 //! [`Analyses`] computes all of them, in the order in which they depend on each other.
 

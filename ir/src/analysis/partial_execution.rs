@@ -1,5 +1,5 @@
-//! Finds instructions that not all work-items of a group, or not all lanes of a wave, execute, because they
-//! are behind a branch on which the work-items part.
+//! Finds instructions that not all work-items of a group, or not all lanes of a wave, execute, because a
+//! branch before these instructions sends the work-items in different directions.
 //!
 //! Unlike [`Uniformity`](super::Uniformity), which treats as divergent whatever may be divergent, this
 //! analysis reports only certain cases: branches on conditions computed only from the numbers of work-items
@@ -8,9 +8,10 @@
 //! operation of the source, and all work-items that reach the operation execute it.
 //!
 //! # Method
-//! One sweep over the block order, and a second one for values that are passed around loops, finds the values
-//! that differ. The blocks between a branch on such a value and its post-dominator are marked as parted.
-//! Nested regions are walked once each, up to a budget proportional to the size of the function.
+//! One sweep over the block order finds the values that differ between work-items. A second sweep finds
+//! values that are passed around loops. The blocks between a branch on such a value and its post-dominator
+//! are marked as parted (only some of the work-items execute them). Nested regions are walked once each, up
+//! to a budget proportional to the size of the function.
 
 use super::cfg::Cfg;
 use super::differing_bits::{LaneGroup, differing};
@@ -25,11 +26,11 @@ use cranelift_entity::SecondaryMap;
 pub struct PartialExecution {
     cfg: Cfg,
     postdom: PostDomTree,
-    /// For each value, a mask of the bits in which it differs between work-items that run together.
+    /// For each value, the mask of the bits in which the value differs between work-items that run together.
     own: SecondaryMap<Value, u64>,
     /// Source locations of the instructions for which the caller searches, sorted.
     places: Vec<SrcLoc>,
-    /// For each block that not all work-items execute, the branch on which the work-items take different
+    /// For each block that not all work-items execute, the branch at which the work-items take different
     /// directions.
     parted: SecondaryMap<Block, Option<Inst>>,
     stack: Vec<Block>,
@@ -84,8 +85,8 @@ impl PartialExecution {
         &self.cfg
     }
 
-    /// Returns the branch because of which only a part of the work-items reaches a block; `None` if all may
-    /// reach it.
+    /// Returns the branch because of which only a part of the work-items reaches a block. `None` if no such
+    /// branch is known.
     pub(super) fn branch_of(&self, block: Block) -> Option<Inst> {
         self.parted[block]
     }
@@ -123,7 +124,8 @@ impl PartialExecution {
         }
     }
 
-    /// Marks the blocks between a branch on a value that differs and the point where its paths meet again.
+    /// Marks the blocks between a branch on a value that differs between work-items and the block where all
+    /// paths from the branch meet again.
     fn regions(&mut self, func: &Function) {
         self.parted.clear();
         let mut budget = 16 * self.cfg.rpo().len();

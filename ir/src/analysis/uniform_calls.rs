@@ -1,14 +1,14 @@
 //! Finds arguments and results of calls that are the same in all lanes that execute the call.
 //!
-//! A parameter is uniform if all calls are known and each of them passes a uniform value. A result is uniform
-//! if the function returns a uniform value at every return. The active lanes of a function are the lanes that
-//! called it, so it does not matter which lanes of the wave they are.
+//! A parameter is uniform if all calls of its function are known and each of them passes a uniform value. A
+//! result is uniform if the function returns a uniform value at every return. The active lanes of a function
+//! are the lanes that called it, so it does not matter which lanes of the wave they are.
 //!
 //! # Method
-//! All parameters and results are assumed to be uniform until some call or return shows that one of them is
-//! not; functions that depend on it are then analysed again. In this way, parameters that recursive calls
-//! pass on unchanged are found to be uniform. A function is analysed once for each time that one of these
-//! facts about it changes.
+//! At first, all parameters and results are assumed to be uniform. When a call or return shows that one of
+//! them is not, the functions that depend on it are analysed again. In this way, parameters that recursive
+//! calls pass on unchanged are found to be uniform. A function is analysed once for each time that one of
+//! these facts about it changes.
 
 use super::{Analyses, CallGraph, FunctionWorklist, callers};
 use crate::entity::FuncId;
@@ -17,8 +17,8 @@ use crate::op::Op;
 use cranelift_entity::SecondaryMap;
 use std::sync::Arc;
 
-/// For each function, whether each parameter and each result is uniform, as bits. Parameters and results from
-/// number 64 on are assumed to be divergent.
+/// For each function, one bit for each parameter and one for each result that says whether it is uniform.
+/// Parameters and results from number 64 on have no bit and count as divergent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UniformCalls {
     params: SecondaryMap<FuncId, u64>,
@@ -26,7 +26,8 @@ pub struct UniformCalls {
 }
 
 impl UniformCalls {
-    /// Computes the facts for a module. `analyses` is reused for its functions.
+    /// Computes for a module which parameters and results are uniform. `analyses` holds the analyses of one
+    /// function at a time; its memory is reused.
     pub fn new(module: &Module, graph: &CallGraph, analyses: &mut Analyses) -> Arc<Self> {
         let mut facts = UniformCalls::default();
         for (id, func) in module.funcs.iter() {
@@ -74,8 +75,9 @@ impl Search<'_> {
         }
     }
 
-    /// Analyses a function. Gives up the assumption that a parameter or result is uniform where the function
-    /// disproves it, and appends to `lost` the functions whose assumptions have changed.
+    /// Analyses a function. Where the function passes or returns a divergent value, the assumption that the
+    /// parameter or result is uniform is dropped. Appends to `lost` the functions for which an assumption was
+    /// dropped.
     fn look_at(&mut self, id: FuncId, func: &Function, lost: &mut Vec<FuncId>) {
         self.analyses.uniformity.know(Some((Arc::clone(&self.facts), Some(id))));
         self.analyses.compute(func);

@@ -8,19 +8,22 @@
 //! - a join: a block parameter where paths meet that started at a divergent branch, so that lanes arrive over
 //!   different edges, unless all edges pass the same value;
 //! - a loop: if lanes leave a loop in different iterations, a value of the loop can be uniform inside the
-//!   loop, but outside of the loop the lanes hold the values of different iterations. Such a use is reported
-//!   by [`Uniformity::is_divergent_at_use`]; [`super::lcssa_divergent_exits`] replaces the value there by a
-//!   block parameter.
+//!   loop, but outside of the loop the lanes hold the values of different iterations.
+//!   [`Uniformity::is_divergent_at_use`] reports such a use; [`super::lcssa_divergent_exits`] replaces the
+//!   value there by a block parameter.
 //!
 //! # Method
 //! The analysis sweeps over the reverse postorder until nothing changes; without loops, one sweep suffices.
-//! To find joins, each divergent branch sends a different label along each of its edges, once: a block that
-//! two labels reach is a join and passes on a label of its own. Lanes part in a loop if one label leaves the
-//! loop and another returns to its header; the loop as a whole then acts like a branch with one edge per
-//! exit. Because the order keeps loops contiguous, a walk in this order visits every block after all labels
-//! that reach it have arrived. All blocks that a labelled block dominates have the same label, so the walk
-//! continues directly where the dominance ends ([`Frontiers`]), and a chain of tests is not walked to its end
-//! from each test.
+//!
+//! To find joins, each divergent branch sends a different label along each of its edges, once. A block that
+//! two labels reach is a join and passes on a label of its own. Lanes leave a loop in different iterations if
+//! one label leaves the loop and another returns to its header. The loop as a whole then acts like a branch
+//! with one edge for each exit.
+//!
+//! Because the order keeps loops contiguous, a walk in this order visits every block after all labels that
+//! reach it have arrived. All blocks that a labelled block dominates have the same label. The walk therefore
+//! continues directly at the dominance frontier of the block ([`Frontiers`]), so that a long chain of tests
+//! is not walked to its end from each test.
 //!
 //! # Requires
 //! The control-flow graph must be reducible, and `InstData::block` must be correct.
@@ -52,8 +55,8 @@ pub struct Uniformity {
     known: Option<(Arc<UniformCalls>, Option<FuncId>)>,
 }
 
-/// For each block, the dominance frontier: the targets of edges that leave the region which the block
-/// dominates. Stored only if there are a few targets.
+/// For each block, its dominance frontier: the targets of the edges that leave the region which the block
+/// dominates. A frontier with many targets is not stored.
 #[derive(Clone, Debug, Default)]
 struct Frontiers {
     /// The frontiers by position in the order; empty until needed.
@@ -63,13 +66,14 @@ struct Frontiers {
 #[derive(Clone, Copy, Debug, Default)]
 struct Frontier {
     to: [Option<Block>; Frontier::MOST],
-    /// Whether the frontier is not usable: it has too many targets, or the program may end or loop forever in
-    /// the dominated region.
+    /// Whether the frontier cannot be used, because it has too many targets or because the program may end or
+    /// loop forever in the dominated region.
     open: bool,
 }
 
 impl Frontier {
-    /// Maximum number of targets that are stored. Blocks in deeply nested loops with many exits have more.
+    /// Maximum number of targets of a stored frontier. Blocks in deeply nested loops with many exits have
+    /// more targets.
     const MOST: usize = 4;
 
     fn add(&mut self, block: Block) {
@@ -81,7 +85,8 @@ impl Frontier {
 }
 
 impl Frontiers {
-    /// Computes the frontiers, each from the frontiers of the blocks that the block immediately dominates.
+    /// Computes the frontiers. The frontier of a block is computed from the frontiers of the blocks whose
+    /// immediate dominator it is.
     fn compute(&mut self, cfg: &Cfg, dom: &DomTree) {
         self.of.clear();
         self.of.resize(cfg.rpo().len(), Frontier::default());
@@ -109,8 +114,8 @@ struct Graph<'a> {
     loops: &'a LoopForest,
 }
 
-/// Whether lanes that took different directions at a branch may arrive over different edges: edges into a
-/// loop or back edges.
+/// Whether lanes that took different directions at a branch may arrive at a block over different edges. Back
+/// edges are recorded apart from all other edges.
 #[derive(Clone, Copy, Debug, Default)]
 struct Joins {
     forward: bool,
@@ -120,25 +125,25 @@ struct Joins {
 /// State of one walk of labels; empty between walks.
 #[derive(Clone, Debug, Default)]
 struct Labels {
-    /// Label of the block at each position of the reverse postorder. Paths from a branch carry labels; two
-    /// different labels that meet show a join. 0 means no label.
+    /// Label of the block at each position of the reverse postorder; 0 means no label. The paths from a
+    /// branch carry different labels. A block where two different labels meet is a join.
     at: Vec<u32>,
-    /// Label with which the loop header at each position was reached over a back edge.
+    /// Label with which a walk reached the loop header at each position over a back edge.
     back: Vec<u32>,
     touched: Vec<u32>,
     /// Positions of blocks that have a label and have not been visited yet.
     pending: BinaryHeap<Reverse<u32>>,
     /// Loops around the start of the walk, innermost first.
     around: Vec<Ends>,
-    /// Position in the order after which the walk can stop: no loop exit or back edge that could show a
-    /// divergent loop comes after it.
+    /// Position in the reverse postorder after which the walk can stop, because no later loop exit or back
+    /// edge can show that a loop is divergent.
     settled_end: u32,
     /// Loops whose exits must send labels next.
     parted: Vec<Loop>,
 }
 
-/// The labels that arrive at the header of a loop, and those that leave the loop, for loops around the branch
-/// at which the walk started.
+/// The labels that arrive at the header of a loop over back edges, and the labels that leave the loop. Kept
+/// for the loops around the branch at which the walk started.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     which: Loop,
@@ -149,8 +154,8 @@ struct Ends {
 }
 
 impl Ends {
-    /// Returns whether lanes leave the loop in different iterations: one label stays in the loop while
-    /// another leaves it.
+    /// Returns whether lanes leave the loop in different iterations. This is so if one label returns to the
+    /// header and a different label leaves the loop.
     fn lanes_part(&self) -> bool {
         match (self.to_header, self.outside) {
             (Seen::None, _) | (_, Seen::None) => false,
@@ -186,8 +191,8 @@ impl Uniformity {
         result
     }
 
-    /// Sets the facts about calls that the analysis uses, and the function that will be analysed next, so
-    /// that its parameters can be looked up.
+    /// Sets what the analysis knows about calls: which parameters and results are uniform, and which function
+    /// will be analysed next. The analysis looks up the parameters of this function.
     pub fn know(&mut self, known: Option<(Arc<UniformCalls>, Option<FuncId>)>) {
         self.known = known;
     }
@@ -280,7 +285,8 @@ impl Uniformity {
 
     /// Returns whether parameter number `n` of `block` is divergent.
     fn param_diverges(&self, func: &Function, cfg: &Cfg, loops: &LoopForest, block: Block, n: usize) -> bool {
-        // The edges that enter a loop and the back edges to its header are separate joins.
+        // Among the edges to a loop header, the edges that enter the loop are one join and the back edges are
+        // another.
         let mut only: [Option<Value>; 2] = [None; 2];
         let mut differ = [false; 2];
         for &pred in cfg.preds(block) {
@@ -313,7 +319,8 @@ impl Uniformity {
         self.walk(graph, at);
     }
 
-    /// Sends different labels from each exit of a divergent loop, whose lanes leave in different iterations.
+    /// Sends a different label from each exit of a divergent loop, because lanes leave such a loop in
+    /// different iterations.
     fn spread_loop(&mut self, graph: Graph, l: Loop) {
         let Graph { cfg, loops, .. } = graph;
         let at = cfg.position(loops.header(l));
@@ -324,8 +331,8 @@ impl Uniformity {
         self.walk(graph, at);
     }
 
-    /// Handles a label that arrives at `block` over an edge from position `from`, in a walk that started at
-    /// position `start`.
+    /// Records that `label` arrives at `block` over an edge from position `from`. The walk of labels started
+    /// at position `start`.
     fn arrive(&mut self, cfg: &Cfg, start: u32, from: u32, block: Block, label: u32) {
         let to = cfg.position(block);
         let labels = &mut self.labels;
@@ -367,8 +374,8 @@ impl Uniformity {
                 break;
             }
             let label = self.labels.at[at as usize];
-            // The label that a back edge of an inner loop would carry is the one that its header already has,
-            // so such edges are skipped.
+            // A back edge of an inner loop would only carry the label that the loop header already has, so
+            // such edges are skipped.
             let counts = |&to: &Block| cfg.position(to) <= start || cfg.position(to) > at;
             let Frontier { to, open } = self.frontiers.of[at as usize];
             if open {
@@ -420,8 +427,7 @@ impl Uniformity {
     }
 
     /// Returns whether the value is defined in a loop that does not contain `block` and that lanes leave in
-    /// different iterations. Values that are inherently the same in every iteration, such as constants, do
-    /// not count.
+    /// different iterations. Constants and other values that are the same in every iteration do not count.
     pub fn leaves_divergent_loop(
         &self,
         func: &Function,
@@ -515,7 +521,7 @@ fn origin(func: &Function, op: Op) -> Origin {
         }
         Op::Pos(Pos::LaneId) => Origin::Divergent,
         Op::Load { mem, .. } => {
-            // A generic pointer may point to private memory, where the same address is a different location
+            // A generic pointer may point to private memory. There, the same address is a different location
             // in each lane.
             let per_lane = matches!(mem.space, Space::Private | Space::Generic);
             if per_lane || mem.order != Order::NotAtomic || mem.flags.contains(MemFlags::VOLATILE) {
@@ -532,8 +538,8 @@ fn origin(func: &Function, op: Op) -> Origin {
     }
 }
 
-/// Returns whether the operation yields the same bits each time that it is executed, like a constant, so that
-/// its result does not depend on the iteration.
+/// Returns whether the operation gives the same bits each time that it is executed, as a constant does. The
+/// result then does not depend on the iteration of a loop.
 fn is_fixed(op: Op) -> bool {
     match op {
         Op::Const(_) | Op::GlobalAddr(_) | Op::FuncAddr(_) | Op::SlotAddr(_) => true,

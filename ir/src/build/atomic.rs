@@ -1,8 +1,8 @@
 //! Builds atomic accesses to memory and fences.
 //!
-//! The element decides which operation a name means: [`KernelBuilder::atomic_min`] of [`Elem::I32`] compares
-//! signed numbers, of [`Elem::U32`] unsigned numbers and of [`Elem::F32`] floating-point numbers. Elements
-//! have 32 or 64 bits; the verifier rejects smaller ones.
+//! The element type decides which operation a method name means: [`KernelBuilder::atomic_min`] compares
+//! signed numbers for [`Elem::I32`], unsigned numbers for [`Elem::U32`] and floating-point numbers for
+//! [`Elem::F32`]. Elements have 32 or 64 bits; the verifier rejects smaller ones.
 
 use super::{Elem, KernelBuilder};
 use crate::entity::Value;
@@ -89,7 +89,8 @@ impl KernelBuilder {
     }
 
     /// Emits an atomic compare-and-swap: stores `new` if the old number has the bits of `expected`. Returns
-    /// the old number. If nothing is stored, the order is that of `order` without its release part.
+    /// the old number. If nothing is stored, the operation has the memory order `order` without its release
+    /// part.
     pub fn atomic_cas(
         &mut self,
         elem: Elem,
@@ -117,7 +118,8 @@ impl KernelBuilder {
     }
 }
 
-/// Returns the operation for signed integers, unsigned integers or floating-point numbers.
+/// Returns the operation that fits the element type: the one for signed integers, for unsigned integers or
+/// for floating-point numbers.
 fn by_kind(elem: Elem, [signed, unsigned, float]: [RmwOp; 3]) -> RmwOp {
     match elem {
         _ if elem.value().is_float() => float,

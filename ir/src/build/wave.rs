@@ -1,7 +1,8 @@
 //! Builds operations across the lanes of a wave.
 //!
 //! Only active lanes take part: the lanes that execute the operation together. The values that move between
-//! lanes may have any type. The IR moves 32 bits at a time, so other values are moved in parts.
+//! lanes may have any type. An operation of the IR moves 32 bits, so a value of another type is converted or
+//! moved in parts.
 
 use super::KernelBuilder;
 use crate::entity::Value;
@@ -37,34 +38,38 @@ impl KernelBuilder {
         self.across(WaveOp::ReadLane, value, Some(lane))
     }
 
-    /// Emits the value of the lane that each lane names with its own `lane`. The result is unspecified if that
-    /// lane is not active.
+    /// Emits a read of another lane's value: each lane gets the value of the lane whose number is its own
+    /// `lane`. The result is unspecified if that lane is not active.
     pub fn shuffle(&mut self, value: Value, lane: Value) -> Value {
         self.across(WaveOp::Shuffle, value, Some(lane))
     }
 
-    /// Emits the value of lane `own number ^ mask`, or the lane's own value if there is no such lane.
+    /// Emits a read of another lane's value: each lane gets the value of the lane with the number `own number
+    /// ^ mask`, or its own value if there is no such lane.
     pub fn shuffle_xor(&mut self, value: Value, mask: Value) -> Value {
         self.shuffle_by(BinOp::Xor, value, mask)
     }
 
-    /// Emits the value of lane `own number - count`, or the lane's own value if there is no such lane.
+    /// Emits a read of another lane's value: each lane gets the value of the lane with the number `own number
+    /// - count`, or its own value if there is no such lane.
     pub fn shuffle_up(&mut self, value: Value, count: Value) -> Value {
         self.shuffle_by(BinOp::Sub, value, count)
     }
 
-    /// Emits the value of lane `own number + count`, or the lane's own value if there is no such lane.
+    /// Emits a read of another lane's value: each lane gets the value of the lane with the number `own number
+    /// + count`, or its own value if there is no such lane.
     pub fn shuffle_down(&mut self, value: Value, count: Value) -> Value {
         self.shuffle_by(BinOp::Add, value, count)
     }
 
-    /// Emits the value of a lane whose `lane` is the number of this lane. The result is 0 if no active lane
-    /// names this lane, and the value of any of them if several do.
+    /// Emits a transfer in which each active lane sends its value to the lane whose number is its own `lane`.
+    /// A lane to which no active lane sends gets 0. A lane to which several lanes send gets the value of any
+    /// of them.
     pub fn permute(&mut self, value: Value, lane: Value) -> Value {
         self.across(WaveOp::Permute, value, Some(lane))
     }
 
-    /// Emits how many bits of an `i64` mask are set below the bit of this lane.
+    /// Emits the count of the bits that are set in an `i64` mask below the bit of the own lane.
     pub fn mbcnt(&mut self, mask: Value) -> Value {
         self.op(Op::Wave(WaveOp::Mbcnt), &[mask], Type::I32)
     }
@@ -82,7 +87,7 @@ impl KernelBuilder {
         self.shuffle(value, lane)
     }
 
-    /// Emits an operation that moves a value of any type between lanes.
+    /// Emits a cross-lane operation on a value of any type, from operations that move 32 bits.
     fn across(&mut self, op: WaveOp, value: Value, lane: Option<Value>) -> Value {
         let ty = self.ty(value);
         match ty {
@@ -114,7 +119,8 @@ impl KernelBuilder {
         }
     }
 
-    /// Emits an operation across lanes on a value that is converted to an integer first and back after it.
+    /// Emits a cross-lane operation on a value that is converted to an integer before it and converted back
+    /// after it.
     fn across_as(
         &mut self,
         (to, integer): (CastOp, Type),

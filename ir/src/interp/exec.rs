@@ -11,7 +11,7 @@ use crate::semantics::{
 };
 use crate::types::{MemTy, Type};
 
-/// The instruction that is being executed, with its operands and result.
+/// The instruction that is being executed, with its operands and results.
 struct Context<'a> {
     func: &'a Function,
     inst: Inst,
@@ -200,7 +200,8 @@ impl Wave {
     }
 }
 
-/// Returns the address of an access, or an error if it is less aligned than the access states.
+/// Returns the address of an access. Reports an error if the alignment of the address is less than the access
+/// states.
 fn address(pointer: u64, mem: &Mem) -> Result<u64, ErrorKind> {
     let address = pointer.wrapping_add(i64::from(mem.offset) as u64) & mask(Type::Ptr(mem.space));
     let align = u32::from(mem.align);

@@ -1,4 +1,4 @@
-//! The host side of host calls (`Pos::HostcallBuffer`): collects the messages that a program prints.
+//! The host side of calls of the host (`Pos::HostcallBuffer`): collects the messages that a program prints.
 //!
 //! The buffer has the format of ROCm's device library. Only the service that prints messages (service 2) is
 //! implemented here; the emulator implements all services (`tools/sim/src/hostcall.rs`). The host examines
@@ -8,20 +8,22 @@ use super::memory::Memory;
 
 /// Number of packets in the buffer. A wave that finds no free packet waits.
 const PACKETS: u64 = 4;
-/// Layout of the buffer. `HEADERS` is the offset of the packet headers, after the buffer's six words; the
-/// following constants are the words per header, the words per lane in a packet, the words per packet (64
-/// lanes), and the offset of the packets.
+/// Offset of the packet headers, which come after the six words of the buffer's own header. The next
+/// constants describe the rest of the layout: words of a packet header, words of a lane in a packet, words of
+/// a whole packet (64 lanes), and the offset of the packets.
 const HEADERS: u64 = 64;
 const HEADER_WORDS: u64 = 3;
 const LANE_WORDS: u64 = 8;
 const PAYLOAD_WORDS: u64 = 64 * LANE_WORDS;
 const PAYLOADS: u64 = HEADERS + 8 * HEADER_WORDS * PACKETS;
-/// Offset of the signal. It has no mailbox, so no event needs to be raised.
+/// Offset of the signal with which a wave notifies the host. The signal has no event mailbox, so no event
+/// needs to be raised.
 const SIGNAL: u64 = PAYLOADS + 8 * PAYLOAD_WORDS * PACKETS;
 const SIGNAL_BYTES: u64 = 64;
 /// Offset of the word in the buffer that holds the top of the list of waiting packets.
 const READY: u64 = 32;
-/// `PRINTF`: number of the service. `WAITS`: flag in the header's last word that says that a packet waits.
+/// `PRINTF` is the number of the service that prints messages. `WAITS` is the flag in the last word of a
+/// packet header that says that a wave waits for the answer to the packet.
 const PRINTF: u64 = 2;
 const WAITS: u64 = 1 << 32;
 /// Fields in the first word of a call.
@@ -33,8 +35,8 @@ const NUMBER_SHIFT: u64 = 8;
 /// Creates an empty buffer and returns its address.
 pub(super) fn create_buffer(memory: &mut Memory) -> u64 {
     let at = memory.alloc((SIGNAL + SIGNAL_BYTES) as usize);
-    // The buffer starts with all packets free: the last packet is on top of the list of free packets. Packet
-    // 0 is represented with a tag in its high bits, because 0 means the end of the list.
+    // At first all packets are free, and the last packet is on top of the list of free packets. Packet 0 is
+    // represented with a tag in its high bits, because 0 means the end of the list.
     let words = [at + HEADERS, at + PAYLOADS, at + SIGNAL, PACKETS - 1, 0, PACKETS - 1];
     (0..).zip(words).for_each(|(n, word)| put(memory, at + 8 * n, word));
     for number in 1..PACKETS {
@@ -58,7 +60,7 @@ fn put(memory: &mut Memory, address: u64, word: u64) {
 /// State of the host.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Host {
-    /// Messages that have been received in part, indexed by message number.
+    /// Messages of which only a part has been received, indexed by message number.
     open: Vec<Vec<u64>>,
     ended: Vec<Vec<u64>>,
 }
@@ -68,7 +70,7 @@ impl Host {
         std::mem::take(&mut self.ended)
     }
 
-    /// Answers all packets that wait in a buffer. Address 0 means that there is no buffer.
+    /// Answers all packets in a buffer that wait for an answer. Address 0 means that there is no buffer.
     pub(super) fn serve(&mut self, memory: &mut Memory, buffer: u64) {
         let mut top = word(memory, buffer + READY);
         put(memory, buffer + READY, 0);

@@ -6,10 +6,11 @@ use crate::types::Space;
 
 /// Address of the first buffer. Low addresses are invalid, so that a null pointer is invalid.
 const FIRST_ADDRESS: u64 = 0x10_0000_0000;
-/// Buffers start at a multiple of this and are followed by at least as many invalid addresses.
+/// Every buffer starts at a multiple of this number. At least this number of invalid addresses follow each
+/// buffer, so that accesses beyond its end are errors.
 const PAGE: u64 = 4096;
 
-/// High halves of generic addresses in work-group and private memory.
+/// High halves of generic addresses: of addresses in work-group memory and of addresses in private memory.
 pub(super) const SHARED_APERTURE: u64 = 0x0001_0000;
 pub(super) const PRIVATE_APERTURE: u64 = 0x0002_0000;
 /// The null pointer of 32-bit address spaces.
@@ -76,7 +77,8 @@ impl Memory {
         self.host = host;
     }
 
-    /// Removes and returns the messages that host calls have printed, each as a list of words.
+    /// Removes and returns the messages that the program has printed by calls of the host, each as a list of
+    /// words.
     pub fn take_messages(&mut self) -> Vec<Vec<u64>> {
         self.host.take_messages()
     }

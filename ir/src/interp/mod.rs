@@ -1,13 +1,16 @@
-//! An interpreter of the IR. It defines the meaning of a module.
+//! An interpreter of the IR. The interpreter defines what a module means.
 //!
 //! # Execution model
 //! Work-items are packed into waves in the order of their ids. The lanes of a wave run in lockstep. Of all
 //! blocks that lanes are about to enter, the block that comes first in [`Cfg::rpo`] runs, for all lanes that
-//! are there; a loop header that lanes enter over a back edge counts as coming after the loop's last block.
-//! Because that order keeps loops contiguous, lanes that start another iteration wait for the lanes still in
-//! the current iteration, lanes that leave a loop wait for the lanes that stay, and lanes that part at a
-//! branch meet again at the join, as in compiled code. This determines the active lanes of wave operations.
-//! All memory is sequentially consistent; if several lanes store to the same address in one instruction, the
+//! are there. A loop header that lanes enter over a back edge counts as coming after the loop's last block.
+//!
+//! That order keeps loops contiguous. For this reason, lanes that start another iteration wait for the lanes
+//! still in the current iteration, and lanes that leave a loop wait for the lanes that stay. Lanes that take
+//! different directions at a branch meet again at the join, as in compiled code. This determines the active
+//! lanes of wave operations.
+//!
+//! All memory is sequentially consistent. If several lanes store to the same address in one instruction, the
 //! highest lane wins. If lanes call different functions through their addresses, the functions run one after
 //! the other, the function of the lowest lane first.
 //!
@@ -46,8 +49,8 @@ const MAX_LANES: u32 = 64;
 const MAX_SHARED: u32 = 64 * 1024;
 /// Number of work-groups that run interleaved.
 const RESIDENT_GROUPS: usize = 8;
-/// Address of the first function; the other functions follow at a distance of `FUNCTION_BYTES`. There is no
-/// memory at these addresses.
+/// Address of the first function. Each further function is `FUNCTION_BYTES` after the previous one. There is
+/// no memory at these addresses.
 const FIRST_FUNCTION: u64 = 1 << 40;
 const FUNCTION_BYTES: u64 = 256;
 /// Size in bytes of the `printf` buffer after its first two dwords; the same size as in ROCm's runtime.
@@ -78,7 +81,7 @@ pub enum ErrorKind {
         /// The alignment that the access states.
         align: u32,
     },
-    /// Some lanes of a wave reach a barrier while other lanes are elsewhere.
+    /// Some lanes of a wave reach a barrier while other lanes of the wave are at another instruction.
     DivergentBarrier,
     /// The condition of an `assume` is false.
     FalseAssumption,
@@ -88,13 +91,13 @@ pub enum ErrorKind {
     NoCode(String),
     /// A call through an address at which there is no function.
     NoFunction(u64),
-    /// A call through the address of a function with another signature.
+    /// A call through an address reaches a function whose signature is not that of the call.
     OtherSignature(String),
     /// A `trap` was reached.
     Trap,
     /// More nested calls than [`Interp::max_calls`] allows.
     TooManyCalls,
-    /// More executed instructions than [`Interp::max_steps`] allows.
+    /// The waves executed more instructions than [`Interp::max_steps`] allows.
     TooManySteps,
 }
 
@@ -175,7 +178,7 @@ pub struct Dispatch<'a> {
 pub struct Interp<'a> {
     module: &'a Module,
     orders: PrimaryMap<FuncId, BlockOrder>,
-    /// Addresses of device variables, and offsets of work-group variables.
+    /// For each device variable its address, and for each work-group variable its offset.
     globals: SecondaryMap<Global, u64>,
     static_shared: u32,
     /// Address of the `printf` buffer; 0 if the module has no formats.
@@ -216,7 +219,7 @@ pub struct At<'a> {
 }
 
 impl At<'_> {
-    /// Returns the bits that a lane holds for a value of the function.
+    /// Returns the bits that lane number `lane` holds for a value of the function.
     pub fn value(&self, value: Value, lane: usize) -> u64 {
         self.wave.frames.last().map_or(0, |frame| frame.get(value, lane))
     }
@@ -234,16 +237,17 @@ impl At<'_> {
     }
 }
 
-/// Returns whether any function of the module uses the host-call buffer.
+/// Returns whether any function of the module uses the buffer for calls of the host.
 fn calls_host(module: &Module) -> bool {
     let mut insts = module.funcs.values().flat_map(|func| func.insts.values());
     insts.any(|data| data.op == Op::Pos(Pos::HostcallBuffer))
 }
 
-/// Determines the order in which lanes at different places of a function continue.
+/// The order in which lanes that are at different blocks of a function continue.
 struct BlockOrder {
     cfg: Cfg,
-    /// Rank of each loop header for lanes that enter it over a back edge.
+    /// For each loop header, the rank of lanes that enter it over a back edge. Lanes with a lower rank run
+    /// first.
     back: SecondaryMap<Block, u64>,
 }
 
@@ -254,7 +258,7 @@ impl BlockOrder {
         for l in loops.loops() {
             let header = loops.header(l);
             let end = u64::from(cfg.position(header)) + loops.blocks(l).len() as u64;
-            // Several loops may end at the same position; the inner loop comes first.
+            // Several loops may end at the same position. The back edge of the inner loop then comes first.
             back[header] = (end << 32) - u64::from(loops.loop_depth(l));
         }
         BlockOrder { cfg, back }
@@ -273,7 +277,8 @@ struct Launch<'a> {
     grid: [u32; 3],
     group_size: [u32; 3],
     kernarg: u64,
-    /// Number of lanes of a wave: the number that the kernel requests, otherwise the interpreter's setting.
+    /// Number of lanes of a wave: the number that the kernel requests, or the interpreter's setting if the
+    /// kernel requests none.
     wave_size: u32,
     steps: u64,
 }
@@ -286,7 +291,7 @@ struct Group {
 }
 
 impl<'a> Interp<'a> {
-    /// Places the module's device variables in `memory`. The same memory must be passed to later runs.
+    /// Places the module's device variables in `memory`. Later runs must be given the same memory.
     pub fn new(module: &'a Module, memory: &mut Memory) -> Self {
         let mut globals = SecondaryMap::new();
         let mut static_shared = 0u32;

@@ -1,4 +1,4 @@
-//! A wave: its lanes, its call frames, and the choice of the next block.
+//! A wave of the interpreter: its lanes, its call frames, and the choice of the block that runs next.
 
 use super::memory::Memory;
 use super::{At, ErrorKind, Interp, Launch, MAX_LANES};
@@ -7,8 +7,8 @@ use crate::func::Function;
 use crate::op::Op;
 use cranelift_entity::EntityRef;
 
-/// Rank of a lane that is not in the frame's function any more, or has never entered it, and therefore never
-/// continues there.
+/// Rank of a lane that is not in the function of the frame, because it has left the function or never entered
+/// it. The lane never continues in this frame.
 const GONE: u64 = u64::MAX;
 /// Maximum size of a lane's private memory, in bytes.
 const MAX_PRIVATE: usize = 1 << 20;
@@ -27,7 +27,7 @@ pub(super) enum Flow {
     Barrier,
 }
 
-/// Call frame of some lanes, for a function or for the kernel itself.
+/// A call frame: the state of the lanes that execute one call of a function, or the kernel itself.
 pub(super) struct Frame {
     pub func: FuncId,
     /// Value `v` of lane `n` is at index `v * MAX_LANES + n`.
@@ -57,8 +57,8 @@ pub(super) struct Wave {
     pub frames: Vec<Frame>,
     /// Private memory of each lane.
     pub private: Vec<Vec<u8>>,
-    /// Holds the arguments of a branch until all are read, because a parameter that is written may itself be
-    /// an argument.
+    /// Holds the arguments of a branch until all of them are read. Without this copy, writing one block
+    /// parameter could overwrite a parameter that is itself a later argument.
     scratch: Vec<u64>,
     /// Value storage of closed frames, for reuse.
     spare: Vec<Vec<u64>>,
@@ -244,7 +244,8 @@ impl Wave {
         Ok(())
     }
 
-    /// Determines the functions that an indirect call runs and the lanes of each; each function occurs once.
+    /// Determines which functions an indirect call runs and which lanes run each of them. Each function
+    /// occurs once.
     fn callees(
         &mut self,
         interp: &Interp<'_>,

@@ -11,7 +11,7 @@ use crate::op::{
 use crate::text::FLAGS;
 use crate::types::{MemTy, Space, Type};
 
-/// One result as written in the text. Only calls write the type with each result.
+/// The definition of one result in the text. The type is part of the text only for results of calls.
 struct Defined {
     value: Value,
     ty: Option<Type>,
@@ -79,7 +79,7 @@ impl<'a> Parser<'a> {
         Ok(results)
     }
 
-    /// Parses operations that are named with the type of their result: `base.suffix`.
+    /// Parses an operation whose name in the text ends with the type of its result: `base.suffix`.
     fn valued(
         &mut self,
         body: &mut Body,
@@ -394,7 +394,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Returns the operation with this name, if it has only values as operands.
+/// Returns the operation with this name if it is an arithmetic operation, whose operands are all values.
 fn arithmetic(base: &str) -> Option<Op> {
     let named = match base {
         "select" => Some(Op::Select),

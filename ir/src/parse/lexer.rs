@@ -5,7 +5,7 @@ use super::ParseError;
 /// One token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Token<'a> {
-    /// Letters, digits, `_`, `.` and `$`, not beginning with a digit.
+    /// A word of letters, digits, `_`, `.` and `$` that does not begin with a digit.
     Word(&'a str),
     /// Begins with a digit, or with `-` and a digit.
     Number(&'a str),
@@ -21,7 +21,7 @@ pub(super) enum Token<'a> {
     End,
 }
 
-/// Splits the text into tokens. The current token has already been read.
+/// Splits the text into tokens. The lexer is always one token ahead: it has already read the current token.
 pub(super) struct Lexer<'a> {
     text: &'a str,
     /// Byte offset after the current token.
@@ -113,8 +113,8 @@ fn run(text: &str) -> usize {
     text.find(|c| !is_word(c)).unwrap_or(text.len())
 }
 
-/// Returns the length of the number at the beginning of the text. A sign belongs to the number at its
-/// beginning and after the letter of a decimal exponent.
+/// Returns the length of the number at the beginning of the text. A sign belongs to the number if it is its
+/// first character, or if it follows the `e` of a decimal exponent.
 fn number(text: &str) -> usize {
     let hex = text.trim_start_matches('-').starts_with("0x");
     let mut previous = ' ';

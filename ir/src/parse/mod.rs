@@ -77,7 +77,8 @@ pub fn parse_function(text: &str) -> Result<Function> {
     }
 }
 
-/// A reference to a function by name in an instruction, to be resolved when all functions are known.
+/// A reference to a function by name in an instruction. It is resolved after the whole text has been read,
+/// when all functions are known.
 struct CallSite<'a> {
     func: FuncId,
     inst: Inst,
@@ -91,8 +92,8 @@ struct Parser<'a> {
     funcs: FxHashMap<&'a str, FuncId>,
     globals: FxHashMap<&'a str, Global>,
     calls: Vec<CallSite<'a>>,
-    /// References to functions by name in global variables: the variable, the index of its entry, the name,
-    /// and the position in the text.
+    /// References to functions by name in global variables. Each element is the variable, the index of the
+    /// entry in the variable's list of functions, the name, and the position in the text.
     tables: Vec<(Global, usize, &'a str, usize)>,
 }
 
@@ -596,7 +597,8 @@ impl<'a> Parser<'a> {
                 return Err(self.lexer.error_at(offset, format!("{block} is not defined")));
             }
         }
-        // A number that the text skips gets a value that belongs to nothing.
+        // Numbers that the text does not use still need an entry in the list of values. The entry belongs to
+        // no instruction and no block.
         let nothing = ValueData { ty: Type::Bool, def: ValueDef::Param(Block::new(0), u16::MAX) };
         for data in values {
             func.values.push(data.unwrap_or(nothing));
