@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | `Const(bits)` | - | 1: any type, `bits` zero-extended to 64 |
 //! | `Un`, `Bin`, `Tern`, `Icmp`, `Fcmp`, `Select`, `Cast` | 1, 2, 3, 2, 2, 3 (`cond, a, b`), 1 | 1 |
-//! | `Pos` | - | 1: `i32` (`KernargPtr`: `ptr.constant`, `PrintfBuffer`, `HostcallBuffer`: `ptr.global`, clocks: `i64`) |
+//! | `Pos` | - | 1: `i32`; clocks `i64`, `KernargPtr` `ptr.constant`, buffers of the runtime `ptr.global` |
 //! | `GlobalAddr`, `SlotAddr` | - | 1: a pointer |
 //! | `FuncAddr` | - | 1: `i64`; no function has the address 0 |
 //! | `PtrAdd` | pointer, byte offset of the pointer's width (signed, wraps) | 1: the pointer's type |

@@ -29,7 +29,8 @@ pub const fn mask(ty: Type) -> u64 {
     low_mask(ty.bits())
 }
 
-/// Returns the value as a signed number of the type's width. A `bool` is 0 or -1.
+/// Returns the value as a signed number of the type's width. A `bool` that is true gives -1, and one that is
+/// false gives 0.
 pub const fn signed(ty: Type, bits: u64) -> i64 {
     let unused = 64 - ty.bits();
     ((bits << unused) as i64) >> unused
@@ -197,11 +198,12 @@ fn finish<F: Real>(result: F, args: &[F]) -> u64 {
     args.iter().find(|x| x.is_nan()).map_or(F::default_nan(), |x| x.quieted())
 }
 
-/// Returns the result, of type `ty`, of an operation whose first argument has type `arg_ty` and whose
-/// arguments are `k`. Returns `None` if the result does not depend on the arguments alone.
+/// Returns the result bits of an operation. `arg_ty` is the type of its first argument, `ty` the type of its
+/// result, and `k(n)` the bits of argument `n`. Returns `None` if the result does not depend on the arguments
+/// alone.
 pub fn evaluate(op: Op, arg_ty: Type, ty: Type, k: impl Fn(usize) -> Option<u64>) -> Option<u64> {
     match op {
-        // The results of the hardware's approximations depend on the hardware.
+        // The results of approximations differ between processors, so they cannot be computed here.
         Op::Un(
             UnOp::NativeRcp
             | UnOp::NativeRsq
@@ -267,7 +269,7 @@ fn un_float<F: Real>(op: UnOp, bits: u64) -> u64 {
         UnOp::NativeRsq => F::narrow(1.0 / wide.sqrt()),
         UnOp::NativeExp2 => F::narrow(libm::exp2(wide)),
         UnOp::NativeLog2 => F::narrow(libm::log2(wide)),
-        // Outside of its domain, the instruction returns sin 0 or cos 1.
+        // For arguments outside of its domain, the hardware instruction returns sin 0 or cos 1.
         UnOp::NativeSin if wide.abs() > 256.0 => F::narrow(0.0),
         UnOp::NativeCos if wide.abs() > 256.0 => F::narrow(1.0),
         UnOp::NativeSin => F::narrow(libm::sin(turns(wide))),
@@ -277,12 +279,12 @@ fn un_float<F: Real>(op: UnOp, bits: u64) -> u64 {
     finish(result, &[a])
 }
 
-/// Converts revolutions to radians after removing whole revolutions.
+/// Converts an angle from revolutions to radians. Whole revolutions are removed first.
 fn turns(x: f64) -> f64 {
     (x - x.round()) * std::f64::consts::TAU
 }
 
-/// Returns the mantissa in [0.5, 1) and the exponent as `i32`; the exponent is 0 for zero, infinity and NaN.
+/// Returns the mantissa in [0.5, 1) and the exponent as `i32`. The exponent is 0 for zero, infinity and NaN.
 fn frexp<F: Real>(a: F) -> (u64, u64) {
     if a.is_nan() {
         return (a.quieted(), 0);
@@ -306,8 +308,8 @@ fn halves(half: impl Fn(u32) -> u64) -> u64 {
     half(0) & 0xffff | (half(16) & 0xffff) << 16
 }
 
-/// Evaluates a two-operand operation on operands of type `ty` (the type of the first operand, for shifts and
-/// `Ldexp`).
+/// Evaluates a two-operand operation. `ty` is the type of the first operand; the count of a shift and the
+/// exponent of `Ldexp` may have another type.
 pub fn eval_bin(op: BinOp, ty: Type, a: u64, b: u64) -> u64 {
     if let Some((op, ty)) = op.of_halves() {
         return halves(|at| {
@@ -376,7 +378,8 @@ fn bin_float<F: Real>(op: BinOp, a: u64, b: u64) -> u64 {
     finish(result, &[x, y])
 }
 
-/// minNum and maxNum of IEEE 754-2008, as computed by `v_min_f32` and `v_max_f32` in IEEE mode.
+/// Returns the minimum or maximum as IEEE 754-2008 defines minNum and maxNum, and as `v_min_f32` and
+/// `v_max_f32` compute it in IEEE mode.
 fn min_max<F: Real>(x: F, y: F, min: bool) -> u64 {
     if x.is_signaling() || y.is_nan() && !y.is_signaling() && x.is_nan() {
         return x.quieted();
@@ -528,8 +531,8 @@ fn wide_of(ty: Type, bits: u64) -> f64 {
     }
 }
 
-/// Returns the bits of an integer as a floating-point number, given the integer as `f32` and as `f64`. A half
-/// is rounded from the `f64`, which is exact wherever the half is finite.
+/// Returns the floating-point number of type `to` nearest to an integer, given the integer rounded to `f32`
+/// and to `f64`. A half is rounded from the `f64`, which is exact wherever the half is finite.
 fn int_to_float(to: Type, narrow: f32, wide: f64) -> u64 {
     match to {
         Type::F16 => Half::nearest(wide).bits(),
@@ -567,7 +570,7 @@ fn is_device(space: Space) -> bool {
     matches!(space, Space::Generic | Space::Global | Space::Constant)
 }
 
-/// Returns the value that an atomic operation of type `ty` writes to memory in place of `old`.
+/// Returns what an atomic operation of type `ty` writes to memory in place of `old`.
 pub fn eval_rmw(op: RmwOp, ty: Type, old: u64, value: u64) -> u64 {
     let bin = match op {
         RmwOp::Xchg => return value,

@@ -2,8 +2,8 @@
 //! hidden arguments after its explicit arguments.
 //!
 //! # Source
-//! seed 000, lines 369 (attributes), 2680 (denormals, followed by DX10 clamp and IEEE, in
-//! `compute_pgm_rsrc1`) and 2862 (exceptions, in `compute_pgm_rsrc2`).
+//! LLVM's AMDGPU guide: seed 000, lines 369 (attributes), 2680 (denormals, followed by DX10 clamp and IEEE,
+//! in `compute_pgm_rsrc1`) and 2862 (exceptions, in `compute_pgm_rsrc2`).
 
 use bitflags::bitflags;
 
@@ -58,7 +58,7 @@ bitflags! {
 }
 
 impl Exceptions {
-    /// The name of each exception, in the order of the descriptor's bits.
+    /// The name of each exception, in the order of the exceptions' bits in the kernel descriptor.
     pub const NAMES: [(&'static str, Exceptions); 7] = [
         ("invalid", Exceptions::INVALID),
         ("denormal", Exceptions::DENORMAL),
@@ -80,8 +80,8 @@ impl Exceptions {
     }
 }
 
-/// State of the wavefronts that a kernel requests with attributes. A field is `None` if the kernel does not
-/// request anything, so that a command-line option or the default applies.
+/// State of the wavefronts that a kernel requests with attributes. If the kernel does not request a field,
+/// the field is `None`, and a command-line option or the default applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct InitialState {
     /// `#[wave_size(n)]`: number of lanes of a wavefront.
@@ -99,7 +99,7 @@ pub struct InitialState {
 }
 
 impl InitialState {
-    /// Maximum size of the hidden arguments in bytes: their size in code object V5.
+    /// Maximum size of the hidden arguments in bytes: the size that they have in code object V5.
     pub const MAX_IMPLICIT_ARGS: u32 = 256;
 
     /// Returns the requests of `self`; fields that are `None` are taken from `others`.

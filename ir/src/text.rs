@@ -35,8 +35,8 @@ pub fn declarations(module: &Module) -> String {
             let _ = write_kernel(&mut out, kernel);
             out.push_str("}\n");
         } else {
-            // Ends the declaration without a body, which is elsewhere: later in the text, or in another
-            // object.
+            // A function gets only its declaration here. Its body is elsewhere: later in the text, or in
+            // another object.
             let _ = write_declaration(&mut out, func);
         }
     }
@@ -163,8 +163,8 @@ fn write_function(
         Linkage::Export => write!(out, "export ")?,
         Linkage::Extern => return write_declaration(out, func),
     }
-    // Debug records are completed only after the last pass, so a copy of the function is completed here for
-    // printing.
+    // Debug records are completed only after the last pass. The writer therefore completes a copy of the
+    // function and prints the copy.
     let concluded = func.track.is_some().then(|| {
         let mut func = func.clone();
         func.conclude_track();
@@ -228,7 +228,8 @@ fn write_records(out: &mut dyn Write, func: &Function, track: &Track, inst: Inst
     Ok(())
 }
 
-/// Writes a value that is no longer in the code as a term, such as `(add v3 (shl v4 0x2))`.
+/// Writes a value that debug information needs but that is no longer in the code, as a term such as `(add v3
+/// (shl v4 0x2))`.
 fn write_term(out: &mut dyn Write, func: &Function, track: &Track, value: Value) -> fmt::Result {
     let ValueDef::Result(inst, _) = func.values[value].def else { return write!(out, "{value}") };
     let name = match func.insts[inst].op {
@@ -372,7 +373,8 @@ impl Writer<'_> {
         if data.results > 0 {
             write!(self.out, " = ")?;
         }
-        // The memory and branch operations of a malformed instruction may lack operands.
+        // The errors of the verifier contain the text of malformed instructions, which may lack operands. The
+        // code below therefore does not assume that a memory or branch operation has all its operands.
         let typed = |f: &mut dyn Write, name: &str| write!(f, "{name}.{}", self.func.ty(data.first));
         match data.op {
             Op::Const(bits) => {

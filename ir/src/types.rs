@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-/// Address spaces, numbered as the AMDGPU guide does (seed 000, line 260).
+/// Address spaces, with the numbers of LLVM's AMDGPU guide (seed 000, line 260).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Space {
@@ -78,7 +78,7 @@ impl Type {
     }
 
     /// Returns the number of 32-bit registers that a value of this type takes. For `Bool` it returns 1,
-    /// although the value is a lane mask or SCC.
+    /// although the value is a lane mask or the scalar condition code (SCC).
     pub const fn dwords(self) -> u32 {
         if self.bits() == 64 { 2 } else { 1 }
     }
@@ -108,7 +108,7 @@ impl fmt::Display for Type {
     }
 }
 
-/// Format of one element of a memory access in memory, and its conversion to and from a register value.
+/// Format of one element in memory, and how a load or store converts it to or from a register value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemTy {
     /// 8 bits, zero-extended to `i32` by a load, truncated by a store.

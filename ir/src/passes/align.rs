@@ -8,18 +8,20 @@ use cranelift_entity::EntityRef;
 
 /// Maximum number of levels of operands that are examined.
 const DEPTH: u32 = 8;
-/// Alignment of the widest access, as a power of two. No access benefits from a larger alignment.
+/// Alignment of the widest access, as the exponent of a power of two (16 bytes). No access benefits from a
+/// larger alignment.
 const MOST: u32 = 4;
 
-/// Alignment of the module's global variables in bytes, indexed by variable.
+/// For each global variable of the module, its alignment in bytes. The vector is indexed by the variable.
 #[derive(Debug, Default)]
 pub struct Alignments {
     globals: Vec<u32>,
 }
 
 impl Alignments {
-    /// Records the alignment of every global variable. Raises the alignment of work-group (LDS) arrays to
-    /// that of the widest access, which costs a few bytes of LDS and makes wide reads of rows possible.
+    /// Records the alignment of every global variable. First raises the alignment of arrays in work-group
+    /// memory (LDS) to that of the widest access. This costs a few bytes of LDS and makes it possible to read
+    /// rows with wide accesses.
     pub fn prepare(&mut self, module: &mut Module) {
         self.globals.clear();
         for global in module.globals.values_mut() {
@@ -30,8 +32,8 @@ impl Alignments {
         }
     }
 
-    /// Returns the known alignment of `ptr + offset` in bytes, derived from the computation of `ptr`; at
-    /// least 1.
+    /// Returns the alignment in bytes that `ptr + offset` is known to have, derived from the computation of
+    /// `ptr`. Returns 1 if nothing is known.
     pub fn of_address(&self, func: &Function, ptr: Value, offset: i32) -> u8 {
         let offset = if offset == 0 { MOST } else { offset.trailing_zeros() };
         1 << zeros(func, &self.globals, ptr, DEPTH).min(offset).min(MOST)
@@ -43,7 +45,8 @@ pub fn trailing_zeros(func: &Function, value: Value) -> u32 {
     zeros(func, &[], value, DEPTH)
 }
 
-/// Like [`trailing_zeros`], but also handles pointers. `globals` has the alignments of the global variables.
+/// Returns the number of low bits of an integer or pointer that are known to be zero. `globals` has the
+/// alignments of the global variables.
 fn zeros(func: &Function, globals: &[u32], value: Value, depth: u32) -> u32 {
     let Some(inst) = func.def_inst(value).filter(|_| depth > 0) else { return 0 };
     let args = func.args(inst);

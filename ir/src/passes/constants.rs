@@ -1,10 +1,11 @@
 //! Folds loads from constant global variables at known offsets. Such a variable is never written, so it
-//! always holds its initial bytes. Words into which the linker puts addresses of functions are not known.
+//! always holds its initial bytes. The exceptions are words into which the linker puts addresses of
+//! functions; loads of these words are not folded.
 //!
 //! A constant in the code is not always better than a constant in memory: a scalar load reads up to sixteen
 //! dwords at once, and many vector instructions accept a scalar register but no literal. A load is therefore
-//! folded only if the numbers are free as inline operands, if the numbers are narrower than a scalar load can
-//! read, or if the constants simplify other instructions: see [`Wanted`].
+//! folded only in three cases: the numbers are inline constants of the hardware, the numbers are narrower
+//! than a scalar load can read, or the constants simplify other instructions ([`Wanted`]).
 
 use crate::analysis::Cfg;
 use crate::entity::{Global, Inst, Value};
@@ -13,7 +14,7 @@ use crate::op::{BinOp, Mem, Op, TernOp};
 use crate::types::{MemTy, Space, Type};
 use cranelift_entity::{EntityRef, PrimaryMap};
 
-/// Maximum number of constant additions to an address that are looked through.
+/// Maximum number of additions of constants to an address that the search for the variable follows.
 const DEPTH: u32 = 4;
 
 /// Benefit of knowing that a value is a constant.
@@ -22,9 +23,10 @@ enum Worth {
     /// There is no benefit.
     #[default]
     None,
-    /// There is a benefit if the value itself is loaded from a constant variable.
+    /// There is a benefit only if the value itself is loaded from a constant variable.
     Itself,
-    /// There is a benefit if any of the values from which it is computed are loaded from a constant variable.
+    /// There is a benefit also if any of the values from which this value is computed is loaded from a
+    /// constant variable.
     Origin,
 }
 
@@ -37,8 +39,9 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Finds the places where a constant makes a difference: offsets, shift counts, divisors and conditions,
-    /// with all the values from which these are computed; arguments of blocks and calls; and stored values.
+    /// Finds the values for which a constant makes a difference. These are offsets, shift counts, divisors
+    /// and conditions, with all the values from which they are computed; arguments of blocks and calls; and
+    /// stored values.
     pub fn compute(&mut self, func: &Function, cfg: &Cfg, globals: &PrimaryMap<Global, GlobalData>) {
         self.values.clear();
         if !globals.values().any(is_table) {
@@ -69,8 +72,8 @@ impl Wanted {
         args[from..].iter().for_each(|&arg| self.want(arg, worth));
     }
 
-    /// Gives the arguments of a branch the benefit of the block parameters that receive them, and its
-    /// condition or switch operand the benefit [`Worth::Origin`].
+    /// Records the benefit of the operands of a branch. The arguments get the benefit of the block parameters
+    /// that receive them. The condition or switch operand gets the benefit [`Worth::Origin`].
     fn branch(&mut self, func: &Function, inst: Inst) {
         if let Some(operand) = func.branch_operand(inst) {
             self.want(operand, Worth::Origin);
@@ -87,7 +90,7 @@ impl Wanted {
         *known = worth.max(*known);
     }
 
-    /// Returns whether a load should be replaced by the numbers that it reads, which are `bits`.
+    /// Returns whether a load should be replaced by constants. `bits` are the numbers that the load reads.
     pub fn folds(&self, func: &Function, inst: Inst, bits: &[u64]) -> bool {
         let Op::Load { mem, .. } = func.insts[inst].op else { return false };
         let is_wanted =

@@ -1,7 +1,9 @@
 //! Dead-code elimination. A mark phase starts from side effects and terminators and follows arguments,
-//! including the branch arguments that feed live block parameters; one sweep then removes everything that was
-//! not marked. Loop-carried values that are used only to compute themselves are never marked. The layout
-//! becomes the order of the analysis, in which each loop is contiguous.
+//! including the branch arguments that feed live block parameters. One sweep then removes everything that was
+//! not marked. Values of a loop that are used only to compute themselves are never marked, so they are
+//! removed as well.
+//!
+//! The order of the blocks becomes that of the control-flow analysis, in which each loop is contiguous.
 
 use crate::analysis::{CallEffects, Cfg};
 use crate::entity::{Inst, Slot, Value};

@@ -1,5 +1,5 @@
-//! Known contents of memory at a program point, from the preceding loads and stores up to the last
-//! instruction that may have changed the memory they accessed.
+//! The contents of memory that are known at a program point. They are known from preceding loads and stores,
+//! as long as no later instruction may have changed the memory that these loads and stores accessed.
 
 use crate::analysis::{CallEffects, Escapes};
 use crate::constraints::FORWARD;
@@ -8,7 +8,8 @@ use crate::func::Function;
 use crate::op::{Mem, MemFlags, Op};
 use crate::types::{MemTy, Space};
 
-/// Maximum number of accesses that are remembered. Older accesses are forgotten, which keeps the pass linear.
+/// Maximum number of accesses that are remembered. Older accesses are forgotten, so that the time of the pass
+/// is linear.
 const WINDOW: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
@@ -16,8 +17,8 @@ struct Access {
     ptr: Value,
     mem: Mem,
     count: u8,
-    /// The load or store. The results of a load are consecutive values; the values of a store are its
-    /// arguments from index 1 on.
+    /// The load or store from which the contents are known. For a load, the contents are its results, which
+    /// are consecutive values. For a store, the contents are its arguments from index 1 on.
     inst: Inst,
     is_store: bool,
 }
@@ -67,8 +68,8 @@ impl Memory {
         self.known.clear();
     }
 
-    /// Remembers the results of a plain load that could not be replaced as the contents of the memory that it
-    /// read.
+    /// Remembers what a plain load has read, so that later loads of the same memory can be replaced by its
+    /// results.
     pub fn load(&mut self, func: &Function, inst: Inst) {
         if let Op::Load { mem, count } = func.insts[inst].op {
             self.note(Access { ptr: func.args(inst)[0], mem, count, inst, is_store: false });
@@ -80,7 +81,8 @@ impl Memory {
         let Op::Store { mem, count } = func.insts[inst].op else { return };
         let ptr = func.args(inst)[0];
         self.known.retain(|a| !may_alias((a.ptr, &a.mem, a.count), (ptr, &mem, count)));
-        // A narrow store truncates its value, so a load would not read the stored value.
+        // A store of fewer bits than the value has truncates the value. A later load would not read the value
+        // itself, so nothing is remembered.
         if FORWARD.takes(&mem) && matches!(mem.ty, MemTy::B32 | MemTy::B64) {
             self.note(Access { ptr, mem, count, inst, is_store: true });
         }
@@ -96,7 +98,8 @@ impl Memory {
                 let Memory { known, escapes } = self;
                 known.retain(|a| a.mem.space == Space::Private && escapes.is_own(a.ptr));
             }
-            // Writes of other work-items become visible, so only private memory stays known.
+            // After this operation, writes of other work-items may be visible. Only the contents of private
+            // memory are still known.
             _ if FORWARD.stopped_by(&op) => self.known.retain(|a| a.mem.space == Space::Private),
             Op::AtomicRmw { mem, .. } | Op::AtomicCas { mem, .. } => {
                 let ptr = func.args(inst)[0];

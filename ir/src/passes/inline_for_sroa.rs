@@ -1,16 +1,19 @@
 //! Finds functions whose inlining frees private variables of their callers from memory. These are functions
-//! that receive pointers into such variables. If inlining leaves only accesses at known offsets,
-//! [`super::sroa`] turns the variable into values, and neither the caller nor the inlined copy accesses
-//! memory for it.
+//! that receive pointers into such variables. If inlining leaves only accesses at known offsets, the pass
+//! [`super::sroa`] turns the variable into SSA values. Neither the caller nor the inlined copy then accesses
+//! memory for the variable.
 //!
 //! # Method
-//! Callees are processed first. Each pointer in a function that points into one of its private variables, or
-//! that is a parameter, is followed from its origin through additions to accesses and calls. The *needs* of
-//! an origin are the values from which the access offsets are computed: parameters of the function, which a
-//! call may pass as constants, or values that are never known at compile time. Loop counters count as
-//! constants because loops over private arrays are unrolled. Then callers are processed first: a parameter
-//! frees if some call passes for it a pointer to a variable that can be freed from memory, or passes a
-//! parameter of the caller that frees.
+//! First, functions are processed with callees before callers. Each pointer that points into a private
+//! variable of the function, or that is a parameter, is followed from its origin (the variable or parameter)
+//! through additions to accesses and calls. The *needs* of an origin are the values from which the access
+//! offsets are computed: parameters of the function, which a call may pass as constants, or values that are
+//! never known at compile time. Loop counters count as constants because loops over private arrays are
+//! unrolled.
+//!
+//! Then functions are processed with callers before callees. A parameter frees a variable if some call passes
+//! for it a pointer into a variable that can be freed from memory, or passes a parameter of the caller that
+//! frees a variable.
 
 use crate::analysis::CallGraph;
 use crate::constraints::PROMOTE;
@@ -20,14 +23,15 @@ use crate::op::{CastOp, Op, Pos};
 use crate::types::{Space, Type};
 use cranelift_entity::EntityRef;
 
-/// Maximum size of a variable that can be freed, in bytes. The parts of larger variables would not fit in
-/// registers.
+/// Maximum size in bytes of a variable that inlining can free from memory. The parts of larger variables
+/// would not fit in registers.
 const MAX_FREED: u32 = 1024;
 
-/// Values that must be constants so that a variable can be turned into values: bit `n` stands for parameter
-/// `n` of the function.
+/// The values that must be constants so that a variable can be turned into SSA values. Bit `n` stands for
+/// parameter `n` of the function.
 type Needs = u64;
-/// A value that no call can pass as a constant. This bit also stands for parameters with higher numbers.
+/// The bit of [`Needs`] for a value that no call can pass as a constant. This bit also stands for parameters
+/// from number 63 on.
 const UNKNOWN: Needs = 1 << 63;
 
 /// Origin of a pointer.
@@ -49,20 +53,20 @@ struct Passed {
 /// The analysis and its storage.
 #[derive(Debug, Default)]
 pub(super) struct InlineForSroa {
-    /// For each function, the index of its first parameter among all parameters of the module.
+    /// For each function, the index of its first parameter in the lists of all parameters of the module.
     first: Vec<usize>,
     /// For each parameter, the needs of the accesses through it.
     needs: Vec<Needs>,
-    /// For each parameter, whether some call passes for it a pointer into a variable that would be freed by
-    /// inlining the call.
+    /// For each parameter, whether some call passes for it a pointer into a variable that inlining the call
+    /// would free from memory.
     frees: Vec<bool>,
     /// The passed pointers, ordered by caller, callees first.
     passed: Vec<Passed>,
-    /// For each value of the current function, the parameters from which it is computed (as bits) and, for a
-    /// pointer, its origin: the private variable or parameter into which it points.
+    /// For each value of the current function, the parameters from which it is computed, as bits. `origins`
+    /// has, for each value that is a pointer, the private variable or parameter into which it points.
     made_of: Vec<Needs>,
     origins: Vec<Option<Origin>>,
-    /// For each stack slot of the current function, the needs of the accesses to it.
+    /// For each stack slot of the current function, the needs of the accesses to this slot.
     slot_needs: Vec<Needs>,
 }
 
@@ -102,7 +106,7 @@ impl InlineForSroa {
         }
     }
 
-    /// Returns whether inlining the function frees variables of some caller.
+    /// Returns whether inlining the function frees private variables of some caller from memory.
     pub fn frees_variables(&self, id: FuncId) -> bool {
         self.frees[self.first[id.index()]..self.first[id.index() + 1]].contains(&true)
     }
@@ -128,7 +132,7 @@ impl InlineForSroa {
         for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {
             self.visit(module, id, inst);
         }
-        // Drops the pointers whose variable must stay in memory for another reason.
+        // Drops the passed pointers whose variable must stay in memory even if the call is inlined.
         let InlineForSroa { passed, slot_needs, needs, first: params, .. } = self;
         let mut end = first;
         for at in first..passed.len() {
@@ -183,7 +187,7 @@ impl InlineForSroa {
         }
     }
 
-    /// Adds needs to the accesses through pointers with the given origin.
+    /// Records that the accesses through pointers with the given origin have these needs.
     fn need(&mut self, id: FuncId, origin: Option<Origin>, needs: Needs) {
         match origin {
             Some(Origin::Slot(slot)) => self.slot_needs[slot.index()] |= needs,
@@ -192,16 +196,16 @@ impl InlineForSroa {
         }
     }
 
-    /// Marks the origins of the arguments from index `first` on as unknown, because the accesses through
-    /// these arguments cannot be followed.
+    /// Keeps in memory the variables to which the arguments from index `first` on point, because the accesses
+    /// through these arguments cannot be followed.
     fn keep_rest(&mut self, id: FuncId, func: &Function, inst: Inst, first: usize) {
         for arg in func.args(inst).iter().skip(first) {
             self.need(id, self.origins[arg.index()], UNKNOWN);
         }
     }
 
-    /// Adds to the block parameters what the branch arguments are computed from. Values that come around a
-    /// back edge are not considered.
+    /// Records that the block parameters are computed from whatever the branch arguments are computed from.
+    /// Values that come around a back edge are not considered.
     fn pass_on(&mut self, func: &Function, inst: Inst) {
         for (which, to) in func.succs(func.insts[inst].block).enumerate() {
             for (&param, &arg) in func.params(to).iter().zip(func.branch_args(inst, which)) {
@@ -210,8 +214,8 @@ impl InlineForSroa {
         }
     }
 
-    /// Translates the needs of the callee's parameters into needs of the pointers that the call passes for
-    /// them.
+    /// Translates the needs of the callee's parameters into needs of the origins of the pointers that the
+    /// call passes for these parameters.
     fn call(&mut self, module: &Module, caller: FuncId, callee: FuncId, inst: Inst) {
         let args = module.funcs[caller].args(inst);
         for (param, &arg) in args.iter().enumerate() {

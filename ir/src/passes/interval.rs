@@ -1,7 +1,7 @@
 //! Unsigned intervals of integer values, and how operations map intervals.
 //!
-//! One transfer function serves both the flow-sensitive pass ([`super::ranges`]) and the simplifier, which
-//! only looks at a few levels of operands ([`bound`]).
+//! The same transfer function serves two users: the flow-sensitive pass [`super::ranges`], and the
+//! simplifier, which follows only a few levels of operands ([`bound`]).
 
 use crate::entity::Value;
 use crate::func::{Function, ValueDef};
@@ -46,8 +46,8 @@ impl Interval {
         Interval { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
     }
 
-    /// Returns the intersection of the intervals; `self` if the intersection is empty (the code is
-    /// unreachable then, so any interval is correct).
+    /// Returns the intersection of the intervals. If the intersection is empty, the code is unreachable and
+    /// any interval is correct; the result is then `self`.
     pub fn meet(self, other: Self) -> Self {
         let (lo, hi) = (self.lo.max(other.lo), self.hi.min(other.hi));
         if lo <= hi { Interval { lo, hi } } else { self }
@@ -101,7 +101,8 @@ fn binary(op: BinOp, a: Interval, b: Interval, ty: Type) -> Option<Interval> {
     }
     let max = type_max(ty);
     let fits = |lo: Option<u64>, hi: Option<u64>| Some(Interval { lo: lo?, hi: hi.filter(|&hi| hi <= max)? });
-    // A shift count is taken modulo the width. Only counts below the width are handled.
+    // Returns the range of a shift count, which is taken modulo the width. Returns `None` if the count may be
+    // as large as the width.
     let shift = |iv: Interval| (iv.hi < u64::from(ty.bits())).then_some((iv.lo as u32, iv.hi as u32));
     match op {
         BinOp::Add => fits(a.lo.checked_add(b.lo), a.hi.checked_add(b.hi)),
@@ -157,7 +158,7 @@ fn position(func: &Function, pos: Pos, full: Interval) -> Interval {
     match pos {
         Pos::LocalId(d) => Interval::up_to(reqd(d).map_or(most, u64::from) - 1),
         Pos::LocalSize(d) => reqd(d).map_or(Interval { lo: 1, hi: most }, |n| Interval::point(n.into())),
-        // The grid size is a 32-bit number of work-items, so no group begins beyond that.
+        // The number of work-items in a grid has 32 bits, so no group begins beyond that number.
         Pos::GroupId(d) => Interval::up_to(u64::from(u32::MAX / reqd(d).unwrap_or(1))),
         Pos::LaneId => Interval::up_to(63),
         Pos::WaveSize => Interval { lo: 32, hi: 64 },
@@ -170,7 +171,7 @@ pub(super) fn all_ones(value: u64) -> u64 {
     u64::MAX.checked_shr(value.leading_zeros()).unwrap_or(0)
 }
 
-/// Returns the interval of a value, derived from at most `depth` levels of operands.
+/// Returns the interval of a value, derived from the operations that compute it, at most `depth` levels up.
 pub fn bound(func: &Function, value: Value, depth: u32) -> Interval {
     let ty = func.ty(value);
     match func.values[value].def {

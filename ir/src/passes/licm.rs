@@ -15,7 +15,8 @@ use crate::op::{BinOp, Mem, MemFlags, Op, Pos};
 use crate::types::Space;
 use cranelift_entity::EntityRef;
 
-/// Maximum number of stores in a loop from which loads are moved.
+/// Maximum number of stores in a loop. If a loop has more stores, loads are not moved out of it, except loads
+/// of memory that is never written.
 const MAX_STORES: usize = 64;
 
 /// Storage of the pass.
@@ -31,9 +32,11 @@ pub struct Scratch {
 #[derive(Debug, Default)]
 struct Effects {
     stores: Vec<(Value, Mem, u8)>,
-    /// Whether writes of other work-items may become visible in the loop.
+    /// Whether the loop contains an operation after which writes of other work-items may be visible. Loads
+    /// must then stay in the loop.
     stops_loads: bool,
-    /// Whether a callee may write to memory, including private memory whose address it may know.
+    /// Whether a call in the loop may write to memory. The callee may also write to private memory whose
+    /// address it may know.
     callee_writes: bool,
 }
 
@@ -84,7 +87,8 @@ fn count_uses(func: &Function, cfg: &Cfg, uses: &mut Vec<u32>) {
     }
 }
 
-/// Regroups an instruction that stays in the loop so that part of its computation can move out.
+/// Regroups the operands of an instruction that stays in the loop, so that a part of its computation can move
+/// out.
 fn regroup(
     func: &mut Function,
     dom: &DomTree,
@@ -152,7 +156,7 @@ fn note_effect(func: &Function, inst: Inst, op: Op, effects: &mut Effects) {
     }
 }
 
-/// Returns the preheader to which an instruction can move; `None` if it cannot leave any loop.
+/// Returns the preheader to which an instruction can move. `None` if the instruction cannot leave any loop.
 fn destination(
     func: &Function,
     dom: &DomTree,
@@ -195,12 +199,13 @@ fn changed_in(effects: &Effects, read: (Value, &Mem, u8), escapes: &Escapes) -> 
         || effects.stores.iter().any(|(ptr, mem, count)| may_alias((*ptr, mem, *count), read))
 }
 
-/// Returns whether the load reads kernel arguments, which can be read at any time.
+/// Returns whether the load reads kernel arguments. Their addresses are valid at any time.
 pub(super) fn always_valid(func: &Function, inst: Inst, mem: &Mem) -> bool {
     SPECULATE.takes(mem) && matches!(func.def_op(func.args(inst)[0]), Some(Op::Pos(Pos::KernargPtr)))
 }
 
-/// Returns whether every iteration executes the block before it ends or leaves the loop.
+/// Returns whether every iteration of the loop executes the block before the iteration ends or control leaves
+/// the loop.
 fn always_runs(dom: &DomTree, loops: &LoopForest, l: Loop, block: Block) -> bool {
     loops.header(l) == block
         || (loops.latches(l).iter().all(|&b| dom.dominates(block, b))

@@ -1,8 +1,8 @@
 //! Merges adjacent loads, and adjacent stores, within a block into wide accesses.
 //!
 //! Accesses with the same base and consecutive offsets are collected as long as no instruction between them
-//! prevents the merge: a load may move up to the first load of its group if no store in between may alias it;
-//! a store may move down to the last store of its group if no access in between may alias it.
+//! prevents the merge. A load may move up to the first load of its group if no store in between may alias it.
+//! A store may move down to the last store of its group if no access in between may alias it.
 
 use super::align::Alignments;
 use super::forward::may_alias;
@@ -14,7 +14,8 @@ use crate::op::{CastOp, Mem, MemFlags, Op, Pos};
 use crate::types::{MemTy, Space, Type};
 use smallvec::SmallVec;
 
-/// Maximum number of accesses that are collected at a time. More accesses are merged in batches.
+/// Maximum number of accesses that are collected before they are merged. A block with more accesses is
+/// processed in several batches.
 const WINDOW: usize = 128;
 
 /// Storage of the pass.
@@ -23,7 +24,7 @@ pub struct Scratch {
     subst: Subst,
     loads: Vec<Access>,
     stores: Vec<Access>,
-    /// For each position in the block, the instructions that replace the instruction there.
+    /// For each position in the block, the instructions that replace the instruction at this position.
     places: Vec<Place>,
     values: Vec<Value>,
     casts: Vec<Inst>,
@@ -45,7 +46,7 @@ struct Access {
 enum Place {
     Keep(Inst),
     Gone,
-    /// A merged load, followed by a range of the conversions of its results in `casts`.
+    /// A merged load, and the range in `casts` of the instructions that convert its results.
     Load(Inst, u32, u32),
 }
 
@@ -132,8 +133,9 @@ impl Merger<'_> {
         if is_load {
             self.flush_stores(conflicts);
         } else {
-            // A later load at another offset could join the group and read what this store writes, so the
-            // store is compared with the whole group.
+            // A later load at another offset could still join the group. It would then move up across this
+            // store, whose bytes it may read. The offsets of the store and the loads are therefore not
+            // compared here.
             self.flush_loads(|a| {
                 may_alias((a.ptr, &a.mem, a.count), (ptr, &Mem { offset: a.mem.offset, ..mem }, count))
             });
@@ -165,7 +167,8 @@ impl Merger<'_> {
         }
     }
 
-    /// Merges and forgets the loads of every group that contains a load for which `affected` returns true.
+    /// Merges the collected loads of every group with at least one load for which `affected` returns true,
+    /// and forgets these loads.
     fn flush_loads(&mut self, affected: impl Fn(&Access) -> bool) {
         take_groups(&mut self.s.loads, &mut self.s.batch, affected);
         self.merge_groups(true);
@@ -180,8 +183,8 @@ impl Merger<'_> {
         let mut batch = std::mem::take(&mut self.s.batch);
         if batch.len() > 1 {
             let func = &*self.func;
-            // The lists can be long and sorting is hot, so each of the two kinds of access has its own sort
-            // key code.
+            // The lists can be long and sorting takes much of the pass's time. The compiler therefore makes
+            // two copies of this code, one for loads and one for stores.
             batch.sort_unstable_by_key(|a| (key(func, a), a.mem.offset, a.at));
             let mut from = 0;
             while from < batch.len() {
@@ -195,12 +198,12 @@ impl Merger<'_> {
         self.s.batch = batch;
     }
 
-    /// Returns the number of accesses, starting with the first of the sorted list, that together form one
-    /// access of an available width; 1 if no merge is possible.
+    /// Returns how many accesses, from the first of the sorted list on, together form one access of a width
+    /// that the processor has. Returns 1 if no merge is possible.
     fn run_length(&self, sorted: &[Access], load: bool) -> usize {
         let first = &sorted[0];
-        // The address is the same in all lanes, so this becomes a scalar load of kernel arguments or of a
-        // table.
+        // If the address is the same in all lanes, the merged access becomes a scalar load of kernel
+        // arguments or of a table.
         let uniform =
             matches!(self.func.def_op(first.ptr), Some(Op::Pos(Pos::KernargPtr) | Op::GlobalAddr(_)));
         let scalar = load && uniform && first.mem.flags.contains(MemFlags::INVARIANT);
@@ -269,7 +272,7 @@ impl Merger<'_> {
         }
     }
 
-    /// Returns the value with its bits reinterpreted as another type that is not a pointer.
+    /// Returns the value as type `to`, with the same bits. Neither of the two types is a pointer.
     fn convert(&mut self, value: Value, to: Type) -> Value {
         if self.func.ty(value) == to {
             return value;
@@ -287,8 +290,9 @@ impl Access {
     }
 }
 
-/// Returns a sort key with the properties that accesses must share to be merged: base, element size, kind of
-/// access, alias class, and whether the value is a pointer. Types that a bit cast can convert compare equal.
+/// Returns a sort key of the properties that accesses must share so that they can be merged: base, element
+/// size, kind of access, alias class, and whether the value is a pointer. Types between which a bit cast can
+/// convert have equal keys.
 fn key(func: &Function, access: &Access) -> (u32, u32, u8, u16, Option<Space>) {
     let (value, is_load) = match func.insts[access.inst].op {
         Op::Load { .. } => (func.insts[access.inst].first, true),
@@ -310,7 +314,7 @@ fn key(func: &Function, access: &Access) -> (u32, u32, u8, u16, Option<Space>) {
     )
 }
 
-/// Moves to `batch` the accesses of every group that contains an affected access.
+/// Moves to `batch` all accesses of every group that contains an access for which `affected` returns true.
 fn take_groups(from: &mut Vec<Access>, batch: &mut Vec<Access>, affected: impl Fn(&Access) -> bool) {
     batch.clear();
     let group = |a: &Access| (a.ptr, a.mem.ty, a.mem.alias);

@@ -3,16 +3,15 @@
 //!
 //! # Method
 //! The effect is measured, not estimated. A copy of an optimised kernel gets the missing `restrict`
-//! guarantees, and the passes that use them ([`licm`], [`merge_mem`]) run once more. The differences from a
-//! copy that ran through the same passes without the added guarantees are reported.
+//! guarantees, and the passes that use them ([`licm`], [`merge_mem`]) run once more. A second copy runs
+//! through the same passes without the added guarantees. The differences between both copies are reported.
 //!
 //! # Cost
 //! Kernels in which no `restrict` is missing are skipped. In other kernels, a scan first looks for adjacent
-//! accesses that were not merged, or loads in a loop whose address is known outside of the loop. Copies are
-//! made only if the scan finds some.
+//! accesses that were not merged, and for loads in a loop whose address is known outside of the loop. Copies
+//! are made only if the scan finds such accesses.
 //!
-//! [`licm`]: super::licm
-//! [`merge_mem`]: super::merge_mem
+//! [`licm`]: super::licm [`merge_mem`]: super::merge_mem
 
 use super::forward::may_alias;
 use super::{OptOptions, PassContext, licm_pass, merge_pass, restrict};
@@ -24,7 +23,7 @@ use crate::types::{MemTy, Space};
 use cranelift_entity::EntityRef;
 use smallvec::SmallVec;
 
-/// Number of preceding accesses of a block that the scan examines.
+/// Number of preceding accesses in a block with which the scan compares each access.
 const WINDOW: usize = 16;
 /// Width of the widest access in bytes.
 const WIDEST: i64 = 16;
@@ -32,9 +31,9 @@ const WIDEST: i64 = 16;
 /// What a missing guarantee would save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saving {
-    /// Number of loads that would become one load, and its width in bytes.
+    /// Several loads would become one load: the number of loads, and the width of the one load in bytes.
     Loads(u32, u32),
-    /// Number of stores that would become one store, and its width in bytes.
+    /// Several stores would become one store: the number of stores, and the width of the one store in bytes.
     Stores(u32, u32),
     /// A load in a loop would be executed once, before the loop.
     Iterations,
@@ -45,16 +44,18 @@ pub enum Saving {
 pub struct MissingRestrict {
     /// What the guarantee would save.
     pub saved: Saving,
-    /// The first of the accesses, and the number of the parameter through which it goes.
+    /// The first of the accesses that would be merged or moved, and the number of the parameter from which
+    /// its address comes.
     pub access: (Inst, usize),
-    /// The instruction that prevents the optimisation, and the number of its parameter if it goes through
-    /// one.
+    /// The instruction that prevents the optimisation. If its address comes from a parameter, the number of
+    /// this parameter.
     pub other: (Inst, Option<usize>),
     /// Numbers of the parameters that lack `restrict`.
     pub lacking: SmallVec<[usize; 4]>,
 }
 
-/// Returns the places in an optimised function where guarantees are missing, in program order.
+/// Returns the accesses of an optimised function for which `restrict` guarantees are missing, in program
+/// order.
 pub fn find(func: &Function, opts: &OptOptions, ctx: &mut PassContext) -> Vec<MissingRestrict> {
     let Some(kernel) = func.kernel.as_ref().filter(|kernel| opts.level > 0 && lacks_promises(kernel)) else {
         return Vec::new();
@@ -84,8 +85,8 @@ fn lacks_promises(kernel: &KernelInfo) -> bool {
     buffers().nth(1).is_some() && buffers().any(|param| !param.is_restrict)
 }
 
-/// Returns the memory operand and element count of a load or store that the optimiser might merge or move, if
-/// it knew that other accesses do not overlap. `None` for other operations.
+/// Returns the memory operand and element count of a load or store that the optimiser might merge or move if
+/// it knew that other accesses do not overlap with it. `None` for other operations.
 fn is_candidate(op: &Op) -> Option<(Mem, u8)> {
     match *op {
         Op::Load { mem, count } | Op::Store { mem, count } => {
@@ -96,21 +97,21 @@ fn is_candidate(op: &Op) -> Option<(Mem, u8)> {
     }
 }
 
-/// Returns the range of bytes of an access, as offsets from its pointer.
+/// Returns the first byte of an access and the byte after its last one, as offsets from its pointer.
 fn bytes(mem: &Mem, count: u8) -> (i64, i64) {
     let from = i64::from(mem.offset);
     (from, from + i64::from(mem.ty.bytes()) * i64::from(count))
 }
 
-/// Returns whether the function contains accesses that the optimiser might have merged or moved with more
-/// `restrict` guarantees.
+/// Returns whether the function still contains accesses that the optimiser might have merged or moved if it
+/// had more `restrict` guarantees.
 fn has_left_over(func: &Function) -> bool {
     let mut position = vec![0; func.blocks.len()];
     for (at, &block) in func.layout.iter().enumerate() {
         position[block.index()] = at;
     }
-    // For each position in the layout, the position where the innermost loop around it begins. This scan
-    // takes every jump backwards for a back edge.
+    // For each block in layout order, the layout position at which the innermost loop around the block
+    // begins. This scan takes every jump backwards for the back edge of a loop.
     let mut begins = vec![None; func.layout.len()];
     for (at, &block) in func.layout.iter().enumerate() {
         for to in func.succs(block).map(|to| position[to.index()]).filter(|&to| to <= at) {
@@ -164,8 +165,8 @@ impl Rerun {
         Rerun { func, live, made, changed }
     }
 
-    /// Returns the merged access of which the instruction's bytes are a part after merging; `None` if the
-    /// instruction was not merged.
+    /// Returns the merged access that contains the bytes `from..to`, which `inst` accessed before merging.
+    /// `None` if the instruction was not merged.
     fn whole_of(&self, inst: Inst, ptr: Value, (from, to): (i64, i64)) -> Option<(Inst, Mem, u8)> {
         let block = self.func.insts[inst].block;
         let is_load = matches!(self.func.insts[inst].op, Op::Load { .. });
@@ -210,12 +211,13 @@ impl Search<'_> {
         all
     }
 
-    /// Returns the number of the parameter from which an access's address is derived.
+    /// Returns the number of the kernel parameter from which the address of an access is derived.
     fn param(&self, inst: Inst) -> Option<usize> {
         self.ctx.restrict.param_of(self.func.args(inst)[0])
     }
 
-    /// Returns whether `other` may access the same memory as `access` and at least one of them writes.
+    /// Returns whether `other` may access the same memory as `access`, and at least one of the two writes to
+    /// it.
     fn in_the_way(&self, access: Inst, other: Inst) -> bool {
         let of = |inst: Inst| match self.func.insts[inst].op {
             Op::Load { mem, count } => Some((mem, count, false)),
@@ -261,9 +263,10 @@ impl Search<'_> {
         self.missed(Saving::Iterations, load, insts)
     }
 
-    /// Returns the report for an access: the first of the instructions in `way` that prevents the
-    /// optimisation, if guarantees on parameters would suffice to allow it. Returns `None` if one of these
-    /// instructions orders memory, because then other work-items most likely write the memory anyway.
+    /// Returns the report about an access if `restrict` on parameters would allow the optimisation. `way` are
+    /// the instructions across which the access would move; the report names the first of these instructions
+    /// that prevents it. Returns `None` if one of these instructions orders memory, because then other
+    /// work-items most likely write the memory anyway.
     fn missed(
         &self,
         saved: Saving,
@@ -289,7 +292,7 @@ impl Search<'_> {
             }
         };
         if self.kernel.params[param].is_const && is_load(access) {
-            // With `const restrict`, the memory that the load reads is not written.
+            // With `const restrict` on this parameter, nobody writes the memory that the load reads.
             add(param);
         } else {
             for &other in &others {

@@ -1,12 +1,12 @@
 //! Value ranges along the control flow, and the simplifications that they permit.
 //!
-//! Every integer value has an unsigned interval at its definition. Branch conditions and `assume` add facts
-//! that hold in the blocks they dominate. A loop counter is bounded by the test that guards the back edge.
-//! The ranges permit these simplifications:
+//! Every integer value has an unsigned interval at its definition. Branch conditions and `assume`
+//! instructions add narrower intervals that hold in the blocks they dominate. A loop counter is bounded by
+//! the test that guards the back edge. The ranges permit these simplifications:
 //! - A 64-bit byte offset that provably fits in 32 bits becomes a 32-bit offset (`ptr_add` -> `ptr_add_z`),
 //!   which addressing modes with a uniform base accept directly.
-//! - A constant is split off a zero-extended offset if the sum cannot have wrapped, and can become part of
-//!   the access.
+//! - A constant is split off a zero-extended offset if the sum cannot have wrapped. The constant can then
+//!   become part of the memory access.
 //! - Sign extension, signed division and arithmetic shift of non-negative values become unsigned operations.
 //! - Comparisons with a known result become constants.
 
@@ -20,10 +20,10 @@ use crate::op::{BinOp, CastOp, IntCc, Op, UnOp};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
 
-/// Maximum depth to which conditions are analysed and offsets are rebuilt.
+/// Maximum number of levels of operands to which conditions are analysed and offsets are rebuilt.
 const MAX_DEPTH: u32 = 6;
-/// Constants that are split off an address offset: the offsets that instructions for global memory can
-/// contain.
+/// The constants that may be split off an address offset. Instructions for global memory can contain offsets
+/// in this range.
 const OFFSETS: std::ops::RangeInclusive<i64> = -4096..=4095;
 const NONE: u32 = u32::MAX;
 
@@ -36,17 +36,17 @@ pub struct Scratch {
     facts: Vec<Fact>,
     /// For each value, the index of the newest fact about it.
     newest: Vec<u32>,
-    /// Blocks in an order in which parents in the dominator tree precede their children.
+    /// The blocks in preorder of the dominator tree, so that a block comes after its parent in the tree.
     order: Vec<Block>,
-    /// `incoming`: for each block parameter, the union of the intervals passed so far. `arrived`: for each
-    /// block, the number of edges over which values have been passed.
+    /// `incoming` has, for each block parameter, the union of the intervals passed so far. `arrived` has, for
+    /// each block, the number of edges over which values have been passed.
     incoming: Vec<Interval>,
     arrived: Vec<u32>,
     out: Vec<Inst>,
 }
 
-/// A fact: in the blocks that `block` dominates, the value is in `interval`. Older facts about the same value
-/// are already included in the interval.
+/// A fact about a value: in the blocks that `block` dominates, the value is in `interval`. The interval
+/// already takes account of older facts about the same value.
 #[derive(Clone, Copy, Debug)]
 struct Fact {
     block: Block,
@@ -55,8 +55,8 @@ struct Fact {
     older: u32,
 }
 
-/// Runs the pass. Returns whether it changed anything. The pass uses the facts from `assume` instructions but
-/// keeps these instructions.
+/// Runs the pass. Returns whether it changed anything. The pass learns from `assume` instructions and keeps
+/// them; [`drop_assumes`] removes them.
 pub fn run(func: &mut Function, cfg: &Cfg, dom: &DomTree, loops: &LoopForest, s: &mut Scratch) -> bool {
     s.base.clear();
     s.base.extend(func.values.values().map(|v| Interval::full(v.ty)));
@@ -67,9 +67,9 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &DomTree, loops: &LoopForest, s:
     s.incoming.extend_from_slice(&s.base);
     s.arrived.clear();
     s.arrived.resize(func.blocks.len(), 0);
-    // Blocks are visited in the preorder of the dominator tree, so that the facts learned in a block can be
-    // dropped after the last block that it dominates. In this order, predecessors precede a block, except
-    // over back edges.
+    // Blocks are visited in the preorder of the dominator tree. The facts learned in a block can then be
+    // dropped after the last block that it dominates. In this order, the predecessors of a block precede it,
+    // except over back edges.
     s.order.clear();
     s.order.resize(cfg.rpo().len(), func.entry());
     cfg.rpo().iter().for_each(|&block| s.order[dom.preorder(block) as usize] = block);
@@ -81,7 +81,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &DomTree, loops: &LoopForest, s:
     walker.changed
 }
 
-/// Removes the `assume` instructions when no later pass uses them.
+/// Removes the `assume` instructions. Called when no later pass uses them.
 pub fn drop_assumes(func: &mut Function) -> bool {
     let mut changed = false;
     for at in 0..func.layout.len() {
@@ -104,7 +104,8 @@ struct Walker<'a> {
 }
 
 impl Walker<'_> {
-    /// Returns the interval of a value in the current block. The newest fact includes the older facts.
+    /// Returns the interval of a value in the current block. The newest fact about the value is enough
+    /// because it includes the older facts.
     fn range(&self, value: Value) -> Interval {
         let Some(&base) = self.s.base.get(value.index()) else { return Interval::full(self.func.ty(value)) };
         let newest = self.s.newest.get(value.index()).and_then(|&newest| self.s.facts.get(newest as usize));
@@ -136,7 +137,7 @@ impl Walker<'_> {
         self.leave(block);
     }
 
-    /// Propagates the intervals of the block's branch arguments to the parameters of its successors.
+    /// Passes the intervals of the block's branch arguments on to the parameters of its successors.
     fn leave(&mut self, block: Block) {
         let Some(last) = self.func.terminator(block) else { return };
         for which in 0..self.func.branch_count(last) {
@@ -151,8 +152,8 @@ impl Walker<'_> {
         }
     }
 
-    /// Sets the intervals of a join block's parameters to the union of what its predecessors pass, if all
-    /// predecessors have been processed.
+    /// Sets the interval of each parameter of a join block to the union of the intervals that the
+    /// predecessors pass. Does so only if all predecessors have been processed.
     fn params(&mut self, block: Block) {
         if self.s.arrived[block.index()] as usize != self.cfg.preds(block).len() {
             return;
@@ -164,9 +165,9 @@ impl Walker<'_> {
         }
     }
 
-    /// Bounds the loop counters. A counter `p` starts in an interval, and each iteration passes back `p +
-    /// step` or a value that is not greater than `p`. For `p + step`, a test that every back edge passes
-    /// bounds the counter.
+    /// Bounds the counters of a loop. A counter `p` starts in a known interval, and each iteration passes
+    /// back `p + step` or a value that is not greater than `p`. In the case `p + step`, the counter is
+    /// bounded if every back edge comes after a test that bounds it.
     fn counters(&mut self, l: Loop) {
         let header = self.loops.header(l);
         let (Some(_), [latch]) = (self.loops.preheader(l), self.loops.latches(l)) else { return };
@@ -195,14 +196,14 @@ impl Walker<'_> {
         })
     }
 
-    /// Returns the largest value that the back edge passes to the header, if a test that precedes every back
-    /// edge bounds this value.
+    /// Returns the largest value that the back edge passes to the header. Returns `None` if no test before
+    /// the back edge bounds this value.
     fn counter_end(&self, l: Loop, latch: Block, param: Value, next: Value, first: Interval) -> Option<u64> {
         let add = self.func.def_inst(next).filter(|&i| self.func.insts[i].op == Op::Bin(BinOp::Add))?;
         let [from, step] = *self.func.args(add) else { return None };
         let step = self.func.const_bits(step).filter(|_| from == param)?;
-        // Visits the edges that every path to the back edge takes: the back edge itself, and edges into
-        // blocks that dominate the latch.
+        // Visits the edges that every path to the back edge takes: the back edge itself, and the edges into
+        // blocks that dominate the latch (the source of the back edge).
         let header = self.loops.header(l);
         let (mut at, mut edge) = (latch, Some((latch, header)));
         loop {
@@ -267,7 +268,8 @@ impl Walker<'_> {
                     _ => return None,
                 };
                 let most = if matches!(cc, IntCc::Slt | IntCc::Sle) { signed_max } else { type_max(ty) };
-                // The sum must not wrap, because a wrapped sum would be small and pass the test again.
+                // The sum `p + step` must not wrap, because a wrapped sum would be small and pass the test
+                // again.
                 let before_step = if tested == next { below.max(first.hi) } else { below };
                 let last = before_step.checked_add(step).filter(|&end| end <= most)?;
                 Some(if tested == next { below } else { last })
@@ -314,12 +316,12 @@ impl Walker<'_> {
         let Some(inst) = self.func.def_inst(value) else { return };
         let args = self.func.args(inst);
         match self.func.insts[inst].op {
-            // A zero extension does not change the number, so the same interval holds for its operand.
+            // A zero extension does not change the number, so its operand has the same interval.
             Op::Cast(CastOp::Zext) if self.func.ty(args[0]).is_int() => {
                 self.note(args[0], interval, depth - 1)
             }
-            // If the whole interval is on one side of the point where the sum wraps, the other summand has
-            // the interval shifted by the constant.
+            // The interval is that of the sum `x + k`. If no sum in the interval has wrapped, or all of them
+            // have, the other summand `x` has the interval shifted down by the constant.
             Op::Bin(BinOp::Add) => {
                 let (inner, Some(k)) = (args[0], self.func.const_bits(args[1])) else { return };
                 let max = type_max(self.func.ty(value));
@@ -365,8 +367,8 @@ impl Walker<'_> {
         };
         let is_call = op.is_call();
         for value in self.func.results_of(inst) {
-            // Values created by this pass have higher numbers than the values it started with, so the tables
-            // grow in order.
+            // Values created by this pass have higher numbers than the values it started with. Appending to
+            // the tables therefore keeps them indexed by value.
             while self.s.base.len() <= value.index() {
                 let ty = self.func.ty(Value::new(self.s.base.len()));
                 self.s.base.push(Interval::full(ty));
@@ -421,7 +423,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Narrows the offset of a 64-bit `p + x` if it fits in 32 bits, and splits off a constant.
+    /// Narrows the 64-bit offset `x` of `p + x` to 32 bits if its value fits, and splits off a constant.
     fn offset(&mut self, inst: Inst) {
         let [p, x] = *self.func.args(inst) else { return };
         let loc = self.func.insts[inst].loc;
@@ -451,8 +453,8 @@ impl Walker<'_> {
         }
     }
 
-    /// Returns whether computing the low half of a 64-bit value is free, or cheaper than computing the whole
-    /// value.
+    /// Returns whether the low half of a 64-bit value can be computed without cost, or more cheaply than the
+    /// whole value.
     fn is_worth_narrowing(&self, x: Value) -> bool {
         matches!(
             self.func.def_op(x),
@@ -499,8 +501,8 @@ impl Walker<'_> {
         self.push(Op::Cast(CastOp::Trunc), &[x], Type::I32, loc)
     }
 
-    /// Splits `x` into `rest + k` so that `zext(x) = zext(rest) + k`. This requires that neither the sum nor
-    /// its scaling wraps; returns `None` otherwise.
+    /// Splits a 32-bit offset `x` into `rest + k` so that `zext(x) = zext(rest) + k`. Neither the sum nor its
+    /// scaled value may wrap; otherwise returns `None`.
     fn split(&mut self, x: Value, loc: SrcLoc, depth: u32) -> Option<(Value, i64)> {
         let inst = self.func.def_inst(x).filter(|_| depth > 0)?;
         let args = self.func.args(inst);
@@ -516,7 +518,7 @@ impl Walker<'_> {
             Op::Bin(BinOp::Mul) => k,
             _ => return None,
         };
-        // The scaled value must not wrap, whether the constant is included or not.
+        // The scaled offset must not wrap, neither with the constant nor without it.
         let scaled = |hi: u64| hi.checked_mul(scale).is_some_and(|hi| hi <= u64::from(u32::MAX));
         if !scaled(self.range(a).hi) {
             return None;
@@ -531,7 +533,8 @@ impl Walker<'_> {
     }
 }
 
-/// Returns the interval of `a` given that `a cc b` holds, for `a` in `x` and `b` in `y`.
+/// Returns the interval that the left operand of the comparison `cc` has if the comparison is true. `x` is
+/// the interval of the left operand that is known already, `y` the interval of the right operand.
 fn side_of(cc: IntCc, x: Interval, y: Interval, ty: Type) -> Option<Interval> {
     let max = type_max(ty);
     let signed_max = max >> 1;
@@ -543,8 +546,8 @@ fn side_of(cc: IntCc, x: Interval, y: Interval, ty: Type) -> Option<Interval> {
         IntCc::Ule => Some(Interval::up_to(y.hi)),
         IntCc::Ugt => Some(Interval { lo: y.lo.checked_add(1).filter(|&lo| lo <= max)?, hi: max }),
         IntCc::Uge => Some(Interval { lo: y.lo, hi: max }),
-        // Signed comparisons: a non-negative lower bound applies directly; an upper bound applies only if `a`
-        // is known to be non-negative.
+        // Signed comparisons. A non-negative lower bound can be used as it is. An upper bound can be used
+        // only if the left operand is known to be non-negative.
         IntCc::Sgt if y.non_negative(ty) => {
             Some(Interval { lo: y.lo.checked_add(1).filter(|&lo| lo <= signed_max)?, hi: signed_max })
         }

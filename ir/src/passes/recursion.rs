@@ -1,11 +1,11 @@
 //! Turns tail recursion into loops: a function that ends with a call of itself jumps to its beginning
-//! instead. If the result of the call is first combined with another value by an addition or another
-//! operation whose order does not matter, a loop parameter accumulates the other values.
+//! instead. The function may first combine the result of the call with another value, by an addition or
+//! another operation whose order does not matter. A loop parameter then accumulates these values.
 //!
 //! # Requires
 //! The function must have no private variables, because each call has private variables of its own.
 //! # Limits
-//! Floating-point sums are not converted because they depend on the order.
+//! Floating-point sums are not converted because they depend on the order of their operands.
 
 use crate::entity::{Block, FuncId, Inst, Value};
 use crate::func::{Function, Module, SrcLoc, Values};
@@ -17,12 +17,12 @@ use smallvec::SmallVec;
 struct Tail {
     block: Block,
     call: Inst,
-    /// Operation that combines the result of the recursive call with another operand before it is returned;
-    /// `None` if the result is returned unchanged.
+    /// The operation that combines the result of the recursive call with another operand before the function
+    /// returns it. `None` if the function returns the result unchanged.
     into: Option<(BinOp, Value)>,
 }
 
-/// A block in which the function returns without a recursive call that becomes a jump.
+/// A block in which the function returns without a recursive call that the pass turns into a jump.
 struct End {
     block: Block,
     /// The returned value, if there is exactly one result.
@@ -55,7 +55,7 @@ fn on_function(func: &mut Function, id: FuncId) {
             None => ends.push(End { block, value: result.first().copied() }),
         }
     }
-    // Only one operation can be accumulated. Calls whose result goes into a different operation stay calls.
+    // A loop can accumulate only one operation. Calls whose result goes into another operation stay calls.
     let op = tails.iter().find_map(|tail| tail.into.map(|(op, _)| op));
     let (taken, other): (Vec<Tail>, Vec<Tail>) =
         tails.into_iter().partition(|tail| tail.into.is_none_or(|(own, _)| Some(own) == op));
@@ -84,8 +84,8 @@ fn returned(func: &Function, block: Block) -> Option<Values> {
     }
 }
 
-/// Returns the recursive call with which a block ends, if a loop can perform everything that follows the
-/// call.
+/// Returns the recursive call with which a block ends. `None` if a loop cannot do what the block does after
+/// the call.
 fn tail(func: &Function, block: Block, id: FuncId, result: Option<Value>) -> Option<Tail> {
     let insts = func.blocks[block].insts();
     let [.., before, _] = insts[..] else { return None };

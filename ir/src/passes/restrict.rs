@@ -1,11 +1,12 @@
 //! Derives alias information for accesses from `restrict` on a kernel's parameters.
 //!
 //! While the kernel runs, memory that is accessed through a `restrict` parameter is not accessed through any
-//! other parameter, and memory that is accessed through a `const restrict` parameter is not written. Which
-//! accesses go through a parameter depends on where their address comes from, not on types: a pointer is
-//! followed from the parameter through additions, selections and block parameters. As calls have been inlined
-//! by this point, this includes functions that received the pointer. In contrast, the guarantee of a
-//! function's own `restrict` parameter holds only during the call, which is too short to be useful here.
+//! other parameter, and memory that is accessed through a `const restrict` parameter is not written.
+//!
+//! Which accesses go through a parameter depends on where their address comes from, not on types: a pointer
+//! is followed from the parameter through additions, selections and block parameters. As calls have been
+//! inlined by this point, this includes functions that received the pointer. A `restrict` parameter of such a
+//! function is not used: its guarantee holds only during the call, which is too short to be useful here.
 
 use crate::constraints::PROMISE;
 use crate::entity::{Block, Inst, Value};
@@ -14,8 +15,8 @@ use crate::op::{CastOp, MemFlags, Op, Pos};
 use crate::types::{Space, Type};
 use cranelift_entity::EntityRef;
 
-/// Origin of a pointer: nothing known yet (`NOWHERE`), one parameter (its number plus one), or anything else
-/// (`ELSEWHERE`).
+/// The parameter from which a pointer is derived: its number plus one. `NOWHERE` if nothing is known yet.
+/// `ELSEWHERE` if the pointer is derived from several parameters or from something else.
 type Origin = u16;
 const NOWHERE: Origin = 0;
 const ELSEWHERE: Origin = Origin::MAX;
@@ -28,8 +29,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Returns the number of the `restrict` parameter from which a pointer in the most recently analysed
-    /// function is derived; `None` if it is not derived from one such parameter.
+    /// Returns the number of the parameter from which a pointer in the most recently analysed function is
+    /// derived. `None` if the pointer is not derived from exactly one `restrict` parameter.
     pub(super) fn param_of(&self, pointer: Value) -> Option<usize> {
         self.origin
             .get(pointer.index())
@@ -53,8 +54,8 @@ pub fn run(func: &mut Function, s: &mut Scratch) -> bool {
     found
 }
 
-/// Propagates origins through the function once. Returns whether another sweep may find more, because a
-/// pointer is passed around a loop.
+/// Propagates the origins of pointers through the function, in one sweep. Returns whether another sweep may
+/// find more, because a pointer is passed around a loop.
 fn follow(func: &Function, kernel: &KernelInfo, s: &mut Scratch) -> bool {
     s.visited.clear();
     s.visited.resize(func.blocks.len(), false);
@@ -116,7 +117,7 @@ fn join(a: Origin, b: Origin) -> Origin {
     }
 }
 
-/// Gives the accesses through each `restrict` parameter an alias class of their own, and marks loads through
+/// Gives the accesses through each `restrict` parameter an alias class of their own. Marks loads through
 /// `const restrict` parameters as loads of memory that is never written.
 fn note(func: &mut Function, kernel: &KernelInfo, s: &Scratch) {
     let insts = |b: &Block| func.blocks[*b].insts().iter();
@@ -133,7 +134,8 @@ fn note(func: &mut Function, kernel: &KernelInfo, s: &Scratch) {
             let Some(param) = usize::from(origin).checked_sub(1).and_then(|n| kernel.params.get(n)) else {
                 continue;
             };
-            // If the classes run out, class 0 is used, which may alias everything.
+            // If there are more parameters than alias classes, the rest get class 0, which may alias
+            // everything.
             mem.alias = last.checked_add(origin).unwrap_or(0);
             if param.is_const && is_load && PROMISE.takes(mem) && mem.space == Space::Global {
                 mem.flags |= MemFlags::INVARIANT;

@@ -1,6 +1,6 @@
 //! Moves function results that need more dwords than the calling convention has registers for into memory.
-//! The function stores such a result in memory of its caller, whose private address is passed as an
-//! additional, last argument.
+//! The function stores such a result in memory of its caller. The caller passes the private address of this
+//! memory as an additional, last argument.
 //!
 //! # Requires
 //! Inlining must have run, so that only the calls that remain have this cost.
@@ -54,7 +54,8 @@ fn dwords(types: &[Type]) -> u32 {
     types.iter().map(|ty| ty.dwords()).sum()
 }
 
-/// Returns the memory location of each value of a result, and the total size in bytes.
+/// Returns where each value of a result lies in the memory for the result, and the total size of this memory
+/// in bytes.
 fn layout(types: &[Type]) -> (Vec<Mem>, u32) {
     let mut end = 0u32;
     let places = types.iter().map(|ty| {
@@ -80,7 +81,8 @@ fn layout(types: &[Type]) -> (Vec<Mem>, u32) {
     (places.collect(), end)
 }
 
-/// Gives a function with a large result the address parameter, and makes it store the result there.
+/// Adds the address parameter to a function with a large result, and makes the function store its result at
+/// this address.
 fn store_result(func: &mut Function) {
     let (places, _) = layout(&std::mem::take(&mut func.results));
     let home = func.layout.first().copied().or_else(|| func.blocks.keys().next());
@@ -103,7 +105,7 @@ fn store_result(func: &mut Function) {
 }
 
 /// Passes the address of a stack slot to calls with large results, and loads the values of the result from
-/// the slot. All calls of a function share one slot, because the loads directly follow the call.
+/// the slot. All calls of a function share one slot, because the loads directly follow each call.
 fn change_calls(func: &mut Function, most: u32, new_op: impl Fn(Op) -> Op) {
     let (mut slot, mut taken) = (None, Vec::new());
     let mut replaced = Subst::default();

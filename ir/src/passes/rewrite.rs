@@ -1,14 +1,15 @@
-//! The sweep that `simplify` and `gvn` share. It visits blocks in reverse postorder. For each instruction it
-//! substitutes replaced arguments, then simplifies the instruction, and then looks for an equal computation.
+//! The sweep that `simplify` and `gvn` (global value numbering) share. It visits blocks in reverse postorder.
+//! For each instruction, the sweep first replaces arguments for which a substitute is known, then simplifies
+//! the instruction, and then looks for an equal computation.
 //!
 //! An instruction that stays unchanged costs no allocation. Rules that need new instructions call
-//! [`Rewriter::emit`], which simplifies and looks up the instruction before creating it, so that rules
-//! compose without another sweep. Operations without arguments (constants, positions, addresses of variables)
-//! are kept once, at the start of the entry block, where they dominate everything.
+//! [`Rewriter::emit`], which simplifies and looks up the instruction before creating it. The results of a
+//! rule are therefore simplified without another sweep. Operations without arguments (constants, positions,
+//! addresses of variables) are kept once, at the start of the entry block, where they dominate everything.
 //!
 //! Branches on constants become jumps during the sweep. A block to which no visited branch leads is skipped,
-//! and its edges do not count as incoming edges, so that constants found through decided branches survive
-//! joins.
+//! and its edges do not count as incoming edges. Constants that are found because a branch was decided are
+//! therefore still constants after the next join.
 
 use super::constants::{self, Wanted};
 use super::forward::Memory;
@@ -25,7 +26,8 @@ use crate::types::Type;
 use cranelift_entity::{EntityRef, PrimaryMap};
 use smallvec::SmallVec;
 
-/// Maximum nesting depth of rules that create instructions to which further rules apply.
+/// Maximum nesting depth of rules: a rule creates instructions, and further rules apply to these
+/// instructions.
 const MAX_NESTING: u32 = 24;
 
 /// Storage of the sweep, kept between functions.
@@ -44,10 +46,11 @@ pub struct Scratch {
     hoisted_from: Vec<Block>,
 }
 
-/// Maximum number of steps up the dominator tree for moving an instruction out of its block.
+/// Maximum number of steps up the dominator tree when a block is searched to which an instruction can move.
 const MAX_CLIMB: usize = 32;
 
-/// A pure operation with one result, and its arguments. Unused elements of `args` are arbitrary.
+/// A pure operation with one result, and its arguments. The elements of `args` that the operation does not
+/// have are arbitrary.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Def {
     pub op: Op,
@@ -125,8 +128,8 @@ fn is_leaf(op: Op) -> bool {
 impl Rewriter<'_> {
     fn block(&mut self, block: Block, previous: Option<Block>) {
         self.block = block;
-        // What is known about memory contents at the end of the previous block in the sweep holds here only
-        // if that block is the only predecessor.
+        // The contents of memory that were known at the end of the block that was visited before are still
+        // known here if that block is the only predecessor.
         let preds = self.cfg.preds(block);
         if preds.len() != 1 || Some(preds[0]) != previous {
             self.s.memory.clear();
@@ -160,12 +163,13 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Returns the value that the edges to a block pass for a parameter, if they all pass the same value or
-    /// the parameter itself, and the number of these edges.
+    /// Returns the value that the edges to a block pass for a parameter, and the number of these edges.
+    /// `None` if the edges pass different values; an edge that passes the parameter itself does not matter.
     fn only_incoming(&self, block: Block, index: usize, param: Value) -> Option<(Value, u32)> {
         let position = self.cfg.position(block);
         let (mut only, mut edges) = (None, 0);
-        // A block with several edges to this block occurs in the list once for each edge, consecutively.
+        // A predecessor with several edges to this block occurs in the list once for each edge, at
+        // consecutive positions.
         for same in self.cfg.preds(block).chunk_by(|a, b| a == b) {
             if self.cfg.position(same[0]) < position && !self.s.reached[same[0].index()] {
                 continue;
@@ -189,7 +193,7 @@ impl Rewriter<'_> {
         only.map(|value| (value, edges))
     }
 
-    /// Replaces a value by another value in all instructions that follow.
+    /// Replaces a value by another value in all instructions that the sweep visits later.
     fn replace(&mut self, old: Value, new: Value) {
         self.s.uses.replace(self.func, old, new);
         self.s.subst.set(old, new);
@@ -380,9 +384,10 @@ impl Rewriter<'_> {
         found
     }
 
-    /// Moves the instruction `twin`, which is equal to an instruction in the current block but does not
-    /// dominate it, to a block that dominates both. Returns whether it moved. This is only done for slow
-    /// operations, because the moved instruction is also executed on paths that reach neither block.
+    /// Moves the instruction `twin` to a block that dominates both its own block and the current block.
+    /// `twin` computes the same value as an instruction in the current block but does not dominate it.
+    /// Returns whether `twin` moved. Only slow operations move, because the moved instruction is also
+    /// executed on paths that reach neither block.
     fn hoist(&mut self, twin: Inst) -> bool {
         let from = self.func.insts[twin].block;
         let up = std::iter::successors(Some(self.block), |&block| self.dom.idom(block)).take(MAX_CLIMB);
@@ -391,15 +396,15 @@ impl Rewriter<'_> {
         if to == from || to == self.block || !args_reach || !self.in_loop_of(self.block, to) {
             return false;
         }
-        // The moved instruction is still in the list of its old block; it is removed there at the end of the
-        // sweep.
+        // The moved instruction is still in the list of its old block. The end of the sweep removes it from
+        // that list.
         self.s.hoisted_from.push(from);
         self.func.insert_at_end(to, twin);
         true
     }
 
-    /// Returns whether `block` is in the innermost loop that contains `outer`; true if no loop contains
-    /// `outer`.
+    /// Returns whether `block` is in the innermost loop that contains the block `outer`. True if no loop
+    /// contains `outer`.
     fn in_loop_of(&self, block: Block, outer: Block) -> bool {
         let header = |b: Block| if self.cfg.is_loop_header(b) { Some(b) } else { self.cfg.loop_around(b) };
         let Some(wanted) = header(outer) else { return true };
@@ -422,9 +427,9 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Returns a value that equals the operation: a simpler value, the result of an equal earlier
-    /// instruction, or the result of a new instruction. The arguments must already have been replaced by
-    /// their substitutes.
+    /// Returns a value that equals the result of the operation: a simpler value, the result of an equal
+    /// earlier instruction, or the result of a new instruction. The arguments must already have been replaced
+    /// by their substitutes.
     pub fn emit(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
         let mut def = Def { op, args: copy_args(args) };
         simplify::canonicalize(self.func, &mut def);
@@ -526,9 +531,9 @@ impl Rewriter<'_> {
     }
 
     /// Returns whether a rule may take the constant out of a sum `x + k`, although other users of the sum
-    /// then still need the sum itself. True if there are no other users, or if this sweep created the sum:
-    /// such sums are mostly parts of several addresses in unrolled copies, which differ only in their
-    /// constants and share the rest of the computation.
+    /// then still need the sum itself. True if there are no other users, or if this sweep created the sum.
+    /// Most of the sums that the sweep creates are parts of several addresses in unrolled copies of a loop.
+    /// These addresses differ only in their constants and share the rest of the computation.
     pub fn may_lose_constant(&self, sum: Value) -> bool {
         self.single_use(sum) || self.s.uses.is_new(sum)
     }

@@ -1,9 +1,9 @@
 //! Infers the address space of generic pointers.
 //!
-//! A generic pointer that comes only from pointers to one address space, through additions, selections and
-//! block parameters, is given the type of a pointer to that space. Accesses through it then need no FLAT
-//! instruction, no aperture check and no wait on two counters. Where a generic pointer is still needed (if
-//! the pointer is stored or compared as a number), it is created by a conversion at that point.
+//! Some generic pointers come only from pointers to one address space, through additions, selections and
+//! block parameters. Such a pointer is given the type of a pointer to that space. Accesses through it then
+//! need no FLAT instruction, no aperture check and no wait on two counters. Where a generic pointer is still
+//! needed (if the pointer is stored or compared as a number), a conversion creates it at that point.
 //!
 //! Pointers to constant memory count as global pointers. Atomic accesses to private memory stay generic
 //! because only FLAT instructions can perform them.
@@ -16,8 +16,8 @@ use crate::types::{Space, Type};
 use cranelift_entity::EntityRef;
 use std::ops::Range;
 
-/// For each function parameter, the address space of the generic pointers that calls pass; `None` as long as
-/// no call is known; `Generic` if there are several spaces.
+/// For each function parameter, the address space of the generic pointers that calls pass for it. `None` as
+/// long as no call is known. `Generic` if the pointers point to several spaces.
 #[derive(Debug, Default)]
 struct Passed {
     /// For each function, the index of its first parameter in `spaces`; the last element is the total number
@@ -57,14 +57,15 @@ pub struct Scratch {
     /// Whether a whole module is analysed, so that `passed` contains the address spaces of function
     /// parameters.
     is_module: bool,
-    /// For each value that is a generic pointer, its address space; `None` as long as nothing is known about
-    /// the value; `Generic` if there are several spaces.
+    /// For each value that was a generic pointer, the address space that was found for it. `None` as long as
+    /// nothing is known about the value. `Generic` if it may point to several spaces.
     spaces: Vec<Option<Space>>,
 }
 
 const GENERIC: Type = Type::Ptr(Space::Generic);
 
-/// Gives generic pointers the type of the space they point to. Returns whether any space became known.
+/// Gives generic pointers the type of a pointer to the space they point to. Returns whether the space of any
+/// pointer was found.
 pub fn run(func: &mut Function, s: &mut Scratch) -> bool {
     if func.values.values().all(|value| value.ty != GENERIC) {
         return false;
@@ -74,7 +75,8 @@ pub fn run(func: &mut Function, s: &mut Scratch) -> bool {
     take(func, s)
 }
 
-/// Like [`run`], but for all functions of a module: also takes into account which pointers all calls pass.
+/// Does the same as [`run`] for all functions of a module. Also takes into account which pointers the calls
+/// in the module pass for parameters.
 pub fn of_calls(module: &mut Module, graph: &CallGraph, s: &mut Scratch) {
     s.passed.begin(module, graph);
     let mut work = std::mem::take(&mut s.work);
@@ -175,7 +177,8 @@ fn space_of(func: &Function, pointer: Value, s: &Scratch) -> Option<Space> {
     }
 }
 
-/// Passes spaces on to the block parameters of a branch's targets. Returns whether anything changed.
+/// Passes the address spaces of branch arguments on to the block parameters of the targets. Returns whether
+/// anything changed.
 fn pass_on(func: &Function, branch: Inst, s: &mut Scratch) -> bool {
     let mut again = false;
     for which in 0..func.branch_count(branch) {
@@ -209,7 +212,7 @@ fn retype(func: &mut Function, s: &Scratch) {
     }
 }
 
-/// Adapts instructions to the new types of their operands and results.
+/// Adapts instructions to the new pointer types of their operands and results.
 fn rewrite(func: &mut Function, s: &Scratch) {
     let mut insts = Vec::new();
     for at in 0..func.layout.len() {
@@ -253,8 +256,8 @@ fn was_generic(value: Value, s: &Scratch) -> bool {
     s.spaces.get(value.index()).is_some_and(Option::is_some)
 }
 
-/// Returns the address space that the callee expects for parameter `n`, which the caller passes as a generic
-/// pointer.
+/// Returns the address space of the pointer that the callee takes for parameter `n`. The argument may still
+/// be a generic pointer.
 fn passed_to(op: Op, n: usize, s: &Scratch) -> Option<Space> {
     let Op::Call(callee) = op else { return None };
     if !s.is_module {
@@ -263,14 +266,15 @@ fn passed_to(op: Op, n: usize, s: &Scratch) -> Option<Space> {
     s.passed.param_spaces(callee).get(n).copied().flatten()
 }
 
-/// Returns whether the access can use the given space instead of the generic one.
+/// Returns whether the access can go to the given address space directly, without a generic address.
 fn accessible(op: Op, space: Space) -> bool {
     let atomic = op.mem().is_some_and(|mem| mem.order != Order::NotAtomic);
     !(atomic && space == Space::Private)
 }
 
-/// Returns the space to which operand `n` is converted because it flows into a result or block parameter of
-/// that space. `None` for all other uses of a pointer as a value, which still need a generic pointer.
+/// Returns the address space to which operand `n` must be converted, because it flows into a result or block
+/// parameter of that space. `None` for all other uses of a pointer as a value, which still need a generic
+/// pointer.
 fn space_at_use(func: &Function, inst: Inst, n: usize) -> Option<Space> {
     let space = |value: Value| match func.ty(value) {
         Type::Ptr(space) => Some(space),
@@ -290,7 +294,7 @@ fn space_at_use(func: &Function, inst: Inst, n: usize) -> Option<Space> {
     None
 }
 
-/// Narrows the 64-bit offset of a pointer addition if the pointer has become 32 bits wide.
+/// Narrows the 64-bit offset of a pointer addition to 32 bits if the pointer has become 32 bits wide.
 fn fit_sum(func: &mut Function, block: Block, inst: Inst) {
     let (Type::Ptr(space), &[_, distance]) = (func.ty(func.insts[inst].first), func.args(inst)) else {
         return;
@@ -306,8 +310,8 @@ fn fit_sum(func: &mut Function, block: Block, inst: Inst) {
     }
 }
 
-/// Turns the comparison of two generic pointers, both of which have become pointers to the same 32-bit space,
-/// into a comparison of 32-bit numbers.
+/// Turns the comparison of two generic pointers into a comparison of 32-bit numbers, if both have become
+/// pointers to the same 32-bit address space.
 fn fit_comparison(func: &mut Function, block: Block, inst: Inst) {
     let (loc, &[a, b]) = (func.insts[inst].loc, func.args(inst)) else { return };
     if let (Some((a, space)), Some((b, other))) = (narrow(func, a), narrow(func, b))

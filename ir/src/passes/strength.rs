@@ -1,5 +1,5 @@
-//! Reassociation in loops: regroups sums and products so that a larger part is invariant, for [`super::licm`]
-//! to move out.
+//! Reassociation in loops: regroups sums and products so that a larger part of them is the same in every
+//! iteration. The pass [`super::licm`] then moves this part out of the loop.
 //!
 //! - `a + (b + i)` becomes `(a + b) + i`, where `a + b` is computed before the loop; addresses are handled in
 //!   the same way.
@@ -15,7 +15,8 @@ use cranelift_entity::EntityRef;
 /// How an instruction in a loop can be regrouped.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Regrouped {
-    /// Loop-invariant operation with its operands, which can be computed before the loop.
+    /// The part of the computation that is the same in every iteration, as an operation with its operands. It
+    /// can be computed before the loop.
     pub outside: (Op, [Value; 2]),
     pub then: Then,
 }
@@ -23,14 +24,16 @@ pub(super) struct Regrouped {
 /// Computation that is left in the loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Then {
-    /// The instruction is replaced by this operation on the invariant value and the given value.
+    /// The instruction becomes this operation on the value that is computed before the loop and the given
+    /// value.
     Final(Op, Value),
-    /// The instruction is replaced by the sum of the invariant value and the product of the two given values.
+    /// The instruction becomes the sum of the value that is computed before the loop and the product of the
+    /// two given values.
     AddProduct([Value; 2]),
 }
 
-/// Returns how to regroup an instruction of loop `l`, its innermost loop, if that leaves less work in the
-/// loop. `uses` has the number of uses of each value.
+/// Returns how to regroup an instruction if that leaves less work in the loop. `l` is the innermost loop that
+/// contains the instruction. `uses` has the number of uses of each value.
 pub(super) fn regroup(
     func: &Function,
     loops: &LoopForest,
@@ -62,7 +65,8 @@ pub(super) fn regroup(
                 _ => return None,
             };
             let (part, rest) = mixed_sum(sum)?;
-            // Constants are left to the simplifier, which moves them in the opposite direction.
+            // If one of the two values is a constant, the instruction is left to the simplifier, which moves
+            // constants in the opposite direction.
             if is_const(fixed) || is_const(part) {
                 return None;
             }

@@ -1,18 +1,19 @@
 //! Lowers switches to balanced trees of comparisons.
 //!
 //! Adjacent cases with the same target are merged into one. A node of the tree splits its cases in two halves
-//! with `value < case`, and knows from the comparisons above it which values are still possible. The last few
-//! cases are tested one by one, each with the cheapest comparison that the known bounds allow: equality, a
-//! comparison with one end of the range, or `value - lo <= hi - lo` for both ends. (R. Sayle, "A
-//! Superoptimizer Analysis of Multiway Branch Code Generation", GCC Developers' Summit 2008, has more
-//! strategies than pay off on a GPU.)
+//! with `value < case`. The comparisons above a node show which values are still possible there. The last few
+//! cases are tested one by one, each with the cheapest comparison that is correct for the values that are
+//! still possible: equality, a comparison with one end of the range, or `value - lo <= hi - lo` for both
+//! ends. (R. Sayle, "A Superoptimizer Analysis of Multiway Branch Code Generation", GCC Developers' Summit
+//! 2008, has more strategies than pay off on a GPU.)
 //!
 //! Where many cases are close together, the tree ends at a switch on these cases, which instruction selection
 //! turns into a jump table ([`is_row`]).
 //!
 //! The tree is for uniform operands. With a divergent operand, the lanes execute most of a tree anyway, and
-//! each edge to the default block keeps a mask of parked lanes. In that case the cases are tested one after
-//! the other, and the default block is reached once, at the end.
+//! each edge to the default block keeps a mask of the lanes that wait to enter that block. For a divergent
+//! operand, the cases are therefore tested one after the other, and the default block is reached once, at the
+//! end.
 //!
 //! The pass runs early, after the pass that makes constants of the switch arms (`gvn`). Other passes handle
 //! switches correctly but do not need to optimise them.
@@ -28,13 +29,13 @@ use rustc_hash::FxHashMap;
 const LINEAR: usize = 3;
 
 /// Minimum number of cases for a jump table. A jump table takes eight instructions and two jumps from the
-/// operand to any arm; a tree takes two instructions for each level and a jump at every other level. On
-/// average over all arms, a wave executes 1.1 fewer instructions with 16 cases and 3.1 fewer with 32 cases,
-/// and the code is 9 and 25 instructions shorter.
+/// operand to any arm. A tree takes two instructions for each level and a jump at every other level. With a
+/// table, a wave executes on average over all arms 1.1 fewer instructions with 16 cases and 3.1 fewer with 32
+/// cases, and the code is 9 and 25 instructions shorter.
 const MIN_ROW: usize = 16;
-/// Maximum number of entries of a jump table, per case and in total. An entry has four bytes, and a case in a
-/// tree takes twelve bytes. The total is limited because a table is a block of code that branches have to
-/// jump over.
+/// Maximum number of entries of a jump table, for each case and in total. An entry has four bytes, and a case
+/// in a tree takes twelve bytes. The total is limited because a table is a block of code that branches have
+/// to jump over.
 const MAX_ENTRIES_PER_CASE: u64 = 3;
 const MAX_ENTRIES: u64 = 1024;
 
@@ -45,8 +46,9 @@ pub fn is_row(cases: &[Case]) -> bool {
     cases.len() >= MIN_ROW && last.hi - first.lo < most
 }
 
-/// Replaces every switch by a tree or chain of comparisons. If `rows` is true, dense rows of cases with a
-/// uniform operand stay switches, which become jump tables. Returns whether the function had a switch.
+/// Replaces every switch by a tree of comparisons, or by a chain of comparisons if the operand is divergent.
+/// If `rows` is true, cases that are close together stay a switch if the operand is uniform; these switches
+/// become jump tables. Returns whether the function had a switch.
 pub fn run(func: &mut Function, rows: bool, is_uniform: impl Fn(Value) -> bool) -> bool {
     let mut changed = false;
     for block in std::mem::take(&mut func.layout) {
@@ -63,7 +65,8 @@ pub fn run(func: &mut Function, rows: bool, is_uniform: impl Fn(Value) -> bool) 
     changed
 }
 
-/// A node of the comparison tree: the range of values that are still possible, and the cases in that range.
+/// A node of the comparison tree: the range of operand values that are still possible, and the cases in that
+/// range.
 #[derive(Clone, Copy)]
 struct Node<'c> {
     cases: &'c [Case],
@@ -72,8 +75,8 @@ struct Node<'c> {
 }
 
 impl Node<'_> {
-    /// Returns the number of the edge that all possible values of the node take; `None` if they take
-    /// different edges.
+    /// Returns the number of the edge that the switch takes for all values that are possible at the node.
+    /// `None` if different values take different edges.
     fn only_edge(&self) -> Option<u32> {
         match *self.cases {
             [] => Some(0),
@@ -95,8 +98,8 @@ fn lower(func: &mut Function, block: Block, inst: Inst, switch: Switch, linear: 
     }
 }
 
-/// Returns the cases of a switch, without those that do the same as the default edge. Adjacent cases with the
-/// same target are merged.
+/// Returns the cases of a switch, without the cases that do the same as the default edge. Adjacent cases with
+/// the same target are merged into one.
 pub(super) fn merged(func: &Function, inst: Inst, switch: Switch) -> Vec<Case> {
     let data = &func.switches[switch];
     let is_default = |edge: u32| {
@@ -186,8 +189,9 @@ impl<'c> Tree<'_, 'c> {
         }
     }
 
-    /// Returns the block to which a branch for the node must lead, and whether it is new. This is the target
-    /// of the node's only edge, or a new block for the node's comparison.
+    /// Returns the block to which a branch for the node must lead, and whether this block is new. If all
+    /// values of the node take one edge that passes no arguments, the block is the target of that edge.
+    /// Otherwise it is a new block, for the comparison of the node or for a jump with arguments.
     fn target(&mut self, node: Node<'_>) -> (Block, bool) {
         let edge = node.only_edge().map(|edge| edge as usize);
         let plain = edge.filter(|&edge| self.func.branch_args(self.inst, edge).is_empty());
@@ -204,8 +208,8 @@ impl<'c> Tree<'_, 'c> {
         }
     }
 
-    /// Emits the test whether the operand is in the range of `case`. It may rely on the operand being a
-    /// possible value of `node`.
+    /// Emits the test whether the operand is in the range of `case`. The test only has to be correct for
+    /// operands that are possible at `node`.
     fn is_in(&mut self, block: Block, case: Case, node: Node<'_>) -> Value {
         match case {
             Case { lo: 1, .. } if self.ty == Type::Bool => self.value,

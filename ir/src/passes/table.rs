@@ -1,4 +1,5 @@
-//! Hash table of available computations: open addressing over instruction numbers, without stored keys.
+//! Hash table of computations that are already in the code. It uses open addressing. An entry has a hash and
+//! an instruction number; keys are not stored, because they are compared in the instructions themselves.
 
 use crate::entity::{Block, Inst};
 use crate::func::Function;
@@ -13,7 +14,7 @@ struct Entry {
     inst: u32,
 }
 
-/// Maps an operation with arguments and result type to an instruction that computes it.
+/// Maps an operation with its arguments and result type to an instruction that computes it.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     entries: Vec<Entry>,
@@ -28,8 +29,8 @@ impl Table {
         self.used = 0;
     }
 
-    /// Returns an equal instruction if `usable` returns true for it and its block. Otherwise stores `inst`,
-    /// replacing an equal instruction that is not usable.
+    /// Returns an instruction that computes the same as `inst`, if `usable` returns true for that instruction
+    /// and its block. Otherwise stores `inst`, which replaces an equal instruction that is not usable.
     pub fn find_or_insert(
         &mut self,
         func: &Function,

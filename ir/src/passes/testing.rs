@@ -19,7 +19,8 @@ pub fn optimized(text: &str, level: u8) -> Module {
     module
 }
 
-/// Returns a kernel around a body that computes `v9` from the positions `v0` and `v1` (both `i32`).
+/// Returns the text of a kernel around the text `body`. The body computes `v9` from the positions `v0` and
+/// `v1`, both of type `i32`.
 pub fn store_of(body: &str) -> String {
     format!(
         "kernel @k {{\n    kernarg_size 8\nb0:\n    v0 = local_id.i32 0\n    v1 = group_id.i32 0\n    \

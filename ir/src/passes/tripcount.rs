@@ -1,7 +1,7 @@
-//! Trip counts of loops, found by evaluating the loop counter iteration by iteration. The counter is a header
-//! parameter that starts as a constant, is changed by operations with constants, and decides an exit. Any
-//! recurrence of this kind is supported (`i += 4`, `d >>= 1`, `p = 1 - p`), with the wrap-around of its
-//! operations.
+//! Trip counts of loops, found by evaluating the loop counter iteration by iteration. A loop counter is a
+//! parameter of the loop header that starts as a constant, is changed by operations with constants, and
+//! decides an exit of the loop. Any recurrence of this kind is supported (`i += 4`, `d >>= 1`, `p = 1 - p`),
+//! with the wrap-around of its operations.
 
 use super::loopform::edge_args;
 use crate::analysis::{DomTree, Loop, LoopForest};
@@ -13,7 +13,7 @@ use crate::semantics::evaluate;
 /// Maximum nesting depth of expressions of the counter.
 const MAX_DEPTH: u32 = 6;
 
-/// Trip count of a loop that exits at a known branch after a known number of iterations, unless it takes
+/// Trip count of a loop: after this number of iterations, the loop ends at a certain branch, unless it takes
 /// another exit first.
 #[derive(Clone, Copy, Debug)]
 pub struct TripCount {
@@ -74,7 +74,8 @@ fn depends_on(func: &Function, value: Value, param: Value, depth: u32) -> bool {
         }
 }
 
-/// Evaluates `value` for `param` equal to `bits`. Returns `None` if `value` depends on anything else.
+/// Evaluates `value` for the case that the loop counter `param` has the bits `bits`. Returns `None` if
+/// `value` depends on anything else.
 fn eval(func: &Function, value: Value, param: Value, bits: u64, depth: u32) -> Option<u64> {
     if value == param {
         return Some(bits);

@@ -1,7 +1,7 @@
 //! Use counts of values, kept up to date while a sweep replaces values and creates instructions.
 //!
 //! An instruction without side effects counts as a user of its arguments only while its own result is used.
-//! So neither an instruction that a rule has made superfluous nor one that a rule created in vain counts.
+//! An instruction that a rule has made superfluous, or that a rule created in vain, is therefore not counted.
 //! Edges of removed branches still count until the end of the sweep.
 
 use crate::analysis::Cfg;
@@ -16,7 +16,8 @@ pub(super) struct Uses {
     /// Number of values in the function when the sweep started. Values with higher numbers were created by
     /// the sweep.
     old: usize,
-    /// Instructions whose result has just got its first use or lost its last one.
+    /// Instructions whose use of their arguments must be counted or removed, because their result has just
+    /// got its first use or lost its last one.
     work: Vec<Inst>,
 }
 
@@ -26,8 +27,8 @@ impl Uses {
         self.counts.clear();
         self.counts.resize(func.values.len(), 0);
         self.old = func.values.len();
-        // In reverse order, uses precede definitions; only block parameters can be used by branches that are
-        // visited later.
+        // In reverse order, the uses of a value are counted before its definition is visited. An exception
+        // are block parameters, which branches that are visited later can use.
         for &block in cfg.rpo().iter().rev() {
             for &inst in func.blocks[block].insts().iter().rev() {
                 let data = &func.insts[inst];

@@ -7,15 +7,15 @@
 //! correct. No edge leads to the entry; a kernel's entry has no parameters. No loop has a second entry (the
 //! graph is reducible).
 //!
-//! **Values.** A definition dominates each of its uses (an argument of a branch is used at the branch); in
-//! unreachable blocks any value may be used. Arguments agree with parameters in number and type, at branches,
-//! calls and returns.
+//! **Values.** A definition dominates each of its uses. An argument of a branch counts as used at the branch.
+//! In unreachable blocks any value may be used. Arguments agree with parameters in number and type, at
+//! branches, calls and returns.
 //!
 //! **Operations.** Operands and results have types that the operation permits, see `docs/ir.md`; a constant
 //! has no bits beyond its type; dimensions are 0, 1 or 2; referenced variables, slots and functions exist.
 //!
-//! **Memory.** An access and its pointer have the same address space. The alignment is a power of two up
-//! to 16. The element type fits the value's type. A load is not a release; a store is not an acquire and not
+//! **Memory.** An access and its pointer have the same address space. The alignment is a power of two up to
+//! 16. The element type fits the value's type. A load is not a release; a store is not an acquire and not
 //! `invariant`. An atomic access has an order, a single element of 32 or 64 bits, and natural alignment.
 //!
 //! **Module.** Names are unique, and so are signatures. The initial bytes and function addresses of a
@@ -24,7 +24,7 @@
 //! exported nor called. Kernel arguments are aligned and inside the kernarg segment. A work-group has 1 to
 //! 1024 work-items.
 //!
-//! All errors are collected, each with the entity that it concerns.
+//! The verifier collects all errors, each with the entity that it concerns.
 
 mod ops;
 
@@ -40,7 +40,7 @@ use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashSet;
 use std::fmt;
 
-/// Number of work-items of the largest work-group (seed 000, line 2450).
+/// Number of work-items of the largest work-group (LLVM's AMDGPU guide, seed 000, line 2450).
 const MAX_WORKGROUP: u32 = 1024;
 
 /// Entity that an error concerns.
@@ -162,7 +162,8 @@ fn verify_globals(module: &Module, errors: &mut Vec<VerifyError>) {
     }
 }
 
-/// Returns whether all function addresses in a variable are at valid offsets and refer to valid functions.
+/// Returns whether all function addresses in a variable are at valid offsets and belong to functions of the
+/// module.
 fn holds_functions(module: &Module, data: &GlobalData) -> bool {
     let sound = |&(at, func): &(u32, FuncId)| {
         let func = module.funcs.get(func);
@@ -191,7 +192,7 @@ struct Checker<'a> {
     func: &'a Function,
     module: Option<&'a Module>,
     errors: Vec<VerifyError>,
-    /// Position of each instruction in its block; `u32::MAX` if the instruction is in no block of the layout.
+    /// Position of each instruction in its block. `u32::MAX` if the instruction is in no block of the layout.
     order: SecondaryMap<Inst, u32>,
     in_layout: SecondaryMap<Block, bool>,
 }
@@ -222,8 +223,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Runs the checks group by group. Stops after a group with errors if later groups rely on what it
-    /// checks.
+    /// Runs the groups of checks one after the other. Stops after a group that finds errors if later groups
+    /// rely on what this group checks.
     fn run(&mut self) {
         self.kernel();
         self.slots();
@@ -356,8 +357,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns whether the parts of a switch (cases, edges and arguments) are consistent with each other, and
-    /// records an error if not. The other checks rely on this.
+    /// Returns whether the parts of a switch (cases, edges and arguments) are consistent with each other.
+    /// Records an error if they are not. The other checks rely on this consistency.
     fn switch(&mut self, inst: Inst, switch: Switch) -> bool {
         let func = self.func;
         let place = Place::Inst(inst);

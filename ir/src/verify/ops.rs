@@ -34,7 +34,8 @@ fn un_class(op: UnOp) -> Class {
     }
 }
 
-/// Returns whether the operation's result is an `i32` for every operand type, as that of a bit count is.
+/// Returns whether the result of the operation is an `i32` for every operand type. This is so for operations
+/// that count bits.
 fn un_counts(op: UnOp) -> bool {
     matches!(op, UnOp::Popcount | UnOp::Clz | UnOp::Ctz | UnOp::FrexpExp)
 }
@@ -92,7 +93,7 @@ fn pos_type(pos: Pos) -> Type {
     }
 }
 
-/// Returns whether a value of type `ty` can hold a memory element of this type.
+/// Returns whether a value of type `ty` can be loaded from and stored to a memory element of type `element`.
 fn holds(element: MemTy, ty: Type) -> bool {
     match element {
         MemTy::B32 => ty.bits() == 32,
@@ -178,8 +179,8 @@ impl Checker<'_> {
         self.attributes(inst, args);
     }
 
-    /// Returns the number of operands and results, if the operation fixes them. If the number of operands is
-    /// `usize::MAX`, operands are checked elsewhere.
+    /// Returns the number of operands and the number of results, if the operation fixes them. If the number
+    /// of operands is `usize::MAX`, another function checks the operands.
     fn arity(&mut self, inst: Inst) -> Option<(usize, usize)> {
         let data = &self.func.insts[inst];
         Some(match data.op {
@@ -250,7 +251,8 @@ impl Checker<'_> {
         self.check(results.eq(sig.results.iter().copied()), place, "the results do not fit the signature");
     }
 
-    /// Checks attributes that are not types: alignment, memory order, dimensions and so on.
+    /// Checks the properties of an operation that are not types: alignment, memory order, dimensions and so
+    /// on.
     fn attributes(&mut self, inst: Inst, args: &[Value]) {
         let func = self.func;
         let place = Place::Inst(inst);

@@ -1,4 +1,5 @@
-//! The ways to compute a row of numbers, and the choice between them.
+//! The ways to compute a number from its index in a row of numbers, and the choice between these ways. A row
+//! has one number for each operand value of a switch.
 
 use super::super::interval::type_max;
 use super::{Code, Index};
@@ -7,16 +8,16 @@ use crate::op::{BinOp, CastOp, Op};
 use crate::semantics::signed;
 use crate::types::Type;
 
-/// Minimum number of cases for which a table in memory pays off. A table takes about six instructions and the
-/// time of a load that hits the cache, which is about as long as thirty vector instructions; testing a case
-/// takes two instructions.
+/// Minimum number of cases of a switch for which a table in memory pays off. A table takes about six
+/// instructions and the time of a load that hits the cache, which is about as long as thirty vector
+/// instructions. Testing a case takes two instructions.
 const MIN_TABLE: usize = 16;
 
 /// The value for each index in the row.
 pub struct Row {
     pub ty: Type,
     pub numbers: Vec<u64>,
-    /// The value for all other indices, if other indices are possible.
+    /// The value for indices outside of the row, if such indices are possible.
     pub outside: Option<Value>,
     /// `outside` as a number, if it is a constant.
     pub number: Option<u64>,
@@ -30,8 +31,8 @@ pub struct Packed {
     width: u32,
     /// Whether the numbers take more than 32 bits.
     wide: bool,
-    /// Whether the value for indices outside of the row is stored as an additional last number, to which such
-    /// indices are clamped.
+    /// Whether one more number is stored after the last number of the row: the value for indices outside of
+    /// the row. Such indices are clamped to the index of this number.
     clamp: bool,
 }
 
@@ -53,13 +54,13 @@ impl Row {
         matches!(self.ty, Type::I32 | Type::I64)
     }
 
-    /// Returns the numbers, followed by the outside value if `clamp`.
+    /// Returns the numbers of the row. If `clamp`, the value for indices outside of the row comes after them.
     fn fields(&self, clamp: bool) -> impl Iterator<Item = u64> + '_ {
         self.numbers.iter().copied().chain(self.number.filter(|_| clamp))
     }
 
-    /// Returns whether the value for indices outside of the row is a constant, so that it can be stored after
-    /// the row.
+    /// Returns whether the value for indices outside of the row is a constant. It can then be stored after
+    /// the last number of the row.
     fn may_clamp(&self) -> bool {
         self.outside.is_some() && self.number.is_some()
     }
@@ -77,11 +78,13 @@ impl Row {
         (fits && (self.is_int() || step == 0)).then_some(Form::Linear { step, base })
     }
 
-    /// Packs `small` of each number into `width` bits, including the outside value after the row if `clamp`.
-    /// Returns `None` if they do not fit in 64 bits.
+    /// Packs the numbers of the row into a literal of 32 or 64 bits. `small` maps each number to the value
+    /// that is stored, which has at most `width` bits. If `clamp`, the value for indices outside of the row
+    /// is stored after the last number. Returns `None` if 64 bits are too few.
     fn pack(&self, clamp: bool, width: u32, small: impl Fn(u64) -> u64) -> Option<Packed> {
         let fields = (self.numbers.len() as u32).checked_add(u32::from(clamp))?;
-        // A width that is a power of two needs a shift instead of a multiplication, which is cheaper.
+        // With a width that is a power of two, the bit position of a number is computed by a shift. With
+        // another width, a multiplication is necessary, which is slower.
         let widths = [width.next_power_of_two(), width];
         let (room, width) = [(32, widths[0]), (32, widths[1]), (64, widths[0]), (64, widths[1])]
             .into_iter()
@@ -91,7 +94,8 @@ impl Row {
         Some(Packed { bits, width, wide: room == 64, clamp })
     }
 
-    /// Returns the form that picks one of two numbers, if the row has only two different numbers.
+    /// Returns the form that picks one of two numbers by a bit. `None` if the row has more than two different
+    /// numbers or too many numbers.
     fn pick(&self, clamp: bool) -> Option<Form> {
         let (low, high) = (self.fields(clamp).min()?, self.fields(clamp).max()?);
         let two = self.fields(clamp).all(|number| number == low || number == high);
@@ -99,7 +103,8 @@ impl Row {
         Some(Form::Pick { bits, numbers: [low, high] })
     }
 
-    /// Returns the form that packs the numbers, or the differences between the numbers and the least of them.
+    /// Returns the cheaper of two forms that pack the row into a literal: the form with the numbers
+    /// themselves, and the form with their differences from the least number. `None` if neither fits.
     fn bits(&self, clamp: bool) -> Option<Form> {
         let least = self.fields(clamp).map(|n| signed(self.ty, n)).min()? as u64;
         let candidates = [0, least].into_iter().filter_map(|base| {
@@ -113,7 +118,8 @@ impl Row {
 }
 
 impl Form {
-    /// Returns the shortest form for a row; `None` if no form is better than testing `cases` cases.
+    /// Returns the cheapest form for a row. `None` if no form is better than testing the `cases` cases of the
+    /// switch one by one.
     pub fn best(row: &Row, cases: usize) -> Option<Form> {
         let ways = [true, false].into_iter().filter(|clamp| !clamp || row.may_clamp());
         let ints = |clamp| row.is_int().then(|| row.bits(clamp)).flatten();
@@ -124,7 +130,7 @@ impl Form {
         short.or_else(|| table().then_some(Form::Table))
     }
 
-    /// Returns whether the form also yields the outside value for indices outside of the row.
+    /// Returns whether the form also gives the right value for indices outside of the row.
     fn has_outside(&self, row: &Row) -> bool {
         match self {
             Form::Linear { .. } => row.outside.is_none(),
@@ -149,7 +155,7 @@ impl Form {
         own + if self.has_outside(row) { 0 } else { 2 }
     }
 
-    /// Emits the code that computes the row for `index`. Returns the result.
+    /// Emits the code that computes the number at `index` in the row. Returns the number.
     pub fn write(&self, row: &Row, index: &mut Index, code: &mut Code<'_>) -> Value {
         let value = match *self {
             Form::Linear { step, base } => {
@@ -184,8 +190,8 @@ impl Form {
             Form::Table => {
                 let clamp = row.may_clamp();
                 let at = if clamp || row.outside.is_some() { index.clamped(code) } else { index.plain(code) };
-                // The table gets an entry for outside indices even if their value is not a constant, so that
-                // nothing is read out of bounds.
+                // The table gets an entry for indices outside of the row even if their value is not a
+                // constant, so that no load is out of bounds.
                 let mut numbers = row.numbers.clone();
                 if row.outside.is_some() {
                     numbers.push(row.number.unwrap_or(0));
@@ -211,7 +217,7 @@ impl Row {
 }
 
 impl Packed {
-    /// Emits the shifted literal, with the wanted number in its lowest bits.
+    /// Emits a shift of the literal, after which the wanted number is in the lowest bits.
     fn field(&self, index: &mut Index, code: &mut Code<'_>) -> Value {
         let at = if self.clamp { index.clamped(code) } else { index.plain(code) };
         let shift = match self.width {

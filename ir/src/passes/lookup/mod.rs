@@ -1,11 +1,11 @@
 //! Turns switches that only choose constants into arithmetic.
 //!
-//! If every case of a switch leads to the same block and passes constants to it, these constants are a
-//! function of the switch operand and can be written as a row of numbers, one for each operand value. The
-//! cheapest way to compute each row is chosen by [`form`]: `a * n + b`, bits of a literal, or a load from a
-//! table in constant memory. Operand values outside of the row go to the default block as before, or use the
-//! last number of the row. (The idea is that of LLVM's `SwitchToLookupTable`; T. Jansen et al. describe it
-//! for GCC's `tree-switch-conversion`.)
+//! The pass handles switches whose cases all lead to the same block and pass constants to it. These constants
+//! are a function of the switch operand and can be written as a row of numbers, one for each operand value.
+//! [`form`] chooses the cheapest way to compute each row: `a * n + b`, bits of a literal, or a load from a
+//! table in constant memory. Operand values outside of the row go to the default block as before, or use an
+//! additional number at the end of the row. (The idea is that of LLVM's `SwitchToLookupTable`; T. Jansen et
+//! al. describe it for GCC's `tree-switch-conversion`.)
 //!
 //! The computation has no branches, so it costs the same for divergent and uniform operands: for example one
 //! shift for all lanes instead of one path for each case.

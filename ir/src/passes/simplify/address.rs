@@ -1,5 +1,5 @@
 //! Simplifies addresses: constants are moved towards the end of the address computation, and from there into
-//! the offset of the access.
+//! the offset that the memory access contains.
 
 use super::super::align::trailing_zeros;
 use super::super::interval::bound;
@@ -88,14 +88,15 @@ pub(super) fn ptr_add_z(r: &mut Rewriter<'_>, p: Value, x: Value, ty: Type) -> O
     Some(r.emit(Op::PtrAdd, &[sum, y], ty))
 }
 
-/// Returns whether the 32-bit sum of a value and a constant cannot wrap, either because the constant only
-/// fills low bits that are zero, or because the value is small.
+/// Returns whether the 32-bit sum of a value and a constant cannot wrap. This holds if the constant only
+/// fills low bits of the value that are zero, or if the value is small.
 fn sum_fits(r: &Rewriter<'_>, x: Value, k: u64) -> bool {
     let zeros = trailing_zeros(r.func, x).min(31);
     k < 1 << zeros || k + bound(r.func, x, 4).hi <= u64::from(u32::MAX)
 }
 
-/// Moves constants that are added to the address of an access into its offset, as far as they fit.
+/// Moves constants that are added to the address of an access into the offset of the access, as far as they
+/// fit.
 pub(in super::super) fn address(r: &mut Rewriter<'_>, inst: Inst) {
     loop {
         let ptr = r.func.args(inst)[0];

@@ -65,8 +65,8 @@ fn and(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Value> {
         return Some(a);
     }
     if let Some((x, k)) = r.is_bin_k(a, BinOp::Add) {
-        // In two cases the mask and the addition can change places: the constant changes only bits that the
-        // mask removes, or only bits that it keeps.
+        // The mask and the addition can be exchanged in two cases: the constant changes only bits that the
+        // mask removes, or only bits that the mask keeps.
         if low_ones && k & mask == 0 {
             return Some(r.bin_k(BinOp::And, x, mask));
         }
@@ -79,8 +79,8 @@ fn and(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Value> {
     if ty != Type::I32 {
         return None;
     }
-    // Bits that are zero anyway may be set in the mask: this helps because -16..-1 are inline constants,
-    // which are free.
+    // Bits that are zero in the value may be set in the mask. The mask can then become one of the inline
+    // constants -16 to -1, which take no space in the code.
     let possible = all_ones(bound(r.func, a, 2).hi);
     let wider = (mask | !possible) as u32;
     if u64::from(wider) != mask && (-16..0).contains(&wider.cast_signed()) {
@@ -99,8 +99,8 @@ fn low_mask(r: &mut Rewriter<'_>, a: Value, mask: u64, size: u32) -> Option<Valu
         && (1..32).contains(&n)
     {
         let n = n as u32;
-        // If the extracted field ends at the highest bit, a shift alone suffices. `bound` has already removed
-        // the mask in that case.
+        // If the extracted field ends at the highest bit, a shift alone suffices. In that case `bound` shows
+        // that the mask changes nothing, and the mask has already been removed.
         return (n + size < 32).then(|| extract(r, TernOp::Ubfe, x, n, size));
     }
     if let Some(Def { op: Op::Tern(TernOp::Ubfe), args: [x, low, width] }) = r.def(a)
@@ -222,7 +222,8 @@ fn is_rest_of_word(r: &Rewriter<'_>, a: Value, b: Value) -> bool {
     r.is_bin(a, BinOp::Sub).is_some_and(|(k, x)| x == b && r.k(k).is_some_and(|k| k.is_multiple_of(32)))
 }
 
-/// Recognises `(m & b) | (!m & c)`, also with `^` because the two sides have no common bit.
+/// Recognises `(m & b) | (!m & c)`. `^` instead of `|` is recognised too, because the two sides have no
+/// common bit.
 fn bit_select(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Value> {
     if ty != Type::I32 {
         return None;
@@ -247,9 +248,9 @@ fn bit_select(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Valu
     None
 }
 
-/// Recognises the majority function (each bit is the one that at least two operands have), written as `(x &
-/// y) op (x & z) op (y & z)` or `(x & (y | z)) | (y & z)`. Where x and y differ, the majority is z; otherwise
-/// it is y.
+/// Recognises the majority function, in which each bit is the one that at least two of the three operands
+/// have. It may be written as `(x & y) op (x & z) op (y & z)` or as `(x & (y | z)) | (y & z)`. Where x and y
+/// differ, the majority is z; otherwise it is y.
 fn majority(r: &mut Rewriter<'_>, op: BinOp, a: Value, b: Value, ty: Type) -> Option<Value> {
     if ty != Type::I32 {
         return None;
@@ -263,7 +264,8 @@ fn majority(r: &mut Rewriter<'_>, op: BinOp, a: Value, b: Value, ty: Type) -> Op
             }
             None => r.is_bin(pair, BinOp::And).and_then(|(s, t)| {
                 [(s, t), (t, s)].into_iter().find_map(|(x, either)| {
-                    // With `^` as the outer operation, `y | z` would cancel where all three bits are set.
+                    // With `^` as the outer operation, the form with `y | z` is not the majority: the two
+                    // sides would cancel where all three bits are set.
                     let either_or = r.is_bin(either, BinOp::Or).filter(|_| op == BinOp::Or);
                     let combined = either_or.or(r.is_bin(either, BinOp::Xor))?;
                     (combined == (u, v) || combined == (v, u)).then_some((x, u, v))
@@ -278,8 +280,8 @@ fn majority(r: &mut Rewriter<'_>, op: BinOp, a: Value, b: Value, ty: Type) -> Op
     None
 }
 
-/// Returns the element that is in both pairs, and the other element of each pair; `None` if the pairs have no
-/// common element.
+/// Returns the value that is in both pairs, and the other value of each pair. `None` if the pairs have no
+/// common value.
 fn shared((a, b): (Value, Value), (c, d): (Value, Value)) -> Option<(Value, Value, Value)> {
     match () {
         () if a == c => Some((a, b, d)),

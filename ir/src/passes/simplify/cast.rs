@@ -22,7 +22,7 @@ pub(super) fn cast(r: &mut Rewriter<'_>, op: CastOp, a: Value, ty: Type) -> Opti
             let x = r.is_cast(a, CastOp::Sext)?;
             Some(r.cast(CastOp::Sext, x, ty))
         }
-        // Masks are the canonical form because the rules for `&` can then apply.
+        // A zero extension is rewritten as a mask, because the rules for `&` can then apply.
         CastOp::Zext8 => Some(r.bin_k(BinOp::And, a, 0xff)),
         CastOp::Zext16 => Some(r.bin_k(BinOp::And, a, 0xffff)),
         CastOp::Sext8 => sign_extend(r, op, a, 8),
@@ -45,14 +45,15 @@ pub(super) fn cast(r: &mut Rewriter<'_>, op: CastOp, a: Value, ty: Type) -> Opti
         CastOp::IntToPtr => r.is_cast(a, CastOp::PtrToInt).filter(|&x| r.func.ty(x) == ty),
         CastOp::SpaceCast if from == ty => Some(a),
         CastOp::SpaceCast => {
-            // A conversion to another space and back yields the original pointer.
+            // A conversion to another address space and back gives the original pointer.
             r.is_cast(a, CastOp::SpaceCast).filter(|&x| r.func.ty(x) == ty)
         }
         _ => None,
     }
 }
 
-/// Simplifies the conversion of an integer's low 16 bits to a half; the other bits are irrelevant.
+/// Simplifies the conversion of an integer's low 16 bits to a half, for which the other bits of the integer
+/// are irrelevant.
 fn bits_half(r: &mut Rewriter<'_>, a: Value) -> Option<Value> {
     let Def { op, args: [x, y, _] } = r.def(a)?;
     match op {
@@ -63,8 +64,8 @@ fn bits_half(r: &mut Rewriter<'_>, a: Value) -> Option<Value> {
     }
 }
 
-/// Simplifies taking the low half of a 64-bit value: arithmetic whose low half depends only on low halves is
-/// done in 32 bits.
+/// Simplifies a truncation of a 64-bit value to its low half. Arithmetic whose low half depends only on the
+/// low halves of its operands is done in 32 bits.
 fn trunc(r: &mut Rewriter<'_>, a: Value, ty: Type) -> Option<Value> {
     let Def { op, args: [x, y, _] } = r.def(a)?;
     match op {

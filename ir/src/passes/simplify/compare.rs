@@ -18,8 +18,7 @@ pub(super) fn not(r: &mut Rewriter<'_>, a: Value) -> Option<Value> {
         Op::Icmp(cc) => Some(r.icmp(invert_cc(cc), x, y)),
         Op::Fcmp(cc) => Some(r.emit(Op::Fcmp(invert_float(cc)), &[x, y], Type::Bool)),
         Op::Bin(op @ (BinOp::And | BinOp::Or)) => {
-            // De Morgan's law pays off only if both operands can be negated without an additional
-            // instruction.
+            // De Morgan's law pays off only if negating the two operands needs no additional instruction.
             let invertible =
                 |v| matches!(r.def(v), Some(Def { op: Op::Icmp(_) | Op::Fcmp(_) | Op::Un(UnOp::Not), .. }));
             if !(invertible(x) && invertible(y) && r.single_use(x) && r.single_use(y)) {
@@ -51,8 +50,8 @@ fn invert_float(cc: FloatCc) -> FloatCc {
     }
 }
 
-/// Returns the result of a comparison if it is the same for all values in the two intervals; `None` if it can
-/// be true or false.
+/// Returns the result of a comparison of two values of which the intervals are known. `None` if the
+/// comparison can be true for some values in the intervals and false for others.
 pub(in crate::passes) fn decide(cc: IntCc, ty: Type, a: Interval, b: Interval) -> Option<bool> {
     let never_equal = a.hi < b.lo || b.hi < a.lo;
     let both_positive = a.non_negative(ty) && b.non_negative(ty);
@@ -97,7 +96,7 @@ pub(super) fn icmp(r: &mut Rewriter<'_>, cc: IntCc, a: Value, b: Value) -> Optio
     extended(r, cc, a, b)
 }
 
-/// If both sides are extended from 32 bits, compares the 32-bit values.
+/// If both operands are extended from 32 bits, compares the 32-bit values instead.
 fn extended(r: &mut Rewriter<'_>, cc: IntCc, a: Value, b: Value) -> Option<Value> {
     if let (Some(x), Some(y)) = (r.is_cast(a, CastOp::Zext), r.is_cast(b, CastOp::Zext))
         && r.func.ty(x) == Type::I32
@@ -127,8 +126,8 @@ fn to_unsigned(cc: IntCc) -> IntCc {
 fn with_constant(r: &mut Rewriter<'_>, cc: IntCc, a: Value, k: u64, ty: Type) -> Option<Value> {
     let max = type_max(ty);
     let smallest_signed = (max >> 1) + 1;
-    // Strict comparisons are the canonical form. A comparison that leaves only one value on one side becomes
-    // an equality.
+    // The canonical form of a comparison is strict (`<` or `>`). A comparison that only one value satisfies,
+    // or that only one value does not satisfy, becomes an equality.
     let strict = match cc {
         IntCc::Ule if k != max => Some((IntCc::Ult, k + 1)),
         IntCc::Uge if k != 0 => Some((IntCc::Ugt, k - 1)),
@@ -167,7 +166,8 @@ fn with_constant(r: &mut Rewriter<'_>, cc: IntCc, a: Value, k: u64, ty: Type) ->
         }
         Op::Cast(op @ (CastOp::Zext | CastOp::Sext)) => narrow_constant(r, cc, x, op, k, ty),
         Op::Select => {
-            // The operand is one of two constants, so the selection condition decides the comparison.
+            // One operand is a selection between two constants, so the condition of the selection decides the
+            // comparison.
             let (p, q) = (r.k(y)?, r.k(z)?);
             match (eval_icmp(cc, ty, p, k), eval_icmp(cc, ty, q, k)) {
                 (true, false) => Some(x),
@@ -214,7 +214,8 @@ pub(super) fn select(r: &mut Rewriter<'_>, cond: Value, a: Value, b: Value, ty: 
     if let Some(inverse) = r.is_un(cond, UnOp::Not) {
         return Some(r.emit(Op::Select, &[inverse, b, a], ty));
     }
-    // A selection by the same condition inside this one always takes the same side, so that side replaces it.
+    // An operand may itself be a selection by the same condition. Such an inner selection always takes the
+    // same side, so that side replaces it.
     if let Some(Def { op: Op::Select, args: [c, x, _] }) = r.def(a)
         && c == cond
     {
@@ -238,7 +239,7 @@ pub(super) fn select(r: &mut Rewriter<'_>, cond: Value, a: Value, b: Value, ty: 
 }
 
 /// Merges two nested selections that have a value in common into one selection by a combination of both
-/// conditions, because the combination is computed with scalar instructions.
+/// conditions. This is cheaper because the combination is computed with scalar instructions.
 fn select_twice(r: &mut Rewriter<'_>, cond: Value, a: Value, b: Value, ty: Type) -> Option<Value> {
     if r.single_use(a)
         && let Some(Def { op: Op::Select, args: [inner, x, y] }) = r.def(a)

@@ -59,8 +59,8 @@ fn udiv(r: &mut Rewriter<'_>, a: Value, d: u64, ty: Type) -> Option<Value> {
     }
     let log = 64 - (d - 1).leading_zeros();
     let reciprocal = |s: u32| (1u128 << (32 + s)).div_ceil(d.into());
-    // The reciprocal often fits in 32 bits with a smaller shift; it always does if `a` is known not to use
-    // all bits.
+    // The reciprocal often fits in 32 bits with a smaller shift. It always does if `a` is known not to use
+    // all bits of its type.
     let most = bound(r.func, a, 4).hi;
     for s in 0..log {
         let m = reciprocal(s);
@@ -70,13 +70,15 @@ fn udiv(r: &mut Rewriter<'_>, a: Value, d: u64, ty: Type) -> Option<Value> {
             return Some(shift(r, BinOp::LShr, high, s));
         }
     }
-    // Divides dividend and divisor by their common powers of two first, so that the dividend has fewer bits.
+    // Divides dividend and divisor by the largest power of two that is a factor of the divisor. The dividend
+    // then has fewer bits.
     if d.is_multiple_of(2) {
         let n = d.trailing_zeros();
         let rest = shift(r, BinOp::LShr, a, n);
         return Some(r.bin_k(BinOp::UDiv, rest, d >> n));
     }
-    // m = 2^32 + m'. The sum a + high could overflow, but its half cannot, so the half is computed.
+    // The reciprocal is m = 2^32 + m', so the quotient needs the sum `a + high`. This sum could overflow, but
+    // half of it cannot, so the code computes half of the sum.
     let high = r.bin_k(BinOp::UMulHi, a, reciprocal(log) as u64 & type_max(ty));
     let rest = r.bin(BinOp::Sub, a, high);
     let half = shift(r, BinOp::LShr, rest, 1);
@@ -91,7 +93,8 @@ fn sdiv(r: &mut Rewriter<'_>, a: Value, d: u64, ty: Type) -> Option<Value> {
     let quotient = if size == 1 {
         a
     } else if size.is_power_of_two() {
-        // To round towards zero, adds 2^n - 1 to negative dividends first.
+        // A shift rounds down, but division rounds towards zero. The code therefore adds 2^n - 1 to negative
+        // dividends first.
         let n = size.trailing_zeros();
         let sign = shift(r, BinOp::AShr, a, width - 1);
         let bias = shift(r, BinOp::LShr, sign, width - n);

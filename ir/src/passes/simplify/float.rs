@@ -1,4 +1,4 @@
-//! Floating-point arithmetic: only rules that are exact for every input.
+//! Simplifies floating-point arithmetic. All rules are exact for every input.
 
 use super::super::rewrite::Rewriter;
 use crate::entity::Value;

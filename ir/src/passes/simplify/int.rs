@@ -57,7 +57,8 @@ fn add(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Value> {
         {
             return Some(z);
         }
-        // (p + k) + y = (p + y) + k: moves constants outwards, where addresses can absorb them.
+        // (p + k) + y becomes (p + y) + k. The constant moves outwards, where the offset of an address can
+        // absorb it.
         if let Some((p, k)) = r.is_bin_k(x, BinOp::Add)
             && r.may_lose_constant(x)
         {
@@ -216,7 +217,7 @@ fn lshr(r: &mut Rewriter<'_>, a: Value, n: u32, ty: Type) -> Option<Value> {
     }
     if let Some((x, inner)) = r.is_bin_k(a, BinOp::Shl) {
         let inner = inner as u32 & (width - 1);
-        // If the left shift loses no bits, the two shifts combine into one.
+        // If the left shift loses no bits of the value, the two shifts combine into one.
         let lossless = bound(r.func, x, 3).hi <= type_max(ty) >> inner;
         if lossless && inner >= n {
             return Some(if inner == n { x } else { shift(r, BinOp::Shl, x, inner - n) });
@@ -264,9 +265,10 @@ pub(super) fn extract(r: &mut Rewriter<'_>, op: TernOp, x: Value, low: u32, size
     r.emit(crate::op::Op::Tern(op), &[x, low, size], Type::I32)
 }
 
-/// Recognises `(x << n) + (y >> (32 - n))`, also with `|` and `^`: the two halves have no common bit, so this
-/// is a funnel shift. Only constant counts are recognised here, because a variable count of 0 gives `x | x`
-/// only for `|` and for a rotation of one value.
+/// Recognises the funnel shift `(x << n) + (y >> (32 - n))`, also with `|` and `^` instead of `+`, because
+/// the two halves have no common bit. Only constant counts are recognised here. A variable count could be 0.
+/// Both counts are then 0, because counts are taken modulo 32, and the expression is a funnel shift only with
+/// `|` and equal `x` and `y`.
 pub(super) fn rotate(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Value> {
     if ty != Type::I32 {
         return None;

@@ -1,8 +1,8 @@
-//! Algebraic simplification: finds a simpler value that equals an operation.
+//! Algebraic simplification: finds a simpler value that equals the result of an operation.
 //!
-//! A rule examines an operation and the operations that compute its arguments, and returns a value that is
+//! A rule examines an operation and the operations that compute its arguments. It returns a value that is
 //! equal for every input, created with [`Rewriter::emit`]. Rules cannot loop, because each rule either
-//! shortens the expression or moves a constant outwards (to where addresses and comparisons can absorb it).
+//! shortens the expression or moves a constant outwards, to where addresses and comparisons can absorb it.
 
 mod address;
 mod bits;
@@ -52,8 +52,8 @@ pub(super) fn fold(func: &Function, op: Op, args: &[Value], ty: Type) -> Option<
     semantics::evaluate(op, arg_ty, ty, |n| func.const_bits(args[n]))
 }
 
-/// Moves constants to the right, and orders the arguments of commutative operations by their definition.
-/// Returns whether it changed anything.
+/// Moves constants to the right operand, and orders the arguments of commutative operations by where they are
+/// defined. Returns whether it changed anything.
 pub(super) fn canonicalize(func: &Function, def: &mut Def) -> bool {
     let [a, b, _] = def.args;
     let rank = |v: Value| (func.const_bits(v).is_some(), v);
