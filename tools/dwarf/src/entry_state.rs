@@ -1,10 +1,10 @@
-//! Recovers register values on entry to a function from the call site entries of its caller (DWARF 5, 2.5.1.7
-//! and 3.4.2).
+//! Recovers the values that registers had on entry to a function, from the call site entries of its caller
+//! (DWARF 5, 2.5.1.7 and 3.4.2).
 //!
-//! If the function has overwritten an argument, its registers and memory do not contain the argument any
-//! more. But the compiler of the caller may know what the caller passed: a constant, or the contents of a
-//! register that calls preserve. It records this as an expression in the caller's state, whose registers can
-//! be found with call frame information.
+//! If a function has overwritten an argument, its registers and memory do not contain the argument any more.
+//! But the compiler of the caller may know what the caller passed: a constant, or the contents of a register
+//! that calls preserve. The compiler records this as an expression to be evaluated in the state of the
+//! caller. The registers of that state can be found with call frame information.
 
 use crate::error::{Need, Reason};
 use crate::eval::{Goal, evaluate};
@@ -17,8 +17,8 @@ use crate::unwind::{Caller, ReturnAddress};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-/// Largest number of callers that are visited to find a value that each caller has received from its own
-/// caller.
+/// Largest number of callers that are visited to find one value. More than one caller is visited if each
+/// caller has received the value from its own caller.
 const DEPTH: u32 = 32;
 
 /// Program that is being debugged: its debug information, and the address at which it was loaded.
@@ -28,13 +28,14 @@ pub struct LoadedProgram<'a> {
     pub info: &'a DebugInfo,
     /// Call frame information.
     pub frames: &'a Frames,
-    /// Difference between addresses in memory and addresses in the file.
+    /// Difference between an address in memory and the address of the same byte in the file.
     pub base: u64,
 }
 
-/// State of a function on entry: the values of the registers that its caller describes.
+/// State of a function on entry: the values of the registers for which the function's caller has recorded
+/// what it passed.
 ///
-/// In standard DWARF, a vector register stands for the dword of the current lane, also in the descriptions of
+/// In standard DWARF, a vector register stands for the dword of the current lane, also in the expressions of
 /// callers.
 pub struct EntryState<'a> {
     program: LoadedProgram<'a>,
@@ -45,14 +46,14 @@ pub struct EntryState<'a> {
     /// Current lane, if it differs from the machine's.
     lane: Option<u32>,
     depth: u32,
-    /// Row of call frame information at the current address. It is cached because it is needed for each
-    /// register and lane.
+    /// Row of call frame information at the current address, with the common information entry to which it
+    /// belongs. Cached because each register and lane needs it.
     row: OnceCell<Option<(Row, &'a Common)>>,
 }
 
 impl<'a> EntryState<'a> {
-    /// Creates the state of the function around an address of the file. `now`: current state of the machine
-    /// there.
+    /// Creates the entry state of the function that contains `address`, an address of the file. `now` is the
+    /// current state of the machine at this address.
     pub fn new(program: LoadedProgram<'a>, now: &'a dyn Machine, address: u64) -> EntryState<'a> {
         EntryState { program, now, address, lane: None, depth: 0, row: OnceCell::new() }
     }
@@ -66,7 +67,7 @@ impl<'a> EntryState<'a> {
         row.as_ref()
     }
 
-    /// Returns the dword that a register held in a lane on entry.
+    /// Returns the dword that a register held in lane `lane` on entry to the function.
     ///
     /// # Errors
     /// The caller does not describe the register, or the description needs something unknown.
@@ -118,20 +119,22 @@ fn dword_of(machine: &dyn Machine, register: Register, lane: u32) -> Result<u32,
     Ok(u32::from_le_bytes(bytes))
 }
 
-/// If an expression consists of a single operation, returns the operation.
+/// Returns the operation of an expression that consists of a single operation. `None` for longer expressions.
 fn single(expression: &[u8], encoding: Encoding) -> Option<crate::op::Op<'_>> {
     let mut ops = Ops::new(expression, encoding);
     ops.next()?.ok().filter(|_| ops.next().is_none())
 }
 
-/// If an expression means the contents of a vector register (in the current lane), returns the register.
+/// Returns the vector register of an expression that means the contents of this register in the current lane.
+/// `None` for other expressions.
 fn of_lane(expression: &[u8], encoding: Encoding) -> Option<Register> {
     let op = single(expression, encoding).filter(|op| op.opcode == Opcode::BREGX && op.signed(1) == 0)?;
     let register = Register(op.unsigned(0));
     matches!(register.facts(), Some((Bank::Vgpr | Bank::Agpr, ..))).then_some(register)
 }
 
-/// If an expression means the value of a register on entry, returns the register.
+/// Returns the register of an expression that means the value of this register on entry to the function.
+/// `None` for other expressions.
 fn entry_of_lane(expression: &[u8], encoding: Encoding) -> Option<Register> {
     let op = single(expression, encoding)
         .filter(|op| matches!(op.opcode, Opcode::ENTRY_VALUE | Opcode::GNU_ENTRY_VALUE))?;
@@ -144,8 +147,8 @@ impl Machine for EntryState<'_> {
         self.register_part(register, 0, bytes)
     }
 
-    /// Fills `bytes` with dwords of a vector register on entry, beginning at byte `first`. Each lane's dword
-    /// comes from the caller's description.
+    /// Fills `bytes` with the dwords that the lanes of a vector register had on entry. `first` is the offset
+    /// in bytes of the first lane's dword. Each dword comes from the caller's description.
     fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
         if !first.is_multiple_of(4) {
             return Err(Reason::Outside);
@@ -204,7 +207,7 @@ impl Machine for CallSiteState<'_> {
 pub struct CallSites {
     /// Call site entries, as indices into [`DebugInfo::entries`]. The key is the return address of the call.
     sites: BTreeMap<u64, usize>,
-    /// Code ranges of functions that other functions enter by tail calls.
+    /// Code ranges of functions that may be entered by a tail call of another function.
     jumped_to: Vec<(u64, u64)>,
     /// Whether a tail call may lead to any function.
     jumps_anywhere: bool,
@@ -241,15 +244,15 @@ impl CallSites {
     }
 
     /// Returns whether the function around an address may have been entered by a tail call. In that case, the
-    /// function to which it returns is not its caller, and what the caller passed is unknown.
+    /// function to which it returns is not its caller, so it is unknown what was passed to it.
     fn may_jump_to(&self, address: u64) -> bool {
         self.jumps_anywhere || self.jumped_to.iter().any(|&(from, to)| (from..to).contains(&address))
     }
 }
 
 impl LoadedProgram<'_> {
-    /// Returns the expression, in the caller's state, of the value that the call with a return address passed
-    /// in a register.
+    /// Returns the expression for the value that a call passed in `register`. `back` is the return address of
+    /// the call. The expression must be evaluated in the state of the caller.
     fn passed_expression(&self, back: u64, register: Register) -> Option<(&[u8], Encoding)> {
         let site = self.info.calls.site(back)?;
         let encoding = self.info.units[self.info.entries[site].unit].encoding;
@@ -262,13 +265,13 @@ impl LoadedProgram<'_> {
     }
 }
 
-/// Returns whether a call site entry is that of a tail call, after which the callee returns to the caller's
-/// caller.
+/// Returns whether a call site entry describes a tail call. After a tail call, the callee returns to the
+/// caller's caller.
 fn is_tail(die: &Die) -> bool {
     ["DW_AT_call_tail_call", "DW_AT_GNU_tail_call"].iter().any(|name| die.get(name).is_some())
 }
 
-/// Returns the register that a call site parameter entry describes.
+/// Returns the register whose passed value a call site parameter entry describes.
 pub fn parameter(die: &Die, encoding: Encoding) -> Option<Register> {
     match die.get("DW_AT_location")? {
         Content::Expression(bytes) if die.tag.ends_with("call_site_parameter") => {

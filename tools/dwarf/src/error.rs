@@ -78,7 +78,8 @@ pub enum Reason {
     Space(u64),
     /// The register does not exist.
     Register(u64),
-    /// The location is before the beginning or after the end of its storage (register, memory or bytes).
+    /// A location is before the beginning or after the end of its storage: the register, memory or bytes in
+    /// which it is.
     Outside,
     /// The bits do not exist.
     Undefined,

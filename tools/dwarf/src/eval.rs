@@ -1,4 +1,5 @@
-//! Stack machine that evaluates DWARF expressions (seed 000, lines 757-1349).
+//! Stack machine that evaluates DWARF expressions as LLVM's AMDGPU guide defines them (seed 000, lines
+//! 757-1349).
 
 use crate::error::{Error, Reason};
 use crate::location::{Composite, ImplicitPointer, Location, Storage};
@@ -8,8 +9,8 @@ use crate::op::{Encoding, Op, Opcode, Ops};
 use crate::value::{BaseType, Binary, Type, Value};
 use std::cmp::Ordering;
 
-/// Largest number of operations in an evaluation, including those of called expressions, so that damaged
-/// expressions end.
+/// Largest number of operations in an evaluation, including the operations of called expressions. The limit
+/// ends the evaluation of damaged expressions that loop.
 const STEPS: u32 = 1 << 18;
 /// Maximum nesting depth of calls.
 const DEPTH: u32 = 32;
@@ -88,8 +89,8 @@ pub fn evaluate(
     }
 }
 
-/// Returns the frame base given by a `DW_AT_frame_base`. If the expression is a register, the frame base is
-/// the address in that register (seed 000, line 1392).
+/// Returns the frame base that the expression of a `DW_AT_frame_base` gives. If the expression is a register,
+/// the frame base is the address in that register (LLVM's AMDGPU guide, seed 000, line 1392).
 ///
 /// # Errors
 /// As for [`evaluate`].
@@ -106,8 +107,8 @@ pub fn frame_base(expression: &[u8], encoding: Encoding, machine: &dyn Machine) 
     }
 }
 
-/// Reads an address from a location in a register. The register may have fewer bits than an address; missing
-/// bits are 0.
+/// Reads an address from a location in a register. If the register has fewer bits than an address, the
+/// missing bits are 0.
 fn address_in(location: &Location, encoding: Encoding, machine: &dyn Machine) -> Result<u64, Reason> {
     let left = location.storage.bits().map_or(0, |bits| bits.saturating_sub(location.bit));
     let bits = u128::from(encoding.address_size) * 8;
@@ -202,7 +203,7 @@ impl<'m> Eval<'m> {
         }
     }
 
-    /// Returns the stack entry with this index, counted from the top. Fails if the entry is a composite
+    /// Returns the stack entry that is `index` entries below the top. Fails if this entry is a composite
     /// location description that is not complete.
     fn entry(&self, index: usize) -> Result<&Slot, Reason> {
         let at = self.stack.len().checked_sub(index + 1).ok_or(Reason::Stack)?;
@@ -224,7 +225,8 @@ impl<'m> Eval<'m> {
         self.push(Value::generic(value, self.generic_bits()));
     }
 
-    /// Executes an operation. If the operation is a branch that is taken, returns its distance in bytes.
+    /// Executes an operation. If the operation is a branch that is taken, returns the distance of the branch
+    /// in bytes.
     fn step(&mut self, op: &Op) -> Result<Option<i64>, Reason> {
         if let Some((first, number)) = op.opcode.run() {
             return self.numbered(first, number, op).map(|()| None);
@@ -340,7 +342,7 @@ impl<'m> Eval<'m> {
         Ok(true)
     }
 
-    /// Returns the base type at an offset of the unit. Offset 0 means the generic type.
+    /// Returns the base type that is described at an offset of the unit. Offset 0 means the generic type.
     fn type_of(&self, offset: u64) -> Result<Type, Reason> {
         match offset {
             0 => Ok(Type::Generic(self.generic_bits())),
@@ -430,7 +432,7 @@ impl<'m> Eval<'m> {
         space.address_bits().map(|_| space).ok_or(Reason::Space(space.0))
     }
 
-    /// Returns the location at a distance from the address in a register.
+    /// Returns the location that is `distance` bytes after the address in a register.
     fn based(&self, register: u64, distance: i64, space: AddressSpace) -> Result<Location, Reason> {
         let base = address_in(&Location::register(Register(register))?, self.encoding, self.machine)?;
         Location::memory(space, base.wrapping_add_signed(distance))
@@ -543,8 +545,8 @@ impl<'m> Eval<'m> {
         Ok(())
     }
 
-    /// Pushes the value that an expression had on entry to the function. If the expression is a register,
-    /// pushes that register's value on entry.
+    /// Pushes the value that an expression had on entry to the function. If the expression names a register,
+    /// pushes the value that this register had on entry.
     fn entry_value(&mut self, expression: &[u8]) -> Result<(), Reason> {
         let generic = self.generic_bits();
         let mut ops = Ops::new(expression, self.encoding);
@@ -664,8 +666,8 @@ impl<'m> Eval<'m> {
         Ok(())
     }
 
-    /// Builds a composite location description from two locations: a mask selects for each part which of the
-    /// two it comes from.
+    /// Builds a composite location description from two locations. A mask has one bit for each part, which
+    /// says from which of the two locations the part comes.
     fn select(&mut self, op: &Op) -> Result<(), Reason> {
         let mask = self.value()?;
         let (one, zero) = (self.location()?, self.location()?);
@@ -690,7 +692,7 @@ impl<'m> Eval<'m> {
     }
 }
 
-/// Returns the operands size and number of parts. Fails if one of them is 0.
+/// Returns the operands of an operation that are a size and a number of parts. Fails if one of them is 0.
 fn counted(op: &Op) -> Result<(u64, usize), Reason> {
     let (bits, count) = (op.unsigned(0), op.unsigned(1));
     if bits == 0 || count == 0 {
@@ -702,7 +704,7 @@ fn counted(op: &Op) -> Result<(u64, usize), Reason> {
     Ok((bits, count as usize))
 }
 
-/// Returns a value of a base type, whose size must equal the size that the operation gives.
+/// Returns a value of a base type. Fails if the size of the type is not the size that the operation gives.
 fn sized(ty: BaseType, bytes: u64, contents: &[u8]) -> Result<Value, Reason> {
     let ty = Type::Base(ty);
     if ty.bits().div_ceil(8) == bytes { Ok(Value::new(ty, contents)) } else { Err(Reason::Size) }

@@ -1,6 +1,7 @@
-//! Call frame information: for each place in the code, the locations of the frame and of the caller's
-//! registers (seed 000, lines 1511-1870). The information is read from `.debug_frame`, and its instructions
-//! are executed to produce rows.
+//! Call frame information: for each address in the code, the location of the frame and where the caller's
+//! registers are (LLVM's AMDGPU guide, seed 000, lines 1511-1870). The information is read from
+//! `.debug_frame`. Its instructions are executed, which gives a table with one row for each range of
+//! addresses.
 
 use crate::names::{AddressSpace, Register};
 use crate::op::{Encoding, Numbering};
@@ -14,10 +15,11 @@ type Reader<'a> = EndianSlice<'a, LittleEndian>;
 
 /// Name of the section.
 const SECTION: &str = ".debug_frame";
-/// Prefixes of augmentation strings which say that the heterogeneous extensions are used. The first is from
-/// seed 000 (line 1607), the second from LLVM's AMDGPU guide.
+/// Augmentation strings with these prefixes say that the heterogeneous extensions of DWARF are used. The
+/// first prefix is from the version of LLVM's AMDGPU guide in seed 000 (line 1607), the second from the
+/// current guide.
 const EXTENDED: [&str; 2] = ["[amd:v", "[llvm:v"];
-/// Largest number of rows of one function, because a damaged file can claim any number.
+/// Largest number of rows of one function. The limit exists because a damaged file can claim any number.
 const ROWS: usize = 1 << 16;
 /// Maximum number of remembered states.
 const REMEMBERED: usize = 1 << 10;
@@ -35,7 +37,8 @@ enum Operand {
     Space,
     Expression,
     Address,
-    /// Operand: a number of this many bytes, which is multiplied by the code alignment factor.
+    /// A number of this many bytes, by which the instruction advances the address. It is multiplied by the
+    /// code alignment factor.
     Advance(u8),
 }
 
@@ -43,9 +46,10 @@ use Operand::{
     Address, Advance, Expression, Factored, Offset, Register as Reg, SignedFactored as Signed, Space,
 };
 
-/// Instructions by number. The instructions with an operand in their low six bits come first, with only their
-/// high two bits as number. The source is DWARF 5, table 7.29. The last two are from LLVM's current guide to
-/// the extensions: the seed has `DW_CFA_LLVM_def_cfa_aspace` without a number (line 1868).
+/// Instructions by number. The instructions with an operand in their low six bits come first; only their high
+/// two bits are the number. The source is DWARF 5, table 7.29. The last two instructions are from LLVM's
+/// current guide to the extensions. LLVM's AMDGPU guide in seed 000 (line 1868) has
+/// `DW_CFA_LLVM_def_cfa_aspace` without a number.
 const INSTRUCTIONS: [(u8, &str, &[Operand]); 28] = [
     (0x40, "DW_CFA_advance_loc", &[]),
     (0x80, "DW_CFA_offset", &[Factored]),
@@ -92,8 +96,8 @@ pub enum FrameError {
     NoCommon(u64),
     /// The instruction is unknown.
     Instruction(u8),
-    /// The instruction changes a frame address of the form register plus offset, but the row has no frame
-    /// address of that form.
+    /// The instruction changes the register or offset of a frame address, but the row defines the frame
+    /// address differently or not at all.
     NoCfa(&'static str),
     /// A state is restored but none was remembered.
     NoState,
@@ -145,8 +149,8 @@ pub enum Cfa {
 pub enum Rule {
     /// The value is lost.
     Undefined,
-    /// The caller's value is still in the register. A register without a rule has this rule (seed 000, line
-    /// 1645).
+    /// The caller's value is still in the register. This is also the rule of a register without a rule of its
+    /// own (LLVM's AMDGPU guide, seed 000, line 1645).
     Same,
     /// The caller's value is in memory, at this offset in bytes from the frame address.
     Offset(i64),
@@ -222,8 +226,8 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Reads `.debug_frame` of an object. For a relocatable object, applies relocations with each code
-    /// section at address 0.
+    /// Reads `.debug_frame` of an object. For a relocatable object, relocations are applied as if each code
+    /// section were at address 0.
     ///
     /// # Errors
     /// The object has no `.debug_frame`, or it is damaged.
@@ -238,8 +242,8 @@ impl Frames {
     /// The section is damaged.
     pub fn of_section(bytes: &[u8]) -> Result<Frames, FrameError> {
         let mut frames = Frames::default();
-        // The frame entry of a function may precede the common information entry to which it refers. So
-        // common entries are read in a first pass.
+        // The frame entry of a function may precede the common information entry to which it refers. Common
+        // information entries are therefore read in a first pass.
         for turn in [Turn::Common, Turn::Functions] {
             let mut rest = Reader::new(bytes, LittleEndian);
             while !rest.is_empty() {
@@ -289,7 +293,8 @@ impl Frames {
         self.rows_at(frame, None)
     }
 
-    /// Returns all rows of a function, or, if `wanted` is given, only the row that applies at that address.
+    /// Returns all rows of a function. If `wanted` is given, returns only the row that applies at that
+    /// address.
     fn rows_at(&self, frame: &Frame, wanted: Option<u64>) -> Result<Vec<Row>, FrameError> {
         let common = self.common_of(frame);
         let row = Row { from: frame.from, to: frame.to, cfa: None, rules: BTreeMap::new() };
@@ -491,8 +496,7 @@ impl Table<'_> {
         self.row.rules.insert(register, rule);
     }
 
-    /// Gives a register the rule that it has after the instructions of the common information entry
-    /// (`DW_CFA_restore`).
+    /// Gives a register the rule that the common information entry gives it (`DW_CFA_restore`).
     fn restore(&mut self, register: Register) {
         match self.initial.get(&register) {
             Some(rule) => self.row.rules.insert(register, rule.clone()),
@@ -500,8 +504,8 @@ impl Table<'_> {
         };
     }
 
-    /// Returns the register, offset and address space of the rule for the frame address. Fails if the rule
-    /// does not have that form; `name` is the instruction that needs it.
+    /// Returns the register, offset and address space of the rule for the frame address. Fails if the rule is
+    /// an expression or missing. `name` is the instruction that needs a rule of this form, for the error.
     fn cfa(&self, name: &'static str) -> Result<(Register, i64, AddressSpace), FrameError> {
         match self.row.cfa {
             Some(Cfa::Register(register, offset, space)) => Ok((register, offset, space)),

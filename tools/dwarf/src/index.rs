@@ -49,8 +49,8 @@ impl Names {
         let mut headers = gimli::DebugNames::new(names, LittleEndian).headers();
         while let Some(header) = headers.next()? {
             let index = header.index()?;
-            // Each entry takes at least one byte, but in a damaged index several names can share entries, so
-            // their number is limited.
+            // Each entry takes at least one byte. But in a damaged index several names can share entries, so
+            // the number of entries is limited to the size of the section.
             add(&index, &strings, names.len(), &mut all)?;
         }
         all.sort();

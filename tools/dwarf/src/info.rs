@@ -1,5 +1,5 @@
-//! Entries of `.debug_info`, read once. gimli reads the forms of the standard; this module adds the names of
-//! the extensions.
+//! Entries of `.debug_info`, which are read once. The crate gimli reads the forms of the standard; this
+//! module adds the names that the heterogeneous extensions give to attributes.
 
 use crate::entry_state::CallSites;
 use crate::names::AddressClass;
@@ -26,7 +26,7 @@ const SECTIONS: [SectionId; 11] = [
     SectionId::DebugRngLists,
 ];
 
-/// Largest number of entries that are read, because a damaged file can claim any number.
+/// Largest number of entries that are read. The limit exists because a damaged file can claim any number.
 const ENTRIES: usize = 1 << 22;
 
 /// Reason why there is no debug information.
@@ -255,7 +255,8 @@ impl DebugInfo {
         self.entries.binary_search_by_key(&offset, |die| die.offset).ok()
     }
 
-    /// Returns the name of an entry: its own name, or that of its abstract origin or specification.
+    /// Returns the name of an entry. If the entry has no name of its own, returns the name of its abstract
+    /// origin or specification.
     pub fn name_of<'a>(&'a self, die: &'a Die) -> Option<&'a str> {
         let mut die = die;
         // Compilers chain at most a few origins.
@@ -319,8 +320,8 @@ fn attribute_name(name: gimli::DwAt) -> String {
     own.or(name.static_string()).map_or_else(|| format!("{:#x}", name.0), str::to_owned)
 }
 
-/// Returns whether the value of an attribute is an expression although its form only says that it is bytes
-/// (DWARF 2 and 3).
+/// Returns whether the value of an attribute is an expression. The form of the attribute does not show this
+/// in DWARF 2 and 3, where it only says that the value is bytes.
 fn holds_expression(name: gimli::DwAt) -> bool {
     matches!(name, gimli::DW_AT_location | gimli::DW_AT_frame_base | gimli::DW_AT_data_member_location)
 }
@@ -332,7 +333,8 @@ fn content(
 ) -> Result<Content, gimli::Error> {
     let UnitSectionOffset(base) = unit.header.offset();
     let value = match attribute.value() {
-        // gimli recognises location lists only in the attributes of the standard.
+        // gimli recognises location lists only in attributes of the standard. The attributes in `LISTS` are
+        // extensions that may have lists too.
         AttributeValue::SecOffset(offset) if LISTS.contains(&attribute.name().0) => {
             AttributeValue::LocationListsRef(gimli::LocationListsOffset(offset))
         }

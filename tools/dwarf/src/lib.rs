@@ -1,16 +1,17 @@
 //! Debug information of AMD GPU code objects: reading, evaluating and printing.
 //!
-//! The guide extends DWARF because standard DWARF cannot describe optimised GPU code (seed 000, lines
-//! 554-2168). In the extended dialect, a location description may be an entry of the stack, in any address
-//! space, a lane's part of a vector register, or a composite that a mask selects. Readers of standard DWARF
-//! cannot process such expressions. [`evaluate`] implements the guide's definition, with a [`Machine`] that
-//! supplies the contents of registers and memory. [`DebugInfo`] reads the entries of a file, and
-//! [`DebugInfo::at`] prints what is in force at an address. [`Frames`] reads call frame information, and
-//! [`Caller`] is the machine as the function's caller sees it.
+//! LLVM's AMDGPU guide extends DWARF because standard DWARF cannot describe optimised GPU code (seed 000,
+//! lines 554-2168). In the extended dialect, a location description may be an entry of the expression stack.
+//! The location may be in any address space, a lane's part of a vector register, or a composite whose parts a
+//! mask selects. Readers of standard DWARF cannot process such expressions.
+//!
+//! [`evaluate`] implements the guide's definition, with a [`Machine`] that supplies the contents of registers
+//! and memory. [`DebugInfo`] reads the entries of a file, and [`DebugInfo::at`] prints what the debug
+//! information says about an address. [`Frames`] reads call frame information. [`Caller`] is the state of the
+//! machine as the caller of the current function sees it.
 //!
 //! ```
 //! use dwarf::{Encoding, Goal, Lanes, assemble, evaluate};
-//!
 //! // Lane 3's dword of v7, in waves of 64.
 //! let encoding = Encoding::default();
 //! let text = "DW_OP_regx v7.64; DW_OP_LLVM_push_lane; DW_OP_lit4; DW_OP_mul; DW_OP_LLVM_offset";

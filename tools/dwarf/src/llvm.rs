@@ -1,21 +1,22 @@
-//! Expressions to which LLVM gives another meaning than the standard.
+//! Expressions to which LLVM gives another meaning than the DWARF standard.
 //!
 //! LLVM 19 has no operation for address spaces. After the location of a variable outside global memory it
 //! writes `DW_OP_lit<n>; DW_OP_swap; DW_OP_xderef`, where n is 1 for private memory and 2 for local memory.
-//! This is a mark for debuggers that know it; according to the standard, it would read the memory at that
-//! address. `tools/dwarf/tests/clang.rs` shows clang's output.
+//! Debuggers that know this mark take n as the address space of the location. According to the standard,
+//! these operations would read the memory at that address. `tools/dwarf/tests/clang.rs` shows clang's output.
 
 use crate::names::AddressSpace;
 use crate::op::{Encoding, Op, Opcode, Ops};
 
-/// If an expression ends with LLVM's mark for an address space, returns the expression without the mark, and
-/// that address space.
+/// Returns an expression without LLVM's mark for an address space at its end, and that address space. `None`
+/// if the expression has no such mark.
 pub fn marked(expression: &[u8], encoding: Encoding) -> Option<(&[u8], AddressSpace)> {
     // Most expressions have no mark, which their last byte shows.
     let ends = [Opcode::XDEREF, Opcode::STACK_VALUE].map(|end| end.0 as u8);
     expression.last().filter(|last| ends.contains(last))?;
     let ops: Vec<Op<'_>> = Ops::new(expression, encoding).collect::<Result<_, _>>().ok()?;
-    // For a constant address, LLVM writes `DW_OP_stack_value` after the mark. Remove that operation first.
+    // For a constant address, LLVM writes `DW_OP_stack_value` after the mark. This operation must be removed
+    // first.
     let ops = match ops.as_slice() {
         [rest @ .., last] if last.opcode == Opcode::STACK_VALUE => rest,
         all => all,

@@ -1,4 +1,5 @@
-//! Location descriptions: a storage, and the first bit in it (seed 000, lines 860-1300).
+//! Location descriptions: each consists of a storage (a register, memory or bytes) and the first bit in this
+//! storage (LLVM's AMDGPU guide, seed 000, lines 860-1300).
 
 use crate::error::{Need, Reason};
 use crate::machine::Machine;
@@ -63,7 +64,8 @@ impl Storage {
         })
     }
 
-    /// Reads bits of a storage that is not composite to the bytes of `out`, starting at bit `at` of them.
+    /// Reads bits from a storage that is not composite. `bit` is the first bit in the storage, `bits` the
+    /// number of bits. The bits are written to `out` from bit number `at` on.
     fn read_bits(
         &self,
         (bit, bits): (u128, u128),
@@ -95,7 +97,8 @@ impl Storage {
         }
     }
 
-    /// Returns whether both storages are the same place, which is more than having equal contents.
+    /// Returns whether both storages are the same register, memory or bytes. Two storages with equal contents
+    /// are not necessarily the same.
     fn is(&self, other: &Storage) -> bool {
         match (self, other) {
             (Storage::Undefined, Storage::Undefined) => true,
@@ -128,7 +131,7 @@ pub struct Part {
 /// Maximum number of bits that are read at a time.
 const MOST_BITS: u64 = 1 << 32;
 
-/// Parts of a composite location description in the canonical form of the AMDGPU guide: no part is itself
+/// Parts of a composite location description, in the canonical form of LLVM's AMDGPU guide: no part is itself
 /// composite or empty, and neighbouring parts are not contiguous in the same storage.
 #[derive(Clone, Debug, Default)]
 pub struct Composite {
@@ -213,8 +216,8 @@ impl Location {
         Ok(Location { storage: self.storage.clone(), bit })
     }
 
-    /// Returns a lane's part of the location. Without the extensions, expressions do not know lanes, and a
-    /// vector register means the dword of the current lane.
+    /// Returns the part of the location that belongs to lane `lane`. Used for expressions without the
+    /// heterogeneous extensions, in which a vector register means the dword of the current lane.
     pub fn of_lane(&self, lane: u32) -> Location {
         match &self.storage {
             Storage::Register(register)
@@ -233,7 +236,7 @@ impl Location {
         }
     }
 
-    /// If this is the location of a byte of memory, returns its address space and address.
+    /// Returns the address space and the address if this is the location of a byte of memory.
     pub fn address(&self) -> Option<(AddressSpace, u64)> {
         match self.storage {
             Storage::Memory(space) if self.bit.is_multiple_of(8) => Some((space, (self.bit / 8) as u64)),
@@ -241,7 +244,8 @@ impl Location {
         }
     }
 
-    /// Checks that the next `bits` bits are within the storage. Returns the bit after them.
+    /// Checks that the `bits` bits from the start of the location on are within the storage. Returns the
+    /// number of the bit after them.
     fn within(&self, bits: u128) -> Result<u128, Reason> {
         let end = self.bit.checked_add(bits).ok_or(Reason::Outside)?;
         match self.storage.bits() {
@@ -250,8 +254,9 @@ impl Location {
         }
     }
 
-    /// Calls `what` for each part of the first `bits` bits, with the storage of the part, the first bit in
-    /// that storage, and the number of bits. Composite location descriptions are split into their parts.
+    /// Calls `what` for each part of the first `bits` bits of the location. Its arguments are the storage of
+    /// the part, the first bit in that storage, and the number of bits. Composite location descriptions are
+    /// split into their parts.
     fn each_part(
         &self,
         bits: u128,
@@ -287,8 +292,8 @@ impl Location {
         Ok(parts)
     }
 
-    /// Reads the first `bits` bits, all of which must exist, as little-endian bytes. The bits beyond them in
-    /// the last byte are 0.
+    /// Reads the first `bits` bits as little-endian bytes. All of these bits must exist. In the last byte,
+    /// the bits beyond them are 0.
     pub fn read(&self, bits: u64, machine: &dyn Machine) -> Result<Vec<u8>, Reason> {
         self.within(u128::from(bits))?;
         if bits > MOST_BITS {
@@ -299,7 +304,7 @@ impl Location {
         Ok(bytes)
     }
 
-    /// Reads the first `bits` bits, all of which must exist, to `out`, which must be zero.
+    /// Reads the first `bits` bits to `out`, whose bytes must be zero. All of these bits must exist.
     pub(crate) fn read_whole(&self, bits: u64, machine: &dyn Machine, out: &mut [u8]) -> Result<(), Reason> {
         let mut at = 0;
         self.each_part(bits.into(), |storage, bit, bits| {
@@ -323,11 +328,11 @@ impl Location {
         Ok((bytes, there))
     }
 
-    /// Reads bits as [`Location::read_what_is_there`] does, reusing the memory of `bytes` and `there`, for
+    /// Reads bits as [`Location::read_what_is_there`] does, but reuses the memory of `bytes` and `there`. For
     /// callers that read the same variable for each lane.
     ///
     /// # Errors
-    /// As for [`Location::read_what_is_there`]. The contents of both vectors are meaningless then.
+    /// As for [`Location::read_what_is_there`]. After an error, the contents of both vectors are meaningless.
     pub fn read_into(
         &self,
         bits: u64,
@@ -359,8 +364,8 @@ impl Location {
         })
     }
 
-    /// If the first `bits` bits are exactly one implicit pointer, returns that pointer. Fails if they are
-    /// only a part of a pointer.
+    /// Returns the implicit pointer that the first `bits` bits are, if they are exactly one. Fails if they
+    /// are only a part of an implicit pointer.
     pub(crate) fn pointer(&self, bits: u64) -> Result<Option<ImplicitPointer>, Reason> {
         if !matches!(self.storage, Storage::Pointer(_) | Storage::Composite(_)) {
             return self.within(u128::from(bits)).map(|_| None);
@@ -379,8 +384,8 @@ impl Location {
         }
     }
 
-    /// Returns whether this part of location `of` contains the whole of an implicit pointer, if its storage
-    /// is one.
+    /// Returns whether the storage of the location `of` is wholly in this location. `of` is a part of this
+    /// location, and its storage is an implicit pointer.
     fn is_whole(&self, of: &Location) -> bool {
         let Storage::Composite(composite) = &self.storage else { return true };
         composite.parts.iter().any(|part| {

@@ -1,5 +1,5 @@
-//! Information that an expression can request: registers, memory, and the other debug information of the
-//! program.
+//! The information that an expression can request while it is evaluated: registers, memory, and the other
+//! debug information of the program.
 
 use crate::error::{Need, Reason};
 use crate::location::Location;
@@ -15,8 +15,8 @@ pub struct Procedure<'a> {
     pub expression: Cow<'a, [u8]>,
     /// Encoding of the expression.
     pub encoding: Encoding,
-    /// Whether the entry is a `DW_TAG_dwarf_procedure`, whose expression works on the stack of the calling
-    /// expression.
+    /// Whether the entry is a `DW_TAG_dwarf_procedure`. The expression of such an entry works on the stack of
+    /// the expression that calls it.
     pub is_procedure: bool,
 }
 
@@ -29,18 +29,18 @@ pub enum Found<'a> {
     Constant(Cow<'a, [u8]>),
 }
 
-/// State that is known while an expression is evaluated. A method without an implementation ends the
-/// evaluation of an expression that needs it, with [`Reason::Need`].
+/// State of the program that is known while an expression is evaluated. A method that is not implemented
+/// fails with [`Reason::Need`], which ends the evaluation of an expression that needs it.
 pub trait Machine {
-    /// Reads a whole register. A vector register consists of the dwords of all lanes, where the number of
-    /// lanes follows from its DWARF number.
+    /// Reads a whole register. A vector register consists of the dwords of all lanes; its DWARF number says
+    /// whether there are 32 or 64 lanes.
     fn register(&self, register: Register, bytes: &mut [u8]) -> Result<(), Reason> {
         let _ = bytes;
         Err(Reason::Need(Need::Register(register)))
     }
 
-    /// Reads some bytes of a register, starting at `first`. They may be known even if the whole register is
-    /// not.
+    /// Reads bytes of a register from offset `first` on. These bytes may be known even if the whole register
+    /// is not.
     fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
         let mut whole = vec![0; register.bits().ok_or(Reason::Register(register.0))? as usize / 8];
         self.register(register, &mut whole)?;
@@ -49,7 +49,7 @@ pub trait Machine {
     }
 
     /// Reads memory. An address in [`AddressSpace::GENERIC`], [`AddressSpace::LOCAL`] or
-    /// [`AddressSpace::PRIVATE_LANE`] is one of the current lane.
+    /// [`AddressSpace::PRIVATE_LANE`] is an address of the current lane.
     fn memory(&self, space: AddressSpace, address: u64, bytes: &mut [u8]) -> Result<(), Reason> {
         Err(Reason::Need(Need::Memory(space, address, bytes.len() as u64)))
     }
@@ -84,8 +84,8 @@ pub trait Machine {
         Err(Reason::Need(Need::EntryValue))
     }
 
-    /// Returns the dword that a register held in a lane on entry to the function, according to the caller's
-    /// description of what it passed.
+    /// Returns the dword that a register held in a lane on entry to the function, as the caller's description
+    /// of the passed values says.
     fn passed_dword(&self, register: Register, lane: u32) -> Result<u32, Reason> {
         let _ = (register, lane);
         Err(Reason::Need(Need::EntryValue))
@@ -119,7 +119,7 @@ pub trait Machine {
         Err(Reason::Need(Need::Type(offset)))
     }
 
-    /// Returns the address with an index in the unit's part of `.debug_addr`.
+    /// Returns the address that has the given index in the unit's part of `.debug_addr`.
     fn address(&self, index: u64) -> Result<u64, Reason> {
         Err(Reason::Need(Need::Address(index)))
     }

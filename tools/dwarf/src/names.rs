@@ -1,5 +1,5 @@
-//! DWARF numbers of address spaces and address classes of AMD GPUs. The numbers of registers are shared with
-//! the writer.
+//! DWARF numbers of address spaces and address classes of AMD GPUs. The numbers of registers are in another
+//! package, because the writer of debug information uses them too.
 
 pub use objwriter::registers::{Bank, Register};
 use std::fmt;
@@ -19,7 +19,7 @@ impl AddressSpace {
     pub const LOCAL: AddressSpace = AddressSpace(3);
     /// Scratch memory of the current lane.
     pub const PRIVATE_LANE: AddressSpace = AddressSpace(5);
-    /// Scratch memory of the whole wave, with the dwords of all lanes interleaved as in memory.
+    /// Scratch memory of the whole wave. The dwords of its lanes are interleaved, as they are in memory.
     pub const PRIVATE_WAVE: AddressSpace = AddressSpace(6);
 
     /// Returns the scratch memory of a given lane.
@@ -27,13 +27,13 @@ impl AddressSpace {
         (lane < 64).then_some(AddressSpace(0x20 + u64::from(lane)))
     }
 
-    /// If this address space is the scratch memory of one particular lane, returns the lane.
+    /// Returns the lane if this address space is the scratch memory of one particular lane.
     pub fn lane(self) -> Option<u32> {
         (0x20..0x60).contains(&self.0).then(|| self.0 as u32 - 0x20)
     }
 
-    /// Returns the number of bits of an address in this address space; `None` if the number is not that of an
-    /// address space.
+    /// Returns the number of bits of an address in this address space. `None` if no address space has this
+    /// number.
     pub fn address_bits(self) -> Option<u32> {
         match self.0 {
             0 | 1 => Some(64),
@@ -58,12 +58,13 @@ impl fmt::Display for AddressSpace {
     }
 }
 
-/// Kind of memory to which a pointer of a type points (`DW_AT_address_class`; seed 000, line 664).
+/// Kind of memory to which a pointer of a type points (`DW_AT_address_class`; LLVM's AMDGPU guide, seed 000,
+/// line 664).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AddressClass(pub u64);
 
 impl AddressClass {
-    /// Returns the address space in which a pointer with this address class is dereferenced; `None` for a
+    /// Returns the address space that is accessed through a pointer with this address class. `None` for a
     /// class without meaning.
     pub fn space(self) -> Option<AddressSpace> {
         Some(match self.0 {

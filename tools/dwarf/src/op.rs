@@ -1,9 +1,9 @@
-//! Operations of DWARF expressions: one table of names, numbers and operands, which serves reading, writing
-//! and printing.
+//! Operations of DWARF expressions: one table of names, numbers and operands, which is used for reading,
+//! writing and printing.
 //!
 //! The numbers of the standard operations are those of DWARF 5 (table 7.9). The numbers of the heterogeneous
-//! extensions are those of LLVM's current AMDGPU guide. The version of the guide in the repository leaves
-//! most of these numbers open, and LLVM has changed the three that it gives (seed 000, line 1351).
+//! extensions are those of LLVM's current AMDGPU guide. The older version of the guide in seed 000 leaves
+//! most of these numbers open, and LLVM has changed the three that it gives (line 1351).
 
 use crate::names::Register;
 use smallvec::SmallVec;
@@ -53,7 +53,7 @@ pub enum Numbering {
 pub struct Encoding {
     /// Size of an address in bytes: 4 or 8.
     pub address_size: u8,
-    /// Size of an offset in bytes: 4, or 8 in the 64-bit DWARF format.
+    /// Size of an offset into a debug section: 4 bytes, or 8 bytes in the 64-bit DWARF format.
     pub offset_size: u8,
     /// Numbering of the extensions.
     pub numbering: Numbering,
@@ -181,7 +181,7 @@ operations! {
     0x1ff LLVM_ASPACE_IMPLICIT_POINTER "LLVM_aspace_implicit_pointer" [Offset, Sleb];
 }
 
-/// Extension operations in the order of their first numbers, which begin at 0xe1.
+/// Extension operations in the order of their numbers in [`Numbering::First`], which begin at 0xe1.
 const FIRST: [Opcode; 12] = [
     Opcode::LLVM_FORM_ASPACE_ADDRESS,
     Opcode::LLVM_PUSH_LANE,
@@ -231,8 +231,8 @@ impl Opcode {
         self.0 > 0xff
     }
 
-    /// If this is one of the 32 operations `lit`, `reg` or `breg`, returns which of these three, and the
-    /// number in the name.
+    /// Returns the family of 32 operations (`lit`, `reg` or `breg`) to which this operation belongs, and the
+    /// number in its name. `None` for other operations.
     pub fn run(self) -> Option<(Opcode, u8)> {
         RUNS.into_iter().find_map(|first| {
             let number = self.0.checked_sub(first.0).filter(|&number| number < 32)?;
@@ -250,7 +250,7 @@ impl Opcode {
         self.row().map_or(&[], |row| row.2)
     }
 
-    /// Returns the operation with a name, which includes the prefix `DW_OP_`.
+    /// Returns the operation with the given name. The name includes the prefix `DW_OP_`.
     pub fn by_name(name: &str) -> Option<Opcode> {
         let name = name.strip_prefix("DW_OP_")?;
         let exact = TABLE.iter().find(|row| row.1 == name && row.0.run().is_none());
@@ -263,14 +263,15 @@ impl Opcode {
         })
     }
 
-    /// Returns the bytes of the operation, without operands; `None` if it has no number in this numbering.
+    /// Returns the bytes that encode the operation, without operands. `None` if the operation has no number
+    /// in this numbering.
     pub fn number(self, numbering: Numbering) -> Option<SmallVec<[u8; 2]>> {
         let mut bytes = SmallVec::new();
         match (FIRST.iter().position(|&op| op == self), numbering) {
             (Some(at), Numbering::First) => bytes.push(FIRST_NUMBER + at as u8),
             _ if self == Opcode::LLVM_ASPACE_IMPLICIT_POINTER => return None,
-            // In this numbering, the byte of the prefix `DW_OP_LLVM_user` is an operation of its own, so
-            // operations after the prefix have no number.
+            // In this numbering, the byte of the prefix `DW_OP_LLVM_user` is an operation itself. Operations
+            // after the prefix therefore have no number.
             _ if self.0 >= USER && numbering == Numbering::First => return None,
             _ if self.0 >= USER => bytes.extend([PREFIX, (self.0 - USER) as u8]),
             _ => bytes.push(self.0 as u8),
@@ -315,8 +316,8 @@ pub struct Op<'a> {
 }
 
 impl<'a> Op<'a> {
-    /// Returns an operand that is an unsigned number. Returns 0 for other operands, which the table rules
-    /// out.
+    /// Returns an operand that is an unsigned number. For other operands returns 0; callers do not ask for
+    /// them because the table says which operands an operation has.
     pub fn unsigned(&self, operand: usize) -> u64 {
         match self.args.get(operand) {
             Some(&Arg::Unsigned(value)) => value,
@@ -346,8 +347,8 @@ impl<'a> Op<'a> {
 pub enum ParseError {
     /// The bytes end within an operation.
     End,
-    /// No operation has this number. Contains the byte, and the number after the prefix if the byte is the
-    /// prefix.
+    /// No operation has this number. The fields are the byte, and the number after the prefix
+    /// `DW_OP_LLVM_user` if the byte is this prefix.
     Unknown(u8, Option<u64>),
     /// A number has more than 64 bits.
     Large,
@@ -402,7 +403,7 @@ impl<'a> Ops<'a> {
         Ok(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
     }
 
-    /// Reads a LEB128 number. Returns its value, and the number of bits that were read.
+    /// Reads a LEB128 number. Returns its value, and how many bits its bytes contain.
     fn leb(&mut self) -> Result<(u128, u32), ParseError> {
         let (mut value, mut bits) = (0, 0);
         loop {

@@ -93,8 +93,8 @@ impl DebugInfo {
         }
     }
 
-    /// Returns the text of an expression. If the expression has LLVM's mark for an address space, the text
-    /// says what LLVM means by it.
+    /// Returns the text of an expression. If the expression ends with LLVM's mark for an address space, the
+    /// text shows the location in that address space.
     fn expression_text(&self, die: &Die, bytes: &[u8]) -> String {
         let encoding = self.units[die.unit].encoding;
         let mut text = expression(bytes, encoding);
@@ -104,8 +104,8 @@ impl DebugInfo {
         text
     }
 
-    /// Returns a text that describes what is in force at an address: the functions, the functions inlined
-    /// into them there, and their variables with locations. Returns `None` if no entry covers the address.
+    /// Returns a text about an address: the functions that contain it, the functions inlined into these
+    /// functions there, and their variables with locations. Returns `None` if no entry covers the address.
     pub fn at(&self, address: u64) -> Option<String> {
         let path = self.around(address);
         if path.is_empty() {
@@ -133,8 +133,8 @@ impl DebugInfo {
             let is_variable =
                 |die: &&Die| matches!(die.tag.as_str(), "DW_TAG_variable" | "DW_TAG_formal_parameter");
             for variable in self.children(at).filter(is_variable) {
-                // A unit's variables are listed only if they have a location, because other entries may be
-                // visible elsewhere only.
+                // A variable of the unit (one outside of functions) is listed only if it has a location.
+                // Without a location, it is a declaration that may be visible elsewhere only.
                 if die.depth > 0 || variable.get("DW_AT_location").is_some() {
                     self.write_variable(variable, address, &mut out);
                 }
@@ -143,8 +143,9 @@ impl DebugInfo {
         Some(out)
     }
 
-    /// Returns the text of an attribute's value. For a location list, returns the text of the entry in force
-    /// at an address, and of the procedures that it calls.
+    /// Returns the text of the value that an attribute has at an address. For a location list, this is the
+    /// text of the list entry that applies at the address. The procedures that the expression calls are
+    /// appended.
     fn in_force(&self, die: &Die, attribute: &Attribute, address: u64) -> String {
         if !matches!(attribute.content, Content::Locations(_)) {
             return self.content(die, attribute);
@@ -157,8 +158,8 @@ impl DebugInfo {
         out
     }
 
-    /// Appends the procedures that an expression calls directly or indirectly, each once and in a line of its
-    /// own.
+    /// Appends the procedures that an expression calls directly or indirectly. Each procedure appears once,
+    /// in a line of its own.
     fn write_called(&self, unit: usize, bytes: &[u8], known: &mut Vec<u64>, out: &mut String) {
         const MOST: usize = 64;
         for op in Ops::new(bytes, self.units[unit].encoding).flatten() {
@@ -246,7 +247,8 @@ fn marked_location(
     Location::memory(space, u64::try_from(address).ok()?).ok().map(|location| location.to_string())
 }
 
-/// Information that a file provides without a running machine: called expressions, base types, and addresses.
+/// The information that expressions can request from a file when no program is running: called expressions,
+/// base types, and addresses.
 pub struct Known<'a> {
     info: &'a DebugInfo,
     unit: usize,
@@ -305,8 +307,8 @@ impl Machine for Known<'_> {
             _ => return Err(need.into()),
         };
         let bytes = number("DW_AT_byte_size").and_then(|bytes| bytes.checked_mul(8)).ok_or(need)?;
-        // Each element has the type without this attribute. There must be at least one element (seed 000,
-        // line 1470).
+        // Each element of a vector type has the type without this attribute. There must be at least one
+        // element (LLVM's AMDGPU guide, seed 000, line 1470).
         let elements = number("DW_AT_LLVM_vector_size").unwrap_or(1);
         if elements == 0 {
             return Err(need.into());

@@ -35,8 +35,8 @@ fn show_rule(rule: &Rule, encoding: Encoding) -> String {
 }
 
 impl Frames {
-    /// Returns the text of a row, such as `frame: s32 + 16 in private memory; pc at frame - 8`. Registers
-    /// without a rule are unchanged.
+    /// Returns the text of a row, such as `frame: s32 + 16 in private memory; pc at frame - 8`. The text
+    /// omits registers without a rule, whose values are unchanged.
     pub fn row_text(row: &Row, common: &Common) -> String {
         let frame = row.cfa.iter().map(|cfa| format!("frame: {}", show_cfa(cfa, common.encoding)));
         let rule =

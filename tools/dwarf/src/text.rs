@@ -1,5 +1,5 @@
-//! Converts the text of expressions, as [`crate::Op`] prints them, back to bytes. Tests are written in this
-//! form, and users describe locations in it.
+//! Converts the text of expressions, as [`crate::Op`] prints them, back to bytes. Tests contain expressions
+//! as text, and users of the debugger describe locations as text.
 
 use crate::names::Register;
 use crate::op::{Arg, Encoding, Opcode, Operand};
@@ -84,7 +84,7 @@ fn hex_bytes(word: &str) -> Option<Vec<u8>> {
     inside.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).ok()).collect()
 }
 
-/// Appends an operand. Returns `false` if its value does not fit.
+/// Appends an operand to the encoded expression. Returns `false` if its value does not fit.
 fn write(arg: Arg, operand: Operand, encoding: Encoding, bytes: &mut Vec<u8>) -> bool {
     match (arg, operand) {
         (Arg::Unsigned(value), Operand::Uleb | Operand::Reg) => uleb(value, bytes),

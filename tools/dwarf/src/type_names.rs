@@ -1,5 +1,5 @@
-//! Writes the names of types as a user would: in the syntax of kernc's language if kernc wrote the unit,
-//! otherwise in that of C.
+//! Writes the names of types in the language of the unit: in the syntax of kernc's language if kernc wrote
+//! the unit, otherwise in that of C.
 
 use crate::info::{Content, DebugInfo, Die};
 

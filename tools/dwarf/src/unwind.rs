@@ -1,5 +1,5 @@
-//! Unwinds one frame: derives the state of the machine in the caller from a row of call frame information
-//! (seed 000, lines 1535-1580 and 1838).
+//! Unwinds one frame: computes the state of the machine in the calling function from a row of call frame
+//! information (LLVM's AMDGPU guide, seed 000, lines 1535-1580 and 1838).
 
 use crate::error::Reason;
 use crate::eval::{Entry, Goal, evaluate};
@@ -14,8 +14,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Operations that are not allowed in call frame information, which must not depend on other sections, on an
-/// object, or on itself (seed 000, lines 1687-1699).
+/// Operations that are not allowed in call frame information, because it must not depend on other sections,
+/// on an object, or on itself (LLVM's AMDGPU guide, seed 000, lines 1687-1699).
 const NOT_IN_FRAMES: [Opcode; 14] = [
     Opcode::ADDRX,
     Opcode::CALL2,
@@ -33,8 +33,8 @@ const NOT_IN_FRAMES: [Opcode; 14] = [
     Opcode::GNU_ENTRY_VALUE,
 ];
 
-/// Largest nesting depth of frame rules that use values on entry. A greater depth indicates a circular
-/// dependency (seed 000, line 1687).
+/// Largest nesting depth of frame rules that use values on entry. A greater depth means that rules depend on
+/// each other in a circle, which LLVM's AMDGPU guide forbids (seed 000, line 1687).
 const DEPTH: u32 = 8;
 
 /// Return address of a function.
@@ -44,13 +44,13 @@ pub enum ReturnAddress {
     Outermost,
     /// The row has no rule for the return address.
     Unknown,
-    /// Address to which the function returns. The call instruction precedes it, so the address minus one is
-    /// within that instruction (seed 000, line 1860).
+    /// Address to which the function returns. The call instruction precedes this address, so the address
+    /// minus one is within that instruction (LLVM's AMDGPU guide, seed 000, line 1860).
     At(u64),
 }
 
-/// State of the machine as the caller of a function sees it: registers have the values that the row's rules
-/// give, and memory is the same as in the callee.
+/// State of the machine as the caller of a function sees it. Registers have the values that the rules of the
+/// row give; memory is the same as in the called function.
 ///
 /// `Caller` implements [`Machine`], so the next frame can be unwound from it.
 pub struct Caller<'m> {
@@ -59,22 +59,22 @@ pub struct Caller<'m> {
     encoding: Encoding,
     return_address: Register,
     cfa: Option<Location>,
-    /// Whether the frame information is standard DWARF without the heterogeneous extensions, so that
-    /// locations in private memory have LLVM's mark.
+    /// Whether the frame information is standard DWARF without the heterogeneous extensions. Locations in
+    /// private memory then have LLVM's mark for address spaces.
     is_plain: bool,
     /// Current nesting depth of rules that use registers on entry.
     depth: Cell<u32>,
-    /// Scalar registers that have been read. Masks and addresses are needed for each vector register and in
-    /// each outer frame, so they are cached.
+    /// Values of the scalar registers that have been read. They are cached because masks and addresses are
+    /// needed for each vector register and in each outer frame.
     known: RefCell<BTreeMap<Register, Result<Vec<u8>, Reason>>>,
-    /// Register that was read last, with its location. Consecutive requests often read parts of the same
-    /// register.
+    /// The register that was read last, with its location. Kept because consecutive requests often read parts
+    /// of the same register.
     last: RefCell<Option<(Register, Rc<Location>)>>,
 }
 
 impl<'m> Caller<'m> {
-    /// Unwinds one frame. `callee`: state in the function; `row`: row in force at the current address of the
-    /// function.
+    /// Unwinds one frame. `callee` is the state in the called function. `row` is the row that applies at the
+    /// current address of this function.
     ///
     /// # Errors
     /// The definition of the frame is ill-formed, or needs something that the machine does not know.
@@ -96,8 +96,8 @@ impl<'m> Caller<'m> {
         self.row
     }
 
-    /// Returns the location, in the state of the called function, of the caller's value of a register. A
-    /// value without a location becomes an implicit location, which consists of the value's bytes.
+    /// Returns where the caller's value of a register is in the state of the called function. A value that is
+    /// not stored anywhere becomes an implicit location, which consists of the value's bytes.
     ///
     /// # Errors
     /// The rule is ill-formed, or needs something that the machine does not know.
@@ -111,7 +111,8 @@ impl<'m> Caller<'m> {
             Rule::ValueOffset(offset) => {
                 let (space, address) =
                     cfa()?.moved(8 * i128::from(*offset))?.address().ok_or(Reason::NoLocation)?;
-                // The register must have as many bits as an address (seed 000, line 1553).
+                // The register must have as many bits as an address (LLVM's AMDGPU guide, seed 000, line
+                // 1553).
                 if space.address_bits() != Some(bits) {
                     return Err(Reason::Size);
                 }
@@ -127,8 +128,8 @@ impl<'m> Caller<'m> {
             Rule::ValueExpression(bytes) => {
                 let outcome = self.evaluate(bytes, Goal::Value, cfa()?)?;
                 let value = outcome.value().ok_or(Reason::NoValue)?;
-                // Standard DWARF does not require that the value has the size of the register: the register
-                // gets the low bits of the value.
+                // Standard DWARF does not require that the value is as large as the register. If the value is
+                // larger, the register gets its low bits.
                 let is_cut = self.is_plain && value.ty.bits() > u64::from(bits);
                 if value.ty.bits() != u64::from(bits) && !is_cut {
                     return Err(Reason::Size);
@@ -138,21 +139,21 @@ impl<'m> Caller<'m> {
         }
     }
 
-    /// Evaluates an expression of a rule, with the frame address on the stack.
+    /// Evaluates the expression of a rule. The frame address is on the stack at first.
     fn evaluate(&self, bytes: &[u8], goal: Goal, cfa: &Location) -> Result<crate::Outcome, Reason> {
         allowed(bytes, self.encoding)?;
         let stack = [Entry::Location(cfa.clone())];
         evaluate(bytes, self.encoding, goal, &Entered(self), &stack).map_err(|error| error.reason)
     }
 
-    /// If an expression ends with LLVM's mark for an address space, returns the part before the mark, and
-    /// that address space.
+    /// Returns an expression without LLVM's mark for an address space at its end, and that address space.
+    /// `None` if the frame information uses the extensions or the expression has no such mark.
     fn mark<'b>(&self, bytes: &'b [u8]) -> Option<(&'b [u8], AddressSpace)> {
         if self.is_plain { marked(bytes, self.encoding) } else { None }
     }
 
-    /// Evaluates a location that has LLVM's mark. As standard DWARF requires, the frame address is on the
-    /// stack as a number.
+    /// Evaluates the expression of a location that has LLVM's mark for an address space. As standard DWARF
+    /// requires, the frame address is on the stack as a number.
     fn marked(&self, bytes: &[u8], cfa: &Location) -> Result<Location, Reason> {
         let (bytes, space) = self.mark(bytes).ok_or(Reason::NoLocation)?;
         allowed(bytes, self.encoding)?;
@@ -161,11 +162,14 @@ impl<'m> Caller<'m> {
         Location::memory(space, number(bytes, self.encoding, &Entered(self), &stack)?)
     }
 
-    /// Reads dwords of a vector register, starting with the dword of `lane`, for code that does not use the
-    /// extensions. There, the dword of each lane is at the same address of the lane's private memory, or
-    /// lost. A rule that is an expression, or that says "undefined", applies only to lanes that were active
-    /// on entry to the function; the dwords of other lanes are still in the register. Returns a mask of the
-    /// dwords that exist.
+    /// Reads dwords of a vector register, starting with the dword of `lane`, for code without the
+    /// heterogeneous extensions. In such code, the dword of each lane is at the same address in the lane's
+    /// private memory, or it is lost.
+    ///
+    /// A rule that is an expression, or that says "undefined", applies only to lanes that were active on
+    /// entry to the function. The dwords of other lanes are still in the register.
+    ///
+    /// Returns a mask of the dwords that exist.
     fn lanes(&self, register: Register, lane: u32, bytes: &mut [u8]) -> Result<u64, Reason> {
         if lane as usize + bytes.len() / 4 > 64 {
             return Err(Reason::Outside);
@@ -203,7 +207,7 @@ impl<'m> Caller<'m> {
         Ok(there)
     }
 
-    /// Reads a vector register. Returns a mask of the dwords that exist: if the register is lost for active
+    /// Reads a vector register. Returns a mask of the dwords that exist. If the register is lost for active
     /// lanes, the dwords of other lanes still exist.
     ///
     /// # Errors
@@ -224,8 +228,8 @@ impl<'m> Caller<'m> {
         Ok((0..bytes.len() / 4).filter(is_there).fold(0, |all, n| all | 1 << n))
     }
 
-    /// Returns the mask of lanes that were active on entry to the function, for the wave size of this vector
-    /// register.
+    /// Returns the mask of the lanes that were active on entry to the function. The size of the vector
+    /// register says whether the mask has 32 or 64 bits.
     fn active(&self, register: Register) -> Result<u64, Reason> {
         let lanes = register.bits().ok_or(Reason::Register(register.0))? / 32;
         let exec = Register::in_bank(Bank::Exec, 0, lanes).ok_or(Reason::Size)?;
@@ -234,8 +238,8 @@ impl<'m> Caller<'m> {
         Ok(u64::from_le_bytes(mask))
     }
 
-    /// Returns whether the rule of a register describes single lanes, so that [`Caller::lanes`] must read the
-    /// register.
+    /// Returns whether the rule of a register describes the dword of a single lane. [`Caller::lanes`] must
+    /// then read the register.
     fn is_of_lanes(&self, register: Register) -> bool {
         let is_vector = matches!(register.facts(), Some((Bank::Vgpr | Bank::Agpr, ..)));
         let is_meant = match self.row.rule(register) {
@@ -269,7 +273,8 @@ impl<'m> Caller<'m> {
     }
 }
 
-/// The machine in the called function's state, with the values that registers had on entry to the function.
+/// The machine in the state of the called function, for expressions in frame rules. Requests for values on
+/// entry to the function are answered by the frame rules.
 struct Entered<'a, 'm>(&'a Caller<'m>);
 
 impl Machine for Entered<'_, '_> {
@@ -302,8 +307,8 @@ impl Machine for Entered<'_, '_> {
 }
 
 impl Caller<'_> {
-    /// Returns the value of a scalar register, from the cache if possible. Without the cache, the number of
-    /// requests would multiply with each frame that is unwound.
+    /// Returns the value of a scalar register, from the cache if possible. Without the cache, each frame that
+    /// is unwound would multiply the number of requests.
     fn scalar(&self, register: Register, bits: u32) -> Result<Vec<u8>, Reason> {
         if let Some(known) = self.known.borrow().get(&register) {
             return known.clone();

@@ -36,12 +36,12 @@ impl Kind {
     }
 }
 
-/// Base type. With more than one element, a vector (`DW_AT_LLVM_vector_size`).
+/// Base type. If it has more than one element, it is a vector (`DW_AT_LLVM_vector_size`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BaseType {
     /// Interpretation of the bits.
     pub kind: Kind,
-    /// Number of bits of an element. Computations support at most 128.
+    /// Number of bits of an element. Operations can compute with at most 128 bits.
     pub bits: u32,
     /// Number of elements.
     pub elements: u32,
@@ -69,8 +69,8 @@ impl Type {
         self.bits().div_ceil(8) as usize
     }
 
-    /// If the type is an integer that computations support, returns its number of bits, and whether it is
-    /// signed if the type determines that.
+    /// Returns, for an integer type that operations can compute with, its number of bits, and whether it is
+    /// signed. The second is `None` if the operation decides it. Returns `None` for other types.
     fn integer(self) -> Option<(u32, Option<bool>)> {
         match self {
             Type::Generic(bits) => Some((bits, None)),
@@ -100,8 +100,8 @@ pub struct Value {
     pub ty: Type,
     /// Little-endian bytes. Bits beyond the size of the type are 0.
     pub bytes: SmallVec<[u8; 16]>,
-    /// The implicit pointer, if the value is one (a pointer that the optimised program does not contain any
-    /// more).
+    /// The implicit pointer if the value is one: a pointer that the optimised program does not contain any
+    /// more.
     pub(crate) pointer: Option<ImplicitPointer>,
 }
 
@@ -232,8 +232,8 @@ impl Value {
     }
 
     fn of_floats(&self, op: Binary, a: f64, b: f64) -> Result<Value, Reason> {
-        // Narrower floats are computed in double precision and rounded once more. The results of sum, product
-        // and quotient are still correct, because a double has more than twice as many digits.
+        // Narrow floats are computed in double precision, and the result is rounded once more. Sums, products
+        // and quotients are still correct, because a double has more than twice as many digits.
         let value = match op {
             Binary::Plus => a + b,
             Binary::Minus => a - b,
@@ -251,8 +251,8 @@ impl Value {
         if zero && matches!(op, Binary::Div | Binary::Mod) {
             return Err(Reason::Division);
         }
-        // Shifting by more than the number of bits gives zeros, or copies of the sign. A negative shift count
-        // is an error if its type is signed.
+        // Shifting by more than the number of bits gives zeros, or copies of the sign bit. A shift count of a
+        // signed type must not be negative.
         let count = || match right.ty.integer() {
             Some((_, Some(true))) if right.signed()? < 0 => Err(Reason::Type),
             _ => Ok(u32::try_from(b).unwrap_or(u32::MAX).min(bits)),
@@ -264,7 +264,7 @@ impl Value {
             Binary::Plus => a.wrapping_add(b),
             Binary::Minus => a.wrapping_sub(b),
             Binary::Mul => a.wrapping_mul(b),
-            // Quotients of generic values are signed, but their remainders are unsigned.
+            // For values of the generic type, quotients are signed, but remainders are unsigned.
             Binary::Div if signed == Some(false) => a / b,
             Binary::Div => extend(a, bits).wrapping_div(extend(b, bits)) as u128,
             Binary::Mod if signed == Some(true) => extend(a, bits).wrapping_rem(extend(b, bits)) as u128,
@@ -276,8 +276,8 @@ impl Value {
         Ok(Value::from_bits(self.ty, value & mask(bits)))
     }
 
-    /// Compares two values of the same type. Generic values are taken as signed. Returns `None` for unordered
-    /// values (NaN).
+    /// Compares two values of the same type. Values of the generic type are taken as signed. Returns `None`
+    /// if the values have no order (NaN).
     pub(crate) fn compare(&self, other: &Value) -> Result<Option<Ordering>, Reason> {
         let (left, right) = (self.plain()?, other.plain()?);
         if left.ty != right.ty {

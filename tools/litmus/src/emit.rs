@@ -1,8 +1,8 @@
 //! Writes the assembler source of a test case.
 //!
-//! Registers of each thread: `v[2n:2n+1]` has the address of variable `n`, `v(8+n)` is `rn`, and constants
-//! start at `v16`. GFX6 and GFX7 access global memory through a buffer descriptor in `s[4:7]` that covers all
-//! memory.
+//! In each thread, `v[2n:2n+1]` has the address of variable `n`, and `v(8+n)` is register `rn` of the shape.
+//! Constants are in registers from `v16` on. GFX6 and GFX7 access global memory through a buffer descriptor
+//! in `s[4:7]` that covers all memory.
 
 use crate::matrix::{Case, Home, Space};
 use crate::sequences::{Deletion, Operation, Token, What, opencl_omits, tokens};
@@ -10,15 +10,15 @@ use crate::shape::{Change, Order, Semantics, Shape, Statement};
 use isa::target::{Feature, Generation};
 use std::fmt::Write;
 
-/// Distance between variables in bytes; no two variables share a cache line.
+/// Distance between variables in bytes. It is large enough that no two variables share a cache line.
 pub(crate) const STRIDE: u64 = 256;
 const RESULTS: usize = 8;
 const CONSTANTS: usize = 16;
 const NEXT: usize = 31;
 const VGPRS: usize = 32;
 
-/// Returns the constants that a statement needs in registers, in the order of these registers: one value, or
-/// for a compare-and-swap the new value and the expected value.
+/// Returns the constants that a statement needs in registers, in the order of these registers. A
+/// compare-and-swap needs the new value and the expected value; other statements need at most one value.
 fn constants(statement: &Statement) -> Vec<u32> {
     match statement {
         Statement::Rmw { change: Change::Cas { expected }, value, .. } => vec![*value, *expected],
@@ -27,7 +27,7 @@ fn constants(statement: &Statement) -> Vec<u32> {
     }
 }
 
-/// Returns the address of a variable; the global variables start at `base`.
+/// Returns the address of a variable. `base` is the address of the first global variable.
 pub(crate) fn address(case: &Case, base: u64, variable: usize) -> u64 {
     let offset = variable as u64 * STRIDE;
     match case.layout.home(variable) {
@@ -51,9 +51,10 @@ struct Emitter<'a> {
     fence_space: Option<Space>,
 }
 
-/// Returns the assembler source of all threads, as kernels `t0`, `t1`, ..., and the words of the guide's
-/// sequences that it contains. Global variables start at address `base`. The word `deleted`, if given, is
-/// left out of the sequences, to test whether the word is necessary.
+/// Returns the assembler source of all threads, as kernels `t0`, `t1`, and so on, and the words of the
+/// guide's sequences that the source contains. A word is one wait, invalidation or cache bit of a sequence.
+/// Global variables start at address `base`. The word `deleted`, if given, is left out of the sequences, to
+/// test whether the word is necessary.
 pub fn source(shape: &Shape, case: &Case, base: u64, deleted: Option<Deletion>) -> (String, Vec<Deletion>) {
     let mut emitter = Emitter {
         shape,
@@ -102,7 +103,7 @@ impl Emitter<'_> {
         self.case.machine.target.generation
     }
 
-    /// Writes a wave that executes `steps`, each with only its lane active.
+    /// Writes a wave that executes `steps`. In each step, only one lane is active.
     fn wave(&mut self, number: usize, steps: &[Step<'_>]) {
         let _ = writeln!(self.text, ".text\n.p2align 8\n.type t{number},@function\nt{number}:");
         for variable in 0..self.shape.variables.len() {
@@ -179,8 +180,8 @@ impl Emitter<'_> {
                 });
             }
             Statement::StoreNext { how, variable, register } => {
-                // The load has to complete before its register is used, even if the sequence of the load has
-                // no wait.
+                // The load must complete before its register is used. The wait is needed because the sequence
+                // of the load may have none.
                 self.line("s_waitcnt vmcnt(0) lgkmcnt(0)");
                 self.line(&format!("v_mad_u32_u24 v{NEXT}, v{}, 1, 1", RESULTS + register));
                 self.sequence(What::Store, *how, Some(*variable), false, |emitter, bits| {
@@ -207,8 +208,8 @@ impl Emitter<'_> {
             }
             Statement::Until { register, value, label } => {
                 let vcc = if self.wave32() { "vcc_lo" } else { "vcc" };
-                // The load has to complete before its register is compared, even if the sequence of the load
-                // has no wait.
+                // The load must complete before its register is compared. The wait is needed because the
+                // sequence of the load may have none.
                 self.line("s_waitcnt vmcnt(0) lgkmcnt(0)");
                 self.line(&format!("v_cmp_ne_u32 {vcc}, {value:#x}, v{}", RESULTS + register));
                 self.line("s_nop 4");
@@ -240,8 +241,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes an operation with the instructions that the AMDGPU guide requires around it. A fence has no
-    /// variable and so no address space, because it orders both spaces.
+    /// Writes an operation with the instructions that LLVM's AMDGPU guide requires around it. A fence has no
+    /// variable and so no address space, because it orders accesses to both global memory and LDS.
     fn sequence(
         &mut self,
         what: What,
@@ -309,7 +310,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Returns the text of an atomic; with `result`, the atomic returns the old value.
+    /// Returns the text of an atomic read-modify-write instruction. If `result` is given, the instruction
+    /// returns the old value.
     fn rmw(&self, change: Change, result: Option<usize>, data: usize, variable: usize) -> String {
         let pointer = self.pointer(variable);
         let (name, operands) = match change {

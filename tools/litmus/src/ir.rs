@@ -1,9 +1,11 @@
-//! A case as input for the compiler: the text of its intermediate representation.
+//! Writes a case as input for the compiler: the text of its intermediate representation.
 //!
 //! All threads are one kernel, whose first argument is the number of the thread that a wave executes. The
 //! further arguments are the addresses of the variables and, for each register of the shape, the address to
-//! which its value is stored at the end. The location of each instruction is the number of its statement, so
-//! that instructions that the compiler inserts can be traced to their statement.
+//! which its value is stored at the end.
+//!
+//! The source location of each instruction is the number of its statement. Instructions that the compiler
+//! inserts can thus be traced to their statement.
 
 use crate::matrix::{Case, Home, Space};
 use crate::shape::{Change, Order, Semantics, Shape, Statement};
@@ -35,8 +37,8 @@ struct Writer<'a> {
     text: String,
     values: usize,
     blocks: usize,
-    /// SSA values of the current thread: addresses of the variables, values of the registers, and blocks of
-    /// the labels.
+    /// What the current thread uses: the SSA values that are the addresses of the variables, the SSA values
+    /// of the registers, and the blocks of the labels.
     addresses: Vec<usize>,
     registers: Vec<Option<usize>>,
     labels: Vec<(String, usize)>,
@@ -127,7 +129,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the threads as lanes of one wave; `sequence` gives the lane that executes the next statement.
+    /// Writes the threads as lanes of one wave. `sequence` has, for each statement in the order of execution,
+    /// the lane that executes it.
     fn lanes(&mut self, sequence: &[usize]) {
         let shape = self.shape;
         self.start();
@@ -160,8 +163,8 @@ impl Writer<'_> {
         after
     }
 
-    /// Begins the block in which all lanes continue. Its parameters give the registers new values: those of
-    /// the lane that executed the last block, or the previous values.
+    /// Begins the block in which all lanes continue. Its parameters are the new values of the registers: the
+    /// values of the lane that executed the last block, or the previous values.
     fn join(&mut self, after: usize) {
         let passed = arguments_of(&self.registers);
         self.inst(&format!("jump b{after}{passed}"));
@@ -176,7 +179,7 @@ impl Writer<'_> {
         let _ = writeln!(self.text, "b{after}{parameters}:");
     }
 
-    /// Starts a thread: loads the addresses of the variables, and resets the registers. In the form with
+    /// Starts a thread: loads the addresses of the variables, and resets the registers. If the threads are
     /// lanes, registers start as 0, because a lane may skip the statement that defines them.
     fn start(&mut self) {
         self.addresses.clear();
@@ -197,7 +200,7 @@ impl Writer<'_> {
     }
 
     /// Stores the registers of a thread, the last register first. The wait for the last register is also a
-    /// wait for all the others. Therefore an error in an acquire shows as a wrong order of memory accesses,
+    /// wait for all the others. An error in an acquire therefore shows as a wrong order of memory accesses,
     /// not as a register that has not been written.
     fn results(&mut self, thread: usize) {
         for register in (0..self.registers.len()).rev() {
@@ -305,8 +308,8 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the memory order for a compare-and-swap that fails. In this case it only loads, so the release
-/// part of `order` is dropped.
+/// Returns the memory order that a compare-and-swap has if it fails. It then only loads, so the release part
+/// of `order` is dropped.
 fn failing(order: Order) -> &'static str {
     match order {
         Order::Acquire | Order::AcqRel => "acquire",

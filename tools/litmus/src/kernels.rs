@@ -1,8 +1,9 @@
-//! Shapes in the kernel language: each thread is a kernel, and comments say which outcomes are forbidden.
+//! Litmus shapes in the kernel language: each thread is a kernel, and comments say which outcomes are
+//! forbidden.
 //!
 //! Parameters are identified by name: a parameter `x` of several threads is one variable. Variables are
 //! dwords with the initial value 0, each in its own cache line. A variable that only one thread uses is a
-//! result. `docs/litmus.md` describes the directives.
+//! result of this thread. `docs/litmus.md` describes the directives in comments.
 
 use crate::emit::STRIDE;
 use crate::matrix::{Machine, Scope, grouped_places, places};
@@ -27,8 +28,8 @@ struct Condition {
 pub struct Kernels {
     /// Name of the shape.
     pub name: String,
-    /// Whether the kernels are in OpenCL's dialect, in which atomics weaker than sequentially consistent
-    /// order only one address space.
+    /// Whether the kernels are in OpenCL's dialect. In this dialect, atomics weaker than sequentially
+    /// consistent order accesses to only one address space.
     pub opencl: bool,
     /// Name of each thread's kernel; if empty, each kernel of the object is one thread.
     threads: Vec<String>,
@@ -261,14 +262,15 @@ impl Kernels {
         Ok(verdict)
     }
 
-    /// Returns whether a processor can keep coarse-grained memory coherent, if the shape uses it.
+    /// Returns whether the machine can run the shape. A shape that uses coarse-grained memory needs a
+    /// processor that can keep this memory coherent.
     pub fn suits(&self, machine: Machine) -> bool {
         self.coarse.is_empty() || machine.target.has(Feature::GFX90A)
     }
 }
 
-/// A condition on an outcome: indices of variables with the values that they must have, and the condition's
-/// text.
+/// A condition on an outcome: indices of variables, the values that these variables must have, and the text
+/// of the condition.
 type Resolved<'a> = (Vec<(usize, u32)>, &'a str);
 
 /// Replaces the names of variables in conditions by their indices.
@@ -284,8 +286,8 @@ fn resolve<'a>(conditions: &'a [Condition], variables: &[Variable<'_>]) -> Resul
     conditions.iter().map(condition).collect()
 }
 
-/// Returns whether variables have these values at the end. An outcome lists the values by kind: shared
-/// variables, results, LDS.
+/// Returns whether the variables have the given values in an outcome. An outcome lists shared variables,
+/// results and LDS variables apart from each other.
 fn meets(values: &[(usize, u32)], variables: &[Variable<'_>], outcome: &Outcome) -> bool {
     let kind = |variable: &Variable<'_>| (variable.is_local, variable.users.len() > 1);
     values.iter().all(|&(at, wanted)| {
@@ -322,7 +324,8 @@ fn variables<'a>(threads: &[&'a sim::KernelInfo]) -> Result<Vec<Variable<'a>>, S
     Ok(all)
 }
 
-/// Returns whether an argument is a pointer to LDS; `None` for the argument that is the number of the thread.
+/// Returns whether an argument is a pointer to LDS. `None` if the argument is no variable but the number of
+/// the thread.
 fn is_local(arg: &ArgInfo) -> Result<Option<bool>, String> {
     match (&arg.kind, arg.name.as_deref()) {
         (ArgKind::GlobalBuffer, _) => Ok(Some(false)),

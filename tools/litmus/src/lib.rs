@@ -1,13 +1,13 @@
 //! Litmus tests of the memory model, in machine code.
 //!
-//! A [`Shape`] says what threads do to variables, with memory orders (`shape`). The AMDGPU guide has a table
-//! that says which instructions an operation needs for a scope, an address space and a processor
-//! (`sequences`). `matrix` places the threads at all distances that the scope covers; `emit` writes the
-//! assembler source; `run` explores all schedules in the emulator's weak memory and compares the outcomes
-//! with the forbidden ones. `docs/litmus.md` has the format.
+//! A [`Shape`] says what threads do to variables, with memory orders (module `shape`). LLVM's AMDGPU guide
+//! has a table that says which instructions an operation needs for a scope, an address space and a processor
+//! (`sequences`). `matrix` places the threads at all distances that the scope covers. `emit` writes the
+//! assembler source. `run` explores all schedules in the emulator's weak memory and compares the outcomes
+//! with the forbidden ones. `docs/litmus.md` has the format of shapes.
 //!
-//! The compiler's own table of sequences (`memmodel`) is not used; the table here was written from the AMDGPU
-//! guide independently.
+//! The compiler's own table of sequences (`memmodel`) is not used. The table here was written from the AMDGPU
+//! guide independently, so that each table is a check of the other.
 
 mod emit;
 mod ir;

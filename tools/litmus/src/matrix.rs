@@ -85,8 +85,8 @@ impl Home {
     }
 }
 
-/// Address spaces of a case: that of the first variable, which in most shapes is the data, and that of the
-/// other variables, which are flags.
+/// Address spaces of a case. The first variable, which in most shapes is the data, has one address space; the
+/// other variables, which are flags, have another or the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Layout {
     /// Home of the first variable.
@@ -132,7 +132,7 @@ impl Layout {
         self.first.is_local() || self.others.is_local()
     }
 
-    /// Returns whether this layout and scope make sense for a shape on a machine and give a case that no
+    /// Returns whether this layout and scope make sense for a shape on a machine, and give a case that no
     /// other combination gives.
     fn counts(self, shape: &Shape, machine: Machine, scope: Scope) -> bool {
         if !shape.layouts.is_empty() && !shape.layouts.contains(&self.name()) {
@@ -140,7 +140,7 @@ impl Layout {
         }
         let flat = self.first.is_flat() || self.others.is_flat();
         let local = self == Layout { first: Home::Local, others: Home::Local };
-        // GFX6 has no flat instructions, and a group split over compute units cannot use LDS. For LDS, a
+        // GFX6 has no flat instructions. A work-group split over compute units cannot use LDS. For LDS, a
         // scope wider than the work-group means the work-group, so such a case would be a duplicate.
         !(flat && machine.target.generation == Generation::Gfx6
             || self.has_local() && machine.splits_groups()
@@ -155,19 +155,20 @@ impl Layout {
 pub struct Machine {
     /// Processor.
     pub target: &'static Target,
-    /// Whether the waves of a group share a compute unit. Always true before GFX10, except for gfx90a with
-    /// `tgsplit`.
+    /// Whether all waves of a work-group run on the same compute unit. Always true before GFX10, except for
+    /// gfx90a with `tgsplit`.
     pub cu_mode: bool,
 }
 
 impl Machine {
-    /// Returns whether the waves of a group may be on different compute units (`tgsplit` of gfx90a).
+    /// Returns whether the waves of a work-group may be on different compute units because of `tgsplit`, a
+    /// mode of gfx90a.
     pub fn splits_groups(&self) -> bool {
         !self.cu_mode && self.target.has(Feature::GFX90A)
     }
 
-    /// Returns whether a name in a shape's list of `processors` stands for this machine: processor, family or
-    /// mode.
+    /// Returns whether a name in a shape's list `processors` stands for this machine. The name may be that of
+    /// the processor, of its family or of its mode.
     fn answers_to(&self, name: &str) -> bool {
         let family = format!("gfx{}", self.target.generation as u8 + 6);
         let mode = if self.cu_mode { "-cu" } else { "-wgp" };
@@ -175,7 +176,7 @@ impl Machine {
         name == family || name == self.target.name
     }
 
-    /// Returns the name of the processor, with the modes if the processor has several.
+    /// Returns the name of the processor. If the processor has several modes, the name includes the mode.
     pub fn name(&self) -> String {
         let wave64 = self.target.has(Feature::WAVE32) && self.target.wave_size == 64;
         let lanes = if wave64 { " wave64" } else { "" };
@@ -188,8 +189,8 @@ impl Machine {
     }
 }
 
-/// Returns the processors in all variants that affect compiled code: GFX10 in both modes and with both wave
-/// sizes, and gfx90a also with split groups, for which the AMDGPU guide has no sequences.
+/// Returns the processors in all variants that affect compiled code. GFX10 has both modes and both wave
+/// sizes. gfx90a also has the variant with split work-groups, for which LLVM's AMDGPU guide has no sequences.
 pub fn machines_and_waves(names: &[&str]) -> Vec<Machine> {
     let modes = |machine: Machine| {
         let split = Machine { cu_mode: false, ..machine };
@@ -225,11 +226,11 @@ pub struct Case {
     pub layout: Layout,
     /// Where each thread runs.
     pub places: Vec<Place>,
-    /// Agent that has the coarse-grained memory of the first variable; `Some(None)` for the host, `None` if
-    /// the variable is in fine-grained memory, like all other variables.
+    /// The agent that has the coarse-grained memory of the first variable; `Some(None)` if the host has it.
+    /// `None` if the first variable is in fine-grained memory, as all other variables always are.
     pub coarse: Option<Option<u32>>,
-    /// For wavefront scope: the threads are lanes of one wave, and the sequence gives the lane that executes
-    /// the next statement.
+    /// For wavefront scope, the threads are lanes of one wave. This list has, for each statement in the order
+    /// of execution, the lane that executes it.
     pub sequence: Option<Vec<usize>>,
 }
 
@@ -277,8 +278,8 @@ pub fn cases(shape: &Shape, machine: Machine) -> Vec<Case> {
                 let one = || vec![Place::default(); shape.threads.len()];
                 cases.extend(merges(&lengths).into_iter().map(|order| case(one(), Some(order))));
             } else {
-                // LDS belongs to one group, so threads that use LDS are in one group whatever the scope of
-                // the operations is.
+                // LDS belongs to one work-group. Threads that use LDS are therefore in one work-group,
+                // whatever the scope of the operations is.
                 let spread = if layout.has_local() { Scope::Workgroup } else { scope };
                 let places = match grouped {
                     true => grouped_places(&shape.groups, machine),
@@ -292,8 +293,8 @@ pub fn cases(shape: &Shape, machine: Machine) -> Vec<Case> {
 }
 
 /// Returns the cases of a shape in which the first variable is in coarse-grained memory of an agent or of the
-/// host, and is not accessed by atomics, which require fine-grained memory. Only gfx90a has instructions for
-/// coarse-grained memory.
+/// host. There are no such cases if atomics access this variable, because atomics require fine-grained
+/// memory, or if the processor is not gfx90a, because only gfx90a has instructions for coarse-grained memory.
 pub fn coarse_cases(shape: &Shape, machine: Machine) -> Vec<Case> {
     if !machine.target.has(Feature::GFX90A) || shape.threads.iter().flatten().any(reaches_first_atomically) {
         return Vec::new();
@@ -320,7 +321,7 @@ fn reaches_first_atomically(statement: &Statement) -> bool {
     }
 }
 
-/// Returns all interleavings of the lanes' statements; each lane's statements stay in order.
+/// Returns all interleavings of the lanes' statements. The statements of each lane stay in order.
 fn merges(lengths: &[usize]) -> Vec<Vec<usize>> {
     if lengths.iter().all(|length| *length == 0) {
         return vec![Vec::new()];
@@ -334,8 +335,8 @@ fn merges(lengths: &[usize]) -> Vec<Vec<usize>> {
     all
 }
 
-/// Returns all partitions of `count` threads into sets: the number of each thread's set, with new sets
-/// numbered in order.
+/// Returns all partitions of `count` threads into sets. A partition has the number of each thread's set; new
+/// sets get the next number.
 fn partitions(count: usize) -> Vec<Vec<u32>> {
     let mut all = vec![Vec::new()];
     for _ in 0..count {
@@ -348,14 +349,15 @@ fn partitions(count: usize) -> Vec<Vec<u32>> {
     all
 }
 
-/// Returns all placements of threads whose operations have a scope.
+/// Returns all placements of the threads of a shape that the scope of the operations covers.
 pub(crate) fn places(scope: Scope, machine: Machine, threads: usize) -> Vec<Vec<Place>> {
     let sets = partitions(threads);
     if scope == Scope::Workgroup {
         let together = |set: &Vec<u32>| {
             set.iter().map(|&unit| Place { unit, ..Place::default() }).collect::<Vec<Place>>()
         };
-        // Largest number of a compute unit on which a thread of the group may be. Units are numbered from 0.
+        // Largest number of a compute unit on which a thread of the work-group may be. Units are numbered
+        // from 0.
         let most = match machine.cu_mode {
             true => 0,
             false if machine.splits_groups() => u32::MAX,
@@ -385,8 +387,8 @@ pub(crate) fn places(scope: Scope, machine: Machine, threads: usize) -> Vec<Vec<
     all
 }
 
-/// Returns all placements of threads in given groups: each group on a compute unit or on both units of a WGP,
-/// and groups on the same or different units.
+/// Returns all placements of threads whose work-groups are given. A group is on one compute unit or on both
+/// units of a WGP; different groups are on the same unit or on different units.
 pub(crate) fn grouped_places(groups: &[u32], machine: Machine) -> Vec<Vec<Place>> {
     let halves = if machine.cu_mode { 1 } else { 1 << (groups.len() - 1) };
     let count = groups.iter().max().map_or(0, |most| *most as usize + 1);

@@ -1,4 +1,4 @@
-//! Runs a case in all schedules, and compares the outcomes with the shape's conditions.
+//! Runs a case in all schedules, and compares the outcomes with the conditions of the shape.
 
 use crate::emit::{STRIDE, address, source};
 use crate::ir;
@@ -35,8 +35,8 @@ pub struct Verdict {
     pub words: Vec<Deletion>,
 }
 
-/// Explores all schedules of a case with the code sequences of the AMDGPU guide. The word `deleted`, if
-/// given, is left out of the sequences.
+/// Explores all schedules of a case with the code sequences of LLVM's AMDGPU guide. The word `deleted`, if
+/// given, is left out of the sequences: one wait, invalidation or cache bit.
 ///
 /// # Errors
 /// The code cannot be assembled or loaded.
@@ -135,13 +135,13 @@ fn search(shape: &Shape, case: &Case, base: u64) -> Search {
     }
 }
 
-/// Returns the settings of the search for code from any source. Variables start at address `base`, each in
-/// its own cache line.
+/// Returns the settings of the search that do not depend on where the code comes from. Variables start at
+/// address `base`, each in its own cache line.
 fn common_search(shape: &Shape, case: &Case, base: u64) -> Search {
     let variables = 0..shape.variables.len() as u64;
     let data = |home| Range { start: base, bytes: STRIDE, home, grain: Grain::Coarse };
     Search {
-        // An earlier kernel may have read all variables into the caches.
+        // The caches contain all variables at the start, as if an earlier kernel had read them.
         warm: variables.clone().map(|variable| base + variable * STRIDE).collect(),
         memory: variables.clone().map(|variable| base + variable * STRIDE).collect(),
         lds: variables.map(|variable| (0, (variable * STRIDE) as u32)).collect(),
@@ -152,7 +152,8 @@ fn common_search(shape: &Shape, case: &Case, base: u64) -> Search {
     }
 }
 
-/// Returns the search for compiled code, whose results are in memory after the variables.
+/// Returns the settings of the search for compiled code, which stores its results to memory after the
+/// variables.
 fn compiled_search(shape: &Shape, case: &Case, base: u64) -> Search {
     let result = |register: usize| base + (MAX + register) as u64 * STRIDE;
     let mut arguments = vec![0; ir::arguments(shape)];

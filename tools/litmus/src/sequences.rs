@@ -1,4 +1,4 @@
-//! The code sequences of the AMDGPU guide as a table (seed 000, lines 3144-4020).
+//! The code sequences of LLVM's AMDGPU guide as a table (seed 000, lines 3144-4020).
 //!
 //! A sequence is a list of words in their order:
 //!
@@ -10,8 +10,8 @@
 //! | `va` | `vm` after an atomic that returns, `vs` after an atomic that does not (`vm/vscnt` in the guide) |
 //! | `inv0`, `inv1` | `buffer_gl0_inv`, `buffer_gl1_inv` |
 //!
-//! A `~` before a word or bit: the word or bit is omitted in CU mode. The table includes the words that only
-//! OpenCL may omit; [`opencl_omits`] returns whether a word is one of them.
+//! A word or bit with a `~` before it is omitted in CU mode. The table includes the words that only OpenCL
+//! may omit; [`opencl_omits`] returns whether a word is one of them.
 
 use crate::matrix::{Machine, Scope, Space};
 use crate::shape::Order;
@@ -167,8 +167,9 @@ pub struct Operation {
 
 impl Operation {
     /// Returns the operation whose row of the table applies to this operation. For LDS, a scope wider than
-    /// the work-group means the work-group (seed 000, line 3115). Sequentially consistent stores, atomics and
-    /// fences have the sequences of release or acquire-release operations (lines 3986-4014).
+    /// the work-group means the work-group (LLVM's AMDGPU guide, seed 000, line 3115). Sequentially
+    /// consistent stores, atomics and fences have the sequences of release or acquire-release operations
+    /// (lines 3986-4014).
     fn row(self) -> Operation {
         let scope = match (self.scope, self.space) {
             (Agent | System, Some(Space::Local)) => Workgroup,
@@ -197,14 +198,13 @@ impl fmt::Display for Operation {
     }
 }
 
-/// A word or bit that is omitted wherever the table has it: a row of the table, and a position in its
-/// sequence.
+/// A word or bit that a test leaves out of a sequence: a row of the table, and a position in its sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Deletion {
     /// Line of the row in the AMDGPU guide.
     pub line: u32,
-    /// The operation for which the word is omitted. It may be one of several operations that share a row,
-    /// because a row may cover several scopes or spaces.
+    /// The operation for which the word is left out. If several operations share the row, because the row
+    /// covers several scopes or address spaces, it is one of these operations.
     pub operation: Operation,
     /// Position in the machine's sequence of the row.
     pub position: usize,
@@ -213,7 +213,8 @@ pub struct Deletion {
 }
 
 impl Deletion {
-    /// Returns the instruction of the word on a machine, or a description if the word is a bit.
+    /// Returns the instruction that the word stands for on a machine. If the word is a cache bit, returns a
+    /// description.
     pub fn instruction(&self, machine: &Machine) -> &'static str {
         match self.word {
             "vm" => "s_waitcnt vmcnt(0)",
@@ -255,13 +256,13 @@ pub fn operations() -> Vec<Operation> {
     all
 }
 
-/// Returns whether OpenCL may omit a word of an operation in this address space, or of a fence that names it
-/// ("If OpenCL, omit", and for fences "if OpenCL and address space is ..."): these are the words that order
-/// the other address space.
+/// Returns whether OpenCL may omit a word of an operation in this address space, or of a fence that names
+/// this address space. These are the words that order the other address space. The guide marks them with "If
+/// OpenCL, omit", and for fences with "if OpenCL and address space is ...".
 pub(crate) fn opencl_omits(what: What, space: Option<Space>, word: &str) -> bool {
     match (what, space) {
         (_, None) => false,
-        // The compiler makes the same choice: a fence that names LDS waits for LDS operations.
+        // A fence that names LDS waits only for LDS operations. The compiler makes the same choice.
         (Fence, Some(Space::Local)) => matches!(word, "vm" | "vs"),
         (_, Some(Space::Local)) => true,
         _ => word == "lgkm",

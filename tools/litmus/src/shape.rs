@@ -74,7 +74,8 @@ pub enum Change {
     },
 }
 
-/// A step of a thread. A variable is an index into [`Shape::variables`]; register `n` is `rn`.
+/// A step of a thread. Variables are given by their index in [`Shape::variables`]; register number `n` is
+/// named `rn` in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Statement {
@@ -102,7 +103,7 @@ pub enum Statement {
         variable: usize,
         value: u32,
     },
-    /// A fence, which orders only one address space if it names a space.
+    /// A fence. If it names an address space, it orders only accesses to this space.
     Fence {
         how: Semantics,
         space: Option<Space>,
@@ -116,12 +117,12 @@ pub enum Statement {
         value: u32,
         label: String,
     },
-    /// Machine code, copied unchanged except that `{x}` and `{r0}` become the VGPRs of the address of `x` and
-    /// of `r0`.
+    /// Machine code. It is copied unchanged except that `{x}` becomes the VGPRs with the address of variable
+    /// `x`, and `{r0}` the VGPR of register `r0`.
     Code(String),
 }
 
-/// A condition on an outcome: values of registers and of variables at the end.
+/// A condition on an outcome: the values that registers and variables have at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
     /// Indices of registers, with their values.
@@ -148,7 +149,7 @@ pub struct Shape {
     /// Conditions that some outcome has to meet.
     pub allowed: Vec<Condition>,
     /// Outcomes that LLVM's memory model forbids but the code sequences of the hardware allow. A test checks
-    /// that each of them really occurs in some case on each processor.
+    /// that each of these outcomes really occurs in some case on each processor.
     pub gaps: Vec<Condition>,
     /// Whether all threads must be able to end even if caches never evict their lines.
     pub progress: bool,
@@ -158,8 +159,8 @@ pub struct Shape {
     pub scopes: Vec<String>,
     /// Names of the layouts for which the shape makes sense; all layouts if empty.
     pub layouts: Vec<String>,
-    /// Whether atomics weaker than sequentially consistent order only one address space, as OpenCL's atomics
-    /// do.
+    /// Whether atomics weaker than sequentially consistent order accesses to only one address space, as
+    /// OpenCL's atomics do.
     pub one_as: bool,
     /// Processors, families (`gfx9`) or modes (`gfx10-cu`) for which the shape is meant; all if empty.
     pub processors: Vec<String>,
@@ -182,12 +183,12 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Largest number of registers and threads; half as many variables are allowed. The generated code reserves
-/// registers for this many.
+/// Largest number of registers and of threads. Half as many variables are allowed. The generated code
+/// reserves machine registers for these numbers.
 pub(crate) const MAX: usize = 8;
 
 impl Shape {
-    /// Returns each value that some thread may write, and 0. A load can return no other value.
+    /// Returns all values that a load can return: each value that some thread may write, and 0.
     pub fn values(&self) -> BTreeSet<u32> {
         let mut values = BTreeSet::from([0]);
         for statement in self.threads.iter().flatten() {
