@@ -12,6 +12,7 @@
 //!
 //! ```
 //! use dwarf::{Encoding, Goal, Lanes, assemble, evaluate};
+//!
 //! // Lane 3's dword of v7, in waves of 64.
 //! let encoding = Encoding::default();
 //! let text = "DW_OP_regx v7.64; DW_OP_LLVM_push_lane; DW_OP_lit4; DW_OP_mul; DW_OP_LLVM_offset";
