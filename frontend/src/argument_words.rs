@@ -1,4 +1,4 @@
-//! Words that have a meaning only in the arguments of some built-in functions: memory orders, scopes, address
+//! Words that have a meaning only as arguments of certain built-in functions: memory orders, scopes, address
 //! spaces, hints.
 
 use crate::ast::{Ast, BinaryOp, ExprId, ExprKind};
@@ -14,8 +14,8 @@ pub const ORDERS: [(&str, Order); 6] = [
     ("seq_cst", Order::SeqCst),
 ];
 
-/// Synchronisation scopes by name. The flag marks the scopes whose name ends in `_one_as`, which order only
-/// the accesses to one address space.
+/// The words for synchronisation scopes. Each entry has the word, the scope in the IR, and a flag that is
+/// true for words that end in `_one_as`. Such a scope orders only the accesses to one address space.
 pub const SCOPES: [(&str, Scope, bool); 10] = [
     ("singlethread", Scope::SingleThread, false),
     ("wavefront", Scope::Wavefront, false),
@@ -58,8 +58,8 @@ pub fn hint(word: &str) -> Option<MemFlags> {
     HINTS.iter().find(|row| row.0 == word).map(|row| row.1)
 }
 
-/// Returns the flags that a hint argument of `load` or `store` stands for: `volatile`, `nontemporal` or both
-/// joined by `|`. Returns the wrong part of the argument otherwise.
+/// Returns the access flags for the hint argument of a `load` or `store`: `volatile`, `nontemporal`, or both
+/// joined by `|`. If a part of the argument is not one of these two words, returns that part as the error.
 pub fn hints(ast: &Ast<'_>, arg: ExprId) -> Result<MemFlags, ExprId> {
     let one = |arg: ExprId| match ast.expr(arg).kind {
         ExprKind::Name(sym) => hint(ast.name(sym)).ok_or(arg),

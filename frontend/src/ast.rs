@@ -31,13 +31,14 @@ index! {
     BlockId
     /// A type as written.
     TypeId
-    /// Head of a statement that `break` can leave: a loop or a labelled block.
+    /// A loop or a labelled block, that is, a statement that `break` can leave.
     LoopId
     /// A pattern.
     PatId
 }
 
-/// A range of consecutive entries in one of the tree's list pools.
+/// A range of consecutive entries in one of the syntax tree's pools. A pool is a vector with the children of
+/// all nodes, such as [`Ast::exprs_pool`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct List {
     pub start: u32,
@@ -58,7 +59,7 @@ pub struct Name {
     pub span: Span,
 }
 
-/// Defines an enum together with `ALL`, the list of its variants.
+/// Defines an enum of operators together with the constant `ALL`, a list of all its variants.
 macro_rules! listed {
     (pub enum $name:ident { $($variant:ident,)* }) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,11 +198,12 @@ pub enum ExprKind {
     Deref(ExprId),
     AddrOf(ExprId),
     Cast(ExprId, TypeId),
-    /// A call by name: of a function, a built-in or a vector constructor.
+    /// A call of a function, a built-in function or a vector constructor, which the source names directly.
     Call {
         callee: Name,
         args: List,
-        /// Generic arguments that the call lists between `::<` and `>`, a range of [`Ast::generic_args`].
+        /// The generic arguments that the source writes between `::<` and `>`, as a range of
+        /// [`Ast::generic_args`]. Empty if the call has none.
         given: List,
     },
     /// A call of an expression: `(s.f)(x)`, `table[i](x)`.
@@ -302,8 +304,9 @@ pub struct Expr {
     pub kind: ExprKind,
     pub span: Span,
     /// Height of the expression tree below this node. The parser limits the height, so that recursion over
-    /// the tree cannot overflow the stack. A chain of binary operators (left operands of left operands) adds
-    /// only one level, as do the arms of an `if`, because loops and not recursion walk them.
+    /// the tree cannot overflow the stack. A chain of binary operators such as `a + b + c` counts as one
+    /// level, because a loop walks the chain. The arms of an `if` also count as one level, for the same
+    /// reason.
     pub height: u16,
 }
 
@@ -327,7 +330,7 @@ pub enum StmtKind {
         name: Name,
         ty: TypeId,
     },
-    /// e;` in a body= Declaration of a constant in a body: `const N: T = e;`.
+    /// Declaration of a constant in a body: `const N: T = e;`.
     Const {
         name: Name,
         ty: TypeId,
@@ -393,13 +396,13 @@ pub struct Block {
 #[derive(Clone, Copy, Debug)]
 pub enum TypeKind {
     Name(Sym),
-    /// Kernel-parameter type whose contents the kernel cannot access directly, such as `write_only image2d`:
-    /// access qualifier and name.
+    /// An opaque type of a kernel parameter, such as `write_only image2d`: the access qualifier and the
+    /// type's name. The kernel cannot read or write the contents of such a parameter directly.
     Opaque(ir::Access, Sym),
     Array(TypeId, ExprId),
     /// `(A, B)`; the parts are a range of [`Ast::types_pool`].
     Tuple(List),
-    /// `fn(A, B) -> R`; the parameters are a range of [`Ast::types_pool`].
+    /// The function type `fn(A, B) -> R`. The parameter types are a range of [`Ast::types_pool`].
     Function {
         params: List,
         result: Option<TypeId>,
@@ -433,12 +436,13 @@ pub struct Attr {
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
     pub name: Name,
-    /// Whether the parameter is declared with `mut`. Always false for the fields of structs.
+    /// Whether the parameter is declared with `mut`. Fields of structs are stored in this type, too, and for
+    /// a field the flag is false.
     pub mutable: bool,
     pub ty: TypeId,
 }
 
-/// A generic parameter of a function: `T: Bound` or `const N: u32`.
+/// A generic parameter in the declaration of a function: `T: Bound` or `const N: u32`.
 #[derive(Clone, Copy, Debug)]
 pub struct Generic {
     pub name: Name,
@@ -447,8 +451,8 @@ pub struct Generic {
     pub ty: Option<TypeId>,
 }
 
-/// A generic argument of a call. A plain name is stored both as a type and as a value, because it may be
-/// either.
+/// A generic argument of a call. The parser cannot know whether a plain name means a type or a constant, so
+/// it stores such a name both as `ty` and as `value`.
 #[derive(Clone, Copy, Debug)]
 pub struct GenericArg {
     pub ty: Option<TypeId>,
@@ -541,8 +545,8 @@ pub struct Ast<'a> {
     /// Positions of the generic functions in the source.
     pub generic_spans: Vec<Span>,
     /// Source ranges in which warnings are suppressed. A range with a name comes from `#[allow(name)]` and
-    /// suppresses that warning. A range without a name was excluded from the program, for example by
-    /// `#[cfg]`, and suppresses all warnings.
+    /// suppresses the warning of that name. A range without a name suppresses all warnings: it is code that
+    /// is not part of the program, for example because of `#[cfg]`.
     pub quiet: Vec<(Span, Option<Sym>)>,
     /// Source ranges that the parser skipped because of syntax errors.
     pub skipped: Vec<Span>,
@@ -579,8 +583,8 @@ impl<'a> Ast<'a> {
             generic_spans: emptied(self.generic_spans),
             quiet: emptied(self.quiet),
             skipped: emptied(self.skipped),
-            // Changes the lifetime of the vector's elements: collecting an iterator over a vector with
-            // elements of the same layout reuses the vector's memory.
+            // The names borrow from the old source text, so their lifetime must change. The vector is empty,
+            // and collecting into a vector whose elements have the same layout reuses the memory.
             names: emptied(self.names).into_iter().map(|_| "").collect(),
         }
     }
@@ -601,8 +605,8 @@ impl<'a> Ast<'a> {
         self.loops[id.at()]
     }
 
-    /// Returns whether the left-hand side of an assignment is a tuple of assignable expressions or `_`, and
-    /// not a single assignable expression.
+    /// Returns whether the left-hand side of an assignment is a tuple of assignable expressions, or `_`,
+    /// which discards the value. Returns false for a single assignable expression.
     pub fn is_parts(&self, place: ExprId) -> bool {
         match self.expr(place).kind {
             ExprKind::Tuple(_) => true,

@@ -5,7 +5,8 @@ use ir::{Pos, RmwOp, TernOp, UnOp};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
-/// A built-in that returns a position or a size and takes a dimension.
+/// A built-in function that returns a position in the grid or a size of the grid, and whose argument is the
+/// dimension (0 to 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dim {
     LocalId,
@@ -16,7 +17,8 @@ pub enum Dim {
     GlobalSize,
 }
 
-/// Atomic operation whose form in the IR may depend on the signedness of the type.
+/// An atomic read-modify-write operation. `Min` and `Max` become a signed or an unsigned operation of the IR,
+/// which the type decides. Any other operation has the same form in the IR for all types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rmw {
     Min,
@@ -24,7 +26,7 @@ pub enum Rmw {
     Plain(RmwOp),
 }
 
-/// Functions of a float or a float vector that need more than one IR operation.
+/// Mathematical functions of a float or a float vector that the frontend builds from several IR operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Math {
     Rcp,
@@ -77,7 +79,8 @@ pub enum Own {
     Exclusive,
 }
 
-/// How a lane of a cross-lane operation chooses the lane whose value it reads, within its row of 16 lanes.
+/// How a lane chooses the lane whose value it reads in a cross-lane operation. Both lanes are in the same
+/// row, a group of 16 consecutive lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row {
     Up,
@@ -104,7 +107,8 @@ pub enum Class {
 }
 
 impl Class {
-    /// Returns whether this class of types contains the scalar type and vectors of it.
+    /// Returns whether this class contains the scalar type. A class that contains a scalar type also contains
+    /// the vectors of it.
     pub fn has(self, scalar: Scalar) -> bool {
         match self {
             Class::Float => scalar.is_float(),
@@ -153,10 +157,11 @@ pub enum Lane {
     /// remaining bits.
     Bfi,
     Sad,
-    /// Dot product of the packed 4-, 8- or 16-bit parts of two words, plus the third operand.
+    /// Dot product of two 32-bit words whose 4-, 8- or 16-bit parts are the elements, plus the third operand.
+    /// The number is the size of a part in bits.
     Parts(u8),
-    /// `native_sin` and `native_cos`. They take an angle in radians, but the processor's instruction takes
-    /// revolutions, so the angle is scaled first.
+    /// `native_sin` and `native_cos`. Their argument is an angle in radians. The processor's instruction
+    /// takes the angle in revolutions, so the argument is scaled first.
     Turns(UnOp),
 }
 
@@ -176,11 +181,11 @@ pub enum Builtin {
     AtomicCasWeak,
     Load,
     Store,
-    /// An element-wise function with the given number of operands. All operands have the same type, which is
-    /// in the class; the result also has that type.
+    /// An element-wise function: the operation, the class of types that it accepts, and the number of
+    /// operands. All operands and the result have the same type.
     Lanes(Lane, Class, u8),
-    /// `is_nan` and similar tests: take a float or a float vector and return one `bool` for each vector
-    /// element.
+    /// `is_nan` and similar tests. The argument is a float or a float vector. The result has one `bool` for
+    /// each element.
     IsNan,
     IsInf,
     Ldexp,
@@ -377,8 +382,9 @@ const TABLE: &[(&str, Builtin)] = &[
     ("interrupt", B::Interrupt),
 ];
 
-/// Built-in functions that are written in the kernel language itself: name, and one letter for each
-/// parameter. `f` is a float of the function's type, `s` an `f32`, `i` an integer. See [`crate::library`].
+/// Built-in functions that are written in the kernel language (see [`crate::library`]). Each entry has the
+/// function's name and one letter for each parameter: `f` is a float of the type that the call is for, `s` an
+/// `f32`, `i` an integer.
 pub const LIBRARY: &[(&str, &str)] = &[
     ("sin", "f"),
     ("cos", "f"),
@@ -444,8 +450,8 @@ fn library() -> impl Iterator<Item = (&'static str, Builtin)> {
     })
 }
 
-/// Returns the name of the `half_` form (OpenCL's functions of reduced accuracy) for which this function is
-/// accurate enough, if there is one.
+/// Returns the name of the function's `half_` form, OpenCL's form with reduced accuracy, if this function is
+/// accurate enough to serve as that form.
 fn half(name: &str) -> Option<&'static str> {
     Some(match name {
         "sin" => "half_sin",

@@ -1,8 +1,9 @@
-//! Drops diagnostics that only repeat the consequences of another diagnostic, so that one slip gets one
-//! message and not a page of them.
+//! Drops diagnostics that only repeat the consequences of another diagnostic, so that one mistake in the
+//! source gives one message and not a page of messages.
 //!
-//! The parser's diagnostics are kept, except those that follow from a missing brace. Each diagnostic of the
-//! later phases is judged by the rules below, in the order of the source positions.
+//! The parser's diagnostics are kept, except the diagnostics that follow from a missing brace. The
+//! diagnostics of the later phases are tested by the functions below, one after the other in the order of
+//! their source positions.
 
 use crate::argument_words;
 use crate::diag::Diagnostic;
@@ -16,13 +17,14 @@ pub struct Read<'p> {
     pub tokens: &'p Tokens,
     /// Source ranges that the parser skipped.
     pub skipped: &'p [Span],
-    /// Number of diagnostics that come from the parser; they are the first ones of the list.
+    /// Number of diagnostics that come from the parser. These diagnostics precede all others in the list.
     pub parsed: usize,
     /// Whether one of the parser's diagnostics is about a missing token or about a token that no syntax can
     /// start with.
     pub broken: bool,
-    /// Constructs of other languages that were recognised in the program: for each, the byte at which its
-    /// diagnostic begins, and its source range.
+    /// Constructs of other languages (such as a C loop) that the frontend recognised in the program. Each
+    /// entry has the byte at which the construct's own diagnostic begins, and the source range of the
+    /// construct.
     pub foreign: &'p [(usize, Span)],
 }
 
@@ -31,8 +33,8 @@ impl<'p> Read<'p> {
         self.tokens.text(token, self.source)
     }
 
-    /// Returns the number of the function whose source contains a byte. Functions are numbered by their
-    /// keywords, from the start of the source.
+    /// Returns the number of the function that contains a byte of the source. Functions are numbered in the
+    /// order in which their keywords stand in the source.
     pub fn body(&self, byte: usize) -> usize {
         self.body_at(self.tokens.at(byte))
     }
@@ -41,8 +43,8 @@ impl<'p> Read<'p> {
         self.tokens.kinds[..token].iter().filter(|tok| matches!(tok, Tok::Fn | Tok::Kernel)).count()
     }
 
-    /// Returns the number of the function that is called, if the byte is in the arguments of a call of a
-    /// function of the program.
+    /// Returns the number of the called function if the byte is in the arguments of a call. Returns `None` if
+    /// the program does not define the called function.
     pub fn callee(&self, byte: usize) -> Option<usize> {
         let mut closed = 0;
         let open = (0..self.tokens.at(byte)).rev().find(|&token| {
@@ -66,16 +68,16 @@ pub fn dropped(list: Vec<Diagnostic>, read: &Read) -> Vec<Diagnostic> {
     let Read { source, skipped, parsed, foreign, .. } = *read;
     let unused: Vec<Range<usize>> =
         list.iter().filter(|d| d.code == "E0056").filter_map(error_range).collect();
-    // The arguments of a misspelt fence or atomic operation, such as memory orders, look like unknown names,
-    // so their diagnostics are dropped.
+    // The words in the arguments of a fence or atomic operation, such as memory orders, are reported as
+    // unknown names if the function's own name is misspelt. These diagnostics are dropped below.
     let misses_function = list.iter().any(|diagnostic| matches!(diagnostic.code, "E0022" | "E0025"));
     let told: Vec<Range<usize>> = list[..parsed].iter().filter_map(error_range).collect();
     let unclosed = list[..parsed].iter().filter(|one| is_unclosed(one) || is_item_inside(one));
     let unclosed = unclosed.filter_map(error_range).map(|at| at.start).min();
     let is_astray = |one: &Diagnostic| {
         let behind = unclosed.is_some_and(|from| error_range(one).is_some_and(|at| from <= at.start));
-        // If the parser misreads an item as part of something else, the item's keyword appears where the
-        // parser expects a name.
+        // After a missing brace, the parser reads the next item as a part of the unclosed one. It then finds
+        // the item's keyword where it expects a name, and reports one of these two errors.
         behind && matches!(one.code, "E0005" | "E0008")
     };
     let mut kept: Vec<Diagnostic> = Vec::new();
@@ -83,7 +85,8 @@ pub fn dropped(list: Vec<Diagnostic>, read: &Read) -> Vec<Diagnostic> {
     let mut alike = Alike::new(read, list.iter().any(is_unknown));
     for (n, diagnostic) in list.into_iter().enumerate() {
         let echo = if n < parsed {
-            // After a missing or superfluous brace, the parser misreads all that follows.
+            // After a missing brace, the parser misreads all that follows. The first diagnostic about this is
+            // kept, the others are dropped.
             astray += usize::from(is_astray(&diagnostic));
             astray > 1 && is_astray(&diagnostic)
         } else {
@@ -121,8 +124,8 @@ fn is_unclosed(diagnostic: &Diagnostic) -> bool {
     diagnostic.code == "E0006"
 }
 
-/// Returns whether a diagnostic is about an item inside a function. Such a diagnostic most likely means that
-/// the function's closing brace is missing.
+/// Returns whether the parser's diagnostic says that an item (`fn`, `struct` or `kernel`) begins inside a
+/// function. Most likely, the function's closing brace is missing.
 fn is_item_inside(diagnostic: &Diagnostic) -> bool {
     let found = diagnostic.message.split_once(", found the keyword ").map_or("", |(_, word)| word);
     matches!(found, "`fn`" | "`struct`" | "`kernel`")
@@ -133,8 +136,8 @@ fn is_unknown(diagnostic: &Diagnostic) -> bool {
     matches!(diagnostic.code, "E0020" | "E0021" | "E0022")
 }
 
-/// Returns whether a diagnostic is about a value of unknown type and lies inside the source range of another
-/// diagnostic, which most likely explains it.
+/// Returns whether a diagnostic is about a value of unknown type and lies inside the source range of an
+/// earlier diagnostic. The earlier diagnostic most likely explains why the type is unknown.
 fn is_of_no_type(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
     let Some((at, label)) = diagnostic.labels.first() else { return false };
     let around =
@@ -142,8 +145,8 @@ fn is_of_no_type(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
     label.contains("`?`") && kept.iter().any(around)
 }
 
-/// Returns whether a diagnostic is about a missing or unknown field of a type that is defined twice. The
-/// other definition may have the field.
+/// Returns whether a diagnostic is about a missing or unknown field of a type that the program defines twice.
+/// The programmer may have meant the other definition, and the second definition has its own diagnostic.
 fn is_of_a_twin(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
     let message = diagnostic.message.as_str();
     let of = message.split_once(" has no field ").map(|(name, _)| name);
@@ -161,23 +164,24 @@ fn is_in_skipped(diagnostic: &Diagnostic, skipped: &[Span]) -> bool {
     error_range(diagnostic).as_ref().is_some_and(inside)
 }
 
-/// Returns whether a diagnostic is about a position after `from` inside `span`, a construct of another
-/// language that has its own diagnostic.
+/// Returns whether a diagnostic lies within `span`, after the byte `from`. `span` is a construct of another
+/// language, whose own diagnostic begins at `from`.
 fn is_foreign(diagnostic: &Diagnostic, from: usize, span: Span) -> bool {
     matches!(diagnostic.code, "E0020" | "E0003" | "E0090")
         && error_range(diagnostic).is_some_and(|at| from < at.start && at.end <= span.end as usize)
 }
 
-/// Returns whether a diagnostic is about an unknown name that Rust's pattern `Some(x)` or a similar pattern
-/// (`pattern`) would declare.
+/// Returns whether a diagnostic is about an unknown name that also occurs in `pattern`, where `pattern` is
+/// text such as Rust's `Some(x)`, a pattern that the language does not have. In Rust, the pattern would
+/// declare the name.
 fn is_of_option(diagnostic: &Diagnostic, pattern: &str, source: &str) -> bool {
     diagnostic.code == "E0020"
         && pattern.starts_with("Some")
         && error_range(diagnostic).is_some_and(|at| has_word(pattern, &source[at]))
 }
 
-/// Returns whether a diagnostic is about an assignment to a variable whose declaration has a reported
-/// mistake.
+/// Returns whether a diagnostic reports an assignment to a variable without `mut`, if the declaration of this
+/// variable has been reported already because the variable can never get a value.
 fn is_of_declaration(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
     let is_wrong = |at: &Range<usize>| {
         kept.iter().any(|old| old.code == "E0047" && error_range(old).as_ref().is_some_and(|of| of == at))
@@ -191,7 +195,8 @@ fn is_repeated(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str, skipp
     let Some(at) = error_range(diagnostic) else { return false };
     let name = &source[at];
     let is_unknown = is_unknown(diagnostic);
-    // If the declaration of `x` was skipped, a use of `x` may refer to a different item of that name.
+    // If the parser skipped the declaration of a name, a use of the name may find a different item with the
+    // same name. The use then gets one of these errors instead of an unknown name.
     let is_other = matches!(diagnostic.code, "E0023" | "E0025" | "E0044")
         || diagnostic.message.contains(" is a function");
     if !is_unknown && !is_other {
@@ -203,8 +208,8 @@ fn is_repeated(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str, skipp
     is_unknown && kept.iter().any(same) || skipped.iter().any(|span| has_word(span.text(source), name))
 }
 
-/// Returns whether a diagnostic is about a missing value at a position where a statement computes an unused
-/// value. One superfluous `;` causes both.
+/// Returns whether a diagnostic reports a missing value near a statement whose value is reported as unused.
+/// Most likely, one superfluous `;` after the value caused both reports.
 fn lacks_what_is_unused(diagnostic: &Diagnostic, unused: &[Range<usize>]) -> bool {
     let lacking = diagnostic.code == "E0049" || diagnostic.message == "this has no value";
     lacking
@@ -229,8 +234,9 @@ fn is_word(diagnostic: &Diagnostic, source: &str) -> bool {
         && error_range(diagnostic).is_some_and(|at| argument_words::is_word(&source[at]))
 }
 
-/// Returns whether a diagnostic is about a `break` outside of a loop after the parser skipped the head of a
-/// loop, most likely the loop of this `break`.
+/// Returns whether a diagnostic is about a `break` or `continue` outside of a loop, in a program in which the
+/// parser skipped the head of a loop. Most likely, the skipped head belongs to the loop that contains the
+/// `break`.
 fn leaves_what_was_not_read(diagnostic: &Diagnostic, source: &str, skipped: &[Span]) -> bool {
     let leaves = diagnostic.code == "E0054" || diagnostic.message.starts_with("no loop around this");
     let is_head = |span: &Span| {
@@ -240,11 +246,11 @@ fn leaves_what_was_not_read(diagnostic: &Diagnostic, source: &str, skipped: &[Sp
     leaves && skipped.iter().any(is_head)
 }
 
-/// Returns whether a diagnostic is about a `break` with a value in a loop that has been reported to have no
-/// value.
+/// Returns whether a diagnostic is about a `break` with a value in a loop that cannot have a value. Such a
+/// loop has been reported already if the parser expected `loop` or `{` at its head.
 fn brings_to_no_one(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str) -> bool {
     let Some(at) = error_range(diagnostic).filter(|_| diagnostic.code == "E0057") else { return false };
-    // The `break` must be inside the first pair of braces after the loop's head.
+    // Returns whether the `break` is inside the first pair of braces after `head`, the head of a loop.
     let is_inside = |head: Range<usize>| {
         let Some((_, body)) = source.get(head.start..at.start).and_then(|text| text.split_once('{')) else {
             return false;

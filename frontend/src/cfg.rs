@@ -1,4 +1,4 @@
-//! What a program can ask about the target processor: `#[cfg(…)]` and `has(…)`.
+//! Questions about the target processor that a program can ask with `#[cfg(…)]` and `has(…)`.
 
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
@@ -17,8 +17,7 @@ pub enum Question {
 }
 
 impl Question {
-    /// Returns how messages call the names that this question asks about, for example a processor or a
-    /// feature.
+    /// Returns the word that messages use for the names that this question takes, for example "processor".
     fn what(self) -> &'static str {
         match self {
             Question::Processor => "processor",
@@ -30,15 +29,17 @@ impl Question {
 
 /// The target processor of the compilation.
 pub trait Processor: Debug + Sync {
-    /// Returns whether the name applies to the target processor; `None` if the name is unknown.
+    /// Returns the answer for the target processor: whether it is this processor, belongs to this generation
+    /// or has this feature. Returns `None` if the name is unknown.
     fn answer(&self, question: Question, name: &str) -> Option<bool>;
 
     /// Returns all names that are valid in such a question.
     fn names(&self, question: Question) -> Vec<String>;
 }
 
-/// Returns whether the target processor has the property `name`, which is at `span` in the source. Returns
-/// `false` if there is no target processor, and an error if the name is unknown.
+/// Returns the answer to a question about the target processor, such as whether it has the feature `name`.
+/// The answer is `false` if no target processor is given. An unknown name is an error at `span`, the position
+/// of the name in the source.
 pub(crate) fn evaluate_question(
     processor: Option<&dyn Processor>,
     question: Question,

@@ -1,6 +1,6 @@
 //! The table of diagnostic codes.
 
-/// Returns the longer explanation of a code, for `kernc explain`.
+/// Returns the explanation of a diagnostic code such as `E0001`, which `kernc explain` prints.
 pub fn explain(code: &str) -> Option<&'static str> {
     TABLE.iter().find(|row| row.0 == code).map(|row| row.2)
 }

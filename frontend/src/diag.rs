@@ -6,7 +6,8 @@ use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Limit on the number of errors; further errors are dropped because they would not help the user.
+/// The largest number of errors that are reported. Further errors are dropped, because they would not help
+/// the user.
 const MAX_ERRORS: usize = 100;
 
 /// Severity of a diagnostic.
@@ -27,7 +28,8 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The message, one line.
     pub message: String,
-    /// Byte ranges of the source, each with a text. The first range is the position of the mistake.
+    /// Labels: byte ranges of the source text, each with a text that is shown at the range. The first label
+    /// is the position of the mistake.
     pub labels: Vec<(Range<usize>, String)>,
     /// Background information.
     pub notes: Vec<String>,
@@ -75,8 +77,8 @@ impl Diagnostic {
         self
     }
 
-    /// Adds the suggestion `change` (position and replacement text) to the diagnostic if there is one; see
-    /// [`Diagnostic::suggest`].
+    /// Adds a suggested replacement to the diagnostic (see [`Diagnostic::suggest`]), if `change` has one: the
+    /// source range and the text that replaces it.
     pub(crate) fn suggest_opt(self, change: Option<(Span, &str)>) -> Self {
         match change {
             Some((span, replacement)) => self.suggest(span, replacement),
@@ -84,7 +86,8 @@ impl Diagnostic {
         }
     }
 
-    /// Suggests a similar name, if there is one, as an uncertain replacement for a span.
+    /// Suggests to replace the text at `span` by the similar name `name`, if there is one. The suggestion is
+    /// marked as uncertain, so a tool must not apply it without asking.
     pub(crate) fn similar(mut self, span: Span, name: Option<&str>) -> Self {
         if let Some(name) = name {
             let range = span.start as usize..span.end as usize;
@@ -160,8 +163,8 @@ impl Sink {
         self.list.len()
     }
 
-    /// Removes, among the diagnostics from index `first` on, those for which `drop` returns true, and adds
-    /// `note` to the remaining ones.
+    /// Changes the diagnostics from index `first` on: removes a diagnostic if `drop` returns true for it, and
+    /// adds the note `note` to the others.
     pub fn amend(&mut self, first: usize, drop: impl Fn(&Diagnostic) -> bool, note: Option<&str>) {
         let mut at = first;
         while at < self.list.len() {
@@ -215,9 +218,10 @@ impl Sink {
 pub struct SourceText {
     /// Name of the file.
     pub name: String,
-    /// Contents of the file, followed by the contents of the files that it includes with `use`.
+    /// The text of the file, followed by the texts of the files that it uses with `use`, so that one byte
+    /// offset identifies a position in the whole program.
     pub text: String,
-    /// Files that the file includes with `use`, in the order of their contents in `text`.
+    /// The files that the program uses with `use`, in the order in which `text` contains them.
     pub used: Vec<UsedFile>,
 }
 
@@ -236,14 +240,15 @@ impl SourceText {
         Arc::new(SourceText { name: name.to_owned(), text: text.to_owned(), used: Vec::new() })
     }
 
-    /// Returns the line and the column (in bytes) of the byte at `offset`, both counted from 1 and within the
-    /// byte's own file.
+    /// Returns the line and the column of the byte at `offset`. Both count from 1 within the file that
+    /// contains the byte, and columns count bytes.
     pub fn position(&self, offset: usize) -> (usize, usize) {
         let (_, range) = self.file(offset);
         LineIndex::new(&self.text[range.clone()]).position(offset - range.start)
     }
 
-    /// Returns the name of the file that contains a byte, and that file's range of the text.
+    /// Returns the name of the file that contains the byte at `offset`, and the range of [`SourceText::text`]
+    /// that this file's contents occupy.
     pub fn file(&self, offset: usize) -> (&str, Range<usize>) {
         let behind = self.used.partition_point(|file| file.start <= offset);
         let end = self.used.get(behind).map_or(self.text.len(), |file| file.start);
@@ -300,7 +305,8 @@ impl Diagnostics {
         self.list.extend(more.list);
     }
 
-    /// Returns the name of the file that the diagnostics are about, for the summary line.
+    /// Returns the name of the file for the line that sums up the diagnostics. This is the file of the first
+    /// diagnostic if all others are in the same file.
     fn file_summary(&self) -> String {
         let mut files = self.list.iter().filter_map(|d| Some(self.source.file(d.labels.first()?.0.start).0));
         let first = files.next().unwrap_or(&self.source.name);
@@ -421,7 +427,8 @@ impl Diagnostic {
     }
 }
 
-/// Clamps a range to the text and moves its ends outwards to character boundaries.
+/// Returns the range, limited to the length of the text and with its ends moved outwards to character
+/// boundaries.
 fn clamp(range: &Range<usize>, source: &str) -> Range<usize> {
     let mut start = range.start.min(source.len());
     while !source.is_char_boundary(start) {
@@ -447,7 +454,7 @@ impl LineIndex {
         LineIndex { starts: std::iter::once(first).chain(rest).collect() }
     }
 
-    /// Returns the line and the column (in bytes) of the byte at `offset`, both counted from 1.
+    /// Returns the line and the column of the byte at `offset`. Both count from 1, and columns count bytes.
     fn position(&self, offset: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|&start| start <= offset).max(1);
         (line, offset.saturating_sub(self.starts[line - 1]) + 1)

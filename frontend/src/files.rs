@@ -11,8 +11,8 @@ use std::sync::Arc;
 /// A file that `use` has found.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Name that identifies the file: a file is included only once, however many different paths lead to it.
-    /// The paths in the file's own `use` items are relative to this name.
+    /// Name that identifies the file. A program includes a file only once, even if different paths lead to
+    /// it. The paths in the file's own `use` items are relative to this name.
     pub name: String,
     /// Contents of the file.
     pub text: String,
@@ -75,7 +75,8 @@ fn in_memory<'f>(path: &str, from: &str, get: impl Fn(&str) -> Option<&'f String
     Ok(File { name: name.clone(), text: text.clone() })
 }
 
-/// Returns the name of file `path` relative to the directory of file `from`.
+/// Returns the name of the file that `path` means if it stands in the file `from`: `path` is relative to the
+/// directory of `from`, unless it begins with `/`.
 pub fn path_next_to(path: &str, from: &str) -> String {
     match from.rsplit_once('/') {
         Some((directory, _)) if !path.starts_with('/') => clean(&format!("{directory}/{path}")),
@@ -100,9 +101,9 @@ fn clean(path: &str) -> String {
     parts.join("/")
 }
 
-/// Reads the files that a file uses, directly or indirectly, and appends their tokens to `tokens`, which
-/// holds the tokens of the first file. Returns the text of all files joined, or `None` if the first file uses
-/// no other file.
+/// Reads the files that a file uses, directly or through other files, and appends their tokens to `tokens`,
+/// which already contains the tokens of the first file. Returns the joined text of all files, or `None` if
+/// the first file uses no other file.
 pub(crate) fn gather(
     name: &str,
     text: &str,
@@ -159,8 +160,8 @@ fn add(file: File, source: &mut SourceText, tokens: &mut Tokens, sink: &mut Sink
         }
         return;
     }
-    // Without this line break, the last line of a file that does not end in one would join the first line of
-    // the next file.
+    // The line break separates the two files. Otherwise, if the first file does not end in a line break, its
+    // last line would continue with the next file.
     source.text.push('\n');
     let start = source.text.len();
     source.text.push_str(&file.text);

@@ -23,8 +23,8 @@ pub struct Mistake {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Literal {
     pub text: String,
-    /// Source position of each byte of the literal's text, followed by the position of the end of its last
-    /// byte.
+    /// For each byte of the literal's text, the byte's position in the source. The last entry is the position
+    /// at which the text ends.
     at: Vec<u32>,
 }
 
@@ -43,7 +43,8 @@ const ESCAPES: [(char, char); 10] = [
 ];
 
 impl Literal {
-    /// Parses a literal including its quotes, which begins at byte `start` of the source.
+    /// Parses a string literal. `written` is the literal with its quotes, which begins at byte `start` of the
+    /// source.
     pub fn read(written: &str, start: u32) -> Result<Literal, Mistake> {
         let inner = written.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(written);
         let mut literal = Literal::default();
@@ -77,8 +78,8 @@ impl Literal {
     }
 }
 
-/// Returns the character of the escape sequence at the start of a text, and the length of the sequence in
-/// bytes.
+/// Returns the character that the escape sequence at the start of `text` stands for, and the length of the
+/// sequence in bytes.
 fn escape(text: &str, start: u32) -> Result<(char, usize), Mistake> {
     let after = &text[1..];
     let next = after.chars().next().unwrap_or('\\');
@@ -222,7 +223,8 @@ impl Conversion {
         })
     }
 
-    /// Returns whether the conversion prints a value of `lanes` scalars of this type (1 for a scalar).
+    /// Returns whether the conversion can print a vector of `lanes` scalars of this type, or a scalar if
+    /// `lanes` is 1.
     pub fn takes(&self, scalar: Scalar, lanes: u8) -> bool {
         let bits = scalar.bits();
         let fits = match self.length {
@@ -250,7 +252,8 @@ impl Conversion {
         self.lanes.max(1) == lanes
     }
 
-    /// Returns the conversion that a user would write for values of a different type, used in a suggestion.
+    /// Returns the text of a conversion that prints values of another type and is otherwise like this one. An
+    /// error message suggests it to the user.
     pub fn made_for(&self, scalar: Scalar, lanes: u8) -> Option<String> {
         let letter = match self.kind() {
             _ if scalar.is_float() || scalar == Scalar::Bf16 => match self.kind() {
@@ -276,8 +279,8 @@ impl Conversion {
         Some(format!("%{field}{vector}{length}{letter}"))
     }
 
-    /// Appends the conversion in the form that OpenCL's runtime expects for values of type `scalar`. `f16`
-    /// values are printed as `f32`.
+    /// Appends the conversion to `out` in the form that OpenCL's runtime expects for values of type `scalar`.
+    /// The program passes an `f16` as an `f32`.
     fn opencl(&self, scalar: Option<Scalar>, out: &mut String) {
         let _ = write!(out, "%{}", self.field);
         let length = match (self.kind(), scalar) {
@@ -294,9 +297,9 @@ impl Conversion {
         let _ = write!(out, "{}{}", length.text(), self.letter);
     }
 
-    /// Appends the conversion in the form that C expects for values of type `scalar`, each of which is passed
-    /// in 64 bits. C has no vectors, so each element of a vector gets a conversion of its own; floats are
-    /// passed as doubles.
+    /// Appends the conversion to `out` in the form that C expects for values of type `scalar`. Each value is
+    /// passed in 64 bits, and a float as a double. C has no vectors, so a vector becomes one conversion for
+    /// each element.
     pub fn c(&self, scalar: Option<Scalar>, out: &mut String) {
         let length = match (self.kind(), scalar) {
             (Kind::Float, _) => Length::None,
@@ -372,10 +375,10 @@ pub struct Record {
 }
 
 impl Record {
-    /// Appends text that is printed unchanged. Each backslash is replaced by the conversion `%c`, because a
-    /// backslash would begin an escape sequence in the metadata, and LLVM's format strings have no escape for
-    /// a backslash itself. Returns the number of backslashes; the caller must pass the backslash's character
-    /// code as an argument for each.
+    /// Appends text that is printed unchanged. A backslash would begin an escape sequence in the metadata,
+    /// and LLVM's format strings have no escape for the backslash itself. Each backslash therefore becomes
+    /// the conversion `%c`. Returns the number of backslashes. For each backslash, the caller must pass the
+    /// character code of the backslash as an argument.
     pub fn push(&mut self, text: &str) -> usize {
         for c in text.chars() {
             match c {
@@ -387,8 +390,8 @@ impl Record {
         text.matches('\\').count()
     }
 
-    /// Appends a conversion and the type that it prints. `scalar` is the argument's type if the argument is a
-    /// number.
+    /// Appends a conversion in the form that OpenCL's runtime expects. `scalar` is the type of the argument
+    /// if the argument is a number or a vector.
     pub fn convert(&mut self, conversion: &Conversion, scalar: Option<Scalar>) {
         conversion.opencl(scalar, &mut self.text);
     }
@@ -418,7 +421,7 @@ impl Reader<'_> {
         found
     }
 
-    /// Returns an error whose source position is the part of the conversion that has been read so far.
+    /// Returns an error that is located at the part of the conversion that has been read so far.
     fn mistake<T>(
         &self,
         message: impl Into<String>,

@@ -1,8 +1,9 @@
-//! Hints for people who know another language: the table `habits.txt`, and the matching of its rows with the
-//! source.
+//! Hints for people who know another language. Each row of the table `habits.txt` has a pattern of tokens and
+//! the hint that an error message gets if the source matches the pattern.
 //!
-//! A pattern that begins with `^` must match at the beginning of a statement, and a pattern with `!` exactly
-//! at the position of the mistake. Any other pattern may also match at the tokens around the mistake.
+//! A pattern that begins with `^` must match at the beginning of a statement. A pattern that begins with `!`
+//! must match exactly at the position of the mistake. Any other pattern may also match at the tokens around
+//! the mistake.
 //!
 //! The table is parsed only when there is an error to explain, so correct programs do not pay for it.
 
@@ -20,8 +21,8 @@ const TABLE: &str = include_str!("habits.txt");
 /// Help text for a `=` in a condition.
 pub const ASSIGNS: &str = "`=` assigns and `==` compares";
 
-/// Start of the hint of a row that matches a method call or a path call such as `T::name(…)`. The number that
-/// follows it says which part of the match is the function's name.
+/// Start of the hint in a row that matches a method call or a path call such as `T::name(…)`. The digit after
+/// this prefix says which part of the matched text is the name of the function.
 const CALLED: &str = "call \\";
 
 /// One row of the table.
@@ -32,7 +33,7 @@ pub struct Row {
     text: &'static str,
 }
 
-/// Rows of the table, parsed when the process explains its first mistake.
+/// The rows of the table of hints, which are parsed when the process explains its first mistake.
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let lines = TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let row = |line: &'static str| {
@@ -48,8 +49,8 @@ fn rows() -> impl Iterator<Item = Row> {
     ROWS.iter().copied()
 }
 
-/// Returns the kinds of rows that may explain a diagnostic with this code. `^` stands for the rows about the
-/// syntax of a whole statement.
+/// Returns the kinds of table rows that may explain a diagnostic with this code. A kind is a letter, such as
+/// `t` for the names of types. `^` stands for the rows of kind `s` (syntax) whose pattern begins with `^`.
 fn kinds(code: &str) -> &'static [u8] {
     match code {
         "E0001" | "E0004" | "E0005" | "E0006" | "E0008" | "E0056" => b"sm",
@@ -67,7 +68,8 @@ fn kinds(code: &str) -> &'static [u8] {
     }
 }
 
-/// Advice about a word from another language: the corresponding name in this language, or a hint.
+/// Advice about a word from another language: the word that this language has for it, or a text that explains
+/// what to write.
 pub enum Hint {
     Name(String),
     Hint(String),
@@ -78,7 +80,8 @@ pub fn function(name: &str) -> Option<Hint> {
     word(b'f', name).or_else(|| derived_function(name))
 }
 
-/// Returns the advice about a function of another language that is called as a method or as `T::name`.
+/// Returns the advice about a function that the program calls as a method or as `T::name`, in the style of
+/// another language.
 pub fn called(name: &str) -> Option<Hint> {
     if builtins::find(name).is_some() {
         return Some(Hint::Name(name.to_owned()));
@@ -87,8 +90,8 @@ pub fn called(name: &str) -> Option<Hint> {
     method.map(|row| Hint::Hint(row.text.to_owned())).or_else(|| function(name))
 }
 
-/// Returns the advice about a call `T::name(…)`, or about a call of a function that is preceded by a
-/// library's name.
+/// Returns the advice about a call `of::name(…)`, in which `of` is a type or, in another language, the name
+/// of a library.
 pub fn called_of(of: &str, name: &str) -> String {
     if matches!(name, "from" | "try_from" | "new") {
         return format!("convert with `x as {}`", here_type(of).unwrap_or_else(|| of.to_owned()));
@@ -110,7 +113,7 @@ pub fn no_function(name: &str) -> String {
     }
 }
 
-/// Returns the advice about a number suffix of another language.
+/// Returns the advice about the suffix of a number literal if another language has this suffix.
 pub fn suffix(text: &str) -> Option<&'static str> {
     rows().find(|row| row.kind == b'x' && row.pattern == text).map(|row| row.text)
 }
@@ -141,8 +144,8 @@ fn vector(scalar: &str, lanes: u8) -> Option<Hint> {
     (lanes == 1 || vector_name(&name).is_some()).then_some(Hint::Name(name))
 }
 
-/// Returns whether a word matches one element of a pattern: the element is the word itself, or it is `stem*`
-/// and the word begins with the stem.
+/// Returns whether a word matches `part`, one element of a pattern. Either `part` is the word itself, or
+/// `part` is a stem followed by `*` and the word begins with the stem.
 fn names(part: &str, word: &str) -> bool {
     match part
         .strip_suffix('*')
@@ -153,7 +156,7 @@ fn names(part: &str, word: &str) -> bool {
     }
 }
 
-/// Returns the advice of the row of this kind whose pattern is the single word `name`.
+/// Returns the advice of the first row of this kind whose whole pattern matches the word `name`.
 fn word(kind: u8, name: &str) -> Option<Hint> {
     let row = rows().find(|row| row.kind == kind && names(row.pattern, name))?;
     Some(match row.text.strip_prefix("=> ") {
@@ -162,8 +165,8 @@ fn word(kind: u8, name: &str) -> Option<Hint> {
     })
 }
 
-/// Returns the advice about a function name that another language forms by a rule: `sqrtf`, `make_float4`,
-/// `convert_int`, `as_uint`, `atomicMin`.
+/// Returns the advice about a function name that another language forms by a rule, such as `sqrtf`,
+/// `make_float4`, `convert_int`, `as_uint` or `atomicMin`.
 fn derived_function(name: &str) -> Option<Hint> {
     if let Some(to) = name.strip_prefix("make_").or(Some(name)).and_then(here_type) {
         return Some(match vector_name(&to) {
@@ -206,12 +209,14 @@ fn snake_case(name: &str) -> String {
     out
 }
 
-/// Returns this language's name for a scalar type that is named in this or another language.
+/// Returns the name that this language has for a scalar type. `name` is the type's name in this language or
+/// in another one.
 pub fn scalar(name: &str) -> Option<String> {
     here_type(name).filter(|here| Scalar::from_name(here).is_some())
 }
 
-/// Returns this language's name for a type that is named in this or another language.
+/// Returns the name that this language has for a type. `name` is the type's name in this language or in
+/// another one.
 fn here_type(name: &str) -> Option<String> {
     if Scalar::from_name(name).is_some() || vector_name(name).is_some() {
         return Some(name.to_owned());
@@ -222,26 +227,26 @@ fn here_type(name: &str) -> Option<String> {
     }
 }
 
-/// Adds the hints of the table to the diagnostics and drops diagnostics that only repeat the consequences of
-/// another one. `skipped` lists the source ranges that the parser skipped; the first `parsed` diagnostics
+/// Adds the hints of the table to the diagnostics. Also drops diagnostics that only repeat the consequences
+/// of another one. `skipped` has the source ranges that the parser skipped. The first `parsed` diagnostics
 /// come from the parser.
 pub fn amend(source: &str, tokens: &Tokens, skipped: &[Span], parsed: usize, sink: &mut Sink) {
     let matcher = Matcher { source, tokens };
     let mut list = sink.take();
-    // Constructs of other languages that were found: for each, the byte at which its diagnostic begins, and
-    // its source range.
+    // The constructs of other languages that a row of the table has recognised. Each entry has the byte at
+    // which the construct's diagnostic begins, and the construct's source range.
     let mut foreign: Vec<(usize, Span)> = Vec::new();
     for diagnostic in &mut list {
-        // This help already explains the confusion of `=` and `==` better than a row that happens to match
-        // the start of the statement.
+        // The diagnostic already has the help about `=` in place of `==`. This help is better than a row of
+        // the table, which may match the start of the statement by chance.
         if diagnostic.help.iter().any(|help| help == ASSIGNS) {
             continue;
         }
         let Some((label, text)) = diagnostic.labels.first() else { continue };
         let at = tokens.at(label.start);
         let row = matcher.row(kinds(diagnostic.code), at, text.ends_with("after this"));
-        // A row that matches only the start of a statement is a weaker hint than a known name that is spelt
-        // similarly.
+        // The help of the diagnostic may already suggest a known name with a similar spelling. That is a
+        // better hint than a row that matches only the start of the statement.
         let row = row.filter(|(row, _)| {
             row.kind == b's' || !row.pattern.starts_with('^') || diagnostic.help.is_empty()
         });
@@ -288,19 +293,21 @@ impl<'m> Matcher<'m> {
         self.tokens.text(at, self.source)
     }
 
-    /// Returns the index of the first token of the statement that contains a token.
+    /// Returns the index of the first token of the statement that contains the token `at`.
     fn statement(&self, at: usize) -> usize {
         let is_end = |&n: &usize| matches!(self.text(n), ";" | "{" | "}" | "");
         let end = (0..at.min(self.tokens.spans.len())).rev().find(is_end);
         match end {
-            // The statement that contains the first field of a struct is the one that begins with `struct`.
+            // The token belongs to the first field of a struct. Its statement begins with the keyword
+            // `struct`.
             Some(end @ 2..) if self.text(end) == "{" && self.text(end - 2) == "struct" => end - 2,
             end => end.map_or(0, |end| end + 1),
         }
     }
 
-    /// Returns the first row of the given kinds that matches at token `at` or at the beginning of its
-    /// statement. `behind` says that the mistake may come after the token.
+    /// Returns the first row of the given kinds whose pattern matches at token `at` or at the beginning of
+    /// that token's statement. With `behind`, the mistake is after token `at`, so a pattern with `!` must
+    /// match at the next token.
     fn row(&self, kinds: &[u8], at: usize, behind: bool) -> Option<(Row, Found)> {
         if kinds.is_empty() {
             return None;
@@ -363,8 +370,8 @@ impl<'m> Matcher<'m> {
         Some(Found { start, end: at, parts })
     }
 
-    /// Parses a type of any language, for example `unsigned int` or `const float`. Returns its name in this
-    /// language and the index of the token after it.
+    /// Parses a type of this or another language at token `at`, for example `unsigned int` or `const float`.
+    /// Returns the name that this language has for the type, and the index of the token after it.
     fn ty(&self, mut at: usize) -> Option<(String, usize)> {
         while matches!(self.text(at), "const" | "volatile" | "register" | "signed") {
             at += 1;
@@ -383,8 +390,8 @@ impl<'m> Matcher<'m> {
         Some((if unsigned { here.replacen('i', "u", 1) } else { here }, at))
     }
 
-    /// Returns the source range of the foreign construct that a row matched. Errors about names in this range
-    /// are consequences of the construct.
+    /// Returns the source range of the construct of another language that a row matched. Errors about names
+    /// in this range only follow from the use of the construct.
     fn reach(&self, row: Row, found: &Found) -> Span {
         if matches!(row.kind, b'f' | b'c') {
             return self.arguments(found);
@@ -393,7 +400,8 @@ impl<'m> Matcher<'m> {
         Span { start, end: self.tokens.spans[found.end - 1].end }
     }
 
-    /// Returns the source range from a function's name to the end of its arguments.
+    /// Returns the source range of a call, from the function's name to the end of the arguments. `found` is
+    /// the match of the function's name.
     fn arguments(&self, found: &Found) -> Span {
         let start = self.tokens.spans[found.start].start;
         let (mut at, mut depth) = (found.start + 1, 0usize);
@@ -418,7 +426,8 @@ impl<'m> Matcher<'m> {
         for (n, part) in found.parts.iter().enumerate() {
             text = text.replace(&format!("\\{}", n + 1), part);
         }
-        // The hint depends on the name of the called function, which may also be missing from the table.
+        // The row describes a call. Its hint depends on the name of the called function and comes from the
+        // rows about functions, or is a general text if no row has this name.
         if let Some(part) = row.text.strip_prefix(CALLED) {
             let n = part.parse::<usize>().unwrap_or(1);
             let of = if n > 1 { found.parts[n - 2].as_str() } else { "" };
@@ -429,8 +438,8 @@ impl<'m> Matcher<'m> {
             None => Hint::Hint(text),
         };
         self.apply_hint(diagnostic, said, found);
-        // The word at the start of the statement is the mistake, not the later position at which the parser
-        // noticed it.
+        // A pattern at the start of a statement matched a word. This word is the mistake, so the diagnostic
+        // moves there from the later position at which the parser noticed the mistake.
         let word = row.pattern.starts_with('^') && !row.pattern.starts_with("^\\i");
         if row.kind == b's' && word && self.tokens.kinds[found.start] == Tok::Ident {
             let span = self.tokens.spans[found.start];

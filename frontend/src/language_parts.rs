@@ -1,7 +1,9 @@
-//! Lists the parts of the language (kinds of syntax, operators, types, built-in functions) that a program
-//! uses, and all parts that exist. This measures how much of the language a generator of test programs
-//! covers.  Kinds of syntax are named by matches without a default arm, so that a new kind does not compile
-//! until it has a name here. All other lists are the compiler's own tables.
+//! Lists the parts of the language that a program uses, and all parts that exist: kinds of syntax, operators,
+//! types, built-in functions and special words. With these lists, a test measures how much of the language a
+//! generator of test programs covers.
+//!
+//! Kinds of syntax are named by matches without a default arm, so that a new kind does not compile until it
+//! has a name here. All other lists are the compiler's own tables.
 
 use crate::ast::{Ast, BinaryOp, ExprId, ExprKind, ItemKind, LoopHead, PatKind, StmtKind, TypeKind, UnaryOp};
 use crate::builtins::{self, Builtin};
@@ -14,7 +16,8 @@ use crate::{Options, Processor, argument_words};
 use ir::{Access, Space, UnrollHint};
 use std::collections::BTreeSet;
 
-/// Defines a function that returns the name of a syntax kind, and a list of all these names.
+/// Defines a function that returns the name of a node's syntax kind (expression, statement and so on), and a
+/// list of all names that the function can return.
 macro_rules! kinds {
     ($list:ident, $name:ident, $kind:ty, { $($pattern:pat => $text:literal,)* }) => {
         const $list: &[&str] = &[$($text),*];
@@ -185,7 +188,8 @@ fn types() -> impl Iterator<Item = String> {
     Scalar::ALL.into_iter().flat_map(move |scalar| vectors(scalar).chain([scalar.name().to_owned()]))
 }
 
-/// Returns the words with a special meaning, such as memory orders, bounds and attributes.
+/// Returns the words that have a special meaning in some context only, such as memory orders, bounds and
+/// attributes.
 fn names() -> impl Iterator<Item = &'static str> {
     let words =
         argument_words::ORDERS.iter().map(|row| row.0).chain(argument_words::SCOPES.iter().map(|row| row.0));
@@ -197,7 +201,7 @@ fn names() -> impl Iterator<Item = &'static str> {
     words.chain(types).chain(attributes).chain(constants::names())
 }
 
-/// Returns the name of the language part "built-in function `name` on numbers of type `scalar`".
+/// Returns the name under which the list has a built-in function for one scalar type, such as "abs() of f32".
 fn builtin_on(name: &str, scalar: Scalar) -> String {
     format!("{name}() of {}", scalar.name())
 }
@@ -254,7 +258,7 @@ fn syntax(ast: &Ast<'_>, used: &mut BTreeSet<String>) {
     }
 }
 
-/// Adds the names of types and the special words that the program uses.
+/// Adds the names of types and the special words that occur in the program to `used`.
 fn named(ast: &Ast<'_>, used: &mut BTreeSet<String>) {
     let known: BTreeSet<String> = types().chain(names().map(str::to_owned)).collect();
     used.extend(ast.names.iter().filter(|name| known.contains(**name)).map(|name| (*name).to_owned()));
@@ -264,7 +268,8 @@ fn named(ast: &Ast<'_>, used: &mut BTreeSet<String>) {
     }));
 }
 
-/// Adds the operators and conversions that the program uses, each with its number type.
+/// Adds the operators and conversions of the program to `used`, each with the scalar type that it is applied
+/// to.
 fn operators(ast: &Ast<'_>, checked: &Checked, used: &mut BTreeSet<String>) {
     let scalar = |id: ExprId| checked.types.lanes(checked.expr_ty[id.at()]).map(|(scalar, _)| scalar);
     used.extend(ast.exprs.iter().enumerate().filter_map(|(n, one)| match one.kind {
@@ -275,8 +280,8 @@ fn operators(ast: &Ast<'_>, checked: &Checked, used: &mut BTreeSet<String>) {
     }));
 }
 
-/// Adds the built-in functions that the program uses. An element-wise function is listed with the type of its
-/// numbers.
+/// Adds the built-in functions that the program calls to `used`. The entry of an element-wise function
+/// includes the scalar type of its arguments.
 fn functions(ast: &Ast<'_>, checked: &Checked, used: &mut BTreeSet<String>) {
     for (n, one) in ast.exprs.iter().enumerate() {
         let ExprKind::Call { callee, args, .. } = one.kind else { continue };

@@ -14,7 +14,8 @@ pub struct Span {
 }
 
 impl Span {
-    /// Returns the span from the start of `self` to the end of `other`, which comes later in the source.
+    /// Returns the source range from the start of `self` to the end of `other`. `other` must not begin before
+    /// `self`.
     pub fn to(self, other: Span) -> Span {
         Span { start: self.start, end: other.end.max(self.start) }
     }
@@ -202,7 +203,8 @@ pub enum Tok {
     PlusPlus,
     #[token("--")]
     MinusMinus,
-    /// `/* ... */`, removed by [`lex`]. An unclosed comment extends to the end of the source.
+    /// A comment `/* ... */`, which [`lex`] drops. A comment that is not closed extends to the end of the
+    /// source.
     #[token("/*", block_comment)]
     BlockComment,
 
@@ -244,7 +246,7 @@ impl Tok {
     }
 }
 
-/// Tokens of a source text, which may consist of several files. The last token of each file is `Eof`.
+/// The tokens of a program, which may consist of several files. The tokens of each file end with `Eof`.
 #[derive(Default)]
 pub struct Tokens {
     pub kinds: Vec<Tok>,
@@ -254,7 +256,8 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Returns the index of the token at a byte position: the last token that starts at or before that byte.
+    /// Returns the index of the token at a byte of the source. If the byte is between two tokens, this is the
+    /// token before it.
     pub fn at(&self, byte: usize) -> usize {
         self.spans.partition_point(|span| span.start as usize <= byte).saturating_sub(1)
     }
@@ -278,12 +281,13 @@ pub fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// Adds the tokens of the file that begins at byte `base` of `source`.
+/// Appends the tokens of the last file of a program to `tokens`. The file's contents begin at byte `base` of
+/// `source`.
 pub fn lex_file(source: &str, base: usize, tokens: &mut Tokens, sink: &mut Sink) {
     let base = base + source[base..].len() - without_mark(&source[base..]).len();
     let text = &source[base..];
-    // The division by three only estimates the number of tokens (about one in four bytes), so that the vector
-    // rarely has to grow.
+    // Reserves memory for one token in three bytes. Programs have about one token in four bytes, so the
+    // vectors rarely have to grow.
     tokens.kinds.reserve(text.len() / 3 + 8);
     tokens.spans.reserve(text.len() / 3 + 8);
     let mut lexer = Tok::lexer(text);
@@ -298,9 +302,8 @@ pub fn lex_file(source: &str, base: usize, tokens: &mut Tokens, sink: &mut Sink)
                 tokens.spans.push(span);
             }
             Err(()) => {
-                // Adjacent unknown characters are reported once. So are unknown characters on the same line,
-                // which most likely belong together, for example to a quotation or to a comment whose start
-                // is missing.
+                // Several unknown characters on one line are reported only once, because they most likely
+                // belong together. They may be a quotation, for example, or a comment whose start is missing.
                 if bad_until != Some(span.start) {
                     let between = bad_until.and_then(|end| source.get(end as usize..span.start as usize));
                     let is_known = span.text(source).starts_with(['"', '/']);

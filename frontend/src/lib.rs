@@ -57,32 +57,36 @@ pub struct Options<'a> {
     pub fp_contract: bool,
     /// Finds and reads the files that `use` names. Without it, `use` finds no files.
     pub files: Option<&'a dyn Files>,
-    /// Target processor that `#[cfg(…)]` and `has(…)` ask about; without a processor, the answer to every
-    /// such question is false.
+    /// Target processor, about which the program can ask with `#[cfg(…)]` and `has(…)`. Without a processor,
+    /// the answer to every such question is false.
     pub processor: Option<&'a dyn Processor>,
     /// Levels of the warnings that [`Context::warnings`] returns.
     pub warnings: Warnings,
-    /// Whether mathematical functions and divisions of `f32` use the less accurate `native_` forms of the
-    /// operation.
+    /// Whether `f32` divisions and mathematical functions use the faster and less accurate operations of the
+    /// built-in functions that begin with `native_`.
     pub fast_math: bool,
-    /// Whether atomics that are not `seq_cst` order only the accesses of their own address space, as in
-    /// OpenCL's memory model (seed 000, line 3067).
+    /// Whether atomics that are not `seq_cst` order only the accesses to their own address space, as in
+    /// OpenCL's memory model (LLVM's AMDGPU guide: seed 000, line 3067).
     pub separate_spaces: bool,
-    /// Whether `global_id` starts at the global offset of the dispatch, as in OpenCL (seed 000, line 4381).
+    /// Whether `global_id` counts from the global offset of the dispatch, as in OpenCL (LLVM's AMDGPU guide:
+    /// seed 000, line 4381).
     pub global_offset: bool,
-    /// Calling convention of the functions that other objects call or whose addresses are taken. Without a
-    /// convention, such functions are called in the compiler's internal way, so other objects cannot call
-    /// them.
+    /// Calling convention of functions that other object files call or whose addresses are taken. Without a
+    /// convention, these functions follow only the compiler's internal rules, so that other object files
+    /// cannot call them.
     pub abi: Option<Abi<'a>>,
     /// Whether `assert` generates code.
     pub asserts: bool,
-    /// Whether an integer division by zero prints its position and ends the dispatch.
+    /// Whether the generated code tests the divisor of an integer division. If the divisor is zero, the code
+    /// prints the position of the division and ends the dispatch.
     pub check_divisions: bool,
     /// How printed text reaches the host.
     pub printf: Printf,
-    /// Whether to generate debug information: [`ir::Module::description`], [`ir::Function::track`].
+    /// Whether to generate debug information, which is stored in [`ir::Module::description`] and
+    /// [`ir::Function::track`].
     pub debug: bool,
-    /// Whether each variable is also stored in private memory (its home), where debuggers can find it.
+    /// Whether code also stores each value of a variable to private memory, at a fixed place that is called
+    /// the variable's home. Debuggers find the variable there.
     pub homes: bool,
 }
 
@@ -118,7 +122,7 @@ impl Default for Options<'_> {
     }
 }
 
-/// Largest source text in bytes, because positions are 32-bit numbers.
+/// Largest length of a source text in bytes. The limit exists because positions are 32-bit numbers.
 const MAX_SOURCE: usize = 1 << 28;
 
 /// Working memory that is reused from file to file.
@@ -132,8 +136,8 @@ pub struct Context {
     lower: lower::Scratch,
     module: ir::Module,
     warnings: Diagnostics,
-    /// Source ranges of the last program in which `#[allow]` suppresses a warning, with the name of the
-    /// warning. Only warnings of phases after the frontend are listed.
+    /// The source ranges of the last program in which an attribute `#[allow]` suppresses a warning, with the
+    /// warning's name. The list has only warnings that phases after the frontend compute.
     quiet: Vec<(&'static str, lexer::Span)>,
     /// Text of the last program if it has several files.
     source: Option<std::sync::Arc<SourceText>>,
@@ -153,8 +157,8 @@ impl Context {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Returns the text of the program that was compiled last, and clears it. Returns `None` if the program
-    /// has only one file. The positions in the program's IR refer to this text.
+    /// Returns the joined text of the program that was compiled last, and clears it. The source positions in
+    /// the program's IR refer to this text. Returns `None` if the program has only one file.
     pub fn source(&mut self) -> Option<std::sync::Arc<SourceText>> {
         self.source.take()
     }

@@ -16,7 +16,7 @@ pub enum Scalar {
     U32,
     U64,
     F16,
-    /// `bf16`, which consists of the upper half of an `f32`, both in memory and in registers. It can be
+    /// `bf16`, whose bits are the upper half of an `f32`, both in memory and in registers. A `bf16` can be
     /// stored and converted, but there is no arithmetic on it.
     Bf16,
     F32,
@@ -25,8 +25,8 @@ pub enum Scalar {
 
 use Scalar::*;
 
-/// Each row has a scalar type, its name in the language, its bytes in memory, its type in the IR, and the
-/// type with which memory is accessed.
+/// The scalar types. Each row has the type, its name in the language, its number of bytes in memory, its type
+/// in the IR, and the type with which loads and stores access it.
 const TABLE: [(Scalar, &str, u32, Type, MemTy); 13] = [
     (Bool, "bool", 1, Type::Bool, MemTy::U8),
     (I8, "i8", 1, Type::I32, MemTy::S8),
@@ -104,14 +104,14 @@ impl Scalar {
         matches!(self, I8 | I16 | U8 | U16)
     }
 
-    /// Returns whether `as` converts vectors of this scalar to vectors of `to`. Nothing converts to `bool`;
-    /// `bf16` converts only from and to `f32`.
+    /// Returns whether `as` converts vectors of this scalar type to vectors of `to`. No type converts to
+    /// `bool`. `bf16` converts only from and to `f32`.
     pub fn converts_to(self, to: Scalar) -> bool {
         let halves = |a: Scalar, b: Scalar| a != Bf16 || b == F32;
         to != Bool && (self == to || halves(self, to) && halves(to, self))
     }
 
-    /// Returns whether the integer type can hold `value`, negated if `negative`.
+    /// Returns whether the integer type can represent `value`, or `-value` if `negative` is set.
     pub fn holds(self, value: u64, negative: bool) -> bool {
         let bits = self.bits();
         if !self.is_signed() {
@@ -121,7 +121,8 @@ impl Scalar {
         if negative { value <= limit } else { value < limit }
     }
 
-    /// Returns the smallest and the largest number of the integer type, as [`Scalar::wrap`] encodes them.
+    /// Returns the smallest and the largest number of the integer type. Both are extended to 64 bits, as
+    /// [`Scalar::wrap`] does it.
     pub fn limits(self) -> (u64, u64) {
         let max = match self {
             Scalar::Bool => 1,
@@ -130,7 +131,8 @@ impl Scalar {
         (if self.is_signed() { !max } else { 0 }, max)
     }
 
-    /// Truncates `bits` to the width of the type and extends them to 64 bits according to the signedness.
+    /// Truncates `bits` to the width of the type, and sign- or zero-extends the result to 64 bits as the type
+    /// demands.
     pub fn wrap(self, bits: u64) -> u64 {
         let unused = 64 - self.bits().min(64);
         if self.is_signed() {

@@ -8,34 +8,34 @@ use crate::cascading_errors::{Read, error_range};
 use crate::diag::Diagnostic;
 use smallvec::SmallVec;
 
-/// State of the grouping: the diagnostics that were shown in full, and those that were hidden and only
-/// counted.
+/// State of the grouping: groups of diagnostics that are shown, and for each group the diagnostics that are
+/// hidden and only counted.
 pub struct Alike<'r, 'p> {
     read: &'r Read<'p>,
     /// Number of diagnostics of one group to show.
     shown: usize,
-    /// Group of each shown diagnostic, parallel to the list of shown diagnostics.
+    /// The group of each shown diagnostic, in the order in which the diagnostics are shown.
     kinds: Vec<Kind>,
-    /// For each group with hidden diagnostics: index of the last shown diagnostic of the group, and number of
-    /// hidden ones.
+    /// For each group with hidden diagnostics: the index of the last shown diagnostic of the group, and the
+    /// number of hidden diagnostics.
     more: Vec<(usize, usize)>,
-    /// Unknown names whose diagnostics are hidden, each with the index of the shown diagnostic whose note
-    /// lists the name.
+    /// Unknown names whose diagnostics are hidden. Each has the index of the shown diagnostic whose note will
+    /// list the name.
     names: Vec<(usize, String)>,
 }
 
 /// Key by which diagnostics are grouped. Two diagnostics belong to one group if [`Kind::is_like`] returns
 /// true.
 struct Kind {
-    /// First half of the grouping key: the wrong type that the message mentions, the type that lacks a
-    /// member, or the whole message. The field `what` is the second half.
+    /// First half of the grouping key. It is the wrong type that the message mentions, the type that lacks a
+    /// member, or the whole message. The second half is the field `what`.
     of: String,
     what: String,
-    /// Type at the end of the pointer chain in a message about a wrong pointer level, or the generic
-    /// parameter that the message is about. Empty if neither applies.
+    /// The type behind all pointers, in a message about a pointer with too many or too few levels. In a
+    /// message about a generic parameter, the name of the parameter. Empty in any other message.
     base: String,
-    /// Functions whose source may contain the mistake: the function that contains the diagnostic, and the
-    /// function that is called at the diagnostic's position.
+    /// Functions in which the mistake may be: the function that contains the diagnostic's position, and the
+    /// function that is called there.
     bodies: SmallVec<[usize; 2]>,
     /// Number of diagnostics of this group to show.
     shown: usize,
@@ -52,15 +52,15 @@ impl Kind {
 impl<'r, 'p> Alike<'r, 'p> {
     const SHOWN: usize = 3;
 
-    /// Creates the grouping. `unknown` says whether the program uses unknown names; if so, fewer follow-up
-    /// diagnostics are shown.
+    /// Creates the grouping. `unknown` says whether the program uses unknown names. If so, one diagnostic
+    /// less of each group is shown, because more of them are only consequences.
     pub fn new(read: &'r Read<'p>, unknown: bool) -> Self {
         let shown = Self::SHOWN - usize::from(unknown || read.parsed > 0);
         Alike { read, shown, kinds: Vec::new(), more: Vec::new(), names: Vec::new() }
     }
 
-    /// Returns how many diagnostics about types to show: only one if the parser reported errors, because most
-    /// later type errors are consequences of them.
+    /// Returns how many diagnostics about types to show in a group. After an error of the parser this is only
+    /// one, because most later type errors are consequences of it.
     fn shown_of_types(&self) -> usize {
         if self.read.broken { 1 } else { self.shown }
     }
@@ -80,8 +80,8 @@ impl<'r, 'p> Alike<'r, 'p> {
         kind
     }
 
-    /// Fills in the grouping key `kind` for a diagnostic about a wrong type: a pointer, an array, a tuple, or
-    /// a generic parameter that lacks a bound. Returns whether the diagnostic is of that sort.
+    /// Fills in the grouping key `kind` if the diagnostic is about a wrong type: a pointer, an array, a
+    /// tuple, or a generic parameter that lacks a bound. Returns whether the diagnostic is about such a type.
     fn is_of_types(&self, diagnostic: &Diagnostic, kind: &mut Kind) -> bool {
         let message = diagnostic.message.as_str();
         let label = diagnostic.labels.first().map_or("", |(_, label)| label);
@@ -91,8 +91,9 @@ impl<'r, 'p> Alike<'r, 'p> {
         let is_parameter =
             |text: &&str| is_generic && text.len() == 1 && text.starts_with(|c: char| c.is_ascii_uppercase());
         if let Some(ty) = types().find(|ty| ty.starts_with("**")).or(types().find(is_compound)) {
-            // The actual pointer type tells more than the expected type. A pointer to a pointer and a pointer
-            // to the same pointee most likely come from one slip, so all `*` are removed.
+            // The type that the value has says more than the type that is expected, so it becomes the key. A
+            // pointer and a pointer to such a pointer most likely come from one mistake, so all `*` are
+            // removed.
             let is_plain = ty.starts_with('*') && !ty.starts_with("**");
             let of = if is_plain { types().filter(is_compound).last().unwrap_or(ty) } else { ty };
             kind.of = of.trim_start_matches('*').to_owned();
@@ -109,8 +110,8 @@ impl<'r, 'p> Alike<'r, 'p> {
         !kind.of.is_empty()
     }
 
-    /// Fills in the grouping key `kind` from the wording of the message, for example a missing member, a type
-    /// that is too small for a number, or two types that do not match.
+    /// Fills in the grouping key `kind` from the words of the message. The message may be about a missing
+    /// member, a type that is too small for a number, or two types that do not match, for example.
     fn is_of_words(&self, diagnostic: &Diagnostic, kind: &mut Kind) {
         let message = diagnostic.message.as_str();
         let (at, label) = diagnostic.labels.first().map_or((0..0, ""), |(at, text)| (at.clone(), text));
@@ -127,8 +128,8 @@ impl<'r, 'p> Alike<'r, 'p> {
                     (quoted(message).next().unwrap_or(message), "", fewer.min(self.shown_of_types()))
                 }
                 None if message.ends_with("different types") => ("", label, fewer.min(self.shown_of_types())),
-                // After a syntax error, these diagnostics most likely have one cause: a missing function
-                // head, so that its body has no function, or one wrong `let`.
+                // After a syntax error, many diagnostics of this sort most likely have one cause. Perhaps a
+                // function lacks its head, so that its body belongs to no function, or one `let` is wrong.
                 None if parsed
                     && (message.ends_with("returns nothing") || message.starts_with("`let` takes")) =>
                 {
@@ -141,9 +142,9 @@ impl<'r, 'p> Alike<'r, 'p> {
         (kind.of, kind.what, kind.shown) = (of.to_owned(), what.to_owned(), shown);
     }
 
-    /// Returns whether to hide the diagnostic of an unknown name. It is hidden if enough unknown names of the
-    /// same function body are shown, because most likely one declaration is missing. A note on the last shown
-    /// diagnostic then lists the hidden name.
+    /// Returns whether to hide the diagnostic of an unknown name. It is hidden if enough unknown names in the
+    /// same function body are shown, because most likely one declaration is missing. The note on the last
+    /// shown diagnostic then also lists the hidden name.
     pub fn are_lost(&mut self, diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
         let is_lost = |one: &Diagnostic| one.code == "E0020" && one.message.starts_with("nothing is called");
         if !is_lost(diagnostic) {
@@ -155,8 +156,8 @@ impl<'r, 'p> Alike<'r, 'p> {
             let counts = diagnostic.suggestion.is_some() || old.suggestion.is_none();
             counts && is_lost(old) && body_of(old) == body
         };
-        // A name for which there is a similar known name may be a typing slip of its own and not a
-        // consequence of a missing declaration.
+        // If a known name is spelt similarly, the unknown name may be a separate typing mistake instead of a
+        // consequence of a missing declaration. More diagnostics of this sort are therefore shown.
         let shown = if diagnostic.suggestion.is_some() {
             Self::SHOWN
         } else {
@@ -170,8 +171,8 @@ impl<'r, 'p> Alike<'r, 'p> {
         true
     }
 
-    /// Returns whether enough diagnostics of this group are shown. If so, the diagnostic is counted as
-    /// hidden.
+    /// Returns whether enough diagnostics of this diagnostic's group are shown already. If so, the diagnostic
+    /// is counted as hidden.
     pub fn are_many(&mut self, diagnostic: &Diagnostic) -> bool {
         let kind = self.kind(diagnostic);
         if self.kinds.iter().filter(|old| old.is_like(&kind)).count() < kind.shown {
@@ -209,8 +210,8 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> + Clone {
     text.split('`').skip(1).step_by(2)
 }
 
-/// Returns whether `types` contain pointers of different depth to one base type, such as `T`, `*T` and `**T`;
-/// the base type itself has depth 0.
+/// Returns whether `types` has pointers to the same type with different numbers of levels, such as `*T` and
+/// `**T`. The type `T` itself counts as having no level.
 fn has_two_levels<'t>(types: impl Iterator<Item = &'t str> + Clone) -> bool {
     let Some(base) = types.clone().find_map(pointee) else { return false };
     let levels = |ty: &str| ty.bytes().filter(|&byte| byte == b'*').count();
@@ -219,8 +220,8 @@ fn has_two_levels<'t>(types: impl Iterator<Item = &'t str> + Clone) -> bool {
     of_base.any(|level| Some(level) != first)
 }
 
-/// Returns the type that the pointer chain `ty` leads to, for example `T` for `**T`. For an array or a tuple,
-/// the first element type is examined instead. Returns `None` if that type is not a pointer.
+/// Returns the type behind all pointers of the pointer type `ty`, for example `T` for `**T`. For an array or
+/// a tuple, looks at the first element type instead. Returns `None` if the type is not a pointer.
 fn pointee(ty: &str) -> Option<&str> {
     let ty = ty.trim_start_matches(['[', '(']);
     let ty = ty.split([';', ',', ')', ']']).next().unwrap_or(ty);

@@ -1,10 +1,10 @@
-//! Texts of types for the metadata of kernel parameters, with the fields of structs.
+//! Writes types as text, with the fields of structs, for the metadata of kernel parameters.
 
 use crate::types::{Ty, TyKind, Types};
 
 impl Types {
-    /// Returns the text of a type with the fields of its struct, or of the struct that it points to: `*global
-    /// Coef { rx: f32, ry: f32 }`. Returns `None` if there is no struct or if the text would be too long.
+    /// Returns the text of a struct type, or of a pointer to a struct, with the struct's fields: `*global
+    /// Coef { rx: f32, ry: f32 }`. Returns `None` if the type has no struct or if the text would be too long.
     pub fn with_fields(&self, ty: Ty, names: &[&str]) -> Option<String> {
         let value = self.as_pointer(ty).map_or(ty, |pointer| pointer.to);
         let fields = self.fields(value, names)?;
@@ -12,8 +12,8 @@ impl Types {
         Some(format!("{}{fields}", name.strip_suffix(&self.name(value, names))?))
     }
 
-    /// Returns the text of a type with the fields of its structs; `None` if it has no structs or if the text
-    /// would be too long.
+    /// Returns the part of the text of a struct type, or of an array of structs, that lists the fields.
+    /// Returns `None` if there is no struct or if the text would be too long.
     fn fields(&self, ty: Ty, names: &[&str]) -> Option<String> {
         let mut of = ty;
         while let TyKind::Array(element, _) = self.kind(of) {
@@ -24,9 +24,9 @@ impl Types {
         self.write_fields(ty, names, &mut text).then_some(text)
     }
 
-    /// Appends the text of a type with the fields of its structs. Returns whether the text is within the
-    /// length limit. The function stops as soon as the text is too long, because nested structs may have an
-    /// enormous number of fields.
+    /// Appends the text of the fields of a type's structs. Returns whether the text is within the length
+    /// limit. The function stops as soon as the text is too long, because nested structs can have an enormous
+    /// number of fields.
     fn write_fields(&self, ty: Ty, names: &[&str], out: &mut String) -> bool {
         /// Longest text of a type, in bytes.
         const MAX_TEXT: usize = 1 << 15;

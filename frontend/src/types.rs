@@ -42,17 +42,19 @@ impl Ty {
     }
 }
 
-/// State of the type of a literal without a suffix, which is open until a use of the literal decides it.
+/// State of an open type, which is the type of a literal without a suffix until a use of the literal decides
+/// it.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    /// Type that this open type has been made equal to: another open type, or a scalar. `None` if nothing has
-    /// decided it yet.
+    /// The type that decides this open type: a scalar, or another open type with which it was made equal.
+    /// `None` if no use has decided it yet.
     is: Option<Ty>,
     float: bool,
-    /// Whether a minus sign precedes a literal of this type, so that the type cannot be unsigned.
+    /// Whether a minus sign precedes a literal of this type. The type then cannot be unsigned.
     signed: bool,
-    /// Upper bound on the length of the chains of open types that lead to this type. At least 2^rank open
-    /// types have been made equal to it, so the chains stay short.
+    /// Rank in the union-find structure of open types: an upper bound on the length of the chains of open
+    /// types that lead to this type. A type of rank r represents at least 2^r open types, so the chains stay
+    /// short.
     rank: u8,
 }
 
@@ -88,7 +90,8 @@ pub struct Pointer {
 }
 
 impl Pointer {
-    /// Returns whether a pointer of this type may be used as `to`, if both point to the same type.
+    /// Returns whether a pointer of this type can be used where a pointer of type `to` is expected. Both must
+    /// point to the same type, which this function does not test.
     fn may_become(self, to: Pointer) -> bool {
         let loses = |flag| self.qualifiers.contains(flag) && !to.qualifiers.contains(flag);
         self.space == to.space && !loses(Qualifiers::CONST) && !loses(Qualifiers::VOLATILE)
@@ -109,7 +112,8 @@ pub enum TyKind {
     Pointer(Pointer),
     /// The address of a function: index into [`Types::functions`].
     Function(u32),
-    /// An opaque type, which only a kernel parameter can have, with its name without the access qualifier.
+    /// An opaque type, such as an image, which only a kernel parameter can have. The text is the type's name
+    /// without the access qualifier.
     Opaque(ir::Opaque, &'static str),
 }
 
@@ -123,7 +127,8 @@ pub struct Layout {
     /// to the largest `u32`.
     pub fragments: u32,
     pub has_array: bool,
-    /// Whether the type contains the undecided type of a literal, so that its size is not final.
+    /// Whether the type contains an open type, that is, the type of a literal that no use has decided. The
+    /// size is not final then.
     pub open: bool,
 }
 
@@ -136,11 +141,12 @@ pub struct Field {
     pub first_fragment: u32,
 }
 
-/// A struct or a tuple. A tuple is a struct without a name whose fields are `0`, `1`, ….
+/// A struct or a tuple. A tuple is stored as a struct without a name, whose fields are called `0`, `1` and so
+/// on.
 #[derive(Clone, Debug)]
 pub struct Struct {
     pub name: Option<Sym>,
-    /// Whether the struct has been laid out; for a tuple, whether all its element types have been.
+    /// Whether the struct has a layout. A tuple has one if all its element types have one.
     defined: bool,
     pub fields: Vec<Field>,
 }
@@ -200,8 +206,8 @@ impl Types {
         }
     }
 
-    /// Returns the kind of a type. For an open type that is not decided yet, it is that of its default
-    /// scalar.
+    /// Returns the kind of a type. An open type that is not decided yet has the kind of the scalar type that
+    /// it becomes by default.
     pub fn kind(&self, ty: Ty) -> TyKind {
         let ty = self.decided(ty);
         match ty.open_number() {
@@ -225,8 +231,8 @@ impl Types {
         ty
     }
 
-    /// Returns the type that an open type has been decided to be: a scalar, or the open type that represents
-    /// all types that were made equal to it.
+    /// Returns what an open type has been decided to be. This is a scalar, or the open type that represents
+    /// all open types that were made equal with it. Returns any other type unchanged.
     fn decided(&self, mut ty: Ty) -> Ty {
         while let Some(next) = ty.open_number().and_then(|n| self.open[n].is) {
             ty = next;
@@ -234,17 +240,18 @@ impl Types {
         ty
     }
 
-    /// Returns whether the type is open or contains an open type, or was so when it was created.
+    /// Returns whether the type is open or contains an open type. The answer stays true after the open types
+    /// have been decided.
     pub fn is_open(&self, ty: Ty) -> bool {
         ty.open_number().is_some() || self.layouts[ty.0 as usize].open
     }
 
-    /// Returns whether the type is that of a literal and no use has decided it yet.
+    /// Returns whether the type is an open type (the type of a literal) that no use has decided yet.
     pub fn is_undecided(&self, ty: Ty) -> bool {
         self.decided(ty).open_number().is_some()
     }
 
-    /// Returns whether two types are open types that have been made equal.
+    /// Returns whether two types are open types that were made equal, so that one decision applies to both.
     pub fn is_same_literal(&self, a: Ty, b: Ty) -> bool {
         let root = |ty: Ty| {
             let mut n = ty.open_number()?;
@@ -263,16 +270,16 @@ impl Types {
         }
     }
 
-    /// Turns the open type of a literal into the error type, after an error about the literal has been
-    /// reported, so that it is reported only once.
+    /// Turns an open type, the type of a literal, into the error type. An error about the literal has been
+    /// reported, and further errors would only repeat it.
     pub fn spoil(&mut self, ty: Ty) {
         if let Some(n) = self.decided(ty).open_number() {
             self.open[n].is = Some(Ty::ERROR);
         }
     }
 
-    /// Makes two types the same by deciding types of literals that are still open. Returns whether the types
-    /// are the same afterwards.
+    /// Makes two types equal if that is possible, by deciding the open types in them. Returns whether the
+    /// types are equal now.
     pub fn agree(&mut self, a: Ty, b: Ty) -> bool {
         let (a, b) = (self.decided(a), self.decided(b));
         match (a.open_number(), b.open_number()) {
@@ -315,8 +322,8 @@ impl Types {
         true
     }
 
-    /// Returns the type with all open types in it replaced by what they were decided to be; an undecided type
-    /// becomes `i32` or `f32`. Fails if this makes an array too large.
+    /// Returns the type with its open types replaced by the types that were decided for them. An open type
+    /// that is not decided becomes `i32` or `f32`. Fails if this makes an array too large.
     pub fn without_open_types(&mut self, ty: Ty) -> Result<Ty, TooLarge> {
         if !self.is_open(ty) {
             return Ok(ty);
@@ -368,7 +375,7 @@ impl Types {
         ty
     }
 
-    /// Returns the parameters and the result of a function whose address has this type.
+    /// Returns the parameter types and the result type of a function type. Returns `None` for other types.
     pub fn as_function(&self, ty: Ty) -> Option<&FnType> {
         match self.kind(ty) {
             TyKind::Function(index) => Some(&self.functions[index as usize]),
@@ -410,8 +417,8 @@ impl Types {
             open: inner.open,
         };
         let ty = self.intern(TyKind::Array(element, len), layout);
-        // The array type may have been created before its element type was laid out; its layout is then out
-        // of date.
+        // The array type may have been created before its element type had a layout. Its own layout is
+        // computed again for this case.
         let known = &mut self.layouts[ty.0 as usize];
         *known = Layout { open: known.open, ..layout };
         Ok(ty)
@@ -426,7 +433,8 @@ impl Types {
         }
     }
 
-    /// Recomputes the layout of an array or a tuple that was created before the structs in it were laid out.
+    /// Computes the layout of an array or a tuple again. The type was created before the structs in it had a
+    /// layout.
     pub fn lay_out_again(&mut self, ty: Ty) -> Result<(), TooLarge> {
         match self.kind(ty) {
             TyKind::Array(element, len) => self.array(element, len).map(|_| ()),
@@ -447,15 +455,15 @@ impl Types {
         )
     }
 
-    /// Returns an opaque type. The kernel argument of this type is a pointer to an object that the kernel
-    /// cannot use as a value.
+    /// Returns an opaque type, such as an image. A kernel argument of this type is a pointer to an object of
+    /// the runtime, which the kernel cannot use as a value.
     pub fn opaque(&mut self, opaque: ir::Opaque, name: &'static str) -> Ty {
         let layout = Layout { size: 8, align: 8, fragments: 0, has_array: false, open: false };
         self.intern(TyKind::Opaque(opaque, name), layout)
     }
 
-    /// Creates a struct that is laid out later by [`Types::define`]. Before that, only pointers may refer to
-    /// it.
+    /// Creates a struct type without a layout. [`Types::define`] computes the layout later. Until then, only
+    /// pointers may refer to the struct.
     pub fn declare(&mut self, name: Option<Sym>) -> Ty {
         self.structs.push(Struct { name, defined: false, fields: Vec::new() });
         let layout = Layout { size: 0, align: 1, fragments: 0, has_array: false, open: false };
@@ -474,8 +482,8 @@ impl Types {
             return Ok(Ty::UNIT);
         }
         if let Some(&ty) = self.tuples.get(parts) {
-            // The tuple type may have been created before its element types were laid out; its layout is then
-            // out of date.
+            // The tuple type may have been created before its element types had a layout. Its own layout is
+            // then computed again.
             return if self.is_defined(ty) { Ok(ty) } else { self.lay_out_again(ty).map(|()| ty) };
         }
         let members: SmallVec<[(Sym, Ty); 8]> = parts.iter().map(|&ty| (Sym(0), ty)).collect();
@@ -492,8 +500,8 @@ impl Types {
         found.name.is_none().then(|| found.fields.iter().map(|field| field.ty).collect())
     }
 
-    /// Returns the types of the parts of a value that a pattern can match separately: the elements of a tuple
-    /// or an array, or the fields of a struct.
+    /// Returns the types of the parts of a value, for patterns. The parts are the elements of a tuple or an
+    /// array, or the fields of a struct. Returns `None` for other types.
     pub fn pattern_parts(&self, ty: Ty) -> Option<Parts> {
         match self.kind(ty) {
             TyKind::Struct(index) => {
@@ -506,8 +514,8 @@ impl Types {
         }
     }
 
-    /// Returns the scalars of a tuple in order if it consists only of scalars and of tuples of scalars. Two
-    /// such tuples can be compared.
+    /// Returns the scalars of a tuple, in order, if the tuple consists only of scalars and of tuples of
+    /// scalars. Tuples of this sort can be compared.
     pub fn scalars_of_tuple(&self, ty: Ty) -> Option<SmallVec<[Scalar; 8]>> {
         let mut all = SmallVec::new();
         self.gather_scalars(&self.parts(ty)?, &mut all).then_some(all)
@@ -524,7 +532,7 @@ impl Types {
         })
     }
 
-    /// Returns the field with this name; the name of a tuple's field is a number.
+    /// Returns the field of a struct with this name. The name of a field of a tuple is a number.
     pub fn field(&self, index: u32, name: Sym, text: &str) -> Option<&Field> {
         let Struct { name: of, fields, .. } = &self.structs[index as usize];
         match of {
@@ -607,8 +615,8 @@ impl Types {
         }
     }
 
-    /// Follows the pointers of `ty` to the type that they lead to, because `x.field` does this for `x`.
-    /// Returns that type, and the last pointer that was followed, if any.
+    /// Returns the type that `ty` leads to if all pointers are followed, and the last pointer that was
+    /// followed, if any. A field access `x.field` follows the pointers of `x` in this way.
     pub fn behind_pointers(&self, mut ty: Ty) -> (Ty, Option<Pointer>) {
         let mut last = None;
         while let Some(pointer) = self.as_pointer(ty) {
@@ -618,8 +626,8 @@ impl Types {
         (ty, last)
     }
 
-    /// Returns the type that results from `shape`, a scalar or vector type, if its scalar type is replaced by
-    /// `scalar`.
+    /// Returns the type that has the form of `shape` (a scalar, or a vector of some length) and the scalar
+    /// type `scalar`.
     pub fn with_scalar(&mut self, shape: Ty, scalar: Scalar) -> Ty {
         match self.kind(shape) {
             TyKind::Vector(_, lanes) => self.vector(scalar, lanes),
@@ -628,7 +636,7 @@ impl Types {
     }
 
     /// Returns whether a value of type `from` can be used where type `to` is expected, without an instruction
-    /// that converts it.
+    /// that converts the value.
     pub fn fits(&self, from: Ty, to: Ty) -> bool {
         let (from, to) = (self.decided(from), self.decided(to));
         if from == to || from == Ty::ERROR || to == Ty::ERROR || from == Ty::NEVER || to == Ty::NONE {
@@ -638,8 +646,9 @@ impl Types {
         self.decided(from.to) == self.decided(to.to) && from.may_become(to)
     }
 
-    /// Returns whether a value of type `from` is implicitly converted to type `to` by an instruction: a
-    /// pointer to a known address space becomes a generic pointer.
+    /// Returns whether a value of type `from` can be used where type `to` is expected after a conversion by
+    /// an instruction. This applies to one case: a pointer with a known address space becomes a generic
+    /// pointer.
     pub fn converts(&mut self, from: Ty, to: Ty) -> bool {
         match (self.as_pointer(from), self.as_pointer(to)) {
             (Some(pointer), Some(Pointer { space: Space::Generic, .. }))
@@ -704,8 +713,8 @@ impl Types {
     }
 }
 
-/// Returns the lanes that a name like `x`, `zyx`, `lo` or `s3` selects from a vector of `lanes` lanes, and
-/// their number.
+/// Returns the elements that a swizzle, a name such as `x`, `zyx`, `lo` or `s3`, selects from a vector of
+/// `lanes` elements, and the number of selected elements.
 pub fn swizzle(name: &str, lanes: u8) -> Option<([u8; 16], usize)> {
     let mut picked = [0u8; 16];
     let half = lanes.div_ceil(2);
@@ -717,8 +726,8 @@ pub fn swizzle(name: &str, lanes: u8) -> Option<([u8; 16], usize)> {
         _ => (0, 0, 0),
     };
     if count > 0 && lanes > 2 {
-        // The upper half of a vector of three elements would include the padding after the third element, so
-        // it is not allowed.
+        // A vector of three elements has no `lo` and `hi`, because its upper half would include the padding
+        // after the third element.
         for n in 0..count {
             picked[n as usize] = start + n * step;
         }

@@ -8,7 +8,7 @@ use crate::types::Ty;
 use ir::{Denormals, Exceptions, InitialState, Inline, Linkage};
 use isa::spelling::nearest;
 
-/// Attributes that kernels can have, each with an example of its arguments, which messages show.
+/// The attributes that a kernel can have. Each has an example of its use, which error messages show.
 pub const KERNEL_ATTRS: [(&str, &str); 15] = [
     ("workgroup_size", "#[workgroup_size(256)]` or `#[workgroup_size(16, 16)]"),
     ("workgroup_size_hint", "#[workgroup_size_hint(256)]"),
@@ -182,9 +182,9 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Applies an attribute whose arguments are words, such as `#[denormals(off)]`, to the initial
-    /// floating-point state `state`. Returns `None` for other attributes, `Some(None)` if the words are
-    /// invalid, and otherwise the changed state.
+    /// Changes the initial floating-point state `state` as an attribute demands whose arguments are words,
+    /// such as `#[denormals(off)]`. Returns `None` for an attribute of another kind, `Some(None)` if the
+    /// words are invalid, and otherwise the changed state.
     fn state_of_words(&self, attr: &Attr, state: InitialState) -> Option<Option<InitialState>> {
         let args = self.ast.list(attr.args);
         let words = || args.iter().map(|&arg| crate::argument_words::word(self.ast, arg));
@@ -227,14 +227,15 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Evaluates the arguments of an attribute as constants. They may use the constants and `param`s of the
-    /// file.
+    /// Evaluates the arguments of an attribute, which must be integer constants. The arguments may use the
+    /// constants and `param`s of the source file.
     fn attr_numbers(&mut self, attr: &Attr) -> Option<FragmentBits> {
         let ast = self.ast;
         let mut values = FragmentBits::new();
         for &arg in ast.list(attr.args) {
             let found = self.any_integer(arg, Ty::U32);
-            // A constant of any integer type is accepted, as it is for the length of an array.
+            // The constant may have any integer type. Only a constant of another type is compared with `u32`,
+            // so that an error is reported.
             let is_integer = self.s.checked.types.as_scalar(found).is_some_and(Scalar::is_int);
             if found == Ty::ERROR || (!is_integer && !self.require(arg, found, Ty::U32)) {
                 return None;

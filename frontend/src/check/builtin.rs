@@ -46,8 +46,8 @@ fn arity(builtin: Builtin) -> (usize, usize) {
     }
 }
 
-/// Returns whether argument `n` is a shift count or a similar number. Such an argument may have any integer
-/// type.
+/// Returns whether argument `n` of an element-wise function is an integer such as a shift count or a number
+/// of bits. Such an argument may have any integer type, and need not have the type of the other arguments.
 fn is_count(lane: Lane, n: usize) -> bool {
     match lane {
         Lane::Rotl | Lane::Rotr => n == 1,
@@ -242,8 +242,9 @@ impl Checker<'_, '_> {
         self.s.checked.types.lanes(ty).is_some_and(|(scalar, _)| class.has(scalar))
     }
 
-    /// Checks a numeric argument whose type must be in a class, and returns its type. A literal gets the type
-    /// `expect` if that is in the class; otherwise, a class of floats makes the literal a float.
+    /// Checks a numeric argument and returns its type, which must be in the class. A literal without a suffix
+    /// gets the type `expect` if the class contains that type. Otherwise, a class of floats makes the literal
+    /// a float.
     fn of_class(&mut self, arg: ExprId, class: Class, callee: Name, expect: Ty) -> Ty {
         let expect = match class {
             _ if self.is_class(expect, class) => expect,
@@ -253,8 +254,8 @@ impl Checker<'_, '_> {
         };
         let found = self.expr(arg, expect);
         let ty = self.in_class(found, arg, class, callee);
-        // This is only a preliminary test. The type of a literal is not final yet and may turn out to be too
-        // small, too wide or unsigned, so the argument is tested again once the type is known.
+        // If the type comes from a literal, the type is not final yet: it may turn out to be too small, too
+        // wide or unsigned for the class. The argument is therefore tested again when the type is known.
         if self.s.checked.types.is_undecided(ty) && !matches!(class, Class::Number | Class::Float) {
             self.ask_later(ty, Question::Class(arg, class, callee));
         }
@@ -278,8 +279,8 @@ impl Checker<'_, '_> {
         Ty::ERROR
     }
 
-    /// Checks an element-wise function. All operands must have the same type, but a scalar may take the place
-    /// of a vector; it then applies to every element.
+    /// Checks a call of an element-wise function and returns the type of the result. All operands must have
+    /// the same type. A scalar may take the place of a vector and is then used for each element.
     fn lanes(&mut self, lane: Lane, class: Class, callee: Name, args: &[ExprId], expect: Ty) -> Ty {
         let mut result = Ty::NONE;
         let mut failed = false;
@@ -310,9 +311,10 @@ impl Checker<'_, '_> {
         if failed { Ty::ERROR } else { result }
     }
 
-    /// Checks a shift count or similar operand: either one number for all elements of the type `of`, or a
-    /// vector with one number for each element. The operand is an `i32` if the function computes with it
-    /// (`is_number`), else an integer of any type.
+    /// Checks a shift count or similar operand of a function on values of type `of`. The operand is either
+    /// one number for all elements, or a vector with one number for each element. If the function computes
+    /// with the number (`is_number`), the operand must be an `i32`. Otherwise, it may be an integer of any
+    /// type.
     fn count(&mut self, arg: ExprId, is_number: bool, of: Ty) -> bool {
         let wanted = if is_number { Scalar::I32 } else { Scalar::U32 };
         let ty = Ty::scalar(wanted);
@@ -335,8 +337,9 @@ impl Checker<'_, '_> {
         found == Ty::ERROR || self.require(arg, found, shape)
     }
 
-    /// Returns the common type of `so_far`, the type of the earlier operands, and of one more operand of type
-    /// `found`.
+    /// Returns the common type of the operands so far: `so_far` is the type of the earlier operands, `found`
+    /// the type of the operand `arg`. A scalar and a vector of this scalar give the vector. Sets `failed` and
+    /// reports an error if the types do not go together.
     fn widest(&mut self, so_far: Ty, found: Ty, arg: ExprId, failed: &mut bool) -> Ty {
         if so_far == Ty::NONE || so_far == found {
             return found;
@@ -359,8 +362,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks a function with two results, such as `sincos`: the call returns the first result and stores the
-    /// second through its last argument, a pointer.
+    /// Checks a function with two results, such as `sincos`. The call returns the first result, and stores
+    /// the second result to the pointer that is the last argument.
     fn two(&mut self, two: Two, callee: Name, args: &[ExprId], expect: Ty) -> Ty {
         let ty = self.of_class(args[0], Class::Float, callee, expect);
         let at = args[args.len() - 1];
@@ -534,7 +537,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks an atomic operation: pointer, values, memory orders, scope.
+    /// Checks an atomic operation. The arguments are a pointer, the values, the memory orders and the scope.
     fn atomic(&mut self, builtin: Builtin, args: &[ExprId]) -> Ty {
         let pointer_ty = self.expr(args[0], Ty::NONE);
         let (values, orders) = match builtin {
@@ -573,8 +576,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns the type of the memory that an atomic operation works on, or reports that the pointer's
-    /// address space or type does not allow the operation.
+    /// Returns the type of the value in memory that an atomic operation works on. Reports an error and
+    /// returns `None` if the pointer's address space or type does not allow the operation.
     fn atomic_element(&mut self, builtin: Builtin, arg: ExprId, ty: Ty) -> Option<Ty> {
         let pointer = self.pointer_argument(arg, ty)?;
         let span = self.ast.span(arg);
@@ -669,7 +672,8 @@ impl Checker<'_, '_> {
         Ty::UNIT
     }
 
-    /// Reports an argument that is not one of the words that are allowed there.
+    /// Reports an argument that should be one of the words in `known`, such as the names of memory orders,
+    /// and is not.
     #[cold]
     fn unknown_word(&mut self, arg: ExprId, what: &str, known: impl Iterator<Item = &'static str> + Clone) {
         let found = argument_words::word(self.ast, arg);

@@ -117,8 +117,8 @@ impl Checker<'_, '_> {
         self.s.checked.res[id.at()] = Res::Func(func);
         let text = self.ast.name(callee.sym);
         let Some(info) = self.s.checked.funcs.get(func as usize) else {
-            // Constants and array lengths are evaluated before functions have signatures, so they cannot
-            // contain calls.
+            // Constants and array lengths are evaluated before the checker has read any function signature,
+            // so they cannot contain calls.
             self.error(
                 "E0070",
                 format!("`{text}` is not evaluated at compile time"),
@@ -208,9 +208,9 @@ impl Checker<'_, '_> {
         result
     }
 
-    /// Returns whether a function declares no result although its body ends in an expression that certainly
-    /// has a value. That error is reported at the end of the body, so calls of the function need no second
-    /// report.
+    /// Returns whether a function declares no result, although its body ends in an expression that certainly
+    /// has a value. This mistake is reported at the end of the body, so an error at each call of the function
+    /// would only repeat it.
     fn lacks_result(&self, func: u32) -> bool {
         let body = self.s.checked.funcs[func as usize].body;
         let tail = body.and_then(|body| self.ast.block(body).tail);
@@ -256,8 +256,8 @@ impl Checker<'_, '_> {
         self.sink.push(diagnostic);
     }
 
-    /// Checks a vector constructor such as `f32x4(…)`. It takes one scalar for all elements, or scalars and
-    /// vectors that fill the elements in order.
+    /// Checks a vector constructor such as `f32x4(…)`. The arguments are either one scalar for all elements,
+    /// or scalars and vectors whose elements, in order, become the elements of the result.
     fn vector(&mut self, callee: Name, scalar: Scalar, lanes: u8, args: List) -> Ty {
         let ty = self.s.checked.types.vector(scalar, lanes);
         let wanted = Ty::scalar(scalar);

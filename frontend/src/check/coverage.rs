@@ -1,8 +1,9 @@
 //! Checks whether the arms of a `match` cover every value, as in Rust.
 //!
-//! A value is treated as a point with one coordinate for each scalar of its type. A pattern without a guard
-//! is a set of boxes in that space: the product of one range of numbers for each coordinate. The search for
-//! an uncovered point takes one coordinate after the other and cuts it at the ends of the boxes' ranges.
+//! A value is treated as a point in a space with one coordinate for each scalar of the value's type. A
+//! pattern without a guard matches the points of one or more boxes: a box has a range of numbers for each
+//! coordinate. The search for a point outside of all boxes takes one coordinate after the other. It cuts the
+//! coordinate at the ends of the boxes' ranges, and continues with the next coordinate for each piece.
 
 use super::pattern::patterns_of_parts;
 use super::{Binding, Checker, PatRes};
@@ -13,13 +14,15 @@ use crate::scalar::Scalar;
 use crate::types::{Field, Ty, TyKind};
 use smallvec::SmallVec;
 
-/// First and last number of a box's range along one coordinate. For signed types, the sign bit is flipped so
-/// that unsigned order is the order of the values.
+/// The range of a box along one coordinate: the first and the last number. For signed types, the sign bit is
+/// flipped, so that comparing the numbers as unsigned compares the values.
 type Side = (u64, u64);
 /// A box: its side along each coordinate.
 type Shape = SmallVec<[Side; 4]>;
 
-/// Limit on the number of boxes of a `match`, and (below) on the number of comparisons of boxes.
+/// The largest number of boxes that the patterns of one `match` may have, unless the values have only one
+/// coordinate. `MAX_WORK` limits the comparisons of boxes. A `match` beyond a limit is an error, so that the
+/// check takes little time.
 const MAX_BOXES: usize = 4096;
 const MAX_WORK: usize = 1 << 20;
 
@@ -73,8 +76,9 @@ impl Checker<'_, '_> {
     fn never_reached(&mut self, all: PatId, behind: PatId) {
         let all = self.ast.pattern(all);
         let help = match all.kind {
-            // A pattern that is a plain name declares a variable, which matches everything. Here, the name is
-            // most likely a misspelt name of a constant.
+            // A pattern that is a plain name matches every value and declares a variable. In an arm that
+            // hides the arms after it, the name is most likely meant to be the name of a constant, and
+            // misspelt.
             PatKind::Name { name, .. } => {
                 let constants = self.bound_names(|b| matches!(b, Binding::Const(_)));
                 let close = self.nearest(self.ast.name(name.sym), constants.into_iter());
@@ -161,8 +165,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns the scalar type if patterns for values of type `of` compare with constants; `None` for tuples,
-    /// structs and other types with parts.
+    /// Returns the scalar type if a pattern for a value of type `of` compares the value with constants.
+    /// Returns `None` for tuples, structs and arrays, whose patterns have parts, and for floats.
     fn compared(&self, of: Ty) -> Option<Scalar> {
         self.s.checked.types.as_scalar(of).filter(|scalar| scalar.is_exact())
     }
@@ -191,8 +195,8 @@ impl Checker<'_, '_> {
         Ok(out)
     }
 
-    /// Returns the boxes of a tuple, array or struct pattern: every combination of one box from each
-    /// sub-pattern.
+    /// Returns the boxes of a tuple, array or struct pattern. A box of the whole pattern consists of one box
+    /// of each sub-pattern, and the result has every such combination.
     fn product(&self, list: List, of: Ty) -> Result<Vec<Shape>, TooMany> {
         let parts = self.s.checked.types.pattern_parts(of).unwrap_or_default();
         let written = patterns_of_parts(self.ast, &self.s.checked.patterns, list, parts.len());
@@ -212,8 +216,8 @@ impl Checker<'_, '_> {
         Ok(all)
     }
 
-    /// Returns an example of a pattern that is missing in the `match`: the text of a pattern for type `of`
-    /// that matches the uncovered ranges `sides`.
+    /// Returns the text of a pattern for type `of` that matches the uncovered ranges `sides`. The error
+    /// message shows this pattern as an example of what is missing in the `match`.
     fn witness<'s>(&self, of: Ty, sides: &mut impl Iterator<Item = &'s Side>) -> String {
         if let Some(parts) = self.s.checked.types.pattern_parts(of) {
             let parts: Vec<String> = parts.iter().map(|&part| self.witness(part, sides)).collect();
@@ -258,8 +262,9 @@ fn in_order(scalar: Scalar, bits: u64) -> u64 {
     if scalar.is_signed() { bits ^ 1 << 63 } else { bits }
 }
 
-/// Returns a box of values that none of the boxes contains, if there is such a box. The boxes have the same
-/// ranges on all coordinates before `at`.
+/// Returns a box of values that none of `boxes` contains, if there is such a box. The returned box has only
+/// the coordinates from `at` on: the search has fixed the earlier coordinates to ranges that all of `boxes`
+/// contain.
 fn uncovered(boxes: &[Shape], whole: &[Side], at: usize, work: &mut usize) -> Result<Option<Shape>, TooMany> {
     *work = work.checked_sub(boxes.len() + 1).ok_or(TooMany)?;
     let Some(&(min, max)) = whole.get(at) else { return Ok(None) };
@@ -284,7 +289,7 @@ fn uncovered(boxes: &[Shape], whole: &[Side], at: usize, work: &mut usize) -> Re
     Ok(None)
 }
 
-/// Returns the first range of numbers within `(min, max)` that none of the sides contains.
+/// Returns the first range of numbers from `min` to `max` that none of the ranges in `sides` contains.
 fn gap(sides: &mut [Side], (min, max): Side) -> Option<Side> {
     sides.sort_unstable();
     let mut next = min;

@@ -16,8 +16,8 @@ enum Undefined {
 }
 
 impl Checker<'_, '_> {
-    /// Returns the fragments (scalars) of the value of a checked expression, or reports why it is not
-    /// constant.
+    /// Returns the constant value of a checked expression, as its fragments. A fragment is one scalar of a
+    /// value, such as one element of an array. Reports an error if the expression is not constant.
     pub(super) fn eval(&mut self, id: ExprId) -> Option<FragmentBits> {
         let mut fragments = FragmentBits::new();
         match self.eval_into(id, &mut fragments) {
@@ -47,7 +47,7 @@ impl Checker<'_, '_> {
             ExprKind::Bool(value) => out.push(u64::from(value)),
             ExprKind::Name(_) | ExprKind::TypeConst(..) => match self.s.checked.res[id.at()] {
                 Res::Const(index) => out.extend_from_slice(&self.s.checked.consts[index as usize].value),
-                // The value of a function constant is the function's index plus one, because 0 is the null
+                // As a constant, a function has the value of its index plus one, because 0 is the null
                 // pointer.
                 Res::Func(func) => out.push(u64::from(func) + 1),
                 _ => return Err(Some(self.not_constant(id))),
@@ -61,8 +61,8 @@ impl Checker<'_, '_> {
                 let start = out.len();
                 if types.as_function(ty).is_some() {
                     self.eval_into(inner, out)?;
-                    // A cast to a function pointer is a constant only for a null pointer or for a value of
-                    // function type.
+                    // A cast to a function pointer has a constant value in two cases: the operand has a
+                    // function type, or it is 0, which gives the null pointer.
                     let is_known = types.as_function(from_ty).is_some() || out[start..] == [0];
                     return if is_known { Ok(()) } else { Err(Some(self.not_constant(id))) };
                 }
@@ -157,7 +157,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Evaluates a chain of binary operators such as `a + b - c`, from its first operand on.
+    /// Evaluates a chain of binary operators such as `a + b - c`, beginning with the first operand. A loop
+    /// walks the chain, because recursion over a long chain would overflow the stack.
     fn eval_chain(&self, id: ExprId, out: &mut FragmentBits) -> Result<(), Option<Diagnostic>> {
         let (mut links, mut first) = (SmallVec::<[_; 4]>::new(), id);
         while let ExprKind::Binary(op, left, right) = self.ast.expr(first).kind {
@@ -257,9 +258,9 @@ impl Checker<'_, '_> {
                     self.eval_into(arg, out)?;
                 }
             }
-            // A call refers to a constant in two cases. `has(feature)` refers to a `bool` constant with the
-            // answer, which is copied here. A call through a constant of a function type has an unknown
-            // result; the test of the type excludes it.
+            // The checker turns `has(feature)` into a reference to a `bool` constant with the answer, which
+            // is copied here. A call through a constant of a function type also refers to a constant, but its
+            // result is not constant. The test for `bool` excludes such a call.
             (Res::Const(index), ..) if self.s.checked.consts[index as usize].ty == Ty::BOOL => {
                 out.extend_from_slice(&self.s.checked.consts[index as usize].value);
             }
@@ -375,7 +376,8 @@ fn int_binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Result<u64, Undef
 }
 
 fn float_binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Result<u64, Undefined> {
-    // Each arithmetic operation is computed in the precision of its type, so that the result is rounded once.
+    // Each operation computes in the type of its operands, so that the result is rounded only once. For
+    // `f16`, see below.
     macro_rules! compute {
         ($from_bits:expr, $to_bits:expr) => {{
             let (x, y) = ($from_bits(a), $from_bits(b));
@@ -397,8 +399,8 @@ fn float_binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Result<u64, Und
         }};
     }
     match scalar {
-        // The result in `f64` is either exact or has enough bits that rounding it again is harmless; see
-        // `ir::half`.
+        // An operation on `f16` values is computed in `f64` and then rounded to `f16`. The second rounding
+        // does no harm, because the `f64` is either exact or has enough bits (see `ir::half`).
         Scalar::F16 => compute!(|bits| Half(bits as u16).wide(), |value| u64::from(Half::nearest(value).0)),
         Scalar::F32 => compute!(|bits| f32::from_bits(bits as u32), |value: f32| u64::from(value.to_bits())),
         _ => compute!(f64::from_bits, f64::to_bits),

@@ -11,8 +11,8 @@ use crate::types::{Field, Parts, Struct, Ty, TyKind, swizzle};
 use ir::Space;
 
 impl Checker<'_, '_> {
-    /// Checks an expression and returns its type. `expect` is the type that the context prefers: a literal
-    /// without a suffix gets this type, and a pointer that can be converted to it is converted.
+    /// Checks an expression and returns its type. `expect` is the type that the context prefers. A literal
+    /// without a suffix gets this type. A pointer is converted to this type if that is possible.
     pub(super) fn expr(&mut self, id: ExprId, expect: Ty) -> Ty {
         let expr = *self.ast.expr(id);
         let ty = match expr.kind {
@@ -50,9 +50,9 @@ impl Checker<'_, '_> {
         if expect == Ty::NONE { ty } else { self.become_expected(id, ty, expect) }
     }
 
-    /// Converts an expression of type `found` to the pointer type `expect` if that is possible: a pointer may
-    /// gain qualifiers or become a generic pointer. Returns the resulting type. Each arm of an `if` or
-    /// `match` is converted separately, so that the types of all arms agree.
+    /// Converts a pointer expression of type `found` to the pointer type `expect` if that is possible, and
+    /// returns the resulting type. The conversion may add qualifiers, such as `const`, or make the pointer
+    /// generic. Each arm of an `if` or `match` is converted separately, so that the types of all arms agree.
     fn become_expected(&mut self, id: ExprId, found: Ty, expect: Ty) -> Ty {
         let types = &mut self.s.checked.types;
         if types.as_pointer(expect).is_none() || types.as_pointer(found).is_none() {
@@ -86,8 +86,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns whether the body of an `if` without `else` has no value. A body with a value is an error,
-    /// which this function reports.
+    /// Checks the body of an `if` without `else`, which must not have a value. Returns whether it has none,
+    /// and reports an error otherwise.
     fn if_alone(&mut self, then: BlockId, found: Ty) -> bool {
         if let (Some(tail), false) =
             (self.ast.block(then).tail, matches!(found, Ty::UNIT | Ty::NEVER | Ty::ERROR))
@@ -106,7 +106,8 @@ impl Checker<'_, '_> {
         true
     }
 
-    /// Checks an arm that follows arms of type `before`. Returns the common type of all these arms.
+    /// Checks a later arm of an `if` or `match`, whose earlier arms have the type `before`. Returns the
+    /// common type of all these arms.
     pub(super) fn arm(&mut self, block: BlockId, before: Ty, expect: Ty) -> Ty {
         let found = self.block(block, Self::wanted_of(before, expect));
         let block = self.ast.block(block);
@@ -114,7 +115,9 @@ impl Checker<'_, '_> {
         self.same(block.tail, span, found, before)
     }
 
-    /// Returns the type that the context expects of the next arm when the earlier arms have type `before`.
+    /// Returns the type that the next arm of an `if` or `match` should have. This is `before`, the type of
+    /// the earlier arms, or `expect`, the type that the context expects, if the earlier arms never end or
+    /// have an error.
     pub(super) fn wanted_of(before: Ty, expect: Ty) -> Ty {
         if before == Ty::NEVER || before == Ty::ERROR { expect } else { before }
     }
@@ -179,8 +182,9 @@ impl Checker<'_, '_> {
                 self.force_const(index);
                 (Res::Const(index), self.s.checked.consts[index as usize].ty)
             }
-            // Constants are evaluated before module variables exist, so a constant cannot refer to a
-            // variable.
+            // This function also runs while constants are evaluated, before the checker has the list of
+            // module variables. A variable that is not found is therefore used in a constant, which is an
+            // error.
             Binding::Static(index) => match self.s.checked.statics.get(index as usize) {
                 Some(item) => (Res::Static(index), item.ty),
                 None => {
@@ -218,8 +222,8 @@ impl Checker<'_, '_> {
             return self.sink.push(diagnostic.help_opt(help));
         }
         let values = |b: Binding| matches!(b, Binding::Local(_) | Binding::Const(_) | Binding::Static(_));
-        // A variable of this name whose scope has ended is a better suggestion than a variable with a similar
-        // name.
+        // A variable of exactly this name may have existed in a scope that has ended. The message then names
+        // this variable instead of a variable with a similar name.
         let first = self.s.checked.funcs.get(self.s.body.func as usize).map_or(0, |func| func.locals.start);
         let gone = self.s.checked.locals.iter().skip(first as usize).find(|local| local.name == sym);
         let close = self.nearest(text, self.bound_names(values).into_iter()).filter(|_| gone.is_none());
@@ -246,7 +250,8 @@ impl Checker<'_, '_> {
 
     fn cast(&mut self, inner: ExprId, ty: TypeId, span: Span) -> Ty {
         let to = self.resolve(ty);
-        // A literal takes the type that it is cast to, if its value fits.
+        // The operand of a cast may be a literal without a suffix. It then takes the type that it is cast to,
+        // if its value fits in that type.
         let literal = match (self.untyped(inner), self.s.checked.types.as_scalar(to)) {
             (Some(Literal::Int), Some(scalar)) if self.fits_literal(inner, scalar) => to,
             (Some(Literal::Float), Some(Scalar::F16 | Scalar::F64)) => to,
@@ -309,7 +314,8 @@ impl Checker<'_, '_> {
         to
     }
 
-    /// Returns whether the expression is a plain literal in the range of `scalar`.
+    /// Returns whether the expression is a literal (not a computation) whose value is in the range of
+    /// `scalar`.
     fn fits_literal(&self, id: ExprId, scalar: Scalar) -> bool {
         match self.ast.expr(id).kind {
             ExprKind::Int { value, .. } => {
@@ -368,7 +374,8 @@ impl Checker<'_, '_> {
         element
     }
 
-    /// Reports a constant index past the end or before the first element.
+    /// Reports an index into an array of `len` elements if the index is a constant below 0 or not less than
+    /// `len`.
     fn check_bounds(&mut self, index: ExprId, len: u32) {
         let value = self.constant_value(index);
         // A length of 0 means `shared dyn` memory, whose size is known only when the kernel is dispatched.
@@ -381,7 +388,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns the value of a literal or of a named constant, with or without a minus sign.
+    /// Returns the value of an integer literal or of a named constant, also with a minus sign before it.
+    /// Returns `None` for any other expression.
     pub(super) fn constant_value(&self, id: ExprId) -> Option<u64> {
         match (self.ast.expr(id).kind, self.s.checked.res[id.at()]) {
             (ExprKind::Int { value, .. }, _) => Some(value),

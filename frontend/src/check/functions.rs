@@ -28,8 +28,8 @@ impl Checker<'_, '_> {
         result.filter(|ty| !is_unit(ty))
     }
 
-    /// Returns the function type with these parameter types and the result type that is written in the
-    /// source.
+    /// Returns the function type with the parameter types `types` and the result type `result`, which is a
+    /// node of the syntax tree.
     fn function_type(&mut self, types: Vec<Ty>, result: Option<TypeId>) -> Ty {
         let result_ty = self.not_unit(result).map_or(Ty::UNIT, |node| self.resolve(node));
         if types.contains(&Ty::ERROR) || result_ty == Ty::ERROR {
@@ -56,9 +56,10 @@ impl Checker<'_, '_> {
         Some(checked.types.function(params, info.result))
     }
 
-    /// Does the work of [`Checker::function_value`] in a constant: returns the function type of a function
-    /// that is used as a value. Constants are evaluated before functions have signatures, so the parameter
-    /// types are read here. Mistakes in them are reported later, with the signature.
+    /// Returns the type of a function whose name a constant uses as a value. This is the part of
+    /// [`Checker::function_value`] for constants, which are evaluated before functions have signatures. The
+    /// function's parameter types are therefore read here. Mistakes in these types are reported later, with
+    /// the signature.
     fn early_function_value(&mut self, func: u32) -> Option<Ty> {
         let &item = self.s.item_of_func.get(func as usize)?;
         let ItemKind::Fn { kernel: false, params, result, .. } = self.ast.items[item as usize].kind else {

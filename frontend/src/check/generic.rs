@@ -17,18 +17,18 @@ use crate::types::{Parts, Ty, TyKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// Limit on the number of instances (generic functions with concrete arguments). A program that exceeds it
-/// most likely instantiates functions without end.
+/// The largest number of instances in a program. An instance is a generic function with concrete arguments. A
+/// program with more instances most likely instantiates functions without end.
 const MAX_INSTANCES: usize = 1000;
 /// Value of each `const` parameter while a generic function is checked with sample arguments. The real value
 /// is unknown then.
 const SAMPLE_CONSTANT: u64 = 61;
-/// Error codes that can be caused by the value of a constant. These errors are not reported for sample
-/// instances, whose constants are made up.
+/// Codes of errors that the value of a constant can cause. They are not reported for a sample instance,
+/// because the values of its constants are arbitrary.
 const OF_CONSTANTS: [&str; 8] = ["E0003", "E0044", "E0070", "E0071", "E0072", "E0075", "E0086", "E0090"];
 
-/// A bound on a generic parameter: its name, the test for the scalars that it allows, and sample scalars to
-/// check the function with.
+/// A bound on a generic parameter: its name, a function that returns whether the bound allows a scalar type,
+/// and the scalar types with which the generic function is checked before any call uses it.
 pub type Bound = (&'static str, fn(Scalar) -> bool, &'static [Scalar]);
 
 pub static BOUNDS: [Bound; 5] = [
@@ -52,12 +52,13 @@ pub enum Arg {
 }
 
 type Args = SmallVec<[Arg; 4]>;
-/// Generic arguments of a call as far as they have been inferred; `None` for each argument that is still
+/// The generic arguments of a call as far as they are inferred. `None` stands for an argument that is still
 /// unknown.
 type Known = SmallVec<[Option<Arg>; 4]>;
 
-/// Instance of a generic function: its arguments, and a copy of the part of the checker's tables that belongs
-/// to its nodes.
+/// An instance of a generic function: the generic arguments, and a copy of the entries in the checker's
+/// tables for the function's syntax-tree nodes. All instances of a function share these nodes, so each keeps
+/// its own copy.
 #[derive(Debug)]
 pub struct Instance {
     item: u32,
@@ -71,7 +72,7 @@ pub struct Instance {
 }
 
 impl Checked {
-    /// Copies the part of the checker's tables that belongs to a generic function's nodes into the instance.
+    /// Copies the entries of the checker's tables for the nodes of a generic function into the instance.
     fn save(&mut self, instance: usize, GenericFn { from, to, .. }: GenericFn) {
         let expr_ty = self.expr_ty[from.exprs..to.exprs].to_vec();
         let res = self.res[from.exprs..to.exprs].to_vec();
@@ -84,7 +85,8 @@ impl Checked {
             Instance { item, args, from, expr_ty, res, stmt_decl, loop_assigned, patterns };
     }
 
-    /// Copies the table entries that an instance has saved back into the checker's tables.
+    /// Copies the entries that an instance has saved back into the checker's tables, so that the instance can
+    /// be lowered.
     pub fn restore(&mut self, instance: u32) {
         fn put<T: Copy>(to: &mut [T], at: usize, from: &[T]) {
             to[at..at + from.len()].copy_from_slice(from);
@@ -99,8 +101,8 @@ impl Checked {
     }
 }
 
-/// Call of a generic function whose argument types still depend on literals. Its instance is created when
-/// these types are decided.
+/// A call of a generic function whose generic arguments still depend on literals without a type. The instance
+/// that the call needs is created when these types are decided.
 struct Pending {
     id: ExprId,
     item: u32,
@@ -203,8 +205,8 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// Checks an argument and infers generic parameters of the called function from its type. Returns whether
-    /// the argument is right.
+    /// Checks an argument of a call, and infers generic parameters of the called function from the argument's
+    /// type. Returns whether the argument has no errors.
     fn argument_of(&mut self, call: &mut Call, node: TypeId, arg: ExprId) -> bool {
         let wanted = self.expected_of(call, node, arg);
         let found = self.expr(arg, wanted);
@@ -217,8 +219,8 @@ impl Checker<'_, '_> {
         found != Ty::ERROR && self.require(arg, found, wanted)
     }
 
-    /// Returns the type that literals in an argument should get, derived from the parameter's type as far as
-    /// that is known.
+    /// Returns the type that literals in the argument `arg` should get. `node` is the type of the parameter
+    /// as written, which may contain generic parameters that are not inferred yet.
     fn expected_of(&mut self, call: &Call, node: TypeId, arg: ExprId) -> Ty {
         match (self.ast.type_node(node).kind, self.ast.expr(arg).kind) {
             _ if !self.has_unknown(call, node) => self.as_far_as_known(call, node),
@@ -241,9 +243,10 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Does the work of [`Checker::expected_of`] for the elements of an array: returns the type that literals
-    /// in them should have. All elements have the same type, so the result is the unknown type unless the
-    /// whole element type is known.
+    /// Does the part of [`Checker::expected_of`] for arrays: returns the type that an array in an argument
+    /// should have, so that literals among its elements get their types. All elements have the same type, so
+    /// the type of the first element decides. If an element is a tuple or a repeated array, its type must be
+    /// known as a whole.
     fn expected_element(&mut self, call: &Call, node: TypeId, first: ExprId) -> Ty {
         match (self.ast.type_node(node).kind, self.ast.expr(first).kind) {
             (TypeKind::Tuple(_), _) | (TypeKind::Array(..), ExprKind::Repeat(..)) => {
@@ -272,7 +275,8 @@ impl Checker<'_, '_> {
         bound.is_some_and(|bound| self.ast.name(bound.sym) == "Float")
     }
 
-    /// Returns whether a value consists only of literals without a suffix, whose type is still open.
+    /// Returns whether a value consists only of literals without a suffix, so that nothing has decided its
+    /// type yet.
     fn is_of_literals(&self, id: ExprId) -> bool {
         match self.ast.expr(id).kind {
             ExprKind::Array(list) | ExprKind::Tuple(list) => {
@@ -283,9 +287,9 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Infers generic parameters from the scalar, array or tuple type that the context expects. If the
-    /// context expects a vector, a parameter whose type would otherwise depend on literals alone gets the
-    /// vector's element type.
+    /// Infers generic parameters from the type that the context expects of the call's result, if this is a
+    /// scalar, or an array or tuple of scalars. A parameter whose type would depend on literals alone also
+    /// gets its type from an expected vector: the type of the vector's elements.
     fn infer_scalars(&self, call: &mut Call, node: TypeId, expect: Ty) {
         let types = &self.s.checked.types;
         match (self.ast.type_node(node).kind, types.kind(expect)) {
@@ -374,8 +378,8 @@ impl Checker<'_, '_> {
         Some(known)
     }
 
-    /// Infers generic parameters by comparing `node`, a parameter type as written in the function's
-    /// declaration, with `found`, the type of the argument.
+    /// Infers generic parameters of the called function. `node` is the type of a parameter as written in the
+    /// function's declaration, and `found` is the type of the argument.
     fn infer(&self, call: &mut Call, node: TypeId, found: Ty) {
         let position =
             |sym: Sym| self.ast.generics[call.def.params.range()].iter().position(|g| g.name.sym == sym);
@@ -415,8 +419,9 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns the type that a written type has in a call, with the inferred generic arguments inserted.
-    /// Returns `Ty::NONE` if one of those arguments is unknown.
+    /// Returns the type that `node`, a type written in the function's declaration, has for this call: generic
+    /// parameters are replaced by the inferred arguments. Returns `Ty::NONE` if one of these arguments is
+    /// unknown.
     fn as_far_as_known(&mut self, call: &Call, node: TypeId) -> Ty {
         if self.has_unknown(call, node) {
             return Ty::NONE;
@@ -466,7 +471,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Runs `f` with all names bound as they are at the top level of the program, outside of functions.
+    /// Runs `f` with all names bound as outside of functions, without the local names of the function that is
+    /// being checked.
     fn at_top<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         let mark = self.s.shadowed.len();
         let swap = |c: &mut Self, n: usize| {
@@ -480,8 +486,8 @@ impl Checker<'_, '_> {
         result
     }
 
-    /// Binds the names of an item's generic parameters to the arguments, and clears the cached types that
-    /// depend on earlier bindings.
+    /// Binds the names of a generic function's parameters to the arguments `known`. Clears the cached types
+    /// of the function's nodes, because these depend on the arguments that were bound before.
     fn bind_args(&mut self, item: u32, known: &[Option<Arg>]) {
         let (def, ..) = self.generic_fn(item);
         self.s.type_cache[def.from.types..def.to.types].fill(None);
@@ -588,16 +594,17 @@ impl Checker<'_, '_> {
         func
     }
 
-    /// Drops the errors from index `before` on that may be due only to the made-up constants of a sample
-    /// instance, and adds a note to the remaining errors.
+    /// Drops errors that may be due only to the arbitrary constants of a sample instance, and adds a note to
+    /// the remaining errors. `before` is the number of errors that are older than the instance and stay
+    /// unchanged.
     fn amend(&mut self, before: usize, args: &[Arg], note: Option<&str>) {
         let has_constants = args.iter().any(|arg| matches!(arg, Arg::Const(_)));
         let forgiven = self.s.generics.sampling && has_constants;
         self.sink.amend(before, |d: &Diagnostic| forgiven && OF_CONSTANTS.contains(&d.code), note);
     }
 
-    /// Checks the body of a generic function for particular arguments (an instance). Returns whether the body
-    /// has no errors.
+    /// Checks the body of a generic function for the generic arguments `args`. Returns whether the body has
+    /// no errors.
     fn body_with(&mut self, func: u32, item: u32, args: &[Arg]) -> bool {
         let known: Known = args.iter().map(|&arg| Some(arg)).collect();
         let before = self.sink.count();
@@ -623,8 +630,8 @@ impl Checker<'_, '_> {
         self.s.checked.save(instance, def);
     }
 
-    /// Returns the note that names the generic arguments: "`T` is `f32`, `N` is 4". In a sample instance, a
-    /// parameter without a bound is described as any type.
+    /// Returns a note that says what the generic parameters stand for, such as "where `T` is `f32`, `N` is
+    /// 4". In a sample instance, the note says that a parameter without a bound is any type.
     fn choice(&self, item: u32, args: &[Arg]) -> Option<String> {
         let (def, ..) = self.generic_fn(item);
         let sampling = self.s.generics.sampling;
@@ -644,7 +651,8 @@ impl Checker<'_, '_> {
         (!all.is_empty()).then(|| format!("where {}", all.join(", ")))
     }
 
-    /// Checks each generic function with sample types that the bounds of its parameters allow.
+    /// Checks the definition of each generic function, with sample types that the bounds of its parameters
+    /// allow. A mistake in the definition is therefore reported even if no call uses the function.
     pub(super) fn check_generics(&mut self) {
         for item in 0..self.ast.items.len() as u32 {
             let ItemKind::Fn { generic: Some(n), .. } = self.ast.items[item as usize].kind else { continue };
@@ -707,8 +715,9 @@ impl Checker<'_, '_> {
         self.sink.count() == before
     }
 
-    /// Checks a generic function with the sample arguments number `round`. Removes everything that this adds
-    /// to the checker's tables, except the errors. Returns whether there are no errors.
+    /// Checks a generic function with sample arguments; each `round` uses other samples. Afterwards removes
+    /// all entries that the check added to the checker's tables, but keeps the errors. Returns whether there
+    /// are no errors.
     fn sample(&mut self, item: u32, def: GenericFn, round: usize) -> bool {
         let before = self.sink.count();
         let args: Args = def.params.range().map(|n| self.sample_arg(n, round)).collect();
@@ -732,7 +741,8 @@ impl Checker<'_, '_> {
         }
         Arg::Type(match self.samples_of(n) {
             Some(samples) => Ty::scalar(samples[round % samples.len()]),
-            // A new struct type without fields is the sample for a type parameter without a bound.
+            // A type parameter without a bound may be any type, so its sample is a new struct type without
+            // fields, for which no operation is allowed.
             None => self.s.checked.types.structure(generic.name.sym, &[]).unwrap_or(Ty::ERROR),
         })
     }

@@ -3,8 +3,8 @@
 //!
 //! A literal without a suffix starts with an open type ([`Types::open`]) if its context does not ask for a
 //! type. Where two types must be the same, [`Checker::agree`] decides open types. A type that is still open
-//! at the end of a function becomes `i32` or `f32`. Only then is it known whether an integer fits in its
-//! type.
+//! at the end of a function becomes `i32` or `f32`. Whether an integer literal fits in its type is known only
+//! then, so this is tested at the end of the function.
 //!
 //! [`Types::open`]: crate::types::Types::open
 
@@ -15,7 +15,8 @@ use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::Ty;
 
-/// Facts that are checked at the end of a function, when the types of all literals are known.
+/// What the checker collects in a function and tests at the end of the function, when the types of all
+/// literals are known.
 #[derive(Default)]
 pub(super) struct OpenLiteral {
     /// Expressions with open types.
@@ -25,7 +26,7 @@ pub(super) struct OpenLiteral {
     /// Float literals that some float type cannot hold; the `bool` says whether a minus sign precedes the
     /// literal.
     floats: Vec<(ExprId, bool)>,
-    /// Patterns of a `match` whose matched value has a type that is not decided yet, each with that type.
+    /// Patterns of a `match` on a value whose type is still open. Each pattern is stored with that type.
     patterns: Vec<(PatId, Ty)>,
     /// Tests that are postponed until an open type is known.
     questions: Vec<(Ty, Question)>,
@@ -55,8 +56,8 @@ impl OpenLiteral {
 }
 
 impl Checker<'_, '_> {
-    /// Makes two types the same by deciding those types that are still open; `at` is the position where the
-    /// types meet. Returns whether the types are the same.
+    /// Makes two types the same if that is possible, by deciding the types that are still open. `at` is the
+    /// source position where the types must be the same. Returns whether the types are the same now.
     pub(super) fn agree(&mut self, a: Ty, b: Ty, at: Span) -> bool {
         let types = &mut self.s.checked.types;
         let open = |ty| types.is_undecided(ty).then_some(ty);
@@ -71,9 +72,9 @@ impl Checker<'_, '_> {
         same
     }
 
-    /// Checks an integer of any type, such as a shift count or an index. A plain literal without a suffix
-    /// gets the type `plain`. A literal that is the value of a branch gets the type of the other branches, as
-    /// in Rust.
+    /// Checks an operand that may be an integer of any type, such as a shift count or an index. A literal
+    /// without a suffix gets the type `plain`. A literal that is the value of one branch of an `if` gets the
+    /// type of the other branches, as in Rust.
     pub(super) fn any_integer(&mut self, id: ExprId, plain: Ty) -> Ty {
         let expect = if self.untyped(id).is_some() { plain } else { Ty::NONE };
         self.expr(id, expect)
@@ -115,8 +116,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Explains where one of two disagreeing types comes from, if it comes from a literal. Returns the
-    /// position and the text of a label for the diagnostic.
+    /// Explains a mismatch of two types if one of them comes from a literal. Returns a position and the text
+    /// of a label for the diagnostic: where a use decided the literal's type, for example.
     pub(super) fn why(&self, types: [Ty; 2]) -> Option<(Span, String)> {
         let Checked { types: known, expr_ty, .. } = &self.s.checked;
         types.into_iter().find_map(|ty| {
@@ -130,7 +131,7 @@ impl Checker<'_, '_> {
         })
     }
 
-    /// Returns the help text for an integer literal that is combined with a float: write a decimal point.
+    /// Returns a help text if an integer literal is combined with a float: the literal needs a decimal point.
     pub(super) fn point_help(&self, a: Ty, b: Ty) -> Option<String> {
         let types = &self.s.checked.types;
         let is_float = |ty| types.lanes(ty).is_some_and(|(scalar, _)| scalar.is_float());
@@ -139,8 +140,8 @@ impl Checker<'_, '_> {
             .then(|| "a literal with a point is a float: `0.0`".to_string())
     }
 
-    /// Returns the help text for a variable that is initialised by a literal and then combined with a value
-    /// of a generic parameter's type.
+    /// Returns a help text if a variable that a literal initialises is combined with a value whose type is a
+    /// generic parameter: the variable needs a type annotation.
     pub(super) fn generic_help(&self, a: Ty, b: Ty) -> Option<String> {
         let known = &self.s.checked.types;
         let (literal, other) = if known.is_undecided(a) { (a, b) } else { (b, a) };
@@ -164,7 +165,8 @@ impl Checker<'_, '_> {
         Some(format!("give it the type that it is to have: `{word} {name}: {} = {value};`", generic))
     }
 
-    /// Turns types that are still open into the error type, because an error was reported for their literal.
+    /// Turns those of the two types that are still open into the error type. An error was reported for their
+    /// literals, and further errors would only repeat it.
     pub(super) fn spoil(&mut self, types: [Ty; 2]) {
         types.into_iter().for_each(|ty| self.s.checked.types.spoil(ty));
     }
@@ -174,8 +176,8 @@ impl Checker<'_, '_> {
     pub(super) fn default_open_literals(&mut self, first_local: usize) {
         let mut open = std::mem::take(&mut self.s.open_literals);
         if self.sink.count() > 0 {
-            // The reported error may be in the expression that would have decided a literal's type, so
-            // literals with open types are not checked.
+            // The function has an error, perhaps in the expression that would have decided the type of a
+            // literal. The range of a literal with an open type is therefore not tested.
             let types = &self.s.checked.types;
             let expr_ty = &self.s.checked.expr_ty;
             open.integers.retain(|(id, ..)| !types.is_undecided(expr_ty[id.at()]));
@@ -257,11 +259,12 @@ impl Checker<'_, '_> {
         self.out_of_range(id, &text, scalar, help);
     }
 
-    /// Returns whether a literal rounds to infinity. Literals too large for `f64` are excluded: the parser
-    /// has reported them, or they come from constants such as `f32::INFINITY`.
+    /// Returns whether a float literal is so large that it rounds to infinity in the type `scalar`. A literal
+    /// that is infinite even as `f64` does not count: the parser has reported it, or it comes from a constant
+    /// such as `f32::INFINITY`.
     fn is_beyond(&self, id: ExprId, scalar: Scalar) -> bool {
-        /// Midpoint between the largest `f16` and the next power of two. It rounds to the even side, which is
-        /// infinity.
+        /// The midpoint between the largest `f16` (65504) and the next value that `f16` would have with a
+        /// larger exponent (65536). A tie rounds to the even significand, which gives infinity here.
         const BEYOND_F16: f64 = 65520.0;
         match (self.ast.expr(id).kind, scalar) {
             (ExprKind::Float { wide, .. }, of) if of == Scalar::F64 || wide.is_infinite() => false,

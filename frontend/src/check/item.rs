@@ -107,9 +107,9 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Starts the evaluation of item `n`. Returns whether to evaluate it: false if the item has been
-    /// evaluated already, or if the evaluation must fail because of a cycle or too deep a chain of
-    /// references.
+    /// Starts the evaluation of item `n` and returns true if the item must be evaluated now. Returns false if
+    /// the item has been evaluated already. Also returns false, after an error, if the item refers to itself
+    /// or if the chain of references is too long.
     fn enter_lazy(&mut self, n: usize) -> bool {
         let item = &self.ast.items[n];
         match self.s.lazy[n] {
@@ -170,7 +170,8 @@ impl Checker<'_, '_> {
         self.leave_lazy(n);
     }
 
-    /// Returns the type of struct item `n`, even if the struct is not laid out yet.
+    /// Returns the type of struct item `n`. If the layout of the struct is not known yet, the type is
+    /// declared without a layout.
     fn declared(&mut self, n: usize) -> Ty {
         if self.s.struct_ty[n] == Ty::ERROR && self.s.lazy[n] != Lazy::Done {
             self.s.struct_ty[n] = self.s.checked.types.declare(Some(self.ast.items[n].name.sym));
@@ -178,8 +179,8 @@ impl Checker<'_, '_> {
         self.s.struct_ty[n]
     }
 
-    /// Lays out struct item `n` and returns its type. Returns an error type if the layout is in progress,
-    /// because the struct then contains itself.
+    /// Computes the layout of struct item `n` and returns the struct's type. Returns an error type if the
+    /// layout is already in progress, because the struct then contains itself.
     pub(super) fn laid_out(&mut self, n: usize) -> Ty {
         self.structure(n);
         if self.s.lazy[n] == Lazy::Running { Ty::ERROR } else { self.s.struct_ty[n] }
@@ -224,8 +225,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns a text that shows the two compared values of a comparison that is false, for the message of a
-    /// failed `static_assert`.
+    /// Returns a text with the values of both sides of a comparison, if `cond` is a comparison of integers.
+    /// The message of a failed `static_assert` shows this text.
     fn compared_values(&mut self, cond: ExprId) -> Option<String> {
         let ExprKind::Binary(op, left, right) = self.ast.expr(cond).kind else { return None };
         let scalar = self.s.checked.types.as_scalar(self.s.checked.expr_ty[left.at()])?;
@@ -271,7 +272,8 @@ impl Checker<'_, '_> {
             }
             return None;
         };
-        // If a parameter is given several times, the last value wins, as for most command lines.
+        // If the command line gives a parameter several times, the last value counts, as in most command
+        // lines.
         let Some((_, text)) = self.options.params.iter().rev().find(|(key, _)| key == name) else {
             return default;
         };
@@ -398,8 +400,8 @@ impl Checker<'_, '_> {
             let text = self.ast.name(param.name.sym);
             if self.s.checked.locals[first..].iter().any(|local| local.name == param.name.sym) {
                 self.error("E0024", format!("parameter `{text}` is defined twice"), param.name.span, "again");
-                // Two parameters have the same name, so it is unclear which one a use means. The second one
-                // gets the error type, so that its uses cause no more errors.
+                // Two parameters have the same name, so it is unclear which of them a use means. The second
+                // parameter gets the error type, so that uses of the name cause no more errors.
                 self.declare(param.name, Ty::ERROR, false);
             } else {
                 self.declare(param.name, ty, param.mutable);
@@ -439,8 +441,8 @@ impl Checker<'_, '_> {
         self.s.checked.funcs.push(func);
     }
 
-    /// Checks the signature of a function that other objects can call or define: they must be able to use it
-    /// through the calling convention.
+    /// Checks that a function which other object files call or define can be used through the calling
+    /// convention. Such a function cannot be generic or take arrays, for example.
     fn border(&mut self, item: &Item, func: &Func) {
         if func.linkage == Linkage::Local {
             return;
@@ -576,7 +578,8 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// Returns the opaque type (image, sampler, queue, pipe) that a written type names, with its name.
+    /// Returns the opaque type (image, sampler, queue or pipe) and its name, if `ty` is the name of an opaque
+    /// type.
     fn opaque(&self, ty: TypeId) -> Option<(ir::Opaque, &'static str)> {
         let (access, sym) = match self.ast.type_node(ty).kind {
             TypeKind::Name(sym) => (None, sym),
@@ -593,8 +596,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Resolves the pointee of a pointer type. Structs in it need not be laid out, so that a struct may
-    /// contain pointers to itself and to arrays and tuples of itself.
+    /// Returns the type that a pointer type points to. A struct in this type need not have a layout yet, so
+    /// that a struct may contain pointers to itself and to arrays and tuples of itself.
     fn resolve_pointee(&mut self, to: TypeId) -> Ty {
         let node = *self.ast.type_node(to);
         let ty = match node.kind {
@@ -614,7 +617,8 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// Lays out the types that pointers point to, after all structs have been laid out.
+    /// Computes the layout of the types that pointers point to. This runs after all structs have a layout,
+    /// because such a type may contain any struct.
     fn lay_out_pointees(&mut self) {
         for (ty, span) in std::mem::take(&mut self.s.early) {
             if self.s.checked.types.lay_out_again(ty).is_err() {
@@ -671,7 +675,7 @@ impl Checker<'_, '_> {
     }
 
     fn resolve_array(&mut self, element_ty: Ty, length: ExprId) -> Ty {
-        // The length may have any integer type, as long as it is a constant.
+        // The length of an array must be a constant, of any integer type.
         let found = self.any_integer(length, Ty::U32);
         if !self.s.checked.types.as_scalar(found).is_some_and(Scalar::is_int) {
             self.require(length, found, Ty::U32);
@@ -701,7 +705,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns the kind of the literal if the expression consists of literals without a type of their own.
+    /// Returns whether an expression without a type of its own is an integer or a float: a literal without a
+    /// suffix, or an operation on such literals only. Returns `None` for an expression that has a type.
     pub(super) fn untyped(&self, mut id: ExprId) -> Option<Literal> {
         let mut kind = Literal::Int;
         loop {

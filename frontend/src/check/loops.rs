@@ -10,8 +10,7 @@ use smallvec::SmallVec;
 /// Kind of a statement that `break` can leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A `for` or `while` loop. It can end without a `break`, when its condition is false, so it has no
-    /// value.
+    /// A `for` or `while` loop. It has no value, because it can end without a `break`.
     Counted,
     Loop,
     /// A labelled block.
@@ -23,8 +22,8 @@ pub(super) enum Kind {
 pub(super) struct Scope {
     label: Option<Sym>,
     kind: Kind,
-    /// Common type of the values of all `break`s that leave this loop or block; `!` if there is no such
-    /// `break`.
+    /// Common type of the values of the `break`s that leave this loop or block. This is the never type `!` as
+    /// long as the checker has found no such `break`.
     ty: Ty,
     /// Type that the context expects of the loop's or block's value, and so of the values of its `break`s.
     expect: Ty,
@@ -33,8 +32,8 @@ pub(super) struct Scope {
 }
 
 impl Checker<'_, '_> {
-    /// Checks a loop or labelled block, and records which variables that are declared outside of it are
-    /// assigned in its body.
+    /// Checks a loop or labelled block. Also records the variables that are declared outside of the loop and
+    /// assigned inside, which lowering needs to know before it lowers the loop.
     pub(super) fn in_loop(
         &mut self,
         head: LoopId,
@@ -131,7 +130,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns the number of the loop or block that a `break` or `continue` leaves.
+    /// Returns the index, in the list of open loops and labelled blocks, of the loop or block that a `break`
+    /// or `continue` refers to.
     fn target(&mut self, word: &str, label: Option<Name>, span: Span) -> Option<usize> {
         let loops = &self.s.body.loops;
         match label {
@@ -171,8 +171,8 @@ impl Checker<'_, '_> {
         );
     }
 
-    /// Reports an unknown label. Only the first one in each body is reported, because most likely the label's
-    /// declaration is wrong.
+    /// Reports a label that no loop or block has. A second use of the same label in a body is not reported,
+    /// because most likely the label's declaration is wrong.
     #[cold]
     fn unknown_label(&mut self, label: Name) {
         if self.s.body.unknown_labels.contains(&label.sym) {

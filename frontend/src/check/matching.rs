@@ -1,4 +1,5 @@
-//! Checks `match` expressions: the matched value and the types of the arms.
+//! Checks `match` expressions: the type of the value that is compared with the patterns, and the types of the
+//! arms.
 
 use super::Checker;
 use crate::ast::{ExprId, List};

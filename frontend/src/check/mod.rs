@@ -53,7 +53,7 @@ pub enum Res {
     Static(u32),
     Func(u32),
     Builtin(Builtin),
-    /// A built-in that returns a position or a size, with its dimension.
+    /// A built-in function that returns a position or a size, with its dimension (0 to 2).
     Dim(Dim, u8),
     /// A vector constructor; the type of the expression says which vector.
     Vector,
@@ -62,14 +62,15 @@ pub enum Res {
 /// Meaning of a pattern that its syntax alone does not give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatRes {
-    /// Nothing to record: either the pattern has a reported error, or its syntax alone determines what it
-    /// matches.
+    /// Nothing is recorded for this pattern: it has a reported error, or its syntax alone says what it
+    /// matches, as for `_`.
     Unknown,
     /// A pattern for a value with parts.
     Parts,
     /// Number of the field.
     Field(u32),
-    /// First and last value that the pattern matches. Each is encoded like the values in [`ConstItem`].
+    /// The pattern matches the values from the first to the last number, inclusive. The numbers are encoded
+    /// like the values in [`ConstItem`].
     Between(u64, u64),
     /// The pattern matches every value and binds this variable.
     Local(u32),
@@ -82,13 +83,14 @@ pub struct Local {
     pub span: Span,
     pub ty: Ty,
     pub mutable: bool,
-    /// Whether the variable needs a private stack slot: it contains an array, has many scalars, or its
-    /// address is taken.
+    /// Whether the variable is stored in private memory instead of in SSA values. The reason is that it
+    /// contains an array, has many scalars, or has its address taken.
     pub in_memory: bool,
 }
 
-/// A `const`, `param` or local constant. `value` lists the scalars of the type in order; an integer is
-/// extended to 64 bits according to its signedness, a float is given by its bits.
+/// A `const`, a `param` or a constant that is declared in a body. `value` has the scalars of the constant in
+/// order. An integer is sign- or zero-extended to 64 bits, as its type demands, and a float is stored as its
+/// bits.
 #[derive(Clone, Debug)]
 pub struct ConstItem {
     pub name: Sym,
@@ -115,16 +117,16 @@ pub struct StaticItem {
 #[derive(Clone, Debug)]
 pub struct Func {
     pub name: Name,
-    /// Parameters of the function: a range of [`Checked::locals`] (`locals`) and of [`Ast::params`]
-    /// (`params`).
+    /// The parameters of the function. `locals` is a range of [`Checked::locals`], and `params` is a range of
+    /// [`Ast::params`].
     pub locals: List,
     pub params: List,
     pub result: Ty,
     /// `None` if the function is defined in another object.
     pub body: Option<BlockId>,
     pub kernel: Option<KernelInfo>,
-    /// Linkage: whether other objects can call or define the function. Below it, the inlining that an
-    /// attribute asks for.
+    /// `linkage` says whether other object files can call or define the function. `inline` says whether an
+    /// attribute asks to inline it or not.
     pub linkage: Linkage,
     pub inline: Inline,
     /// Whether the program takes the function's address.
@@ -144,14 +146,15 @@ pub struct Checked {
     pub expr_ty: Vec<Ty>,
     /// Meaning of each name and call.
     pub res: Vec<Res>,
-    /// For each statement that declares a local variable, `shared` variable or constant: the index of what it
-    /// declares.
+    /// For each statement that declares a local variable, `shared` variable or constant: the index of the
+    /// declared item in [`Checked::locals`], [`Checked::statics`] or [`Checked::consts`].
     pub stmt_decl: Vec<u32>,
-    /// For each loop or labelled block, a range of `loop_locals`: the variables that are declared outside and
-    /// assigned inside.
+    /// For each loop or labelled block: the variables that are declared outside of it and assigned inside, as
+    /// a range of `loop_locals`.
     pub loop_assigned: Vec<List>,
     pub loop_locals: Vec<u32>,
-    /// Pointer expressions whose values are converted to generic pointers.
+    /// Pointer expressions whose values lowering must convert to generic pointers, because the context
+    /// expects a generic pointer.
     pub made_generic: FxHashSet<ExprId>,
     /// Meaning of each pattern.
     pub patterns: Vec<PatRes>,
@@ -204,12 +207,13 @@ pub struct Scratch {
     type_cache: Vec<Option<Ty>>,
     /// State of each constant and struct, by item number.
     lazy: Vec<Lazy>,
-    /// Depth of the chain of items that are being evaluated because each needs the next.
+    /// Number of items whose evaluation has begun and not ended. Each of them waits for the value or layout
+    /// of the next.
     lazy_depth: u32,
     /// Struct type of each item.
     struct_ty: Vec<Ty>,
-    /// Types that pointers point to and that contain structs which are not laid out yet, in an order in which
-    /// a type comes after the types that it contains.
+    /// Types of pointees that contain structs without a layout. Their own layout is computed when all structs
+    /// have one. A type comes in the list after the types that it contains.
     early: Vec<(Ty, Span)>,
     /// Number of the constant that each item declares.
     const_of_item: Vec<u32>,
@@ -217,15 +221,17 @@ pub struct Scratch {
     item_of_const: Vec<usize>,
     /// Item of each function that is not generic.
     item_of_func: Vec<u32>,
-    /// Functions whose addresses are used by constants that were evaluated before functions had signatures.
+    /// Functions whose addresses constants use. Constants are evaluated before functions have signatures, so
+    /// these functions are remembered here until then.
     taken_early: FxHashSet<u32>,
     body: Body,
     open_literals: infer::OpenLiteral,
     generics: generic::Generics,
-    /// `match`es whose arms are checked for coverage when all types are known.
+    /// `match` expressions for which the checker must still test that the arms cover all values. The test
+    /// needs the final types of literals.
     matches: Vec<ExprId>,
-    /// Pairs of function name and variable name for the `shared` variables in bodies; used to detect two
-    /// variables of one name in a function.
+    /// The `shared` variables that are declared in bodies, as pairs of function name and variable name. A
+    /// second variable with the same pair of names needs a different name in the module.
     static_names: FxHashSet<(Sym, Sym)>,
     /// Operators of the chains that are being checked.
     chain: Vec<operator::Link>,
@@ -292,7 +298,8 @@ struct Body {
     shared_bytes: u64,
 }
 
-/// Checks a program. The tables are meaningful only if `sink` has no errors afterwards.
+/// Checks a program and fills the tables of `s.checked`. The tables may be used only if `sink` has no errors
+/// afterwards.
 pub fn check(ast: &Ast<'_>, options: &Options<'_>, s: &mut Scratch, sink: &mut Sink) {
     s.renew(ast);
     let mut checker = Checker { ast, options, sink, s };
@@ -362,8 +369,8 @@ impl Checker<'_, '_> {
         self.s.bindings[name.0 as usize]
     }
 
-    /// Closes the scopes that were opened since the list `shadowed` had the length `mark`, and restores the
-    /// names that they hid.
+    /// Closes scopes, and restores the meanings that their names had before. `mark` is the length that the
+    /// list `shadowed` had when the outermost of these scopes was opened.
     fn close_scope(&mut self, mark: usize) {
         while self.s.shadowed.len() > mark {
             if let Some((name, binding)) = self.s.shadowed.pop() {
@@ -385,8 +392,8 @@ impl Checker<'_, '_> {
     /// Returns the candidate that is spelt most similarly to `name`, for the help "a … with a similar name
     /// exists".
     fn nearest<'n>(&self, name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-        // A full sink drops the diagnostic anyway, and the search may have to compare a hundred thousand
-        // names.
+        // The list of errors is full, so the diagnostic will be dropped. The search is not worth its time,
+        // because it may compare a hundred thousand names.
         if self.sink.is_full() { None } else { nearest(name, candidates) }
     }
 
@@ -395,8 +402,8 @@ impl Checker<'_, '_> {
         self.require_at(Some(id), self.ast.span(id), found, wanted)
     }
 
-    /// Reports a value whose type `found` differs from the type `wanted`, at a given source position. Returns
-    /// whether the types agree. `id` is the expression of the value, if there is one.
+    /// Reports a value whose type `found` differs from the type `wanted`, at the source position `span`.
+    /// Returns whether the types agree. `id` is the expression that computes the value, if there is one.
     fn require_at(&mut self, id: Option<ExprId>, span: Span, found: Ty, wanted: Ty) -> bool {
         if self.s.checked.types.fits(found, wanted) || self.agree(found, wanted, span) {
             return true;
@@ -425,8 +432,8 @@ impl Checker<'_, '_> {
         false
     }
 
-    /// Returns the help text for a literal of the wrong kind, such as `1` for a float. Such a literal should
-    /// be written differently and not converted.
+    /// Returns a help text if the value is a literal of the wrong kind, such as `1` where a float is
+    /// required. Such a literal should be written differently instead of being converted.
     fn literal_help(&self, id: ExprId, wanted: Ty) -> Option<String> {
         if wanted == Ty::BOOL && self.untyped(id).is_some() {
             return Some("write `true` or `false`".to_string());
@@ -436,8 +443,8 @@ impl Checker<'_, '_> {
             .then(|| "an integer is written without a point".to_string())
     }
 
-    /// Returns the help text for the address of an immutable variable where a pointer to mutable memory is
-    /// required.
+    /// Returns a help text if the value is the address of an immutable variable and a pointer to mutable
+    /// memory is required.
     fn address_help(&self, id: ExprId, found: Ty, wanted: Ty) -> Option<String> {
         let types = &self.s.checked.types;
         let (from, to) = (types.as_pointer(found)?, types.as_pointer(wanted)?);
@@ -451,7 +458,8 @@ impl Checker<'_, '_> {
         })
     }
 
-    /// Returns the help text for a call that has no value because the called function declares no result.
+    /// Returns a help text if the value is a call without a value because the called function declares no
+    /// result.
     fn result_help(&self, id: ExprId, found: Ty, wanted: Ty) -> Option<String> {
         let ExprKind::Call { callee, .. } = self.ast.expr(id).kind else { return None };
         let name = self.ast.name(callee.sym);

@@ -24,8 +24,8 @@ pub(super) struct Link {
     expect: Ty,
 }
 
-/// Returns the kind of literal (integer or float) that `left op right` behaves like, if both operands are
-/// literals without a suffix and the result can have any type of that kind.
+/// Returns whether `left op right` is an integer or a float literal in effect: both operands are literals
+/// without a suffix, and the result can have any integer or any float type. Returns `None` otherwise.
 pub(super) fn untyped_binary(
     op: BinaryOp,
     left: Option<Literal>,
@@ -73,7 +73,8 @@ impl Checker<'_, '_> {
         Ty::ERROR
     }
 
-    /// Checks two operands that should have the same type; a literal takes the type of the other operand.
+    /// Checks two operands that should have the same type, and returns their types. If one operand is a
+    /// literal, the other operand decides its type.
     pub(super) fn pair(&mut self, left: ExprId, right: ExprId, expect: Ty) -> (Ty, Ty) {
         match (self.untyped(left), self.untyped(right)) {
             (Some(_), None) => {
@@ -93,8 +94,9 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks a chain of operators such as `a + b * c - d`. It first goes down to the leftmost operand and
-    /// passes the expected type on, and then computes the types of the operations from there upwards.
+    /// Checks a chain of operators such as `a + b * c - d`. First goes down to the leftmost operand, and
+    /// computes on the way which type each left operand should have. Then goes back up and computes the type
+    /// of each operation. Loops do this instead of recursion, because a chain can be long.
     pub(super) fn binary(&mut self, id: ExprId, expect: Ty) -> Ty {
         let mark = self.s.chain.len();
         let mut first = id;
@@ -102,8 +104,9 @@ impl Checker<'_, '_> {
             self.s.chain.push(Link { id: first, op, left, right, literal: None, right_is: Ty::NONE, expect });
             first = left;
         }
-        // If a generic pointer is expected, the result of pointer arithmetic is converted to it and not the
-        // operand, so the operand gets no expected type. Pointers that are compared are not converted at all.
+        // If a generic pointer is expected, the result of `p + n` is converted to it, and not the operand
+        // `p`. The operand therefore gets no expected type. Pointers that are compared are not converted
+        // either.
         let expect = if self.s.checked.types.as_pointer(expect).is_some() { Ty::NONE } else { expect };
         let end = self.s.chain.len();
         let mut literal = self.untyped(first);
@@ -126,8 +129,9 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// Returns the type that the context expects of the left operand of operator `n` of the chain. As in
-    /// [`Checker::pair`], a literal gets the type of the right operand.
+    /// Returns the type that the left operand of operator `n` of the chain should have. As in
+    /// [`Checker::pair`], a literal gets the type of the right operand, which is checked here for this
+    /// purpose.
     fn expected_of_left(&mut self, n: usize, expect: Ty) -> Ty {
         let Link { op, right, literal, .. } = self.s.chain[n];
         if op.is_logic() {
@@ -152,7 +156,8 @@ impl Checker<'_, '_> {
         expect
     }
 
-    /// Returns the type of one operator of a chain (`link`) whose left operand has type `a`.
+    /// Checks `link`, one operator of a chain, and returns the type of its result. `a` is the type of the
+    /// left operand.
     fn apply_link(&mut self, link: Link, a: Ty) -> Ty {
         let Link { id, op, left, right, literal, right_is, expect } = link;
         if op.is_logic() {
@@ -174,8 +179,8 @@ impl Checker<'_, '_> {
         self.binary_type(op, a, b, (left, right), self.ast.span(id))
     }
 
-    /// Returns the type that is expected of the right operand after a left operand of type `left`. Pointers
-    /// are compared without a conversion, so nothing is expected after a pointer.
+    /// Returns the type that the right operand should have if the left operand has the type `left`. After a
+    /// pointer, this is `Ty::NONE` (no expectation), because pointers are compared without a conversion.
     fn expected_of_right(&self, left: Ty) -> Ty {
         if self.s.checked.types.as_pointer(left).is_some() { Ty::NONE } else { left }
     }
@@ -202,7 +207,8 @@ impl Checker<'_, '_> {
         Some(format!("a null pointer has the address {null}: `p as u{bits} {op} {null}`"))
     }
 
-    /// Returns the help text for an operator that does not apply to pointers.
+    /// Returns a help text for an operator that cannot be applied to these operands, one of which is a
+    /// pointer.
     fn pointer_help(&self, op: BinaryOp, a: Ty, b: Ty) -> Option<String> {
         let types = &self.s.checked.types;
         let is_int = |ty| types.as_scalar(ty).is_some_and(Scalar::is_int);
@@ -242,7 +248,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks the right operand of `op` when the left operand has the type `left`.
+    /// Checks the right operand of `op` and returns its type. The left operand has the type `left`.
     pub(super) fn operand_after(&mut self, op: BinaryOp, left: Ty, right: ExprId) -> Ty {
         match (op.is_shift(), self.s.checked.types.as_pointer(left)) {
             (true, _) if self.ast.is_number(right) => self.expr(right, Ty::U32),
@@ -314,8 +320,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns the type of the pointer operation `p + i`, `p - i` or a comparison of pointers; `None` if the
-    /// operands are not of this form.
+    /// Returns the type of `p + i`, `p - i` or a comparison of two pointers. Returns `None` if the operands
+    /// do not have such types.
     fn pointer_binary(&mut self, op: BinaryOp, a: Ty, b: Ty, span: Span) -> Option<Ty> {
         let left = self.s.checked.types.as_pointer(a)?;
         match (op, self.s.checked.types.kind(b)) {
@@ -369,7 +375,8 @@ impl Checker<'_, '_> {
                 .generic_help(a, b)
                 .or_else(|| self.point_help(a, b))
                 .or_else(|| self.conversion_help(b, a)),
-            // If one literal of a chain of literals is a float, the whole chain is a float.
+            // One operand is a literal, or a chain of literals, in which one float makes the whole chain a
+            // float. The decimal point may therefore be the mistake.
             _ if self.is_float(a) != self.is_float(b) => {
                 let float = if self.is_float(a) { &left } else { &right };
                 Some(format!("convert the integer, `x as {float}`, or write the literal without a point"))

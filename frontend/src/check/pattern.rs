@@ -12,18 +12,18 @@ use std::ops::Range;
 /// How to interpret names in a pattern.
 #[derive(Clone)]
 struct Names {
-    /// Whether the pattern belongs to a `match`. If so, a name of a constant refers to the constant, and the
-    /// pattern may compare values.
+    /// Whether the pattern belongs to a `match`, and so may compare values. The name of a constant then means
+    /// the constant, and does not declare a variable.
     refutable: bool,
-    /// Number of the first local variable that the pattern declares.
+    /// Index of the first local variable that the pattern declares.
     first: usize,
-    /// Set while an alternative after the first one of `a | b` is checked: the variables that `a` declared.
-    /// Later alternatives declare no variables of their own; they must name the same variables.
+    /// For the second and later alternatives of a pattern `a | b`: the variables that the first alternative
+    /// declared. The other alternatives must use the same names and declare no variables of their own.
     declared: Option<Range<usize>>,
 }
 
-/// Returns the sub-pattern for each part (element or field) of a value, or `None` for a part that has no
-/// sub-pattern. `res` is the table of the meanings of all patterns.
+/// Returns, for each of the `parts` elements or fields of a value, the sub-pattern that it must match, or
+/// `None` if the pattern has none for it. `res` is the checker's table with the meaning of each pattern.
 pub fn patterns_of_parts(
     ast: &Ast,
     res: &[PatRes],
@@ -138,8 +138,8 @@ impl Checker<'_, '_> {
                 at += skipped;
                 continue;
             }
-            // The names in a wrong pattern are still declared, with the error type, so that their uses are
-            // not reported too.
+            // If the pattern has the wrong number of parts, its names are declared with the error type, so
+            // that uses of these names are not reported as well.
             let of = if rests <= 1 { parts.get(at).copied().unwrap_or(Ty::ERROR) } else { Ty::ERROR };
             self.pattern(id, of, names);
             at += 1;
@@ -212,8 +212,8 @@ impl Checker<'_, '_> {
         self.error("E0040", message, pattern.span, format!("a pattern of {what}"));
     }
 
-    /// Checks `a | b`: each alternative must match values of the type and name the variables of the first
-    /// alternative.
+    /// Checks a pattern `a | b`. Each alternative must match values of type `of` and declare the same
+    /// variables as the first alternative.
     fn alternatives(&mut self, list: List, of: Ty, names: &Names) {
         let ast = self.ast;
         let mut names = names.clone();
@@ -224,8 +224,8 @@ impl Checker<'_, '_> {
             if n == 0 && names.declared.is_none() {
                 names.declared = Some(outer..self.s.checked.locals.len());
             }
-            // The error may hide a variable that the alternative names, so an alternative with errors is not
-            // checked for names.
+            // An alternative without errors is tested for the names of all variables. An error may hide a
+            // name, so an alternative with errors is not tested.
             if n > 0
                 && self.sink.count() == before
                 && let Some(declared) = &names.declared
@@ -235,7 +235,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Reports variables of the first alternative that alternative `id` does not name.
+    /// Reports the variables that the first alternative declares (the local variables `declared`) and that
+    /// alternative `id` does not name.
     fn names_all(&mut self, id: PatId, declared: Range<usize>) {
         for local in declared {
             let name = self.s.checked.locals[local].name;
@@ -291,7 +292,8 @@ impl Checker<'_, '_> {
         Some(self.declare(name, of, mutable))
     }
 
-    /// Evaluates the constants that pattern `id` compares with; the matched values have type `of`.
+    /// Checks and evaluates the constants `first` and `last` between which the values of pattern `id` lie.
+    /// The compared values have the type `of`.
     fn bounds(&mut self, id: PatId, first: Option<ExprId>, last: Option<ExprId>, of: Ty) {
         let span = self.ast.pattern(id).span;
         if of != Ty::ERROR && self.s.checked.types.as_scalar(of).is_none_or(|scalar| !scalar.is_exact()) {
@@ -320,8 +322,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Computes the first and last value that a pattern matches. If the type of the matched value was not
-    /// decided when the pattern was checked, this runs again when the type is known.
+    /// Computes the first and the last value that a pattern matches. If the type of the compared value is
+    /// still open, this function runs again at the end of the function, when the type is known.
     pub(super) fn pattern_bounds(&mut self, id: PatId, of: Ty) {
         let Some(scalar) = self.s.checked.types.as_scalar(of) else { return };
         let pattern = *self.ast.pattern(id);
@@ -341,8 +343,8 @@ impl Checker<'_, '_> {
         let less = |a: u64, b: u64| if scalar.is_signed() { (a as i64) < (b as i64) } else { a < b };
         let exclusive = last.is_some() && !inclusive;
         if less(hi, lo) || (exclusive && hi == lo) {
-            // If the type of the matched value was decided late and is too small, the pattern's literals are
-            // reported.
+            // The ends of the range are in the wrong order, or equal in a range without its last value, so
+            // the pattern can match no value.
             self.sink.push(
                 Diagnostic::error("E0058", "the range is empty")
                     .label(pattern.span, "no value is in it")

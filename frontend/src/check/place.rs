@@ -1,5 +1,5 @@
-//! Checks places: expressions that denote memory or a variable, so that they can be assigned to or have their
-//! address taken.
+//! Checks places. A place is an expression that denotes memory or a variable, so that a program can assign to
+//! it or take its address.
 
 use super::{Checker, Res};
 use crate::ast::{ExprId, ExprKind, StmtKind};
@@ -23,8 +23,8 @@ pub(super) enum Root {
 }
 
 impl Checker<'_, '_> {
-    /// Returns the root of a checked expression: the variable or pointer that remains when all field
-    /// accesses, indices and swizzles are removed.
+    /// Returns what an expression reads or writes in the end: the variable or the memory behind all field
+    /// accesses, indices and swizzles. The expression must have been checked.
     pub(super) fn root(&self, mut id: ExprId) -> Root {
         loop {
             let expr = self.ast.expr(id);
@@ -80,8 +80,8 @@ impl Checker<'_, '_> {
                 if !info.mutable {
                     let (declared, name) = (info.span, self.ast.name(info.name));
                     self.immutable(span, declared, name);
-                    // The only mistake is the missing `mut` in the variable's declaration. The variable is
-                    // made mutable here, so that the mistake is reported only once.
+                    // The declaration lacks `mut`. The variable counts as mutable from here on, so that
+                    // further assignments to it are not reported.
                     self.s.checked.locals[local as usize].mutable = true;
                 }
                 if !self.s.body.loops.is_empty() {

@@ -33,8 +33,8 @@ impl Checker<'_, '_> {
         Ty::UNIT
     }
 
-    /// Returns the string literal that an argument must be. If the argument is not a string literal, reports
-    /// the message `otherwise`.
+    /// Returns the string literal that the argument `arg` must be. If it is not a string literal, reports an
+    /// error with the message `otherwise`.
     fn text(&mut self, arg: ExprId, otherwise: &str) -> Option<Literal> {
         let expr = *self.ast.expr(arg);
         let ExprKind::Str(written) = expr.kind else {
@@ -58,8 +58,8 @@ impl Checker<'_, '_> {
         self.sink.push(Diagnostic::error("E0096", message).label(span, label).help_opt(help));
     }
 
-    /// Checks the arguments of a `printf` whose format is unusable, so that mistakes in them are still
-    /// reported. Some arguments may be string literals.
+    /// Checks the arguments of a `printf` whose format is wrong, so that mistakes in the arguments are
+    /// reported nevertheless. String literals among the arguments need no check.
     fn arguments(&mut self, args: &[ExprId]) {
         for &arg in args {
             if !matches!(self.ast.expr(arg).kind, ExprKind::Str(_)) {
@@ -97,7 +97,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks that a conversion, which is at `span` in the source, can print an argument.
+    /// Checks that a conversion of the format, such as `%d`, can print the argument. `span` is the
+    /// conversion's position in the source.
     fn print(&mut self, conversion: &Conversion, span: Span, arg: ExprId) {
         let is_text = matches!(self.ast.expr(arg).kind, ExprKind::Str(_));
         if is_text && conversion.kind() == Kind::Text {

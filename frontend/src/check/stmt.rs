@@ -60,8 +60,8 @@ impl Checker<'_, '_> {
         self.s.body = state;
     }
 
-    /// Checks a block and returns its type: that of its last expression, `()`, or `!` if control never
-    /// reaches its end.
+    /// Checks a block and returns its type. This is the type of the block's last expression, `()` if the
+    /// block has no last expression, or the never type `!` if control never reaches the end of the block.
     pub(super) fn block(&mut self, id: BlockId, expect: Ty) -> Ty {
         let block = *self.ast.block(id);
         let scope = self.s.shadowed.len();
@@ -218,8 +218,8 @@ impl Checker<'_, '_> {
         let text = self.ast.name(name.sym);
         if !dynamic {
             let size = self.s.checked.types.layout(ty).size;
-            // A single variable that is larger than the limit has already been reported, so it does not count
-            // towards the total.
+            // Adds the size to the size of all `shared` variables of the body. A variable that is larger than
+            // the limit has been reported already and does not count.
             let counts = u64::from(size) <= MAX_SHARED;
             self.s.body.shared_bytes += if counts { u64::from(size.next_multiple_of(16)) } else { 0 };
         }
@@ -306,8 +306,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns the type of a tuple of assignable expressions on the left of an assignment; `_` accepts a
-    /// value of any type.
+    /// Checks the left-hand side of an assignment, which may be a tuple of assignable expressions, and
+    /// returns its type. `_` discards the value and has the type `Ty::NONE`.
     fn places(&mut self, id: ExprId) -> Ty {
         let ty = match self.ast.expr(id).kind {
             ExprKind::Tuple(list) => {
@@ -401,7 +401,7 @@ impl Checker<'_, '_> {
         a
     }
 
-    /// Returns whether the step is a constant that is zero or negative.
+    /// Returns whether the step of a `for` loop is a constant that is not positive.
     fn is_bad_step(&mut self, step: ExprId, ty: Ty) -> bool {
         let scalar = self.s.checked.types.as_scalar(ty).unwrap_or(Scalar::I32);
         let value = match self.ast.expr(step).kind {

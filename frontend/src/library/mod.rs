@@ -39,8 +39,8 @@ const TEXTS: &[&str] = &[
 static ITEMS: LazyLock<FxHashMap<&str, &str>> =
     LazyLock::new(|| TEXTS.iter().flat_map(|text| text.split("\n\n")).filter_map(item).collect());
 
-/// Returns the name and the text of the item that a paragraph of the library's source consists of, without
-/// the comment above the item.
+/// Returns the name and the text of a library function. `paragraph` is the function's part of the library's
+/// source. A comment before the function is removed.
 fn item(paragraph: &str) -> Option<(&str, &str)> {
     let mut text = paragraph;
     while text.starts_with("//") {
@@ -53,12 +53,13 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// Returns whether the library has this function for this type.
+/// Returns whether the library has this function for the type that is a part of its name, as in `erf_f64`.
 pub fn has(name: &str) -> bool {
     ITEMS.contains_key(name) || template(name).is_some()
 }
 
-/// Returns the source text of a library function with a placeholder for its type, and the type to insert.
+/// Returns the template of a library function, which is source text with `T` in place of the type, and the
+/// name of the type to insert. `name` ends in the type, as in `erf_f64`.
 fn template(name: &str) -> Option<(&'static str, &str)> {
     let (stem, ty) = name.rsplit_once('_')?;
     let text = *ITEMS.get(format!("{stem}_T").as_str())?;
@@ -80,8 +81,8 @@ fn text_of(name: &str) -> Option<Cow<'static, str>> {
     Some(text.into())
 }
 
-/// Returns the source of these library functions in this order, followed by all library functions that they
-/// call.
+/// Returns the source text of the library functions `names`, in this order, followed by all library functions
+/// that they call.
 fn source(names: &[SmolStr]) -> String {
     let mut text = String::new();
     let mut needed: Vec<SmolStr> = names.to_vec();

@@ -30,7 +30,8 @@ impl Lower<'_, '_> {
         self.emit(Op::Pos(pos), &[], Type::I32)
     }
 
-    /// Emits the work-item's global id in dimension `d`, counted from the global offset of the dispatch.
+    /// Emits the work-item's global id in dimension `d`. The id counts from the global offset of the
+    /// dispatch, as in OpenCL, and not from 0.
     fn offset_id(&mut self, d: u8) -> Value {
         let [offset, id] =
             [Pos::GlobalOffset(d), Pos::GlobalId(d)].map(|pos| self.emit(Op::Pos(pos), &[], Type::I32));
@@ -214,8 +215,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Emits an atomic operation that returns a value. An exchange of floats is done as an exchange of
-    /// integers of the same width, because memory only holds bits.
+    /// Emits an atomic operation that returns a value. The IR exchanges only integers, so an exchange of
+    /// floats is emitted as an exchange of integers of the same width.
     fn atomic_op(&mut self, op: Op, operands: &[Value], ty: Type) -> Value {
         if !ty.is_float() || !matches!(op, Op::AtomicRmw { op: RmwOp::Xchg, .. }) {
             return self.emit(op, operands, ty);
@@ -226,8 +227,8 @@ impl Lower<'_, '_> {
         self.emit(Op::Cast(CastOp::Bitcast), &[old], ty)
     }
 
-    /// Returns the memory that a pointer argument points to. If the argument is `&x[i]`, what is known about
-    /// `x` (such as its alias class) is kept.
+    /// Returns the memory that a pointer argument points to. If the argument is `&x[i]`, the result keeps
+    /// what is known about `x`, such as its alias class, which the pointer's value alone would not tell.
     fn pointee_of_address(&mut self, arg: ExprId) -> super::memory::MemPlace {
         if let crate::ast::ExprKind::AddrOf(inner) = self.ast.expr(arg).kind
             && let super::memory::Place::Memory(place) = self.lower_place(inner)
@@ -369,8 +370,8 @@ impl Lower<'_, '_> {
             .collect()
     }
 
-    /// Lowers a function with two results, such as `sincos`: the call returns the first result and stores the
-    /// second through its last argument, a pointer.
+    /// Lowers a function with two results, such as `sincos`. The call returns the first result, and stores
+    /// the second result to the pointer that is the last argument.
     fn two(&mut self, two: Two, args: &[ExprId]) -> Val {
         let (at, args) = args.split_last().expect("as checked");
         let operands: SmallVec<[Val; 2]> = args.iter().map(|&arg| self.expr(arg)).collect();
@@ -506,8 +507,8 @@ impl Lower<'_, '_> {
         self.words_of(&values, op, lane)
     }
 
-    /// Applies a cross-lane operation to values of any type, 32 bits at a time, because the operation moves
-    /// 32 bits.
+    /// Applies a cross-lane operation to each of the values. The operation moves 32 bits of a lane, so wider
+    /// values are moved in several parts.
     pub(super) fn words_of(&mut self, values: &[Value], op: WaveOp, lane: Option<Value>) -> Val {
         values.iter().map(|&value| self.wave_value(value, op, lane)).collect()
     }
@@ -557,8 +558,8 @@ impl Lower<'_, '_> {
         self.emit(Op::Bin(BinOp::Or), &[low, high], Type::I64)
     }
 
-    /// Reinterprets the bits of a value as another type. The vector elements are cut into pieces of the
-    /// smaller element size, which are then joined to the new elements.
+    /// Lowers a `bitcast`: reinterprets the bits of a value as the type `to`. If the elements of the two
+    /// types differ in size, the larger elements are cut into, or joined from, pieces of the smaller size.
     fn bitcast(&mut self, arg: ExprId, to: Ty) -> Val {
         let from_scalar = self.scalar_of(self.ty_of(arg));
         let to_scalar = self.scalar_of(to);
@@ -581,8 +582,8 @@ impl Lower<'_, '_> {
         pieces.chunks(per_lane).map(|chunk| self.glue(chunk, unit, to_scalar)).collect()
     }
 
-    /// Reinterprets the bits of a value as another type of the same width. An `f16` is converted from and to
-    /// the low 16 bits of an `i32`.
+    /// Reinterprets the bits of a value as another IR type of the same width. For `f16`, the other type is
+    /// `i32`, whose low 16 bits hold the number.
     pub(super) fn rebit(&mut self, value: Value, ty: Type) -> Value {
         let op = match (self.func.ty(value), ty) {
             (from, to) if from == to => return value,
@@ -593,8 +594,8 @@ impl Lower<'_, '_> {
         self.emit(Op::Cast(op), &[value], ty)
     }
 
-    /// Cuts a value of `width` bits into pieces of `unit` bits. Each piece is an integer whose bits above the
-    /// piece are undefined.
+    /// Cuts a value of `width` bits into pieces of `unit` bits. Each piece is an integer that may have any
+    /// bits above its lowest `unit` bits.
     fn cut(&mut self, value: Value, width: u32, unit: u32, out: &mut Val) {
         let int = if width == 64 { Type::I64 } else { Type::I32 };
         let value = self.rebit(value, int);
@@ -634,8 +635,8 @@ impl Lower<'_, '_> {
     }
 }
 
-/// Returns the read-modify-write operation on a pair of `f16` values that corresponds to `rmw`, an addition
-/// or an exchange.
+/// Returns the IR operation that does the atomic operation `rmw` on a pair of `f16` values in a dword. `rmw`
+/// is an addition or an exchange.
 fn halves_op(rmw: Rmw) -> RmwOp {
     if rmw == Rmw::Plain(RmwOp::Xchg) { RmwOp::Xchg } else { RmwOp::PkFAdd }
 }

@@ -8,8 +8,8 @@ use crate::types::Ty;
 use ir::{BinOp, Block, IntCc, Op, SrcLoc, UnrollHint, Value};
 use smallvec::SmallVec;
 
-/// Limit on the number of operators in the right operand of `&&` or `||`. Up to this limit, a cheap right
-/// operand is computed unconditionally, which avoids a branch.
+/// Largest number of operators in the right operand of `&&` or `||` for which the operand is computed
+/// unconditionally. This avoids a branch, if the operand is also cheap (see [`Lower::is_cheap`]).
 const MAX_CHEAP: u16 = 12;
 
 /// A loop or labelled block that is being lowered.
@@ -19,9 +19,9 @@ pub struct Loop {
     vars: SmallVec<[u32; 8]>,
     pub(super) breaks: Edges,
     pub(super) continues: Edges,
-    /// Values of two counters at the start of the loop: the number of operations that depend on other lanes
-    /// (`crossings`) and the number of `return`s (`returned`). A later value shows whether the loop contains
-    /// any.
+    /// Values of two counters at the start of the loop. `crossings` counts the operations that depend on
+    /// other lanes, `returned` counts the `return` statements. If a counter is larger at the end of the loop,
+    /// the loop contains such an operation or statement.
     pub(super) crossings: u32,
     pub(super) returned: usize,
 }
@@ -181,8 +181,8 @@ impl Lower<'_, '_> {
         self.loops.push(Loop { label, vars, breaks, continues, crossings, returned });
     }
 
-    /// Closes a loop or block that only `break`s leave, and returns its value. Each `break`'s edge passes the
-    /// values of the variables, followed by the value of the loop or block.
+    /// Closes a loop or block that only `break`s leave, and returns its value. Each edge of a `break` carries
+    /// the values of the variables that the loop assigns, followed by the value of the loop or block.
     fn exit_all(&mut self, ty: Ty) -> Val {
         let Some(Loop { mut vars, breaks, .. }) = self.loops.pop() else { return Val::new() };
         let known = vars.len();
@@ -200,6 +200,7 @@ impl Lower<'_, '_> {
     }
 
     /// Returns the SSA variables that are declared outside of a loop or labelled block and assigned inside.
+    /// These variables need parameters at the loop header.
     fn assigned_in(&self, head: LoopId) -> SmallVec<[u32; 8]> {
         let mut vars = SmallVec::new();
         for n in self.checked.loop_assigned[head.at()].range() {
@@ -213,7 +214,8 @@ impl Lower<'_, '_> {
         vars
     }
 
-    /// Lowers `if cond { then } else if … else { otherwise }`; all arms join in one block.
+    /// Lowers `if cond { then } else if … else { otherwise }`. All arms jump to the same block after the
+    /// `if`.
     pub(super) fn if_chain(&mut self, id: ExprId, arms: List, otherwise: Option<BlockId>) -> Val {
         let start = self.ssa.mark();
         let outer = self.loc;
@@ -279,9 +281,9 @@ impl Lower<'_, '_> {
         self.merge([a, b].into_iter().collect(), ty)
     }
 
-    /// Opens a loop: jumps to a new loop header. The header has a parameter for each variable that the loop
-    /// assigns, and one for the counter if there is a counter. The closure `lower` lowers the rest of the
-    /// loop and must end with `exit_loop` or `exit_all`.
+    /// Opens a loop: jumps to a new block, the loop header. The header has a parameter for each variable that
+    /// the loop assigns, and one for the loop counter if there is a counter. The closure `lower` lowers the
+    /// rest of the loop and must end with `exit_loop` or `exit_all`.
     fn enter_loop<T>(
         &mut self,
         head: LoopId,
@@ -311,14 +313,15 @@ impl Lower<'_, '_> {
         self.block = header;
         self.open(label, vars);
         let result = lower(self, header, counter);
-        // The log of assignments says which values to restore. The entries that the loop made name the
-        // header's parameters as old values; they are replaced by the values from before the loop.
+        // The log of assignments says which values an enclosing branch must restore later. For the variables
+        // of this loop, its entries have the header's parameters as old values. The true old values are those
+        // from before the loop.
         self.ssa.log_afresh(mark);
         result
     }
 
-    /// Joins all edges that continue with the next iteration, and jumps to the loop header. `more` returns
-    /// additional arguments for the header.
+    /// Lowers the end of an iteration: joins the end of the body with all `continue`s, and jumps to the loop
+    /// header. `more` returns additional arguments for the header, such as the next value of the counter.
     fn back_edge(&mut self, header: Block, more: impl FnOnce(&mut Self) -> Val) {
         let Some(entry) = self.loops.last_mut() else { return };
         let mut edges = std::mem::take(&mut entry.continues);
@@ -336,8 +339,9 @@ impl Lower<'_, '_> {
         self.jump(self.block, header, &args);
     }
 
-    /// Closes a loop. If the loop ends at a condition, `leg` describes that branch: its block, the condition
-    /// to continue, the block to continue with, and the values of the variables at the branch.
+    /// Closes a loop. `leg` is `None` if only `break`s leave the loop. Otherwise, the loop also ends at a
+    /// condition, and `leg` describes the branch on it: the branch's block, the condition for another
+    /// iteration, the first block of the loop's body, and the values of the variables at the branch.
     fn exit_loop(&mut self, leg: Option<(Block, Value, Block, Val)>) {
         let Some(entry) = self.loops.pop() else { return };
         let Some((head, cond, body, values)) = leg else {
@@ -434,8 +438,9 @@ impl Lower<'_, '_> {
         self.exit_loop(Some((head, cond, body_block, leg_values)));
     }
 
-    /// Leaves a loop over `a..=b` if the counter is less than one step before `b`. Without this test, adding
-    /// the step could wrap around, because `b` may be the largest number of its type.
+    /// Emits a branch out of a loop over `a..=b` that is taken if less than one step separates the counter
+    /// from `b`. The last iteration must not add the step, because the sum could wrap around if `b` is the
+    /// largest number of its type.
     fn leave_before_end(&mut self, counter: Value, range: Range) {
         let scalar = self.scalar_of(range.ty);
         let left = self.bin(BinOp::Sub, range.to, counter);
@@ -470,14 +475,14 @@ impl Lower<'_, '_> {
         result.first().copied().unwrap_or(constant)
     }
 
-    /// Returns whether an expression is pure and about as cheap as a branch (no memory, division or calls),
-    /// so that it can be computed unconditionally.
+    /// Returns whether an expression has no side effects and costs about as much as a branch: it has few
+    /// operators and no memory access, division or call. Such an expression can be computed unconditionally.
     fn is_cheap(&self, id: ExprId) -> bool {
         self.ast.expr(id).height <= MAX_CHEAP && self.cheap_within(id, &mut u32::from(MAX_CHEAP))
     }
 
-    /// Returns whether an expression is pure and cheap (see [`Lower::is_cheap`]) and has at most `left`
-    /// operators. Subtracts the number of operators from `left`.
+    /// Returns whether an expression is without side effects and cheap (see [`Lower::is_cheap`]) and has at
+    /// most `left` operators. Subtracts the expression's operators from `left`.
     fn cheap_within(&self, mut id: ExprId, left: &mut u32) -> bool {
         loop {
             match self.ast.expr(id).kind {

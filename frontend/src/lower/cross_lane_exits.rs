@@ -24,17 +24,19 @@ use super::{Lower, Scratch, func_id};
 use ir::{Block, FuncId, IntCc, Linkage, Module, Op, Type, Value, WaveOp};
 use smallvec::SmallVec;
 
-/// A branch back to the loop header that was added because of calls. It is removed again if the called
-/// functions turn out not to depend on other lanes.
+/// A never-taken branch back to the loop header that was added because code on the way out of the loop calls
+/// functions. The branch is removed if the called functions turn out not to depend on other lanes.
 pub struct WayBack {
     func: FuncId,
-    /// Block that ends in the branch, and the number of instructions that the block had before.
+    /// `block` is the block that ends in the branch. `before` is the number of instructions that this block
+    /// had before the branch and its condition were added.
     block: Block,
     before: usize,
     callees: SmallVec<[FuncId; 4]>,
 }
 
-/// Returns whether the result of an operation depends on which lanes are active, as for a ballot.
+/// Returns whether the result of an operation depends on which lanes are active. A ballot is such an
+/// operation.
 fn asks(op: Op) -> bool {
     match op {
         Op::Wave(op) => op != WaveOp::Mbcnt,
@@ -47,8 +49,9 @@ fn asks(op: Op) -> bool {
 /// The blocks of a loop's body, starting with its header.
 struct Body {
     first: usize,
-    /// For each block, whether two facts hold: no path leads from it back to the header, and the block, or an
-    /// earlier block of that kind on a path to it, depends on other lanes.
+    /// For each block, whether two facts hold. First, no path leads from the block back to the header.
+    /// Second, the block depends on other lanes, or such a block precedes it on a path from which none leads
+    /// back.
     asks: Vec<bool>,
     /// For each block: the same for calls.
     calls: Vec<bool>,
@@ -62,9 +65,10 @@ impl Body {
 }
 
 impl Lower<'_, '_> {
-    /// Adds never-taken branches back to the header to those exits of the innermost loop that need them. The
-    /// loop has been lowered, but the code after the loop has not. `leg` is the branch in the loop's head
-    /// that will be added later: its block, and its target in the body.
+    /// Adds never-taken branches to the header at those exits of the innermost loop whose code depends on
+    /// other lanes. The loop has been lowered, but the code after the loop has not. `leg` is the branch in
+    /// the head of a `while` or `for` loop, which is emitted later: its block, and the block of the body to
+    /// which it leads.
     pub(super) fn keep_together(&mut self, header: Block, leg: Option<(Block, Block)>) {
         let Some(entry) = self.loops.last() else { return };
         let Loop { crossings, returned, .. } = *entry;
@@ -92,8 +96,9 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Classifies the blocks of a loop's body. Returns `None` if there is nothing to do: no path leads back
-    /// to the header, or no block that only leads out of the loop depends on other lanes or calls a function.
+    /// Classifies the blocks of a loop's body. Returns `None` if nothing needs to be done. This is so if no
+    /// path leads back to the header. It is also so if no block from which no path leads back depends on
+    /// other lanes or calls a function.
     fn body(&self, header: Block, leg: Option<(Block, Block)>) -> Option<Body> {
         let first = header.as_u32() as usize;
         let count = self.func.blocks.len() - first;
@@ -103,7 +108,8 @@ impl Lower<'_, '_> {
             let behind_head = leg.filter(|&(head, _)| head == block(at)).map(|(_, to)| to);
             self.func.succs(block(at)).chain(behind_head).filter_map(number)
         };
-        // A loop has few back edges, so one or two backward sweeps over its blocks reach the fixpoint.
+        // Computes from which blocks a path leads back to the header. A loop has few back edges, so one or
+        // two backward sweeps over its blocks find all of them.
         let mut returns = vec![false; count];
         let mut changed = true;
         while std::mem::take(&mut changed) {
@@ -141,9 +147,9 @@ impl Lower<'_, '_> {
         Some(Body { first, asks, calls })
     }
 
-    /// Adds a never-taken branch to the loop header at the end of a block if the block depends on other lanes
-    /// or calls functions that may. Returns the block in which lowering continues: the new block after the
-    /// branch, or the block itself if no branch is added.
+    /// Adds a never-taken branch to the loop header at the end of `block`, if the block depends on other
+    /// lanes or calls functions that may do so. Returns the block at which lowering continues: the new block
+    /// after the branch, or `block` itself if it needs no branch.
     fn way_back(&mut self, body: &Body, block: Block, header: Block) -> Block {
         let asks = body.is(&body.asks, block);
         if !asks && !body.is(&body.calls, block) {
@@ -151,7 +157,8 @@ impl Lower<'_, '_> {
         }
         let before = self.func.blocks[block].insts().len();
         let here = std::mem::replace(&mut self.block, block);
-        // At least one lane is active, so the ballot is never zero; the optimiser does not know this.
+        // The condition of the branch is that no lane is active. This is never true, but the optimiser cannot
+        // know it.
         let yes = self.constant(Type::Bool, 1);
         let lanes = self.emit(Op::Wave(WaveOp::Ballot), &[yes], Type::I64);
         let zero = self.constant(Type::I64, 0);

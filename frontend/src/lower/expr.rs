@@ -14,7 +14,8 @@ impl Lower<'_, '_> {
         let values = self.expr(id);
         match values.first() {
             Some(&value) => value,
-            // The value of an expression has no fragments (scalars) here only if the code is unreachable.
+            // The expression has no fragments (scalars), which happens here only in unreachable code. Any
+            // value will do.
             None => self.zero(Type::I32),
         }
     }
@@ -100,8 +101,8 @@ impl Lower<'_, '_> {
     fn address_of(&mut self, inner: ExprId) -> Val {
         match self.lower_place(inner) {
             super::memory::Place::Memory(place) => Val::from_slice(&[self.address(&place)]),
-            // The checker has put every variable whose address is taken into memory, so other storage does
-            // not need an address here.
+            // The checker has put every variable whose address is taken into memory. Any other place is
+            // therefore in a position where its address is not needed.
             other => self.read(&other),
         }
     }
@@ -120,8 +121,9 @@ impl Lower<'_, '_> {
         values
     }
 
-    /// Replaces the fragments (scalars) in `values` that are functions by the addresses of the functions. The
-    /// iterator `fragments` yields index and bits of each fragment that has not been visited yet.
+    /// Replaces those values of a constant that stand for functions by the functions' addresses. `values` has
+    /// one value for each fragment (scalar) of the constant. `fragments` yields the index and the bits of
+    /// each fragment that has not been visited yet.
     fn address_fragments<'v>(
         &mut self,
         ty: Ty,
@@ -152,8 +154,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Lowers a struct literal. The fields are evaluated in the order of the literal; their values are
-    /// returned in the order of the struct's declaration.
+    /// Lowers a struct literal. The fields are evaluated in the order in which the literal lists them. The
+    /// result has them in the order of the struct's declaration.
     fn struct_literal(&mut self, ty: Ty, inits: List) -> Val {
         let mut given = SmallVec::<[_; 8]>::new();
         for n in inits.range() {
@@ -203,7 +205,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Returns the type of a variable or constant that a call names, if it is of function type.
+    /// Returns the type of the variable or constant that a call names, if this is a function type. Such a
+    /// call goes through a function pointer.
     fn called_type(&self, res: Res) -> Option<Ty> {
         let ty = match res {
             Res::Local(local) => self.checked.locals[local as usize].ty,
@@ -219,7 +222,7 @@ impl Lower<'_, '_> {
         self.emit(Op::FuncAddr(func), &[], Type::I64)
     }
 
-    /// Lowers a call through the address of a function of type `callee`.
+    /// Lowers a call through a function pointer. `callee` is the function type.
     fn call_pointer(&mut self, address: Value, callee: Ty, args: List) -> Val {
         let Some(signature) = self.checked.types.as_function(callee) else { return Val::new() };
         let mut given = Val::new();

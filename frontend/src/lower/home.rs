@@ -1,4 +1,5 @@
-//! Homes of variables: private memory in which each variable is also stored, for debuggers.
+//! Homes of variables. A home is a place in private memory to which the code also stores each value of a
+//! variable, so that debuggers find the variable there.
 //!
 //! The generated code computes with the values in registers and never reads a home. A register is reused as
 //! soon as its value is no longer needed, but at `-O0` a debugger must find each variable for as long as it
@@ -21,9 +22,8 @@ pub struct Home {
 }
 
 impl Lower<'_, '_> {
-    /// Allocates a home (private memory for debuggers) for a variable, if variables have homes, and stores
-    /// the variable's first value there. The fragments (scalars) of the variable are the SSA variables from
-    /// number `first` on.
+    /// Allocates a home for a variable, if variables have homes, and stores the variable's first value there.
+    /// The SSA variables from number `first` on hold the fragments (scalars) of the variable.
     pub(super) fn home_of(&mut self, local: u32, first: u32, value: &[Value]) -> Option<Slot> {
         let ty = self.checked.locals[local as usize].ty;
         let layout = self.checked.types.layout(ty);
@@ -32,8 +32,8 @@ impl Lower<'_, '_> {
         }
         let mut fragments = Vec::new();
         fragments_of(self.checked, ty, 0, &mut fragments);
-        // If a generic pointer is never stored, the compiler can trace it to a pointer of a known address
-        // space, which some processors need. Such pointers therefore get no home.
+        // Some processors need to know the address space of a generic pointer at compile time. The compiler
+        // can trace the pointer only if it is never stored, so generic pointers get no home.
         let is_generic = |&(_, ty): &(u32, Ty)| {
             self.checked.types.as_pointer(ty).is_some_and(|pointer| pointer.space == Space::Generic)
         };

@@ -28,7 +28,8 @@ impl Lower<'_, '_> {
             return self.match_by_tests(id, value, arms);
         }
         let value = self.scalar_expr(value);
-        // The last arm is the default of the switch: it gets all values that no other arm matches.
+        // The checker has proved that the arms cover all values. The last arm therefore becomes the default
+        // of the switch, for all values that no other arm matches.
         let default = arms.len - 1;
         let cases = first_wins(self.arm_ranges(List { len: default, ..arms }, self.scalar_of(value_ty)));
         if cases.is_empty() || self.dead {
@@ -65,7 +66,8 @@ impl Lower<'_, '_> {
         self.block(arm.body)
     }
 
-    /// Lowers a `match` by testing one arm after the other. This is used for tuples and for arms with guards.
+    /// Lowers a `match` to tests of one arm after the other. This form serves for values with parts, such as
+    /// tuples, and for arms with guards.
     fn match_by_tests(&mut self, id: ExprId, value: ExprId, arms: List) -> Val {
         let ty = self.ty_of(value);
         let value = self.expr(value);
@@ -143,7 +145,8 @@ impl Lower<'_, '_> {
     }
 }
 
-/// Returns the IR switch for these ranges of values; the last arm is the default.
+/// Returns the data of the IR's switch for these ranges of values. `blocks` has the block of each arm. The
+/// last arm is the default.
 fn switch(cases: &[ArmRange], blocks: &[Option<Block>]) -> SwitchData {
     let mut data = SwitchData::default();
     let mut edge_of = vec![0; blocks.len()];

@@ -1,7 +1,8 @@
-//! Expands mathematical functions to a few operations around the hardware's approximate instructions.  The
-//! hardware's `exp2` and `log2` are accurate to 1 ulp but flush denormals, so a denormal argument or result
-//! is scaled. `exp` and `log` multiply by a constant that is split in two parts, because the error of a
-//! single product would grow with the result.
+//! Expands mathematical functions to a few operations around the hardware's approximate instructions.
+//!
+//! The hardware's `exp2` and `log2` have an error of at most 1 ulp but flush denormals, so the code scales a
+//! denormal argument or result. `exp` and `log` multiply by a constant. They use the constant as a sum of two
+//! numbers, because the rounding error of a single product would grow with the result.
 
 use super::{Lower, Val};
 use crate::builtins::Math;
@@ -9,8 +10,8 @@ use crate::library;
 use ir::{BinOp, CastOp, FloatCc, Op, TernOp, Type, UnOp, Value};
 use smol_str::{SmolStr, format_smolstr};
 
-/// log2(e) (and below, ln(2)) as a sum of two `f32`: the nearest `f32`, and the `f32` nearest to the
-/// remainder.
+/// log2(e) as a sum of two `f32`: the `f32` nearest to it, and the `f32` nearest to the remainder. `LN_2` has
+/// ln(2) in the same form.
 const LOG2_E: (f64, f64) = split(std::f64::consts::LOG2_E);
 const LN_2: (f64, f64) = split(std::f64::consts::LN_2);
 
@@ -64,7 +65,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Computes a function of `f16` values in `f32` and rounds the result.
+    /// Computes a function of `f16` values: converts them to `f32`, computes the function with `f`, and
+    /// rounds the result to `f16`.
     pub(super) fn by_single(&mut self, x: &[Value], f: impl FnOnce(&mut Self, &[Value]) -> Value) -> Value {
         let x: Val = x.iter().map(|&x| self.widened(x, Type::F32)).collect();
         let result = f(self, &x);
@@ -109,8 +111,8 @@ impl Lower<'_, '_> {
         self.call_of((self.checked.funcs.len() + number) as u32, x, results)
     }
 
-    /// Emits 2^x. For x below -126 the result is denormal, which the hardware would flush to 0, so 2^(x+64) *
-    /// 2^-64 is computed instead.
+    /// Emits 2^x. For x below -126 the result is denormal, and the hardware's instruction would return 0. For
+    /// such x, the code computes 2^(x+64) * 2^-64 instead.
     fn exp2(&mut self, x: Value) -> Value {
         let ty = Type::F32;
         let limit = self.float(ty, -126.0);
@@ -124,8 +126,8 @@ impl Lower<'_, '_> {
         self.emit(Op::Bin(BinOp::FMul), &[power, scale], ty)
     }
 
-    /// Emits e^x as 2^(x log2 e). The exponent is split: the fraction goes to `exp2`, the integer part to
-    /// `ldexp`.
+    /// Emits e^x as 2^(x log2 e). The exponent is split into its integer part, which `ldexp` adds to the
+    /// result's exponent, and its fraction, for which the hardware computes `exp2`.
     fn exp(&mut self, x: Value) -> Value {
         let ty = Type::F32;
         let (high, low) = (self.float(ty, LOG2_E.0), self.float(ty, LOG2_E.1));
@@ -139,8 +141,8 @@ impl Lower<'_, '_> {
         let power = self.emit(Op::Un(UnOp::NativeExp2), &[part], ty);
         let count = self.emit(Op::Cast(CastOp::FToS), &[whole], Type::I32);
         let result = self.emit(Op::Bin(BinOp::Ldexp), &[power, count], ty);
-        // Outside of these bounds the result is 0 or infinite. It is selected explicitly, because the split
-        // exponent above is NaN for an infinite argument.
+        // Outside of these bounds the result is 0 or infinite. The code selects these results explicitly,
+        // because for an infinite argument the fraction of the exponent above would be NaN.
         let (bottom, top) = (self.float(ty, -104.0), self.float(ty, 89.0));
         let (zero, infinity) = (self.float(ty, 0.0), self.float(ty, f64::INFINITY));
         let below = self.emit(Op::Fcmp(FloatCc::Olt), &[x, bottom], Type::Bool);
@@ -149,7 +151,8 @@ impl Lower<'_, '_> {
         self.emit(Op::Select, &[above, infinity, result], ty)
     }
 
-    /// Returns two values: log2(x), or log2(x * 2^32) if x is denormal; and whether x is denormal.
+    /// Emits log2(x) for a number that may be denormal. Returns two values. The second one says whether x is
+    /// denormal. The first one is log2(x), or log2(x * 2^32) if x is denormal.
     fn scaled_log2(&mut self, x: Value) -> (Value, Value) {
         let ty = Type::F32;
         let limit = self.float(ty, MIN_NORMAL);
@@ -160,7 +163,7 @@ impl Lower<'_, '_> {
         (self.emit(Op::Un(UnOp::NativeLog2), &[argument], ty), tiny)
     }
 
-    /// Emits ln x as log2 x * ln 2 and adds the rounding error of the product back.
+    /// Emits ln x as log2 x * ln 2. The rounding error of the product is computed, too, and added to it.
     fn log(&mut self, x: Value) -> Value {
         let ty = Type::F32;
         let (log, scaled) = self.scaled_log2(x);

@@ -14,11 +14,12 @@ enum Dynamic {
     None,
     /// Signed offset that is as wide as the pointer.
     Full(Value),
-    /// 32-bit offset that must be zero-extended to the 64 bits of the pointer.
+    /// Unsigned offset of 32 bits. It must be zero-extended to the 64 bits of the pointer.
     Zext(Value),
 }
 
-/// A value in memory; its address is `base + dynamic + offset`.
+/// A value in memory and how to access it. Its address is `base + dynamic + offset`, where only `offset` is
+/// known at compile time.
 #[derive(Clone, Copy)]
 pub struct MemPlace {
     base: Value,
@@ -27,8 +28,8 @@ pub struct MemPlace {
     space: Space,
     flags: MemFlags,
     alias: u16,
-    /// Whether the base is a pointer parameter of a kernel with `#[small_buffers]`, whose byte offsets fit in
-    /// 32 bits.
+    /// Whether the base is a pointer parameter of a kernel with `#[small_buffers]`. This attribute promises
+    /// that byte offsets from such a pointer fit in 32 bits.
     small: bool,
     pub ty: Ty,
 }
@@ -40,12 +41,13 @@ impl MemPlace {
     }
 }
 
-/// What an expression denotes: a variable, a value in memory, or a temporary value. It can be read and,
-/// except for a temporary value, written.
+/// What an expression denotes: a variable, a value in memory, or a temporary value. All of them can be read.
+/// All except temporary values can be written.
 pub enum Place {
     /// SSA variables, one for each fragment.
     Vars(SmallVec<[u32; 4]>),
-    /// A vector element whose number is known only at run time; the vector is in SSA variables.
+    /// One element of a vector in SSA variables. The element's number is a value that is known only at run
+    /// time.
     VarLane(SmallVec<[u32; 4]>, Value),
     Memory(MemPlace),
     /// Some lanes of a vector in memory.
@@ -54,7 +56,8 @@ pub enum Place {
     Temp(Val),
 }
 
-/// Constant offsets below this limit are added to the constant part of the address (`offset`).
+/// A constant offset is kept in the constant part of an address (`MemPlace::offset`) if it is below this
+/// limit.
 const MAX_OFFSET: i64 = 1 << 30;
 
 impl Lower<'_, '_> {
@@ -73,8 +76,8 @@ impl Lower<'_, '_> {
         self.store(&place, &value);
     }
 
-    /// Defines a local variable without a value. Its value is unspecified: SSA variables get zero, memory is
-    /// not written.
+    /// Defines a local variable that is declared without a value. The program must not rely on any first
+    /// value: SSA variables get zero, and memory is not written.
     pub(super) fn define_local_unset(&mut self, local: u32) {
         let info = &self.checked.locals[local as usize];
         if info.in_memory {
@@ -96,8 +99,8 @@ impl Lower<'_, '_> {
 
     pub(super) fn slot_place(&mut self, slot: u32, ty: Ty) -> MemPlace {
         let base = self.emit(Op::SlotAddr(ir::Slot::from_u32(slot)), &[], Type::Ptr(Space::Private));
-        // Alias classes are numbered: those below `first` belong to module variables and constants, the
-        // following ones to stack slots.
+        // Module variables and constants have the alias classes below `first`, and stack slots have those
+        // from `first` on.
         let first = self.checked.statics.len() + self.checked.consts.len() + 1;
         let alias = u16::try_from(first + slot as usize).unwrap_or(0);
         MemPlace {
@@ -113,8 +116,8 @@ impl Lower<'_, '_> {
     }
 
     fn global_place(&mut self, global: Global, mut class: usize, ty: Ty) -> MemPlace {
-        // All `shared dyn` variables, whose size is known only when the kernel is dispatched, share one block
-        // of memory, so they share an alias class.
+        // All `shared dyn` variables are views of one block of memory, whose size is known only when the
+        // kernel is dispatched. They overlap, so they share an alias class.
         if self.module.globals[global].dynamic {
             class = self.checked.statics.iter().position(|item| item.dynamic).unwrap_or(class);
         }
@@ -157,8 +160,8 @@ impl Lower<'_, '_> {
         self.pointee_at(base, pointer)
     }
 
-    /// Does the work of [`Lower::pointee_of`]: returns the memory that `pointer` points to. The pointer's
-    /// value `base` has been computed already.
+    /// Returns the memory that the pointer expression `pointer` points to. In contrast to
+    /// [`Lower::pointee_of`], the value of the pointer has been computed already, as `base`.
     pub(super) fn pointee_at(&mut self, base: Value, pointer: ExprId) -> MemPlace {
         let ty = self.ty_of(pointer);
         // The checker accepts only pointers here.
@@ -172,8 +175,8 @@ impl Lower<'_, '_> {
             && let Some(n) = local.checked_sub(self.first_param)
             && n < self.params
         {
-            // A mutable parameter may have been assigned another pointer, for which the promise of
-            // `#[small_buffers]` need not hold.
+            // The promise of `#[small_buffers]` holds for the pointers that the host passes. A mutable
+            // parameter may have been assigned another pointer.
             let keeps = !self.checked.locals[local as usize].mutable;
             place.small =
                 self.small_buffers && keeps && matches!(pointer_ty.space, Space::Global | Space::Constant);
@@ -181,8 +184,8 @@ impl Lower<'_, '_> {
         place
     }
 
-    /// Returns the memory that a pointer expression finally leads to. If it is a pointer to a pointer, the
-    /// pointers are followed until the memory contains no pointer.
+    /// Returns the memory that a pointer expression finally leads to. If the pointer points to another
+    /// pointer, this one is loaded and followed, until the memory contains no pointer.
     fn behind_pointers(&mut self, pointer: ExprId) -> MemPlace {
         let mut place = self.pointee_of(pointer);
         while let Some(next) = self.checked.types.as_pointer(place.ty) {
@@ -275,7 +278,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Copies a value from SSA variables to a new stack slot, so that it can be indexed at run time.
+    /// Copies a value from SSA variables to a new stack slot and returns the slot's memory. Only a value in
+    /// memory can be indexed with a number that is known at run time.
     fn spill(&mut self, place: &Place, ty: Ty) -> MemPlace {
         let value = self.read(place);
         let layout = self.checked.types.layout(ty);
@@ -292,8 +296,8 @@ impl Lower<'_, '_> {
             return Place::Memory(self.offset_by(place, index, ty));
         }
         let index_value = self.scalar_expr(index);
-        // A constant index past the last vector element is treated like an index that is only known at run
-        // time.
+        // A constant index that is not below the number of elements selects no SSA variable. It is treated
+        // like an index that is known only at run time.
         let lanes = self.checked.types.lanes(self.ty_of(base)).map_or(1, |(_, lanes)| u64::from(lanes));
         let lane = self.func.const_bits(index_value).filter(|&lane| lane < lanes);
         match (place, lane) {
@@ -376,8 +380,9 @@ impl Lower<'_, '_> {
         let narrow_pointer = place.space.pointer_bits() == 32;
         if narrow_pointer || (scalar.bits() == 64 && !place.small) {
             let index = if narrow_pointer { self.word_of(index) } else { index };
-            // The index addition wraps at the width of the pointer, so moving its constant addend to the
-            // constant offset does not change the address.
+            // If the index is `x + c`, the constant `c` moves to the constant offset. The index has the width
+            // of the pointer here, so its addition wraps where the address computation would wrap, and the
+            // address stays the same.
             let (index, offset) = self.split_constant(index, place.offset, size);
             place.offset = offset;
             let scaled = self.scale(index, size);
@@ -398,7 +403,8 @@ impl Lower<'_, '_> {
         self.add_dynamic(place, Dynamic::Full(scaled))
     }
 
-    /// If the index is `x + c`, returns `x` and the constant offset increased by `c` elements.
+    /// Splits an index `x + c` with a constant `c`: returns `x`, and the byte offset `offset` plus `c`
+    /// elements. Returns any other index and the offset unchanged.
     fn split_constant(&mut self, index: Value, offset: i64, size: u32) -> (Value, i64) {
         let Some(inst) = self.func.def_inst(index) else { return (index, offset) };
         let (op, args) = (self.func.insts[inst].op, self.func.args(inst));
@@ -429,8 +435,8 @@ impl Lower<'_, '_> {
         let dynamic = match (place.dynamic, more) {
             (Dynamic::None, more) => more,
             (Dynamic::Full(a), Dynamic::Full(b)) => Dynamic::Full(self.bin(BinOp::Add, a, b)),
-            // The promise of `#[small_buffers]` covers the sum of both offsets, so the 32-bit addition cannot
-            // wrap.
+            // The promise of `#[small_buffers]` also holds for the sum of both offsets, so the 32-bit
+            // addition does not wrap around.
             (Dynamic::Zext(a), Dynamic::Zext(b)) => Dynamic::Zext(self.bin(BinOp::Add, a, b)),
             (Dynamic::Zext(a), Dynamic::Full(_)) => {
                 let base = self.emit(Op::PtrAddZ, &[place.base, a], Type::Ptr(place.space));
@@ -615,8 +621,9 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Loads a vector of 16-bit elements, two elements with each 32-bit load. Elements in private memory are
-    /// loaded one by one, because otherwise variables could not be promoted to SSA values.
+    /// Loads a vector of 16-bit elements, two elements with each 32-bit load. In private memory, each element
+    /// has a load of its own. Otherwise, the optimiser could not replace the variable in memory by SSA
+    /// values.
     fn load_halves(
         &mut self,
         pointer: Value,
@@ -657,8 +664,8 @@ impl Lower<'_, '_> {
         self.bin(BinOp::Or, low, high)
     }
 
-    /// Stores a vector of 16-bit elements, two elements with each 32-bit store, except in private memory; see
-    /// [`Lower::load_halves`].
+    /// Stores a vector of 16-bit elements, two elements with each 32-bit store. In private memory, each
+    /// element has a store of its own, for the reason that [`Lower::load_halves`] gives.
     fn store_halves(
         &mut self,
         pointer: Value,
@@ -700,7 +707,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Stores the fragments (scalars) of a value of type `ty`, and removes them from the front of `value`.
+    /// Stores a value of type `ty` to memory. Takes the fragments (scalars) of the value from the front of
+    /// `value` and removes them there.
     pub(super) fn store_fragments(&mut self, pointer: Value, mem: Mem, ty: Ty, value: &mut &[Value]) {
         let checked = self.checked;
         match checked.types.kind(ty) {
@@ -770,19 +778,21 @@ impl Lower<'_, '_> {
     }
 }
 
-/// Returns `offset + count * size` if the sum is small enough to be the constant offset of an address.
+/// Returns the sum `offset + count * size`, or `None` if the sum is too large for the constant offset of an
+/// address.
 fn fold(offset: i64, count: i64, size: u32) -> Option<i64> {
     let sum = offset.checked_add(count.checked_mul(i64::from(size))?)?;
     (sum.abs() < MAX_OFFSET).then_some(sum)
 }
 
-/// Returns an alignment in bytes that every access of [`runs`] to a vector has.
+/// Returns the alignment in bytes that each of the accesses into which [`runs`] splits a vector has. `align`
+/// is the alignment of the vector.
 fn run_align(scalar: Scalar, align: u32) -> u32 {
     if scalar.bytes() < 4 { scalar.bytes() } else { align.min(16) }
 }
 
-/// Splits a vector into memory accesses of at most 16 bytes. Returns the first element and the number of
-/// elements of each access. Elements smaller than a dword are accessed one by one.
+/// Splits a vector into memory accesses of at most 16 bytes. Returns, for each access, its first element and
+/// its number of elements. An element that is smaller than a dword has an access of its own.
 fn runs(scalar: Scalar, lanes: u8) -> impl Iterator<Item = (u32, u32)> {
     let lanes = u32::from(lanes);
     let step = if scalar.bytes() < 4 { 1 } else { 16 / scalar.bytes() };

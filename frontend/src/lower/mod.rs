@@ -1,8 +1,8 @@
-//! Lowers the checked tree to IR.
+//! Lowers the checked syntax tree to IR.
 //!
-//! Local scalars and vectors become SSA values while the tree is walked ([`ssa`]); arrays and variables whose
-//! address is taken get a stack slot. The control flow is as structured as the source: every loop has one
-//! header, and a function has one `ret`.
+//! The walk over the tree directly builds SSA values for local scalars and vectors ([`ssa`]). Arrays, and
+//! variables whose address is taken, get a stack slot. The control flow is as structured as the source: every
+//! loop has one header, and a function has one `ret`.
 
 mod builtin;
 mod control;
@@ -91,7 +91,8 @@ fn begin_tracks(module: &mut Module, describer: track::Describer) {
 /// Working memory that is reused from function to function.
 #[derive(Default)]
 pub struct Scratch {
-    /// For each constant that is indexed at run time, the module variable in constant memory that holds it.
+    /// For each constant that is indexed at run time: the module variable in constant memory that holds the
+    /// constant's value.
     const_globals: Vec<Option<Global>>,
     /// First SSA variable, or stack slot, of each local variable.
     local_at: Vec<u32>,
@@ -130,8 +131,9 @@ fn static_data(checked: &Checked, item: &crate::check::StaticItem) -> GlobalData
     }
 }
 
-/// Writes the fragments (scalars) of a value of type `ty` to the bytes of its memory image, and records where
-/// addresses of functions belong.
+/// Writes a value of type `ty` to the bytes of its memory image, as the initial value of a module variable.
+/// `fragments` yields the value's fragments (scalars). Also records at which bytes the address of a function
+/// must be inserted.
 fn write_bytes(
     checked: &Checked,
     ty: Ty,
@@ -162,7 +164,8 @@ fn write_bytes(
     }
 }
 
-/// Decodes a fragment (scalar) of function type: returns the function, or `None` for a null pointer.
+/// Decodes a fragment (scalar) whose type is a function type. Returns the function, or `None` for the null
+/// pointer.
 fn function_of(fragment: u64) -> Option<FuncId> {
     u32::try_from(fragment).ok()?.checked_sub(1).map(func_id)
 }
@@ -196,30 +199,31 @@ struct Lower<'l, 'a> {
     func: Function,
     /// Block that new instructions are appended to.
     block: Block,
-    /// Whether the code that is being lowered (`block`) is unreachable. The block is then not added to the
-    /// function's layout.
+    /// Whether the code that is being lowered is unreachable. The current block (`block`) is then not added
+    /// to the function's layout.
     dead: bool,
     loc: SrcLoc,
     ssa: &'l mut ssa::Env,
     /// First SSA variable, or stack slot, of each local variable.
     local_at: &'l mut Vec<u32>,
-    /// The function's parameters are `params` local variables, beginning with number `first_param`.
+    /// The function's parameters: `params` local variables, beginning with number `first_param`.
     params: u32,
     first_param: u32,
     loops: &'l mut Vec<control::Loop>,
     returns: Vec<ssa::Edge>,
     /// Number of the function in the module.
     number: u32,
-    /// Number of operations lowered so far that depend on other lanes, or that call functions which may.
+    /// Number of operations lowered so far that depend on other lanes or call functions that may do so.
     crossings: u32,
     ways_back: &'l mut Vec<cross_lane_exits::WayBack>,
     lines: &'l mut Option<printf::Lines>,
     library: &'l mut Vec<SmolStr>,
     describer: &'l mut Option<Box<track::Describer>>,
-    /// Whether each variable is also stored in private memory, its home; see [`home`].
+    /// Whether the code also stores each value of a variable to private memory, to the variable's home, for
+    /// debuggers. See [`home`].
     has_homes: bool,
-    /// Range of source positions in which the variables that are declared next are visible: where it starts
-    /// (`None` if at their declarations) and where it ends.
+    /// Range of source positions in which debuggers see the variables that are declared next. With
+    /// `scope_start` as `None`, the range begins at each variable's declaration.
     scope_start: Option<u32>,
     scope_end: u32,
 }
@@ -314,14 +318,15 @@ fn lower_function(
     func
 }
 
-/// Returns how the calling convention passes the arguments and the result of a function that other objects
-/// know or whose address is taken; `None` for all other functions.
+/// Returns the plan by which the calling convention passes the arguments and the result of a function. Only a
+/// function that other object files know, or whose address is taken, has a plan. For any other function the
+/// result is `None`.
 fn border_of(checked: &Checked, abi: Option<&passing::Abi<'_>>, info: &Func) -> Option<passing::PassingPlan> {
     let passes = info.kernel.is_none() && (info.taken || info.linkage != Linkage::Local);
     let abi = abi.filter(|_| passes)?;
     let params: Vec<Ty> = checked.locals[info.locals.range()].iter().map(|local| local.ty).collect();
-    // `None` also results for types that cannot be passed, but the checker has already reported such
-    // functions.
+    // A type that cannot be passed also gives `None`. The checker has already reported functions with such
+    // types.
     passing::border(&checked.types, abi, &params, info.result).ok()
 }
 
@@ -344,8 +349,8 @@ fn fragment_types(checked: &Checked, ty: Ty, out: &mut impl Extend<Type>) {
 }
 
 impl Lower<'_, '_> {
-    /// Defines the parameters of a function whose arguments are passed as `border` says. Returns the address
-    /// at which the result must be stored if the result is returned in memory.
+    /// Defines the parameters of a function whose arguments are passed by the plan `border`. If the result is
+    /// returned in memory, returns the address at which the function must store it.
     fn params_over(&mut self, border: &passing::PassingPlan, info: &Func) -> Option<Value> {
         let (values, stored) = self.enter_over(border);
         for (local, value) in info.locals.range().zip(values) {
@@ -354,8 +359,8 @@ impl Lower<'_, '_> {
         stored
     }
 
-    /// Defines the parameters of a function that only the module calls: they are the parameters of the entry
-    /// block.
+    /// Defines the parameters of a function that only this module calls. Each fragment (scalar) of a
+    /// parameter is a parameter of the function's entry block.
     fn function_params(&mut self, info: &Func) {
         for local in info.locals.range() {
             let mut types = FragmentTypes::new();
@@ -365,7 +370,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Defines the parameters of a kernel, whose values are loaded from the kernarg segment.
+    /// Defines the parameters of a kernel and loads their values from the kernarg segment, the memory in
+    /// which the host passes the arguments.
     fn kernel_params(&mut self, source: &str, info: &Func, mut kernel: KernelInfo) -> KernelInfo {
         let mut offset = 0;
         let mut loads = SmallVec::<[_; 8]>::new();
@@ -373,8 +379,8 @@ impl Lower<'_, '_> {
         kernel.params.reserve(info.params.len as usize);
         for (local, written) in info.locals.range().zip(&self.ast.params[info.params.range()]) {
             let local_info = &self.checked.locals[local];
-            // The metadata's type name includes the layout of a struct, for hosts that have only the object
-            // file.
+            // The type name in the metadata includes the fields of a struct, for hosts that have only the
+            // object file and not the source.
             let type_name = match self.checked.types.with_fields(local_info.ty, &self.ast.names) {
                 Some(text) => text.into(),
                 None => self.ast.type_node(written.ty).span.text(source).into(),
@@ -389,16 +395,17 @@ impl Lower<'_, '_> {
             let base = self.emit(Op::Pos(Pos::KernargPtr), &[], Type::Ptr(Space::Constant));
             for (local, ty, offset) in loads {
                 self.loc = SrcLoc(self.checked.locals[local].span.start + 1);
-                // The kernarg segment is 16-byte aligned (seed 000, line 1830), so the alignment of a
-                // parameter's offset is the alignment of its address.
+                // The kernarg segment is aligned to 16 bytes (LLVM's AMDGPU guide: seed 000, line 2546). The
+                // alignment of a parameter's offset is therefore the alignment of its address, up to 16.
                 let align = if offset == 0 { 16 } else { (1 << offset.trailing_zeros().min(4)) as u8 };
                 let mem = Mem { align, offset: offset as i32, ..plain_mem(Space::Constant) };
                 let mem = Mem { flags: MemFlags::INVARIANT, ..mem };
                 let mut values = Val::new();
                 self.load_fragments(base, mem, ty, &mut values);
                 if self.checked.types.as_pointer(ty).is_some_and(|pointer| pointer.space == Space::Generic) {
-                    // The host cannot pass pointers to shared or private memory, so a generic pointer
-                    // argument must point to global memory.
+                    // The host can only pass pointers to global memory, because shared and private memory
+                    // exist only while the kernel runs. The pointer is therefore cast to a global pointer
+                    // first, which tells the compiler the address space.
                     for space in [Space::Global, Space::Generic] {
                         values[0] = self.emit(Op::Cast(CastOp::SpaceCast), &[values[0]], Type::Ptr(space));
                     }
@@ -454,8 +461,8 @@ impl Lower<'_, '_> {
         self.checked.expr_ty[id.at()]
     }
 
-    /// Returns a zero for each fragment (scalar) of a type, for unreachable code or for variables that are
-    /// never set.
+    /// Returns a zero for each fragment (scalar) of a type. The zeros stand for values in unreachable code
+    /// and for variables without a value.
     fn zeros(&mut self, ty: Ty) -> Val {
         let mut types = FragmentTypes::new();
         fragment_types(self.checked, ty, &mut types);
@@ -477,8 +484,8 @@ fn plain_mem(space: Space) -> Mem {
     }
 }
 
-/// Returns the metadata entry `.value_type` and the number of vector elements of a parameter, or of the type
-/// that a pointer parameter points to.
+/// Returns the metadata's `.value_type` of a kernel parameter, and the number of vector elements. For a
+/// pointer parameter, both describe the type that it points to.
 fn element_name(checked: &Checked, ty: Ty) -> (&'static str, u8) {
     match checked.types.kind(ty) {
         TyKind::Scalar(Scalar::Bool) => ("u8", 1),

@@ -53,8 +53,8 @@ impl Lower<'_, '_> {
         self.checked.types.lanes(ty).map_or(Scalar::U64, |(scalar, _)| scalar)
     }
 
-    /// Emits an integer operation. If both operands are constants, the result is computed here, so that array
-    /// lengths and similar expressions are recognised as constants.
+    /// Emits an integer operation. If both operands are constants, the result is computed here instead, so
+    /// that constant indices and similar expressions are recognised as constants.
     pub(super) fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
         let ty = self.func.ty(a);
         if let Some(y) = self.func.const_bits(b) {
@@ -84,8 +84,8 @@ impl Lower<'_, '_> {
         self.emit(Op::Bin(op), &[a, b], ty)
     }
 
-    /// Extends the low bits of an 8- or 16-bit integer to 32 bits again, after an operation that may have
-    /// changed the upper bits.
+    /// Sign- or zero-extends an 8- or 16-bit integer to 32 bits, after an operation that may have changed the
+    /// bits above the integer. Registers hold such integers always extended.
     pub(super) fn normalise(&mut self, scalar: Scalar, value: Value) -> Value {
         let op = match scalar {
             Scalar::I8 => CastOp::Sext8,
@@ -109,7 +109,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Converts an integer of any width to the width of `ty`; widening extends with zeros.
+    /// Converts an integer to the width of `ty`: truncates it or extends it with zeros.
     pub(super) fn in_width(&mut self, value: Value, ty: Type) -> Value {
         match (self.func.ty(value), ty) {
             (Type::I32, Type::I64) => match self.func.const_bits(value) {
@@ -147,8 +147,8 @@ impl Lower<'_, '_> {
         values
     }
 
-    /// Lowers a chain of operators from its first operand on: `a + b * c - d` is `a`, then `+ b * c`, then `-
-    /// d`.
+    /// Lowers a chain of operators, beginning with the first operand: `a + b * c - d` is `a`, then `+ b * c`,
+    /// then `- d`.
     pub(super) fn binary(&mut self, id: ExprId) -> Val {
         let mut links: SmallVec<[(ExprId, BinaryOp, ExprId, ExprId); 4]> = SmallVec::new();
         let mut first = id;
@@ -158,8 +158,8 @@ impl Lower<'_, '_> {
         }
         let outer = self.loc;
         let mut value = self.expr(first);
-        // Set if a product is waiting to be fused with the next addition or subtraction: `value` is then the
-        // first factor and this the second factor.
+        // Set while a product waits to be fused with the addition or subtraction that follows. `value` is
+        // then the first factor of the product, and `factor` is the second factor.
         let mut factor: Option<Val> = None;
         for n in (0..links.len()).rev() {
             let (link, op, left, right) = links[n];
@@ -181,8 +181,8 @@ impl Lower<'_, '_> {
         value
     }
 
-    /// Returns whether `op`, whose left operand is `left`, may be fused with a product into one operation
-    /// that rounds once.
+    /// Returns whether the operator `op` may be fused with a product, as one of its operands, to a fused
+    /// multiply-add, which rounds only once. `left` is the left operand of `op`.
     fn contracts(&self, op: BinaryOp, left: ExprId) -> bool {
         let is_float =
             self.checked.types.lanes(self.ty_of(left)).is_some_and(|(scalar, _)| scalar.is_float());
@@ -218,8 +218,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Emits a test whether all scalars of two tuples are equal (`equal`), or whether at least one pair of
-    /// scalars differs (otherwise).
+    /// Emits a comparison of two tuples. With `equal`, the result is whether all scalars are equal.
+    /// Otherwise, it is whether at least one pair of scalars differs.
     fn tuple_equality(&mut self, equal: bool, scalars: &[Scalar], a: &Val, b: &Val) -> Value {
         let (op, join) = if equal { (BinaryOp::Eq, BinOp::And) } else { (BinaryOp::Ne, BinOp::Or) };
         let mut all = None;
@@ -267,7 +267,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Emits `a*b ± c` (`product_first`) or `c ± a*b`, rounded once.
+    /// Emits a fused multiply-add, which rounds once: `a*b + c` or `a*b - c` with `product_first`, otherwise
+    /// `c + a*b` or `c - a*b`. `factors` are `a` and `b`.
     fn fused(&mut self, op: BinaryOp, factors: (Val, Val), c: Val, product_first: bool, ty: Ty) -> Val {
         let (scalar, lanes) = self.checked.types.lanes(ty).unwrap_or((Scalar::F32, 1));
         let ty = scalar.ir();
@@ -336,8 +337,8 @@ impl Lower<'_, '_> {
             _ => BinOp::LShr,
         };
         let result = self.bin(bin, a, b);
-        // Small integers are kept extended to 32 bits. For these operations, the result of extended operands
-        // is extended already, so it is not extended again.
+        // 8- and 16-bit integers are kept sign- or zero-extended to 32 bits. With extended operands, these
+        // operations give an extended result, so only the other operations need another extension.
         match op {
             BinaryOp::And | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Shr | BinaryOp::Rem => result,
             _ => self.normalise(scalar, result),
@@ -370,8 +371,8 @@ impl Lower<'_, '_> {
     fn pointer_binary(&mut self, op: BinaryOp, left: ExprId, a: Value, right: ExprId, ty: Ty) -> Val {
         if !op.is_comparison() {
             let value = match op {
-                // `p + i` is lowered as the address of `p[i]`, so that what is known about a pointer
-                // parameter is kept.
+                // `p + i` is lowered as the address of `p[i]`. In this way, the result keeps what is known
+                // about a pointer parameter, such as `#[small_buffers]`.
                 BinaryOp::Add => {
                     let place = self.pointee_at(a, left);
                     let to = place.ty;
@@ -408,7 +409,8 @@ impl Lower<'_, '_> {
         self.emit(Op::PtrAdd, &[pointer, offset], Type::Ptr(target.space))
     }
 
-    /// Converts an integer to another width; widening extends according to the signedness.
+    /// Converts an integer to the width of `ty`: truncates it, or sign- or zero-extends it as its type
+    /// demands.
     fn extend(&mut self, value: Value, scalar: Scalar, ty: Type) -> Value {
         match (self.func.ty(value), ty) {
             (Type::I32, Type::I64) if scalar.is_signed() => match self.func.const_bits(value) {
@@ -481,7 +483,8 @@ impl Lower<'_, '_> {
             (Scalar::Bool, _) => self.emit(Op::Cast(CastOp::Zext), &[value], to.ir()),
             _ => {
                 let value = self.extend(value, from, to.ir());
-                // No operation is needed if every value of the old type is a value of the new type.
+                // If every value of the old type is also a value of the new type, its extended form in the
+                // register stays the same, and no operation is needed.
                 let contained = from.bits() < to.bits() && (from.is_signed() <= to.is_signed());
                 if contained { value } else { self.normalise(to, value) }
             }
@@ -520,7 +523,7 @@ impl Lower<'_, '_> {
     }
 }
 
-/// Returns element `n` of a vector; if `values` is a single scalar, returns that scalar for every `n`.
+/// Returns element `n` of a vector. A single scalar stands for a vector with this scalar as every element.
 pub fn lane(values: &[Value], n: usize) -> Value {
     if values.len() == 1 { values[0] } else { values[n] }
 }

@@ -1,6 +1,6 @@
-//! Passes arguments and results of functions that other objects know or that are called through their
-//! addresses. The calling convention passes them dword by dword, each dword in a register or a stack slot
-//! (here called a place).
+//! Passes arguments and results of functions that other object files know or that are called through their
+//! addresses. The calling convention passes them dword by dword. Each dword is in a register or a stack slot,
+//! which is called a place here.
 //!
 //! In the IR, the parameters of such a function are its argument registers in order, followed by its stack
 //! slots. A 32-bit parameter stands for one place and a 64-bit parameter for two. A place that carries no
@@ -9,8 +9,9 @@
 //! goes to which place.
 //!
 //! For a call through an address, caller and callee derive the same [`PassingPlan`] from the function's type.
-//! If the convention cannot pass a type (vectors of `bool`) and the function is not visible to other objects,
-//! the parameters are the fragments of the values, as for functions that only the module calls.
+//! The convention cannot pass some types (vectors of `bool`). If such a function is not visible to other
+//! object files, its parameters are the fragments (scalars) of the values, as for functions that only the
+//! module calls.
 
 use super::{Lower, Val, fragment_types};
 use crate::scalar::Scalar;
@@ -26,8 +27,8 @@ pub struct Abi<'a> {
     pub target: &'a isa::Subtarget,
     /// Variant of the convention.
     pub convention: callconv::Convention,
-    /// Source language that clang is assumed to have compiled the other side of a call from; some rules of
-    /// the convention depend on it.
+    /// The source language of the code on the other side of a call, which clang is assumed to have compiled.
+    /// Some rules of the convention depend on this language.
     pub language: callconv::Language,
 }
 
@@ -39,12 +40,13 @@ impl<'a> Abi<'a> {
     }
 }
 
-/// Describes the part of a fragment (scalar) that is passed in a dword: which bits of the fragment, and their
-/// position in the dword.
+/// The part of a fragment (scalar) that is passed in a dword. A dword may carry parts of several fragments,
+/// such as two 16-bit integers.
 #[derive(Clone, Copy, Debug)]
 struct Bits {
     fragment: usize,
-    /// Number of the first bit: `from` is counted in the fragment (scalar), `shift` in the dword.
+    /// The part has `count` bits. Its lowest bit is bit `from` of the fragment (scalar) and bit `shift` of
+    /// the dword.
     from: u32,
     shift: u32,
     count: u32,
@@ -81,12 +83,13 @@ impl Unit {
 pub struct PassingPlan {
     params: Vec<(Ty, Vec<Unit>)>,
     result: Vec<Unit>,
-    /// Set if the result is returned in memory. Says how the address of that memory is passed, and whether
-    /// the address is the first argument.
+    /// Set if the result is returned in memory: how the address of this memory is passed, and whether this
+    /// address is the first argument (otherwise the last).
     stored: Option<(Unit, bool)>,
 }
 
-/// A scalar of a value that is laid out in memory: byte offset, number of bits, and type in the IR.
+/// A scalar of a value as it lies in memory: its byte offset in the value, its number of bits, and its type
+/// in the IR.
 struct LaidOutScalar {
     at: u32,
     bits: u32,
@@ -152,8 +155,8 @@ fn foreign(types: &Types, ty: Ty, out: &mut callconv::Types) -> Result<callconv:
     }
 }
 
-/// Returns the type in the form that `callconv` takes. A parameter of array type is passed as a struct that
-/// contains the array.
+/// Returns the type in the form that the crate `callconv` takes. A parameter of array type is passed like a
+/// struct whose only field is the array.
 fn convention_type(types: &Types, ty: Ty, out: &mut callconv::Types) -> Result<callconv::TypeId, String> {
     let id = foreign(types, ty, out)?;
     match types.kind(ty) {
@@ -162,11 +165,11 @@ fn convention_type(types: &Types, ty: Ty, out: &mut callconv::Types) -> Result<c
     }
 }
 
-/// Returns the border of a function with these parameter types and this result type: which part of which
-/// value is passed in which place.
+/// Returns the plan by which a function with these parameter types and this result type passes its values:
+/// which part of which value is in which register or stack slot. The function is named after the border
+/// between two object files.
 ///
-/// # Errors
-/// A text that says what the convention or this compiler cannot pass.
+/// # Errors A text that says what the convention or this compiler cannot pass.
 pub fn border(types: &Types, abi: &Abi<'_>, params: &[Ty], result: Ty) -> Result<PassingPlan, String> {
     let mut all = callconv::Types::default();
     let mut list = Vec::with_capacity(params.len());
@@ -211,7 +214,8 @@ pub fn border(types: &Types, abi: &Abi<'_>, params: &[Ty], result: Ty) -> Result
     Ok(border)
 }
 
-/// State of an iteration over the places in order: the next place, and the last argument register.
+/// State of an iteration over the places (argument registers, then stack slots) in order. `next` is the next
+/// place, and `last` is the number of the last argument register.
 struct Walk {
     next: Place,
     last: u16,
@@ -342,13 +346,13 @@ fn scalars(types: &Types, ty: Ty, out: &mut Vec<Scalar>) {
 }
 
 impl Lower<'_, '_> {
-    /// Returns the border of a function type (how its values are passed), or `None` if the convention cannot
-    /// pass one of its types.
+    /// Returns the plan by which functions with this function type pass their values. Returns `None` if the
+    /// convention cannot pass one of the types.
     pub(super) fn border_of(&self, params: &[Ty], result: Ty) -> Option<PassingPlan> {
         border(&self.checked.types, self.abi.as_ref()?, params, result).ok()
     }
 
-    /// Emits a call of a function whose arguments and result are passed as `border` says. Returns the
+    /// Emits a call of a function whose arguments and result are passed by the plan `border`. Returns the
     /// fragments (scalars) of the result.
     pub(super) fn call_over(
         &mut self,
@@ -389,9 +393,9 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Adds the IR parameters of a function whose arguments are passed as `border` says. Returns the
-    /// fragments (scalars) of each source parameter, and the address at which the result must be stored if it
-    /// is returned in memory.
+    /// Adds the IR parameters of a function whose arguments are passed by the plan `border`. Returns the
+    /// fragments (scalars) of each parameter of the source. If the result is returned in memory, also returns
+    /// the address at which the function must store it.
     pub(super) fn enter_over(&mut self, border: &PassingPlan) -> (Vec<Val>, Option<Value>) {
         let types = border.signature().params;
         let params: Val = types.iter().map(|&ty| self.func.add_param(self.block, ty)).collect();
@@ -411,8 +415,8 @@ impl Lower<'_, '_> {
         (values, stored)
     }
 
-    /// Rewrites each `ret` of the function so that it returns the result in the registers or the memory that
-    /// the calling convention prescribes (`border`).
+    /// Rewrites each `ret` of the function so that it returns the result as the plan `border` says: in
+    /// registers, or in the memory at the address `stored`.
     pub(super) fn leave_over(&mut self, border: &PassingPlan, stored: Option<Value>, result: Ty) {
         self.func.results = border.signature().results;
         let ends = self.func.layout.iter().copied().filter_map(|block| {
@@ -457,7 +461,8 @@ impl Lower<'_, '_> {
         self.store_fragments(pointer, Mem { align: 1, ..super::plain_mem(space) }, ty, &mut rest);
     }
 
-    /// Appends the IR values that pass a source value of type `ty` with the fragments (scalars) `fragments`.
+    /// Appends the IR values with which a value of the source is passed. `ty` is the type of the source
+    /// value, `fragments` are its fragments (scalars), and `units` says how each IR value is made from them.
     fn send(&mut self, ty: Ty, units: &[Unit], fragments: &[Value], out: &mut Val) {
         for unit in units {
             let value = match unit {
@@ -485,8 +490,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Returns the bits of a fragment (scalar) that are passed in one dword, shifted to their position in the
-    /// dword. If no other fragment shares the dword (`alone`), the bits above are not cleared.
+    /// Returns the part of a fragment (scalar) that is passed in a dword, shifted to its position in the
+    /// dword. The bits above the part are cleared, except if no other fragment shares the dword (`alone`).
     fn bits_of(&mut self, fragment: Value, part: &Bits, alone: bool) -> Value {
         let mut value = match self.func.ty(fragment) {
             Type::Bool => self.emit(Op::Cast(CastOp::Zext), &[fragment], Type::I32),
@@ -519,8 +524,8 @@ impl Lower<'_, '_> {
         value
     }
 
-    /// Returns the fragments (scalars) of a source value of type `ty` that was passed as the IR values
-    /// `values`.
+    /// Returns the fragments (scalars) of a source value of type `ty`, which was passed as the IR values
+    /// `values`. `units` says which parts of the fragments each IR value contains.
     fn receive(&mut self, ty: Ty, units: &[Unit], values: &[Value]) -> Val {
         let (mut types, mut of) = (super::FragmentTypes::new(), Vec::new());
         fragment_types(self.checked, ty, &mut types);
@@ -554,8 +559,8 @@ impl Lower<'_, '_> {
         found.into_iter().enumerate().map(finish).collect()
     }
 
-    /// Returns the bits of a dword that belong to one fragment (scalar), shifted to their position in the
-    /// fragment.
+    /// Returns the bits of a dword that belong to one fragment (scalar), shifted to their position in this
+    /// fragment. With `wide`, the fragment has 64 bits.
     fn part_of(&mut self, word: Value, part: &Bits, wide: bool) -> Value {
         let mut value = word;
         if part.shift > 0 {

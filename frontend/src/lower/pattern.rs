@@ -25,8 +25,9 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Emits a test whether a value of type `ty` matches a pattern and returns its result; returns `None` if
-    /// every value matches. Appends the variables that the pattern declares, with their values, to `bound`.
+    /// Emits code that tests whether a value of type `ty` matches a pattern, and returns the result of the
+    /// test. Returns `None` if every value matches. Appends the variables that the pattern declares, with
+    /// their values, to `bound`.
     pub(super) fn test(&mut self, id: PatId, ty: Ty, value: &[Value], bound: &mut Bound) -> Option<Value> {
         match (self.ast.pattern(id).kind, self.checked.patterns[id.at()]) {
             (kind, _) if let Some(list) = kind.parts() => self.test_parts(list, ty, value, bound),
@@ -40,8 +41,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Returns, for each part (element or field) of a tuple, struct or array, its type and the range of its
-    /// fragments (scalars) in the whole value.
+    /// Returns the parts of a tuple, struct or array, that is, its elements or fields. Each entry has the
+    /// part's type and the range of the part's fragments (scalars) in the list of all fragments of the value.
     fn parts(&self, ty: Ty) -> SmallVec<[(Ty, std::ops::Range<usize>); 4]> {
         let types = &self.checked.types;
         let mut first = 0;
@@ -70,7 +71,8 @@ impl Lower<'_, '_> {
         all
     }
 
-    /// Tests `a | b`. Each variable gets its value from the first alternative that matches.
+    /// Emits the test for a pattern `a | b`. Each variable gets its value from the first alternative that
+    /// matches.
     fn test_alternatives(
         &mut self,
         list: crate::ast::List,
@@ -110,8 +112,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Emits `lo <= value && value <= hi`, without a comparison that is always true. Returns `None` if both
-    /// comparisons are always true.
+    /// Emits a test whether `value` is between `lo` and `hi`, without comparisons that are always true.
+    /// Returns `None` if the whole test is always true.
     fn between(&mut self, scalar: Scalar, value: Value, lo: u64, hi: u64) -> Option<Value> {
         let (min, max) = scalar.limits();
         if scalar == Scalar::Bool {

@@ -1,7 +1,7 @@
 //! Lowers `printf`, `assert` and `trap`.
 //!
-//! The output of a call is first split into parts, which are then sent to the host in one of two ways:
-//! [`Printf`].
+//! The output of a call is first split into parts: plain texts, strings and values. The parts are then sent
+//! to the host in one of the two ways that [`Printf`] describes.
 
 mod buffer;
 mod hostcall;
@@ -43,7 +43,8 @@ enum Part<'f> {
     Plain(&'f str),
     /// A string literal, printed by a conversion.
     Text(&'f Conversion, String),
-    /// A number, the elements of a vector, or a pointer, printed by a conversion.
+    /// A number, a vector or a pointer, with the conversion that prints it, its scalar type and number of
+    /// elements (`None` for a pointer), and its values in the IR.
     Value(&'f Conversion, Option<(Scalar, u8)>, Val),
     /// A `u32`.
     Number(Value),
@@ -83,7 +84,8 @@ impl Lower<'_, '_> {
         Val::new()
     }
 
-    /// Returns the string literal, which the checker has already parsed without errors.
+    /// Returns the string literal that is the argument `arg`. The checker has already parsed it without
+    /// errors.
     fn literal(&self, arg: ExprId) -> Literal {
         let expr = self.ast.expr(arg);
         match expr.kind {
@@ -126,7 +128,8 @@ impl Lower<'_, '_> {
         self.kill();
     }
 
-    /// Prints the source position, the error and the work-item's ids, and then ends the whole dispatch.
+    /// Emits code that prints the source position, the error `wrong` and the work-item's ids, and then ends
+    /// the whole dispatch.
     fn fail(&mut self, position: u32, wrong: &str) -> Val {
         let files = self.files;
         let place = self.lines.get_or_insert_with(|| Lines::new(files())).file_and_line(position as usize);
@@ -138,8 +141,8 @@ impl Lower<'_, '_> {
         parts.push(Part::Plain(")\n"));
         self.print(&parts, Stream::Error);
         if self.printf == Printf::Buffer {
-            // The wave is aborted and does not reach its normal end, so a fence is needed to make the printed
-            // text visible to the host.
+            // The abort prevents the normal end of the kernel, which would make its stores visible. A release
+            // fence therefore makes the printed text visible to the host here.
             let spaces = Spaces::GLOBAL;
             self.effect(Op::Fence { order: Order::Release, scope: Scope::System, spaces }, &[]);
         }
@@ -147,8 +150,8 @@ impl Lower<'_, '_> {
         Val::new()
     }
 
-    /// With the option `check_divisions`, emits a test whether an integer divisor is zero. If it is, the code
-    /// prints the position of the division and ends the dispatch.
+    /// Emits a test whether the divisor of an integer division is zero, if the option `check_divisions` is
+    /// set. If the divisor is zero, the code prints the position of the division and ends the dispatch.
     pub(super) fn check_divisor(&mut self, divisor: Value) {
         let is_known = self.func.const_bits(divisor).is_some_and(|bits| bits != 0);
         if !self.check_divisions || is_known {

@@ -1,16 +1,13 @@
 //! Constructs SSA form along the structure of the program.
 //!
-//! # Idea
-//! [`Env`] has the current value of every variable. Assignments are logged, so that the effects of one arm of
-//! an `if` can be undone before the next arm is lowered. A join needs parameters only for the variables that
-//! some arm has logged. A loop header has a parameter for each variable that the loop assigns; the checker
-//! has listed these variables.
+//! # Idea [`Env`] has the current value of every variable. Assignments are logged, so that the effects of one
+//! arm of an `if` can be undone before the next arm is lowered. The block in which the arms join needs
+//! parameters only for the variables that an arm has assigned. A loop header has a parameter for each
+//! variable that the loop assigns; the checker has listed these variables.
 //!
-//! # Cost
-//! Proportional to the number of assignments times the depth of nesting. There is no hashing.
+//! # Cost Proportional to the number of assignments times the depth of nesting. There is no hashing.
 //!
-//! # Not here
-//! Removal of unused parameters: dead-code elimination does that.
+//! # Not here Removal of unused parameters: dead-code elimination does that.
 
 use super::home::Home;
 use super::{Lower, Val};
@@ -23,19 +20,20 @@ use smallvec::SmallVec;
 #[derive(Default)]
 pub struct Env {
     values: Vec<Value>,
-    /// Assigned variables with the values that they had before, oldest assignment first; used to undo
-    /// assignments.
+    /// Log of the assignments, oldest first, with which assignments can be undone. Each entry has the
+    /// variable and the value that it had before the assignment.
     log: Vec<(u32, Value)>,
     /// Empty list of changes whose memory is reused.
     spare: Changes,
-    /// For each SSA variable, which fragment (scalar) of which source variable it holds; empty unless debug
-    /// information is requested.
+    /// For each SSA variable: which fragment (scalar) of which source variable it holds. The list is empty if
+    /// no debug information is requested.
     owners: Vec<Option<Fragment>>,
     /// Home of each variable in private memory, if it has one.
     homes: Vec<Option<Home>>,
 }
 
-/// A block that will end in a jump, and the arguments that the jump passes to its target.
+/// An edge of the control-flow graph that is not emitted yet: the block that will end in a jump, and the
+/// arguments that the jump will pass.
 pub struct Edge {
     pub block: Block,
     pub values: Val,
@@ -48,8 +46,8 @@ pub type Edges = SmallVec<[Edge; 2]>;
 #[derive(Clone, Copy)]
 pub struct Mark {
     log: usize,
-    /// Number of variables at the time of the mark. Later variables did not exist then, so changes to them
-    /// are ignored.
+    /// Number of variables when the mark was made. Variables with higher numbers did not exist then, so
+    /// changes to them are not counted.
     limit: u32,
 }
 
@@ -57,8 +55,8 @@ pub struct Mark {
 pub struct Arm {
     pub block: Block,
     pub dead: bool,
-    /// Set for the missing `else` of an `if`: the condition of the branch that skips the last arm, and the
-    /// branch's other target.
+    /// Set for the `else` that an `if` lacks. This arm has no code: control comes from the branch that skips
+    /// the last arm. The fields are the condition of this branch and the branch's other target.
     pub past: Option<(Value, Block)>,
     /// Assigned variables and their values, sorted by variable.
     pub changes: Changes,
@@ -79,14 +77,14 @@ impl Env {
         self.homes.clear();
     }
 
-    /// Records which fragment (scalar) of which source variable an SSA variable holds.
+    /// Records which fragment (scalar) of a source variable the SSA variable `var` holds.
     pub fn set_fragment(&mut self, var: u32, fragment: Fragment) {
         self.owners.resize(self.owners.len().max(var as usize + 1), None);
         self.owners[var as usize] = Some(fragment);
     }
 
-    /// Returns which fragment (scalar) of which source variable an SSA variable holds, if debug information
-    /// is requested.
+    /// Returns which fragment (scalar) of which source variable the SSA variable `var` holds. Returns `None`
+    /// if no debug information is requested.
     pub fn owner(&self, var: u32) -> Option<Fragment> {
         self.owners.get(var as usize).copied().flatten()
     }
@@ -146,8 +144,8 @@ impl Env {
         }
     }
 
-    /// Replaces the log entries since `mark` by one new entry for each assigned variable, with the value at
-    /// `mark` as old value.
+    /// Replaces the log entries since `mark`. Afterwards, the log has one entry for each variable assigned
+    /// since then, with the value that the variable had at `mark` as its old value.
     pub fn log_afresh(&mut self, mark: Mark) {
         let mut changes = std::mem::take(&mut self.spare);
         self.collect_changes(mark, &mut changes);
@@ -163,7 +161,8 @@ impl Env {
 }
 
 impl Lower<'_, '_> {
-    /// Creates a block. It is added to the layout only if the current position is reachable.
+    /// Creates a block. The block is added to the function's layout unless the current position is
+    /// unreachable.
     pub(super) fn new_block(&mut self) -> Block {
         if self.dead { self.func.make_block() } else { self.func.add_block() }
     }
@@ -178,8 +177,9 @@ impl Lower<'_, '_> {
         self.func.push(from, Op::Jump(to), args, self.loc);
     }
 
-    /// Ends an arm of a branch and undoes the arm's assignments. The arm began at `arm`, the branch at
-    /// `start`.
+    /// Ends an arm of a branch, undoes the arm's assignments and returns what the join of the arms needs.
+    /// `start` is the state of the variables at the start of the whole branch, and `arm` is their state at
+    /// the start of this arm.
     pub(super) fn end_arm(&mut self, start: Mark, arm: Mark, result: Val) -> Arm {
         let changes = self.ssa.changes(start);
         self.ssa.rewind(arm);
@@ -192,9 +192,9 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Joins the arms of a branch, after each arm's assignments have been undone. If control reaches the end
-    /// of several arms, they jump to a new block that has a parameter for each variable whose values differ.
-    /// Returns the value of the branch, which has type `ty`.
+    /// Joins the arms of a branch, whose assignments have been undone already, and returns the value of the
+    /// branch. `ty` is the type of this value. If control reaches the end of several arms, all of them jump
+    /// to a new block. This block has a parameter for each variable whose values differ.
     pub(super) fn merge(&mut self, mut arms: Arms, ty: Ty) -> Val {
         arms.retain(|arm| !arm.dead);
         self.dead = false;
@@ -203,7 +203,8 @@ impl Lower<'_, '_> {
                 self.kill();
                 self.zeros(ty)
             }
-            // Control reaches the end of this arm only, so lowering continues in its block.
+            // Control reaches the end of only one arm, so no join is needed and lowering continues in the
+            // arm's last block.
             [Arm { block, past: None, changes, result, .. }] => {
                 self.block = *block;
                 let (changes, result) = (std::mem::take(changes), std::mem::take(result));
@@ -230,9 +231,9 @@ impl Lower<'_, '_> {
         self.func.push(arm.block, Op::Br { then, otherwise: join, then_args: 0 }, &all, self.loc);
     }
 
-    /// Gives the block `join` a parameter for each value that differs between the arms, and sets the
-    /// variables to the joined values. Returns the result of the branch and the arguments that each arm
-    /// passes.
+    /// Gives the block `join` a parameter for each variable whose values differ between the arms, and sets
+    /// all variables to their values in `join`. Returns the value of the branch, and the arguments that each
+    /// arm passes to `join`.
     fn reconcile(&mut self, join: Block, arms: &[Arm]) -> (Val, SmallVec<[Val; 2]>) {
         let mut args: SmallVec<[Val; 2]> = SmallVec::new();
         args.resize(arms.len(), Val::new());
@@ -261,8 +262,9 @@ impl Lower<'_, '_> {
         (result, args)
     }
 
-    /// Returns the value in `join` of a variable whose value is `row[n]` at the end of arm number `n`. Adds a
-    /// parameter to `join` if these values differ.
+    /// Returns the value that a variable has in the block `join`. `row` has the variable's value at the end
+    /// of each arm. If these values differ, `join` gets a parameter, and each arm's arguments in `args` get
+    /// the arm's value.
     fn phi(&mut self, join: Block, row: &[Value], args: &mut [Val]) -> Value {
         if row.iter().all(|&value| value == row[0]) {
             return row[0];
@@ -271,8 +273,8 @@ impl Lower<'_, '_> {
         self.func.add_param(join, self.func.ty(row[0]))
     }
 
-    /// Continues in the block where all edges join, and sets each variable in `vars` to the value that the
-    /// edges pass for it.
+    /// Continues lowering in a block that all of `edges` lead to. Sets each variable in `vars` to the value
+    /// that the edges pass for it.
     pub(super) fn meet(&mut self, vars: &[u32], edges: &[Edge]) {
         match edges {
             [] => self.kill(),
@@ -296,9 +298,9 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Gives `join` a parameter for each variable whose values differ between the edges, and sets the
-    /// variables to the joined values. `leg` is the values on one more edge. Returns the indices of the
-    /// variables that got a parameter.
+    /// Gives the block `join` a parameter for each variable in `vars` whose values differ between the edges,
+    /// and sets the variables to their values in `join`. `leg` has the values on one more edge. Returns the
+    /// indices, in `vars`, of the variables that got a parameter.
     pub(super) fn join_params(
         &mut self,
         join: Block,

@@ -23,14 +23,14 @@ pub const MOST_FRAGMENTS: u32 = 256;
 pub struct Describer {
     pub description: Description,
     numbers: FxHashMap<Ty, u32>,
-    /// Working memory: fragments (scalars) of the variable that is being described.
+    /// Working memory: the fragments (scalars) of the variable that is being described, with their types.
     fragments: Vec<(u32, Ty)>,
-    /// A number larger than every source position. When a function is inlined, a multiple of this number is
-    /// added to the positions in the copy, so that copies can be told apart.
+    /// A number larger than every source position. The inliner adds a multiple of this number to the
+    /// positions in each copy of a function's code, so that the copies can be told apart.
     pub stride: u32,
 }
 
-/// Typical number of types and of variables in a small program, for reserving memory.
+/// Number of types, and of variables, for which memory is reserved at the start. Small programs have no more.
 const FEW: usize = 12;
 
 impl Describer {
@@ -56,7 +56,8 @@ impl Describer {
         if let Some(&known) = self.numbers.get(&ty) {
             return known;
         }
-        // A struct may contain pointers to itself, so it gets its number before its fields are described.
+        // The type gets its number before its description is made, because a struct may contain pointers to
+        // itself. The entry is filled in afterwards.
         let number = self.description.types.len() as u32;
         self.numbers.insert(ty, number);
         self.description.types.push(TypeInfo::Unit);
@@ -170,8 +171,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Records the location of a variable: memory, or the SSA variables from number `first` on. In the latter
-    /// case, the variable may also have a home in private memory.
+    /// Records where debuggers find a variable. This is memory, or the SSA variables from number `first` on.
+    /// A variable in SSA variables may also have a home in private memory.
     pub(super) fn track_local(&mut self, local: u32, first: u32, home: Option<Slot>) {
         if self.func.track.is_none() {
             return;
@@ -215,7 +216,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Records that an SSA variable has a new value from this program point on.
+    /// Records for debuggers that an SSA variable has a new value from the current program point on.
     pub(super) fn track_value(&mut self, var: u32) {
         if let Some(fragment) = self.ssa.owner(var) {
             let value = self.ssa.get(var);
@@ -223,8 +224,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Records that an SSA variable has this value at the start of a block. The next instruction to be
-    /// emitted is the block's first one.
+    /// Records for debuggers that an SSA variable has this value at the start of a block. The block must
+    /// still be empty: the next instruction that is emitted will be its first one.
     pub(super) fn track_in(&mut self, block: Block, var: u32, value: Value) {
         if let Some(fragment) = self.ssa.owner(var) {
             let next = self.func.insts.next_key();

@@ -1,15 +1,15 @@
-//! Lowers reductions and scans over the lanes of a wave, and the movement of values within rows of 16 lanes.
+//! Lowers reductions and scans over the lanes of a wave, and the movement of values within rows. A row is a
+//! group of 16 lanes.
 //!
-//! # Idea
-//! If all lanes of the wave are active, which is tested at run time, values move by fixed distances: first
-//! within rows of 16 lanes, which the vector unit can do while it reads an operand, then from row to row
-//! through scalar registers (Hillis and Steele, "Data parallel algorithms", 1986).
+//! # Idea A test at run time says whether all lanes of the wave are active. If so, values move by fixed
+//! distances. They first move within rows, which the vector unit can do while it reads an operand, and then
+//! from row to row through scalar registers (Hillis and Steele, "Data parallel algorithms", 1986).
 //!
-//! Otherwise, and for the lanes of a mask, the code uses pointer jumping (ibid.): each lane holds a partial
-//! result and the number of the lane just before the lanes that the partial result covers. In each of
-//! log2(64) steps, the lane combines its partial result with that of the lane it points to and takes over
-//! that lane's pointer. Unlike fixed distances, this skips lanes that do not take part, so inactive lanes
-//! need not be enabled.
+//! Otherwise, and for the lanes of a mask, the code uses pointer jumping (from the same article). Each lane
+//! holds a partial result over several lanes up to itself, and a pointer: the number of the closest lane
+//! below these lanes. In each of log2(64) steps, the lane combines its partial result with that of the lane
+//! it points to, and takes over that lane's pointer. Unlike fixed distances, this skips lanes that do not
+//! take part, so inactive lanes need not be enabled.
 
 use super::{Lower, Val};
 use crate::ast::ExprId;
@@ -20,8 +20,9 @@ use ir::{BinOp, CastOp, IntCc, Op, Pos, Type, UnOp, Value, WaveOp};
 
 /// Number of lanes in a row.
 const ROW: u64 = 16;
-/// XOR distances for combining all lanes of a row in four steps: the first two steps exchange values within
-/// four lanes, and the last two mirror groups of eight and sixteen lanes.
+/// Distances of the four steps that combine all lanes of a row: in each step, a lane exchanges its value with
+/// the lane whose number differs by XOR with the distance. The first two steps exchange values within four
+/// lanes. The last two mirror groups of eight and sixteen lanes.
 const BUTTERFLY: [u64; 4] = [1, 2, 7, 15];
 
 /// Lanes that take part in an operation.
@@ -34,8 +35,8 @@ struct Members {
 }
 
 impl Lower<'_, '_> {
-    /// Lowers `wave_reduce_*`, which returns the same result to all lanes of the wave, or to all lanes of a
-    /// mask.
+    /// Lowers `wave_reduce_*`, which combines the values of all active lanes, or of the lanes of a mask, and
+    /// returns the same result to each of these lanes.
     pub(super) fn reduce(&mut self, op: Wide, args: &[ExprId], ty: Ty) -> Val {
         let scalar = self.scalar_of(ty);
         let values = self.expr(args[0]);
@@ -123,7 +124,7 @@ impl Lower<'_, '_> {
         values
     }
 
-    /// Emits a prefix scan: for each lane, the combined value of all lanes up to and including itself. All
+    /// Emits a prefix scan: each lane gets the combined value of all lanes up to and including itself. All
     /// lanes must be active.
     fn prefixes(&mut self, op: Wide, scalar: Scalar, mut values: Val) -> Val {
         let me = self.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
@@ -164,8 +165,8 @@ impl Lower<'_, '_> {
         self.emit(Op::Icmp(IntCc::Eq), &[size, large], Type::Bool)
     }
 
-    /// Reads the value of the last lane of row `row`. In a wave of 32 lanes, which lacks rows 2 and 3, the
-    /// last lane of the first row is read instead, so that the read is valid.
+    /// Reads the value of the last lane of row `row`. A wave of 32 lanes lacks rows 2 and 3. In such a wave
+    /// (`large` is false), the last lane of the first row is read in their place, so that the read is valid.
     fn lane_of_row(&mut self, value: Value, row: u64, large: Value) -> Value {
         let mut lane = self.constant(Type::I32, row * ROW + ROW - 1);
         if row >= 2 {
@@ -175,8 +176,8 @@ impl Lower<'_, '_> {
         self.wave_value(value, WaveOp::ReadLane, Some(lane))
     }
 
-    /// Emits a prefix scan by pointer jumping: for each lane, the combined value of the participating lanes
-    /// up to and including itself.
+    /// Emits a prefix scan by pointer jumping: each participating lane gets the combined value of the
+    /// participating lanes up to and including itself.
     fn jump_back(&mut self, op: Wide, scalar: Scalar, mut values: Val, members: Members) -> Val {
         let me = self.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
         let mut before = self.lane_below(members.mask, me);
@@ -191,15 +192,16 @@ impl Lower<'_, '_> {
                 *value = self.emit(Op::Select, &[some, both, *value], ty);
             }
             if step < 5 {
-                // A lane that points to no other lane reads its own pointer, which keeps it in that state.
+                // A pointer of -1 means that no lane remains below. `source` is then the lane itself, so that
+                // the lane reads its own pointer and keeps it.
                 before = self.wave_value(before, WaveOp::Shuffle, Some(source));
             }
         }
         values
     }
 
-    /// Reads the values that lane `from` holds. If `from` is -1, returns the identity element of the
-    /// operation.
+    /// Returns, for each lane, the values that the lane with the number `from` holds. If `from` is -1,
+    /// returns the identity element of the operation.
     fn value_of(&mut self, values: &[Value], from: Value, op: Wide, scalar: Scalar) -> Val {
         let me = self.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
         let none = self.constant(Type::I32, u64::from(u32::MAX));
@@ -261,8 +263,8 @@ impl Lower<'_, '_> {
         self.int(scalar, value)
     }
 
-    /// Lowers `wave_match`: returns for each lane the mask of the lanes whose values have the same bits in
-    /// all fragments (scalars).
+    /// Lowers `wave_match`, which returns to each lane the mask of the lanes that have the same value. Values
+    /// are the same if the bits of all their fragments (scalars) are.
     pub(super) fn wave_match(&mut self, arg: ExprId) -> Value {
         let values = self.expr(arg);
         let masks: Val = values.into_iter().map(|value| self.match_one(value)).collect();
@@ -282,8 +284,8 @@ impl Lower<'_, '_> {
         self.call_library(name.into(), &[Type::I64], &[value])[0]
     }
 
-    /// Lowers `quad_permute(v, a, b, c, d)`: in each group of four lanes, the first lane reads the value of
-    /// lane `a` of the group, and so on.
+    /// Lowers `quad_permute(v, a, b, c, d)`. In each group of four lanes, the first lane reads the value of
+    /// lane `a` of the group, the second lane that of lane `b`, and so on.
     pub(super) fn quad_permute(&mut self, args: &[ExprId]) -> Val {
         let values = self.expr(args[0]);
         let three = self.constant(Type::I32, 3);

@@ -1,5 +1,6 @@
-//! Evaluates `#[cfg(…)]`, conditions on the target processor, during parsing. An item or statement whose
-//! condition is false is parsed but is not added to the program.
+//! Evaluates the conditions of `#[cfg(…)]`, which ask about the target processor, during parsing. An item or
+//! statement whose condition is false is parsed, so that its syntax is checked, but is not added to the
+//! program.
 
 use super::{Failed, Parsed, Parser};
 use crate::cfg::{Question, evaluate_question};

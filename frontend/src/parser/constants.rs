@@ -1,5 +1,5 @@
-//! Constants of the scalar types such as `u32::MAX` and `f32::PI`, with the names that Rust gives them. The
-//! parser replaces each by a literal.
+//! Constants of the scalar types, such as `u32::MAX` and `f32::PI`, with the names that Rust gives them. The
+//! parser replaces the name of such a constant by a literal.
 
 use super::{Failed, Parsed, Parser};
 use crate::ast::{ExprId, ExprKind, Name, UnaryOp};
@@ -9,7 +9,7 @@ use ir::half::Half;
 use isa::spelling::nearest;
 use std::f64::consts;
 
-/// A constant of the float types: its name, its value as `f64`, and its value as `f32`.
+/// A constant of the float types: its name, and its value as `f64` and as `f32`.
 type Real = (&'static str, f64, f32);
 
 const fn real(name: &'static str, value: f64) -> Real {

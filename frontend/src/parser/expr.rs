@@ -45,7 +45,8 @@ impl Parser<'_, '_> {
         })
     }
 
-    /// Parses the rest of an expression whose first operand has been parsed.
+    /// Parses the operators and operands that follow `left`, the first operand of an expression, as long as
+    /// the operators bind at least as strongly as `min`.
     pub(super) fn binary_from(&mut self, mut left: ExprId, min: u8) -> Parsed<ExprId> {
         loop {
             if self.peek() == Tok::As {
@@ -62,7 +63,8 @@ impl Parser<'_, '_> {
                 p.binary_from(first, power)
             })?;
             let span = self.ast.span(left).to(self.ast.span(right));
-            // A chain of operators counts as one level of nesting, because no code recurses over a chain.
+            // A chain of operators such as `a + b + c` counts as one level of nesting, because all code walks
+            // it with a loop and not by recursion.
             let is_chain = matches!(self.ast.expr(left).kind, ExprKind::Binary(..));
             let below = (self.height(left) - u16::from(is_chain)).max(self.height(right));
             left = self.make(ExprKind::Binary(op, left, right), span, below)?;
@@ -79,7 +81,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Reports `a < b < c`, or a generic call without `::` such as `f<3>(x)`.
+    /// Reports a comparison of a comparison, `a < b < c`. If the text looks like a generic call without `::`,
+    /// such as `f<3>(x)`, reports this instead.
     fn chained_comparison(&mut self, first: Span, left: ExprId) -> Failed {
         let called =
             self.peek() == Tok::Gt && self.peek_at(1) == Tok::LParen && first.text(self.source) == "<";
@@ -102,16 +105,16 @@ impl Parser<'_, '_> {
         Failed
     }
 
-    /// Returns whether the file declares a name with the keyword `word`.
+    /// Returns whether the file declares `name` with the keyword `word`, such as `fn`.
     fn declares(&self, word: Tok, name: &str) -> bool {
         self.declared(word, name).is_some()
     }
 
-    /// Returns the index of the token that is the name `name` after the keyword `word` in a declaration, if
-    /// the file has such a declaration.
+    /// Returns the token at which the file declares `name` with the keyword `word`, such as `fn`. The result
+    /// is the index of the name's token.
     fn declared(&self, word: Tok, name: &str) -> Option<usize> {
-        // A full sink drops the diagnostic anyway, and the search may have to visit a hundred thousand
-        // tokens.
+        // The list of errors is full, so the diagnostic will be dropped. The search is not worth its time,
+        // because it may visit a hundred thousand tokens.
         if self.sink.is_full() {
             return None;
         }
@@ -205,24 +208,24 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Returns whether a `(` after a value begins the arguments of a call. It does if the value may be a
-    /// function's address and the `(` is on the same line.
+    /// Returns whether a `(` after the expression `value` begins the arguments of a call through a function's
+    /// address. It does if the expression may have such a value, and if the `(` is on the same line.
     fn is_called(&self, value: ExprId) -> bool {
         let may_be = match self.ast.expr(value).kind {
             ExprKind::Index(..)
             | ExprKind::Field(..)
             | ExprKind::Call { .. }
             | ExprKind::CallValue { .. } => true,
-            // A call of a plain name has been parsed elsewhere, so here such a value is called only if it is
-            // in parentheses.
+            // A call by name, such as `f(x)`, is parsed elsewhere. A name in parentheses, as in `(f)(x)`, is
+            // an address.
             ExprKind::Name(_) | ExprKind::Deref(_) | ExprKind::Cast(..) => self.last_is(Tok::RParen),
             _ => false,
         };
         may_be && !self.on_new_line()
     }
 
-    /// Parses the field number after the dot of a tuple. In `t.0.1`, the text `0.1` is one token but names
-    /// two fields.
+    /// Parses the number after the dot in an access to a field of a tuple. The lexer reads the `0.1` of
+    /// `t.0.1` as one token, but this text names two fields.
     fn tuple_fields(&mut self, mut value: ExprId) -> Parsed<ExprId> {
         let span = self.span();
         let fields = span.text(self.source);
@@ -243,7 +246,8 @@ impl Parser<'_, '_> {
         Ok(value)
     }
 
-    /// Reports a method call such as `x.sqrt()`; `of` is the span of `x`.
+    /// Reports a method call such as `x.sqrt()`, because the language has no methods. `of` is the source
+    /// range of `x`.
     #[cold]
     fn no_method(&mut self, of: Span, name: Name) -> Failed {
         let (start, value) = (of.start, of.text(self.source));
@@ -275,7 +279,8 @@ impl Parser<'_, '_> {
         Failed
     }
 
-    /// Returns whether a field with this name has a function type in some struct of the file.
+    /// Returns whether a struct of the file has a field with this name and a function type, so that
+    /// `x.name(…)` may be a call through this field.
     fn is_field_of_functions(&self, name: &str) -> bool {
         let is_it = |n: usize| {
             self.kinds[n..].starts_with(&[Tok::Ident, Tok::Colon, Tok::Fn])
@@ -302,8 +307,8 @@ impl Parser<'_, '_> {
         Failed
     }
 
-    /// Returns the text `a: …, b: …` with the field names of a struct for a suggestion, if the file declares
-    /// the struct.
+    /// Returns the text `a: …, b: …` with the field names of the struct `name`, for a suggestion. Returns
+    /// `None` if the file does not declare the struct.
     fn fields_of(&self, name: &str) -> Option<String> {
         let body = self.declared(Tok::Struct, name)? + 2;
         let end = self.kinds[body.min(self.kinds.len())..].iter().position(|&tok| tok == Tok::RBrace)? + body;
@@ -312,7 +317,8 @@ impl Parser<'_, '_> {
         Some(fields.collect::<Vec<_>>().join(", ")).filter(|fields| !fields.is_empty())
     }
 
-    /// Returns the index of the token after the `)` that closes the `(` at the current token.
+    /// Returns the index of the token after a call's arguments. The current token is the `(` before the
+    /// arguments.
     fn behind_arguments(&self) -> Option<usize> {
         let mut depth = 0usize;
         for (n, kind) in self.kinds.iter().enumerate().skip(self.at) {
@@ -329,7 +335,8 @@ impl Parser<'_, '_> {
         None
     }
 
-    /// Reports a cast as in C, `(int) x`, if the parentheses contained a type and a value follows.
+    /// Reports a cast in the style of C, `(int) x`. `inner` is the expression that was in the parentheses.
+    /// Returns `None` if it is not the name of a type or if no value follows.
     fn cast_of_c(&mut self, inner: ExprId) -> Option<Failed> {
         let ExprKind::Name(sym) = self.ast.expr(inner).kind else { return None };
         let name = self.ast.name(sym);
@@ -351,8 +358,9 @@ impl Parser<'_, '_> {
         Some(Failed)
     }
 
-    /// Runs `f` with struct literals allowed. Inside delimiters they are allowed even in the head of an `if`,
-    /// because they are unambiguous there.
+    /// Runs `f` with struct literals allowed. In the head of an `if`, a `{` after a name begins the body and
+    /// not a struct literal. Inside parentheses or brackets this is not possible, so struct literals are
+    /// allowed there.
     pub(super) fn with_structs<T>(&mut self, f: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         let outer = std::mem::replace(&mut self.struct_allowed, true);
         let result = f(self);
@@ -375,8 +383,8 @@ impl Parser<'_, '_> {
                 self.make(ExprKind::Str(text), span, 0)
             }
             Tok::Ident | Tok::In => self.named(),
-            // Keywords that are also arguments of `fence` and `load` are parsed as names here; the checker
-            // knows where they are allowed.
+            // These keywords are also words in the arguments of `fence` and `load`. The parser turns them
+            // into names, and the checker reports them where they are not allowed.
             Tok::Global | Tok::Shared | Tok::Constant | Tok::Private | Tok::Volatile => {
                 let name = self.bump_name();
                 self.make(ExprKind::Name(name.sym), span, 0)
@@ -409,7 +417,8 @@ impl Parser<'_, '_> {
 
     fn if_expr(&mut self) -> Parsed<ExprId> {
         let start = self.span();
-        // Arms can contain other `if`s, so the arms of this `if` are first collected in a separate list.
+        // Arms can contain other `if`s, which add arms of their own to the tree. The arms of this `if` must
+        // be consecutive there, so they are collected in a separate list first.
         let mut arms: SmallVec<[IfArm; 4]> = SmallVec::new();
         let (mut otherwise, mut below) = (None, 0);
         let end = loop {
@@ -470,8 +479,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Returns whether the tokens after a name look like a struct literal: `{ name:`, `{ name,`, `{ name }`
-    /// or `{ }`.
+    /// Returns whether the current `{`, which follows a name, most likely begins a struct literal: it is
+    /// followed by `}` or by a name with `:`, `,` or `}`.
     fn looks_like_struct(&self) -> bool {
         match self.peek_at(1) {
             Tok::RBrace => true,
@@ -482,8 +491,8 @@ impl Parser<'_, '_> {
 
     fn struct_literal(&mut self, name: Name) -> Parsed<ExprId> {
         let open = self.bump();
-        // Fields can contain other struct literals, so the fields of this literal are first collected in a
-        // separate list.
+        // Fields can contain other struct literals, which add fields of their own to the tree. The fields of
+        // this literal must be consecutive there, so they are collected in a separate list first.
         let mut fields: Vec<FieldInit> = Vec::new();
         let mut below = 0;
         while self.peek() != Tok::RBrace {
@@ -513,7 +522,8 @@ impl Parser<'_, '_> {
         let mark = self.pending_exprs.len();
         while self.peek() != Tok::RParen {
             let value = self.with_structs(|p| p.expr())?;
-            // The hints in `load(p, volatile | nontemporal)` were parsed as an ordinary `|` operator.
+            // In `load(p, volatile | nontemporal)`, the `|` is parsed like an ordinary operator, so the hints
+            // need no code here.
             self.pending_exprs.push(value);
             if !self.eat(Tok::Comma) {
                 break;
@@ -643,7 +653,8 @@ enum NumberError {
     Large,
     /// A float that is too large for every type.
     Infinite,
-    /// A decimal number that begins with a zero. In C, it would be octal.
+    /// A decimal number that begins with a zero, which would be octal in C. It is an error, because its
+    /// meaning is not clear.
     Octal,
 }
 

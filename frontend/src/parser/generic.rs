@@ -50,8 +50,8 @@ impl Parser<'_, '_> {
         Ok(List { start, len: self.ast.generic_args.len() as u32 - start })
     }
 
-    /// Reports a constant generic argument that needs braces because it is neither a literal nor a name. The
-    /// argument begins at token number `start`.
+    /// Reports a generic argument that is an expression without braces. Only a literal or a name needs no
+    /// braces. The argument begins at token number `start`.
     #[cold]
     fn no_braces(&mut self, start: usize) -> Failed {
         let is_end = |&n: &usize| {

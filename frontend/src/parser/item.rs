@@ -8,7 +8,7 @@ use crate::lexer::{Span, Tok};
 use crate::warn;
 use ir::Space;
 
-/// Whether a `#[cfg(…)]` condition excludes the parsed item from the program.
+/// Result of parsing an item: whether a false `#[cfg(…)]` condition excludes the item from the program.
 struct LeftOut(bool);
 
 impl Parser<'_, '_> {
@@ -23,8 +23,8 @@ impl Parser<'_, '_> {
             let is_none = item.is_err() && self.at == before;
             let fails = item.is_err() || self.sink.count() > self.item_told;
             if std::mem::replace(&mut has_failed, fails) {
-                // After an item with a syntax error, tokens that begin no item are most likely the rest of
-                // that item, so "expected an item" is not reported again.
+                // The item before had a syntax error, so tokens that begin no item are most likely the rest
+                // of that item. The error "expected an item" would only repeat the earlier one.
                 self.sink.truncate_if(self.item_told, "expected an item");
             }
             let left_out = matches!(item, Ok(LeftOut(true)));
@@ -39,15 +39,16 @@ impl Parser<'_, '_> {
                 self.depth = 0;
                 self.item_begun = false;
                 self.skip_to_item(before);
-                // Text after the end of the previous item means that a brace is missing or superfluous. That
-                // item was misread too, so it is also recorded as skipped.
+                // Text that begins no item means that a brace is missing or superfluous in the item before.
+                // That item was misread, too, so it is also recorded as skipped.
                 self.skipped_since(if is_none { last } else { before });
             }
             last = before;
         }
     }
 
-    /// Skips at least one token, and then all tokens until a token that starts an item.
+    /// Skips tokens up to one that begins an item. At least one token is skipped, so that the parser cannot
+    /// stay at the same place. `before` is the index of the token at which the failed item began.
     fn skip_to_item(&mut self, before: usize) {
         if self.at == before {
             self.bump();
@@ -59,8 +60,8 @@ impl Parser<'_, '_> {
                 Tok::Fn if depth == 0 => return,
                 Tok::LBrace => depth += 1,
                 Tok::RBrace => depth = depth.saturating_sub(1),
-                // These keywords also occur in parameter lists, so they start an item only at the start of a
-                // statement or a line.
+                // The keywords below also occur elsewhere, for example in parameter lists. They count as the
+                // start of an item only if they begin a statement or a line.
                 _ if depth > 0 || !self.begins_statement() && !self.on_new_line() => {}
                 Tok::Extern | Tok::Const | Tok::Param | Tok::Use | Tok::Hash => return,
                 Tok::Global | Tok::Shared | Tok::Constant if self.peek_at(1) == Tok::Static => return,
@@ -108,8 +109,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Parses `use "file.k";`. The file itself has been read before parsing, when the tokens were searched
-    /// for `use`.
+    /// Parses `use "file.k";`. The file that it names has been read already, before parsing.
     fn use_item(&mut self, attrs: List) -> Parsed<()> {
         self.bump();
         if self.peek() != Tok::Str {
@@ -181,7 +181,7 @@ impl Parser<'_, '_> {
                 let message = warn::unknown(text);
                 self.sink.push(Diagnostic::error("E0095", message).label(name.span, "unknown name"));
             }
-            // The end of the range is set when the item or statement has been parsed.
+            // The range's end is 0 for now. It is set when the whole item or statement has been parsed.
             self.ast.quiet.push((Span { start: name.span.start, end: 0 }, Some(name.sym)));
             if !self.eat(Tok::Comma) {
                 break;
@@ -191,9 +191,10 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// Sets the end of the source ranges that the attributes of an item or statement added to `quiet`, from
-    /// index `first` on. The item or statement began at `start`. If a `#[cfg(…)]` condition excludes it
-    /// (`left_out`), all warnings in it are suppressed.
+    /// Completes the source ranges, from index `first` of `quiet` on, in which the attributes of an item or
+    /// statement suppress warnings. The ranges end where the item or statement ends. It began at `start`.
+    /// With `left_out`, a false `#[cfg(…)]` condition excludes it from the program, and all warnings in it
+    /// are suppressed.
     pub(super) fn end_quiet(&mut self, start: Span, first: usize, left_out: bool) {
         let end = self.last_span().end;
         for (span, _) in &mut self.ast.quiet[first..] {
@@ -206,8 +207,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Parses a declaration of a function or variable that another object defines: `extern fn f(x: u32) ->
-    /// f32;`, `extern global static N: u32;`.
+    /// Parses the declaration of a function or variable that another object file defines, such as `extern fn
+    /// f(x: u32) -> f32;` or `extern global static N: u32;`.
     fn external(&mut self, attrs: List) -> Parsed<()> {
         self.bump();
         match self.peek() {
@@ -304,9 +305,9 @@ impl Parser<'_, '_> {
         Ok(List { start, len: self.ast.params.len() as u32 - start })
     }
 
-    /// Parses the name of a parameter. A parameter with a pattern gets the text of the pattern as its name;
-    /// the pattern is added to `taken_apart`, and the function's body then begins with code that matches the
-    /// parameter with it.
+    /// Parses the name of a parameter. A parameter may have a pattern instead, such as `(a, b)`. It then gets
+    /// the text of the pattern as its name. The pattern is added to `taken_apart`, and the function's body
+    /// will begin with a `let` that matches the parameter with the pattern.
     fn parameter(&mut self, kernel: bool, taken_apart: &mut TakenApart) -> Parsed<Name> {
         if !self.takes_apart() {
             return self.name("a parameter's name");
@@ -323,8 +324,8 @@ impl Parser<'_, '_> {
         Ok(name)
     }
 
-    /// Reports names that occur in two parameters, at least one of which is a pattern. The patterns are those
-    /// of `taken_apart` from index `first` on.
+    /// Reports a name that two parameters of a function declare, if at least one of them has a pattern. The
+    /// patterns are those of `taken_apart`, beginning with index `first`.
     fn one_name_each(&mut self, params: List, mut first: usize, taken_apart: &TakenApart) {
         if taken_apart.is_empty() {
             return;

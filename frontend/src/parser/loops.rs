@@ -71,8 +71,8 @@ impl Parser<'_, '_> {
         LoopId(self.ast.loops.len() as u32 - 1)
     }
 
-    /// Returns the unrolling that `#[unroll]`, `#[unroll(n)]` or `#[no_unroll]` asks for; reports all other
-    /// attributes.
+    /// Returns the unrolling that the attribute `#[unroll]`, `#[unroll(n)]` or `#[no_unroll]` of a loop asks
+    /// for. Reports any other attribute.
     fn unrolling(&mut self, attrs: List) -> UnrollHint {
         let mut hint = UnrollHint::None;
         for attr in &self.ast.attrs[attrs.range()] {
@@ -129,7 +129,8 @@ impl Parser<'_, '_> {
         Ok(Parsed1::Stmt(StmtKind::For { head, var, from, to, inclusive, step, body }, height))
     }
 
-    /// Reports a loop head in the style of C, `for (…; …; …)`, once, and skips the head.
+    /// Reports a loop head in the style of C, `for (…; …; …)`, and skips it, so that it causes no other
+    /// errors.
     fn c_style_for(&mut self) -> Failed {
         let help = "loops look like `for i in 0..n { … }`, without parentheses".to_string();
         let failed = self.unexpected_with("the loop variable", Some(help));

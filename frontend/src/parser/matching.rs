@@ -11,8 +11,8 @@ impl Parser<'_, '_> {
         let value = self.head_expr()?;
         let open = self.expect(Tok::LBrace, "`{`")?;
         let mut below = self.height(value);
-        // Arms can contain other `match`es, so the arms of this `match` are first collected in a separate
-        // list.
+        // Arms can contain other `match`es, which add arms of their own to the tree. The arms of this `match`
+        // must be consecutive there, so they are collected in a separate list first.
         let mut arms: Vec<MatchArm> = Vec::new();
         while self.peek() != Tok::RBrace {
             let pattern = self.with_structs(|p| p.pattern())?;
@@ -30,8 +30,9 @@ impl Parser<'_, '_> {
         self.make(ExprKind::Match { value, arms: list }, span, below)
     }
 
-    /// Parses the body of an arm: a block, with or without a comma; or an expression, an assignment, `break`,
-    /// `continue` or `return`, which needs a comma unless the arm is the last.
+    /// Parses the body of an arm. The body is a block, which may have a comma after it. Otherwise, it is an
+    /// expression, an assignment, `break`, `continue` or `return`, which must have a comma after it except in
+    /// the last arm.
     fn arm(&mut self) -> Parsed<BlockId> {
         if self.peek() == Tok::LBrace {
             let block = self.nested(|p| p.block())?;

@@ -1,5 +1,5 @@
-//! The parser builds the syntax tree from tokens: by recursive descent, and for expressions by operator
-//! precedence.
+//! The parser builds the syntax tree from tokens. It uses recursive descent, and operator precedence for
+//! expressions.
 //!
 //! After a syntax error, the parser abandons the current statement or item and skips to where the next one
 //! most likely starts. Nesting is limited by [`MAX_DEPTH`], so that neither the parser nor a later recursion
@@ -71,7 +71,7 @@ pub fn parse<'a>(
         item_begun: false,
         sink,
     };
-    // The capacities are rough estimates that avoid the first few reallocations.
+    // Estimates of the numbers of nodes, so that the vectors need not grow step by step.
     parser.ast.exprs.reserve(tokens.kinds.len() / 2);
     let mut start = 0;
     for &end in &tokens.ends {
@@ -92,22 +92,23 @@ struct Parser<'a, 't> {
     depth: u16,
     symbols: &'t mut Symbols,
     ast: Ast<'a>,
-    /// Elements of lists that are being parsed. Lists nest, so each function remembers at which index its own
-    /// elements start.
+    /// Elements of the lists that are being parsed, such as arguments. Lists nest, so a function that parses
+    /// a list remembers at which index its own elements start.
     pending_exprs: &'t mut Vec<ExprId>,
     pending_stmts: &'t mut Vec<(crate::ast::Stmt, u16)>,
-    /// Whether `Name {` may start a struct literal here. It may not in the head of `if`, `while` and `for`.
+    /// Whether `Name {` may begin a struct literal. In the head of an `if`, `while` or `for`, it may not,
+    /// because the `{` begins the body.
     struct_allowed: bool,
-    /// Whether one of the attributes parsed last is a `#[cfg(…)]` whose condition is false.
+    /// Whether a `#[cfg(…)]` among the attributes that were parsed last has a false condition.
     left_out: bool,
     /// Column of the first token of the item that is being parsed.
     item_column: usize,
     /// Number of diagnostics before the item that is being parsed.
     item_told: usize,
-    /// Whether the file has more `{` than `}`; computed when it is first needed.
+    /// Whether the file has more `{` than `}`. `None` until the parser needs this and counts.
     more_opened: Option<bool>,
-    /// Whether the start of the next item was found inside the body of the current item, which then lacks a
-    /// `}`.
+    /// Whether the parser has found the start of the next item inside the body of the current item. The body
+    /// then most likely lacks a `}`.
     item_begun: bool,
     sink: &'t mut Sink,
 }
@@ -151,7 +152,8 @@ impl<'a> Parser<'a, '_> {
         if self.peek() == tok { Ok(self.bump()) } else { Err(self.unexpected(what)) }
     }
 
-    /// Parses a closing delimiter. The message also points at the opening delimiter.
+    /// Parses the closing delimiter `tok`. If it is missing, the error also points at the opening delimiter
+    /// at `open`.
     fn close(&mut self, tok: Tok, what: &str, open: Span) -> Parsed<Span> {
         if self.peek() == tok {
             return Ok(self.bump());
@@ -171,15 +173,16 @@ impl<'a> Parser<'a, '_> {
         Err(self.unexpected(what))
     }
 
-    /// Returns whether the file ends in an unclosed comment. That error has been reported, and the missing
+    /// Returns whether the file ends in a comment that is not closed. This has been reported, and a missing
     /// delimiter is most likely inside the comment.
     fn ends_in_comment(&self) -> bool {
         let bad = self.kinds.len().checked_sub(2).filter(|&n| self.kinds[n] == Tok::Bad);
         bad.is_some_and(|n| self.spans[n].text(self.source).starts_with("/*"))
     }
 
-    /// Returns the last `{` whose matching `}` is at the start of a line and is indented less than the line
-    /// of the `{`. Most likely this `{` is unclosed and the `}` belongs to an outer brace.
+    /// Returns the `{` that most likely has no `}`, judged by the indentation. This is the last `{` whose
+    /// matching `}` is at the start of a line and is indented less than the line of the `{`. Such a `}` most
+    /// likely belongs to an outer brace.
     fn unclosed(&self) -> Option<Span> {
         let indent = |span: Span| {
             let text = self.before(span);
@@ -208,8 +211,8 @@ impl<'a> Parser<'a, '_> {
         &text[text.rfind('\n').map_or(0, |at| at + 1)..]
     }
 
-    /// Returns whether an item begins at the current token although the current item has not ended. If the
-    /// new item is not indented more than the current item, a `}` is missing.
+    /// Returns whether an item begins at the current token, in the middle of another item. If the new item is
+    /// not indented more than the other one, a `}` is missing before it.
     fn item_begins(&mut self) -> bool {
         let mut at = self.at;
         while self.kinds[at] == Tok::Hash {
@@ -259,8 +262,8 @@ impl<'a> Parser<'a, '_> {
         self.at > 0 && self.kinds[self.at - 1] == tok
     }
 
-    /// Returns whether the previous token ends a statement or starts a block, so that the current token
-    /// begins a statement.
+    /// Returns whether the current token begins a statement, because the previous token ends a statement or
+    /// opens a block.
     fn begins_statement(&self) -> bool {
         self.at == 0
             || matches!(self.kinds[self.at - 1], Tok::Semi | Tok::LBrace | Tok::RBrace | Tok::RBracket)
@@ -276,8 +279,8 @@ impl<'a> Parser<'a, '_> {
         // The lexer has reported the bad token.
         if self.peek() != Tok::Bad {
             let diagnostic = Diagnostic::error("E0005", format!("expected {what}, found {}", self.found()));
-            // A missing `;` is reported at the end of the statement before it, and so is any other token that
-            // is missing at the end of a line.
+            // The error about a missing `;` is located at the end of the statement that lacks it. The same
+            // holds for any other token that is missing at the end of a line.
             let end = self.last_span().end;
             let behind = Span { start: end.saturating_sub(1), end };
             let diagnostic = if what == "`;`" {
@@ -301,8 +304,8 @@ impl<'a> Parser<'a, '_> {
         Failed
     }
 
-    /// Returns whether the current token is a `=` in the condition of an `if`, a `while` or an assertion,
-    /// where `==` was most likely meant.
+    /// Returns whether the current token is a `=` in the condition of an `if`, a `while` or an assertion.
+    /// Most likely, `==` was meant.
     fn assigns_in_condition(&self) -> bool {
         // `=<` and `=!` are other typing errors.
         let is_other = matches!(self.peek_at(1), Tok::Lt | Tok::Gt | Tok::Bang | Tok::Eq | Tok::EqEq);
@@ -322,7 +325,7 @@ impl<'a> Parser<'a, '_> {
         self.symbols.intern(text, &mut self.ast.names)
     }
 
-    /// Consumes the current token and returns it as a name, whatever its kind.
+    /// Consumes the current token and returns its text as a name, even if the token is a keyword.
     fn bump_name(&mut self) -> Name {
         let span = self.bump();
         let sym = self.intern(span.text(self.source));
@@ -340,8 +343,8 @@ impl<'a> Parser<'a, '_> {
                         .label(self.span(), "reserved word")
                         .help("choose another name"),
                 );
-                // The unsuitable token most likely takes the place of a name, so it is skipped as if it were
-                // one.
+                // The token most likely stands where a name was meant, so the parser skips it as if it were
+                // the name.
                 self.bump();
                 Err(Failed)
             }
@@ -349,8 +352,8 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Records that the tokens from index `before` on were skipped, so that names declared there are not
-    /// reported as unknown.
+    /// Records that the parser skipped the tokens from index `before` up to the current one. A name that is
+    /// declared there is later not reported as unknown.
     fn skipped_since(&mut self, before: usize) {
         let span = self.spans[before].to(self.last_span());
         self.ast.skipped.push(span);
@@ -376,7 +379,8 @@ impl<'a> Parser<'a, '_> {
         result
     }
 
-    /// Adds an expression node to the tree. `below` is the largest height of its children.
+    /// Adds an expression node to the tree. `below` is the largest height of the node's children. Fails if
+    /// the tree becomes too high.
     fn make(&mut self, kind: ExprKind, span: Span, below: u16) -> Parsed<ExprId> {
         if below >= MAX_DEPTH {
             return Err(self.too_deep());
@@ -399,7 +403,8 @@ impl<'a> Parser<'a, '_> {
         BlockId(self.ast.blocks.len() as u32 - 1)
     }
 
-    /// Moves the pending expressions from index `mark` on to the tree's pool and returns their range there.
+    /// Moves the pending expressions, from index `mark` on, to the tree's pool of expressions, and returns
+    /// their range there.
     fn take_exprs(&mut self, mark: usize) -> List {
         let start = self.ast.exprs_pool.len() as u32;
         self.ast.exprs_pool.extend(self.pending_exprs.drain(mark..));

@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 /// Binding power of `|` between patterns.
 const ALTERNATIVES: u8 = 4;
 
-/// Sub-patterns of one pattern. They are collected separately because patterns nest.
+/// The sub-patterns of one pattern. Patterns nest, so the parser collects them here before it adds them to
+/// the tree.
 type Parts = SmallVec<[PatId; 4]>;
 
 impl Parser<'_, '_> {
@@ -80,7 +81,8 @@ impl Parser<'_, '_> {
         Ok(self.make_pattern(kind, start, 0))
     }
 
-    /// Parses a constant, a range that starts with a constant, or a name.
+    /// Parses a pattern that begins with a value: a constant, a range whose first value is a constant, or a
+    /// name.
     fn value_pattern(&mut self) -> Parsed<PatId> {
         let start = self.span();
         let first = self.pattern_value()?;
@@ -134,8 +136,8 @@ impl Parser<'_, '_> {
         Ok(self.make_pattern(PatKind::Tuple(list), open, height))
     }
 
-    /// Parses patterns up to the closing delimiter `close`. Also returns whether a comma follows the last
-    /// pattern.
+    /// Parses patterns, separated by commas, up to the closing delimiter `close`. Also returns whether a
+    /// comma follows the last pattern.
     fn parts_until(&mut self, close: Tok) -> Parsed<(Parts, bool)> {
         let (mut parts, mut comma) = (Parts::new(), false);
         while self.peek() != close {

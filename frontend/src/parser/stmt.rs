@@ -6,8 +6,8 @@ use crate::diag::Diagnostic;
 use crate::lexer::{Span, Tok};
 use smallvec::SmallVec;
 
-/// Returns `Some(None)` for the token `=`, `Some(Some(op))` for an assignment token with an operator such as
-/// `+=`, and `None` for all other tokens.
+/// Returns the operator of an assignment token: `Some(None)` for `=`, `Some(Some(op))` for a token such as
+/// `+=`. Returns `None` for any other token.
 fn assign_op(tok: Tok) -> Option<Option<BinaryOp>> {
     Some(match tok {
         Tok::Eq => None,
@@ -25,13 +25,14 @@ fn assign_op(tok: Tok) -> Option<Option<BinaryOp>> {
     })
 }
 
-/// Parameters that have a pattern instead of a name, each with the generated name of the parameter.
+/// The parameters that have a pattern instead of a name. Each has the pattern, and the name that the parser
+/// gave to the parameter.
 pub(super) type TakenApart = SmallVec<[(PatId, Name); 2]>;
 
 /// A parsed statement or block value.
 pub(super) enum Parsed1 {
     Stmt(StmtKind, u16),
-    /// The expression at the end of the enclosing block, which gives the block its value.
+    /// The last expression of the enclosing block, without a `;` after it. It is the value of the block.
     Tail(ExprId),
 }
 
@@ -45,8 +46,8 @@ impl Parser<'_, '_> {
         })
     }
 
-    /// Parses the body of a function. If parameters have patterns, the body is preceded by a `let` for each
-    /// of them.
+    /// Parses the body of a function. For each parameter with a pattern (in `taken_apart`), the body begins
+    /// with a `let` that matches the parameter with the pattern.
     pub(super) fn body(&mut self, taken_apart: &TakenApart) -> Parsed<BlockId> {
         self.nested(|p| p.block_inner(taken_apart))
     }
@@ -101,8 +102,8 @@ impl Parser<'_, '_> {
                     self.struct_allowed = true;
                     self.skip_statement(before);
                     self.skipped_since(before);
-                    // If a `match` has a syntax error in its head, its arms are parsed as statements and
-                    // cause further errors, which are not reported.
+                    // After a syntax error in the head of a `match`, the arms are parsed as statements and
+                    // cause further errors. These errors are dropped.
                     let is_arm = self.kinds[before..self.at].contains(&Tok::FatArrow);
                     let same_line = |end: u32| self.source.get(end as usize..start.start as usize);
                     let is_rest = last_failed.and_then(same_line).is_some_and(|text| !text.contains('\n'));
@@ -136,11 +137,11 @@ impl Parser<'_, '_> {
         Failed
     }
 
-    /// Recovers from an error: skips past the next `;` or up to the `}` that ends the block, but stops at a
-    /// statement keyword that begins a line.
+    /// Recovers from an error in a statement: skips tokens past the next `;` or up to the `}` that ends the
+    /// block. Stops earlier at a keyword that begins a line and starts a statement.
     fn skip_statement(&mut self, before: usize) {
         let mut depth = 0usize;
-        // If the failed statement opened braces, everything up to their ends is skipped too.
+        // The failed statement may have opened braces. All that is inside them is skipped, too.
         for tok in &self.kinds[before..self.at] {
             match tok {
                 Tok::LBrace => depth += 1,
@@ -189,7 +190,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Returns whether the current `;` is part of an array type `[T; N]`.
+    /// Returns whether the current `;` belongs to an array type `[T; N]`, and so does not end a statement.
     fn in_brackets(&self) -> bool {
         let mut open = 0usize;
         for tok in &self.kinds[self.at + 1..] {
@@ -251,8 +252,8 @@ impl Parser<'_, '_> {
     pub(super) fn leave(&mut self) -> Parsed<(StmtKind, u16)> {
         let word = self.peek();
         self.bump();
-        // In `break 'a: { … }`, the label belongs to a labelled block that is the value; the `break` itself
-        // has no label.
+        // In `break 'a: { … }`, the `break` has no label. The label belongs to its value, which is a labelled
+        // block.
         let labelled = word != Tok::Return && self.peek() == Tok::Label && self.peek_at(1) != Tok::Colon;
         let label = labelled.then(|| self.bump_name());
         if word == Tok::Continue {
@@ -266,8 +267,9 @@ impl Parser<'_, '_> {
         Ok((kind, height))
     }
 
-    /// Parses the rest of an assignment to `place`, if there is an assignment. Returns the statement and the
-    /// height of its expression tree. Does not consume the token that ends the statement.
+    /// Parses the rest of an assignment, from the assignment operator on. `place` is the left-hand side.
+    /// Returns the statement and the height of its expression tree, or `None` if there is no assignment
+    /// operator. Does not consume the token that ends the statement.
     pub(super) fn assignment(&mut self, place: ExprId) -> Parsed<Option<(StmtKind, u16)>> {
         let Some(op) = assign_op(self.peek()) else { return Ok(None) };
         self.bump();
@@ -315,8 +317,8 @@ impl Parser<'_, '_> {
         Ok(Parsed1::Stmt(StmtKind::Const { name, ty, value }, self.height(value)))
     }
 
-    /// Parses an expression that is followed by a block, such as the condition of an `if`. In it, `Name {`
-    /// does not start a struct literal.
+    /// Parses the head of a statement, which is an expression that a block follows, such as the condition of
+    /// an `if`. In a head, `Name {` does not begin a struct literal.
     pub(super) fn head_expr(&mut self) -> Parsed<ExprId> {
         let outer = std::mem::replace(&mut self.struct_allowed, false);
         let result = self.expr();
@@ -324,8 +326,8 @@ impl Parser<'_, '_> {
         result
     }
 
-    /// Turns an expression that ends in a block, such as an `if`, into a statement, or into the value of the
-    /// enclosing block if that block ends here.
+    /// Turns an expression that ends in a block, such as an `if`, into a statement. If the enclosing block
+    /// ends here, the expression becomes the value of that block instead.
     pub(super) fn block_like(&mut self, value: ExprId) -> Parsed1 {
         if self.peek() == Tok::RBrace {
             return Parsed1::Tail(value);

@@ -1,5 +1,5 @@
-//! A hash table from names to symbol numbers. It does not store the names, so that it can be reused for
-//! another source.
+//! A hash table from names to symbol numbers. It stores hashes instead of the names, so that it can be reused
+//! for another source text.
 
 use crate::ast::Sym;
 use rustc_hash::FxHasher;
@@ -11,9 +11,10 @@ const NONE: u32 = u32::MAX;
 /// Symbols, found by the hash of their names.
 #[derive(Default)]
 pub struct Symbols {
-    /// For each bucket, the symbol that was added to it last. The number of buckets is a power of two.
+    /// For each bucket of the hash table: the symbol that was added last. The number of buckets is a power of
+    /// two.
     last: Vec<u32>,
-    /// For each symbol, the hash of its name and the previous symbol in its bucket.
+    /// For each symbol: the hash of its name, and the symbol that was added to the same bucket before it.
     chain: Vec<(u64, u32)>,
 }
 

@@ -1,6 +1,6 @@
-//! Finds functions that call themselves on every path, directly or through other functions, and so recurse
-//! without end. It walks the statements in execution order, which is possible because the control flow is
-//! structured.
+//! Finds functions that recurse without end: on every path they call themselves, directly or through other
+//! functions. The search walks the statements in execution order, which is possible because the control flow
+//! is structured.
 
 use crate::ast::{Ast, BlockId, ExprId, ExprKind, LoopId, StmtKind, Sym};
 use crate::check::{Checked, Res};
@@ -8,8 +8,8 @@ use crate::lexer::Span;
 use crate::types::Ty;
 use smallvec::SmallVec;
 
-/// Returns the functions that recurse without end, each with the position of its first call that leads back
-/// to the function.
+/// Returns the functions that recurse without end. Each has the position of its first call from which the
+/// calls lead back to the function.
 pub(super) fn find(ast: &Ast<'_>, checked: &Checked) -> Vec<(u32, Span)> {
     let own = |func: u32| {
         let func = &checked.funcs[func as usize];
@@ -24,8 +24,9 @@ pub(super) fn find(ast: &Ast<'_>, checked: &Checked) -> Vec<(u32, Span)> {
         .filter(|&func| own(func))
         .filter_map(|func| stays(func, &own))
         .collect();
-    // A function that can return without a call to a function of the set is removed, because it does end, and
-    // so may its callers. This is repeated until the set no longer changes.
+    // The set at first has all functions that may be endless. A function leaves the set if it can return
+    // without a call of a function of the set. Its callers may then leave the set, too, so this is repeated
+    // until the set no longer changes.
     loop {
         let endless = |func: u32| found.binary_search_by_key(&func, |&(known, _)| known).is_ok();
         let left: Vec<(u32, Span)> = found.iter().filter_map(|&(func, _)| stays(func, &endless)).collect();
@@ -54,9 +55,10 @@ struct Walk<'w, 'a> {
     around: Vec<Around>,
 }
 
-/// The parameter `called` of the methods says whether a call of a function that is examined for endless
-/// recursion (an endless call) has certainly been made before the walked code; the result says whether one
-/// has been made after it. If control never reaches the end of the code, the result is true.
+/// Walks the code of a function for calls of functions that may recurse without end ("endless calls"). The
+/// parameter `called` of each method says whether such a call has certainly been made before the walked code.
+/// The result says whether one has been made after the code. If control never reaches the end of the code,
+/// the result is true.
 impl Walk<'_, '_> {
     fn block(&mut self, block: BlockId, mut called: bool) -> bool {
         let block = *self.ast.block(block);
@@ -102,9 +104,9 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Walks the body of a loop or labelled block, which runs at least once. Returns two facts: whether a
-    /// call of a function that is examined for endless recursion has certainly been made at the body's end,
-    /// and whether one has been made at all `break`s that leave the body.
+    /// Walks the body of a loop or labelled block, which runs at least once. Returns two facts about calls of
+    /// functions that may recurse without end: whether such a call has certainly been made at the end of the
+    /// body, and whether one has been made at all `break`s that leave the body.
     fn leavable(&mut self, head: LoopId, is_loop: bool, body: BlockId, called: bool) -> (bool, bool) {
         let label = self.ast.loops[head.at()].label.map(|label| label.sym);
         self.around.push(Around { label, is_loop, called: true });
@@ -181,9 +183,9 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Walks a chain of operators from left to right. Returns whether a call of a function that is examined
-    /// for endless recursion has certainly been made. A call in the right operand of `&&` or `||` does not
-    /// count, because the operand may not be evaluated.
+    /// Walks a chain of operators from left to right. Returns whether a call of a function that may recurse
+    /// without end has certainly been made. A call in the right operand of `&&` or `||` does not count,
+    /// because the operand may not be evaluated.
     fn chain(&mut self, id: ExprId, called: bool) -> bool {
         let (mut first, mut links) = (id, SmallVec::<[_; 8]>::new());
         while let ExprKind::Binary(op, left, right) = self.ast.expr(first).kind {

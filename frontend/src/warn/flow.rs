@@ -1,6 +1,6 @@
 //! Checks that a variable which is declared without a value has been assigned wherever it is read. The check
 //! walks the statements after the declaration in execution order. One walk is enough because the control flow
-//! is structured: whatever is assigned before a loop is also assigned at the start of every iteration.
+//! is structured: a value that the variable has before a loop is still there at the start of every iteration.
 
 use crate::ast::{Ast, BinaryOp, BlockId, ExprId, ExprKind, LoopId, StmtKind, Sym};
 use crate::check::{Checked, Res};
@@ -8,7 +8,7 @@ use crate::lexer::Span;
 use crate::types::Ty;
 use smallvec::SmallVec;
 
-/// Returns the position of the first read of a variable that may happen before the variable is assigned. The
+/// Returns the position of the first place that may read a variable before the variable is assigned. The
 /// search covers the statements of a block from number `first` on.
 pub(super) fn early_read(
     ast: &Ast<'_>,
@@ -38,9 +38,9 @@ struct Walk<'w, 'a> {
     around: Vec<Around>,
 }
 
-/// The parameter `has` of the methods says whether the variable has a value before the walked code; the
-/// result says whether it has a value after it. If control never reaches the end of the code, the result is
-/// true.
+/// Walks code and follows whether one variable has been assigned. The parameter `has` of each method says
+/// whether the variable has a value before the walked code, and the result says whether it has one after the
+/// code. If control never reaches the end of the code, the result is true.
 impl Walk<'_, '_> {
     fn block(&mut self, block: BlockId, has: bool) -> bool {
         self.statements(block, 0, has)
@@ -127,8 +127,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Walks the expression `base` in an assignment to `base.field` or `base[i]`. If it is a pointer, it is
-    /// only read.
+    /// Walks the expression `base` in an assignment to `base.field` or `base[i]`. If `base` is a pointer, the
+    /// assignment only reads it.
     fn base(&mut self, base: ExprId, reads: bool, has: bool) -> bool {
         match self.checked.types.as_pointer(self.checked.expr_ty[base.at()]) {
             Some(_) => self.expr(base, has),

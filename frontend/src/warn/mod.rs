@@ -1,8 +1,8 @@
-//! Warnings: code that is not wrong but most likely not intended. The checks run only on a program without
-//! errors.
+//! Warnings about code that is not wrong but most likely not intended. They are computed only for a program
+//! without errors.
 //!
-//! Every check is a scan of the flat lists of the tree and the checker's tables, so that a program without a
-//! finding costs a few linear scans. Doubtful cases are not reported.
+//! Every check is a scan of the flat lists of the syntax tree and of the checker's tables. A program without
+//! warnings therefore costs only a few linear scans. Doubtful cases are not reported.
 
 mod endless;
 mod flow;
@@ -109,7 +109,8 @@ pub(crate) fn is_known(name: &str) -> bool {
     name == "all" || number(name).is_some()
 }
 
-/// Returns whether an `#[allow(…)]` around the bytes from `start` to `end` suppresses a warning.
+/// Returns whether an `#[allow(…)]` that encloses the bytes from `start` to `end` suppresses the warning
+/// `name`.
 pub(crate) fn is_quiet(ast: &Ast<'_>, name: &str, start: u32, end: u32) -> bool {
     ast.quiet.iter().any(|(around, allowed)| {
         let named = allowed.is_none_or(|sym| matches!(ast.name(sym), text if text == name || text == "all"));
@@ -127,8 +128,8 @@ const LATER: [&str; 6] = [
     "split_group_memory",
 ];
 
-/// Returns the source ranges in which warnings of phases after the frontend are allowed, with the names of
-/// the warnings.
+/// Returns the source ranges in which `#[allow(…)]` suppresses a warning of a phase after the frontend, with
+/// the name of the warning.
 pub(crate) fn quiet_later(ast: &Ast<'_>) -> impl Iterator<Item = (&'static str, Span)> {
     ast.quiet.iter().flat_map(move |&(span, allowed)| {
         let named = move |name: &&str| allowed.is_none_or(|sym| [*name, "all"].contains(&ast.name(sym)));
@@ -146,16 +147,17 @@ pub(crate) struct Scratch {
 /// Uses of a local variable or parameter.
 #[derive(Clone, Copy, Default)]
 struct Usage {
-    /// Number of expressions that use the variable; an assignment to the whole variable is not counted.
+    /// Number of expressions that use the variable. An assignment to the whole variable does not count as a
+    /// use.
     uses: u32,
     assigned: bool,
-    /// For a parameter, whether it belongs to a kernel; `None` for a local variable.
+    /// `Some` for a parameter, with whether it is a parameter of a kernel. `None` for a local variable.
     param: Option<bool>,
     of_loop: bool,
 }
 
-/// Returns the warnings about a program. `own` is the position at which the compiled file ends and the files
-/// that it uses begin; functions of those files may be unused.
+/// Returns the warnings about a program. `own` is the byte at which the compiled file ends and the contents
+/// of the files that it uses begin. Functions of the used files may be unused without a warning.
 pub(crate) fn warn(
     ast: &Ast<'_>,
     checked: &Checked,
@@ -197,8 +199,9 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Returns whether a position is in a generic function. The checker's tables for such a function describe
-    /// only one of its instances or samples.
+    /// Returns whether a position is in a generic function. For such a function, the checker's tables
+    /// describe only one instance or one check with sample types, so facts from the tables may not hold in
+    /// general.
     fn is_generic(&self, span: Span) -> bool {
         self.ast.generic_spans.iter().any(|around| around.start <= span.start && span.end <= around.end)
     }
@@ -239,8 +242,8 @@ impl Warner<'_, '_> {
 
     /// Reports variables without an initial value that may be read before their first assignment.
     fn assigned_late(&mut self, usage: &[Usage]) {
-        // Each variable without an initial value needs a walk of its own, so the number of walks is limited.
-        // Real programs are far below the limit.
+        // Each variable without an initial value needs a walk of its own over the code, so the number of
+        // walks is limited. Real programs are far below the limit.
         let mut walks = 0;
         for n in 0..self.ast.blocks.len() {
             let block = BlockId(n as u32);
@@ -280,7 +283,8 @@ impl Warner<'_, '_> {
         for func in &self.checked.funcs {
             for usage in &mut usage[func.locals.range()] {
                 usage.param = Some(func.kernel.is_some());
-                // If another object defines the function, its code is unknown and may read the parameters.
+                // A function without a body is defined by another object file, whose code may read the
+                // parameters. They count as used.
                 usage.uses += u32::from(func.body.is_none());
             }
         }
@@ -339,8 +343,8 @@ impl Warner<'_, '_> {
         })
     }
 
-    /// Reports functions that are never called, if the file has kernels (a file without kernels is a
-    /// library).
+    /// Reports functions that are never called. A file without kernels is a library, whose functions are not
+    /// reported.
     fn functions(&mut self, called: &mut Vec<bool>) {
         let is_kernel = |item: &&Item| matches!(item.kind, ItemKind::Fn { kernel: true, .. });
         if !self.ast.items.iter().any(|item| is_kernel(&item)) {
@@ -391,7 +395,7 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Reports comparisons whose result is constant and conversions that lose bits.
+    /// Reports comparisons that always have the same result, and conversions that lose bits of the value.
     fn expressions(&mut self) {
         let conversions = self.levels.level("truncating_conversion") != Level::Allow;
         for n in 0..self.ast.exprs.len() {
@@ -413,8 +417,8 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Reports integer shifts by the width or more, and integer divisions by zero, if the right operand is a
-    /// literal.
+    /// Reports a shift by at least the width of the integer, and an integer division by zero, if the right
+    /// operand is a literal.
     fn right_operand(&mut self, op: BinaryOp, left: ExprId, right: ExprId, span: Span) {
         let divides = matches!(op, BinaryOp::Div | BinaryOp::Rem);
         if !divides && !op.is_shift() {
@@ -460,9 +464,9 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Returns an upper bound on the number of significant bits of an integer of type `of`. Only the last
-    /// operator of the expression is considered: right shifts, masks and remainders of unsigned numbers leave
-    /// fewer bits than the type has.
+    /// Returns the largest number of significant bits that an integer expression of type `of` can have. Looks
+    /// only at the last operator of the expression: right shifts, masks and remainders of unsigned numbers
+    /// leave fewer bits than the type has.
     fn significant_bits(&self, id: ExprId, of: Scalar) -> u32 {
         let counts = [UnOp::Popcount, UnOp::Clz, UnOp::Ctz];
         if let Res::Builtin(Builtin::Lanes(Lane::Un(op), ..)) = self.checked.res[id.at()]
@@ -523,13 +527,14 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Reports statements with empty ranges, suspicious operators in assignments, and unused results.
+    /// Reports `for` loops with empty ranges, suspicious operators in assignments, and results that are not
+    /// used.
     fn statements(&mut self) {
         for (n, stmt) in self.ast.stmts.iter().enumerate() {
             match stmt.kind {
                 StmtKind::For { from, to, inclusive, body, .. } => {
-                    // In a generic function, a name can have a different value for each combination of
-                    // arguments.
+                    // A generic function may have other constants in each instance, so its loops are not
+                    // tested.
                     if !self.is_generic(stmt.span)
                         && let Some(to) = self.constant(to)
                     {
@@ -587,8 +592,8 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Reports an array that is indexed by a loop variable whose range exceeds the array's length. Conditions
-    /// in the body may prevent the access, so bodies with conditions are not reported.
+    /// Reports an array that is indexed by the counter of a `for` loop whose range exceeds the array's
+    /// length. A condition in the body may prevent the access, so a body with conditions is not reported.
     fn indices(&mut self, variable: u32, to: u64, inclusive: bool, body: BlockId) {
         let around = self.ast.block(body).span;
         let inside = |span: Span| around.start <= span.start && span.end <= around.end;
@@ -602,8 +607,8 @@ impl Warner<'_, '_> {
             };
             self.checked.res[index.at()] == Res::Local(variable) && last >= len && to > 0 && inside(expr.span)
         };
-        // Expressions are added to the list in the order of their ends, so the expressions of the body are
-        // adjacent in the list and can be found by binary search.
+        // The list of expressions has them in the order of their ends. The expressions of the body are
+        // therefore adjacent in the list, and binary search finds them.
         let behind = |at: u32| self.ast.exprs.partition_point(|expr| expr.span.end <= at);
         let of_body = &self.ast.exprs[behind(around.start)..behind(around.end)];
         let Some(found) = of_body.iter().find(wrong).map(|expr| expr.span) else { return };
@@ -640,7 +645,8 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Reports unreachable statements: those after a statement whose end control never reaches.
+    /// Reports statements that are never executed because they follow a statement after which control does
+    /// not continue, such as a `return`.
     fn blocks(&mut self) {
         for n in 0..self.ast.blocks.len() {
             let block = *self.ast.block(BlockId(n as u32));

@@ -1,9 +1,9 @@
-//! Printing through OpenCL's buffer.
+//! Printing through OpenCL's buffer, in which the host finds the output after the kernel has ended.
 //!
 //! A call writes the number of its format and its arguments to the buffer, dword by dword. The library
-//! function `printf_place` allocates the space. The layout of the arguments is that of LLVM (its pass
-//! `AMDGPUPrintfRuntimeBinding`, found from its output): each argument follows the previous argument and
-//! takes whole dwords, a vector of three elements is stored like one of four, and strings include their
+//! function `printf_place` allocates the space. The layout of the arguments is that of LLVM's pass
+//! `AMDGPUPrintfRuntimeBinding`, found from the pass's output. Each argument follows the previous argument
+//! and takes whole dwords. A vector of three elements is stored like one of four. A string includes its
 //! terminating zero.
 
 use super::super::{Lower, Val, plain_mem};
@@ -73,8 +73,8 @@ impl Lower<'_, '_> {
         }
         let before = call.dwords.len();
         let bits = scalar.bits();
-        // If all elements of a vector together do not fill a dword (for example two 8-bit elements), each
-        // element gets a dword of its own.
+        // The elements of a small vector share dwords. But if all elements together do not fill a dword (for
+        // example two 8-bit elements), each element gets a dword of its own.
         let fills = elements.len() as u32 * bits >= 32;
         if lanes > 1 && bits < 32 && scalar.is_int() && fills {
             for chunk in elements.chunks(32 / bits as usize) {

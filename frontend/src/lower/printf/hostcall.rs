@@ -19,8 +19,9 @@ use ir::{BinOp, CastOp, Mem, MemTy, Op, Pos, Space, Type, Value};
 const PRINTF: u64 = 2;
 /// Number of words of a part after the word that describes it.
 const PART_WORDS: usize = 7;
-/// Layout of the 64-bit word that describes a part of a message: flags for the first part (`BEGIN`) and the
-/// last part (`END`), and the bit positions of the number of words and of the message's number.
+/// Layout of the 64-bit word that describes a part of a message. `BEGIN` and `END` are the flags of the first
+/// and the last part. The other two constants are bit positions: of the number of words in the part, and of
+/// the number that identifies the message.
 const BEGIN: u64 = 1;
 const END: u64 = 2;
 const COUNT_SHIFT: u32 = 5;
@@ -72,7 +73,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Converts a number or a pointer to 64 bits; a float becomes a double.
+    /// Converts a number or a pointer to 64 bits, the size of each argument in a message. A float becomes a
+    /// double.
     fn word(&mut self, scalar: Option<Scalar>, value: Value) -> Value {
         let mut value = self.printable(scalar.unwrap_or(Scalar::U32), value);
         if scalar == Some(Scalar::Bf16) {
