@@ -1,5 +1,6 @@
-//! Registers that the hardware initialises before the first instruction, and values that are computed from
-//! them.
+//! The inputs of kernels and functions (work-group and work-item ids, pointers to the kernel arguments and
+//! the dispatch packet): in which registers the hardware or the caller passes them, and values that are
+//! computed from them, such as global ids.
 
 use crate::call::{Callee, argument_dwords, shape};
 use crate::class::Home;
@@ -17,9 +18,9 @@ use smallvec::SmallVec;
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     list: SmallVec<[(AbiInput, Operand); 13]>,
-    /// If the work-item ids of all dimensions arrive in one register, ten bits per id: the last dimension
-    /// whose id is used. `None` if each id has its own register, or if only the id of the first dimension is
-    /// used, so that no bit field needs to be extracted.
+    /// The last dimension whose work-item id is used, if the ids of all dimensions arrive in one register,
+    /// ten bits per id. `None` if each id has its own register. Also `None` if only the id of the first
+    /// dimension is used, because then no bit field needs to be extracted.
     packed: Option<u8>,
 }
 
@@ -41,13 +42,15 @@ impl Inputs {
         Inputs { packed: (last > 0).then_some(last), ..Inputs::default() }
     }
 
-    /// Returns whether the ids of all dimensions are in one register.
+    /// Returns whether the work-item ids of all dimensions arrive in one register, so that an id must be
+    /// extracted.
     pub fn are_packed(&self) -> bool {
         self.packed.is_some()
     }
 }
 
-/// Returns the last dimension of work-item ids that a function uses.
+/// Returns the last dimension whose work-item id a function needs; 2 (the third dimension) for a function
+/// about which nothing is known.
 fn last_dimension(callee: Option<&Callee>) -> u8 {
     callee.map_or(2, |callee| callee.needs.dimensions().saturating_sub(1))
 }
@@ -73,15 +76,17 @@ impl Lower<'_> {
         self.inputs.list.iter().any(|(have, _)| *have == input)
     }
 
-    /// Returns the registers in which the hardware or the caller passes a value. Returns `None` if the value
-    /// has to be computed. Requests the input if it was not requested before.
+    /// Returns the registers in which the hardware or the caller passes the input that `value` reads (an id
+    /// or a pointer), and adds the input to the requested inputs. Returns `None` if no input provides the
+    /// value, so that it has to be computed.
     pub fn input(&mut self, value: Value) -> Option<Operand> {
         let input = self.input_of(value)?;
         let whole = self.abi_input(input);
         Some(self.dwords(whole, 0, self.ty(value).dwords() as u8))
     }
 
-    /// Like [`Lower::input`], but returns only an input that has already been requested.
+    /// Returns the registers of the input that `value` reads, like [`Lower::input`], but only if the input
+    /// has already been requested.
     pub fn known_input(&self, value: Value) -> Option<Operand> {
         let input = self.input_of(value)?;
         let whole = self.inputs.list.iter().find(|(have, _)| *have == input)?.1;
@@ -95,7 +100,8 @@ impl Lower<'_> {
             Pos::LocalId(d) if self.home(value) != Home::Const && self.inputs.packed.is_none() => {
                 AbiInput::WorkitemId(d)
             }
-            // Functions get only the implicit-argument pointer; they never read explicit kernel arguments.
+            // A kernel reads its explicit arguments through the kernarg pointer. A function that is not a
+            // kernel reads only implicit arguments through it, so it gets only the implicit-argument pointer.
             Pos::KernargPtr if self.has_frame() => AbiInput::ImplicitArgPtr,
             Pos::KernargPtr => AbiInput::KernargPtr,
             Pos::DispatchId => AbiInput::DispatchId,
@@ -129,8 +135,8 @@ impl Lower<'_> {
         }
         self.out.abi = abi;
         for slot in abi.layout() {
-            // The scratch descriptor stays in the registers in which it arrives if the function calls other
-            // functions, because all functions expect the descriptor there.
+            // If the function calls other functions, the descriptor of scratch memory stays in the registers
+            // in which it arrives, because all functions expect the descriptor there.
             if slot.input == AbiInput::PrivateSegmentBuffer && self.has_stack {
                 continue;
             }
@@ -144,8 +150,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Records the requested inputs, and the parameters of a function that is not a kernel, in the machine
-    /// function.
+    /// Records in the machine function, for a function that is not a kernel, which hardware registers the
+    /// requested implicit inputs and the parameters arrive in.
     fn finish_implicit(&mut self) {
         let dwords = argument_dwords(self.func);
         for (implicit, input) in INPUTS {
@@ -203,8 +209,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Computes `group_id * local_size + local_id` for a constant size. For other sizes the operation has
-    /// been expanded in the IR.
+    /// Computes `global_id = group_id * local_size + local_id` for a work-group size that is constant. If the
+    /// size is not constant, `expand.rs` has already replaced the operation in the IR.
     fn global_id(&mut self, result: Value, d: u8) {
         let Some(size) = crate::class::reqd(self.func).map(|s| s[usize::from(d).min(2)]) else {
             self.unsupported("global_id that was not expanded");

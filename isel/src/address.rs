@@ -1,4 +1,5 @@
-//! Addresses of memory instructions: a uniform base in SGPRs, a 32-bit offset in a VGPR, and an immediate.
+//! Address operands of memory instructions. In general an address is a uniform base in SGPRs, plus a 32-bit
+//! offset in a VGPR, plus an immediate in the instruction.
 
 use crate::class::Home;
 use crate::known_bits;
@@ -10,14 +11,14 @@ use isa::table::Family;
 use isa::{Feature, MachInst, ModFlags, Offsets, Operand};
 use mir::{Distance, Referent, RelocRef};
 
-/// Address operands of an instruction that accesses device memory.
+/// The address operands of an instruction that accesses device memory (GLOBAL, FLAT or buffer instruction).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Address {
     pub vaddr: Operand,
-    /// For GLOBAL instructions the base, or `Operand::None` for `off`; for buffer instructions the
-    /// descriptor.
+    /// For GLOBAL instructions, the base address in SGPRs, or `Operand::None` for `off` (no base). For buffer
+    /// instructions, the descriptor.
     pub base: Operand,
-    /// For buffer instructions: scalar that is added to the address.
+    /// For buffer instructions, the scalar operand (`soffset`), which is added to the address.
     pub scalar: Operand,
     pub offset: i32,
     /// For buffer instructions: how `vaddr` is interpreted.
@@ -51,8 +52,9 @@ impl Lower<'_> {
         (pointer, sum)
     }
 
-    /// Returns the opcode for an access to the address, as an instruction without operands. If both a buffer
-    /// and a FLAT instruction are possible, chooses the buffer instruction if it computes the whole address
+    /// Chooses between the FLAT or GLOBAL instruction and the buffer instruction for an access to `pointer +
+    /// offset`. Returns the chosen opcode as an instruction without operands. On processors that have both a
+    /// buffer and a FLAT instruction, the buffer instruction is chosen if it computes the whole address
     /// itself.
     pub fn device_instruction(&mut self, role: Role, pointer: Value, offset: i32) -> MachInst {
         match self.s.roles.by_buffer(role) {
@@ -61,7 +63,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the address operands in the form that the instruction requires.
+    /// Returns the operands for the address `pointer + offset` in the form that `inst` (GLOBAL, buffer or
+    /// FLAT instruction) takes.
     pub fn device_address(&mut self, inst: &MachInst, pointer: Value, offset: i32) -> Address {
         match inst.op.row().family {
             Family::Global => self.global_address(pointer, offset),
@@ -93,16 +96,17 @@ impl Lower<'_> {
         Address::new(vaddr, Operand::None, offset)
     }
 
-    /// Splits a constant offset between the address and the instruction's offset field. Returns the part that
-    /// has to be added to the address, and the part for the field.
+    /// Splits a constant offset into two parts: the first has to be added to the address by other
+    /// instructions, the second fits into the instruction's offset field.
     fn split_offset(&self, offset: i64) -> (i64, i32) {
         let addressing = &self.target.addressing;
         let (carried, rest) = addressing.global.unwrap_or(addressing.buffer).split(offset);
         (rest, carried as i32)
     }
 
-    /// Returns a uniform address as a base in SGPRs plus an offset in a VGPR. The VGPR is needed in any case,
-    /// so it also holds constants that do not fit into the instruction's offset field.
+    /// Returns the operands for a uniform address: a base in SGPRs plus a constant offset in a VGPR. A GLOBAL
+    /// instruction with a base needs that VGPR in any case, so it also holds the part of the offset that does
+    /// not fit into the instruction's offset field.
     fn uniform_address(&mut self, base: Value, offset: i64) -> Address {
         let (rest, offset) = self.split_offset(offset);
         let mut saddr = self.sgpr(base);
@@ -131,8 +135,8 @@ impl Lower<'_> {
         sum
     }
 
-    /// Returns `pointer` as a uniform pointer plus a 32-bit unsigned offset, if it provably has that form.
-    /// Adds constants to `offset`.
+    /// Splits `pointer` into a uniform pointer and a 32-bit unsigned index, if it provably has that form.
+    /// Adds constants that were part of the pointer or the index to `offset`.
     pub fn uniform_plus_index(&self, pointer: Value, offset: &mut i64) -> Option<(Value, Value)> {
         let inst = self.func.def_inst(pointer)?;
         let args = self.func.args(inst);
@@ -181,8 +185,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the range of the offset field of FLAT instructions. The range is empty if the processor adds
-    /// the offset incorrectly (LLVM's `FlatSegmentOffsetBug`).
+    /// Returns the offsets that FLAT instructions can encode. The range is empty if the processor has offsets
+    /// but adds them incorrectly (LLVM's `FlatSegmentOffsetBug`).
     fn flat_offsets(&self) -> Offsets {
         let has = self.target.addressing.flat.filter(|_| !self.target.has(Feature::FLAT_OFFSET_BUG));
         has.unwrap_or(Offsets::NONE)
@@ -221,8 +225,10 @@ impl Lower<'_> {
         (Some(at), i64::from(sum as i32))
     }
 
-    /// Returns address register and offset field for LDS. `unit` is the step of the offset field: 0 for
-    /// bytes, else the element size of a two-offset form, which accesses `span` more elements.
+    /// Returns the address register and the byte offset for the offset field of an LDS instruction. For an
+    /// instruction with one address, `unit` is 0. For an instruction with two addresses, `unit` is the
+    /// element size in bytes, which the encoded offsets count, and the instruction accesses up to `span`
+    /// elements after the first.
     pub fn lds_address(&mut self, pointer: Value, offset: i32, unit: i64, span: i64) -> (Operand, i64) {
         self.reaches_lds = true;
         let (base, sum) = self.narrow_parts(pointer, offset);
@@ -245,14 +251,16 @@ impl Lower<'_> {
         (vaddr, field)
     }
 
-    /// Returns whether the base is known to be in range before `offset` is added: there is no base, the
-    /// offset is 0, or the base is known not to be negative.
+    /// Returns whether the base alone is known to be a valid address, as hardware requires that checks the
+    /// range of the base before it adds `offset`. This holds if there is no base, if the offset is 0, or if
+    /// the base is known not to be negative.
     fn never_negative(&self, base: Option<Value>, offset: i64) -> bool {
         offset == 0 || base.is_none_or(|base| self.max_bits(base) < 32)
     }
 
-    /// Returns the parts of an address in scratch memory: the VGPR with the variable offset (if any), the
-    /// stack pointer (if the address is relative to it), and the constant offset.
+    /// Returns the three parts of an address in scratch memory: the VGPR with the offset that is not constant
+    /// (if any), the stack pointer (if the address is that of a stack slot in a function), and the constant
+    /// offset for the instruction's offset field.
     pub fn scratch_address(
         &mut self,
         pointer: Value,
@@ -287,8 +295,9 @@ impl Lower<'_> {
         }
     }
 
-    /// Computes the address of a module variable: in memory as the distance from the current instruction,
-    /// which is fixed up when code is laid out; in LDS by a relocation.
+    /// Computes the address of a module variable. A variable in device memory has a known distance from the
+    /// code: the address is the program counter plus this distance, which is filled in when code is laid out.
+    /// The address of an LDS variable that the linker places is a relocation.
     pub fn global_addr(&mut self, inst: ir::Inst, global: Global) {
         if self.s.shared[global.as_u32() as usize] == LINKED {
             let result = self.func.insts[inst].first;

@@ -26,12 +26,13 @@ const DIRECT: &[(BinOp, Role)] = &[
     (BinOp::SMul24, Role::VMulI32I24),
 ];
 
-/// An operation that includes the operation of one of its operands, if that operand has no other user.
+/// A pair of operations that one instruction computes: `outer(inner(a, b), c)`. It applies only if the result
+/// of the inner operation has no other user.
 struct Fused {
     outer: BinOp,
     inner: BinOp,
     op: Role,
-    /// Whether the inner operation's second operand must be a constant shift count.
+    /// Whether the instruction is used only if the inner operation is a shift by a constant.
     shift: bool,
 }
 
@@ -94,8 +95,8 @@ impl Lower<'_> {
             BinOp::Shl => self.vector_shift(dst, Role::VShlB32, a, b),
             BinOp::LShr => self.vector_shift(dst, Role::VShrB32, a, b),
             BinOp::AShr => self.vector_shift(dst, Role::VAshrI32, a, b),
-            // A subtraction with a literal is not lowered to a subtraction instruction, because the literal
-            // would need a register.
+            // Subtracting a constant is lowered as adding the negated constant, because a subtraction
+            // instruction could need an additional register for a literal.
             BinOp::Sub if self.const_u32(b).is_some() => {
                 let minus = self.const_u32(b).unwrap_or(0).wrapping_neg();
                 let x = self.source(a);
@@ -156,8 +157,9 @@ impl Lower<'_> {
         self.emit(op, &[dst, x, y]);
     }
 
-    /// Emits an operation together with the operation that computes one of its operands, if a single
-    /// instruction computes both. Returns whether such an instruction was emitted.
+    /// Emits the operation `outer` and the operation that computes one of its operands as a single
+    /// instruction, such as `v_lshl_add_u32`, if there is one. Returns whether such an instruction was
+    /// emitted.
     fn fused(&mut self, result: Value, outer: BinOp, a: Value, b: Value) -> bool {
         if !matches!(outer, BinOp::Add | BinOp::Or | BinOp::Xor | BinOp::Shl) {
             return false;
@@ -194,8 +196,9 @@ impl Lower<'_> {
         false
     }
 
-    /// Returns the operation that defines a value, and its operands, if it is a 32-bit operation on the
-    /// vector unit whose only user may include it.
+    /// Returns the operation that defines `value`, and its operands, if the operation can be part of a fused
+    /// instruction: it is a 32-bit operation on the vector unit, and the current instruction is its only
+    /// user.
     fn inner(&self, value: Value) -> Option<(BinOp, Value, Value)> {
         let inst = self.foldable(value)?;
         if self.home(value) != Home::Vgpr || self.ty(value).bits() != 32 {
@@ -219,7 +222,8 @@ impl Lower<'_> {
         true
     }
 
-    /// Emits `p * q + y` as one instruction, if the factors have at most 24 bits. Returns whether it did.
+    /// Emits `p * q + y` as one 24-bit multiply-add (`v_mad_u32_u24`), if both factors have at most 24 bits.
+    /// Returns whether it did.
     fn multiply_add(&mut self, result: Value, p: Value, q: Value, y: Value) -> bool {
         if self.max_bits(p) > 24
             || self.max_bits(q) > 24
@@ -232,7 +236,8 @@ impl Lower<'_> {
         true
     }
 
-    /// Returns how many scalar operands the instruction for a role accepts; 1 for an expansion.
+    /// Returns how many operands from the constant bus (SGPRs and literals) the instruction for a role
+    /// accepts. Returns 1 if an expansion implements the role.
     fn scalars_of(&self, role: Role) -> usize {
         match self.s.roles.get(role) {
             Resolution::Opcode(op) => constant_bus_limit(self.target, op.row()),
@@ -240,7 +245,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns how many of the values use the constant bus: SGPRs (each counted once) and literals.
+    /// Returns how many of the values are read over the constant bus: SGPRs (each counted once) and literals.
     fn scalars(&self, values: &[Value]) -> usize {
         let mut count = 0;
         for (n, &value) in values.iter().enumerate() {

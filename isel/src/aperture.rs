@@ -14,17 +14,20 @@ use isa::{Apertures, FlatScratch, Operand, Reg};
 /// Sources of the aperture of an address space.
 struct Window {
     number: usize,
-    /// Register `src_shared_base` or `src_private_base`: 64 bits, of which the high half is the aperture.
+    /// The register `src_shared_base` or `src_private_base`. It has 64 bits; the high half is the aperture,
+    /// that is, the upper half of every generic address in this window.
     base: Reg,
     /// Byte offset of the field `group_segment_aperture_base_hi` or `private_segment_aperture_base_hi` in the
-    /// queue (`amd_queue_t`). Processors without aperture registers load the aperture from there.
+    /// queue structure in memory (`amd_queue_t`). Processors without aperture registers load the aperture
+    /// from this field.
     in_queue: i64,
 }
 
 const SHARED: Window = Window { number: 0, base: Reg(235), in_queue: 0x40 };
 const PRIVATE: Window = Window { number: 1, base: Reg(237), in_queue: 0x44 };
 
-/// `hwreg(HW_REG_FLAT_SCR_LO)`, all 32 bits; the next hardware register has the high half.
+/// Operand of `s_setreg_b32` that names all 32 bits of `HW_REG_FLAT_SCR_LO`, the low half of FLAT_SCRATCH.
+/// The hardware register with the next number is the high half.
 const FLAT_SCR_LO: i32 = 20 | 31 << 11;
 
 impl Lower<'_> {
@@ -44,8 +47,9 @@ impl Lower<'_> {
         let window = match from {
             Space::Shared => &SHARED,
             Space::Private => {
-                // FLAT instructions that access private memory need FLAT_SCRATCH. In functions it already has
-                // the value that the kernel has set.
+                // FLAT instructions that access private memory need the register FLAT_SCRATCH. Only kernels
+                // set it; when a function is called, FLAT_SCRATCH already has the value that the kernel has
+                // set.
                 if !self.has_frame() {
                     self.abi_input(AbiInput::FlatScratchInit);
                     self.abi_input(AbiInput::PrivateSegmentWaveOffset);
@@ -83,8 +87,8 @@ impl Lower<'_> {
         self.emit(Role::VCndmaskB32, &[dst, null, x[0], some]);
     }
 
-    /// Sets M0 to the largest value at the beginning of the entry block, because M0 limits the addresses of
-    /// LDS accesses on some processors.
+    /// Sets M0 to its largest value at the beginning of the entry block, if the function accesses LDS on a
+    /// processor where M0 is an upper limit for the addresses of LDS accesses.
     pub fn init_lds_limit(&mut self) {
         if self.reaches_lds && self.target.addressing.lds_needs_m0 {
             self.emit_raw(Role::SMovB32, &[Operand::reg(Reg::M0), Operand::int(-1)]);
@@ -115,7 +119,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Loads the requested apertures from the queue, at the beginning of the entry block.
+    /// Loads from the queue structure the apertures (upper halves of generic addresses) that instructions
+    /// have requested. The loads are emitted at the beginning of the entry block.
     pub fn init_apertures(&mut self) {
         for window in [&SHARED, &PRIVATE] {
             let Some(high) = self.apertures[window.number] else { continue };
@@ -125,8 +130,9 @@ impl Lower<'_> {
         }
     }
 
-    /// Sets FLAT_SCRATCH, if FLAT instructions access private memory: the address of the queue's scratch
-    /// memory plus the offset of the wave's part. Emitted at the beginning of the entry block.
+    /// Sets the register FLAT_SCRATCH, if FLAT instructions access private memory, to the address of the
+    /// queue's scratch memory plus the offset of this wave's part. The code is emitted at the beginning of
+    /// the entry block.
     pub fn init_flat_scratch(&mut self) {
         if self.has_input(AbiInput::FlatScratchInit) {
             self.set_flat_scratch();

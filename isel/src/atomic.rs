@@ -1,4 +1,4 @@
-//! Atomic read-modify-write operations, and cross-lane operations.
+//! Selection of atomic read-modify-write operations, and of operations that exchange values between lanes.
 
 use crate::class::Home;
 use crate::lower::Lower;
@@ -47,9 +47,9 @@ const ROWS: &[Row] = rows! {
     Dec GlobalAtomicDecB32 GlobalAtomicDecB64 FlatAtomicDecB32 FlatAtomicDecB64 LdsAtomicDecB32 LdsAtomicDecB64 LdsAtomicDecB32Return LdsAtomicDecB64Return;
 };
 
-/// Returns the atomic operations on floats for which the processor has instructions. On some processors the
-/// instructions on device memory flush denormals, and they do not work correctly on memory of the host or of
-/// another device. So they are left out unless `unsafe_global` is set.
+/// Returns the atomic operations on floats that selection does with one instruction. On some processors the
+/// instructions for device memory flush denormals, and do not work correctly on memory of the host or of
+/// another device. Therefore instructions for device memory are included only if `unsafe_global` is set.
 pub fn float_atomics(target: &Subtarget, unsafe_global: bool) -> Native {
     let mut native = Native::default();
     let there = |role: Role| role.candidates().iter().any(|&op| isa::table::available(op, target));
@@ -115,7 +115,8 @@ impl Lower<'_> {
                 (true, false) => Role::LdsAtomicCompareSwapB32Return,
                 (true, true) => Role::LdsAtomicCompareSwapB64Return,
             };
-            // LDS instructions take the expected value first (Vega ISA, LdsAtomicCompareSwapB32).
+            // Compare-and-swap in LDS takes the expected value before the new value (Vega ISA,
+            // LdsAtomicCompareSwapB32).
             return self.ds_atomic(code, returns.then_some(result), args[0], &[expected, new], mem, fail);
         }
         let role = match (mem.space == Space::Generic, wide) {
@@ -177,8 +178,9 @@ impl Lower<'_> {
         self.push_device(inst, &at, dst, data, id);
     }
 
-    /// Copies the data operands of an atomic to consecutive registers that begin with the result's registers,
-    /// because the instruction returns the old value in its first data register.
+    /// Copies the data operands of an atomic operation to consecutive registers, the first of which are the
+    /// result registers `dst`. The copies are needed because the instruction writes the old value over its
+    /// first data registers.
     fn data_in_place(&mut self, dst: Operand, data: &[Value]) -> Operand {
         let mut sources: SmallVec<[Operand; 4]> = SmallVec::new();
         for &value in data {
@@ -217,7 +219,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Reads the value of the given lane, or of the first active lane if `lane` is `None`.
+    /// Copies `value`, as lane number `lane` holds it, to SGPRs; without `lane`, as the first active lane
+    /// holds it.
     fn read_lanes(&mut self, result: Value, value: Value, lane: Option<Value>) {
         let dst = self.sgpr_of(result);
         let dwords = self.ty(result).dwords() as u8;

@@ -1,19 +1,21 @@
 //! Accesses to device memory by buffer instructions: on GFX6, which has no other instructions for it, and on
 //! GFX7 and GFX8 where they are better than FLAT instructions.
 //!
-//! A buffer instruction adds a *descriptor* (V#) of four SGPRs, which holds a 48-bit base and the size of the
-//! memory, a 32-bit scalar, an immediate, and from VGPRs nothing, a 32-bit offset (`offen`) or a 64-bit
-//! offset (`addr64`). So a uniform pointer is turned into a descriptor once, where it is defined. The lanes
-//! provide the rest: a 32-bit index, which the instruction itself extends; a 64-bit distance; or whole
-//! addresses, which are added to a descriptor of address 0.
+//! The address of a buffer instruction is a sum of up to four parts. The first is the 48-bit base address in
+//! a *descriptor* (V#), which is held in four SGPRs and also holds the size of the memory. The second is a
+//! scalar of 32 bits, the third an immediate. The fourth comes from VGPRs: nothing, a 32-bit offset (mode
+//! `offen`) or a 64-bit offset (mode `addr64`). So a uniform pointer is turned into a descriptor once, where
+//! it is defined, and the lanes provide the rest in VGPRs. The rest is a 32-bit index, which the instruction
+//! extends to 64 bits, or a 64-bit distance. If the pointer has no uniform part, it is the whole address,
+//! which is added to a descriptor of address 0.
 //!
-//! The descriptors have the largest possible size, which excludes only the byte at 0xffff_ffff, because
-//! 32-bit offsets are checked against a 32-bit size. Accesses that may reach that byte use `addr64`, which is
-//! not checked, or FLAT instructions.
+//! The hardware checks 32-bit offsets against the 32-bit size in the descriptor. All descriptors have the
+//! largest possible size, which excludes only the byte at offset 0xffff_ffff. Accesses that may reach that
+//! byte use `addr64`, which is not checked, or FLAT instructions.
 //!
-//! Up to GFX8, FLAT instructions take only whole addresses, which costs two additions and two registers per
-//! address. They also increment two wait counters and complete out of order, so that waiting for one of them
-//! means waiting for all.
+//! FLAT instructions are the alternative on GFX7 and GFX8. There they take only whole addresses, which costs
+//! two additions and two registers per address. FLAT instructions also increment two wait counters and
+//! complete out of order, so that waiting for one of them means waiting for all.
 //!
 //! # Source
 //! Southern Islands, Sea Islands and GCN3 ISA, "Buffer Resource Descriptor" and "Range Checking"; for the
@@ -30,10 +32,11 @@ use isa::{Addressing, ModFlags, Operand, Os, RegClass, op};
 
 /// Third dword of a descriptor: size of the memory in bytes.
 const RECORDS: u32 = u32::MAX;
-/// Address bits in the second dword; the stride and other fields are above them.
+/// The bits of the descriptor's second dword that hold the upper address bits. The bits above are the stride
+/// and other fields.
 const ADDRESS_HIGH: u32 = 0xffff;
 
-/// Number of operations that the analysis of bounds follows.
+/// Number of operations that the analysis of the largest value of an index follows.
 const DEPTH: u32 = 8;
 
 /// How an address is composed.
@@ -61,9 +64,10 @@ pub(crate) struct Buffers {
 }
 
 impl Lower<'_> {
-    /// Returns whether a buffer instruction is better than a FLAT instruction for an address, on processors
-    /// that have both. It is better if the address is a uniform pointer plus 32 bits. For a 64-bit distance
-    /// FLAT is better, because one instruction (`v_mad_u64_u32`) computes the whole address.
+    /// Returns whether a buffer instruction is better than a FLAT instruction for the address `pointer +
+    /// offset`, on processors that have both. It is better if the address is a uniform pointer plus a 32-bit
+    /// index. If the index has 64 bits, FLAT is better, because one instruction (`v_mad_u64_u32`) computes
+    /// the whole address.
     pub fn prefers_buffer(&self, pointer: Value, offset: i32) -> bool {
         let (way, offset) = self.address_way(pointer, offset);
         self.in_range(way, offset)
@@ -113,8 +117,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns how the operands of a buffer instruction compose an address, and the constant offset that has
-    /// to be added.
+    /// Returns the way in which a buffer instruction composes the address `pointer + offset`, and the
+    /// constant offset that has to be added to the parts.
     fn address_way(&self, pointer: Value, offset: i32) -> (Way, i64) {
         let (base, mut offset) = self.strip_offsets(pointer, offset);
         if self.home(base) == Home::Sgpr {
@@ -136,8 +140,8 @@ impl Lower<'_> {
         (Way::Whole(base), offset)
     }
 
-    /// Returns whether base plus constant offset stays within 32 bits, so that the range check of the buffer
-    /// instruction does not reject an access inside the memory.
+    /// Returns whether index plus constant offset stays within the 32-bit size of the descriptor. If it might
+    /// not, the range check of the buffer instruction could reject an access that is valid.
     fn in_range(&self, way: Way, offset: i64) -> bool {
         let most = match way {
             Way::Uniform(_) => 0,
@@ -159,8 +163,8 @@ impl Lower<'_> {
         self.dword(whole, 0)
     }
 
-    /// Returns an address whose `vaddr` is 64 bits wide. If neither the immediate nor the scalar can hold the
-    /// constant, it is added to `vaddr`.
+    /// Returns the operands for an address with a 64-bit `vaddr` (mode `addr64`). The constant `offset` goes
+    /// to the immediate and the scalar operand; if it does not fit there, it is added to `vaddr`.
     fn in_64_bits(&mut self, resource: Operand, vaddr: Operand, offset: i64) -> Address {
         let (vaddr, (scalar, offset)) = match self.scalar_part(offset) {
             Some(parts) => (vaddr, parts),
@@ -201,8 +205,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Creates registers for the descriptor of a pointer. The pointer's own registers become the first half
-    /// of the descriptor if the pointer has at most 48 bits.
+    /// Creates registers for the descriptor of a pointer. If the pointer certainly has at most 48 bits, the
+    /// pointer's own registers become the first half of the descriptor, so that no copy is needed.
     pub fn new_descriptor(&mut self, pointer: Value) -> Operand {
         let base = self.sgpr_of(pointer);
         if self.is_address(pointer) {
@@ -213,7 +217,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Completes the descriptor of a value that has just been defined.
+    /// Completes the descriptor of a pointer that has just been defined, if an access uses the pointer
+    /// through a descriptor: writes the parts of the descriptor that are not the pointer's own registers.
     pub fn finish_descriptor(&mut self, value: Value) {
         if !self.wants_descriptor(value) {
             return;
@@ -237,8 +242,8 @@ impl Lower<'_> {
         matches!(self.func.def_op(pointer), Some(Op::Load { .. } | Op::GlobalAddr(_)))
     }
 
-    /// Writes the constant base of a descriptor, if one is given, and the upper half of the descriptor, which
-    /// is the same in all descriptors and is copied with one 64-bit move.
+    /// Writes the upper half of a descriptor, which is the same in all descriptors and is copied with one
+    /// 64-bit move. If the base address is a constant, writes the lower half too.
     fn fill_descriptor(&mut self, resource: Operand, base: Option<[u32; 2]>) {
         for (n, word) in (0..).zip(base.into_iter().flatten()) {
             let dword = self.dword(resource, n);
@@ -264,15 +269,16 @@ impl Lower<'_> {
         *self.buffers.whole_memory.insert(resource)
     }
 
-    /// Initialises the descriptor of address 0, at the beginning of the entry block.
+    /// Fills the descriptor of address 0, if an access uses it. The code is emitted at the beginning of the
+    /// entry block.
     pub fn init_whole_memory(&mut self) {
         if let Some(resource) = self.buffers.whole_memory {
             self.fill_descriptor(resource, Some([0; 2]));
         }
     }
 
-    /// Initialises the upper half that all descriptors share, at a place before the code that completes any
-    /// descriptor.
+    /// Sets the SGPR pair with the upper half that all descriptors share. The code is placed before any
+    /// code that copies the pair to a descriptor.
     pub fn init_descriptors(&mut self) {
         let Some(upper) = self.buffers.upper else { return };
         let mut format = self.target.addressing.descriptor;

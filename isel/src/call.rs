@@ -5,10 +5,11 @@
 //! holds.
 //!
 //! # The stack
-//! A function's frame begins at the value that the stack pointer has when the function is called. For the
-//! duration of a call, the caller increases the pointer by the size of its own frame. So a frame does not
-//! need a pointer of its own. A kernel's frame begins at 0: its addresses are known constants, and the kernel
-//! sets the stack pointer once, to the end of its frame.
+//! A function's frame begins at the address in the stack pointer when the function is called. For the
+//! duration of a call, the caller increases the stack pointer by the size of its own frame. So a function
+//! addresses its frame relative to the stack pointer, and there is no frame pointer. A kernel's frame begins
+//! at address 0, so the addresses in this frame are known constants. A kernel that calls functions sets the
+//! stack pointer once, to the end of its frame.
 
 use crate::class::Home;
 use crate::lower::Lower;
@@ -31,15 +32,16 @@ pub struct Callee {
     pub clobbers: RegSet,
     /// Whether the function needs the stack or scratch memory.
     pub stack: bool,
-    /// Whether the function's code is in the same section and no code outside it can refer to the function.
+    /// Whether the function's code is in the same section as its callers and no code of other objects can
+    /// refer to it.
     pub local: bool,
-    /// Whether M0 still holds the limit of LDS accesses after the call, on processors that need this limit in
-    /// M0.
+    /// Whether M0 still holds the limit for LDS addresses after a call of the function. Matters on processors
+    /// where LDS accesses need this limit in M0.
     pub keeps_m0: bool,
 }
 
 impl Callee {
-    /// Returns the properties to assume for a function of which only the calling convention is known.
+    /// Returns what a caller must assume about a function of which only the calling convention is known.
     pub fn unknown(convention: Convention, target: &Subtarget) -> Callee {
         let mut clobbers = RegSet::EMPTY;
         clobbers.insert(RegRange { first: Reg(0), len: 128 });
@@ -72,15 +74,15 @@ pub(crate) const fn return_address() -> RegRange {
     RegRange { first: Reg(callconv::RETURN_ADDRESS), len: 2 }
 }
 
-/// Returns the byte offset from the stack pointer of an argument dword, given the number of dwords passed in
-/// registers.
+/// Returns where argument dword number `dword` is on the stack, in bytes from the stack pointer. The first
+/// `registers` dwords are passed in registers.
 fn stack_offset(dword: usize, registers: usize) -> i32 {
     4 * (dword - registers) as i32
 }
 
 impl Lower<'_> {
-    /// Returns the descriptor of scratch memory, and the offset register relative to which private addresses
-    /// are counted.
+    /// Returns the operands that accesses to private memory need: the descriptor of scratch memory, and the
+    /// scalar offset that the hardware adds to each address.
     pub fn scratch(&mut self) -> [Operand; 2] {
         if self.has_stack {
             return [scratch_buffer(), Operand::int(0)];
@@ -94,8 +96,8 @@ impl Lower<'_> {
         Operand::reg(Reg::sgpr(column(self.convention).stack.pointer))
     }
 
-    /// Returns whether private variables are addressed relative to the stack pointer rather than at constant
-    /// addresses.
+    /// Returns whether stack slots are addressed relative to the stack pointer. This is so in functions that
+    /// are not kernels; the slots of a kernel have constant addresses.
     pub fn has_frame(&self) -> bool {
         self.out.role == FuncRole::Callee
     }
@@ -123,7 +125,7 @@ impl Lower<'_> {
         self.call_with(inst, (Target::Func(number), false), callee, &args, Operand::None);
     }
 
-    /// Lowers a call through an address that is the same in all lanes.
+    /// Lowers a call through a function pointer that is the same in all lanes.
     #[cold]
     pub fn call_indirect(&mut self, inst: Inst, sig: ir::SigId) {
         let args: SmallVec<[Value; 8]> = SmallVec::from_slice(self.func.args(inst));
@@ -137,8 +139,8 @@ impl Lower<'_> {
         match self.home(value) {
             Home::Sgpr => self.sgpr_of(value),
             _ => {
-                // The address is the same in all lanes, but is in VGPRs because the scalar unit cannot
-                // compute it. It is read back to SGPRs.
+                // The pointer is the same in all lanes, but is in VGPRs because the scalar unit cannot
+                // compute it. The jump needs it in SGPRs, so it is read from the first active lane.
                 let (from, to) = (self.vgpr(value), self.stemp(2));
                 for n in 0..2 {
                     let parts = [self.dword(to, n), self.dword(from, n)];
@@ -240,8 +242,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Moves or converts a call's result from VGPRs to the kind of register in which selection keeps the
-    /// value, if that is SGPRs or a lane mask.
+    /// Moves a call's result from the VGPRs of the calling convention to SGPRs or to a lane mask, if
+    /// selection keeps the result there.
     fn take_result(&mut self, result: Value, bits: Operand) {
         match self.home(result) {
             Home::Mask => {
@@ -307,8 +309,8 @@ impl Lower<'_> {
         ids
     }
 
-    /// Returns the implicit arguments in consecutive SGPRs (undefined registers fill the gaps), and the first
-    /// hardware register.
+    /// Returns SGPRs with the implicit arguments for a call, in consecutive registers with undefined
+    /// registers in the gaps, and the hardware register in which the first of them is passed.
     fn scalar_arguments(&mut self, needs: &ImplicitNeeds) -> (Operand, Reg) {
         let mut dwords: SmallVec<[Option<VReg>; 16]> = smallvec![];
         for (implicit, input) in INPUTS {
@@ -382,8 +384,8 @@ impl Lower<'_> {
         1
     }
 
-    /// Takes the function's parameters from the registers and stack locations that the convention prescribes.
-    /// Emitted at the beginning of the entry block.
+    /// Copies the function's parameters from the registers and stack locations that the calling convention
+    /// prescribes. The copies are emitted at the beginning of the entry block. Does nothing in a kernel.
     #[inline(never)]
     pub fn take_parameters(&mut self) {
         if !self.has_frame() {
@@ -418,8 +420,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Loads the work-item ids from the stack, if the convention passes them there and an instruction uses
-    /// them. The load comes before all uses.
+    /// Loads the packed work-item ids from the stack, if the calling convention passes them there and an
+    /// instruction uses them. The load comes before all uses.
     #[cold]
     pub fn take_ids(&mut self) {
         let dwords = argument_dwords(self.func);
@@ -438,9 +440,10 @@ impl Lower<'_> {
         self.push_mem(Role::ScratchLoadB32, &operands, offset.into(), ModFlags::empty(), mem);
     }
 
-    /// Initializes a kernel's stack for the functions that it calls: the stack begins at the end of the
-    /// kernel's frame. The descriptor of scratch memory is adjusted to the wave's part after register
-    /// allocation, before any spill on entry.
+    /// Sets the stack pointer of a kernel that calls functions to the end of the kernel's frame, where the
+    /// frames of the functions begin. The descriptor of scratch memory still has to be adjusted to this
+    /// wave's part of the memory; this happens after register allocation, before any spill at the beginning
+    /// of the kernel.
     pub fn init_stack(&mut self) {
         if !self.has_stack || self.has_frame() {
             return;
@@ -466,8 +469,9 @@ fn scratch_buffer() -> Operand {
     Operand::regs(Reg::sgpr(*SCRATCH_BUFFER.start()), SCRATCH_BUFFER.len() as u8)
 }
 
-/// Returns the number of stack bytes per lane for arguments of `dwords` dwords, including the work-item ids
-/// if these are passed on the stack. The caller stores all of them, whether or not the function reads them.
+/// Returns the number of stack bytes per lane that a call with `dwords` dwords of arguments needs, including
+/// the work-item ids if the convention passes them on the stack. The caller stores all of these bytes,
+/// whether or not the function reads them.
 pub(crate) fn stack_bytes(dwords: usize, convention: Convention, needs: &ImplicitNeeds) -> u32 {
     match needs.implicit_place(convention, Implicit::WorkitemIds, dwords) {
         Some(Place::Stack(offset)) => offset + 4,
@@ -485,7 +489,7 @@ pub(crate) fn dwords(func: &Function, values: &[Value]) -> usize {
     values.iter().map(|&value| func.ty(value).dwords() as usize).sum()
 }
 
-/// Returns the register class and the number of dwords of a function's input.
+/// Returns the register class and the number of registers in which an input is passed.
 pub(crate) fn shape(input: AbiInput) -> (RegClass, u8) {
     match input {
         AbiInput::PrivateSegmentBuffer => (RegClass::Sgpr, 4),

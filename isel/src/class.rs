@@ -1,8 +1,10 @@
-//! Decides the home of each value: SGPRs, VGPRs, a lane mask or the scalar condition.
+//! Decides for each value in which kind of register selection keeps it, called the *home* of the value:
+//! SGPRs, VGPRs, a lane mask in SGPRs, or the scalar condition bit (SCC).
 //!
 //! A uniform value is held in SGPRs if the scalar unit can compute it and at least one of its operands is in
 //! SGPRs already. Uniform values that the scalar unit cannot compute (float arithmetic, results of vector
-//! loads) stay in VGPRs, and are read back (`v_readfirstlane_b32`) only where a scalar operand is requested.
+//! loads) stay in VGPRs. They are copied to SGPRs (`v_readfirstlane_b32`) only where a scalar operand is
+//! requested.
 
 use crate::plan::Plan;
 use crate::shape::{is_shared_address, scalar_load};
@@ -10,7 +12,7 @@ use cranelift_entity::SecondaryMap;
 use ir::analysis::{Analyses, Uniformity};
 use ir::{BinOp, CastOp, Function, Inst, IntCc, Module, Op, Pos, TernOp, Type, UnOp, Value, WaveOp};
 
-/// Where a value is held.
+/// The kind of register in which selection keeps a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Home {
     /// Vector registers: one value per lane.
@@ -123,7 +125,8 @@ impl Classes<'_> {
         }
     }
 
-    /// Returns whether some operand is in SGPRs or no operand is in VGPRs.
+    /// Returns whether the scalar unit should compute an operation with these operands: at least one operand
+    /// is in SGPRs, or no operand is in VGPRs or a lane mask.
     fn any_scalar(&self, args: &[Value]) -> bool {
         let vector = |&arg: &Value| matches!(self.homes[arg], Home::Vgpr | Home::Mask);
         args.iter().any(|&arg| self.homes[arg] == Home::Sgpr) || !args.iter().any(vector)
@@ -161,7 +164,8 @@ fn scalar_cast(op: CastOp) -> bool {
     !matches!(op, CastOp::SToF | CastOp::UToF | CastOp::FToS | CastOp::FToU | CastOp::FExt | CastOp::FTrunc)
 }
 
-/// Returns whether the bits of an operation's result are known at compile time.
+/// Returns whether the result of an operation is a constant that instructions can use as an immediate, such
+/// as the address of a kernel's stack slot or of an LDS variable.
 pub(crate) fn is_constant(module: &Module, func: &Function, op: Op) -> bool {
     match op {
         Op::Const(_) => true,

@@ -37,7 +37,8 @@ const INT: &[IntRow] = &[
 /// Roles that compare the low halves of registers.
 const LOW_HALF: &[(IntCc, Role)] = &[(IntCc::Eq, Role::VCmpEqU16), (IntCc::Ne, Role::VCmpNeU16)];
 
-/// Roles of float comparisons for f32 and f64; the `N` forms are true for NaN.
+/// Roles of float comparisons, for f32 and f64. The names with `N` (such as `VCmpNeqF32`) are negated
+/// comparisons, which are true if an operand is NaN.
 const FLOAT: &[(FloatCc, [Role; 2])] = &[
     (FloatCc::Oeq, [Role::VCmpEqF32, Role::VCmpEqF64]),
     (FloatCc::One, [Role::VCmpLgF32, Role::VCmpLgF64]),
@@ -78,8 +79,8 @@ impl Lower<'_> {
         self.emit(row.vector[wide], &[mask, x, y]);
     }
 
-    /// Lowers `(x & 0xffff) == constant` to a 16-bit comparison, which ignores the upper bits. Returns
-    /// whether that was possible.
+    /// Lowers the comparison of `x & 0xffff` with a constant to a 16-bit comparison of `x`, which ignores the
+    /// upper bits of `x`. Returns whether that was possible.
     fn compare_low_half(&mut self, result: Value, cc: IntCc, a: Value, b: Value) -> bool {
         let Some((_, role)) = LOW_HALF.iter().find(|(have, _)| *have == cc) else { return false };
         let fits = self.const_bits(b).is_some_and(|bits| bits <= 0xffff);
@@ -260,7 +261,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the operand of a `not` that has no other user than the current instruction.
+    /// Returns the operand of the `not` that defines `value`, if the current instruction is the only user of
+    /// that `not`, so that the `not` can be folded.
     fn folded_not(&self, value: Value) -> Option<Value> {
         let inst = self.foldable(value)?;
         (self.func.insts[inst].op == Op::Un(UnOp::Not)).then(|| self.func.args(inst)[0])

@@ -1,4 +1,5 @@
-//! Translates the control-flow plan into machine code: blocks, edges and changes of `exec`.
+//! Translates the control-flow plan (`plan.rs`) into machine code: blocks, edges and changes of the `exec`
+//! mask.
 
 use crate::class::Home;
 use crate::lower::Lower;
@@ -14,8 +15,8 @@ pub(crate) struct Scc {
     pub negated: bool,
 }
 
-/// Scratch buffers for the arguments of the current block's edges: vector arguments, and scalar arguments by
-/// successor.
+/// Scratch buffers for the arguments that the edges of the current block pass: arguments in VGPRs, and
+/// arguments in SGPRs for each of the two successors.
 #[derive(Debug, Default)]
 pub(crate) struct Edges {
     vectors: Vec<VReg>,
@@ -23,8 +24,9 @@ pub(crate) struct Edges {
 }
 
 impl Lower<'_> {
-    /// Creates the machine blocks: the gate (if any) and the body of each node, in layout order. Blocks on
-    /// critical edges of the linear graph follow later, when the edges are made.
+    /// Creates the machine blocks in layout order. A node of the plan has a body, and in front of it possibly
+    /// a gate, which is a separate block for the code that sets `exec`. Blocks that split critical edges of
+    /// the linear graph are created later, together with the edges.
     pub fn make_blocks(&mut self) {
         self.s.mblocks.clear();
         let plan = self.plan;
@@ -58,8 +60,8 @@ impl Lower<'_> {
         self.push(self.masks.inst(op, operands));
     }
 
-    /// Emits the code that ends the block, and creates the block's edges. Returns the size of the terminator
-    /// group.
+    /// Emits the code that ends the block, and creates the block's edges. Returns the number of instructions
+    /// in the terminator group, which are the branches and changes of `exec` at the end of the block.
     pub fn terminator(&mut self, at: Pos) -> u32 {
         let plan = self.plan;
         let node = &plan.nodes[at as usize];
@@ -100,7 +102,8 @@ impl Lower<'_> {
         group
     }
 
-    /// Emits `s_branch`, unless the target is the next block. Returns the number of instructions.
+    /// Emits `s_branch`, unless the target is the next block in layout order. Returns the number of
+    /// instructions (0 or 1).
     fn branch_to(&mut self, from: MBlock, to: Option<MBlock>) -> u32 {
         match to {
             Some(to) if to.as_u32() != from.as_u32() + 1 => {
@@ -111,9 +114,9 @@ impl Lower<'_> {
         }
     }
 
-    /// Clears `exec`, if necessary, before a jump to the position `resume`. The jump goes to a block that
-    /// adds its parked lanes to `exec`; lanes that are parked elsewhere must not become active there. Returns
-    /// the number of instructions.
+    /// Clears `exec` before a jump to the position `resume`, if the block there adds its parked lanes to the
+    /// lanes in `exec`. The lanes in `exec` are now parked elsewhere and must not become active at `resume`.
+    /// Returns the number of instructions (0 or 1).
     fn clear_exec(&mut self, resume: Pos) -> u32 {
         let node = self.node(resume);
         if node.accompanied && matches!(node.entry, Entry::Pending(_)) {
@@ -123,15 +126,17 @@ impl Lower<'_> {
         0
     }
 
-    /// Adds lanes to the lane mask of the block `target`, at which they are then parked: all active lanes, or
-    /// the active lanes whose bit in the mask of condition `cond.0` equals `cond.1`.
+    /// Parks lanes at the block `target`, by adding them to the lane mask of that block. Without `cond`, all
+    /// active lanes are parked. With `cond`, the active lanes are parked whose bit in the mask `cond.0`
+    /// equals `cond.1`.
     fn park(&mut self, node: &Node, target: Pos, cond: Option<(Operand, bool)>) {
         let mut parks = node.parks.iter().flatten();
         let Some(&Parking { new, old, .. }) = parks.find(|parking| parking.target == target) else { return };
         let new = self.lanes(new);
         let exec = self.masks.exec();
         let lanes = match cond {
-            // The mask contains active lanes only, so no `and` with `exec` is needed.
+            // The condition's mask contains active lanes only, so no `and` with `exec` is needed before it is
+            // added to the mask of parked lanes.
             Some((mask, true)) if old.is_some() && self.holds_active_lanes(self.condition()) => mask,
             Some((mask, when)) => {
                 let dst = if old.is_some() { self.mask_temp() } else { new };
@@ -194,8 +199,8 @@ impl Lower<'_> {
         group + self.branch_to(body, targets[0])
     }
 
-    /// Leaves those active lanes active that are in `mask` (if `keep` is set) or not in `mask` (otherwise).
-    /// Saves the old `exec` in `save`, if given. Returns the number of instructions.
+    /// Removes lanes from `exec`: keeps the lanes in `mask` if `keep` is set, and otherwise the lanes not in
+    /// `mask`. Stores the old `exec` in `save`, if given. Returns the number of instructions.
     fn narrow_exec(&mut self, save: Option<Operand>, mask: Operand, keep: bool) -> u32 {
         let mut group = 1;
         if let Some(save) = save {
@@ -229,8 +234,8 @@ impl Lower<'_> {
             })
     }
 
-    /// Strips a chain of `not` operations. Returns the innermost operand, and whether the number of `not`
-    /// operations is odd.
+    /// Strips a chain of `not` operations from a lane mask. Returns the innermost operand, and whether the
+    /// number of stripped operations is odd.
     fn strip_not(&self, mut value: Value) -> (Value, bool) {
         let mut odd = false;
         while let Some(inst) = self.func.def_inst(value)
@@ -276,7 +281,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Emits conversions of the block's parameters to the requested forms.
+    /// Emits conversions of the block's parameters to the other forms (SGPRs, VGPRs, lane mask) in which
+    /// users have requested them.
     pub fn params(&mut self, at: Pos) {
         let func = self.func;
         for &param in func.params(self.node(at).block).iter().rev() {
@@ -381,8 +387,8 @@ impl Lower<'_> {
         self.out.blocks[body].linear[k].map_or(self.enter(to), |edge| edge.to)
     }
 
-    /// Assembles the block from entry code, copies and instructions; also creates the gate if the node has
-    /// one.
+    /// Assembles the machine block from the code that sets `exec` on entry, the shared copies and the
+    /// instructions. If the node has a gate, also creates the gate.
     pub fn finish_block(&mut self, at: Pos, group: u32) {
         let [gate, body] = self.s.mblocks[at as usize];
         let entry = self.entry_code(at);

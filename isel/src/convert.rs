@@ -7,7 +7,8 @@ use crate::roles::Role;
 use ir::{CastOp, Inst, Type, Value};
 use isa::Operand;
 
-/// Conversions between numeric types: operation, source type, destination type, role.
+/// Conversions between numeric types. Each entry has the operation, the source type, the destination type,
+/// and the role that does the conversion.
 const NUMERIC: &[(CastOp, Type, Type, Role)] = &[
     (CastOp::SToF, Type::I32, Type::F32, Role::VCvtF32I32),
     (CastOp::SToF, Type::I32, Type::F64, Role::VCvtF64I32),

@@ -9,8 +9,8 @@ use isa::Operand;
 /// Operand of `v_cmp_class`: zeros and +infinity.
 const CLASS_SQRT_IS_SELF: i32 = 1 << 5 | 1 << 6 | 1 << 9;
 
-/// Operand of `s_denorm_mode`: the mode of f32 in bits 0 and 1, the mode of f64 and f16 in bits 2 and 3 (seed
-/// 000, line 2889).
+/// Operand of `s_denorm_mode`, which says whether denormals are kept: the mode of f32 in bits 0 and 1, the
+/// mode of f64 and f16 in bits 2 and 3 (LLVM's AMDGPU guide, seed 000, line 2889).
 const KEEP_DENORMALS: Operand = Operand::Imm(0b1111);
 const FLUSH_F32_DENORMALS: Operand = Operand::Imm(0b1100);
 
@@ -54,10 +54,11 @@ impl Lower<'_> {
         dst
     }
 
-    /// Emits `a / b`. Both operands are scaled into a safe range. Newton steps refine the reciprocal of the
-    /// denominator and then the quotient. `v_div_fmas` undoes the scaling (VCC says whether it is needed),
-    /// and `v_div_fixup` handles the special cases (Vega ISA, V_DIV_SCALE_F32). Residuals may be denormal, so
-    /// denormals are enabled here, even in a kernel that flushes them.
+    /// Emits `a / b`, correctly rounded. Both operands are scaled into a safe range (`v_div_scale`). Newton
+    /// steps refine the reciprocal of the denominator and then the quotient. `v_div_fmas` undoes the scaling
+    /// in the lanes where VCC says that it is needed, and `v_div_fixup` handles the special cases (Vega ISA,
+    /// V_DIV_SCALE_F32). Residuals may be denormal, so denormals are enabled here, even in a kernel that
+    /// flushes them.
     pub fn float_div(&mut self, result: Value, a: Value, b: Value) {
         if self.ty(result) == Type::F16 {
             return self.half_div(result, a, b);
@@ -87,9 +88,9 @@ impl Lower<'_> {
         self.emit_raw(ops.scale, &[n, self.masks.vcc(), num, den, num]);
         let mut q = self.vtemp(len);
         self.emit(ops.mul, &[q, n, r]);
-        // This step gives the nearest quotient, so that a representable quotient is exact. Without the step,
-        // `v_div_fmas` would round a quotient halfway between two denormals as if it were slightly to one
-        // side. LLVM leaves this step out for f64.
+        // This step gives the nearest quotient, so that a quotient which an f64 can represent is exact.
+        // Without the step, `v_div_fmas` would round a quotient halfway between two denormals as if it were
+        // slightly to one side. LLVM leaves this step out for f64.
         let e = self.fma(ops.fma, len, minus, q, n);
         q = self.fma(ops.fma, len, FloatSource::plain(e), r, q);
         let e = self.fma(ops.fma, len, minus, q, n);
@@ -101,9 +102,10 @@ impl Lower<'_> {
         self.emit(ops.fixup, &[dst, unscaled, den, num]);
     }
 
-    /// Emits `a / b` for halves. The exact quotient of two 11-bit numbers either fits into an `f32`, and then
-    /// the Newton step computes it exactly; or it is more than one unit of the `f32` away from any midpoint
-    /// between two halves. No `f32` here is denormal.
+    /// Emits `a / b` for f16, computed in `f32`. If the exact quotient of the two 11-bit significands fits
+    /// into an `f32`, the Newton step computes it exactly. Otherwise the quotient is more than one unit in
+    /// the last place of the `f32` away from the midpoint between any two halves, so that rounding twice
+    /// gives the right result. No `f32` in this computation is denormal.
     fn half_div(&mut self, result: Value, a: Value, b: Value) {
         let [num, den] = [a, b].map(|half| {
             let (source, wide) = (self.float_source(half), self.vtemp(1));
@@ -120,9 +122,10 @@ impl Lower<'_> {
         self.emit_float(Role::VCvtF16F32, dst, &[FloatSource::plain(quotient)]);
     }
 
-    /// Emits an f32 square root. The hardware's result is off by at most one unit, so the neighbours are
-    /// tried by their residuals. Small operands are scaled, because their residuals would be denormal; an
-    /// operand that was extended from a half is never that small.
+    /// Emits an f32 square root. The hardware's result is off by at most one unit in the last place. So the
+    /// residuals of the result's two neighbours are computed, which say whether a neighbour is the correct
+    /// result. Small operands are scaled first, because their residuals would be denormal. An operand that
+    /// was extended from an f16 is never that small.
     pub fn sqrt32(&mut self, result: Value, arg: Value) {
         let x = self.vgpr(arg);
         if self.was_half(arg) {
@@ -142,8 +145,8 @@ impl Lower<'_> {
         extended.is_some_and(|inst| self.ty(self.func.args(inst)[0]) == Type::F16)
     }
 
-    /// Emits the square root of `y`. In the lanes of the mask `small`, `y` is the original operand multiplied
-    /// by 2^32, so that the root in these lanes is divided by 2^16.
+    /// Emits the square root of `y` without scaling its operand. In the lanes of the mask `small`, the caller
+    /// has multiplied the original operand by 2^32, so in these lanes the root is divided by 2^16.
     fn sqrt32_unscaled(&mut self, result: Value, y: Operand, small: Option<Operand>) {
         let (s, down, up) = (self.vtemp(1), self.vtemp(1), self.vtemp(1));
         self.emit(Role::VSqrtF32, &[s, y]);

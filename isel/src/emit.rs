@@ -1,8 +1,9 @@
-//! Emission of instructions, and the copies that instructions share.
+//! Emission of instructions, and copies of operands that several instructions share.
 //!
 //! Where an instruction encoding does not allow an operand (see `operands.rs`), emission copies the operand
 //! into an allowed register. Copies of the same source are shared within a block and placed before the first
-//! user; [`Lower::flush`] and [`Lower::finish_block`] place them.
+//! user. Selection runs from the end of a block to its beginning, so that the place of a copy is known only
+//! later: [`Lower::flush`] updates it, and [`Lower::finish_block`] inserts the copies.
 
 use crate::class::Home;
 use crate::lower::Lower;
@@ -11,10 +12,10 @@ use ir::{Block, Value};
 use isa::{Form, MachInst, Operand, RegClass, Tuple, VReg, op};
 use rustc_hash::FxHashMap;
 
-/// Value that a shared copy holds.
+/// What a shared copy holds; copies with equal keys are the same copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Key {
-    /// A copy of SGPRs (first register, number of registers) in VGPRs.
+    /// The value of consecutive SGPRs (first register, number of registers), copied to VGPRs.
     Moved(VReg, u8),
     Vgpr(u32),
     Sgpr(u32),
@@ -27,10 +28,12 @@ enum Key {
     Beside(VReg),
 }
 
-/// Registers of the copies that are placed before a loop, by preheader and value.
+/// Registers of the copies that are placed before a loop. The key has the preheader of the loop and what the
+/// copy holds.
 type Hoisted = FxHashMap<(Block, Key), Tuple>;
 
-/// Largest numbers of SGPRs and of VGPRs that hold constants throughout a loop nest.
+/// Largest numbers of SGPRs and of VGPRs that hold copies of constants and of loop-invariant values
+/// throughout a loop nest.
 const HOISTED_MAX: [u32; 2] = [24, 8];
 
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +41,7 @@ struct SharedCopy {
     key: Key,
     dst: Tuple,
     src: Tuple,
-    /// Place of the copy: before the last `below` instructions of the block.
+    /// The copy is placed before the last `below` instructions of the block.
     below: u32,
 }
 
@@ -47,12 +50,14 @@ struct SharedCopy {
 pub(crate) struct Copies {
     list: Vec<SharedCopy>,
     index: FxHashMap<Key, u32>,
-    /// Indices of the copies that the instructions since the last flush use.
+    /// Indices of the shared copies that were used since the last flush. The flush moves these copies above
+    /// the instructions that it adds.
     touched: Vec<u32>,
     /// SGPRs that the instructions since the last flush define.
     local: Vec<VReg>,
     hoisted: Hoisted,
-    /// Copies that belong to the ends of other blocks (preheaders of loops), which selection visits later.
+    /// Copies that must be placed at the end of another block, the preheader of a loop, together with that
+    /// block. Selection visits that block later.
     outside: Vec<(Block, SharedCopy)>,
     /// Numbers of SGPRs and VGPRs that the hoisted copies occupy.
     hoisted_count: [u32; 2],
@@ -161,7 +166,8 @@ impl Lower<'_> {
         self.s.seq.push(inst);
     }
 
-    /// Appends the instruction or expansion that implements a role, and makes its operands legal.
+    /// Appends the instruction or expansion that implements a role. Operands that the instruction does not
+    /// allow are copied to registers first.
     pub fn emit(&mut self, role: impl Selected, operands: &[Operand]) {
         match role.resolve(&self.s.roles) {
             Resolution::Opcode(op) => self.emit_inst(MachInst::new(op, operands)),
@@ -203,7 +209,8 @@ impl Lower<'_> {
         self.unsupported(&format!("`{role}` ({reason})"));
     }
 
-    /// Appends an instruction, which may have modifiers, and makes its operands legal.
+    /// Appends an instruction, which may have modifiers. Operands that the instruction does not allow are
+    /// copied to registers first.
     pub fn emit_inst(&mut self, mut inst: MachInst) {
         let row = inst.op.row();
         if row.is_valu() {
@@ -214,7 +221,8 @@ impl Lower<'_> {
         self.push(inst);
     }
 
-    /// Appends the copy `dst = src`. Any register classes are allowed except a copy from a VGPR to an SGPR.
+    /// Appends the pseudo-instruction `dst = src`. A copy from a VGPR to an SGPR is not allowed; all other
+    /// combinations of register classes are.
     pub fn copy(&mut self, dst: Operand, src: Operand) {
         self.push(MachInst::new(op::COPY, &[dst, src]));
     }
@@ -223,7 +231,8 @@ impl Lower<'_> {
     pub fn in_vgpr(&mut self, operand: Operand, width: u8) -> Operand {
         match operand {
             Operand::Inline(_) if width == 2 => {
-                // Only integer constants get here: `source` handles floating-point constants.
+                // An inline constant with two dwords is always an integer here, because `source` has already
+                // handled floating-point constants.
                 let bits = operand.const_u32().unwrap_or(0) as i32;
                 self.vgpr_const64(i64::from(bits) as u64)
             }
@@ -294,7 +303,7 @@ impl Lower<'_> {
     }
 
     /// Returns the preheader of the outermost loop around the current block in which the source of the copy
-    /// does not change.
+    /// does not change. The copy can be placed there. Returns `None` if there is no such loop.
     fn outside_loops(&self, key: Key) -> Option<Block> {
         let loops = &self.an.loops;
         let mut place = None;
@@ -332,7 +341,8 @@ impl Lower<'_> {
         Some(Operand::Virt(dst))
     }
 
-    /// Adds the hoisted copies that belong to the end of the current block.
+    /// Adds to the current block the shared copies that inner loops have requested at the end of this block,
+    /// which is their preheader.
     pub fn outside_copies(&mut self) {
         let block = self.block;
         let below = self.s.rev.len() as u32;
@@ -366,8 +376,8 @@ impl Lower<'_> {
         Operand::Virt(self.s.copies.list[index as usize].dst)
     }
 
-    /// Moves the pending instructions to the block. The shared copies that these instructions use will be
-    /// placed above the instructions.
+    /// Moves the pending instructions to the block's list, which is in reverse order. The shared copies that
+    /// these instructions use will be placed above these instructions.
     pub fn flush(&mut self) {
         let s = &mut *self.s;
         s.rev.extend(s.seq.drain(..).rev());
@@ -438,8 +448,8 @@ impl Lower<'_> {
 
 /// Access to values as operands.
 impl Lower<'_> {
-    /// Returns the bits of a value if the value is a constant that instructions can use as an operand at this
-    /// point, without a register.
+    /// Returns the bits of a value if the value is a constant that instructions can have as an immediate
+    /// operand. The address of a stack slot in a kernel is such a constant, too.
     pub fn const_bits(&self, value: Value) -> Option<u64> {
         use crate::class::reqd;
         use ir::{Op, Pos};
@@ -475,8 +485,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the value as an operand, in the kind of register in which it is already kept, or as a
-    /// constant.
+    /// Returns the value as an operand, without a copy to another register class: a constant, or the
+    /// registers in which selection keeps the value.
     pub fn source(&mut self, value: Value) -> Operand {
         if let Some(bits) = self.const_bits(value) {
             return self.constant(value, bits);
@@ -488,7 +498,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the value for a scalar operand: a constant or SGPRs.
+    /// Returns the value as an operand of a scalar instruction: a constant or SGPRs.
     pub fn scalar(&mut self, value: Value) -> Operand {
         match self.const_bits(value) {
             Some(bits) => self.constant(value, bits),
@@ -567,7 +577,8 @@ impl Lower<'_> {
         [self.dword(whole, 0), self.dword(whole, 1)]
     }
 
-    /// Emits conversions of a result to all further kinds of registers in which its users have requested it.
+    /// Emits the copies of a result to the other kinds of registers in which its users have requested it
+    /// (SGPRs, VGPRs, lane mask, low half).
     pub fn convert_result(&mut self, value: Value) {
         match self.home(value) {
             Home::Vgpr => {

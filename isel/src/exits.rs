@@ -1,11 +1,11 @@
 //! Gives divergent loops with many exit targets a single exit.
 //!
-//! Lanes that leave a loop are parked until the other lanes leave, and each block at which they are parked
-//! needs a lane mask, in SGPRs, throughout the loop. If there are a hundred such blocks, the masks do not fit
-//! into the SGPRs. So from a certain number of *places* (exit targets) on, each lane that leaves carries the
-//! number of its place in a vector register. All lanes go to one block, the *dispatch*, and a chain of
-//! comparisons sends each lane to its place. In this chain only the mask for the next comparison is live,
-//! however many places there are.
+//! Lanes that leave a loop are parked until the other lanes leave. Each block at which lanes are parked needs
+//! a lane mask, in SGPRs, throughout the loop. If there are a hundred such blocks, the masks do not fit into
+//! the SGPRs. So if a loop has more than [`MAX_PLACES`] exit targets, called *places*, each lane that leaves
+//! carries the number of its place in a vector register. All lanes go to one block, the *dispatch*, and a
+//! chain of comparisons sends each lane to its place. In this chain only the mask for the next comparison is
+//! live, however many places there are.
 //!
 //! Values of the loop that a place needs are passed in parameters of the dispatch, the *slots*. Places share
 //! slots: a lane passes the values that its own place needs, and meaningless values in all other slots.
@@ -22,13 +22,14 @@ use smallvec::{SmallVec, smallvec};
 
 /// Largest number of places that may have a mask each.
 const MAX_PLACES: usize = 16;
-/// Largest number of slots. A loop that needs more stays unchanged, because every exit passes every slot.
+/// Largest number of slots (values that the exits pass to the dispatch). A loop that needs more slots stays
+/// unchanged, because every exit passes a value for every slot.
 const MAX_SLOTS: usize = 32;
 /// Stands for "no region".
 const NONE: u32 = u32::MAX;
 
-/// Gives loops with many places a single exit. If the result is true, the function has changed and the
-/// analyses have been recomputed.
+/// Gives each divergent loop with many exit targets (places) a single exit. Returns whether the function has
+/// changed; if it has, the analyses have been recomputed.
 pub(crate) fn run(func: &mut Function, an: &mut Analyses) -> bool {
     let mut leaving = ExitsInLoop::default();
     let mut changed = false;
@@ -45,23 +46,24 @@ pub(crate) fn run(func: &mut Function, an: &mut Analyses) -> bool {
     changed
 }
 
-/// A divergent loop with many exits, together with the blocks after its exits that are laid out inside the
-/// loop.
+/// A divergent loop with many exits. The short blocks after the loop's exits that are laid out inside the
+/// loop count as part of the region.
 struct Region {
     /// Blocks with edges out of the region.
     sources: Vec<Block>,
-    /// Targets of the edges that leave the region, in layout order.
+    /// The places: blocks to which edges lead out of the region, in layout order.
     places: Vec<Block>,
     /// The closest common dominator of all sources.
     gathering: Block,
     /// Types of the slots.
     slots: Vec<Type>,
-    /// For each place, the slots that carry values to the place, and the value that is passed in each slot.
+    /// For each place, the values that lanes on their way to this place pass, each with the number of its
+    /// slot (parameter of the dispatch).
     carried: Vec<SmallVec<[(usize, Carried); 4]>>,
-    /// Values that every exit at which they are available passes to the dispatch, with the slots that carry
-    /// the values.
+    /// Values that lanes pass whatever their place is, each with the number of its slot. An exit at which the
+    /// value is not available passes a meaningless value.
     common: Vec<(usize, Value)>,
-    /// Parameters of the dispatch: the number of the place, then the slots.
+    /// Parameters of the dispatch block: the number of the place, followed by the slots.
     params: Vec<Value>,
 }
 
@@ -74,7 +76,7 @@ enum Carried {
     Value(Value),
 }
 
-/// The loops that are processed in one round; no loop is inside another loop.
+/// The loops that one round of the pass gives a single exit; none of them is inside another one.
 #[derive(Default)]
 struct Round {
     regions: Vec<Region>,
@@ -82,11 +84,12 @@ struct Round {
     region: Vec<u32>,
     /// Number of each place in its region.
     places: FxHashMap<(u32, Block), usize>,
-    /// For each block: the nearest dominator (or the block itself) that is an exit target reached from one
-    /// region only. Values that are used in the block arrive through that exit target.
+    /// For each block, the exit target through which the values of a region arrive that are used in the
+    /// block. It is the nearest block among the block itself and its dominators that edges reach from one
+    /// region only.
     owner: Vec<Option<Block>>,
-    /// Slots that carry values out of a region to later uses. The key is the value and the exit target that
-    /// dominates the use, if there is such an exit target.
+    /// Numbers of the slots that carry values out of a region to later uses. The key is the value, and the
+    /// exit target that dominates the use, if there is such an exit target.
     slots: FxHashMap<(Value, Option<Block>), usize>,
     /// Constants that edges pass; they are defined at the end of the entry block.
     constants: FxHashMap<(Type, u64), Value>,
@@ -214,15 +217,16 @@ impl Round {
         }
     }
 
-    /// Returns the region from which all edges to a block come, if there is only one such region and the
-    /// block is outside of it.
+    /// Returns the region to which `block` is an exit target of its own: all edges to the block come from
+    /// this region, and the block is outside of it. Returns `None` if there is no such region.
     fn owning_region(&self, an: &Analyses, block: Block) -> Option<u32> {
         let first = self.region[index(*an.cfg.preds(block).first()?)];
         let all = an.cfg.preds(block).iter().all(|&pred| self.region[index(pred)] == first);
         (first != NONE && all && self.region[index(block)] != first).then_some(first)
     }
 
-    /// Returns the exit target (place) of the region that dominates the block, if there is one.
+    /// Returns the exit target of region number `region` that dominates `block`, if there is one. All edges
+    /// to this exit target come from the region.
     fn place_before(&self, an: &Analyses, region: u32, block: Block) -> Option<Block> {
         let mut place = self.owner[index(block)];
         while let Some(found) = place {
@@ -234,9 +238,9 @@ impl Round {
         None
     }
 
-    /// Assigns a slot to each value that is defined in a region and used after it, if the dispatch makes the
-    /// direct use impossible: values that are not available at all exits, and scalar values that only one
-    /// place needs.
+    /// Assigns a slot to each value that is defined in a region and used after it, if the use can no longer
+    /// read the value directly once the dispatch exists. This concerns values that are not available at all
+    /// exits, and scalar values that only one place needs.
     fn find_slots(&mut self, func: &Function, an: &Analyses) {
         for &block in an.cfg.rpo() {
             for &inst in func.blocks[block].insts() {
@@ -284,8 +288,8 @@ impl Round {
         self.slots.insert((value, place), slot);
     }
 
-    /// Makes the uses after a region read the dispatch's parameters (slots) in place of the values of the
-    /// region.
+    /// Replaces uses of a region's values after the region: they read the parameter of the dispatch (the
+    /// slot) that carries the value.
     fn use_slots(&self, func: &mut Function, an: &Analyses) {
         if self.slots.is_empty() {
             return;
@@ -348,8 +352,8 @@ impl Round {
 }
 
 impl Region {
-    /// Returns the index of a slot of type `ty` that the place does not use yet; adds a slot to the region if
-    /// there is none.
+    /// Returns the number of a slot with type `ty` that is still free for lanes on their way to `place`. Adds
+    /// a slot to the region if there is none.
     fn slot(&mut self, place: usize, ty: Type) -> usize {
         let used = |slot: usize| {
             self.carried[place].iter().any(|&(have, _)| have == slot)
@@ -364,7 +368,8 @@ impl Region {
         }
     }
 
-    /// Creates the chain of comparisons. Lanes for which no comparison is true go to the last place.
+    /// Creates the dispatch: a chain of comparisons of the place number, each of which sends lanes to one
+    /// place. Lanes for which no comparison is true go to the last place.
     fn dispatch(&self, func: &mut Function, mut constant: impl FnMut(&mut Function, u64) -> Value) {
         let mut block = func.block_of(self.params[0]);
         let count = self.places.len();

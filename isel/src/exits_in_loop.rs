@@ -1,16 +1,19 @@
-//! Finds blocks after the exits of divergent loops that are laid out inside the loop, at the exit.
+//! Decides which blocks after the exits of a divergent loop are laid out inside the loop, so that lanes
+//! execute them in the iteration in which they leave.
 
 use ir::analysis::Analyses;
 use ir::{Block, Function, Op, Order, Type};
 
 /// Number of exits of a loop above which short blocks after the exits are laid out inside the loop.
 const MANY_EXITS: usize = 4;
-/// Largest length of a short block, in instructions per exit of the loop. Lanes that leave in different
-/// iterations execute the block one after the other, but the more exits the loop has, the fewer lanes use the
+/// Largest length of a short block that is laid out inside the loop, in instructions for each exit of the
+/// loop. Lanes that leave in different iterations execute the block one after the other, which costs time.
+/// The limit grows with the number of exits, because the more exits the loop has, the fewer lanes use the
 /// same exit.
 const SHORT: usize = 3;
 
-/// Finds these blocks; [`ExitsInLoop::compute`] must run first.
+/// Finds the blocks after loop exits that are laid out inside the loop; [`ExitsInLoop::compute`] must run
+/// first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExitsInLoop {
     /// For each block: whether a condition that is defined in the block is used in another block. Such a
@@ -39,9 +42,9 @@ impl ExitsInLoop {
         }
     }
 
-    /// Returns whether a block is on an exit edge of a divergent loop and is laid out inside the loop: either
-    /// the block only passes values on and the loop has several exits, or the loop has so many exits that a
-    /// mask for each exit would not fit.
+    /// Returns whether a block that lanes enter when they leave a divergent loop is laid out inside the loop.
+    /// This is so if the block only passes values on and the loop has several exits, or if the block is short
+    /// and the loop has so many exits that a mask for each exit would not fit.
     pub fn leaves_loop(&self, func: &Function, an: &Analyses, block: Block) -> bool {
         let ([pred], Op::Jump(to)) = (an.cfg.preds(block), end_op(func, block)) else { return false };
         let Some(mut l) = an.loops.innermost(*pred) else { return false };
@@ -66,7 +69,8 @@ impl ExitsInLoop {
     }
 }
 
-/// Returns whether the effect of an operation in a lane is independent of which other lanes are active.
+/// Returns whether an operation has the same effect in a lane whichever other lanes are active. A block of
+/// such operations may run separately for each group of lanes that leaves the loop.
 fn is_own_business(op: Op) -> bool {
     match op {
         Op::Load { mem, .. } | Op::Store { mem, .. } => mem.order == Order::NotAtomic,

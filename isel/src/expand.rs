@@ -1,6 +1,7 @@
 //! Expands operations that no instruction computes, in the IR: integer division and remainder, high 64 bits
-//! of products, conversions between 64-bit integers and floats, and positions that need a multiplication.
-//! Because the expansion is in the IR, uniformity analysis and selection see the individual steps.
+//! of products, conversions between 64-bit integers and floats, and global ids and group counts, which need a
+//! multiplication or division. Because the expansion is in the IR, uniformity analysis and selection see the
+//! individual steps.
 
 use crate::class::reqd;
 use crate::half;
@@ -112,8 +113,8 @@ impl Expander<'_> {
         self.bin(BinOp::Or, low, shifted)
     }
 
-    /// Emits the expansion. The instruction itself becomes the last step of the expansion and keeps its
-    /// result.
+    /// Replaces the instruction by its expansion. The instruction itself becomes the last step of the
+    /// expansion, so that it keeps its result value.
     fn expand(&mut self, inst: Inst) {
         let data = &self.func.insts[inst];
         let (op, ty) = (data.op, self.func.ty(data.first));
@@ -126,7 +127,8 @@ impl Expander<'_> {
         self.func.append(self.block, inst);
     }
 
-    /// Emits all steps of an operation but the last, and returns the last step with its operands.
+    /// Emits all steps of an operation's expansion but the last. Returns the last step as an operation with
+    /// its operands, which the caller emits.
     pub fn last_step(&mut self, op: Op, args: Vec<Value>, ty: Type) -> (Op, Vec<Value>) {
         let wide = |n: usize| args.get(n).is_some_and(|&arg| self.func.ty(arg) == Type::I64);
         match op {
@@ -194,7 +196,9 @@ impl Expander<'_> {
         self.bin(BinOp::And, field, mask)
     }
 
-    /// Returns a byte of `a` or `b`. The three-bit selector that begins at bit `at` of `c` chooses the byte.
+    /// Computes one byte of a byte permutation (`v_perm_b32`) whose selectors are not constant. The selector
+    /// of 8 bits that begins at bit `at` of `c` chooses what the result is: a byte of `a` or `b`, the sign of
+    /// a 16-bit half in all bits, 0 or 0xff.
     fn chosen_byte(&mut self, a: Value, b: Value, c: Value, at: i64) -> Value {
         let [at, width, three, one] = [at, 8, 3, 1].map(|n| self.int(n, Type::I32));
         let selector = self.op(Op::Tern(TernOp::Ubfe), &[c, at, width], Type::I32);
@@ -203,8 +207,8 @@ impl Expander<'_> {
             let below = e.compare(IntCc::Ult, selector, limit);
             e.select(below, b, a)
         };
-        // Selectors 0 to 7 choose a byte: the bit offset is the number times 8, and the extraction takes it
-        // modulo 32.
+        // Selectors 0 to 3 choose a byte of `b`, and 4 to 7 a byte of `a`. The bit offset of the byte is the
+        // selector times 8, which the extraction takes modulo 32.
         let word = from(self, 4);
         let count = self.bin(BinOp::Shl, selector, three);
         let byte = self.op(Op::Tern(TernOp::Ubfe), &[word, count, width], Type::I32);
@@ -257,8 +261,8 @@ impl Expander<'_> {
         if bin == BinOp::UMulHi {
             return (Op::Bin(BinOp::Add), vec![high, zero]);
         }
-        // An unsigned product treats a negative factor as 2^64 too large, so the result is too large by the
-        // other factor.
+        // Interpreting a negative factor as unsigned makes it 2^64 too large, so the high half of the
+        // unsigned product is too large by the other factor. This other factor is subtracted.
         let sixty_three = self.int(63, Type::I64);
         let (sa, sb) = (self.bin(BinOp::AShr, a, sixty_three), self.bin(BinOp::AShr, b, sixty_three));
         let (x, y) = (self.bin(BinOp::And, sa, b), self.bin(BinOp::And, sb, a));
@@ -323,8 +327,9 @@ impl Expander<'_> {
         self.bin(BinOp::Xor, sum, sign)
     }
 
-    /// Returns quotient and remainder. The float reciprocal of the divisor, scaled slightly too low so that
-    /// it never exceeds 2^32 / y, is refined by one Newton step. The quotient is then at most 2 too small.
+    /// Computes quotient and remainder of 32-bit unsigned numbers. The reciprocal of the divisor comes from
+    /// the float unit, scaled slightly too low so that it never exceeds 2^32 / y, and one Newton step refines
+    /// it. The quotient is then at most 2 too small, which the last steps correct.
     fn udiv32(&mut self, x: Value, y: Value) -> (Value, Value) {
         let float = self.cast(CastOp::UToF, y, Type::F32);
         let reciprocal = self.un(UnOp::NativeRcp, float);
@@ -352,7 +357,8 @@ impl Expander<'_> {
         (self.select(over, more, quotient), self.select(over, less, rest))
     }
 
-    /// Does the same as [`Expander::udiv32`] for 64 bits, with two Newton steps.
+    /// Computes quotient and remainder of 64-bit unsigned numbers like [`Expander::udiv32`], with two Newton
+    /// steps.
     fn udiv64(&mut self, x: Value, y: Value) -> (Value, Value) {
         let (y0, y1) = (self.low(y), self.high(y));
         let (f0, f1) = (self.cast(CastOp::UToF, y0, Type::F32), self.cast(CastOp::UToF, y1, Type::F32));
@@ -381,8 +387,10 @@ impl Expander<'_> {
         self.correct(q, r, y)
     }
 
-    /// Converts with correct rounding. For f64, both halves convert exactly and their sum rounds once. For
-    /// f32, the number is normalised to 32 bits, of which the last bit is set if any lower bit is set.
+    /// Converts a 64-bit integer to a float with correct rounding. For f64, both halves of the integer
+    /// convert exactly, and their sum rounds once. For f32, the integer is first shortened to 32 significant
+    /// bits; the last of these is set if any bit that was cut off is set, so that the conversion rounds
+    /// correctly.
     fn wide_to_float(&mut self, cast: CastOp, a: Value, ty: Type) -> (Op, Vec<Value>) {
         let signed = cast == CastOp::SToF;
         let count32 = self.int(32, Type::I32);
@@ -416,9 +424,10 @@ impl Expander<'_> {
         (Op::Select, vec![negative, minus, magnitude])
     }
 
-    /// Converts with saturation. The truncated number, as an f64 (which represents every f32 exactly), is
-    /// split into its halves; if the number is out of range, the low half is set to the low half of the
-    /// bound.
+    /// Converts a float to a 64-bit integer with saturation. The float is truncated and extended to f64,
+    /// which represents every f32 exactly, and then split into two halves that convert separately. If the
+    /// number is out of range, the conversion of the high half saturates, and the low half is set to the low
+    /// half of the bound.
     fn float_to_wide(&mut self, cast: CastOp, a: Value) -> (Op, Vec<Value>) {
         let signed = cast == CastOp::FToS;
         let wide = if self.func.ty(a) == Type::F64 { a } else { self.cast(CastOp::FExt, a, Type::F64) };

@@ -7,7 +7,8 @@ use crate::roles::{Resolution, Role};
 use ir::{BinOp, CastOp, Inst, Op, TernOp, Type, UnOp, Value};
 use isa::Operand;
 
-/// A float operand with its modifiers. If both are set, the absolute value is negated.
+/// A float operand with its source modifiers (negation and absolute value). If both are set, the absolute
+/// value is negated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FloatSource {
     pub operand: Operand,
@@ -53,7 +54,8 @@ const BINARY: &[(BinOp, Role, Role)] = &[
 ];
 
 impl Lower<'_> {
-    /// Returns a float operand. Negations and absolute values become its modifiers.
+    /// Returns a float value as an operand. Operations that only negate the value or take its absolute value
+    /// become source modifiers of the operand.
     pub fn float_source(&mut self, mut value: Value) -> FloatSource {
         let (mut neg, mut abs) = (false, false);
         while let Some(inst) = self.func.def_inst(value) {
@@ -146,7 +148,8 @@ impl Lower<'_> {
         self.emit_float(op, dst, &[x]);
     }
 
-    /// Emits a negation or absolute value that no user can include as a modifier.
+    /// Emits a negation or absolute value as an integer operation on the sign bit. This is needed only if
+    /// some user cannot have it as a source modifier.
     fn sign_bit(&mut self, result: Value, un: UnOp, arg: Value) {
         let (dst, ty) = (self.vgpr_of(result), self.ty(arg));
         let (op, bits) = match un {

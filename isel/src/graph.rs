@@ -1,5 +1,5 @@
-//! One of the two control-flow graphs over the blocks of a machine function, with predecessors, order and
-//! dominators.
+//! The linear or the logical control-flow graph of a machine function, with the predecessors, reverse
+//! postorder and dominators of its blocks.
 
 use ir::analysis::dominance::Tree;
 use isa::{MBlock, RegClass};
@@ -15,7 +15,8 @@ pub(crate) struct Graph {
     preds: Vec<MBlock>,
 }
 
-/// Returns the edges of a block in the graph on which registers of `class` are live.
+/// Returns the edges of a block in the graph on which registers of `class` are live: linear edges for SGPRs,
+/// logical edges for VGPRs.
 pub(crate) fn edges(block: &MachBlock, class: RegClass) -> &Edges {
     match class {
         RegClass::Sgpr => &block.linear,

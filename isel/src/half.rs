@@ -117,8 +117,8 @@ impl Expander<'_> {
         }
     }
 
-    /// Returns the fraction of `x`. The difference to the next lower integer is exact in `f32`, but as a half
-    /// it could be rounded to 1.
+    /// Computes the fraction of `x`, that is, `x` minus the next lower integer. The difference is exact in
+    /// `f32`, but rounded to a half it could become 1, so the result is limited to the largest half below 1.
     fn half_fract(&mut self, x: Value) -> Value {
         let floor = self.un(UnOp::FFloor, x);
         let part = self.bin(BinOp::FSub, x, floor);
@@ -140,7 +140,8 @@ impl Expander<'_> {
         let [bits, sign] = [sum, error].map(|x| self.cast(CastOp::Bitcast, x, Type::I32));
         let zero = self.op(Op::Const(0), &[], Type::F32);
         let inexact = self.op(Op::Fcmp(FloatCc::One), &[error, zero], Type::Bool);
-        // The sum was rounded away from zero if the rounding error has the opposite sign.
+        // If the rounding error has the opposite sign of the sum, the sum was rounded away from zero; then
+        // `less` is -1, and otherwise 0.
         let differ = self.bin(BinOp::Xor, bits, sign);
         let count = self.int(31, Type::I32);
         let less = self.bin(BinOp::AShr, differ, count);
@@ -159,8 +160,9 @@ impl Expander<'_> {
         self.odd(bits, less, inexact)
     }
 
-    /// Returns the `f32` rounded to odd, given the bits of a rounded `f32`. Adding `less` (0 or -1) to the
-    /// bits rounds the number towards zero. If the rounding was inexact, the lowest bit is set.
+    /// Converts the bits of a correctly rounded `f32` to the bits of the same result rounded to odd. `less`
+    /// is -1 if the number was rounded away from zero, and otherwise 0; adding it to the bits rounds the
+    /// number towards zero. If the rounding was inexact, the lowest bit is set.
     fn odd(&mut self, bits: Value, less: Value, inexact: Value) -> Value {
         let toward_zero = self.bin(BinOp::Add, bits, less);
         let one = self.int(1, Type::I32);

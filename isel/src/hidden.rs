@@ -13,10 +13,9 @@ struct Read {
     ty: MemTy,
 }
 
-/// Replaces operations that read hidden arguments by loads. Returns the hidden arguments that the function
-/// reads.
-///
-/// A trap that needs the queue from a hidden argument gets the queue as its operand.
+/// Replaces operations that read hidden arguments by loads from the kernarg segment. Returns which hidden
+/// arguments the function reads. If a trap needs the address of the queue, which is then a hidden argument,
+/// the loaded address becomes the trap's operand.
 pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
     let trap = trap_hidden(target);
     let read = |op: Op| {
@@ -63,8 +62,8 @@ pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
 const GLOBAL_OFFSETS: [&str; 3] =
     ["hidden_global_offset_x", "hidden_global_offset_y", "hidden_global_offset_z"];
 
-/// Returns whether the function uses an LDS variable whose size the host chooses when it dispatches the
-/// kernel.
+/// Returns whether the function uses an LDS variable of dynamic size: the host chooses the size when it
+/// dispatches the kernel.
 pub(crate) fn names_dynamic_lds(module: &Module, func: &Function) -> bool {
     let is_dynamic = |data: &InstData| match data.op {
         Op::GlobalAddr(global) => module.globals[global].dynamic,
@@ -86,8 +85,8 @@ fn give(func: &mut Function, inst: Inst, op: Op, operand: Value) {
     insts[inst].args.extend([operand], pool);
 }
 
-/// Returns the location of a hidden argument, as an offset from the start of the kernarg segment. The segment
-/// is 16-byte aligned (seed 000, line 1830).
+/// Returns the memory access that loads a hidden argument: offset from the start of the kernarg segment, and
+/// alignment. The segment is 16-byte aligned (LLVM's AMDGPU guide, seed 000, line 1830).
 fn argument_mem(func: &Function, target: &Subtarget, read: &Read) -> Mem {
     let own = func.kernel.as_ref().map_or(0, |kernel| kernel.kernarg_size);
     let behind = HiddenArgs::for_version(target.code_object).offset(read.kind).unwrap_or(0);

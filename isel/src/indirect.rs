@@ -1,16 +1,18 @@
-//! Expands calls through addresses that differ between lanes to a waterfall loop. In each iteration, the
-//! remaining lanes whose address equals the address of the first remaining lane do the call.
+//! Expands calls through function pointers that differ between lanes to a waterfall loop. In each iteration,
+//! the first lane that has not called yet determines the function, and all lanes with the same function
+//! pointer do the call.
 //!
 //! A block that ends a path out of a loop does not belong to the loop in the control-flow graph, so the lanes
 //! of all iterations would execute the call together. The block with the call therefore gets an edge back to
-//! the loop header, so that it belongs to the loop. The edge is never taken, because all lanes that did the
-//! call had the address of the first lane.
+//! the loop header, so that it belongs to the loop. The edge is never taken: its condition, that a lane which
+//! did the call has another function pointer than the first lane, is always false.
 
 use crate::lower::Context;
 use ir::{Block, Function, Inst, IntCc, Op, SrcLoc, Type, Value, Values, WaveOp};
 use smallvec::SmallVec;
 
-/// Expands the divergent indirect calls of a function. Returns whether there were any.
+/// Expands the calls of a function through function pointers that differ between lanes. Returns whether there
+/// were any.
 pub(crate) fn run(func: &mut Function, ctx: &mut Context) -> bool {
     let is_indirect = |data: &ir::InstData| matches!(data.op, Op::CallIndirect(_));
     if !func.insts.values().any(is_indirect) {
@@ -29,7 +31,8 @@ pub(crate) fn run(func: &mut Function, ctx: &mut Context) -> bool {
     !calls.is_empty()
 }
 
-/// Splits the block of a call, and inserts the waterfall loop between the two parts.
+/// Expands one call: splits its block after the call, and inserts the waterfall loop, in which lanes take
+/// turns, between the two parts.
 fn by_turns(func: &mut Function, call: Inst) {
     let (block, loc) = (func.insts[call].block, func.insts[call].loc);
     let rest = split_behind(func, block, call);
@@ -61,8 +64,8 @@ fn by_turns(func: &mut Function, call: Inst) {
     branch_if(func, (body, Op::Icmp(IntCc::Ne), [own, first]), header, (rest, &brought), loc);
 }
 
-/// Appends a comparison and a branch: to `then` without arguments, or to `otherwise` with the arguments
-/// `passed`.
+/// Appends a comparison of `args` and a branch on its result: to the block `then` without arguments, or to
+/// the block `otherwise` with the arguments `passed`.
 fn branch_if(
     func: &mut Function,
     (block, compare, operands): (Block, Op, [Value; 2]),

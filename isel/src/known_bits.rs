@@ -1,4 +1,4 @@
-//! Known bits of values, computed by the interval analysis of the mid-end.
+//! Upper bounds of values, which the interval analysis of the IR package computes.
 
 use crate::lower::Lower;
 use ir::passes::interval::bound;

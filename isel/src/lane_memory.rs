@@ -2,8 +2,8 @@
 //!
 //! Each work-item has its own dword at the beginning of LDS, and the dwords of a wave are adjacent. All lanes
 //! write their dwords, then each lane reads another lane's dword. LDS processes the operations of a wave in
-//! order, each for all lanes at once (seed 000, line 3080), and no other wave accesses these dwords. So no
-//! wait is needed between the write and the read.
+//! order, each for all lanes at once (LLVM's AMDGPU guide, seed 000, line 3080), and no other wave accesses
+//! these dwords. So no wait is needed between the write and the read.
 
 use crate::class::reqd;
 use crate::lower::Lower;
@@ -12,7 +12,8 @@ use ir::Function;
 use isa::{MemId, ModFlags, Operand};
 use mir::{MemRef, SPACE_SHARED};
 
-/// Bits of a dword's byte address that select the lane within a wave.
+/// The bits of an LDS byte address that say which lane of the wave a dword belongs to: the lane number, times
+/// 4.
 const LANE_BYTES: u32 = 63 * 4;
 
 /// Returns the number of LDS bytes that a work-group needs so that its lanes can exchange values.
@@ -22,16 +23,16 @@ pub(crate) fn bytes(func: &Function) -> u32 {
 }
 
 impl Lower<'_> {
-    /// Emits code by which each lane reads `value` of the lane whose number it gives. The operands are `dst,
-    /// lane * 4, value`.
+    /// Emits code by which each lane reads the `value` of another lane. The operands are `dst, lane * 4,
+    /// value`, where `lane` is the number of the lane to read from.
     pub fn permute_through_lds(&mut self, o: &[Operand]) {
         let (own, other, mem) = self.lane_slots(o[1]);
         self.push_mem(Role::LdsWriteB32, &[own, o[2]], 0, ModFlags::empty(), mem);
         self.push_mem(Role::LdsReadB32, &[o[0], other], 0, ModFlags::empty(), mem);
     }
 
-    /// Emits code by which each lane sends `value` to the lane whose number it gives. A lane to which no
-    /// value is sent gets 0. The operands are `dst, lane * 4, value`.
+    /// Emits code by which each lane sends its `value` to another lane. The operands are `dst, lane * 4,
+    /// value`, where `lane` is the number of the receiving lane. A lane that receives nothing gets 0.
     pub fn send_through_lds(&mut self, o: &[Operand]) {
         let (own, other, mem) = self.lane_slots(o[1]);
         let zero = self.vtemp(1);
@@ -41,8 +42,8 @@ impl Lower<'_> {
         self.push_mem(Role::LdsReadB32, &[o[0], own], 0, ModFlags::empty(), mem);
     }
 
-    /// Returns the addresses of a lane's own dword and of the dword of the lane that it names, and the
-    /// attributes of the accesses.
+    /// Returns the LDS addresses of the current lane's own dword and of the dword of lane number `lane`, and
+    /// the memory attributes of the accesses.
     fn lane_slots(&mut self, lane: Operand) -> (Operand, Operand, MemId) {
         self.reaches_lds = true;
         let own = match self.lane_slot {
@@ -58,8 +59,9 @@ impl Lower<'_> {
         (own, other, mem)
     }
 
-    /// Computes the address of the work-item's dword at the beginning of the entry block: four times the
-    /// work-item's number in the work-group, plus the start of the work-group's dwords.
+    /// Computes the LDS address of the work-item's own dword, if an exchange of values needs it: four times
+    /// the number of the work-item in its work-group, plus the start of the memory for exchanges. The code is
+    /// emitted at the beginning of the entry block.
     pub fn init_lane_slot(&mut self) {
         let Some(slot) = self.lane_slot else { return };
         let size = reqd(self.func);

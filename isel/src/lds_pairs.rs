@@ -84,8 +84,8 @@ impl Lower<'_> {
         Some(Open { inst, at, base, offset, dwords: bytes / 4 })
     }
 
-    /// Emits the pair whose first load is `inst`. Returns false if there is no such pair or only the first
-    /// load is used.
+    /// Emits the instruction for a pair of LDS loads whose first load is `inst`. Returns false, without
+    /// emitting anything, if `inst` is not the first load of a pair or if only `inst` itself is used.
     pub fn load_pair(&mut self, inst: Inst) -> bool {
         let Ok(n) = self.s.pairs.binary_search_by_key(&inst, |pair| pair.first) else { return false };
         let pair = self.s.pairs[n];
@@ -123,8 +123,8 @@ impl Lower<'_> {
         self.push(inst);
     }
 
-    /// Returns the operands of a two-address LDS load: the address register, the two offsets in elements, and
-    /// the role of the instruction.
+    /// Returns the operands of an LDS load with two offsets: the address register, the two offsets in
+    /// elements, and the role of the instruction.
     fn pair_address(&mut self, pair: &LoadPair) -> (Operand, [i64; 2], Role) {
         let wide = pair.dwords == 2;
         let plain = if wide { Role::LdsRead2B64 } else { Role::LdsRead2B32 };
@@ -158,7 +158,8 @@ impl Lower<'_> {
     }
 }
 
-/// Returns whether the offsets of two loads can be encoded in one instruction.
+/// Returns whether one instruction can do both loads. They must have the same base register and size, and
+/// their distance must be a multiple of the size and fit into 8 bits.
 fn fits(a: &Open, b: &Open) -> bool {
     let distance = (a.offset - b.offset).abs();
     let unit = 4 * i64::from(a.dwords);
@@ -169,8 +170,8 @@ fn fits(a: &Open, b: &Open) -> bool {
         && distance / unit <= 255
 }
 
-/// Returns whether an operation may write LDS or make writes of other work-items visible, so that loads must
-/// not be combined across it.
+/// Returns whether an operation may write LDS or make writes of other work-items visible. Loads before and
+/// after such an operation must not be combined.
 fn ends_pairing(op: Op) -> bool {
     let writes = match op {
         Op::Store { mem, .. } | Op::AtomicRmw { mem, .. } | Op::AtomicCas { mem, .. } => {

@@ -1,9 +1,9 @@
-//! Brings operands into a form that the processor can encode.
+//! Changes operands that the processor cannot encode, with additional moves and additions.
 //!
-//! Selection proposes operands that are legal on the processors for which it is tuned, with copies that users
-//! share (`operands.rs`). This pass makes them legal on all processors. It checks each instruction with
-//! [`mir::legal::problem`], and fixes the problem with moves and additions before the instruction. A problem
-//! that cannot be fixed is an error. Legal code is not changed.
+//! Selection emits operands that are legal on the processors for which it is tuned (`operands.rs`). This pass
+//! makes the operands of all other processors legal. [`mir::legal::problem`] says what is illegal in an
+//! instruction, and the pass fixes it by moves and additions before the instruction. A problem that cannot be
+//! fixed is an error. Legal code is not changed.
 //!
 //! # Requires
 //! SSA form.
@@ -17,8 +17,8 @@ use isa::{MBlock, MachInst, ModFlags, Operand, RegClass, Subtarget, op};
 use mir::MachFunc;
 use mir::legal::{Illegal, problem};
 
-/// Largest number of repairs of one instruction. It exceeds the number of operands, and ends repairs that
-/// repeat without success.
+/// Largest number of repairs of one instruction. It is larger than the number of operands, and stops the pass
+/// from trying repairs forever that do not help.
 const MOST_REPAIRS: usize = 12;
 
 /// Makes every instruction of a function legal.
@@ -61,8 +61,8 @@ impl Legalizer<'_> {
         self.out.extend_from_slice(&old[..first]);
         let mut parts = [prologue, term];
         for (n, &inst) in old.iter().enumerate().skip(first) {
-            // An inserted instruction belongs to the same part of the block as the instruction for which it
-            // is inserted.
+            // An inserted instruction belongs to the same part of the block (prologue, body or terminators)
+            // as the instruction for which it is inserted.
             for (part, start) in parts.iter_mut().zip([prologue, term]) {
                 if n == start {
                     *part = self.out.len();
@@ -110,8 +110,9 @@ impl Legalizer<'_> {
         Unsupported { what, target: self.target.name, loc: inst.loc }
     }
 
-    /// Copies an illegal operand to registers of a class that the instruction allows at that place. Returns
-    /// false if the instruction allows no register class there.
+    /// Replaces operand number `n`, which is illegal, by registers of a class that the instruction allows
+    /// there, and emits the move to these registers. Returns false if the instruction allows no registers as
+    /// this operand.
     fn move_operand(&mut self, inst: &mut MachInst, n: usize) -> Result<bool, Unsupported> {
         let spec = &inst.op.row().ops[n];
         let class = match spec.kind {
@@ -154,8 +155,8 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Sets the instruction's offset field to 0 and adds the offset to the address. Returns false if the
-    /// address cannot be changed.
+    /// Sets the offset field of a memory instruction to 0, and emits an addition of the offset to the
+    /// address. Returns false if the instruction has no address operand to which the offset can be added.
     fn take_offset_out(&mut self, inst: &mut MachInst) -> Result<bool, Unsupported> {
         let row = inst.op.row();
         let find = |kind| {

@@ -1,9 +1,10 @@
 //! Repairs scalars whose definition dominates their uses in the logical graph, but not in the linear graph.
 //!
-//! When lanes are parked at a block, the program counter can reach that block without passing through a block
-//! that all lanes of a later block came through. In such cases a test of `exec` stops execution there, or no
-//! lane is active for which the following code matters. So no lane ever reads an undefined scalar, but the
-//! linear graph has paths to its use without a definition. This pass adds block parameters for such scalars
+//! The logical graph has the paths of a lane, and the linear graph has the paths of the program counter. If
+//! lanes are parked at a block, the program counter can reach this block without passing through a definition
+//! that these lanes have passed. On such a path, either a test of `exec` skips the use of the scalar, or no
+//! lane is active for which the use has an effect. So no lane ever depends on an undefined scalar, but the
+//! linear graph has paths to the use without a definition. This pass adds block parameters for such scalars
 //! where these paths join other paths, with zeros as arguments. Afterwards all scalar registers are in SSA
 //! form over the linear graph, and control flow never depends on the accidental contents of a register.
 
@@ -29,7 +30,8 @@ fn index(block: MBlock) -> usize {
     block.as_u32() as usize
 }
 
-/// Calls `f` for each virtual register of an instruction: operand number, register, whether it is written.
+/// Calls `f` for each virtual register of an instruction, with the operand number, the register, and whether
+/// the instruction writes the register.
 fn registers(func: &MachFunc, inst: &MachInst, mut f: impl FnMut(usize, VReg, bool)) {
     for (n, &operand) in inst.operands().iter().enumerate() {
         if let Operand::Virt(tuple) = operand {
@@ -60,7 +62,8 @@ fn homes(func: &MachFunc) -> Vec<Option<MBlock>> {
     homes
 }
 
-/// Calls `f` for each scalar register that a block uses but does not define.
+/// Calls `f` for each scalar register that a block uses but does not define. `f` gets the register, the
+/// block, and the block that defines the register.
 fn outside_uses(func: &MachFunc, homes: &[Option<MBlock>], mut f: impl FnMut(VReg, MBlock, Option<MBlock>)) {
     for (block, data) in func.blocks.iter() {
         let mut visit = |reg: VReg| {
@@ -80,7 +83,8 @@ fn outside_uses(func: &MachFunc, homes: &[Option<MBlock>], mut f: impl FnMut(VRe
     }
 }
 
-/// Returns all uses of those scalar registers that are undefined on some path to a use. The list is sorted.
+/// Returns the uses of all scalar registers whose definition does not dominate every use in the linear graph,
+/// as a sorted list of registers and using blocks.
 fn undefined_uses(func: &MachFunc, graph: &Graph, homes: &[Option<MBlock>]) -> Vec<(VReg, MBlock)> {
     let mut bad = vec![false; func.vregs.len()];
     outside_uses(func, homes, |reg, block, home| {
@@ -97,7 +101,8 @@ fn undefined_uses(func: &MachFunc, graph: &Graph, homes: &[Option<MBlock>]) -> V
     uses
 }
 
-/// Registers that hold the current value of a scalar at the entry and at the end of a block.
+/// What is known about a scalar in one block: the registers that hold its current value at the entry and at
+/// the end of the block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Reaching {
     /// Whether the block has been visited.
@@ -114,7 +119,8 @@ struct Repair<'a> {
     reg: VReg,
     /// Block that defines the register.
     home: MBlock,
-    /// By block; has default values outside of the region and the home.
+    /// What is known about each block. Blocks outside of the region have default values, except the block
+    /// that defines the register.
     values: &'a mut [Reaching],
     /// Blocks at whose entry the scalar is live, in reverse postorder.
     region: Vec<MBlock>,
@@ -147,7 +153,7 @@ impl Repair<'_> {
         }
     }
 
-    /// Adds a parameter to every block at which different values meet.
+    /// Adds a block parameter for the scalar to every block at which different values of the scalar meet.
     fn place_params(&mut self) {
         let reg = Some(self.reg);
         self.values[index(self.home)] = Reaching { known: true, param: false, start: None, end: reg };
@@ -175,7 +181,8 @@ impl Repair<'_> {
         }
     }
 
-    /// Makes the uses of the scalar in a block read the register that holds its value at the block's entry.
+    /// Replaces the scalar by the register that holds its value at the entry of the block, in all
+    /// instructions of the block.
     fn rewrite(&mut self, block: MBlock) {
         let from = self.reg;
         let Some(to) = self.values[index(block)].start else { return };
@@ -200,7 +207,8 @@ impl Repair<'_> {
         }
     }
 
-    /// Adds the new parameters to the blocks and the arguments to the edges.
+    /// Adds the new parameters to the lists of their blocks, and the matching arguments to the edges of the
+    /// predecessors.
     fn pass_arguments(&mut self) {
         for n in 0..self.region.len() {
             let block = self.region[n];
@@ -234,7 +242,8 @@ impl Repair<'_> {
     }
 }
 
-/// Creates a scalar register that is zero, at the end of the block.
+/// Creates a scalar register with the value zero, defined at the end of `block`, for an edge on which the
+/// scalar is undefined.
 fn zero(func: &mut MachFunc, block: MBlock) -> VReg {
     let reg = func.vregs.push(RegClass::Sgpr);
     let operand = func.tuple(&[reg]);
@@ -277,7 +286,8 @@ fn split(func: &mut MachFunc, block: MBlock, k: usize, edge: Edge) {
             }
         }
     }
-    // The edge was the fallthrough to the next block. The new block is elsewhere, so a branch is needed.
+    // The edge that is split had no branch, because its target was the next block in the layout. The new
+    // block is elsewhere, so a branch is added.
     if !jumps {
         data.insts.push(MachInst::new(op::S_BRANCH, &[Operand::Block(between)]));
     }

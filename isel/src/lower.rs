@@ -44,25 +44,26 @@ use std::sync::Arc;
 pub struct Options<'a> {
     /// Optimisation level, 0 to 3.
     pub opt_level: u8,
-    /// Instructions that selection must not use, as if the processor lacked them. Tests use this list to try
+    /// Instructions that selection must not use, as if the processor lacked them. Tests fill this list to run
     /// the code for processors that really lack these instructions.
     pub lacks: &'static [Opcode],
-    /// Properties of the module's functions, by function number. For a function that is not in the list, only
-    /// the convention is known.
+    /// What callers know about each function of the module, by function number. For a function that is not in
+    /// the list, only the calling convention is known.
     pub callees: &'a [Callee],
-    /// Combined properties of all functions that an indirect call can reach, if known.
+    /// What callers know about all functions together that a call through a function pointer can reach.
+    /// `None` if nothing is known about these functions.
     pub pointer: Option<&'a Callee>,
     /// Calling convention: where arguments and results are passed.
     pub convention: Convention,
-    /// Implicit arguments and wave state that the compiled function receives from its callers, if it is not a
-    /// kernel.
+    /// If the compiled function is not a kernel: the implicit arguments that it receives from its callers,
+    /// and the wave state that a kernel must have set up for it.
     pub own: ImplicitNeeds,
     /// LDS addresses of the module variables that functions use.
     pub shared: Option<&'a SharedLayout>,
-    /// LDS variable in which lanes exchange values in a function that is not a kernel. `None` if the memory
-    /// for the exchange is at LDS address 0. The variable's address is a multiple of 256.
+    /// In a function that is not a kernel, the LDS variable through which lanes exchange values. Its address
+    /// is a multiple of 256. `None` if the memory for the exchange begins at LDS address 0.
     pub exchange: Option<Global>,
-    /// Arguments and results of calls that have the same value in all lanes.
+    /// Which arguments and results of the module's calls have the same value in all lanes.
     pub uniform: Option<&'a Arc<UniformCalls>>,
     /// Number of the function that is compiled, if it is not a kernel.
     pub id: Option<FuncId>,
@@ -154,13 +155,13 @@ pub(crate) struct Scratch {
     /// Number of operands that use a value.
     pub uses: SecondaryMap<Value, u32>,
     pub homes: SecondaryMap<Value, Home>,
-    /// By value, the index in `MachFunc::tuples` of its first register, or `NONE`. There is one table for
-    /// each form.
+    /// For each value, the index in `MachFunc::tuples` at which its registers begin, or `NONE` if no user has
+    /// requested the value. There is one table for each form of the value: SGPRs, VGPRs and lane mask.
     pub sgprs: Vec<u32>,
     pub vgprs: Vec<u32>,
     pub masks: Vec<u32>,
-    /// For each value, the index of the registers that hold its low half, for values of which only the low
-    /// half was requested.
+    /// The same table for the low half of 64-bit values, for values of which users have requested only the
+    /// low half.
     lows: Vec<u32>,
     /// Buffer descriptors of uniform pointers.
     descriptors: Vec<u32>,
@@ -168,22 +169,25 @@ pub(crate) struct Scratch {
     pub seq: Vec<MachInst>,
     /// Machine instructions of the block so far, last instruction first.
     pub rev: Vec<MachInst>,
-    /// Scratch buffers for the assembled block and, by register class, for its parameters. The stored lists
-    /// are copied from these buffers, so that each stored list has the exact capacity.
+    /// Scratch buffers for the instructions of a block and for its parameters by register class. The lists of
+    /// the machine function are copies of these buffers, so that each list is allocated with its exact
+    /// length.
     pub whole: Vec<MachInst>,
     pub params: [Vec<VReg>; 2],
     pub copies: Copies,
     /// Module variables that the function uses.
     pub used: Vec<bool>,
-    /// LDS offset of each module variable, and scratch offset of each stack slot.
+    /// The LDS offset of each module variable (`shared`), and the scratch offset of each stack slot
+    /// (`slots`).
     pub shared: Vec<u32>,
     pub slots: Vec<u32>,
-    /// For each instruction, whether it is a scalar load whose dwords another scalar load provides.
+    /// For each instruction, whether it is a scalar load that selection does together with other loads of its
+    /// group, so that the instruction emits nothing itself.
     pub merged: Vec<bool>,
     pub groups: Vec<LoadGroup>,
     /// Load groups, by their leading load.
     pub leaders: Vec<(Inst, u32)>,
-    /// Pairs of LDS loads that one instruction will do. The key is the first load of the pair.
+    /// Pairs of LDS loads that one instruction does, sorted by the first load of the pair.
     pub pairs: Vec<LoadPair>,
     pub mblocks: Vec<[MBlock; 2]>,
     pub edges: Edges,
@@ -202,20 +206,22 @@ pub(crate) struct Lower<'a> {
     pub s: &'a mut Scratch,
     pub inputs: Inputs,
     pub block: Block,
-    /// Whether copies of loop-invariant values are placed before the loop.
+    /// Whether copies of constants and loop-invariant values may be placed before a loop.
     pub hoist: bool,
-    /// Whether an instruction accesses LDS, or may access it through a generic pointer.
+    /// Whether some instruction of the function accesses LDS, or may access LDS through a generic pointer.
     pub reaches_lds: bool,
     pub buffers: Buffers,
-    /// Apertures of LDS and of private memory, if an instruction requested them and they are loaded from the
-    /// queue.
+    /// The SGPRs that hold the apertures (upper halves of generic addresses) of LDS and of private memory, if
+    /// an instruction has requested an aperture and the processor has it only in the queue structure in
+    /// memory.
     pub apertures: [Option<Operand>; 2],
-    /// Address of the work-item's own dword in the LDS memory through which lanes exchange values, if an
-    /// instruction requested the address.
+    /// The VGPR with the LDS address of the work-item's own dword, through which it exchanges values with
+    /// other lanes. `None` if no instruction has requested the address.
     pub lane_slot: Option<Operand>,
     pub loc: u32,
     pub error: Option<Unsupported>,
-    /// Same meaning as [`MachFunc::has_stack`], for use before the function is complete.
+    /// Whether the function needs a stack, like [`MachFunc::has_stack`], but known before the machine
+    /// function is complete.
     pub has_stack: bool,
     pub callees: &'a [Callee],
     pub pointer: Option<&'a Callee>,
@@ -224,12 +230,13 @@ pub(crate) struct Lower<'a> {
     pub opts: &'a Options<'a>,
     /// The call of the current block that is a tail call, if there is one.
     pub tail: Option<Inst>,
-    /// Parameters that arrive in VGPRs: the virtual register, and the hardware register in which it arrives.
+    /// Parameters of the function that arrive in VGPRs: the virtual register for each dword, and the hardware
+    /// register in which the dword arrives.
     pub parameters: Vec<(VReg, Reg)>,
 }
 
 /// Selects instructions for a kernel. Works on a copy of `func`, because [`crate::prepare`] changes the
-/// function.
+/// function that it prepares.
 pub fn select(
     module: &Module,
     func: &Function,
@@ -242,8 +249,8 @@ pub fn select(
     Ok(out)
 }
 
-/// Like [`select`], but reuses the memory of `out`, and lets [`crate::prepare`] change `func` instead of a
-/// copy.
+/// Selects instructions like [`select`], but reuses the memory of `out`, and lets [`crate::prepare`] change
+/// `func` itself instead of a copy.
 pub fn select_into(
     module: &Module,
     func: &mut Function,
@@ -265,8 +272,8 @@ pub fn select_into(
     if opts.opt_level >= 2 {
         packed::run(func, ctx);
     }
-    // Switches become jump tables, which are rows of branches. If the plan of the control flow turns out to
-    // be incompatible with the rows, the original function is lowered without tables.
+    // Switches become jump tables at first. If the control-flow plan shows that the lanes do not stay
+    // together in a table, the original function is selected again without tables.
     let original = (!func.switches.is_empty()).then(|| copy(func));
     crate::prepare(func, ctx);
     if !ctx.plan.rows.is_empty() {
@@ -291,8 +298,8 @@ fn copy(func: &Function) -> Function {
     func.clone()
 }
 
-/// Enforces `#[require(dot)]`: returns an error for a sum of products that the processor cannot compute in
-/// one instruction.
+/// Enforces the attribute `#[require(dot)]`: returns an error if the function has a sum of products for which
+/// the processor has no instruction.
 #[cold]
 fn require_dot(func: &Function, roles: &Roles, target: &Subtarget) -> Result<(), Unsupported> {
     let insts = func.layout.iter().flat_map(|&block| func.blocks[block].insts());
@@ -308,7 +315,8 @@ fn require_dot(func: &Function, roles: &Roles, target: &Subtarget) -> Result<(),
     Ok(())
 }
 
-/// Selects instructions for a function after [`crate::prepare`] has processed it with the same `ctx`.
+/// Selects instructions for a function. [`crate::prepare`] must have processed the function with the same
+/// `ctx` before.
 fn select_prepared(
     module: &Module,
     func: &Function,
@@ -387,8 +395,8 @@ pub fn schedule(func: &mut MachFunc, target: &Subtarget, opts: &Options<'_>, ctx
 }
 
 impl Scratch {
-    /// Initialises the lowering state for a function. Returns whether the function calls a function that
-    /// needs a stack.
+    /// Clears the tables and fills those that selection needs from the beginning, such as the number of uses
+    /// of each value. Returns whether the function calls a function that needs a stack.
     fn begin(
         &mut self,
         target: &isa::Target,
@@ -437,8 +445,8 @@ impl Scratch {
                             callee.stack || call::stack_bytes(dwords, opts.convention, &callee.needs) > 0
                         });
                     }
-                    // Processors without the shuffle instruction lack the permute instruction too, so both
-                    // exchange values through LDS.
+                    // A processor without an instruction for shuffles has no instruction for permutes either,
+                    // so both exchange values through LDS.
                     Op::Wave(WaveOp::Permute) => permutes |= through_lds,
                     _ => {}
                 }
@@ -473,8 +481,8 @@ enum Form {
 }
 
 impl Lower<'_> {
-    /// Completes the debug information. During selection an error's location is a program-point number, so it
-    /// is converted back to a source location.
+    /// Completes the debug information. While debug information is recorded, instructions have point numbers
+    /// in place of source locations, so the location of an error is converted back from a point number.
     #[cold]
     fn take_track(&mut self, track: Box<MachTrack>) {
         if let Some(error) = &mut self.error {
@@ -526,7 +534,8 @@ impl Lower<'_> {
         self.input(value).unwrap_or_else(|| self.registers(value, Form::Sgpr))
     }
 
-    /// Returns the VGPRs of a value whose home is VGPRs. A parameter that is a lane mask is 0 or 1.
+    /// Returns the VGPRs of a value that selection keeps in VGPRs. A block parameter that is kept as a lane
+    /// mask is also passed in a VGPR, as 0 or 1.
     pub fn vgpr_of(&mut self, value: Value) -> Operand {
         self.input(value).unwrap_or_else(|| self.registers(value, Form::Vgpr))
     }
@@ -597,9 +606,9 @@ impl Lower<'_> {
         self.func.ty(value)
     }
 
-    /// Returns the instruction that defines a value if the value's only user may include that instruction: it
-    /// is in the current block, its value has one use, and no instruction has requested the value in a
-    /// register.
+    /// Returns the instruction that defines `value` if the current instruction may do its work too, so that
+    /// it need not be emitted: it is in the current block, the value has no other use, and nothing has
+    /// requested the value in a register.
     pub fn foldable(&self, value: Value) -> Option<Inst> {
         let inst = self.func.def_inst(value)?;
         (self.s.uses[value] == 1 && self.func.insts[inst].block == self.block && !self.is_wanted(value))

@@ -1,14 +1,14 @@
 //! Lane masks: one bit per lane of the wave, in as many SGPRs as the wave size requires.
 //!
-//! Every operation on masks is a [`MaskOp`]. Its opcode depends on the wave size and is found in a single
-//! table. No other part of selection knows the width of a mask.
+//! Every operation on masks is a [`MaskOp`]. The opcode of a `MaskOp` depends on the wave size, and a single
+//! table lists the opcodes. So no other part of selection has to know how many bits a mask has.
 
 use crate::lower::Lower;
 use crate::roles::Role;
 use isa::{MachInst, Opcode, Operand, Reg, RegClass, Subtarget, Tuple, VReg, op};
 use mir::MachFunc;
 
-/// An operation on lane masks. Operands: destination, then sources.
+/// An operation on lane masks. The operands of its instruction are the destination, then the sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MaskOp {
     /// Copies the mask.
@@ -29,9 +29,9 @@ pub(crate) enum MaskOp {
     Xnor,
     /// The first mask if SCC is set, else the second mask.
     Select,
-    /// Saves `exec` in the destination; lanes that are not in the source become inactive.
+    /// Saves `exec` in the destination, then makes the lanes that are not in the source inactive.
     AndSaveExec,
-    /// Saves `exec` in the destination; lanes that are in the source become inactive.
+    /// Saves `exec` in the destination, then makes the lanes that are in the source inactive.
     AndNotSaveExec,
     /// Number of lanes in the mask.
     Count,
@@ -104,7 +104,8 @@ impl Masks {
     }
 }
 
-/// Virtual registers with consecutive numbers that hold a lane mask.
+/// The virtual registers that hold a lane mask. They have consecutive numbers, so that the first number is
+/// enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LaneMask {
     first: VReg,
@@ -155,8 +156,8 @@ impl Lower<'_> {
         self.emit_mask(MaskOp::And, &[live, mask, self.masks.exec()]);
     }
 
-    /// Sets `dst` to the active lanes in the mask, as a 64-bit value. Bits of lanes that the wave does not
-    /// have are 0.
+    /// Sets the 64-bit value `dst` to the active lanes that are in `mask`. In a wave of 32 lanes, the upper
+    /// 32 bits are 0.
     pub fn ballot(&mut self, dst: Operand, mask: Operand) {
         let len = self.masks.dwords();
         let live = self.dwords(dst, 0, len);
@@ -167,7 +168,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Sets `dst` to the number of lanes in a 64-bit mask that come before the current lane.
+    /// Sets `dst` to the number of lanes in the 64-bit `mask` that have a lower number than the current lane.
     pub fn lanes_before(&mut self, dst: Operand, mask: [Operand; 2]) {
         if self.masks.dwords() == 1 {
             return self.emit(Role::VMaskCountLow, &[dst, mask[0], NO_LANES]);

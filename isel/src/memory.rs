@@ -10,7 +10,8 @@ use isa::{MachInst, MemId, ModFlags, Operand, op};
 use mir::{MemRef, SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED, SpaceSet, SyncOrder, SyncScope};
 use smallvec::SmallVec;
 
-/// Roles by address space: device memory, generic pointers, private memory.
+/// The roles of loads and stores for one type of access. The arrays have a role for device memory, one for
+/// generic pointers, and one for private memory.
 struct Row {
     ty: MemTy,
     dwords: u8,
@@ -48,8 +49,9 @@ const DS_SMALL: &[(MemTy, Role, Role)] = &[
     (MemTy::S16, Role::LdsReadS16, Role::LdsWriteB16),
 ];
 
-/// An instruction that accesses LDS: required alignment, dwords, roles, and for two-offset forms the size of
-/// an element.
+/// The instructions for one kind of LDS access: the alignment that the address needs, the number of dwords,
+/// and the roles of load and store. `unit` is the element size of an instruction with two offsets
+/// (`ds_read2_b32`), and 0 for others.
 struct DsRow {
     align: u8,
     dwords: u8,
@@ -150,7 +152,8 @@ impl Lower<'_> {
         self.access(Access { mem, pointer: args[0], store: true }, &parts);
     }
 
-    /// Emits an access in as few instructions as alignment and processor allow.
+    /// Emits a load or store of the registers `parts` as few instructions, each as wide as the alignment and
+    /// the processor allow.
     fn access(&mut self, access: Access, parts: &[Operand]) {
         let mem = &access.mem;
         if u32::from(mem.align) < mem.ty.bytes().min(4)
@@ -174,8 +177,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the number of dwords that the next instruction of an access should transfer, if `left` dwords
-    /// remain from dword number `at` on.
+    /// Returns how many dwords the next instruction of an access transfers, if dwords from number `at` on
+    /// remain and their count is `left`.
     fn piece(&self, access: &Access, at: u8, left: u8) -> u8 {
         let mem = &access.mem;
         if mem.ty.bytes() < 4 {
@@ -208,8 +211,9 @@ impl Lower<'_> {
         self.push_device(inst, &at, data, data, id);
     }
 
-    /// Completes an access to device memory or through a generic pointer. `dst` receives what the instruction
-    /// loads or returns; `data` is what it stores or operates with.
+    /// Appends an instruction that accesses device memory or memory behind a generic pointer, with its
+    /// operands filled in. `dst` are the registers for what the instruction loads or returns, and `data`
+    /// those with what it stores.
     pub fn push_device(&mut self, inst: MachInst, at: &Address, dst: Operand, data: Operand, id: MemId) {
         let operand = |spec: &OpSpec| match (spec.kind, spec.role) {
             (Kind::Vaddr, _) => at.vaddr,
@@ -301,8 +305,8 @@ impl DsRow {
         if store { self.store } else { self.load }
     }
 
-    /// Returns the value of the instruction's offset field for a byte offset. In two-offset forms the field
-    /// holds the numbers of two consecutive elements.
+    /// Returns what the instruction's offset field must contain for an offset in bytes. An instruction with
+    /// two offsets counts elements, and its two offset fields select two consecutive elements.
     fn field(&self, bytes: i64) -> i64 {
         if self.unit == 0 {
             return bytes;

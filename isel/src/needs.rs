@@ -12,7 +12,8 @@ use isa::{AbiInput, Apertures, Subtarget};
 /// The first SGPR that implicit arguments may use.
 pub(crate) const FIRST_SCALAR: u16 = 4;
 
-/// Implicit arguments that a function needs, and wave state that a kernel must set up for the function.
+/// What a function needs from its callers in addition to its explicit arguments: implicit arguments such as
+/// work-item ids, and wave state that a kernel must set up, such as FLAT_SCRATCH.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImplicitNeeds {
     /// Bit n is set if [`Implicit::ALL`] number n is needed.
@@ -23,7 +24,8 @@ pub struct ImplicitNeeds {
     flat_scratch: bool,
 }
 
-/// Implicit arguments that correspond to inputs of kernels, with these inputs.
+/// The implicit arguments that are inputs of kernels too, each with that input. A kernel passes the input on
+/// as the argument.
 pub(crate) const INPUTS: [(Implicit, AbiInput); 9] = [
     (Implicit::WorkitemIds, AbiInput::WorkitemId(0)),
     (Implicit::DispatchPtr, AbiInput::DispatchPtr),
@@ -37,7 +39,8 @@ pub(crate) const INPUTS: [(Implicit, AbiInput); 9] = [
 ];
 
 impl ImplicitNeeds {
-    /// Returns the needs of an unknown function: everything that the convention provides.
+    /// Returns what a function must be given about which nothing is known: everything that the calling
+    /// convention provides.
     pub fn all(convention: Convention, target: &Subtarget) -> ImplicitNeeds {
         let mut needs = ImplicitNeeds { dimensions: 3, ..ImplicitNeeds::default() };
         needs.flat_scratch = target.addressing.apertures != Apertures::None;
@@ -46,7 +49,7 @@ impl ImplicitNeeds {
         needs
     }
 
-    /// Returns the needs of a function's own operations, without the needs of the functions that it calls.
+    /// Returns what the operations of the function itself need. What its callees need is not included.
     pub fn from_function(func: &Function, roles: &Roles, target: &Subtarget) -> ImplicitNeeds {
         let mut needs = ImplicitNeeds::default();
         for data in
@@ -94,7 +97,8 @@ impl ImplicitNeeds {
         }
     }
 
-    /// Adds the needs of a cast from type `from` to a generic pointer.
+    /// Adds what a cast from type `from` to a generic pointer needs: FLAT_SCRATCH for private memory, and the
+    /// queue pointer on processors that load apertures from the queue structure.
     fn widened(&mut self, from: Option<Type>, target: &Subtarget) {
         self.flat_scratch |= from == Some(Type::Ptr(Space::Private));
         if target.addressing.apertures == Apertures::Queue {
@@ -111,7 +115,7 @@ impl ImplicitNeeds {
         self.implicit |= bit(implicit);
     }
 
-    /// Adds the needs of another function. Returns whether `self` changed.
+    /// Adds the needs of another function, such as a callee. Returns whether `self` changed.
     pub fn join(&mut self, other: &ImplicitNeeds) -> bool {
         let before = *self;
         self.implicit |= other.implicit;
@@ -125,9 +129,10 @@ impl ImplicitNeeds {
         self.implicit & bit(implicit) != 0
     }
 
-    /// Returns where an implicit argument is passed, if the convention has it. The convention gives it a
-    /// fixed register; or it is passed after the `dwords` dwords of explicit arguments (work-item ids) or
-    /// after the preceding implicit arguments that are needed (scalars).
+    /// Returns where an implicit argument is passed, or `None` if it is not passed. Some conventions have a
+    /// fixed register for each implicit argument. In the others, the work-item ids follow the `dwords` dwords
+    /// of explicit arguments, in VGPRs or on the stack, and a scalar argument follows the scalar arguments
+    /// before it that are needed.
     pub(crate) fn implicit_place(
         &self,
         convention: Convention,
@@ -163,12 +168,13 @@ impl ImplicitNeeds {
     }
 }
 
-/// Returns the needs of each function of a module, and the needs of calls through addresses. A function needs
-/// what it uses itself and what the functions that it calls need. Code of other objects needs everything;
-/// `foreign` says whether addresses may lead to such code. In some conventions the place of an argument
-/// depends on which other arguments are needed, so callers must know a function's needs exactly. In these
-/// conventions, functions that other objects can call are given everything, and all functions whose addresses
-/// are taken are given the same arguments.
+/// Returns the needs of each function of a module, and the needs of calls through function pointers. A
+/// function needs what it uses itself and what the functions that it calls need. A function of another object
+/// is assumed to need everything; `foreign` says whether function pointers may lead to such functions.
+///
+/// In some conventions the place of an argument depends on which other arguments are needed, so callers must
+/// know a function's needs exactly. In these conventions, functions that other objects can call are given
+/// everything. All functions whose addresses are taken are given the same arguments.
 pub fn needs(
     module: &Module,
     (graph, foreign): (&CallGraph, bool),

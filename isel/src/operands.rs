@@ -39,9 +39,9 @@ impl Lower<'_> {
     pub fn legalize_valu(&mut self, inst: &mut MachInst) {
         let row = inst.op.row();
         match inst.ops[1] {
-            // This literal stays a literal. On processors without other half-precision instructions it is
-            // unknown which value an inline constant has as a half, and assemblers have no syntax for such a
-            // literal.
+            // A literal of `v_cvt_f32_f16` must not become an inline constant on a processor without other
+            // instructions for halves (GFX6, GFX7). It is unknown which half an inline constant means there,
+            // and assemblers have no syntax for the literal, so the constant is copied to an SGPR.
             Operand::Literal(bits)
                 if inst.op == op::V_CVT_F32_F16
                     && !table::available(op::V_ADD_F16, self.target)
@@ -51,8 +51,8 @@ impl Lower<'_> {
             }
             _ => inline_halves(self.target, inst),
         }
-        // Lane masks and VCC come first in the count of constant-bus operands, because only the other
-        // operands can be moved to VGPRs.
+        // The operands that use the constant bus. Lane masks and VCC are counted first, because they cannot
+        // be moved to VGPRs; the other operands can.
         let mut bus: SmallVec<[Operand; 2]> = SmallVec::new();
         let masks = row.ops.iter().zip(inst.operands()).filter(|(spec, _)| spec.kind == Kind::Mask);
         bus.extend(masks.filter(|(spec, _)| spec.role == table::Role::Use).map(|(_, &mask)| mask));
@@ -97,8 +97,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Changes the instruction to its 32-bit form, if the instruction has a literal that needs that form and
-    /// all other operands fit. Returns whether it did.
+    /// Changes an instruction with a literal to its 32-bit encoding, if it has one and needs no modifiers. On
+    /// most processors only the 32-bit encoding can have a literal. Returns whether the change was possible.
     fn literal_form(&mut self, inst: &mut MachInst) -> bool {
         let row = inst.op.row();
         let flags = row.flags;
@@ -139,8 +139,9 @@ impl Lower<'_> {
     }
 }
 
-/// Replaces literals by inline constants where an instruction reads them as halves. Assemblers do the same
-/// when they read the text of the instruction.
+/// Replaces literals that an instruction reads as halves by inline constants, where an inline constant has
+/// this value as a half. Assemblers do the same when they read the text of the instruction, so the listing
+/// and the object agree.
 fn inline_halves(target: &Target, inst: &mut MachInst) {
     let row = inst.op.row();
     if row.family == Family::Vop3p {
@@ -155,7 +156,7 @@ fn inline_halves(target: &Target, inst: &mut MachInst) {
     }
 }
 
-/// Returns the inline constant, if any, by which assemblers encode a half with these bits.
+/// Returns the code of the inline constant that has these bits as a half, if the processor has one.
 fn half_constant(target: &Target, bits: u32) -> Option<u16> {
     let code = isa::inline_half(u16::try_from(bits).ok()?)?;
     (code != INV_2PI || target.has(Feature::INV_2PI)).then_some(code)

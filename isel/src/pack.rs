@@ -1,12 +1,14 @@
-//! Combines two f32 operations into a packed one, if the processor has packed f32 instructions
-//! (`v_pk_fma_f32`).
+//! Combines two f32 operations into one packed instruction (such as `v_pk_fma_f32`), if the processor has
+//! packed f32 instructions.
 //!
-//! The operands of a packed instruction are tuples of two registers, and either result may read either half
-//! of a tuple. A tuple costs nothing if its registers are adjacent anyway or can be made adjacent: results of
-//! one load, operands of one store, results of a packed instruction, or registers that no other tuple
-//! contains. Each register has at most one such tuple, its *home*. If packing would require a second home for
-//! a register, the operations stay unchanged, because the register would have to be copied. A register that
-//! both results read is read from its home, or from a new tuple whose other register has an arbitrary value.
+//! Each operand of a packed instruction is a pair of adjacent registers, and either result may read either
+//! register of the pair. In machine IR, an operand of several registers is a *tuple*, for which the allocator
+//! chooses adjacent registers. An operand costs nothing if its two registers are in one tuple anyway: results
+//! of one load, operands of one store, or results of a packed instruction. It also costs nothing if the
+//! registers are in no tuple yet, so that a new tuple can be made of them. The tuple of a register that is
+//! used for this is called its *home*. If packing would need a register in a second tuple, the operations
+//! stay unchanged, because the register would have to be copied. A register that both results read is read
+//! from its home, or from a new tuple whose other register has an arbitrary value.
 //!
 //! The packed instruction is placed at the second operation, so no instruction between the two may use the
 //! result of the first.
@@ -30,10 +32,11 @@ use isa::{MBlock, MachInst, Mods, Opcode, Operand, RegClass, Subtarget, Tuple, V
 use mir::MachFunc;
 use smallvec::SmallVec;
 
-/// Largest number of preceding operations that are kept as candidates for a pair.
+/// Largest number of earlier operations of a block that are kept as possible partners for a later operation.
 const REACH: usize = 16;
-/// Smallest gain for which a pair is made. A pair with a smaller gain would tie registers together only to
-/// save one instruction.
+/// Smallest gain for which two operations are combined. The gain counts the results and operands that are
+/// adjacent registers anyway. With a smaller gain, the pass would bind registers together only to save one
+/// instruction.
 const LEAST_GAIN: u32 = 1;
 
 /// An operation that has a packed form.
@@ -80,7 +83,8 @@ impl Single {
     }
 }
 
-/// The home of a register: the tuple that contains the register and can be used without a copy.
+/// The tuple of registers (a multi-register operand) in which a register can be used as half of a pair
+/// without a copy.
 #[derive(Clone, Copy, Debug, Default)]
 struct Home {
     /// Index of the tuple in `MachFunc::tuples`.
@@ -94,20 +98,20 @@ struct Home {
 /// What is known about the other dword of the register's pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Neighbour {
-    /// The other register of the tuple has a value wherever this register has a value, because one
-    /// instruction defines both.
+    /// The other register of the pair has a value wherever this register has a value, because one instruction
+    /// defines both.
     #[default]
     Defined,
-    /// The other register of the tuple has a value in that block, after an instruction that read both
-    /// registers.
+    /// The other register of the pair is known to have a value only in that block, after an instruction that
+    /// read both registers.
     ReadIn(MBlock),
     /// It may not have a value yet where the register is read.
     Unknown,
-    /// The tuple was made for this register alone: the other register of the tuple has an arbitrary value.
+    /// The pair was made for this register alone: the other register of the pair has an arbitrary value.
     Nothing,
 }
 
-/// A pair of dwords that can be the operand of a packed instruction.
+/// A pair of registers that can be an operand of a packed instruction.
 #[derive(Clone, Copy, Debug)]
 struct Source {
     operand: Dwords,
@@ -118,7 +122,7 @@ struct Source {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dwords {
-    /// The two registers are adjacent in `MachFunc::tuples`, starting at this index.
+    /// A pair that exists already: the two registers that begin at this index of `MachFunc::tuples`.
     Home(u32),
     /// Registers without a home; the new tuple becomes their home.
     New([VReg; 2]),
@@ -149,8 +153,8 @@ enum Fate {
     Stays,
     /// Removed: a later packed instruction includes it.
     Goes,
-    /// The instruction must follow `UNDEF` instructions that define that number of registers of
-    /// `Packer::any`.
+    /// The instruction stays, and must follow `UNDEF` instructions that define this number of registers of
+    /// `Packer::any` (registers with arbitrary values).
     Needs(u32),
 }
 
@@ -161,7 +165,8 @@ pub(crate) struct Packer {
     /// Instructions of the block before the pass.
     insts: Vec<MachInst>,
     fates: Vec<Fate>,
-    /// Registers with arbitrary values, in the order of the instructions that need them.
+    /// Registers with arbitrary values, which pad a register to a pair. They are in the order of the
+    /// instructions that read them.
     any: Vec<VReg>,
 }
 
@@ -178,8 +183,8 @@ pub fn pack(func: &mut MachFunc, target: &Subtarget, opts: &Options, ctx: &mut C
 }
 
 impl Packer {
-    /// Determines the homes from the tuples in the function. A register's home is the tuple in which it is
-    /// defined, else the first tuple in which it is used.
+    /// Determines the home of each register from the tuples in the function (multi-register operands). It is
+    /// the tuple in which the register is defined, or else the first tuple in which the register is used.
     #[inline(never)]
     fn find_homes(&mut self, func: &MachFunc) {
         self.homes.clear();
@@ -198,7 +203,8 @@ impl Packer {
         }
     }
 
-    /// Makes a tuple the home of every register in it that has no home yet.
+    /// Makes `tuple` the home of every register in it that has no home yet. A home is the tuple in which the
+    /// register can be half of a pair without a copy.
     fn set_homes(&mut self, func: &MachFunc, tuple: Tuple, neighbour: Neighbour) {
         for (at, &reg) in (0..).zip(func.regs(tuple)) {
             if self.homes[reg].len == 0 {
@@ -240,9 +246,9 @@ impl Packer {
         self.rewrite(func, block);
     }
 
-    /// Combines two operations into one packed instruction. Returns `None` if the processor cannot encode it
-    /// or if a register would have to be copied. The first two sources of the second operation may be
-    /// swapped.
+    /// Combines two operations into one packed instruction. Returns `None` if the processor cannot encode the
+    /// instruction, or if a register would have to be copied. If that helps, the first two sources of the
+    /// second operation are swapped.
     fn pair(
         &self,
         func: &MachFunc,
@@ -271,8 +277,8 @@ impl Packer {
         ways.max_by_key(|pair| pair.gain)
     }
 
-    /// Returns an operand for the packed instruction from which the first result can read `low` and the
-    /// second result `high`. Returns `None` if that needs a copy.
+    /// Returns an operand from which the packed instruction reads `low` for its first result and `high` for
+    /// its second result. Returns `None` if a register would have to be copied to make such an operand.
     fn source(&self, func: &MachFunc, block: MBlock, [low, high]: [VReg; 2]) -> Option<Source> {
         let [a, b] = [low, high].map(|reg| self.homes[reg]);
         let scalar = func.vregs[low] == RegClass::Sgpr;
@@ -362,12 +368,12 @@ impl Packer {
     }
 }
 
-/// Returns whether two registers are the two halves of an aligned pair in the same home.
+/// Returns whether two registers are the two halves of one aligned pair in the same tuple.
 fn neighbours(a: Home, b: Home) -> bool {
     a.len > 0 && b.len > 0 && a.start == b.start && a.at ^ b.at == 1
 }
 
-/// Returns whether the number of scalar operands of a packed instruction is within the constant-bus limit.
+/// Returns whether the packed instruction reads no more SGPRs than the constant bus can carry.
 fn fits_bus(func: &MachFunc, target: &Subtarget, pair: &Pair) -> bool {
     let mut scalars: SmallVec<[Dwords; 3]> = SmallVec::new();
     for (n, source) in pair.sources.iter().flatten().enumerate() {
@@ -379,7 +385,8 @@ fn fits_bus(func: &MachFunc, target: &Subtarget, pair: &Pair) -> bool {
     scalars.len() <= constant_bus_limit(target, pair.halves[0].packed.row())
 }
 
-/// Removes the candidates that define a register that `inst` uses or defines: they cannot move past `inst`.
+/// Removes from the candidates `open` all operations that define a register which `inst` uses or defines.
+/// Such an operation cannot move down past `inst`.
 fn close_used(func: &MachFunc, inst: &MachInst, open: &mut SmallVec<[Open; REACH]>) {
     for &operand in inst.operands() {
         if let Operand::Virt(tuple) = operand {

@@ -1,13 +1,13 @@
-//! Combines two operations on halves of words into one packed operation, in the IR, if the processor has
-//! packed 16-bit instructions.
+//! Combines two operations on the 16-bit halves of a 32-bit word into one packed operation, in the IR, if the
+//! processor has packed 16-bit instructions.
 //!
 //! If a word is assembled from two halves, `low | high << 16`, and both halves are results of the same
 //! operation, the operation can be done on whole words: `(a + b) | (c + d) << 16` is `(a | c << 16) + (b | d
-//! << 16)`, computed separately in each half. The words of the operands are free where the halves were loaded
-//! as vectors; they are also free where both halves are the same value or the halves of a word are swapped,
-//! because the instruction itself can select halves. Otherwise they are assembled in the same way. If
-//! assembling operands would cost more instructions than the packed operation saves, the code stays
-//! unchanged.
+//! << 16)`, computed separately in each half. An operand word costs nothing if its halves were loaded
+//! together as a vector. It also costs nothing if both halves are the same value, or are the halves of one
+//! word in swapped order, because the instruction itself can select halves. Any other operand word has to be
+//! assembled from its halves. If assembling operands would cost more instructions than the packed operation
+//! saves, the code stays unchanged.
 //!
 //! # Requires
 //! IR that selection can process, before operations are expanded.
@@ -46,8 +46,8 @@ pub(crate) fn role(op: Op) -> Option<Role> {
     ROLES.iter().find(|(have, _)| *have == op).map(|&(_, role)| role)
 }
 
-/// Operations on halves, with the corresponding packed operations. A float difference becomes a packed sum
-/// with the second operand negated.
+/// Operations on halves, each with the packed operation that does it on both halves of a word. A float
+/// difference becomes a packed sum whose second operand is negated.
 const PACKED: &[(Op, Op)] = &[
     (Op::Tern(TernOp::Fma), Op::Tern(TernOp::PkFma)),
     (Op::Bin(BinOp::FAdd), Op::Bin(BinOp::PkFAdd)),
@@ -102,7 +102,8 @@ pub(crate) fn run(func: &mut Function, ctx: &mut Context) {
         let mut pass = Pass { func, uses: &uses, permutes, words: FxHashMap::default(), loc: SrcLoc(0) };
         for &inst in &old {
             pass.loc = pass.func.insts[inst].loc;
-            // The scalar unit has no packed instructions, so uniform words are left alone.
+            // Packed instructions exist only on the vector unit, so words of integers that the scalar unit
+            // can compute stay unchanged.
             let scalar = |pass: &Pass<'_>, [low, _]: Pair| {
                 let word = pass.func.insts[inst].first;
                 pass.func.ty(low) == Type::I32 && ctx.analyses.uniformity.is_uniform(word)
@@ -146,8 +147,8 @@ fn is_half(func: &Function, value: Value) -> bool {
     is(CastOp::HalfBits) || is(CastOp::Zext16) || masked.is_some_and(|mask| mask <= 0xffff)
 }
 
-/// Returns a half without the operations that do not change its 16 bits: masks, extensions, and casts to
-/// another type.
+/// Follows `value` back through operations that do not change its low 16 bits (masks, extensions, and casts
+/// to another type). Returns the value before these operations.
 fn half(func: &Function, mut value: Value) -> Value {
     loop {
         let inner = [CastOp::HalfBits, CastOp::BitsHalf, CastOp::Zext16, CastOp::Sext16]
@@ -180,9 +181,9 @@ fn upper(func: &Function, value: Value) -> Option<Value> {
     (func.const_bits(by) == Some(16) && func.ty(word) == Type::I32).then_some(word)
 }
 
-/// Returns whether the low half of the result depends only on the low halves of the operands. Minima, maxima
-/// and right shifts read the upper halves too, which is fine if the operands are sign- or zero-extended
-/// halves.
+/// Returns whether the low half of the result of `inst` depends only on the low halves of its operands.
+/// Minima, maxima and right shifts read the upper halves too; they qualify only if their operands are sign-
+/// or zero-extended halves.
 fn reads_halves(func: &Function, inst: Inst, args: &[Value]) -> bool {
     let Op::Bin(op) = func.insts[inst].op else { return true };
     let small = |n: usize| func.const_bits(args[n]).is_some_and(|count| count < 16);
@@ -221,7 +222,7 @@ fn is_extended(func: &Function, value: Value, signed: bool) -> bool {
     }
 }
 
-/// Like [`is_extended`], but returns false for nested minima and maxima, which bounds the recursion.
+/// Returns the same as [`is_extended`], but false for minima and maxima, so that the recursion ends.
 fn is_leaf_extended(func: &Function, value: Value, signed: bool) -> bool {
     let again = func.def_inst(value).map(|inst| func.insts[inst].op);
     let choice = matches!(again, Some(Op::Bin(BinOp::SMin | BinOp::SMax | BinOp::UMin | BinOp::UMax)));
@@ -252,8 +253,8 @@ pub(crate) enum Word {
     Known(u32),
 }
 
-/// Returns an operand that provides these two halves as one word without an additional instruction, if there
-/// is one.
+/// Returns the operand through which a packed instruction can read these two halves as one word, if no
+/// additional instruction has to assemble the word.
 fn free(func: &Function, [low, high]: Pair) -> Option<Word> {
     let known = |value| func.const_bits(value).map(|bits| bits as u32 & 0xffff);
     if let (Some(low), Some(high)) = (known(low), known(high)) {
@@ -268,7 +269,7 @@ fn free(func: &Function, [low, high]: Pair) -> Option<Word> {
     }
 }
 
-/// An operation on two pairs of halves that becomes one operation on words.
+/// A packed operation that replaces two operations on halves. Each of its operands is a pair of halves.
 #[derive(Clone, Copy)]
 struct Packed {
     op: Op,
@@ -290,7 +291,8 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Returns how many instructions are saved (negative: added) if these halves are computed as a word.
+    /// Returns how many instructions are saved if these two halves are computed as one word. A negative
+    /// number says how many instructions are added.
     fn gain(&self, pair: Pair, depth: u32) -> i32 {
         if self.words.contains_key(&pair) || free(self.func, pair).is_some() {
             return 0;
@@ -298,7 +300,8 @@ impl Pass<'_> {
         let Some(packed) = self.packed(pair).filter(|_| depth < DEPTH) else {
             return if self.permutes { -1 } else { -2 };
         };
-        // Negations are source modifiers, so they cost nothing in either form.
+        // Negations are source modifiers of the instructions that use them, so they cost nothing, whether
+        // packed or not.
         let saved = i32::from(packed.op != Op::Un(UnOp::FNeg));
         packed.args.into_iter().flatten().map(|arg| self.gain(arg, depth + 1)).sum::<i32>() + saved
     }
@@ -320,7 +323,7 @@ impl Pass<'_> {
             return None;
         }
         let between = |m: usize, n: usize| [half(self.func, x[m]), half(self.func, y[n])];
-        // The operands of a commutative operation may be in opposite orders in the two halves.
+        // If the operation is commutative, its operands may be in opposite orders in the two halves.
         let crossed = commutes(op) && !self.is_cheap_word(between(0, 0)) && self.is_cheap_word(between(0, 1));
         let pair = |n: usize| between(n, if crossed && n < 2 { 1 - n } else { n });
         if op == Op::Select && x[0] == y[0] {
@@ -343,7 +346,8 @@ impl Pass<'_> {
         Some(Packed { op: packed, minus, args, cond: None })
     }
 
-    /// Returns whether a word of these two halves can probably be made with few instructions.
+    /// Returns whether these two halves can probably be read as one word without many instructions to
+    /// assemble it.
     fn is_cheap_word(&self, pair: Pair) -> bool {
         let op = |half: Value| self.func.def_inst(half).map(|inst| self.func.insts[inst].op);
         free(self.func, pair).is_some()
@@ -358,8 +362,8 @@ impl Pass<'_> {
         self.push(block, Op::Const(bits.into()), &[])
     }
 
-    /// Returns a word that holds the two halves. If `at` is given, its instruction computes the word so far
-    /// and is replaced by the packed operation.
+    /// Returns a word with the two halves, and emits code for it if needed. If `at` is given, its instruction
+    /// is the one that assembles this word, and the packed operation replaces it.
     fn word_of(&mut self, pair: Pair, block: ir::Block, at: Option<(Inst, Packed)>) -> Value {
         if at.is_none() {
             if let Some(&word) = self.words.get(&pair) {
@@ -405,7 +409,8 @@ impl Pass<'_> {
         self.push(block, Op::Bin(BinOp::Xor), &[word, signs])
     }
 
-    /// Emits `low | high << 16`. A packed instruction recognises the halves of such a word ([`of_operand`]).
+    /// Emits `low | high << 16`. If a packed instruction uses the word, it may still read the halves
+    /// directly, because [`of_operand`] recognises this form.
     fn joined(&mut self, pair: Pair, block: ir::Block) -> Value {
         let [low, high] = pair.map(|half| match self.func.ty(half) {
             Type::F16 => self.push(block, Op::Cast(CastOp::HalfBits), &[half]),
@@ -421,8 +426,8 @@ impl Pass<'_> {
     }
 }
 
-/// Returns what an operand of a packed instruction can read directly, instead of a word that would have to be
-/// assembled.
+/// Returns how an operand of a packed instruction can read `word`. If `word` was assembled from halves that
+/// the instruction can select itself, this is an operand with these selections instead of the assembled word.
 pub(crate) fn of_operand(func: &Function, word: Value) -> Word {
     if let Some(bits) = func.const_bits(word) {
         return Word::Known(bits as u32);
@@ -431,8 +436,8 @@ pub(crate) fn of_operand(func: &Function, word: Value) -> Word {
     halves.and_then(|pair| free(func, pair)).unwrap_or(Word::Whole(word))
 }
 
-/// Returns an inline constant for a word with two equal halves. The instruction reads the constant's low half
-/// for both results.
+/// Returns an inline constant for a word with two equal halves. The instruction then reads the low half of
+/// the constant for both results.
 fn inline_twice(bits: u32, of_floats: bool) -> Option<Operand> {
     let half = bits as u16;
     let operand = if of_floats { Operand::f16(half) } else { Operand::int(half as i16 as i32) };
@@ -472,8 +477,8 @@ impl Lower<'_> {
         self.emit_inst(inst);
     }
 
-    /// Emits `low | high << 16` as a single `v_perm_b32`, if the operands have that form and no other
-    /// instruction uses their parts. Returns whether it did.
+    /// Emits `low | high << 16`, which assembles a word from two halves, as a single `v_perm_b32`. This is
+    /// possible if no other instruction uses the mask and the shift in it. Returns whether it did.
     pub fn join_halves(&mut self, result: Value, a: Value, b: Value) -> bool {
         let Some(inst) = self.func.def_inst(result) else { return false };
         let [Some(_), Some(_)] = [a, b].map(|part| self.foldable(part)) else { return false };

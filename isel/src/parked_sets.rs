@@ -1,4 +1,5 @@
-//! Sets of positions at which lanes may be parked.
+//! Sets of blocks at which lanes may be parked, that is, wait to become active again. A block is named by its
+//! position in the layout.
 //!
 //! Lanes are parked at blocks further down, and most of them become active again soon. So the set at a block
 //! differs from the set at the preceding block only in a few of its first members. Sets are stored as lists,
@@ -20,12 +21,12 @@ impl ParkedSet {
 /// Storage of the sets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ParkedSets {
-    /// For each list, its first member and the rest; cell 0 is the empty set.
+    /// For each list, its first member and the list with the rest; number 0 is the empty list.
     cells: Vec<(Pos, ParkedSet)>,
     known: FxHashMap<(Pos, ParkedSet), ParkedSet>,
-    /// Scratch list for [`ParkedSets::union`]: the members of the union that precede the shared tail. Each
-    /// member comes with the list that begins at it in the first and in the second set, if there is such a
-    /// list.
+    /// Scratch list for [`ParkedSets::union`]: the members of the union that come before the tail which both
+    /// sets share. Each member has two lists: the list that begins at this member in the first set, and the
+    /// one in the second set.
     front: Vec<(Pos, [Option<ParkedSet>; 2])>,
 }
 
@@ -37,12 +38,12 @@ impl ParkedSets {
         self.known.clear();
     }
 
-    /// Returns the nearest member, or [`NOWHERE`] if the set is empty.
+    /// Returns the member that is first in the layout, or [`NOWHERE`] if the set is empty.
     pub fn first(&self, set: ParkedSet) -> Pos {
         self.cells[set.0 as usize].0
     }
 
-    /// Returns the set without `at`. No other member may come before `at`.
+    /// Returns the set without the member `at`, which must be the first member if it is in the set.
     pub fn without(&self, set: ParkedSet, at: Pos) -> ParkedSet {
         let (first, rest) = self.cells[set.0 as usize];
         if first == at { rest } else { set }
@@ -62,7 +63,8 @@ impl ParkedSets {
         self.union(set, alone)
     }
 
-    /// Returns the union. If the rest of one list contains all members of the other, that list is reused.
+    /// Returns the union of two sets. A list that already contains all remaining members is reused instead of
+    /// copied.
     pub fn union(&mut self, mut a: ParkedSet, mut b: ParkedSet) -> ParkedSet {
         self.front.clear();
         while a != b && a != ParkedSet::EMPTY && b != ParkedSet::EMPTY {

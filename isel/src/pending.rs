@@ -1,14 +1,17 @@
-//! The masks of lanes that are parked at [`Entry::Pending`] blocks, in SSA form over the linear graph.
+//! The lane masks of [`Entry::Pending`] blocks, which say which lanes are parked there. They are in SSA form
+//! over the linear graph (the paths of the program counter).
 //!
-//! A mask exists from the first block that adds lanes to it, or from the first block where lanes may already
-//! be parked (the header of a loop in which they wait for other lanes to leave), to the block that uses it.
+//! A mask exists from the first block that adds lanes to it to the block that uses it. If lanes wait outside
+//! a loop for others to leave, the mask exists from the loop header on, because lanes may be parked already
+//! when the header begins.
 
 use crate::mask::{LaneMask, Masks};
 use crate::plan::{Entry, GATE, NOWHERE, Parking, Plan, Pos};
 use ir::analysis::Analyses;
 use mir::MachFunc;
 
-/// A mask that a block receives as a parameter from its linear predecessors.
+/// A lane mask that a block receives as a parameter, because its predecessors in the linear graph have
+/// different masks.
 #[derive(Clone, Copy, Debug)]
 struct Param {
     at: Pos,
@@ -18,12 +21,13 @@ struct Param {
 /// Argument for a mask parameter.
 #[derive(Clone, Copy, Debug)]
 struct Arg {
-    /// Predecessor ([`GATE`] is added if it is a gate) and successor.
+    /// The edge that passes the argument, as the positions of predecessor and successor. If the edge starts
+    /// at the gate of a block, [`GATE`] is added to the position.
     edge: (Pos, Pos),
     mask: LaneMask,
 }
 
-/// Mask parameters of blocks, and the arguments that edges pass to them.
+/// The lane masks that blocks receive as parameters, and the arguments that edges pass for these parameters.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pending {
     params: Vec<Param>,
@@ -32,7 +36,8 @@ pub(crate) struct Pending {
     preds: Lists,
     /// Blocks that park lanes at each target position.
     parkers: Lists,
-    /// Value of the current mask at the entry and at the end of each block; `None` is an empty mask.
+    /// The mask that is currently computed, at the entry and at the end of each block. `None` stands for an
+    /// empty mask.
     values: Vec<[Option<LaneMask>; 2]>,
 }
 
@@ -88,8 +93,9 @@ impl Pending {
         self.args[first..].iter().take_while(move |arg| arg.edge == (from, to)).map(|arg| arg.mask)
     }
 
-    /// Returns the first block, in layout order, at which the target's lane mask must exist: lanes may be
-    /// parked at the target when the block begins, or the block parks lanes there.
+    /// Returns the position of the first block, in layout order, at which the lane mask of the block `target`
+    /// must exist. This is a block that parks lanes at `target`, or at whose beginning lanes may already be
+    /// parked there.
     fn begin(&self, plan: &Plan, target: Pos) -> Pos {
         let mut begin = self.parkers.items_of(target).first().map_or(target, |&first| first);
         while begin > 0 && plan.waits(target, begin) {
@@ -103,7 +109,8 @@ impl Pending {
         self.values[(pred & !GATE) as usize][usize::from(pred & GATE == 0)]
     }
 
-    /// Returns whether the block is the header of a loop in which lanes are parked at the target.
+    /// Returns whether the block at position `at` is the header of a loop in which some block parks lanes at
+    /// `target`. The mask is then carried around the loop.
     fn carried(&self, plan: &Plan, an: &Analyses, target: Pos, at: Pos) -> bool {
         let block = plan.nodes[at as usize].block;
         let Some(l) = an.loops.innermost(block).filter(|&l| an.loops.header(l) == block) else {
@@ -148,7 +155,8 @@ impl Pending {
         self.values[begin as usize..=target as usize].fill([None; 2]);
     }
 
-    /// Passes the current mask to the parameter that the block at position `at` has for it.
+    /// Sets the argument for the mask parameter of the block at position `at` on each edge to the block: the
+    /// mask at the end of the edge's predecessor.
     fn pass_arguments(&mut self, plan: &mut Plan, masks: Masks, out: &mut MachFunc, at: Pos) {
         for n in 0..self.preds.items_of(at).len() {
             let pred = self.preds.items_of(at)[n];
@@ -161,7 +169,8 @@ impl Pending {
     }
 }
 
-/// One list of positions for each position, stored contiguously.
+/// For each position in the layout, a list of positions. All lists are stored one after the other in one
+/// vector.
 #[derive(Clone, Debug, Default)]
 struct Lists {
     starts: Vec<u32>,
@@ -169,8 +178,8 @@ struct Lists {
 }
 
 impl Lists {
-    /// Fills the lists. `each` is called twice; it calls its argument with a list's position and an item for
-    /// that list.
+    /// Fills the lists. `each` calls its argument for each item, with the position whose list gets the item,
+    /// and the item. It is called twice: first the items are counted, then stored.
     fn fill(&mut self, count: usize, each: impl Fn(&mut dyn FnMut(Pos, Pos))) {
         self.starts.clear();
         self.starts.resize(count + 2, 0);

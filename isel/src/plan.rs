@@ -1,13 +1,13 @@
-//! Plans the control flow of a wave: which branches are jumps, where lanes are parked, and how `exec` is
-//! restored.
+//! Plans the control flow of a wave: which branches are jumps, at which blocks lanes wait for others (are
+//! *parked*), and how the lane mask `exec` is restored.
 //!
 //! # Model
 //! Blocks are laid out in the loop-contiguous reverse postorder (`position` below), with the return last. At
-//! any time each lane of the wave is either *active* (its bit in `exec` is set) or *parked* at a block
-//! further down. When the program counter reaches a block, the lanes parked there become active. A branch
-//! whose lanes go both ways continues with the nearer target and parks the other lanes at the farther target.
-//! No jump may skip a block at which lanes may be parked. When no lane is active, execution resumes at the
-//! first block at which lanes may be parked.
+//! any time each lane of the wave is either *active* (its bit in `exec` is set), or *parked* at a block
+//! further down in the layout, where it will continue. When the program counter reaches a block, the lanes
+//! parked there become active. A branch whose lanes go both ways continues with the nearer target and parks
+//! the other lanes at the farther target. No jump may skip a block at which lanes may be parked. When no lane
+//! is active, execution resumes at the first block at which lanes may be parked.
 //!
 //! [`Entry`] says what a block does on entry:
 //! * `Restore`: the block post-dominates `d`, its closest dominator in the same loop. Every lane that left
@@ -44,7 +44,8 @@ use mir::MachFunc;
 pub(crate) type Pos = u32;
 /// Stands for "no position".
 pub(crate) const NOWHERE: Pos = u32::MAX;
-/// Flag that is added to a position to denote the gate of that block.
+/// Flag that is added to the position of a block to denote the gate of that block. A gate is a separate block
+/// in front of a block, for the code that sets `exec` on entry.
 pub(crate) const GATE: Pos = 1 << 31;
 
 /// How the lanes leave a block.
@@ -58,7 +59,9 @@ pub(crate) enum Exit {
     Park(Pos),
     /// A scalar branch: all lanes go to the same target.
     Uniform { then: Pos, otherwise: Pos },
-    /// The lanes diverge. Execution continues at `near` (`NOWHERE`: the lanes of both sides are parked).
+    /// The branch sends lanes to both targets. Execution continues at `near`, the nearer target, with the
+    /// lanes that go there, and the other lanes are parked. If `near` is `NOWHERE`, the lanes of both sides
+    /// are parked.
     Split { then: Pos, otherwise: Pos, near: Pos },
 }
 
@@ -71,18 +74,21 @@ pub(crate) enum Entry {
     Sink,
     /// `exec` gets the value saved at the end of that node.
     Restore(Pos),
-    /// `exec` gets the lanes that left that node, except the lanes that went to the node's `near` side.
+    /// `exec` gets the lanes that were active at the branch at that position, except those that went to the
+    /// branch's `near` side. (The block is the other side of the branch.)
     Other(Pos),
     /// `exec |= mask`; `None` is an empty mask.
     Pending(Option<LaneMask>),
 }
 
-/// Lanes that a block parks at one target: all active lanes, or the lanes that the branch sends there.
+/// Lanes that a block parks at one target block: all its active lanes, or the lanes that its branch sends to
+/// this target.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parking {
     /// Block at which the lanes are parked.
     pub target: Pos,
-    /// Mask of the lanes parked at the target: after and before this block adds its lanes.
+    /// The mask of the lanes that are parked at the target: `new` after this block has added its lanes, and
+    /// `old` before.
     pub new: LaneMask,
     pub old: Option<LaneMask>,
 }
@@ -95,34 +101,40 @@ pub(crate) struct Node {
     pub entry: Entry,
     /// Whether lanes may be parked here.
     pub parked: bool,
-    /// Position at which execution resumes when no lane is active at the end of the block.
+    /// Position of the block at which execution continues if no lane is active any more at the end of this
+    /// block.
     pub resume: Pos,
-    /// Whether the branch tests `exec` and skips to `resume` if no lane is active.
+    /// Whether the branch at the end of the block also tests `exec`, and jumps to `resume` if no lane is
+    /// active.
     pub skip: bool,
-    /// If not `NOWHERE`, the entry code is in a separate block (the gate), which skips to this position if no
-    /// lane is active.
+    /// `NOWHERE` if the block has no gate. Otherwise the code that sets `exec` on entry is in a separate
+    /// block, the gate, which jumps to this position if no lane is active.
     pub gate: Pos,
     /// Mask in which `exec` is saved at the end of the block.
     pub save: Option<LaneMask>,
     /// Whether `exec` may be zero in the body.
     pub may_be_empty: bool,
-    /// Whether lanes may arrive with the program counter. If they cannot, the value of `exec` on entry is
-    /// meaningless.
+    /// Whether lanes may arrive together with the program counter, from the end of another block. If not,
+    /// only parked lanes become active here, and the value of `exec` on entry is meaningless.
     pub accompanied: bool,
-    /// Successors of the block in the linear graph, which has the paths of the program counter.
+    /// Positions of the block's successors in the linear graph, which has the paths of the program counter.
     pub linear: [Pos; 2],
-    /// Number of linear edges that lead here, and the earliest block from which a linear edge leads here.
+    /// Number of edges of the linear graph that lead to this block (`joins`), and position of the earliest
+    /// block from which such an edge comes (`earliest`).
     pub joins: u32,
     pub earliest: Pos,
-    /// Masks to which the block adds the lanes that it parks, for targets that are [`Entry::Pending`].
+    /// The lanes that the block parks at [`Entry::Pending`] blocks. Each entry has the mask to which the
+    /// lanes are added.
     pub parks: [Option<Parking>; 2],
-    /// A zero mask that a successor's parameter requires; set in the body or in the gate.
+    /// An empty mask that the block must pass to a successor's parameter, because no lanes are parked yet.
+    /// `zero` is set to 0 in the body, and `gate_zero` in the gate.
     pub zero: Option<LaneMask>,
     pub gate_zero: Option<LaneMask>,
     /// Blocks at which lanes may be parked when this block begins.
     pub waiting: ParkedSet,
-    /// Whether the block is laid out inside a loop although it does not belong to the loop. Such a block runs
-    /// once for each iteration in which lanes leave here, each time with different lanes.
+    /// Whether the block is laid out inside a loop although it does not belong to the loop in the
+    /// control-flow graph. Such a block runs once for each iteration in which lanes leave the loop through
+    /// it, each time with other lanes.
     repeats: bool,
     cost: Cost,
 }
@@ -165,13 +177,13 @@ impl Node {
     }
 }
 
-/// Whether a block should or must be skipped when no lane is active.
+/// Says whether it is worthwhile or necessary to jump over a block when no lane is active.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {
     /// Approximate number of instructions.
     insts: u32,
-    /// Whether the block must not run without active lanes: a loop might not end, or a scalar load might
-    /// fault.
+    /// Whether the block must not run without active lanes, because it has a loop that might not end or a
+    /// scalar load that might fault.
     fragile: bool,
 }
 
@@ -189,12 +201,13 @@ pub(crate) struct Plan {
     pub rows: Rows,
     position: Vec<Pos>,
     leaving: ExitsInLoop,
-    /// Prefix sums of the nodes' costs: instructions and fragile blocks.
+    /// For each position, the sums over all blocks before it: number of instructions, and number of blocks
+    /// that must not run without active lanes. The cost of a range of blocks is a difference of two sums.
     sums: Vec<(u32, u32)>,
 }
 
 impl Plan {
-    /// Computes the plan of `func`, which [`crate::prepare`] has processed.
+    /// Computes the control-flow plan of `func`, which [`crate::prepare`] has processed.
     pub fn compute(&mut self, func: &Function, an: &Analyses, masks: Masks, out: &mut MachFunc) {
         self.order(func, an);
         self.sets.clear();
@@ -227,7 +240,7 @@ impl Plan {
             if self.leaving.leaves_loop(func, an, block) {
                 continue;
             }
-            // The entries of a jump table are adjacent in the layout, whatever blocks their branches lead to.
+            // The entries of a jump table follow each other in the layout, wherever their branches lead.
             let (entries, behind) = self.rows.entries(block);
             if behind {
                 continue;
@@ -252,9 +265,10 @@ impl Plan {
         }
     }
 
-    /// Moves blocks that are executed instead of a loop to the position before the loop, so that they are not
-    /// between the loop and the block that follows. The end of the loop is then a single branch. A block
-    /// whose predecessor repeats is not moved, because the move would put the block inside the loop.
+    /// Moves a block that is executed instead of a loop to the position before the loop. If it stayed between
+    /// the loop and the block that follows, the loop would need a second jump at its end. A block whose
+    /// predecessor is laid out inside a loop is not moved, because the move would put the block inside that
+    /// loop, too.
     fn place_detours(&mut self, func: &Function, an: &Analyses) {
         for at in 2..self.nodes.len().saturating_sub(1) {
             let block = self.nodes[at].block;
@@ -275,10 +289,11 @@ impl Plan {
         }
     }
 
-    /// Determines how the block at a position is left, and adds the parked lanes to the sets of its
-    /// successors. Both change in one direction only: sets grow, and an exit changes only from a jump to a
-    /// split or a park. Returns the position to continue with: the header of a loop if its set has grown,
-    /// else the next position.
+    /// Determines how lanes leave the block at position `at`, and adds the parked lanes to the sets of its
+    /// successors. Planning repeats this until nothing changes. It ends because both results change in one
+    /// direction only: sets grow, and an exit changes only from a jump to a split or a park. Returns the
+    /// position to continue with: the header of a loop if the header's set has grown, and otherwise the next
+    /// position.
     fn decide_exit(&mut self, func: &Function, an: &Analyses, at: Pos) -> Pos {
         let before = self.sets.without(self.nodes[at as usize].waiting, at);
         let block = self.nodes[at as usize].block;
@@ -290,7 +305,8 @@ impl Plan {
         for to in self.nodes[at as usize].parked_at() {
             self.nodes[to as usize].parked = true;
         }
-        // If the block gets a gate, the gate leads to the nearest block at which lanes are parked.
+        // If the block gets a gate, the gate jumps to the nearest block at which lanes are parked when no
+        // lane is active. So all blocks with parked lanes remain in the set of that block.
         let on = self.sets.first(before);
         if self.nodes[at as usize].parked && on != NOWHERE {
             let old = self.nodes[on as usize].waiting;
@@ -309,8 +325,9 @@ impl Plan {
         next
     }
 
-    /// Returns how a block is left, its linear successors, and the set of blocks with parked lanes
-    /// afterwards. `set` has the blocks at which lanes are parked when the block begins.
+    /// Returns how lanes leave a block, the block's successors in the linear graph, and the set of blocks at
+    /// which lanes are parked afterwards. `set` is the set of blocks at which lanes are parked when the block
+    /// begins.
     fn exit(
         &mut self,
         func: &Function,
@@ -354,14 +371,14 @@ impl Plan {
         }
     }
 
-    /// Returns whether lanes may be parked at `target` when block `at` begins, so that they wait for the
-    /// program counter to reach `target`.
+    /// Returns whether lanes may be parked at the block `target` when the block `at` begins. Such lanes wait
+    /// until the program counter reaches `target`.
     pub fn waits(&self, target: Pos, at: Pos) -> bool {
         self.sets.contains(self.nodes[at as usize].waiting, target)
     }
 
-    /// Fills in how the program counter reaches each node: with active lanes or without, and from which
-    /// earliest block.
+    /// Fills in for each block whether active lanes arrive with the program counter, and from which earliest
+    /// block the program counter comes.
     fn edges(&mut self) {
         for at in 0..self.nodes.len() {
             let Node { exit, linear, .. } = self.nodes[at];
@@ -406,20 +423,23 @@ impl Plan {
         }
     }
 
-    /// Returns the nearest dominator of `block` in the same loop if all lanes that leave that dominator
-    /// arrive in `block` together. `exec` then gets the value that it had at the end of the dominator.
+    /// Returns a dominator of `block` in the same loop, if all lanes that leave this dominator arrive in
+    /// `block`. On entry to `block`, `exec` can then get the value that it had at the end of the dominator.
+    /// The closest dominator is returned that is not laid out inside an inner loop.
     fn reunited(&self, an: &Analyses, block: Block) -> Option<Pos> {
         let home = an.loops.innermost(block);
         let mut d = an.dom.idom(block)?;
-        // The lanes that arrive may have left a block that repeats in different iterations.
+        // A block that is laid out inside a loop is not used as the dominator, because lanes that leave it in
+        // different iterations arrive here together.
         while an.loops.innermost(d) != home || self.nodes[self.position_of(d) as usize].repeats {
             d = an.dom.idom(d)?;
         }
         an.postdom.post_dominates(block, d).then(|| self.position_of(self.rows.head_of(d)))
     }
 
-    /// Returns the branch of which `at` is the far side, if the values that `exec` and the condition had at
-    /// the branch are still available at `at`.
+    /// Returns the position of the branch of which the block at `at` is the far side, if the values that
+    /// `exec` and the condition had at the branch are still available at `at`. The block can then compute its
+    /// lanes from these values.
     fn other_side(&self, an: &Analyses, at: Pos) -> Option<Pos> {
         let node = &self.nodes[at as usize];
         let [pred] = *an.cfg.preds(node.block) else { return None };
@@ -431,8 +451,8 @@ impl Plan {
         (near != NOWHERE && near != at && self.enclosed(branch, at)).then_some(branch)
     }
 
-    /// Returns whether every path of the program counter to `end` comes from `begin`: no edge leads into the
-    /// span from outside, and no lane is parked inside.
+    /// Returns whether every path of the program counter to `end` comes from `begin`. This holds if no edge
+    /// from outside leads into the range of blocks between them, and no lane was parked in the range before.
     fn enclosed(&self, begin: Pos, end: Pos) -> bool {
         let waiting = self.sets.without(self.nodes[begin as usize].waiting, begin);
         self.sets.first(waiting) > end

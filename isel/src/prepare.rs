@@ -1,10 +1,11 @@
 //! Brings a function into the shape that [`crate::select`] requires.
 //!
 //! # Guarantees
-//! * One block returns, and no block is `unreachable`: unreachable blocks jump to the return.
+//! * Only one block returns. No block ends in `unreachable`; instead, such blocks jump to the block that
+//!   returns.
 //! * A loop has a preheader and a single latch. The latch ends in a jump and belongs to that loop directly,
 //!   not to an inner loop.
-//! * An edge that carries arguments is not critical, and is not the branch of a jump-table entry.
+//! * An edge that carries arguments is not critical, and does not come from an entry of a jump table.
 //! * Scalars and masks leave a divergent loop only through parameters of the exit block.
 //! * Only operations that selection supports remain (see [`crate::expand`]); switches have become branches
 //!   ([`crate::tables`]).
@@ -82,7 +83,8 @@ fn join_ends(func: &mut Function, ends: &[Inst], loc: SrcLoc) {
     func.push(end, Op::Ret, &params, loc);
 }
 
-/// An `unreachable` is never executed, so it can pass any values as the function's results.
+/// Lets an `unreachable` pass zeros as the function's results when it becomes a jump to the return. It is
+/// never executed, so any values will do.
 fn pass_anything(func: &mut Function, end: Inst, results: &[Type]) {
     let block = func.insts[end].block;
     let loc = func.insts[end].loc;
@@ -125,7 +127,7 @@ fn has_plain_latch(func: &Function, ctx: &Context, l: Loop) -> bool {
     }
 }
 
-/// Redirects the edges from `from` to `to` through one new block.
+/// Redirects the edges from the blocks `from` to the block `to` through one new block.
 fn merge_edges(func: &mut Function, to: Block, from: &[Block]) {
     let between = new_block_on_the_way(func, to);
     for &pred in from {
@@ -135,7 +137,7 @@ fn merge_edges(func: &mut Function, to: Block, from: &[Block]) {
     }
 }
 
-/// Creates a block that has the same parameters as `to` and passes them on to `to`.
+/// Creates a block that has the same parameters as `to` and jumps to `to` with them as arguments.
 fn new_block_on_the_way(func: &mut Function, to: Block) -> Block {
     let between = func.make_block();
     func.layout.push(between);
@@ -172,7 +174,8 @@ fn split_edges(func: &mut Function, ctx: &Context) -> bool {
     changed
 }
 
-/// Inserts a block on one edge of a branch. The block's jump takes over the arguments.
+/// Inserts a new block on edge number `which` of `branch`. The jump at the end of the new block passes the
+/// arguments that the edge passed.
 fn split_edge(func: &mut Function, branch: Inst, which: usize, to: Block) {
     let args = Values::from_slice(func.branch_args(branch, which));
     let loc = func.insts[branch].loc;

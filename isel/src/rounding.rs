@@ -1,5 +1,5 @@
-//! Rounding of 64-bit floats to integers, and fractions, exponents and mantissas, for processors whose
-//! instructions for these operations are missing or defective (GFX6).
+//! Rounding of 64-bit floats to integers, and fractions, exponents and mantissas of floats, for processors
+//! whose instructions for these operations are missing or defective (GFX6).
 //!
 //! Adding 2^52 to a smaller positive number leaves no bits for a fraction, and subtracting 2^52 again gives
 //! the nearest integer. The nearest integer differs by at most one from the result of rounding down, up or
@@ -15,20 +15,22 @@ use isa::{Opcode, Operand, op};
 const NO_FRACTION: u64 = 0x4330_0000_0000_0000;
 /// 1.0 as an inline constant.
 const ONE: u16 = 242;
-/// High dword of 1.0, high dword of the largest f64 below 1.0, and the largest f32 below 1.0.
+/// Constants for fractions: the high dword of the f64 1.0, the high dword of the largest f64 below 1.0, and
+/// the largest f32 below 1.0.
 const ONE_HIGH: i32 = 0x3ff0_0000;
 const BELOW_ONE_HIGH: i32 = 0x3fef_ffff;
 const BELOW_ONE: i32 = 0x3f7f_ffff;
 
 impl Lower<'_> {
-    /// Emits the expansion of a role whose only source is a float operand with modifiers.
+    /// Emits the expansion of a role that has a single source. The source is a float operand with modifiers
+    /// (negation, absolute value), which are applied first.
     pub fn expand_float(&mut self, expansion: Expansion, dst: Operand, source: FloatSource) {
         let double = self.regs(dst).len() == 2 || expansion == Expansion::FiniteExponentF64;
         let plain = !source.neg && !source.abs && matches!(source.operand, Operand::Virt(_));
         let x = match plain {
             true => source.operand,
             false => {
-                // A multiplication by 2^0 applies the source modifiers and puts the result into registers.
+                // Multiplying by 2^0 applies the source modifiers, and moves a constant or scalar to VGPRs.
                 let x = self.vtemp(if double { 2 } else { 1 });
                 let role = if double { Role::VLdexpF64 } else { Role::VLdexpF32 };
                 self.emit_float(role, x, &[source, FloatSource::plain(Operand::int(0))]);
@@ -38,9 +40,10 @@ impl Lower<'_> {
         self.expand(expansion, &[dst, x]);
     }
 
-    /// Rounds `x` to the nearest integer; the operands are `dst, x`. With `correct`, one is subtracted (or
-    /// added, if the flag `up` is set) where the comparison of the rounded number with `x` is true. With
-    /// `toward_zero`, the absolute value is rounded.
+    /// Rounds the f64 `x` to an integer; the operands are `dst, x`. Without `correct`, the result is the
+    /// nearest integer. With `correct`, the comparison role says in which lanes the nearest integer is on the
+    /// wrong side of `x`; there 1 is subtracted, or added if the flag is set. With `toward_zero`, this is
+    /// done on absolute values.
     pub fn round_f64(&mut self, o: &[Operand], correct: Option<(Role, bool)>, toward_zero: bool) {
         let (dst, x) = (o[0], o[1]);
         let of = |operand| FloatSource { operand, neg: false, abs: true };
@@ -80,8 +83,8 @@ impl Lower<'_> {
         self.concat(&[low, high])
     }
 
-    /// Computes the difference between `x` and the next lower integer; the operands are `dst, x`. The result
-    /// must not be rounded up to 1.
+    /// Computes the fraction of `x`, that is, `x` minus the next lower integer; the operands are `dst, x`. A
+    /// difference that would be rounded up to 1 becomes the largest number below 1.
     pub fn fract(&mut self, o: &[Operand]) {
         let (dst, x) = (o[0], o[1]);
         let double = self.regs(dst).len() == 2;
@@ -101,8 +104,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Computes the exponent or mantissa of `x` with `op`; the operands are `dst, x`. If `x` is not finite,
-    /// the exponent is 0, and the mantissa is `x` itself.
+    /// Computes the exponent or the mantissa of `x` by the instruction `op`; the operands are `dst, x`. If
+    /// `x` is infinite or NaN, the exponent is 0, and the mantissa is `x` itself.
     pub fn finite_part(&mut self, op: Opcode, o: &[Operand]) {
         let (dst, x) = (o[0], o[1]);
         let width = self.regs(dst).len() as u8;

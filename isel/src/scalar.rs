@@ -5,7 +5,8 @@ use crate::roles::Role;
 use ir::{BinOp, Inst, Op, TernOp, UnOp, Value};
 use isa::Operand;
 
-/// Operations that a single instruction computes with unchanged operands: roles for 32 and for 64 bits.
+/// Integer operations that one scalar instruction computes from the same operands. Each entry has the
+/// operation, the role for 32 bits and the role for 64 bits.
 const DIRECT: &[(BinOp, Option<Role>, Option<Role>)] = &[
     (BinOp::Add, Some(Role::SAddU32), None),
     (BinOp::Sub, Some(Role::SSubU32), None),
@@ -77,8 +78,8 @@ impl Lower<'_> {
                 let count = if wide { Role::SBcnt1I32B64 } else { Role::SBcnt1I32B32 };
                 self.scalar_count(dst, count, a, wide, None);
             }
-            // The instruction returns -1 for a zero operand, which is larger than the width if read as
-            // unsigned.
+            // The instruction returns -1 if the operand is zero. Read as an unsigned number, this exceeds the
+            // width, so the minimum with the width gives the right result.
             UnOp::Clz => {
                 let a = self.scalar(arg);
                 let count = if wide { Role::SFlbitI32B64 } else { Role::SFlbitI32B32 };
@@ -93,7 +94,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Emits a bit count that is limited to `limit`. The result has the operand's width.
+    /// Emits a bit count by the role `count`. The count is limited to `limit`, if given, and extended to the
+    /// width of the operand.
     fn scalar_count(&mut self, dst: Operand, count: Role, a: Operand, wide: bool, limit: Option<i32>) {
         let low = self.dword(dst, 0);
         match limit {

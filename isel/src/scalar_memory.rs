@@ -1,4 +1,5 @@
-//! Groups scalar loads from the same base within a block, so that one or a few instructions do them all.
+//! Groups scalar loads of a block that have the same base address, so that one wide load, or a few, does all
+//! of them.
 
 use crate::class::Home;
 use crate::lower::Lower;
@@ -9,8 +10,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 impl Lower<'_> {
-    /// Finds scalar loads that can be done together: all loads of kernel arguments in the function, and other
-    /// loads in the same block from the same base.
+    /// Finds the groups of scalar loads that are done together. All loads of kernel arguments in the function
+    /// are one group. Other loads form a group if they are in the same block and have the same base.
     pub fn plan_loads(&mut self) {
         self.s.groups.clear();
         let func = self.func;
@@ -57,7 +58,7 @@ impl Lower<'_> {
         self.s.leaders.sort_unstable();
     }
 
-    /// Emits the loads of kernel arguments, at the beginning of the entry block.
+    /// Emits the loads of all kernel arguments that the function uses, at the beginning of the entry block.
     pub fn kernarg_loads(&mut self) {
         if let Some(n) = self.s.groups.iter().position(|group| group.leader.is_none()) {
             self.group_loads(n);
@@ -71,9 +72,9 @@ impl Lower<'_> {
         }
     }
 
-    /// Loads the dwords of a group that are used, in as few instructions as the gaps between the dwords
-    /// allow. A load of several dwords begins at a multiple of 8 bytes, so that 64-bit values get aligned
-    /// register pairs.
+    /// Loads those dwords of group number `n` that are used, in as few instructions as the gaps between the
+    /// dwords allow. A load of several dwords begins at a multiple of 8 bytes, so that 64-bit values get
+    /// aligned register pairs.
     fn group_loads(&mut self, n: usize) {
         let mut dwords: SmallVec<[Dword; 16]> = SmallVec::new();
         let base = self.s.groups[n].base;
@@ -116,7 +117,8 @@ impl Lower<'_> {
         }
         for m in 0..self.s.groups[n].members.len() {
             let member = self.s.groups[n].members[m].1;
-            // The descriptors of the leader's results are completed by the code that lowers the leader.
+            // For the leader of the group (its first load), the code that lowers the leader completes the
+            // descriptors of its results.
             if self.s.groups[n].leader != Some(member) {
                 self.func.results_of(member).for_each(|result| self.finish_descriptor(result));
             }
@@ -150,7 +152,8 @@ impl Lower<'_> {
         self.push_mem(role, &operands, 0, ModFlags::empty(), id);
     }
 
-    /// Returns a pointer as a base and an unsigned 32-bit offset in SGPRs, if a scalar load can add the two.
+    /// Returns a uniform pointer as a 64-bit base and an unsigned 32-bit offset, both in SGPRs, if it has
+    /// that form. A scalar load then adds the two itself.
     fn uniform_index(&mut self, pointer: Value) -> Option<(Operand, Operand)> {
         let mut offset = 0;
         let (base, index) = self.uniform_plus_index(pointer, &mut offset)?;
@@ -167,13 +170,14 @@ impl Lower<'_> {
 struct Dword {
     offset: i64,
     reg: VReg,
-    /// Whether the dword is half of a pointer that begins a descriptor. The register after such a pair
-    /// belongs to the descriptor, so the next dword in memory cannot be loaded into it.
+    /// Whether the dword belongs to a pointer whose registers become the first half of a buffer descriptor.
+    /// The registers after this pair are the rest of the descriptor, so the next dword in memory cannot be
+    /// loaded into them.
     apart: bool,
 }
 
-/// Returns how many dwords, from the first one on, are contiguous in memory and can be in consecutive
-/// registers.
+/// Returns how many dwords one load can provide, counted from the first dword: they are contiguous in memory
+/// and may be in consecutive registers.
 fn together(dwords: &[Dword]) -> usize {
     let first = dwords[0];
     let most = if first.apart { 2 } else { dwords.len() };
@@ -187,8 +191,8 @@ fn together(dwords: &[Dword]) -> usize {
 #[derive(Debug)]
 pub(crate) struct LoadGroup {
     pub base: Value,
-    /// The first load of the group, where all its loads are emitted. The group of the kernel arguments has no
-    /// leader, because these loads are emitted at the beginning of the entry block.
+    /// The first load of the group in its block; the loads of the whole group are emitted there. `None` for
+    /// the group of the kernel arguments, which are loaded at the beginning of the entry block.
     pub leader: Option<Inst>,
     /// Loads with their offsets from the base.
     pub members: SmallVec<[(i64, Inst); 4]>,

@@ -1,4 +1,5 @@
-//! Properties of memory accesses and module variables that several modules need, and the layout of LDS.
+//! Properties of memory accesses and module variables that several modules of this package need, and the
+//! layout of variables in LDS.
 
 use crate::lane_memory;
 use crate::lower::{Context, Options};
@@ -24,8 +25,8 @@ pub(crate) fn scalar_load(mem: &Mem) -> bool {
         && mem.align >= 4
 }
 
-/// Layout of the LDS variables that functions use. These variables have the same address whichever kernel
-/// calls the function, and precede the kernel's own variables.
+/// The layout of the LDS variables that functions (not kernels) use. Each variable has the same address in
+/// whichever kernel the function is called, so these variables come before the kernel's own variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedLayout {
     /// Address of each module variable that functions use.
@@ -35,8 +36,8 @@ pub struct SharedLayout {
 }
 
 impl SharedLayout {
-    /// Creates the layout for the functions of a module. The first `lanes` bytes of LDS are reserved for
-    /// exchanging values between lanes.
+    /// Creates the layout of the LDS variables that the functions of a module use. The first `lanes` bytes of
+    /// LDS are reserved as memory through which lanes exchange values.
     fn new(module: &Module, lanes: u32) -> SharedLayout {
         let mut layout = SharedLayout { offsets: vec![None; module.globals.len()], end: lanes };
         let functions = module.funcs.values().filter(|func| func.kernel.is_none());
@@ -67,8 +68,8 @@ impl SharedLayout {
     }
 }
 
-/// Returns the layout for the functions of a module. Reserves memory for exchanging values between lanes if
-/// the code needs it, for the largest work-group.
+/// Returns the layout of the LDS variables that the functions of a module use. If the code exchanges values
+/// between lanes through LDS, memory for the largest work-group is reserved at the beginning.
 pub fn shared_layout(
     module: &Module,
     target: &Subtarget,
@@ -83,8 +84,9 @@ pub fn shared_layout(
     let through_lds = way == Resolution::Expansion(Expansion::ThroughLds);
     let (kernels, functions): (Vec<&Function>, Vec<&Function>) =
         module.funcs.values().partition(|func| func.kernel.is_some());
-    // A function may exchange values in any kernel that calls it. Variables of functions must also not
-    // overlap the memory in which a kernel itself exchanges values.
+    // A function that exchanges values through LDS may be called in any kernel, so every kernel needs the
+    // memory then. A kernel that exchanges values itself needs it too, and the variables of functions must
+    // not overlap it.
     let any = functions.into_iter().any(permutes);
     let exchanging = kernels.into_iter().filter(|func| through_lds && (any || permutes(func)));
     let lanes = exchanging.map(lane_memory::bytes).max().unwrap_or(0);
@@ -94,9 +96,9 @@ pub fn shared_layout(
 /// Used instead of an offset: the linker places the variable.
 pub(crate) const LINKED: u32 = u32::MAX;
 
-/// Computes the LDS offset of each module variable in LDS. Variables are 16-byte aligned so that wide
-/// accesses can be used. The variables of dynamic size all start at the same offset, after all other
-/// variables. The first `first` bytes are reserved. Returns the size of the static part.
+/// Computes the LDS offset of each module variable that is in LDS. The first `first` bytes are reserved.
+/// Variables are aligned to 16 bytes so that wide accesses can be used. All variables of dynamic size start
+/// at the same offset, after all other variables. Returns the size of the part whose size is constant.
 pub(crate) fn lay_out_shared(
     module: &Module,
     used: impl Fn(Global) -> bool,

@@ -1,12 +1,12 @@
 //! Shuffles: reads of values of other lanes. If each lane's source lane is known at compile time, no address
 //! is needed.
 //!
-//! The source lanes are not recognised from the form of an expression: the lane number is evaluated for each
-//! lane of the wave, and compared with what the instructions can do. Data-parallel primitives (DPP) move
-//! values within rows of 16 lanes, and in some cases between rows; `v_readlane_b32` gives one lane's value to
-//! all lanes; `ds_swizzle_b32` moves values within 32 lanes through the crossbar of LDS, without using
-//! memory, and exists on GFX6 and GFX7 too. All other shuffles use `ds_bpermute_b32` with each lane's source
-//! lane.
+//! Which instruction fits is not recognised from the form of the expression for the source lane. Instead, the
+//! expression is evaluated for each lane of the wave, and the source lanes are compared with those of each
+//! instruction. The instructions are: data-parallel primitives (DPP), which move values within rows of 16
+//! lanes, and in some cases between rows; `v_readlane_b32`, which gives one lane's value to all lanes; and
+//! `ds_swizzle_b32`, which moves values within 32 lanes through the crossbar of LDS, without using memory,
+//! and exists on GFX6 and GFX7 too. All other shuffles use `ds_bpermute_b32` with each lane's source lane.
 //!
 //! # Source
 //! GCN3 and RDNA ISA, "Data Parallel Processing" (`DPP_CTRL`); Southern Islands ISA, `DS_SWIZZLE_B32`.
@@ -17,24 +17,24 @@ use ir::semantics::evaluate;
 use ir::{Function, Inst, Op, Pos, Value, WaveOp};
 use isa::{Form, Lane, ModFlags, Operand, Target, is_dpp_ctrl, op};
 
-/// Largest number of operations between a lane's own number and the number of its source lane that are
-/// evaluated.
+/// Largest number of operations of the expression for a source lane that are evaluated. The expression begins
+/// with the lane's own number.
 const MOST_STEPS: u32 = 24;
 /// Lanes of a row, and of half a 64-lane wave.
 const ROW: u8 = 16;
 const HALF: u8 = 32;
-/// Flag of `ds_swizzle_b32`: the offset gives source lanes within groups of four, rather than masks for the
-/// bits of the lane number.
+/// Flag in the offset of `ds_swizzle_b32`. With this flag, the offset gives the source lanes within groups of
+/// four lanes. Without it, the offset is a set of masks for the bits of the lane number.
 const SWIZZLE_QUADS: u16 = 0x8000;
 
 /// The source lane of each lane of a wave. `None` for lanes that the wave does not have and for lanes whose
 /// result is not used.
 type SourceLanes = [Option<u8>; 64];
 
-/// Instruction that moves values between lanes if the source lanes are known.
+/// The instruction that does a shuffle whose source lanes are known at compile time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShuffleWay {
-    /// DPP with a control word; `all` says whether every lane has a source lane.
+    /// A DPP move with this control word; `all` says whether every lane has a source lane.
     Dpp { ctrl: u16, all: bool },
     /// From one lane to all lanes.
     Broadcast(u8),
@@ -64,8 +64,9 @@ impl ShuffleWay {
     }
 }
 
-/// Returns the source lane of each lane, if the compiler can evaluate it from the lane's own number. If the
-/// condition `only` is given, lanes in which it is false have no source lane.
+/// Evaluates the expression `lane` for each lane of the wave. Returns the source lane of each lane, or `None`
+/// if `lane` depends on more than the lane's own number. If the condition `only` is given, lanes in which it
+/// is false have no source lane.
 fn source_lanes(target: &Target, func: &Function, lane: Value, only: Option<Value>) -> Option<SourceLanes> {
     let size = target.wave_size as u8;
     let mut asked = [None; 64];
@@ -113,8 +114,8 @@ impl LaneValue<'_> {
     }
 }
 
-/// Returns candidates for the DPP control word of a shuffle, computed from the source lanes of the first
-/// lanes and limited to the words that the processor supports. The caller checks which candidate fits.
+/// Returns the DPP control words that may do a shuffle, limited to those that the processor supports. They
+/// are computed from the source lanes of the first lanes only, so the caller checks them for all lanes.
 fn controls(target: &Target, asked: &SourceLanes) -> impl Iterator<Item = u16> {
     let lanes = || asked.iter().zip(0i16..).filter_map(|(from, lane)| Some((i16::from((*from)?), lane)));
     let by = lanes().map(|(from, lane)| from - lane).find(|&by| by != 0).unwrap_or(0).clamp(-15, 15);
@@ -140,7 +141,8 @@ fn controls(target: &Target, asked: &SourceLanes) -> impl Iterator<Item = u16> {
     words.into_iter().filter(known)
 }
 
-/// Returns the lane from which `lane` reads under a control word, if there is such a lane.
+/// Returns the lane from which lane number `lane` reads in a DPP move with the control word `ctrl`. Returns
+/// `None` if the lane has no source lane.
 fn dpp_source(ctrl: u16, lane: u8) -> Option<u8> {
     let (row, at, count) = (lane & !(ROW - 1), lane % ROW, ctrl as u8 % ROW);
     let inside = |at: u8| (at < ROW).then(|| row + at);
@@ -161,13 +163,14 @@ fn dpp_source(ctrl: u16, lane: u8) -> Option<u8> {
     }
 }
 
-/// Returns the source lanes of the first four lanes in the encoding of `quad_perm`.
+/// Returns the `quad_perm` control word that gives the first four lanes their source lanes: two bits for each
+/// of the four lanes.
 fn quads(asked: &SourceLanes) -> u16 {
     (0..4).map(|lane| u16::from(asked[lane].unwrap_or(lane as u8) & 3) << (2 * lane)).sum()
 }
 
-/// Returns the offset for `ds_swizzle_b32` that treats each bit of the lane number (kept, inverted or
-/// constant) as the source lanes of the first lanes require. The caller checks the other lanes.
+/// Returns the offset of `ds_swizzle_b32` that keeps, inverts or sets each bit of the lane number in such a
+/// way that the first lanes get their source lanes. The caller checks the other lanes.
 fn masks(asked: &SourceLanes) -> u16 {
     let from = |lane: usize| u16::from(asked[lane].unwrap_or(lane as u8));
     let (mut and, mut or, mut xor) = (0, 0, 0);
@@ -182,7 +185,7 @@ fn masks(asked: &SourceLanes) -> u16 {
     and | or << 5 | xor << 10
 }
 
-/// Returns the lane from which `lane` reads under an offset of `ds_swizzle_b32`.
+/// Returns the lane from which lane number `lane` reads in a `ds_swizzle_b32` with this offset.
 fn swizzle_source(offset: u16, lane: u8) -> u8 {
     if offset & SWIZZLE_QUADS != 0 {
         return lane & !3 | (offset >> (2 * (lane & 3))) as u8 & 3;
@@ -192,7 +195,7 @@ fn swizzle_source(offset: u16, lane: u8) -> u8 {
 }
 
 impl Lower<'_> {
-    /// Lowers a shuffle: each lane reads the value of the lane that it names.
+    /// Lowers a shuffle, in which each lane reads the value of the lane whose number it gives.
     pub fn shuffle(&mut self, inst: Inst) {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
@@ -202,7 +205,8 @@ impl Lower<'_> {
         self.by_address(Role::LanePermuteB32, inst);
     }
 
-    /// Emits a shuffle or permute by address, which is four times the lane number.
+    /// Emits a shuffle or permute by an instruction that takes the other lane as an address, which is four
+    /// times the lane number.
     pub fn by_address(&mut self, role: Role, inst: Inst) {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
@@ -241,9 +245,9 @@ impl Lower<'_> {
         }
     }
 
-    /// Lowers a `select` between a shuffle with known source lanes and a constant to one DPP move, if there
-    /// is a control word under which exactly the lanes that choose the shuffle have a source lane. The other
-    /// lanes get the constant. Returns whether that was possible.
+    /// Lowers `select(cond, shuffle, constant)` to one DPP move, and returns whether that was possible. The
+    /// source lanes of the shuffle must be known, and there must be a control word under which exactly the
+    /// lanes that choose the shuffle have a source lane. The other lanes get the constant.
     pub fn shifted_in(&mut self, result: Value, [cond, moved, other]: [Value; 3]) -> bool {
         let Some(inst) = self.foldable(moved) else { return false };
         let (Op::Wave(WaveOp::Shuffle), Some(rest)) = (self.func.insts[inst].op, self.func.const_bits(other))
@@ -268,8 +272,8 @@ impl Lower<'_> {
         true
     }
 
-    /// Emits `v_mov_b32_dpp`. Lanes without a source lane become zero if `zero` is set, and otherwise keep
-    /// the old value of `to`.
+    /// Emits `v_mov_b32_dpp` with the control word `ctrl`. A lane without a source lane gets zero if `zero`
+    /// is set, and otherwise keeps the old value of `to`.
     fn move_lanes(&mut self, to: Operand, from: Operand, ctrl: u16, zero: bool) {
         let mut inst = self.instruction(op::V_MOV_B32, &[to, from]);
         inst.form = Form::Dpp;

@@ -1,9 +1,10 @@
 //! `sleep` and `interrupt`: how a wave waits for the host, and how it notifies the host.
 //!
 //! # Source
-//! seed 002, `amd_signal_t`: code that changes a signal with a mailbox notifies the waiter by an interrupt
-//! with the number of the event. The instructions are those that LLVM 19 generates for ROCm's device library:
-//! `s_sendmsg sendmsg(MSG_INTERRUPT)` with the number in M0, and `s_sleep 1` in loops that wait.
+//! The ROCm code object ABI (seed 002), `amd_signal_t`: code that changes a signal with a mailbox notifies
+//! the waiter by an interrupt with the number of the event. The instructions are those that LLVM 19 generates
+//! for ROCm's device library: `s_sendmsg sendmsg(MSG_INTERRUPT)` with the number in M0, and `s_sleep 1` in
+//! loops that wait.
 
 use crate::class::Home;
 use crate::lower::Lower;

@@ -1,13 +1,14 @@
-//! Jump tables: lowering of switches on dense ranges of cases if all lanes have the same value.
+//! Jump tables: lowering of a switch that has a dense range of cases and whose operand has the same value in
+//! all lanes.
 //!
 //! # Shape
 //! A table is a row of `s_branch` instructions: one *entry* for each number in the range, and a last entry
 //! for values outside of the range. The head of the table jumps into the row: `entries + 4 * min(value - lo,
-//! count)`. In the IR the row is a chain of branches, in which entry `n` tests for number `n`. The row keeps
-//! this form in both graphs of the machine function: an entry leads to its target or to the next entry. These
-//! edges include all paths that the program counter can take and a few more, so all later passes treat
-//! registers, waits and lanes correctly without knowing about tables. Only the comparisons are not emitted.
-//! [`mir::MachBlock::next_entry`] distinguishes such a row from other code.
+//! count)`. In the IR the row is a chain of conditional branches, in which entry `n` tests whether the
+//! operand is number `n`. In both control-flow graphs of the machine function, an entry also leads to its
+//! target or to the next entry. These edges include all paths that the program counter can take and a few
+//! more, so all later passes treat registers, waits and lanes correctly without knowing about tables. Only
+//! the comparisons are not emitted. [`mir::MachBlock::next_entry`] distinguishes such a row from other code.
 //!
 //! # When
 //! Lanes must stay together in the whole row, and no lanes may be parked at a target where they would block
@@ -21,7 +22,8 @@ use ir::analysis::Analyses;
 use ir::{BinOp, Block, CastOp, Function, Inst, IntCc, Op, SrcLoc, Type, Value};
 use isa::{MachInst, Operand};
 
-/// Bytes from the end of `s_getpc_b64` to the first entry: `s_add_u32`, `s_addc_u32`, `s_setpc_b64`.
+/// Number of code bytes from the address that `s_getpc_b64` returns to the first entry. They hold
+/// `s_add_u32`, `s_addc_u32` and `s_setpc_b64`.
 const TO_ENTRIES: i32 = 12;
 /// Stands for "no row".
 const NONE: u32 = u32::MAX;
@@ -60,8 +62,8 @@ impl Rows {
         Some((row, block.as_u32().checked_sub(row.first.as_u32())?))
     }
 
-    /// Returns the entries of the jump table whose first entry is `block` (no entries if there is no such
-    /// table), and whether `block` is an entry other than the first of some table.
+    /// Returns the entries of the jump table that begins with `block`, or no entries if no table begins
+    /// there. Also returns whether `block` is an entry of a table but not the first one.
     pub fn entries(&self, block: Block) -> (impl Iterator<Item = Block> + use<>, bool) {
         let (first, count) = match self.table_of_block(block) {
             Some((row, 0)) => (row.first.as_u32(), row.count),
@@ -76,15 +78,16 @@ impl Rows {
         self.table_of_block(block).is_some_and(|(row, n)| n + 1 < row.count)
     }
 
-    /// Returns the head of the jump table to which a block belongs, or the block itself if it belongs to
-    /// none. The same lanes are active in the head and in the entries.
+    /// Returns the head of the jump table of which `block` is an entry, that is, the block that jumps into
+    /// the table. Returns `block` itself if it is no entry. The same lanes are active in the head and in the
+    /// entries.
     pub fn head_of(&self, block: Block) -> Block {
         self.table_of_block(block).map_or(block, |(row, _)| row.head)
     }
 }
 
-/// Lowers the switches of a function: to jump tables where `wanted` is set and a table is worthwhile, and to
-/// comparisons elsewhere.
+/// Lowers the switches of a function. A switch becomes a jump table if `wanted` is set and a table is
+/// worthwhile, and otherwise comparisons.
 pub(crate) fn lower_switches(func: &mut Function, an: &mut Analyses, rows: &mut Rows, wanted: bool) {
     rows.rows.clear();
     rows.of.clear();
@@ -128,8 +131,9 @@ impl Rows {
             let to = func.branch_target(inst, edge as usize)?;
             ways.push((to, func.branch_args(inst, edge as usize).to_vec()));
         }
-        // The whole row must belong to the loop. If the last entry leads out of the loop, another entry is
-        // added that leads back into the loop and is never taken.
+        // A loop must contain either the whole row or nothing of it. If the last entry leads out of the loop,
+        // the row would end outside the loop, so another entry is added that leads back into the loop and is
+        // never taken.
         if let Some(l) = an.loops.innermost(head)
             && !an.loops.contains(l, ways.last()?.0)
         {
@@ -182,8 +186,8 @@ fn number(func: &mut Function, block: Block, value: Value, lo: u64, most: u64, l
 }
 
 impl Plan {
-    /// Returns whether every row can be lowered by [`Lower::table_jump`]: its entries are consecutive and
-    /// contain only their branches.
+    /// Returns whether the plan keeps every jump table in the form that [`Lower::table_jump`] needs: its
+    /// entries follow each other and contain only their branches.
     pub fn rows_hold(&self, func: &Function, an: &Analyses) -> bool {
         self.rows.rows.iter().all(|row| {
             let (head, first) = (self.position_of(row.head), self.position_of(row.first));
@@ -213,8 +217,8 @@ impl Plan {
 }
 
 impl Lower<'_> {
-    /// Emits the jump into a table, if the block is the head of a table. Returns the size of the terminator
-    /// group, or 0 if the block is not a head.
+    /// Emits the jump into a jump table, if the current block is the head of a table whose first entry is
+    /// `next`. Returns the number of instructions in the terminator group, or 0 if there is no such table.
     pub fn table_jump(&mut self, next: Block) -> u32 {
         let Some((&Row { head, index, .. }, 0)) = self.plan.rows.table_of_block(next) else { return 0 };
         if head != self.block {
@@ -230,7 +234,7 @@ impl Lower<'_> {
         4
     }
 
-    /// Emits the branch of an entry that is followed by another entry.
+    /// Emits the `s_branch` of a jump-table entry that is not the last entry.
     pub fn table_entry(&mut self, to: isa::MBlock) -> u32 {
         self.push(MachInst::new(isa::op::S_BRANCH, &[Operand::Block(to)]));
         1

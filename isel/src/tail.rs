@@ -23,8 +23,8 @@ pub(crate) struct Tail<'a> {
     pub callee: &'a Callee,
 }
 
-/// Returns the call at the end of a block if the call can become a jump: the block returns exactly the
-/// results of the call, and the conditions for a tail call hold.
+/// Returns the call at the end of `block` if the call can become a jump. The block must do nothing after the
+/// call but return exactly the call's results, and the other conditions for a tail call must hold.
 pub(crate) fn tail<'a>(func: &Function, block: Block, opts: &Options<'a>) -> Option<Tail<'a>> {
     let [.., call, end] = func.blocks[block].insts()[..] else { return None };
     let (to, callee) = match func.insts[call].op {
@@ -43,8 +43,8 @@ pub(crate) fn tail<'a>(func: &Function, block: Block, opts: &Options<'a>) -> Opt
     (may && is_own && !on_stack).then_some(Tail { call, to, callee })
 }
 
-/// Lets a function without divergent branches end at its final calls, instead of jumping to its single
-/// return.
+/// Lets a function without divergent branches end at each final call with a jump to the called function,
+/// instead of jumping to its single return.
 #[cold]
 pub(crate) fn end_early(func: &mut Function, an: &mut Analyses, opts: &Options<'_>) {
     let parts = || func.layout.iter().any(|&block| an.uniformity.is_branch_divergent(block));
@@ -73,7 +73,7 @@ pub(crate) fn end_early(func: &mut Function, an: &mut Analyses, opts: &Options<'
 }
 
 impl Lower<'_> {
-    /// Returns whether an instruction is the call that becomes a jump at the end of its block.
+    /// Returns whether `inst` is the call at the end of the current block that becomes a jump.
     pub fn is_jump(&self, inst: Inst) -> bool {
         self.tail == Some(inst)
     }

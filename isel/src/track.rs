@@ -1,9 +1,9 @@
 //! Debug information at instruction selection: numbers the IR instructions, and describes where the
 //! variables' values are.
 //!
-//! Selection allots registers only where an instruction uses a value. A debugger does not count as a user:
-//! this module describes to the debugger ([`mir::track`]) the registers that selection has allotted anyway,
-//! so the generated code is the same with and without debug information.
+//! Selection allots registers to a value only if an instruction uses the value, and debug information does
+//! not count as a use. So this module only describes the registers that selection has allotted anyway (in the
+//! form of [`mir::track`]), and the generated code is the same with and without debug information.
 
 use crate::lower::{Lower, NONE};
 use cranelift_entity::SecondaryMap;
@@ -16,24 +16,25 @@ use mir::track::{FragmentLocation, MachTrack, Part, Record, Term, TermOp, Tracke
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Largest number of fragments times blocks for which [`Filler::heads`] computes the fragments' locations at
-/// block entries.
+/// Limit for the number of fragments (scalar parts of variables) times the number of blocks. Above it,
+/// [`Filler::heads`] does not compute the fragments' locations at block entries.
 const MOST_HEADS: usize = 1 << 22;
 
 /// Entry of [`Scratch::tracked_values`] that has not been computed yet.
 const UNKNOWN: u32 = NONE - 1;
 
-/// How many operations deep a value that has no register is followed back to the values from which it can be
-/// recomputed.
+/// How many operations deep the operands of a value are followed, if the value has no register and a debugger
+/// must compute it again.
 const DEPTH: u32 = 4;
 
-/// Like `DEPTH`, for a value that has registers and is recomputed only where those registers hold something
-/// else. A limit of 4 would find the value at only 0.3 % more program points, but would make debug
-/// information 5 % more expensive to compute.
+/// The same limit for a value that has registers, and is computed again only where those registers already
+/// hold something else. A limit of 4 would find the value at only 0.3 % more program points, but would make
+/// debug information 5 % more expensive to compute.
 const DEPTH_OF_REGISTERS: u32 = 1;
 
-/// Gives each instruction of the function a point number, and stores that number in place of the
-/// instruction's source location. The source locations move to `MachTrack::places`.
+/// Gives each instruction of the function a point number, by which later stages identify its machine
+/// instructions. The point number replaces the instruction's source location; the source locations move to
+/// `MachTrack::places`.
 #[inline(never)]
 pub(crate) fn number(func: &mut Function, spare: &mut SpareLists) -> Box<MachTrack> {
     func.conclude_track();
@@ -50,8 +51,8 @@ pub(crate) fn number(func: &mut Function, spare: &mut SpareLists) -> Box<MachTra
     track
 }
 
-/// Fills in the debug information that depends on the decisions of selection: the locations of values
-/// (tracked values), the assignments to variables, the locations at block entries, and the calls.
+/// Completes the debug information with everything that depends on the decisions of selection: the locations
+/// of values (tracked values), the assignments to variables, the locations at block entries, and the calls.
 #[inline(never)]
 pub(crate) fn fill(lower: &Lower<'_>, s: &mut Scratch, mut track: Box<MachTrack>) -> Option<Box<MachTrack>> {
     let said = lower.func.track.as_ref()?;
@@ -121,16 +122,16 @@ fn term_op(op: Op, first: Type) -> Option<TermOp> {
 /// Reusable memory of [`fill`].
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    /// Number of each variable's first fragment, by variable; the last entry is the total number of
-    /// fragments.
+    /// For each variable, the number of its first fragment (scalar part); the last entry is the total number
+    /// of fragments.
     first: Vec<u32>,
     /// For each value, the number of its location in the debug information (its tracked value): `UNKNOWN` if
     /// it has not been computed yet, `NONE` if the value has no known location.
     tracked_values: Vec<u32>,
     /// Position of each block in the order of the code.
     at: SecondaryMap<Block, Option<u32>>,
-    /// For each tracked value (location of a value): the loop outside of which the tracked value's registers
-    /// do not hold the value, if there is one.
+    /// For each tracked value, the loop inside which its registers hold the value. `None` if the registers
+    /// hold the value outside of loops, too.
     loops: Vec<Option<Loop>>,
     codes: Codes,
     heads: Heads,
@@ -173,8 +174,8 @@ impl Filler<'_> {
         for record in &said.records {
             let point = self.func.insts[record.before].loc.0;
             let what = match record.what {
-                // A variable with a home slot is always read from that slot, whatever happened to the value
-                // that was assigned.
+                // A variable that has a fixed place in private memory (its home) is always read from there,
+                // whatever happened to the value that was assigned.
                 Said::Value(fragment, _) | Said::Term(fragment, _) | Said::Lost(fragment)
                     if let Some(home) = said.variables[fragment.variable as usize].home =>
                 {
@@ -231,8 +232,8 @@ impl Filler<'_> {
         }
     }
 
-    /// Returns the location of a value as far as a debugger can use it in a block: `Lost` if the block is
-    /// outside the loop in which the location is valid.
+    /// Returns the location of a value as it applies in `block`: `Lost` if the location is valid only inside
+    /// a loop and the block is outside of it.
     fn seen_in(&self, held: FragmentLocation, block: Block) -> FragmentLocation {
         match held {
             FragmentLocation::Tracked(tracked) => match self.s.loops[tracked as usize] {
@@ -243,8 +244,8 @@ impl Filler<'_> {
         }
     }
 
-    /// Returns how a debugger gets a value. Follows the operands from which the value is computed at most
-    /// `depth` operations deep.
+    /// Returns the location from which a debugger gets a value. If the debugger must compute the value, its
+    /// operands are followed at most `depth` operations deep.
     fn location_of(&mut self, value: Value, depth: u32) -> FragmentLocation {
         let at = value.as_u32() as usize;
         match self.s.tracked_values[at] {
@@ -261,8 +262,8 @@ impl Filler<'_> {
         held
     }
 
-    /// Like [`Filler::location_of`], but does not follow the value's operands: returns `Lost` if no tracked
-    /// value has been computed yet.
+    /// Returns the location of a value like [`Filler::location_of`], but only if it has been computed before
+    /// or the value is a constant. Otherwise returns `Lost`.
     fn computed_location(&self, value: Value) -> FragmentLocation {
         match self.s.tracked_values[value.as_u32() as usize] {
             NONE => FragmentLocation::Lost,
@@ -284,8 +285,8 @@ impl Filler<'_> {
         let mut term = NONE;
         let depth = if has_none { depth } else { depth.min(DEPTH_OF_REGISTERS) };
         if let Some((new, of_args)) = self.term(value, depth) {
-            // If the value's registers are valid everywhere, a term (an expression that recomputes the value)
-            // is not used if it is valid only inside a loop.
+            // If the value's registers are valid everywhere, but the expression that recomputes the value
+            // (the term) is valid only inside a loop, the term is not used.
             let agreed = match (scope, of_args) {
                 (None, Some(_)) if !has_none => None,
                 _ => self.inner(scope, of_args),
@@ -306,8 +307,8 @@ impl Filler<'_> {
         FragmentLocation::Tracked(self.track.tracked_values.len() as u32 - 1)
     }
 
-    /// Returns the inner one of two loops (`None` stands for no loop). The result is `None` if neither loop
-    /// contains the other.
+    /// Returns the inner one of two nested loops, where `None` stands for no loop. Returns the outer `None`
+    /// if neither loop contains the other.
     fn inner(&self, a: Option<Loop>, b: Option<Loop>) -> Option<Option<Loop>> {
         let loops = &self.lower.an.loops;
         let (Some(a), Some(b)) = (a, b) else { return Some(a.or(b)) };
@@ -318,8 +319,9 @@ impl Filler<'_> {
         is_within(b, a).then_some(Some(b))
     }
 
-    /// Starts watching the registers that selection allotted to a value. Returns the first watched register
-    /// of each form: vector registers, scalar registers, and the lane mask.
+    /// Adds the registers that selection has allotted to a value to the registers whose contents debug
+    /// information follows. Returns the number of the first such register for each form of the value: vector
+    /// registers, scalar registers and lane mask.
     fn forms(&mut self, value: Value, in_loop: bool) -> [u32; 3] {
         let at = value.as_u32() as usize;
         let dwords = self.func.ty(value).dwords() as u8;
@@ -351,7 +353,8 @@ impl Filler<'_> {
         forms
     }
 
-    /// Returns the operation that computes a value, and the loop outside of which the operands are not valid.
+    /// Returns the term (the operation by which a debugger computes a value from its operands), and the loop
+    /// outside of which the operands are not valid, if there is one.
     fn term(&mut self, value: Value, depth: u32) -> Option<(Term, Option<Loop>)> {
         let ValueDef::Result(inst, _) = self.func.values[value].def else { return None };
         let (func, data) = (self.func, &self.func.insts[inst]);
@@ -400,8 +403,8 @@ impl Filler<'_> {
         }
     }
 
-    /// Computes which location each fragment has at block entries: the location on which the exits of all
-    /// predecessors agree.
+    /// Computes the location of each fragment at the entry of each block. It is the location at the ends of
+    /// all predecessors if they agree; otherwise the fragment has no known location.
     fn heads(&mut self) {
         let (blocks, fragments) = (self.func.layout.len(), self.track.fragments as usize);
         if fragments == 0 || blocks * fragments > MOST_HEADS {
@@ -461,7 +464,8 @@ impl Filler<'_> {
 /// The code of [`Held::Lost`].
 const LOST: u32 = 0;
 
-/// Numbering of the locations of fragments: [`LOST`] first, then tracked values, then slots, then constants.
+/// Numbers for the locations of fragments, so that locations are compared as integers: [`LOST`] first, then
+/// tracked values, then slots, then constants.
 #[derive(Debug, Default)]
 struct Codes {
     first_slot: u32,
@@ -471,7 +475,8 @@ struct Codes {
 }
 
 impl Codes {
-    /// Starts the numbering for a function with `tracked_values` tracked values and `slots` slots.
+    /// Starts the numbering of locations for a function with `tracked_values` tracked values and `slots`
+    /// memory slots.
     fn begin(&mut self, tracked_values: usize, slots: usize) {
         self.first_slot = LOST + 1 + tracked_values as u32;
         self.first_constant = self.first_slot + slots as u32;
@@ -504,12 +509,13 @@ impl Codes {
     }
 }
 
-/// Locations of the fragments at the entries and exits of blocks, as [`Codes`] numbers. Each entry or exit
-/// has one number per fragment; these are contiguous.
+/// The location of each fragment at the entry and at the exit of each block, as numbers of [`Codes`]. The
+/// numbers of all fragments at one entry or exit are contiguous.
 #[derive(Debug, Default)]
 struct Heads {
     fragments: usize,
-    /// For each block, the location numbers of all fragments at its entry, followed by those at its exit.
+    /// For each block, one number for each fragment at the block's entry, followed by one for each fragment
+    /// at its exit.
     codes: Vec<u32>,
     /// Whether each block has been visited.
     is_seen: Vec<bool>,
@@ -543,8 +549,8 @@ impl Heads {
         self.codes[range].copy_from_slice(to);
     }
 
-    /// Stores in `all` the locations on which the exits of the visited blocks among `blocks` agree. A
-    /// fragment on whose location they do not agree gets [`LOST`].
+    /// Stores in `all` the location of each fragment on which the exits of `blocks` agree. Blocks that have
+    /// not been visited do not count. A fragment on whose location the exits do not agree gets [`LOST`].
     fn meet(&self, blocks: impl Iterator<Item = u32>, all: &mut Vec<u32>) {
         all.clear();
         for block in blocks.map(|block| block as usize).filter(|&block| self.is_seen[block]) {

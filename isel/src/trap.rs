@@ -1,12 +1,13 @@
 //! `trap` and `debug_trap`: how a wave calls the trap handler.
 //!
 //! # Source
-//! seed 000, line 4041: `s_trap 2` with the address of the queue in SGPR0 and SGPR1 ends the dispatch and
-//! puts the queue into the error state; `s_trap 3` calls the debugger, if there is one. Further details
-//! follow LLVM 14 and 19: from V4 on, the handler finds the queue by its doorbell on processors that can read
-//! the doorbell id, which is from GFX9 on; and in V5 the queue is not passed in SGPRs, but as a hidden
-//! argument. Systems other than HSA have no handler: lanes that trap continue to the end of the program, like
-//! lanes that reach `unreachable`, and `debug_trap` does nothing.
+//! LLVM's AMDGPU guide (seed 000, line 4041): `s_trap 2` with the address of the queue in SGPR0 and SGPR1
+//! ends the dispatch and puts the queue into the error state; `s_trap 3` calls the debugger, if there is one.
+//! Further details follow LLVM 14 and 19. From code object V4 on, the handler itself finds the queue by its
+//! doorbell on processors that can read the doorbell id (GFX9 on). On the other processors, code object V5
+//! passes the queue as a hidden argument instead of in SGPRs. Systems other than HSA have no handler: lanes
+//! that trap continue to the end of the program, like lanes that reach `unreachable`, and `debug_trap` does
+//! nothing.
 
 use crate::lower::Lower;
 use crate::roles::Role;
@@ -49,7 +50,7 @@ fn queue_registers() -> Operand {
     Operand::regs(Reg::sgpr(0), 2)
 }
 
-/// Inserts a trap before each `unreachable`, so that reaching it becomes visible.
+/// Inserts a trap before each `unreachable`, so that a program which reaches it stops visibly.
 pub(crate) fn guard_unreachable(func: &mut Function) {
     for n in 0..func.layout.len() {
         let block = func.layout[n];
@@ -64,7 +65,8 @@ pub(crate) fn guard_unreachable(func: &mut Function) {
 }
 
 impl Lower<'_> {
-    /// Emits a trap. The instruction's operand is the queue, if [`crate::hidden`] had to load it.
+    /// Emits a trap, or a call of the debugger if `debug` is set. The IR instruction has the address of the
+    /// queue as its operand if [`crate::hidden`] had to load it.
     pub fn trap(&mut self, inst: Inst, debug: bool) {
         let way = TrapWay::for_subtarget(self.target);
         if debug {

@@ -8,10 +8,11 @@
 //! * A lane mask that sets `exec` at the beginning of a block has a value on every path of the program
 //!   counter, not only on paths with active lanes. Otherwise lanes would be lost, or inactive lanes would be
 //!   activated.
-//! * From `legalize` on, operands are legal for the instruction's row and the processor (`mir::legal`).
+//! * From `legalize` on, the operands are legal for the instruction and the processor (`mir::legal`).
 //! * Arguments of edges are written before the terminators, and SGPR arguments before the first branch,
 //!   because the moves to the parameters are placed there.
-//! * An access with a failure order (`fail:`) also has an order.
+//! * A memory access with an order for the failure case of a compare-and-swap (`fail:`) also has an order for
+//!   success.
 //! * An edge passes as many arguments as its target has parameters of that class, and all arguments have that
 //!   class. An edge with arguments is not critical.
 //! * Inputs arrive in numbered registers of their class, each input in its own register, and no edge leads to
@@ -29,7 +30,7 @@ use mir::{CALL_PINS, CallSite, Callee, FuncRole, MachBlock, MachFunc, SyncOrder}
 use std::borrow::Cow;
 use std::fmt;
 
-/// Compilation stage of machine code, which decides the invariants that apply.
+/// The stage of compilation that the machine code has reached. Each stage has its own invariants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// Before `legalize`: whether the processor can encode the instructions is not checked yet.
@@ -48,7 +49,7 @@ pub struct Fault {
     pub part: Part,
     /// Description of the fault.
     pub what: String,
-    /// The rule that is violated, for authors of handwritten machine IR.
+    /// The rule that is violated, as a help text for authors of handwritten machine IR.
     pub help: Cow<'static, str>,
     /// Text of the faulty instruction.
     shown: String,
@@ -108,12 +109,11 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Checks a function. Faults are in the order of the code, except faults of lane masks, which come last.
-/// Takes time linear in the size of the function, except for the dominators, which need a second round if
-/// control flow is irreducible.
+/// Checks the invariants of a function that apply to its stage. Takes time linear in the size of the
+/// function, except for the dominators, which need a second round if control flow is irreducible.
 ///
 /// # Errors
-/// Returns all faults that were found.
+/// Returns all faults that were found, in the order of the code, except that faults of lane masks come last.
 pub fn verify(func: &MachFunc, target: &Subtarget, state: State) -> Result<(), Vec<Fault>> {
     let mut check = Check {
         func,
@@ -135,7 +135,7 @@ pub fn verify(func: &MachFunc, target: &Subtarget, state: State) -> Result<(), V
         for (n, inst) in func.blocks[block].insts.iter().enumerate() {
             check.inst(block, n, inst);
         }
-        // After allocation, block parameters no longer have a meaning.
+        // After register allocation, block parameters and arguments have no meaning any more.
         if state < State::Allocated {
             check.edges(block);
             check.uses(block);
@@ -177,10 +177,10 @@ struct Check<'a> {
     func: &'a MachFunc,
     target: &'a Subtarget,
     state: State,
-    /// Definition of each register: its block, and the instruction's number plus one (0 for parameters and
-    /// inputs).
+    /// Where each register is defined: the block, and the number of the instruction in the block plus one (0
+    /// for block parameters and inputs).
     defs: Vec<Option<(MBlock, u32)>>,
-    /// Linear graph, on which SGPRs are live, and logical graph, on which VGPRs are live.
+    /// The linear graph, on which SGPRs are live, and the logical graph, on which VGPRs are live.
     graphs: [Graph; 2],
     faults: Vec<Fault>,
 }
@@ -248,7 +248,8 @@ impl Check<'_> {
         format!("%{class}{}", reg.as_u32())
     }
 
-    /// Checks that each use comes after its definition on all paths of the graph of the register's class.
+    /// Checks that each register that the block uses is defined before, on all paths of the graph that
+    /// applies to the register's class.
     fn uses(&mut self, block: MBlock) {
         let func = self.func;
         let data = &func.blocks[block];
@@ -293,17 +294,17 @@ impl Check<'_> {
         let graph = if self.func.vregs[reg] == RegClass::Sgpr { linear } else { logical };
         match self.defs[reg.as_u32() as usize] {
             Some((home, at)) if home == block => at as usize <= n,
-            // A block that no lanes reach has no vector values, so any use of a vector register there is an
-            // error, unless the program counter does not reach the block at all.
+            // A block that no lanes reach in the logical graph has no vector values. A use of a vector
+            // register there is an error, unless the program counter does not reach the block either.
             _ if graph.position(block).is_none() => linear.position(block).is_none(),
             Some((home, _)) => graph.dominates(home, block),
             None => false,
         }
     }
 
-    /// Checks that each mask from which an entry activates lanes has a value on every path. The mask is the
-    /// first virtual source operand. The second virtual operand is a condition that excludes some of these
-    /// lanes; it may be undefined where no lanes arrive.
+    /// Checks each instruction that sets `exec` at the beginning of a block: the mask from which it activates
+    /// lanes must have a value on every path. This mask is the first virtual source operand. A second virtual
+    /// operand is a condition that excludes some of these lanes; it may be undefined where no lanes arrive.
     fn lanes(&mut self) {
         let made_up = self.made_up();
         let func = self.func;
@@ -322,8 +323,8 @@ impl Check<'_> {
         }
     }
 
-    /// Returns for each register whether it is a scalar that may be undefined: a result of `undef`, or a
-    /// parameter to which such a register is passed.
+    /// Returns for each register whether it is a scalar whose value may be undefined: a result of `undef`, or
+    /// a block parameter to which such a register is passed.
     fn made_up(&self) -> Vec<bool> {
         let func = self.func;
         let mut made_up = vec![false; func.vregs.len()];
@@ -367,7 +368,7 @@ impl Check<'_> {
         self.targets(block, &data.insts[term..]);
     }
 
-    /// Checks that the linear edges agree with the targets of the terminators.
+    /// Checks that the linear edges of a block lead to the targets of its terminators.
     fn targets(&mut self, block: MBlock, terminators: &[MachInst]) {
         let data = &self.func.blocks[block];
         let blocks =
@@ -467,14 +468,14 @@ impl Check<'_> {
         }
     }
 
-    /// Returns whether a memory access has an order for the failure case but no order for the success case.
+    /// Returns whether a memory access has an order for the failure case, but no order for the success case.
     fn fails_in_order(&self, inst: &MachInst) -> bool {
         let mem = inst.mem.index().and_then(|mem| self.func.mems.get(mem));
         mem.is_some_and(|mem| mem.fail != SyncOrder::NotAtomic && mem.order == SyncOrder::NotAtomic)
     }
 
-    /// Returns what is wrong with the operands of a pseudo-instruction. Pseudo-instructions have no operand
-    /// specifications in the table.
+    /// Returns what is wrong with the operands of a pseudo-instruction, if anything. Pseudo-instructions are
+    /// checked here because the instruction table has no operand specifications for them.
     fn pseudo_problem(&self, inst: &MachInst) -> Option<&'static str> {
         let operands = inst.operands();
         match inst.op {
@@ -503,8 +504,8 @@ impl Check<'_> {
         }
     }
 
-    /// Returns whether an operand is valid for a call: at most `most` virtual registers of class `class`, or
-    /// no operand.
+    /// Returns whether an operand is allowed for a call: none, or at most `most` virtual registers of class
+    /// `class`.
     fn is_tuple(&self, operand: Operand, class: RegClass, most: u8) -> bool {
         let known = || self.registers(operand).is_some_and(|(of, len)| of == class && len <= most);
         operand == Operand::None || matches!(operand, Operand::Virt(_)) && known()
@@ -556,7 +557,8 @@ impl Check<'_> {
         }
     }
 
-    /// Returns class and number of an operand's registers, if they exist and all have the same class.
+    /// Returns the register class of an operand and its number of registers, if the registers exist and all
+    /// have the same class.
     fn registers(&self, operand: Operand) -> Option<(RegClass, u8)> {
         match operand {
             Operand::Virt(tuple) => {
@@ -572,22 +574,23 @@ impl Check<'_> {
     }
 }
 
-/// Largest number of VGPRs for arguments and for results in any convention.
+/// Largest number of VGPRs in which any calling convention passes arguments, or results.
 const MOST_RESULTS: u8 = 32;
 
-/// Returns for SGPRs and for VGPRs the instruction before which an edge's arguments must be written.
-/// `regalloc` places the moves there and computes the same positions itself.
+/// Returns, for SGPRs and for VGPRs, the number of the instruction before which the arguments of edges must
+/// be written. The register allocator places the moves to the parameters there; it computes the same
+/// positions itself.
 fn end_places(data: &MachBlock) -> [usize; 2] {
     let (term, count) = ((data.term as usize).min(data.insts.len()), data.insts.len());
     let end = &data.insts[term..];
-    // The target of a jump into a table is computed in a sequence that moves must not interrupt. It starts
-    // with `s_getpc_b64`; other uses of that instruction compute addresses.
+    // A jump into a jump table consists of several instructions, which moves must not interrupt. They start
+    // with `s_getpc_b64`. Outside of such jumps, `s_getpc_b64` computes addresses.
     let jump = data.next_entry().and_then(|_| end.iter().rposition(|inst| inst.op == op::S_GETPC_B64));
     let branch = || end.iter().position(|inst| inst.op.row().flags.contains(Flags::BRANCH));
     [jump.or_else(branch).map_or(count, |place| term + place), term]
 }
 
-/// Returns whether execution never continues after the instruction.
+/// Returns whether execution never continues with the next instruction.
 fn ends(inst: &MachInst) -> bool {
     inst.op.row().flags.contains(Flags::NO_FALLTHROUGH)
 }

@@ -1,12 +1,13 @@
-//! 64-bit integer arithmetic on the vector unit, in halves. Only the low half is computed if no more is
-//! requested.
+//! 64-bit integer arithmetic on the vector unit, which works on the two 32-bit halves of a value. If users
+//! request only the low half of a result, only the low half is computed.
 
 use crate::lower::Lower;
 use crate::roles::Role;
 use ir::{BinOp, CastOp, Inst, Op, Type, UnOp, Value};
 use isa::Operand;
 
-/// `base + (zext or sext)(index) * scale`, which one `v_mad_*64_*32` computes.
+/// The sum `base + (zext or sext)(index) * scale`, which one instruction (`v_mad_u64_u32` or `v_mad_i64_i32`)
+/// computes.
 struct Scaled {
     index: Value,
     scale: u32,
@@ -82,8 +83,9 @@ impl Lower<'_> {
         }
     }
 
-    /// Emits the distance to the first set bit of `near`, or, if `near` is zero, 32 plus the distance in
-    /// `far`. `find` returns -1 for zero.
+    /// Emits a search for the first set bit of a 64-bit value. `near` is the half that is searched first; if
+    /// it is zero, the result is 32 plus the position in `far`. The instruction `find` returns -1 if its
+    /// operand is zero.
     fn find64(&mut self, dst: Operand, find: Role, near: Operand, far: Operand) {
         let [a, b, c, d] = [(); 4].map(|()| self.vtemp(1));
         self.emit(find, &[a, far]);
@@ -93,7 +95,7 @@ impl Lower<'_> {
         self.emit(Role::VMinU32, &[dst, d, c]);
     }
 
-    /// Emits a 64-bit operation of whose result only the low half is used.
+    /// Emits a 64-bit operation of which users request only the low half of the result.
     fn low_bin(&mut self, result: Value, bin: BinOp, a: Value, b: Value) {
         let narrow = match bin {
             BinOp::Add => Role::VAddU32,
@@ -153,7 +155,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Emits `base + index * scale` as one instruction, if `offset` has that form. Returns whether it did.
+    /// Emits the sum `base + offset` as one multiply-add, if `offset` is a 32-bit index times a constant.
+    /// Returns whether it did.
     fn scaled_add(&mut self, dst: Operand, base: Value, offset: Value) -> bool {
         let Some(scaled) = self.scaled(offset) else { return false };
         let (index, base) = (self.source(scaled.index), self.source(base));
@@ -164,7 +167,7 @@ impl Lower<'_> {
         true
     }
 
-    /// Returns `offset` as a 32-bit index times a constant, if it has that form.
+    /// Returns `offset` as the product of a 32-bit index and a constant, if it has that form.
     fn scaled(&self, offset: Value) -> Option<Scaled> {
         let inst = self.func.def_inst(offset)?;
         let args = self.func.args(inst);

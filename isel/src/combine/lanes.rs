@@ -1,4 +1,4 @@
-//! Folds moves of values from other lanes into the instructions that use the values.
+//! Folds `v_mov_b32_dpp`, which brings a value from another lane, into the instructions that use the value.
 //!
 //! # Source
 //! GCN3 and RDNA ISA, "Data Parallel Processing (DPP)".
@@ -16,9 +16,9 @@ pub(super) struct Moved {
 }
 
 impl Moved {
-    /// Returns the move between lanes that an instruction does, if the instruction writes every lane of its
-    /// destination. If some lanes kept their old values, an instruction that includes the move would have to
-    /// keep them too.
+    /// Returns the source and the lane controls of `inst`, if it is a move between lanes that writes every
+    /// lane of its destination. A move that leaves the old value in some lanes is not folded, because the
+    /// instruction that uses the value would have to keep that old value in these lanes too.
     pub fn made_by(inst: &MachInst) -> Option<Moved> {
         let Mods { lane, flags, .. } = inst.mods;
         let is_move = inst.op == op::V_MOV_B32 && matches!(lane, Lane::Dpp { .. } | Lane::Dpp8 { .. });

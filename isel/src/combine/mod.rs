@@ -32,8 +32,8 @@ enum Preparation {
 }
 
 impl Preparation {
-    /// Returns the preparation (extraction of a part of a register, or move between lanes) that an
-    /// instruction does. Returns `None` if the instruction does anything else.
+    /// Returns what `inst` does, if it only prepares an operand for other instructions: it extracts a part of
+    /// a register, or it moves a value between lanes. Returns `None` for all other instructions.
     fn from_inst(func: &MachFunc, inst: &MachInst) -> Option<Preparation> {
         match Moved::made_by(inst) {
             Some(moved) => Some(Preparation::Moved(moved)),
@@ -42,7 +42,8 @@ impl Preparation {
     }
 }
 
-/// A preparation. It is removed if all users of its result include it.
+/// An instruction that prepares an operand, such as the extraction of a byte. The pass removes it if all
+/// users of its result can do the preparation themselves.
 #[derive(Clone, Copy, Debug)]
 struct Prepared {
     does: Preparation,
@@ -51,7 +52,8 @@ struct Prepared {
     goes: bool,
 }
 
-/// The prepared operands of an instruction: operand index, and index in [`Combiner::prepared`].
+/// The operands of an instruction that preparations compute. Each entry has the operand number and the index
+/// of the preparation in [`Combiner::prepared`].
 type Uses = SmallVec<[(usize, u32); 2]>;
 
 /// Reusable memory of the pass.
@@ -75,7 +77,8 @@ pub fn combine(func: &mut MachFunc, target: &Subtarget, opts: &Options, ctx: &mu
 }
 
 impl Combiner {
-    /// Lists the preparations in the function. Returns whether there are any.
+    /// Fills the list of preparations, which are instructions that prepare an operand and might be folded
+    /// into its users. Returns whether the function has any.
     fn find(&mut self, func: &MachFunc) -> bool {
         self.prepared.clear();
         self.of.clear();
@@ -110,8 +113,9 @@ impl Combiner {
         }
     }
 
-    /// Returns whether an instruction can include all of its prepared operands. In a chain of two
-    /// preparations, the second does not include the first.
+    /// Returns whether an instruction can do the preparations of all its prepared operands itself. An
+    /// instruction that is itself a preparation does not; of a chain of two preparations, only the second is
+    /// folded.
     fn accepts(
         &self,
         func: &MachFunc,
@@ -133,8 +137,9 @@ impl Combiner {
             && self.combined(func, target, inst, uses).is_some()
     }
 
-    /// Returns the instruction with its prepared operands folded in: either any number of operands that are
-    /// parts of registers, or a single operand from another lane.
+    /// Builds the instruction that also does the preparations of its operands. Such an instruction has any
+    /// number of operands that are parts of registers (SDWA), or one operand from another lane (DPP). Returns
+    /// `None` if there is no such instruction.
     fn combined(
         &self,
         func: &MachFunc,
@@ -167,7 +172,7 @@ impl Combiner {
         self.of[reg].checked_sub(1)
     }
 
-    /// Returns the instruction's operands whose preparations are still to be removed.
+    /// Returns the operands of an instruction whose preparation no user has refused so far.
     fn uses(&self, func: &MachFunc, inst: &MachInst) -> Uses {
         let mut uses = Uses::new();
         for (n, &operand) in inst.operands().iter().enumerate() {
@@ -181,7 +186,8 @@ impl Combiner {
         uses
     }
 
-    /// Replaces the users, and removes the preparations that the users include.
+    /// Replaces the users of each removable preparation by instructions that do the preparation themselves,
+    /// and removes the preparation.
     fn rewrite(&self, func: &mut MachFunc, target: &Subtarget) {
         let mut insts = Vec::new();
         for block in func.blocks.keys() {
@@ -211,13 +217,14 @@ impl Combiner {
     }
 }
 
-/// Returns whether an instruction is in the body of its block, where the set of active lanes does not change.
+/// Returns whether instruction number `n` is in the body of its block, that is, between the code that sets
+/// `exec` on entry and the terminators. In the body the set of active lanes does not change.
 fn is_body(block: &MachBlock, n: usize) -> bool {
     (block.prologue as usize..block.term as usize).contains(&n)
 }
 
-/// Returns whether an instruction may become a DPP or SDWA instruction: it has no lane controls yet, and
-/// reads no lane mask, which would have to be moved to VCC.
+/// Returns whether an instruction may become a DPP or SDWA instruction. It must not be one already, and it
+/// must not read a lane mask, because the mask would have to be moved to VCC.
 fn is_plain(inst: &MachInst) -> bool {
     let reads_mask = |spec: &OpSpec| spec.kind == Kind::Mask && spec.role == Role::Use;
     inst.mods.lane == Lane::None && !inst.op.row().ops.iter().any(reads_mask)

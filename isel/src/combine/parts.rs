@@ -16,7 +16,8 @@ pub(super) struct Part {
     signed: bool,
 }
 
-/// Conversions that read one byte of a register, so that the byte need not be extracted.
+/// Conversions of an unsigned byte to float. They select the byte themselves, so that it need not be
+/// extracted first.
 const OF_BYTE: [(SdwaSel, Opcode); 4] = [
     (SdwaSel::Byte0, op::V_CVT_F32_UBYTE0),
     (SdwaSel::Byte1, op::V_CVT_F32_UBYTE1),
@@ -25,7 +26,8 @@ const OF_BYTE: [(SdwaSel, Opcode); 4] = [
 ];
 
 impl Part {
-    /// Returns the part that an instruction extracts, if it does nothing else.
+    /// Returns the part of a register (a byte or a half) that `inst` extracts, if extracting it is all that
+    /// `inst` does.
     pub fn made_by(func: &MachFunc, inst: &MachInst) -> Option<Part> {
         let [_, a, b, c, ..] = inst.ops;
         let (source, offset, width, signed) = match inst.op {
@@ -53,8 +55,9 @@ fn bits_of(mask: u32) -> Option<u32> {
     matches!(mask, 0xff | 0xffff).then(|| mask.trailing_ones())
 }
 
-/// Returns the instruction as an SDWA instruction that reads the parts directly; `parts` gives the operand
-/// numbers. The caller checks whether the processor can encode the result.
+/// Builds the SDWA instruction that does the same as `inst`, but reads the parts of registers directly.
+/// `parts` has the operand numbers with the part for each. The caller checks whether the processor can encode
+/// the instruction.
 pub(super) fn take_in(inst: &MachInst, parts: &[(usize, Part)]) -> Option<MachInst> {
     let row = inst.op.row();
     let mut changed = *inst;

@@ -1,15 +1,19 @@
-//! Expansions: sequences of other roles that replace an instruction that a processor lacks.
+//! Expansions of roles. A role is an operation that selection requests, such as a multiply-add. If a
+//! processor has no instruction for it, an expansion does the same by several instructions, each of which is
+//! a role again.
 
 use super::Role;
 use crate::lower::Lower;
 use isa::{Operand, op};
 
-/// `hwreg(HW_REG_MODE, 4, 4)`: the field that controls the treatment of denormals.
+/// Operand of `s_setreg_b32` that names the field of the MODE register for denormals: `hwreg(HW_REG_MODE, 4,
+/// 4)`.
 const DENORM_FIELD: Operand = Operand::Imm(1 | 4 << 6 | 3 << 11);
 
 macro_rules! expansions {
     ($($(#[$doc:meta])* $name:ident: $($need:ident)*;)*) => {
-        /// A sequence of other roles that computes the result of one role. It has the operands of that role.
+        /// How the result of a role is computed without an instruction for the role. An expansion has the
+        /// same operands as the role; the roles listed after its name are those that it emits.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Expansion { $($(#[$doc])* $name),* }
 
@@ -62,42 +66,53 @@ expansions! {
     VectorMulHiU32: VMulHiU32 VReadfirstlaneB32;
     /// Computed on the vector unit and read back.
     VectorMulHiI32: VMulHiI32 VReadfirstlaneB32;
-    /// Two 64-bit numbers are equal if no bit differs: the halves of their exclusive-or are combined and
-    /// compared with 0.
+    /// Compares two 64-bit numbers for equality: combines the two halves of their exclusive-or by `s_or_b32`,
+    /// and compares the result with 0.
     OrOfXorsIsZero: SXorB64 SOrB32 SCmpEqU32;
     /// `s_xor_b64` sets SCC if its result is not zero.
     XorIsNotZero: SXorB64;
-    /// Extracts the low half, then compares 32 bits; the second operand is a 16-bit constant.
+    /// Compares the low 16 bits of a register with a 16-bit constant: extracts the low half, then compares 32
+    /// bits.
     MaskThenEqual: VAndB32 VCmpEqU32;
-    /// Extracts the low half, then compares 32 bits; the second operand is a 16-bit constant.
+    /// Compares the low 16 bits of a register with a 16-bit constant: extracts the low half, then compares 32
+    /// bits.
     MaskThenUnequal: VAndB32 VCmpNeU32;
-    /// Adds 2^52 and subtracts it again, which rounds to an integer.
+    /// Rounds an f64 to the nearest integer: adding 2^52 leaves no bits for a fraction, and subtracting 2^52
+    /// again gives the integer.
     RoundByAdding: VAddF64 VBfiB32 VCmpLtF64 VCndmaskB32 VLdexpF64;
     /// The nearest integer, minus one if that is too large.
     FloorByAdding: VAddF64 VBfiB32 VCmpLtF64 VCmpGtF64 VCndmaskB32 VLdexpF64;
     /// The nearest integer, plus one if that is too small.
     CeilByAdding: VAddF64 VBfiB32 VCmpLtF64 VCndmaskB32 VLdexpF64;
-    /// The nearest integer, one closer to 0 if its magnitude is too large.
+    /// Rounds an f64 towards zero: computes the nearest integer, and the integer one closer to 0 if the
+    /// magnitude of the former is too large.
     TruncByAdding: VAddF64 VBfiB32 VCmpLtF64 VCmpGtF64 VCndmaskB32 VLdexpF64;
     /// The difference to the next lower integer.
     SubtractFloorF32: VFloorF32 VAddF32 VCmpEqF32 VCndmaskB32 VLdexpF32;
     /// The difference to the next lower integer.
     SubtractFloorF64: VFloorF64 VAddF64 VCmpEqF64 VCndmaskB32 VLdexpF64;
-    /// The result of the instruction for finite numbers, and 0 for other numbers.
+    /// Computes the exponent by the processor's instruction, which is wrong for infinities and NaNs; for
+    /// these the result is set to 0.
     FiniteExponentF32: VCmpLtF32 VCndmaskB32 VLdexpF32;
-    /// The result of the instruction for finite numbers, and 0 for other numbers.
+    /// Computes the exponent by the processor's instruction, which is wrong for infinities and NaNs; for
+    /// these the result is set to 0.
     FiniteExponentF64: VCmpLtF64 VCndmaskB32 VLdexpF64;
-    /// The result of the instruction for finite numbers, and the number itself for other numbers.
+    /// Computes the mantissa by the processor's instruction, which is wrong for infinities and NaNs; for
+    /// these the result is the number itself.
     FiniteMantissaF32: VCmpLtF32 VCndmaskB32 VLdexpF32;
-    /// The result of the instruction for finite numbers, and the number itself for other numbers.
+    /// Computes the mantissa by the processor's instruction, which is wrong for infinities and NaNs; for
+    /// these the result is the number itself.
     FiniteMantissaF64: VCmpLtF64 VCndmaskB32 VLdexpF64;
-    /// All lanes write to LDS, then each lane reads the dword of another lane.
+    /// Reads values of other lanes through LDS: each lane writes its value to its own dword, then reads the
+    /// dword of another lane.
     ThroughLds: LdsWriteB32 LdsReadB32 VBfiB32 VMadU32U24 VShlB32;
-    /// All lanes write a zero to LDS, then write to other lanes' dwords, then each lane reads its own dword.
+    /// Sends values to other lanes through LDS: each lane writes a zero to its own dword, then its value to
+    /// another lane's dword, then reads its own dword.
     SentThroughLds: LdsWriteB32 LdsReadB32 VBfiB32 VMadU32U24 VShlB32;
     /// Writes the field of the MODE register.
     SetDenormField: SSetregImm32B32;
-    /// Narrower accesses: `memory.rs` splits the access into pieces for which the processor has instructions.
+    /// A memory access wider than the processor's instructions: `memory.rs` splits it into accesses for which
+    /// the processor has instructions.
     Split:;
 }
 
@@ -165,13 +180,15 @@ impl Lower<'_> {
         }
     }
 
-    /// Emits an operation that also writes a carry: the operands `dst, a, b` become `dst, carry, a, b`.
+    /// Emits an instruction that writes a carry which is not needed: the role's operands `dst, a, b` become
+    /// `dst, carry, a, b`.
     fn with_carry(&mut self, role: Role, o: &[Operand]) {
         let carry = self.stemp(self.target.mask_dwords());
         self.emit(role, &[o[0], carry, o[1], o[2]]);
     }
 
-    /// Emits the inner operation, then the outer operation on the inner result and the role's last operand.
+    /// Emits the role `inner` on the operands `a` and `b`, then the role `outer` on that result and the last
+    /// operand of `o`. Together they replace one fused instruction.
     fn in_two(&mut self, inner: Role, [a, b]: [Operand; 2], outer: Role, o: &[Operand]) {
         let part = self.vtemp(1);
         self.emit(inner, &[part, a, b]);

@@ -1,10 +1,11 @@
-//! Roles: operations that selection requests, independent of the instruction that a processor has for them.
+//! A role is an operation that selection can request, whatever instruction the processor has for it.
 //!
 //! Selection never checks which processor it generates code for. It emits a [`Role`], such as "vector add
 //! without carry" or "global load of b128". The instruction table alone determines which instruction
-//! implements a role, or which sequence of other roles if no instruction does. This is resolved once per
-//! processor, at the first request, and kept in a flat array ([`Roles`]). To support another processor, add
-//! its instructions to the lines of `table.rs`, or add an expansion to `expansions.rs`.
+//! implements a role. If the processor has no such instruction, a sequence of other roles does it (an
+//! [`Expansion`]). This is resolved once per processor, at the first request, and kept in a flat array
+//! ([`Roles`]). To support another processor, add its instructions to the lines of `table.rs`, or add an
+//! expansion to `expansions.rs`.
 
 mod expansions;
 mod table;
@@ -27,10 +28,13 @@ pub enum Resolution {
     Refused(&'static str),
 }
 
-/// Instructions that exist but do not do what the role requires: on processors with that feature, for waves
-/// with these numbers of lanes. Fractions: the SI back end of LLVM ("V_FRACT is buggy on SI"), and its code
-/// for `frexp` on SI, which uses the instructions only for finite numbers. Permutations: RDNA ISA,
-/// `DS_BPERMUTE_B32`, which says that each half of a 64-lane wave reads and writes only its own lanes.
+/// Instructions that must not implement a role although the processor has them, because they do not do what
+/// the role requires. Each entry has the instruction, the feature by which affected processors are known, and
+/// the wave sizes that are affected.
+///
+/// Sources: for fractions, the SI back end of LLVM ("V_FRACT is buggy on SI"), and its code for `frexp` on
+/// SI, which uses the instructions only for finite numbers. For permutations, RDNA ISA, `DS_BPERMUTE_B32`,
+/// which says that each half of a 64-lane wave reads and writes only its own lanes.
 const DEFECTIVE: [(Opcode, Feature, &[u32]); 8] = [
     (isa::op::V_FRACT_F32, Feature::FRACT_BUG, &[32, 64]),
     (isa::op::V_FRACT_F64, Feature::FRACT_BUG, &[32, 64]),
@@ -44,7 +48,8 @@ const DEFECTIVE: [(Opcode, Feature, &[u32]); 8] = [
 
 /// One line of the role table.
 pub(crate) struct Line {
-    /// Name of the role in words; empty if the name of the first instruction is used.
+    /// Name of the role for error messages, in words. If it is empty, the name of the first instruction is
+    /// used.
     words: &'static str,
     /// Instructions that implement the role, best first.
     ops: &'static [Opcode],
@@ -90,7 +95,7 @@ impl Role {
         if line.words.is_empty() { line.ops[0].row().name } else { line.words }
     }
 
-    /// Returns the instructions that implement the role on some processor.
+    /// Returns all instructions that implement the role on some processor, best first.
     pub fn candidates(self) -> &'static [Opcode] {
         table::LINES[self as usize].ops
     }
@@ -109,13 +114,14 @@ impl Roles {
         Roles::lacking(target, &[])
     }
 
-    /// Creates the roles of a processor as if it lacked some of its instructions. Tests use this to try the
-    /// code for processors that really lack these instructions.
+    /// Returns the roles of a processor, resolved as if the processor did not have the instructions `lacks`.
+    /// Tests use this to run the code for processors that really lack these instructions.
     pub fn lacking(target: &Subtarget, lacks: &'static [Opcode]) -> Roles {
         Roles { processor: Some((*target, lacks)), list: vec![Cell::new(None); Role::ALL.len()] }
     }
 
-    /// Returns whether this table was resolved for the given processor without the instructions `lacks`.
+    /// Returns whether this table holds the roles of the given processor, resolved without the instructions
+    /// `lacks`.
     pub(crate) fn is_for(&self, target: &Subtarget, lacks: &'static [Opcode]) -> bool {
         self.processor == Some((*target, lacks))
     }
@@ -138,8 +144,9 @@ impl Roles {
         })
     }
 
-    /// Returns the buffer instruction of the role, if the role resolves to a FLAT instruction (which takes
-    /// only whole addresses).
+    /// Returns the buffer instruction that can do a role's access to device memory, if the role's own
+    /// instruction is a FLAT instruction. A FLAT instruction takes only whole addresses, so that the buffer
+    /// instruction may be better.
     pub fn by_buffer(&self, role: Role) -> Option<Opcode> {
         let is = |op: &Opcode, family| op.row().family == family;
         let better = self.opcode(role).filter(|op| is(op, Family::Flat));
@@ -157,8 +164,9 @@ impl Roles {
     }
 }
 
-/// Returns the first instruction that the processor has, or the expansion if the processor has everything
-/// that the expansion needs.
+/// Determines how a processor implements a role, given a predicate that says which instructions it has: by
+/// the first listed instruction that it has, else by the expansion if it has everything that the expansion
+/// needs.
 fn resolve(role: Role, has: &impl Fn(&Opcode) -> bool) -> Resolution {
     let line = &table::LINES[role as usize];
     if let Some(&op) = line.ops.iter().find(|op| has(op)) {
@@ -176,8 +184,7 @@ fn resolve(role: Role, has: &impl Fn(&Opcode) -> bool) -> Resolution {
     }
 }
 
-/// An operation that can be emitted: a role, or an opcode that is the same on all processors where it is
-/// used.
+/// What can be emitted: a role, or an opcode that is the same on all processors that get here.
 pub(crate) trait Selected: Copy {
     fn resolve(self, roles: &Roles) -> Resolution;
     fn words(self) -> &'static str;

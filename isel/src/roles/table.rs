@@ -1,11 +1,11 @@
 //! The table of roles: for each role, the instructions that implement it. The first instruction that the
 //! processor has is used.
 //!
-//! `, or NAME` gives an [`Expansion`](super::Expansion) for processors that have none of the instructions; `,
-//! lacking REASON` gives the reason why there is no implementation. All instructions of a line take the same
-//! operands in the same order, which `tests/roles.rs` checks. Device memory is an exception: there a FLAT or
-//! buffer instruction can replace a GLOBAL instruction, and the address operands depend on the instruction's
-//! row.
+//! After the instructions, `, or NAME` names the [`Expansion`](super::Expansion) for processors that have
+//! none of the instructions. `, lacking REASON` means that such processors refuse the role, and gives the
+//! reason for the error message. All instructions of a line take the same operands in the same order, which
+//! `tests/roles.rs` checks. Device memory is an exception: there a FLAT or buffer instruction can replace a
+//! GLOBAL instruction, and the address operands depend on the instruction's row.
 
 use super::roles;
 
@@ -13,14 +13,17 @@ use super::roles;
 pub(crate) const NO_FLAT: &str =
     "there are no FLAT instructions, which find the address space of a generic pointer at run time";
 
-/// Reason for operations on halves: without an instruction, the operation is done in `f32` ([`crate::half`]).
+/// Reason why a processor refuses a role on halves. Without an instruction for it, the operation is replaced
+/// by operations on `f32` before selection ([`crate::half`]).
 const BY_F32: &str = "it is done on f32";
 
-/// Reason for operations on parts of a word: without an instruction, the parts are computed one after the
-/// other ([`crate::expand`]).
+/// Reason why a processor refuses a role on parts of a word, such as a sum of products of bytes. Without an
+/// instruction for it, the operation is replaced by operations on the single parts before selection
+/// ([`crate::expand`]).
 const ONE_BY_ONE: &str = "it is done part by part";
 
-/// Reason for atomic arithmetic on floats: without an instruction, a loop around a compare-and-swap does it
+/// Reason why a processor refuses a role for atomic arithmetic on floats. Without an instruction for it, the
+/// operation is replaced by a loop around a compare-and-swap before selection
 /// ([`ir::passes::float_atomics`]).
 const IN_A_LOOP: &str = "it is done in a loop";
 

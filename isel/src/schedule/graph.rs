@@ -1,9 +1,11 @@
-//! Dependence graph of a sequence of instructions: order required by registers and by memory.
+//! Dependence graph of a sequence of instructions: which instructions must stay in order because of registers
+//! or memory.
 //!
-//! The number of edges is linear in the number of instructions. The accesses that may alias an access are the
-//! accesses in the same address space that have the same alias class or no class. These form a small number
-//! of groups, whatever the number of accesses. If several instructions each need an edge from every access of
-//! a group, the edges go through one extra node, the *join*.
+//! The number of edges is linear in the number of instructions. An access may alias accesses in the same
+//! address space that have the same alias class or no class. The accesses of one address space and class are
+//! a group, so an access needs edges from a small number of groups, however many accesses there are. If
+//! several instructions each need an edge from every access of a group, the edges go through one extra node,
+//! the *join*.
 
 use super::{NONE, is_load};
 use ir::constraints::{Class, SCHEDULE};
@@ -29,7 +31,8 @@ pub(super) struct Graph {
 struct Dependence {
     to: u32,
     next: u32,
-    /// Whether a value is passed from the first instruction to the second.
+    /// Whether the second instruction uses a value that the first one computes, rather than being only
+    /// ordered after it.
     flows: bool,
 }
 
@@ -40,8 +43,8 @@ struct Special {
     reads: Vec<u32>,
 }
 
-/// Hardware registers that instructions use before allocation. MODE, which has no register number, has the
-/// index after the last of them.
+/// Hardware registers that instructions read and write even before register allocation, so that they order
+/// instructions. The MODE register has no register number; it has the index after the last entry.
 const TRACKED: [RegRange; 5] = [
     RegRange { first: Reg::SCC, len: 1 },
     RegRange { first: Reg::VCC, len: 2 },
@@ -53,12 +56,12 @@ const TRACKED: [RegRange; 5] = [
 /// Memory accesses so far.
 #[derive(Debug, Default)]
 struct Accesses {
-    /// The last instruction that is ordered with all memory accesses (such as a fence), and the accesses
-    /// since that instruction.
+    /// The last instruction that stays in order with all memory accesses, such as a fence, and the accesses
+    /// after it.
     fence: Option<u32>,
     since: Vec<u32>,
-    /// The last instruction that reads the program counter (`s_getpc_b64`) or adds a distance that is
-    /// relative to it.
+    /// The last instruction of those that compute addresses relative to the program counter: `s_getpc_b64`,
+    /// or an addition of a relative distance. These instructions stay in order.
     distance: Option<u32>,
     /// Accesses since the fence, by address space and alias class.
     groups: FxHashMap<(u32, u32), Group>,
@@ -68,8 +71,8 @@ struct Accesses {
 /// Stands for all alias classes.
 const ANY: u32 = 1 << 16;
 
-/// Two sets of accesses, as lists in `Accesses::links`. An access that is ordered after other accesses of the
-/// set replaces them.
+/// The accesses of a group that a later access must be ordered after: the stores, and all accesses, as lists
+/// in `Accesses::links`. If an access is itself ordered after all others of a list, it replaces them.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     stores: u32,
@@ -118,7 +121,8 @@ impl Graph {
         }
     }
 
-    /// Adds the dependences of an instruction other than those through virtual registers.
+    /// Adds the dependences of instruction number `n` through hardware registers and memory. Dependences
+    /// through virtual registers are added elsewhere.
     pub fn instruction(&mut self, func: &MachFunc, target: &Target, n: u32, inst: &MachInst) {
         inst.for_each_hw_reg(target, |role, range| {
             let Some(which) = TRACKED.iter().position(|reg| reg.overlaps(range)) else { return };
@@ -151,8 +155,8 @@ impl Graph {
         self.special[which].reads = reads;
     }
 
-    /// A distance is relative to the preceding `s_getpc_b64`, so another `s_getpc_b64` must not move between
-    /// the two.
+    /// Keeps instructions that use the program counter in order. A distance in the code is relative to the
+    /// `s_getpc_b64` before it, so no other `s_getpc_b64` may move between the two.
     fn distance(&mut self, n: u32, inst: &MachInst) {
         let counts = |operand: &Operand| matches!(operand, Operand::Reloc(_));
         if (inst.op == op::S_GETPC_B64 || inst.operands().iter().any(counts))
@@ -174,8 +178,8 @@ impl Graph {
         let atomic = flags.contains(Flags::ATOMIC) || mem.order != SyncOrder::NotAtomic;
         let held =
             Class::for_flags(atomic, mem.volatile).is_some_and(|class| !SCHEDULE.takes.contains(class));
-        // Loads to LDS and stores from LDS access two memories, but the memory attributes name only one of
-        // them.
+        // A load that writes its data to LDS accesses two memories, and so does a store from LDS, but the
+        // memory attributes name only one of them. So such an instruction stays in order with all accesses.
         let held = held || inst.mods.flags.contains(ModFlags::LDS);
         let ordered = flags.contains(Flags::ORDERED) && inst.op != op::S_GETPC_B64 || held;
         if !accesses && !ordered {
@@ -196,30 +200,29 @@ impl Graph {
         }
     }
 
-    /// Orders an access after the accesses that it may alias: a load after stores, a store after all
-    /// accesses.
+    /// Orders a load or store after the earlier accesses that it may alias: a load after stores, a store
+    /// after all accesses.
     fn plain_access(&mut self, n: u32, mem: &MemRef, store: bool) {
         let alias = u32::from(mem.alias);
         for space in (0..SpaceSet::BITS).filter(|space| mem.spaces >> space & 1 != 0) {
-            // Groups of accesses after which this access is ordered. The flag says whether this access then
-            // stands for all accesses of the group, so that later accesses need an edge from this access
-            // only.
+            // The groups whose accesses this access is ordered after. The flag says whether a store then
+            // replaces the accesses of the group: later accesses need an edge from the store only.
             let groups: &[(u32, bool)] =
                 if alias == 0 { &[(ANY, true)] } else { &[(alias, true), (0, false)] };
             for &(class, covers) in groups {
                 self.order_after_accesses(n, (space, class), store, store && covers);
             }
             for class in [alias, ANY] {
-                // An access without a class is ordered after all accesses of the space, so also after those
-                // without a class.
+                // An access without an alias class is ordered after all accesses of its address space, so it
+                // replaces them in the group of all classes and in the group without class.
                 let covers = store && (class == alias || alias == 0);
                 self.memory.record(n, (space, class), store, covers);
             }
         }
     }
 
-    /// Orders instruction `n` after accesses of a group: after all accesses if `all` is set, and otherwise
-    /// after the stores.
+    /// Adds edges to instruction `n` from the accesses of one group: from all accesses if `all` is set, and
+    /// otherwise from the stores.
     fn order_after_accesses(&mut self, n: u32, key: (u32, u32), all: bool, covers: bool) {
         let Some(&group) = self.memory.groups.get(&key) else { return };
         let list = if all { group.all } else { group.stores };
@@ -249,7 +252,8 @@ impl Graph {
         }
     }
 
-    /// Finds the instructions that loads need, after all instructions have been added.
+    /// Marks the instructions whose results loads need, directly or indirectly. To be called when all
+    /// instructions have been added.
     pub fn finish(&mut self, body: &[MachInst]) {
         for n in (0..body.len()).rev() {
             let mut feeds = false;
@@ -263,8 +267,8 @@ impl Graph {
         }
     }
 
-    /// Calls `ready` (with [`Graph::feeds`]) for each instruction whose last unissued predecessor was `n`.
-    /// `stack` is scratch memory.
+    /// Tells the graph that node `n` has been issued. Calls `ready` (with [`Graph::feeds`]) for each
+    /// instruction that has no other predecessor left to wait for. `stack` is scratch memory.
     pub fn release(&mut self, n: u32, stack: &mut Vec<u32>, mut ready: impl FnMut(&[bool], u32)) {
         let count = self.feeds.len() as u32;
         stack.push(n);
@@ -295,7 +299,8 @@ impl Accesses {
         self.links.len() as u32 - 1
     }
 
-    /// Records an access. `covers` says whether it is ordered after all others of the group.
+    /// Adds an access to its group. `covers` says whether the access is ordered after all others of the
+    /// group, so that it replaces them.
     fn record(&mut self, n: u32, key: (u32, u32), store: bool, covers: bool) {
         let old = self.groups.get(&key).copied().unwrap_or(Group { stores: NONE, all: NONE });
         let behind = |list| if covers { NONE } else { list };

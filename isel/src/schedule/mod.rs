@@ -24,9 +24,10 @@ use std::collections::BinaryHeap;
 
 /// Bodies with fewer instructions are not scheduled.
 const MIN_BODY: usize = 6;
-/// Largest distance by which a load may move ahead of the first instruction that is not issued yet.
+/// Number of instructions by which a load may move up: a load is issued only if it is less than this far
+/// behind the first instruction, in source order, that has not been issued yet.
 const WINDOW: u32 = 96;
-/// Number of registers that may be used in addition to those that the source order uses.
+/// Number of vector registers that the schedule may use in addition to those that the source order needs.
 const EXTRA: u32 = 16;
 const NONE: u32 = u32::MAX;
 
@@ -36,7 +37,8 @@ pub(crate) struct Scheduler {
     pressure: Pressure,
     graph: Graph,
     ready: Ready,
-    /// Blocks to reorder, with the end of the part that contains loads.
+    /// The blocks to reorder. Each has the position after its last load, up to which instructions are
+    /// reordered.
     blocks: Vec<(MBlock, u32)>,
     body: Vec<MachInst>,
     order: Vec<u32>,
@@ -58,8 +60,8 @@ pub(crate) fn run(func: &mut MachFunc, target: &Subtarget, s: &mut Scheduler) {
     s.blocks = blocks;
 }
 
-/// Returns the block and the position after its last load, counted from the end of the prologue, if
-/// scheduling the block is worthwhile. Instructions after that position keep their order.
+/// Decides whether scheduling a block is worthwhile. If it is, returns the block and the position after its
+/// last load, counted from the end of the prologue. Instructions from that position on keep their order.
 fn worthwhile(func: &MachFunc, block: MBlock) -> Option<(MBlock, u32)> {
     let data = &func.blocks[block];
     let body = &data.insts[data.prologue as usize..data.term as usize];
@@ -68,7 +70,8 @@ fn worthwhile(func: &MachFunc, block: MBlock) -> Option<(MBlock, u32)> {
     (end >= MIN_BODY && loads >= 2).then_some((block, end as u32))
 }
 
-/// Returns the largest number of VGPRs that still allows as many waves as `peak` VGPRs do.
+/// Returns how many VGPRs the schedule may use, if the source order needs `peak`: as many as do not reduce
+/// the number of waves that fit, but at most [`EXTRA`] more.
 fn limit(peak: u32, target: &Subtarget) -> u32 {
     let same = target.vgprs_for_waves(target.waves_by_vgprs(peak));
     // Two registers are reserved for losses in allocation.
@@ -157,12 +160,13 @@ const LOAD: usize = 0;
 const FEEDER: usize = 1;
 const OTHER: usize = 2;
 
-/// Instructions that may be issued, by kind; the instruction that is first in source order is on top.
+/// Instructions whose predecessors have all been issued, in one heap for each kind (load, instruction that a
+/// load needs, other). On top of a heap is the instruction that is first in source order.
 #[derive(Debug, Default)]
 struct Ready {
     kinds: [BinaryHeap<Reverse<u32>>; 3],
-    /// Whether registers ran out: loads are then not moved up until half of the extra registers are free
-    /// again.
+    /// Whether the registers ran out. Loads are then not moved up until half of the extra registers
+    /// ([`EXTRA`]) are free again.
     drain: bool,
 }
 
@@ -176,14 +180,14 @@ impl Ready {
         self.kinds[kind].push(Reverse(n));
     }
 
-    /// Returns the first ready instruction of a kind in source order.
+    /// Returns the instruction of a kind that is ready and first in source order.
     fn first(&self, kind: usize) -> Option<u32> {
         self.kinds[kind].peek().map(|&Reverse(n)| n)
     }
 
-    /// Removes the next instruction to issue: a load if registers are available, else an instruction that a
-    /// load needs, else the next ready instruction in source order. `first` is the first instruction not
-    /// issued yet, and `room` is the number of available registers.
+    /// Chooses the next instruction to issue and removes it: a load if registers are available, else an
+    /// instruction that a load needs, else the instruction that is first in source order. `first` is the
+    /// first instruction that has not been issued yet, and `room` is the number of available registers.
     fn take(&mut self, first: u32, room: i32) -> Option<u32> {
         self.drain &= room < EXTRA as i32 / 2;
         for (kind, need) in [(LOAD, 4), (FEEDER, 6)] {

@@ -1,5 +1,5 @@
-//! Register pressure: number of VGPRs that are live at the beginning of each block, and the change by each
-//! instruction.
+//! Register pressure, for the scheduler: the number of VGPRs that are live at the beginning of each block,
+//! and by how many each instruction changes it.
 //!
 //! Liveness between blocks is found by walking from every use up to the definition. If many registers are
 //! live through many blocks, the walk takes quadratic time. So after [`STEPS`] steps per instruction, the
@@ -19,23 +19,24 @@ const STEPS: usize = 16;
 #[derive(Debug, Default)]
 pub(super) struct Pressure {
     pub flat: Flat,
-    /// For each register, the number of uses outside of the body that is being scheduled, and the number of
-    /// uses in that body that have not been issued yet.
+    /// For each register, the number of uses outside of the body that is being scheduled (`uses`), and the
+    /// number of uses in that body that have not been issued yet (`left`).
     uses: Vec<u32>,
     left: Vec<u32>,
     /// Position in the current body at which each register is defined.
     pub def: Vec<u32>,
     touched: Vec<u32>,
     live_in: Vec<i32>,
-    /// Differences in the number of live registers between each block and the preceding block.
+    /// For each block, how many more registers are live than in the block before it in the layout. Used for
+    /// registers that count as live in an interval.
     changes: Vec<i32>,
     /// Block that defines each register.
     homes: Vec<u32>,
     loops: Vec<Nest>,
-    /// Pairs of a register and a block that uses but does not define the register.
+    /// Pairs of a register and a block that uses the register but does not define it.
     used: Vec<(u32, u32)>,
-    /// Predecessors of blocks in the logical graph, as linked lists: the first link of each block, then the
-    /// links.
+    /// The predecessors of blocks in the logical graph, as linked lists: `preds` has the first link of each
+    /// block, and `pred_links` the links.
     preds: Vec<u32>,
     pred_links: Vec<(u32, u32)>,
     /// Register for which each block was visited last.
@@ -48,7 +49,8 @@ pub(super) struct Pressure {
 struct Nest {
     /// Header of the innermost loop.
     inner: u32,
-    /// For headers: header of the enclosing loop, and last block of the loop.
+    /// For loop headers only: the header of the enclosing loop (`around`), and the last block of the loop
+    /// (`end`).
     around: u32,
     end: u32,
 }
@@ -56,10 +58,10 @@ struct Nest {
 /// The virtual registers of all instructions in a single list.
 #[derive(Debug, Default)]
 pub(super) struct Flat {
-    /// Register number, with [`DEF`] if the register is written, [`IN_PLACE`] if it is modified, [`VGPR`] if
-    /// it is a vector register.
+    /// Register numbers with flags: [`DEF`] if the instruction writes the register, [`IN_PLACE`] if it
+    /// modifies the register, [`VGPR`] if it is a vector register.
     regs: Vec<u32>,
-    /// Index of each instruction's first register, and the total number.
+    /// For each instruction, the index of its first register in `regs`; at the end, the length of `regs`.
     starts: Vec<u32>,
     /// Number of each block's first instruction.
     blocks: Vec<u32>,
@@ -71,7 +73,7 @@ const VGPR: u32 = 1 << 30;
 pub(super) const IN_PLACE: u32 = 1 << 29;
 /// Mask of the register's number.
 pub(super) const NUMBER: u32 = IN_PLACE - 1;
-/// In `Pressure::def`: the register is a parameter of the block.
+/// Entry of `Pressure::def` for a register that is a parameter of the block.
 pub(super) const PARAM: u32 = NONE - 1;
 
 impl Flat {
@@ -101,7 +103,8 @@ impl Flat {
         self.starts.push(self.regs.len() as u32);
     }
 
-    /// Returns the registers of an instruction, given its number in the function.
+    /// Returns the registers of an instruction with their flags. `inst` is the number of the instruction in
+    /// the function.
     pub fn inst_registers(&self, inst: u32) -> &[u32] {
         self.range(inst, inst + 1)
     }
@@ -123,8 +126,8 @@ impl Flat {
 }
 
 impl Pressure {
-    /// Computes the counts for a function. Returns the largest number of VGPRs that are live at the same
-    /// time.
+    /// Computes the liveness of a function's VGPRs. Returns the largest number of VGPRs that are live at the
+    /// same time, in source order.
     pub fn compute(&mut self, func: &MachFunc) -> u32 {
         self.flat.compute(func);
         self.count_uses(func);
@@ -236,8 +239,8 @@ impl Pressure {
         }
     }
 
-    /// Counts a register as live in the blocks between its uses and its definition. Returns the number of
-    /// steps.
+    /// Counts a register as live in all blocks on the way from its uses up to its definition. Returns the
+    /// number of blocks that were visited.
     fn walk_up(&mut self, uses: &[(u32, u32)]) -> usize {
         let Pressure { homes, live_in, seen, stack, preds, pred_links, .. } = self;
         let mut steps = 0;
@@ -260,8 +263,9 @@ impl Pressure {
         steps
     }
 
-    /// Counts a register as live from its definition to the last block that needs it, in layout order. A loop
-    /// that uses a register from outside needs the register to the end of the loop.
+    /// Counts a register as live in all blocks of the layout from its definition to the last block that needs
+    /// it. If a loop uses a register that is defined outside of it, the last block that needs the register is
+    /// the last block of the loop.
     fn span(&mut self, uses: &[(u32, u32)]) {
         let home = self.homes[uses[0].0 as usize];
         let mut end = home;
@@ -277,8 +281,8 @@ impl Pressure {
         self.changes[end as usize + 1] -= 1;
     }
 
-    /// Moves the uses in a body from the function's counts to the body's counts. Returns how many VGPRs are
-    /// live at the start of the body.
+    /// Prepares the counts for the scheduling of a body: its uses no longer count as uses elsewhere, but as
+    /// uses that have not been issued yet. Returns how many VGPRs are live at the start of the body.
     pub fn begin(&mut self, func: &MachFunc, block: MBlock, from: u32, to: u32) -> i32 {
         let Pressure { flat, uses, left, def, touched, .. } = self;
         for &reg in flat.range(from, to) {
@@ -322,7 +326,8 @@ impl Pressure {
                 continue;
             }
             left[n] -= 1;
-            // Only a register that is defined in the block and not used anywhere else is known to die here.
+            // A register dies here only if it is defined in this block and has no other use left. For
+            // registers from other blocks this is not known.
             change -= i32::from(vector && left[n] == 0 && uses[n] == 0 && def[n] != NONE);
         }
         change
