@@ -33,7 +33,8 @@ impl Accesses {
         self.list.is_empty()
     }
 
-    /// Returns the number of additional passes because of conflicts, and empties the list.
+    /// Returns the number of additional passes that the recorded accesses need because of bank conflicts.
+    /// Empties the list of accesses for the next instruction.
     pub(crate) fn take_extra(&mut self) -> u64 {
         self.list.sort_unstable();
         let widest = self.list.chunk_by(|one, other| one.0 == other.0).map(<[_]>::len).max().unwrap_or(1);
@@ -45,7 +46,8 @@ impl Accesses {
     }
 }
 
-/// Returns the number of passes for a group of lanes, which is the number of accesses to the busiest bank.
+/// Returns the number of passes that a group of lanes needs. Each pass makes one access to each bank, so this
+/// is the number of accesses to the busiest bank.
 fn passes(group: &[(u32, u64, bool)]) -> u64 {
     let mut dwords: Vec<(u64, bool, u32)> =
         group.iter().map(|&(lane, dword, alone)| (dword, alone, if alone { lane } else { 0 })).collect();

@@ -1,4 +1,4 @@
-//! Typed contents of buffers on the host: they are generated from a description, read from and written to
+//! Typed contents of buffers on the host. They are generated from a description, read from and written to
 //! `.npy` files, and printed.
 
 use crate::metadata::Scalar;
@@ -13,7 +13,8 @@ const MAX_BYTES: u64 = 1 << 32;
 pub struct Buffer {
     /// Type of the elements.
     pub element: Scalar,
-    /// Extents, slowest first; a single extent unless the buffer comes from a file.
+    /// Extents of the array in each dimension, slowest dimension first. There is a single extent unless the
+    /// buffer comes from a file.
     pub shape: Vec<u64>,
     /// The bytes, little-endian.
     pub bytes: Vec<u8>,
@@ -75,7 +76,7 @@ impl fmt::Display for Buffer {
 }
 
 impl Number {
-    /// Formats the number in its type. A float gets the shortest text that parses to the same value.
+    /// Returns the number as text, in its type. A float gets the shortest text that parses to the same value.
     pub fn text(self, element: Scalar) -> String {
         match (self, element) {
             (Number::Int(value), _) => value.to_string(),
@@ -85,8 +86,8 @@ impl Number {
     }
 }
 
-/// Appends a number in a type. Integers wrap, and floats are rounded. Conversions between integers and floats
-/// saturate.
+/// Converts a number to the type `element`, and appends its bytes to `out`. Integers wrap, and floats are
+/// rounded. Conversions between integers and floats saturate.
 pub(crate) fn encode(element: Scalar, number: Number, out: &mut Vec<u8>) {
     let float = match number {
         Number::Int(value) => value as f64,
@@ -120,8 +121,8 @@ pub(crate) fn decode(element: Scalar, bytes: &[u8]) -> Number {
     }
 }
 
-/// Parses a number: decimal, `0x`, `0b`, a float, `true`, `false`, `inf`, `nan`; underscores may separate
-/// digits.
+/// Parses a number. It may be decimal, start with `0x` or `0b`, be a float, or be one of the words `true`,
+/// `false`, `inf` and `nan`. Underscores may separate digits.
 pub(crate) fn parse_number(text: &str) -> Option<Number> {
     let plain = text.replace('_', "");
     let (negative, digits) = match plain.strip_prefix('-') {

@@ -1,16 +1,17 @@
-//! The conversions of `printf`, as C defines them (C17, 7.21.6.1), with OpenCL's additions (vectors, `hl`).
-//! OpenCL's buffer ([`crate::printf`]) and host calls ([`crate::hostcall`]) share this implementation. Where
-//! C leaves the behaviour open, it follows glibc.
+//! Converts arguments to text as the format of `printf` says. C defines the conversions (C17, 7.21.6.1), and
+//! OpenCL adds vectors and `hl`. Where C leaves the behaviour open, this module does what glibc does. Both
+//! OpenCL's buffer of `printf` ([`crate::printf`]) and host calls ([`crate::hostcall`]) use it.
 
 use std::fmt::Write;
 
-/// Maximum width of a field and length of a fraction, so that a bad format cannot use up all memory.
+/// Maximum width of a field, and maximum number of digits after the decimal point, so that a bad format
+/// cannot use up all memory.
 const MAX_WIDTH: usize = 4096;
 
 /// The argument of a conversion.
 pub(crate) enum Argument<'a> {
-    /// A number in little-endian bytes, or the elements of a vector in sequence. The length in the format
-    /// says how many of the bytes count.
+    /// A number in little-endian bytes, or the elements of a vector one after another. The length modifier in
+    /// the format says how many of the bytes count.
     Number(&'a [u8]),
     /// A string without its terminating zero.
     Text(Vec<u8>),
@@ -18,7 +19,7 @@ pub(crate) enum Argument<'a> {
 
 /// Source of the arguments of a call.
 pub(crate) trait Arguments<'a> {
-    /// Returns the next argument as a width or precision, for a `*` in the format.
+    /// Returns the next argument as a width or precision. Called for a `*` in the format.
     fn count(&mut self) -> Option<i64>;
     /// Returns the next argument, for a conversion.
     fn argument(&mut self, spec: &Spec) -> Option<Argument<'a>>;
@@ -36,7 +37,8 @@ pub(crate) fn render<'a>(format: &[u8], args: &mut impl Arguments<'a>, out: &mut
     out.extend_from_slice(rest);
 }
 
-/// A conversion: `%-+ #0`, width, `.precision`, vector `v4`, length, letter.
+/// One conversion of a format, in this order: flags `%-+ #0`, width, `.precision`, vector such as `v4`,
+/// length modifier, letter.
 #[derive(Debug, Default)]
 pub(crate) struct Spec {
     left: bool,
@@ -54,8 +56,8 @@ pub(crate) struct Spec {
     pub(crate) letter: u8,
 }
 
-/// Length modifiers and their sizes in bytes. Longer modifiers come first, because the first match is taken.
-/// `hl` is OpenCL's.
+/// Length modifiers with their sizes in bytes. Longer modifiers come first, because the first modifier that
+/// matches is taken. `hl` is an addition of OpenCL.
 const LENGTHS: [(&[u8], usize); 10] = [
     (b"hh", 1),
     (b"hl", 4),
@@ -70,7 +72,8 @@ const LENGTHS: [(&[u8], usize); 10] = [
 ];
 
 impl Spec {
-    /// Parses the text after the percent sign; `*` takes an argument.
+    /// Parses the text after the percent sign. A `*` in the text takes the next argument as width or
+    /// precision.
     fn parse<'f, 'a>(format: &'f [u8], args: &mut impl Arguments<'a>) -> (Spec, &'f [u8]) {
         let mut spec = Spec { vector: 1, ..Spec::default() };
         let mut rest = format;
@@ -122,14 +125,16 @@ impl Spec {
         matches!(self.letter, b'd' | b'i' | b'u' | b'o' | b'x' | b'X' | b'c')
     }
 
-    /// Converts the argument and appends the result. `text` is the text of the conversion in the format.
+    /// Converts the next argument and appends the result to `out`. `text` is the text of the conversion in
+    /// the format.
     fn convert<'a>(&self, text: &[u8], args: &mut impl Arguments<'a>, out: &mut Vec<u8>) {
         match self.letter {
             b'%' => return out.push(b'%'),
             b'd' | b'i' | b'u' | b'o' | b'x' | b'X' | b'c' | b's' | b'p' => {}
             b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {}
             b'n' => {
-                // The host does not write to the device's memory on behalf of a format.
+                // The conversion `%n` would store to a pointer that the kernel passes. The host refuses this,
+                // because a format must not change the device's memory.
                 args.argument(self);
                 return out.extend_from_slice(b"(printf: %n is refused)");
             }
@@ -199,7 +204,8 @@ impl Spec {
         self.pad(prefix.as_bytes(), digits.as_bytes(), zeros, out);
     }
 
-    /// Pads digits with zeros to the length given by the precision; a zero with precision 0 has no digits.
+    /// Pads digits with leading zeros to the length that the precision gives. A zero with precision 0 gets no
+    /// digits.
     fn digits(&self, text: String) -> String {
         match self.precision {
             Some(0) if text == "0" => String::new(),
@@ -208,7 +214,8 @@ impl Spec {
         }
     }
 
-    /// Formats a float that is not negative. Hexadecimal floats are without `0x`.
+    /// Returns a float that is not negative as text. The text of a hexadecimal float has no `0x`, because the
+    /// caller adds it.
     fn real(&self, value: f64, letter: u8) -> String {
         let mut text = if value.is_nan() {
             "nan".to_owned()
@@ -266,7 +273,8 @@ fn float(bytes: &[u8]) -> f64 {
     }
 }
 
-/// Formats a float for `%f`. `point` asks for a decimal point even if there is no fraction.
+/// Returns a float as text for `%f`. If `point` is set, the text has a decimal point even if there is no
+/// fraction.
 fn fixed(value: f64, precision: usize, point: bool) -> String {
     let mut text = format!("{value:.precision$}");
     if point && precision == 0 {
@@ -275,7 +283,7 @@ fn fixed(value: f64, precision: usize, point: bool) -> String {
     text
 }
 
-/// Formats a float for `%e`, with an exponent of at least two digits.
+/// Returns a float as text for `%e`. The exponent has at least two digits.
 fn exponential(value: f64, precision: usize, point: bool) -> String {
     let text = format!("{value:.precision$e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -301,7 +309,7 @@ fn general(value: f64, precision: usize, alternate: bool) -> String {
     strip(&fixed(value, decimals, alternate))
 }
 
-/// Formats a float for `%a`, without `0x`: hexadecimal digits, and the exponent of two.
+/// Returns a float as text for `%a`, without `0x`: hexadecimal digits, and then the exponent of two.
 fn hexadecimal(value: f64, precision: Option<usize>, point: bool) -> String {
     let bits = value.to_bits();
     let (mut exponent, mut mantissa) = ((bits >> 52 & 0x7ff) as i32 - 1023, bits & ((1 << 52) - 1));

@@ -1,4 +1,5 @@
-//! The report of a deadlock: what each wave waits for, and which instruction wrote the awaited location last.
+//! Builds the report of a deadlock, which says what each wave waits for and which instruction wrote the
+//! awaited location last.
 
 use crate::fault::{Fault, Location};
 use crate::group::{Group, StalledWave};
@@ -9,7 +10,7 @@ use crate::wave::{Wave, WaveState};
 
 /// Maximum number of waves that are named.
 const MOST_WAVES: usize = 16;
-/// Maximum number of memory locations that are named for a wave.
+/// Maximum number of awaited memory locations that the report names for a wave.
 const MOST_PLACES: usize = 2;
 
 /// Why a wave makes no progress.
@@ -36,7 +37,8 @@ pub(crate) fn fault(launch: &Launch<'_>, limit: u64, groups: &[(Group, Vec<Stall
         reasons.extend(standing.iter().map(|standing| polls(launch, group, standing, &ended)));
         reasons.extend(at_barrier.map(|at| waits_at_barrier(launch, group, at)));
     }
-    // The waves that wait for their own lanes come first, because they cause the deadlock.
+    // The report lists waves first that wait for one of their own lanes, because such a wave causes the
+    // deadlock.
     let (own, others): (Vec<Reason>, Vec<Reason>) = reasons.into_iter().partition(|reason| reason.own_lane);
     let own_lane = !own.is_empty();
     let shown = own.into_iter().chain(others).take(MOST_WAVES);
@@ -81,8 +83,8 @@ fn polls(
     let wave = &group.waves[standing.wave];
     let who = wave_text(wave.id, group.id);
     let location = |at: (u32, u32)| launch.location(at.0, at.1, group.id, wave.id, None);
-    // If the loop reads locations with atomics, the wave waits for these and not for locations that it reads
-    // otherwise.
+    // If the loop reads locations with atomics, the wave waits for a change of these locations. Other
+    // locations that the loop reads are then not reported.
     let atomics: Vec<&PolledLocation> = standing.polled.iter().filter(|polled| polled.is_atomic).collect();
     let all: Vec<&PolledLocation> = standing.polled.iter().collect();
     let polled = if atomics.is_empty() { all } else { atomics };
@@ -113,8 +115,8 @@ fn polls(
     Reason { at, text, own_lane: own.is_some() }
 }
 
-/// Returns the lane of the wave that has last changed the awaited location, if this lane is parked: it does
-/// not take part in the loop.
+/// Returns the lane of the wave that has last changed the awaited location, if this lane is parked. A parked
+/// lane does not take part in the loop, so it cannot change the location again.
 fn parked_lane(wave: &Wave, lanes: u64, polled: &PolledLocation) -> Option<u32> {
     let (space, address, lane) = wave.changed?;
     let same = (space, address) == (polled.space, polled.address);
@@ -138,8 +140,8 @@ fn value(launch: &Launch<'_>, group: &Group, polled: &PolledLocation) -> u64 {
     }
 }
 
-/// Returns a text that says which wave has written a location last; `None` outside of strict mode, which
-/// tracks writes.
+/// Returns a text that says which wave has written a location last. Returns `None` outside of strict mode,
+/// because only strict mode tracks writes.
 fn written_by(
     launch: &Launch<'_>,
     group: &Group,

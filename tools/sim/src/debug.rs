@@ -1,8 +1,8 @@
 //! Connects a debugger to a dispatch. The debugger is called before each instruction of each wave, can
 //! inspect the whole state of the wave, and decides whether the dispatch continues.
 //!
-//! A dispatch with a debugger runs on one thread, so that its instructions run in the same order each time: a
-//! debugger that counts the instructions can get back to the same point.
+//! A dispatch with a debugger runs on one host thread, so that its instructions run in the same order each
+//! time. A debugger that counts the instructions can therefore run the dispatch again to the same point.
 
 use crate::exec::{Cx, Flow};
 use crate::fault::{Fault, Location, Trap};
@@ -26,8 +26,8 @@ pub enum Go {
     /// The dispatch ends here.
     End,
     /// The emulator makes the changes that [`Debugger::writes`] returns, and then calls
-    /// [`Debugger::written`]. Allowed only before an instruction, and only where [`Stopped::takes_writes`]
-    /// returns true.
+    /// [`Debugger::written`]. A debugger may answer this only before an instruction, and only if
+    /// [`Stopped::takes_writes`] returns true.
     Write,
 }
 
@@ -36,7 +36,8 @@ pub trait Debugger: Sync {
     /// Called when a wave is about to execute an instruction.
     fn before(&self, at: &Stopped<'_>) -> Go;
 
-    /// Returns the changes to make after the debugger has returned [`Go::Write`].
+    /// Returns the changes of registers and memory that the emulator must make. Called after the debugger has
+    /// returned [`Go::Write`].
     fn writes(&self) -> Vec<Write> {
         Vec::new()
     }
@@ -48,7 +49,7 @@ pub trait Debugger: Sync {
     }
 
     /// Called when strict mode has found an error in the instruction that a wave has just executed. The
-    /// dispatch ends soon.
+    /// dispatch ends soon after it.
     fn found(&self, at: &Stopped<'_>, what: &Report) -> Go;
 
     /// Called when an instruction has failed. The dispatch ends.
@@ -68,7 +69,7 @@ impl fmt::Debug for dyn Debugger + '_ {
     }
 }
 
-/// The memory that a flat address refers to, and the position in this memory.
+/// The kind of memory that a flat address refers to, and the position in this memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlatAddress {
     /// An address of global memory.
@@ -101,7 +102,7 @@ impl FlatAddress {
     }
 }
 
-/// The waves of a work-group other than the running wave: the waves with lower numbers, and the waves with
+/// The waves of a work-group except the running wave: first the waves with lower numbers, then the waves with
 /// higher numbers.
 #[derive(Clone, Copy)]
 pub(crate) struct Others<'a> {
@@ -114,19 +115,21 @@ pub(crate) struct Others<'a> {
 pub enum Dword {
     /// A scalar register, by its code.
     Scalar(u16),
-    /// A VGPR and a lane. Accumulation VGPRs are numbered from 256 on.
+    /// A lane's dword of a VGPR: the number of the VGPR and the lane. Accumulation VGPRs have numbers from
+    /// 256 on.
     Vector(u16, u32),
     /// A dword of the work-group's LDS, by its index.
     Lds(usize),
-    /// A lane, and the index of a dword in the lane's private memory.
+    /// A dword of a lane's private memory: the lane, and the index of the dword.
     Private(u32, usize),
-    /// A dword of the wave's private memory, by its index in the interleaved memory of all lanes.
+    /// A dword of the wave's private memory, by its index in the memory that interleaves the dwords of all
+    /// lanes.
     Scratch(usize),
 }
 
 impl Dword {
-    /// Converts a dword of a lane's private memory to its index in the interleaved memory; leaves other
-    /// dwords unchanged.
+    /// Converts a dword of a lane's private memory to its index in the interleaved memory of all lanes.
+    /// Leaves dwords of other kinds unchanged.
     fn in_memory(self, lanes: u32) -> Dword {
         match self {
             Dword::Private(lane, number) => {
@@ -145,7 +148,8 @@ pub(crate) trait Surroundings {
     /// Returns the outstanding operations of a wave of the work-group.
     fn in_flight(&self, wave: u32) -> Option<InFlight>;
 
-    /// Returns a mask of the bits of a dword that were never written; 0 if undefined bits are not tracked.
+    /// Returns a mask of the bits of a dword that the program has never written. Returns 0 if the mode does
+    /// not track undefined bits.
     fn undefined(&self, wave: u32, dword: Dword) -> u32 {
         let _ = (wave, dword);
         0
@@ -168,11 +172,13 @@ pub struct Stopped<'a> {
     wave: &'a Wave,
     /// Index of the instruction in the code.
     next: u32,
-    /// The wave that has stopped, and the index of its instruction.
+    /// The wave at which the dispatch has stopped, and the index of its next instruction. This view may show
+    /// another wave of the group.
     running: (&'a Wave, u32),
     scratch: &'a [u32],
     around: &'a dyn Surroundings,
-    /// Whether `next` is another instruction than the one that the wave is about to execute.
+    /// Whether this view shows registers that were saved earlier, at another instruction than the one that
+    /// the wave is about to execute.
     is_earlier: bool,
     lds: &'a [u32],
     lds_bytes: u32,
@@ -194,8 +200,8 @@ impl<'a> Stopped<'a> {
         Stopped { wave, next, running, scratch, around, is_earlier: false, lds, lds_bytes, group, launch }
     }
 
-    /// Returns a wave of the same work-group, by its number, at the instruction where the wave will continue.
-    /// The number may be that of the running wave. Returns `None` if the wave has ended.
+    /// Returns a view of a wave of the same work-group, at the instruction where the wave will continue.
+    /// `number` may be the number of the running wave. Returns `None` if the wave has ended.
     pub fn wave_of_group(&self, number: u32) -> Option<Stopped<'a>> {
         let (running, next) = self.running;
         let (wave, next) = match running.id == number {
@@ -211,8 +217,8 @@ impl<'a> Stopped<'a> {
         Registers { wave: self.wave.without_scratch(), next: self.next }
     }
 
-    /// Returns a view of the wave with registers that were saved at another instruction, and with the present
-    /// memory. Outstanding operations are not known in this view.
+    /// Returns a view of the wave with registers that were saved earlier, at another instruction, and with
+    /// the memory of now. Outstanding operations are not known in this view.
     pub fn with_registers<'b>(&self, registers: &'b Registers) -> Stopped<'b>
     where
         'a: 'b,
@@ -253,7 +259,7 @@ impl<'a> Stopped<'a> {
             .map_or(0, |code| code.file_base + u64::from(self.next) * 4)
     }
 
-    /// Returns the address in memory that corresponds to address 0 of the file.
+    /// Returns the address in emulated memory that corresponds to address 0 of the code object file.
     pub fn base(&self) -> u64 {
         self.launch
             .code
@@ -293,8 +299,8 @@ impl<'a> Stopped<'a> {
         if self.is_earlier { None } else { self.around.in_flight(self.wave.id) }
     }
 
-    /// Returns a mask of the bits of a dword that were never written. Strict mode tracks them; for registers
-    /// at an earlier instruction they are not known, and the mask is 0.
+    /// Returns a mask of the bits of a dword that the program has never written. Strict mode tracks these
+    /// bits. They are not known for registers that were saved at an earlier instruction; the mask is then 0.
     pub fn undefined(&self, dword: Dword) -> u32 {
         let is_register = matches!(dword, Dword::Scalar(_) | Dword::Vector(..));
         match self.is_earlier && is_register {
@@ -303,14 +309,14 @@ impl<'a> Stopped<'a> {
         }
     }
 
-    /// Returns the address in the file of a memory operation's instruction, or `None` for an operation that a
-    /// caller started.
+    /// Returns the file address of the instruction that started a memory operation. Returns `None` if the
+    /// caller of the current function started the operation.
     pub fn address_of(&self, operation: &Operation) -> Option<u64> {
         let (range, index) = operation.at?;
         Some(self.launch.code.get(range as usize)?.file_base + 4 * u64::from(index))
     }
 
-    /// Returns the location of the instruction, with its place in the source.
+    /// Returns the location of the instruction, including its position in the source.
     pub fn location(&self, lane: Option<u32>) -> Location {
         self.launch.location(self.wave.range, self.next, self.group, self.wave.id, lane)
     }
@@ -320,8 +326,8 @@ impl<'a> Stopped<'a> {
         self.launch.grid
     }
 
-    /// Returns the work-group, the wave and the lane of a work-item, given its global id. Returns `None` if
-    /// the work-item is outside the grid.
+    /// Returns where a work-item runs: its work-group, the number of its wave, and its lane. `item` is the
+    /// global id. Returns `None` if the work-item is outside the grid.
     pub fn place_of_item(&self, item: [u32; 3]) -> Option<([u32; 3], u32, u32)> {
         self.launch.place_of_item(item)
     }
@@ -331,23 +337,25 @@ impl<'a> Stopped<'a> {
         self.wave.exec()
     }
 
-    /// Returns the mask of lanes that have a work-item: the lanes that were active when the wave began.
+    /// Returns the mask of lanes that execute a work-item. These are the lanes that were active when the wave
+    /// began.
     pub fn launched(&self) -> u64 {
         self.launch.launched(self.group, self.wave.id)
     }
 
-    /// Returns a scalar register by its code: 0 to 105 are `s0` to `s105`, 106 and 107 are VCC, 124 is M0,
-    /// 126 and 127 are EXEC.
+    /// Returns the value of a scalar register, given by its code. Codes 0 to 105 are `s0` to `s105`, 106 and
+    /// 107 are VCC, 124 is M0, 126 and 127 are EXEC.
     pub fn scalar(&self, code: u16) -> Option<u32> {
         self.wave.sgpr.get(usize::from(code)).copied().filter(|_| code < 128)
     }
 
-    /// Returns a VGPR: one dword per lane. Accumulation VGPRs are numbered from 256 on.
+    /// Returns the values of a VGPR, one dword for each lane. Accumulation VGPRs have numbers from 256 on.
     pub fn vector(&self, number: u16) -> Option<&[u32; 64]> {
         self.wave.vgpr.get(usize::from(number))
     }
 
-    /// Returns the numbers of scalar registers, vector registers and accumulation registers of the wave.
+    /// Returns how many registers the wave has: scalar registers, vector registers, and accumulation
+    /// registers.
     pub fn register_counts(&self) -> [u16; 3] {
         [self.wave.sgprs, self.wave.vgprs, self.wave.agprs]
     }
@@ -398,8 +406,8 @@ impl<'a> Stopped<'a> {
         true
     }
 
-    /// Reads the wave's private memory by offset in the interleaved memory of all lanes. Returns whether all
-    /// bytes exist.
+    /// Reads the wave's private memory, in which the dwords of all lanes are interleaved. `address` is an
+    /// offset in this memory. Returns whether all bytes exist.
     pub fn read_scratch(&self, address: u64, bytes: &mut [u8]) -> bool {
         if address.checked_add(bytes.len() as u64).is_none() {
             return false;
@@ -432,7 +440,8 @@ impl<'a> Stopped<'a> {
     }
 }
 
-/// Connects a debugger to one wave, and passes all events on to the inner watcher, if there is one.
+/// Watcher that connects a debugger to one wave. It passes all events on to the inner watcher, if there is
+/// one.
 pub(crate) struct Debugging<'a> {
     pub(crate) debugger: &'a (dyn Debugger + 'a),
     pub(crate) group: [u32; 3],

@@ -1,5 +1,6 @@
-//! The start state that a kernel asks for: the 64-byte kernel descriptor of code objects V3 and later (AMDGPU
-//! guide, seed 000, lines 2567-2900), or the 256-byte `amd_kernel_code_t` of V2 (seed 002, line 807).
+//! The start state that a kernel asks for. Code objects V3 and later have it in the 64-byte kernel descriptor
+//! (LLVM's AMDGPU guide, seed 000, lines 2567-2900). Code objects V2 have it in the 256-byte
+//! `amd_kernel_code_t` (ROCm's code object ABI, seed 002, line 807).
 
 use isa::Target;
 use isa::target::Feature;
@@ -26,8 +27,8 @@ pub struct Descriptor {
     pub rsrc2: u32,
     /// `kernel_code_properties`; only V2 uses the upper half.
     pub properties: u32,
-    /// Number of argument dwords that are preloaded into user SGPRs, and index of the first of these dwords
-    /// (gfx90a, V5 on).
+    /// Arguments that the hardware preloads into user SGPRs: the number of dwords, and the index of the first
+    /// dword in the arguments (gfx90a, code object V5 on).
     pub preload: (u32, u32),
 }
 
@@ -53,7 +54,8 @@ fn offset(bytes: &[u8]) -> i64 {
     (u64::from(word(bytes, 16)) | u64::from(word(bytes, 20)) << 32) as i64
 }
 
-/// Bit of `kernel_code_properties` that selects waves of 32 lanes. It does not enable a user SGPR.
+/// Number of the bit of `kernel_code_properties` that selects waves of 32 lanes. The other bits there enable
+/// user SGPRs.
 const WAVE32: u32 = 10;
 
 impl Descriptor {
@@ -76,8 +78,8 @@ impl Descriptor {
         })
     }
 
-    /// Reads the header of V2. `compute_pgm_rsrc1`, `compute_pgm_rsrc2` and the properties have the same
-    /// layout as in later versions.
+    /// Reads the kernel header of code object V2. Its fields `compute_pgm_rsrc1`, `compute_pgm_rsrc2` and
+    /// `kernel_code_properties` have the same layout as in later versions.
     pub(crate) fn of_kernel_code(bytes: &[u8; KERNEL_CODE_BYTES]) -> Descriptor {
         Descriptor {
             group_segment: word(bytes, 64),
@@ -92,17 +94,19 @@ impl Descriptor {
         }
     }
 
-    /// Returns the number of lanes of a wave on a processor (`ENABLE_WAVEFRONT_SIZE32`).
+    /// Returns the number of lanes of the kernel's waves, which the bit `ENABLE_WAVEFRONT_SIZE32` selects.
     pub(crate) fn wave_size(&self, target: &Target) -> u32 {
         if target.has(Feature::WAVE32) && field(self.properties, WAVE32, 1) != 0 { 32 } else { 64 }
     }
 
-    /// Returns the registers of a wave (AMDGPU guide, seed 000, lines 2567-2900, for the units).
+    /// Returns how many registers each wave gets. The units in which the descriptor counts come from LLVM's
+    /// AMDGPU guide (seed 000, lines 2567-2900).
     pub(crate) fn registers(&self, target: &Target) -> Registers {
         let granules = field(self.rsrc1, 0, 6) + 1;
         let total = (granules * target.vgpr_encoding_granule).min(target.addressable_vgprs);
         let (vgprs, agprs) = match target {
-            // A single register file holds both kinds; its upper part is the accumulation registers.
+            // A single register file holds both vector and accumulation registers on gfx90a. Its upper part
+            // is the accumulation registers.
             _ if target.has(Feature::GFX90A) => {
                 let vgprs = (4 * (field(self.rsrc3, 0, 6) + 1)).min(total);
                 (vgprs, (total - vgprs).min(256))
@@ -110,8 +114,8 @@ impl Descriptor {
             _ if target.has(Feature::MAI) => (total, total),
             _ => (total, 0),
         };
-        // GFX10 gives every wave the same number of SGPRs, GFX8 and GFX9 an even number of granules of 8,
-        // tonga always 96.
+        // GFX10 gives every wave the same number of SGPRs. GFX8 and GFX9 give an even number of granules of
+        // 8. The processor tonga always gives 96.
         let sgprs = match target.sgpr_granule {
             unit @ (96 | 128) => unit,
             unit => ((field(self.rsrc1, 6, 4) + 1) * target.sgpr_encoding_granule).next_multiple_of(unit),
@@ -120,7 +124,7 @@ impl Descriptor {
         Registers { vgprs: vgprs as u16, agprs: agprs as u16, sgprs: sgprs as u16 }
     }
 
-    /// Returns the initial low byte of MODE: rounding and denormals.
+    /// Returns the initial low byte of the MODE register, which has the rounding and denormal modes.
     pub fn float_mode(&self) -> u32 {
         field(self.rsrc1, 12, 8)
     }
@@ -130,34 +134,37 @@ impl Descriptor {
         field(self.rsrc1, 21, 1) != 0
     }
 
-    /// Returns IEEE mode: whether min and max quiet signalling NaNs.
+    /// Returns whether IEEE mode is on, in which the minimum and maximum instructions make signalling NaNs
+    /// quiet.
     pub fn ieee_mode(&self) -> bool {
         field(self.rsrc1, 23, 1) != 0
     }
 
-    /// Returns FP16_OVFL (GFX9 and later): whether an overflowing f16 result becomes the largest finite
-    /// value.
+    /// Returns the bit FP16_OVFL (GFX9 and later). If it is set, an f16 result that overflows becomes the
+    /// largest finite value instead of an infinity.
     pub fn fp16_overflow(&self) -> bool {
         field(self.rsrc1, 26, 1) != 0
     }
 
-    /// Returns the mask of exceptions that trap: floating-point exceptions and integer division by zero
-    /// (ENABLE_EXCEPTION_*).
+    /// Returns the mask of exceptions that trap. The exceptions are those of floating-point arithmetic and
+    /// integer division by zero (ENABLE_EXCEPTION_*).
     pub fn exceptions(&self) -> u32 {
         field(self.rsrc2, 24, 7)
     }
 
-    /// Returns whether waves of a group may run on both compute units of a work-group processor (GFX10).
+    /// Returns whether the waves of a group may run on both compute units of a work-group processor, which is
+    /// WGP mode of GFX10.
     pub fn wgp_mode(&self) -> bool {
         field(self.rsrc1, 29, 1) != 0
     }
 
-    /// Returns whether waves of a group may run on several compute units (TG_SPLIT of gfx90a).
+    /// Returns whether the waves of a group may run on several compute units, which is threadgroup split mode
+    /// (TG_SPLIT) of gfx90a.
     pub fn splits_groups(&self) -> bool {
         field(self.rsrc3, 16, 1) != 0
     }
 
-    /// Returns whether the kernel asks for the scratch wave offset.
+    /// Returns whether the kernel asks for the SGPR with the scratch wave offset.
     pub fn scratch_enabled(&self) -> bool {
         field(self.rsrc2, 0, 1) != 0
     }
@@ -172,7 +179,7 @@ impl Descriptor {
         std::array::from_fn(|dim| field(self.rsrc2, 7 + dim as u32, 1) != 0)
     }
 
-    /// Returns whether the kernel asks for the work-group info SGPR.
+    /// Returns whether the kernel asks for the SGPR with information about the work-group.
     pub fn group_info(&self) -> bool {
         field(self.rsrc2, 10, 1) != 0
     }
@@ -188,7 +195,8 @@ impl Descriptor {
     }
 }
 
-/// Kinds of user SGPRs, by the bit number in `kernel_code_properties`.
+/// Kinds of user SGPRs. The value of each is the number of the bit in `kernel_code_properties` that enables
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum UserSgprs {
@@ -205,8 +213,8 @@ pub(crate) enum UserSgprs {
 }
 
 impl UserSgprs {
-    /// The kinds in the order of their registers, with their numbers of dwords (AMDGPU guide, seed 000, line
-    /// 2915).
+    /// The kinds of user SGPRs in the order of their registers, each with its number of dwords (LLVM's AMDGPU
+    /// guide, seed 000, line 2915).
     pub(crate) const ORDER: [(UserSgprs, u32); 10] = [
         (UserSgprs::PrivateSegmentBuffer, 4),
         (UserSgprs::DispatchPtr, 2),

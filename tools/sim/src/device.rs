@@ -1,4 +1,4 @@
-//! The device: memory, loaded modules, and dispatches that run on host threads.
+//! The emulated device. It has memory and loaded modules, and runs dispatches on host threads.
 
 use crate::fault::Fault;
 use crate::fault::Location;
@@ -41,9 +41,11 @@ pub(crate) struct Module {
     pub(crate) printf: Vec<String>,
     symbols: Vec<Symbol>,
     pub(crate) functions: Arc<Functions>,
-    /// The code, decoded for waves of 32 and of 64 lanes. Empty for a wave size that no kernel uses.
+    /// The decoded code, once for waves of 32 lanes and once for waves of 64 lanes. The list is empty for a
+    /// wave size that no kernel uses.
     pub(crate) code: [Vec<Code>; 2],
-    /// The code as strict mode reads it, for both wave sizes. Filled when strict mode first needs it.
+    /// The code in the form in which strict mode reads it, for both wave sizes. It is computed when strict
+    /// mode first needs it.
     pub(crate) readings: [Arc<OnceLock<Arc<Reading>>>; 2],
     pub(crate) base: u64,
     pub(crate) lines: Arc<Lines>,
@@ -57,7 +59,7 @@ pub struct Device {
     pub(crate) queues: Vec<Option<Queue>>,
     /// Host call buffers of the kernels that may run at present.
     hostcalls: Vec<Mutex<Hostcall>>,
-    /// Address of the heap for `malloc` in kernels; 0 until the first kernel that may use it.
+    /// Address of the heap for `malloc` in kernels. It is 0 until a kernel is run that may use the heap.
     heap: DevicePtr,
     /// Location of the first `s_trap 3` of the last run.
     debug_trap: Option<Location>,
@@ -76,7 +78,8 @@ pub struct Device {
     schedule: u64,
     level: check::Level,
     convention: callconv::Convention,
-    /// Whether memory accesses that find no page are replayed. `None`: as each code object asks.
+    /// Whether the device replays memory accesses that find no page (XNACK). `None` means as each code object
+    /// asks.
     xnack: Option<bool>,
     /// Values that strict mode writes to registers at calls.
     scramble: Option<Arc<Scramble>>,
@@ -89,7 +92,7 @@ impl Default for Device {
 }
 
 impl Device {
-    /// Creates a device that runs work-groups on all processors of the host.
+    /// Creates a device that runs work-groups on as many threads as the host has processors.
     pub fn new() -> Device {
         Device::with_threads(std::thread::available_parallelism().map_or(1, |threads| threads.get()))
     }
@@ -119,21 +122,21 @@ impl Device {
         }
     }
 
-    /// Sets what strict mode overwrites at calls: registers that neither the caller nor the function may rely
-    /// on.
+    /// Sets which registers strict mode overwrites at calls, so that code that wrongly relies on a register
+    /// after a call is found.
     pub fn set_scramble(&mut self, scramble: Scramble) {
         self.scramble = Some(Arc::new(scramble));
     }
 
-    /// Sets the certainty that strict mode requires of a finding about registers. By default a finding must
-    /// be certain.
+    /// Sets how certain a finding about registers must be to count in strict mode. By default, only certain
+    /// findings count.
     pub fn set_level(&mut self, level: check::Level) {
         self.level = level;
     }
 
-    /// Sets the seed of strict mode's schedules. Each seed gives another order of waves and groups, and other
-    /// lengths of the slices in which waves run. The default 0 runs waves and groups in order. Schedules with
-    /// another seed run on one thread; the same seed gives the same run on every host.
+    /// Sets the seed of strict mode's schedules. The default seed 0 runs waves and groups in order. Each
+    /// other seed gives another order of waves and groups, and other lengths of the slices in which waves
+    /// run. Such a schedule runs on one thread, and the same seed gives the same run on every host.
     pub fn set_schedule(&mut self, seed: u64) {
         self.schedule = seed;
     }
@@ -145,9 +148,11 @@ impl Device {
     }
 
     /// Sets whether the device replays memory accesses that find no page (XNACK), on processors that support
-    /// it. Strict mode looks for code that a replay would break only on a device that replays. Code objects
-    /// loaded afterwards must be built for this setting or for any setting. With `None`, each code object
-    /// gets the device that it is built for; an object for any setting gets a device that replays.
+    /// XNACK. Only on a device that replays does strict mode look for code that a replay would break.
+    ///
+    /// Code objects that are loaded afterwards must be built for this setting or for any setting. With
+    /// `None`, each code object gets the device that it is built for. A code object for any setting then gets
+    /// a device that replays.
     pub fn set_xnack(&mut self, on: Option<bool>) {
         self.xnack = on;
     }
@@ -162,13 +167,13 @@ impl Device {
         self.mode
     }
 
-    /// Returns the findings of strict mode in the last dispatch, ordered by place in the code.
+    /// Returns the findings of strict mode in the last dispatch, in the order of their code positions.
     pub fn reports(&self) -> &[Report] {
         &self.reports
     }
 
     /// Returns the processor of a code object, with the device's XNACK setting. Fails if the object is built
-    /// for the other setting.
+    /// for the opposite setting.
     fn subtarget(&self, object: &CodeObject) -> Result<Subtarget, Fault> {
         let mut subtarget = *object.subtarget();
         let Some(on) = self.xnack.filter(|_| subtarget.has(Feature::XNACK)) else { return Ok(subtarget) };
@@ -230,8 +235,8 @@ impl Device {
         address.ok_or_else(|| Fault::Dispatch(format!("no room for an allocation of {bytes} bytes")))
     }
 
-    /// Names the allocation that starts at `address`, as an array of elements of `element_bytes` bytes.
-    /// Reports then print a name such as `x[1000]` with the address.
+    /// Gives a name to the allocation that starts at `address`, as an array of elements of `element_bytes`
+    /// bytes. Reports then print a name such as `x[1000]` together with an address.
     pub fn name(&mut self, address: DevicePtr, name: &str, element_bytes: u32) {
         if let Some((buffer, 0)) = self.memory.find(address, 0) {
             Arc::make_mut(&mut self.names).add(address, buffer.bytes(), name, element_bytes);
@@ -270,14 +275,14 @@ impl Device {
         self.write(to, &vec![value; self.length(to, bytes)?])
     }
 
-    /// Returns `bytes` as a length, after checking that memory has this many bytes at an address.
+    /// Checks that memory has `bytes` bytes at an address, and returns `bytes` as a length of the host.
     fn length(&self, at: DevicePtr, bytes: u64) -> Result<usize, Fault> {
         let there = self.memory.find(at, bytes).and_then(|_| usize::try_from(bytes).ok());
         there.ok_or_else(|| Fault::Dispatch(format!("no {bytes} bytes at {at:#x}")))
     }
 
-    /// Creates a signal (`amd_signal_t`) in the device's memory, for [`Dispatch::signal`] or for a kernel,
-    /// and returns its address.
+    /// Creates a signal (`amd_signal_t`) in the device's memory and returns its address. The signal can be
+    /// used as [`Dispatch::signal`] or be passed to a kernel.
     pub fn signal(&mut self, value: i64) -> Result<DevicePtr, Fault> {
         let address = self.alloc(packet::SIGNAL_BYTES as u64)?;
         self.write(address, &packet::signal(value))?;
@@ -291,14 +296,14 @@ impl Device {
         Ok(i64::from_le_bytes(value))
     }
 
-    /// Takes the text that kernels have printed since the last call. Text of a dispatch that failed is
-    /// included.
+    /// Returns the text that kernels have printed since the last call of this function. The text of a
+    /// dispatch that failed is included.
     pub fn take_printed(&mut self) -> String {
         std::mem::take(&mut self.printed)
     }
 
-    /// Runs the threads of a small program in every schedule that the machine allows, and returns the
-    /// outcomes. Memory is restored afterwards.
+    /// Runs the threads of a small program in every schedule that weak mode allows, and returns the outcomes.
+    /// Restores memory afterwards.
     pub fn explore(&mut self, module: ModuleId, search: Search) -> Result<Exploration, Fault> {
         let module = self.modules.get(module.0).ok_or_else(|| Fault::Dispatch("no such module".into()))?;
         let dispatches: Vec<Dispatch<'_>> =
@@ -323,17 +328,18 @@ impl Device {
         found
     }
 
-    /// Returns the counts of the last observed dispatch ([`Dispatch::observe`]).
+    /// Returns the counts of executed instructions in the last observed dispatch ([`Dispatch::observe`]).
     pub fn profile(&self) -> &Profile {
         &self.observed.0
     }
 
-    /// Returns the trace of the waves traced in the last observed dispatch: a line for each instruction.
+    /// Returns the trace of the last observed dispatch. It has a line for each instruction that the traced
+    /// waves have executed.
     pub fn trace(&self) -> &str {
         &self.observed.1
     }
 
-    /// Returns the order of the memory operations of the last dispatch, if it was recorded
+    /// Returns the order of the memory operations of the last dispatch, if this order was recorded
     /// ([`Observe::order`]).
     ///
     /// [`Observe::order`]: crate::Observe::order
@@ -341,28 +347,28 @@ impl Device {
         self.log.as_ref()
     }
 
-    /// Takes the recorded order of the memory operations of the last dispatch, which [`Device::log`] then no
-    /// longer returns.
+    /// Takes the recorded order of the memory operations of the last dispatch. Afterwards, [`Device::log`]
+    /// returns nothing.
     pub fn take_log(&mut self) -> Option<Log> {
         self.log.take()
     }
 
-    /// Returns the location of the first `s_trap 3` of the last run, in the order in which groups start. A
-    /// debugger would have stopped there.
+    /// Returns the location of the first `s_trap 3` of the last run, in the order in which groups start. On a
+    /// real device, a debugger would have stopped there.
     pub fn debug_trap(&self) -> Option<&Location> {
         self.debug_trap.as_ref()
     }
 
-    /// Returns the address of a kernel's descriptor, which packets use to refer to the kernel.
+    /// Returns the address of a kernel's descriptor. Packets refer to a kernel by this address.
     pub fn kernel_object(&self, module: ModuleId, kernel: &str) -> Option<DevicePtr> {
         let module = self.modules.get(module.0)?;
         let kernel = module.kernels.iter().find(|info| info.name == kernel)?;
         Some(module.base.wrapping_add(kernel.descriptor_address))
     }
 
-    /// Creates the packet of a dispatch for a queue. Places the arguments, including the hidden ones, in
-    /// device memory. The arguments and the memory that they point to stay allocated. [`Dispatch::signal`] is
-    /// ignored here; use [`Packet::completion`].
+    /// Creates the packet with which a queue runs a dispatch. Places the arguments, including the hidden
+    /// ones, in device memory. The arguments and the memory that they point to stay allocated.
+    /// [`Dispatch::signal`] is ignored here; use [`Packet::completion`].
     pub fn kernel_packet(
         &mut self,
         module: ModuleId,
@@ -428,7 +434,8 @@ impl Device {
         let pointer = |name| hidden::pointer(prepared.kernel, name, packet.kernarg, &self.memory);
         let (printf, hostcall) = (pointer("printf_buffer"), pointer("hostcall_buffer"));
         let hostcall = self.hostcalls.iter().find(|buffer| locked(buffer).address() == hostcall);
-        // Printed lines must come in the same order each time, so such a dispatch runs on one thread.
+        // A dispatch that makes host calls or has a debugger runs on one thread, so that lines are printed,
+        // and the debugger is called, in the same order each time.
         let threads = if hostcall.is_some() || debugger.is_some() { 1 } else { self.threads };
         let mut launch = prepared.launch(&self.memory, threads > 1 && has_atomic64(code), progress);
         launch.hostcall = hostcall;

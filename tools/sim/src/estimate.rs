@@ -1,27 +1,28 @@
 //! Estimates how long a dispatch might take on hardware. The estimate comes from documented issue rates and
-//! from latencies that are assumed here; it is never a measurement.
+//! from latencies that are assumed here. It is not a measurement.
 //!
-//! The estimate is the larger of two bounds. **Issue**: each unit of one compute unit needs a number of
-//! cycles for the instructions of all waves; the slowest unit decides. **Latency**: a wave that executes a
-//! wait is blocked for the latency of that kind of memory; waves that do not fit on the compute unit at the
-//! same time run after one another. `docs/emulator.md` has the numbers.
+//! The estimate is the larger of two bounds. The bound by **issue**: each unit of one compute unit needs a
+//! number of cycles for the instructions of all waves, and the slowest unit decides. The bound by
+//! **latency**: a wave that executes a wait is blocked for the latency of that kind of memory, and waves that
+//! do not fit on the compute unit at the same time run after one another. `docs/emulator.md` has the numbers.
 
 use crate::observe::{Executed, Profile};
 use crate::op::Class;
 use isa::Target;
 use isa::target::{Feature, Generation};
 
-/// Latency in cycles of vector memory, scalar memory and LDS. The manuals do not give latencies, so these are
-/// chosen by hand, between the likely costs of a hit and of a miss of the first-level cache.
+/// Latency in cycles of vector memory. The next constants are those of scalar memory and LDS. The manuals
+/// give no latencies, so these are chosen by hand, between the likely costs of a hit and of a miss of the
+/// first-level cache.
 const VMEM_LATENCY: u64 = 350;
 const SMEM_LATENCY: u64 = 150;
 const LDS_LATENCY: u64 = 64;
-/// Bytes per cycle of a compute unit: a line of 64 bytes of the first-level cache, and 32 banks of LDS with 4
-/// bytes each.
+/// Bytes of vector memory that a compute unit transfers in a cycle: one line of 64 bytes of the first-level
+/// cache. The next constant is that of LDS, which has 32 banks of 4 bytes.
 const VMEM_RATE: u64 = 64;
 const LDS_RATE: u64 = 128;
 
-/// Cycles for each unit, if one compute unit ran the whole dispatch.
+/// Cycles that each unit of a compute unit needs, if one compute unit ran the whole dispatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
     /// Vector arithmetic, divided among the SIMDs.
@@ -32,7 +33,8 @@ pub struct Estimate {
     pub vmem: u64,
     /// LDS.
     pub lds: u64,
-    /// Waits of an average wave, multiplied by the number of batches in which the waves run.
+    /// Cycles for which an average wave is blocked by waits, multiplied by the number of batches in which the
+    /// waves run.
     pub latency: u64,
 }
 
@@ -44,8 +46,8 @@ impl Estimate {
 }
 
 impl Profile {
-    /// Estimates the cycles for a processor whose compute unit holds `resident` waves of the kernel at a
-    /// time.
+    /// Estimates the cycles of a dispatch. `resident` is the number of the kernel's waves that a compute unit
+    /// holds at the same time.
     pub fn estimate(&self, target: &Target, resident: u64) -> Estimate {
         let of = |class: Class| self.instructions.iter().filter(move |inst| inst.class == class);
         let issue = |class| of(class).map(|inst| inst.count * cycles(inst, target)).sum::<u64>();
@@ -83,7 +85,8 @@ fn cycles(inst: &Executed, target: &Target) -> u64 {
     }
 }
 
-/// Returns the latency of a wait in cycles, determined from its text.
+/// Returns the latency in cycles for which a wait instruction blocks its wave. The text of the instruction
+/// says which counters it waits for.
 fn latency(text: &str) -> u64 {
     let mut most = 0;
     if text.contains("vmcnt") || text.contains("vscnt") {

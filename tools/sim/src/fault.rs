@@ -72,8 +72,8 @@ pub struct Location {
     pub item: Option<[u32; 3]>,
     /// Place in the source, if the object records it.
     pub source: Option<SourcePlace>,
-    /// The chain of active calls, innermost first. It is empty outside of strict mode, which alone tracks
-    /// calls.
+    /// The chain of active calls, innermost first. It is empty outside of strict mode, because only strict
+    /// mode tracks calls.
     pub calls: Vec<Called>,
 }
 
@@ -124,8 +124,8 @@ pub(crate) const NOWHERE: &str = "no allocation holds all of it";
 /// A dispatch that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// An access to an address outside of every allocation, or an access of a kind that this memory does not
-    /// allow.
+    /// An access to an address outside of every allocation, or an access of a kind that the memory at this
+    /// address does not allow.
     Memory {
         /// Emulated address (LDS: the offset).
         address: u64,
@@ -142,7 +142,7 @@ pub enum Fault {
     },
     /// An access to private memory that the wave does not have.
     Scratch {
-        /// Byte offset of the access in the work-item's private memory.
+        /// Byte offset of the access in the private memory of the work-item.
         offset: i64,
         /// Size of the access in bytes.
         bytes: u32,
@@ -152,7 +152,7 @@ pub enum Fault {
         size: u32,
         /// Whether the access is a stack overflow.
         overflow: bool,
-        /// Notes: where the size comes from, and which functions use the stack.
+        /// Notes that say where the size of private memory comes from and which functions use the stack.
         notes: Vec<String>,
         /// Wave that made the access.
         at: Box<Location>,
@@ -168,10 +168,11 @@ pub enum Fault {
     Fetch {
         /// Emulated address.
         address: u64,
-        /// Location of the last instruction that the wave executed before the program counter left the code.
+        /// Location of the last instruction that the wave executed before the program counter left the code
+        /// object's code.
         at: Box<Location>,
     },
-    /// An instruction uses a register beyond those that the kernel descriptor asks for.
+    /// An instruction uses a register beyond the number of registers that the kernel descriptor asks for.
     Register {
         /// Name of the register.
         register: String,
@@ -191,7 +192,8 @@ pub enum Fault {
         id: u32,
         /// Mask of active lanes.
         lanes: u64,
-        /// What the trap handler would have done with the trap on a real device.
+        /// Explains why the trap handler of a real device would not find the queue of the trap; `None` if it
+        /// would.
         note: Option<String>,
         /// Wave that executed the trap.
         at: Box<Location>,
@@ -218,14 +220,14 @@ pub enum Fault {
         limit: u64,
         /// Whether it is certain that none of the waves can make progress.
         deadlock: bool,
-        /// In a deadlock: whether the waves belong to one group, so that other groups may continue.
+        /// Whether the waves belong to one group, so that other groups may continue. Only set for a deadlock.
         of_group: bool,
-        /// In a deadlock: whether lanes of a wave wait for another lane of the same wave.
+        /// Whether some lanes of a wave wait for another lane of the same wave. Only set for a deadlock.
         own_lane: bool,
-        /// Locations of the waves that have not ended; a part of them if there are many.
+        /// Locations of the waves that have not ended. If there are many such waves, only some are listed.
         waves: Vec<Location>,
-        /// In a deadlock: one text for each wave in `waves`, which says what the wave waits for and which
-        /// instruction wrote the awaited location last.
+        /// What each wave in `waves` waits for, as text, with the instruction that wrote the awaited location
+        /// last. Only filled for a deadlock.
         waits: Vec<String>,
         /// Total number of waves that have not ended.
         count: usize,
@@ -266,7 +268,8 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Returns the meaning of a trap number for the runtime's trap handler (AMDGPU guide, seed 000, line 4041).
+/// Returns what a trap number means to the trap handler of the runtime (LLVM's AMDGPU guide, seed 000, line
+/// 4041).
 fn trap_name(id: u32) -> &'static str {
     match id {
         0 => "which the hardware reserves",
@@ -361,7 +364,8 @@ impl Fault {
         }
     }
 
-    /// Returns the locations of the instructions that the fault concerns; empty if it concerns none.
+    /// Returns the locations of the instructions that the fault is about. The list is empty if the fault is
+    /// about no instruction.
     pub fn places(&self) -> &[Location] {
         match self {
             Fault::Memory { at, .. }
@@ -396,8 +400,8 @@ impl Fault {
     }
 }
 
-/// A failure during the execution of an instruction. It becomes a [`Fault`] when the wave's position is
-/// added.
+/// A failure during the execution of an instruction. It is converted to a [`Fault`] by adding the wave's
+/// position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Trap {
     Memory {
@@ -409,7 +413,7 @@ pub(crate) enum Trap {
     },
     Unsupported,
     Fetch(u64),
-    /// The register by its code in a source field, as in `isa::Reg`.
+    /// A register, given by its code in a source field, as in `isa::Reg`.
     Register(u16),
     Raised(u32),
     /// An error message of the host for a call.

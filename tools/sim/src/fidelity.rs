@@ -1,5 +1,5 @@
-//! How faithfully each instruction is emulated. This is data for documentation and tests, kept apart from the
-//! handlers.
+//! Says how faithfully each instruction is emulated. Documentation and tests use this data. It is kept apart
+//! from the handlers that emulate the instructions.
 
 mod memory;
 mod scalar;
@@ -12,13 +12,15 @@ use isa::table::{Family, Row};
 pub enum Fidelity {
     /// The result is bit for bit as the manuals say, in every mode.
     Exact,
-    /// The result is within a bound of the hardware's result, or of the result that the manual requires.
+    /// The result is within a known bound of the hardware's result, or of the result that the manual
+    /// requires. The text is the bound.
     Approximate(&'static str),
-    /// The instruction is not executed: the dispatch stops and names the instruction.
+    /// The instruction is not executed: the dispatch stops with a message that names the instruction. The
+    /// text is the reason.
     Refused(&'static str),
 }
 
-/// Reciprocals and similar f32 functions: the error bound in the Vega ISA.
+/// Reciprocals and similar f32 functions. The manual of the Vega ISA states this error bound.
 const ONE_ULP: Fidelity = Fidelity::Approximate(
     "the emulator's result is correctly rounded to nearest, and the hardware's result is within 1 ulp; both flush denormals",
 );
@@ -75,7 +77,8 @@ const APPROXIMATED: &[(&str, Fidelity)] = &[
     ("v_dot2c_f32_f16", DOT),
 ];
 
-/// Returns how faithfully an instruction is emulated; `None` for an instruction that no processor executes.
+/// Returns how faithfully an instruction is emulated. Returns `None` for an entry of the instruction table
+/// that no processor executes.
 pub fn fidelity(row: &Row, _target: &Target) -> Option<Fidelity> {
     match row.family {
         Family::Vintrp => Some(Fidelity::Refused(

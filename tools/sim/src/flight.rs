@@ -1,21 +1,22 @@
-//! The outstanding operations of a wave at an instruction, for a debugger.
+//! The outstanding operations of a wave at an instruction, for display in a debugger.
 
 use isa::{Counter, Reg, RegRange};
 
 /// A memory operation that may be incomplete and still uses registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// Code range and index of the instruction that started the operation; `None` if the caller of the
-    /// current function started it.
+    /// Code range and index of the instruction that started the operation. `None` if the caller of the
+    /// current function started the operation.
     pub(crate) at: Option<(u32, u32)>,
     /// Registers that the operation has yet to write or to read.
     pub registers: Vec<RegRange>,
     /// Whether the operation writes the registers.
     pub writes: bool,
-    /// Whether the operation has been performed in memory, if the mode tracks that. Weak mode does.
+    /// Whether the operation has been performed in memory. `None` if the mode does not track this; weak mode
+    /// does.
     pub performed: Option<bool>,
-    /// Wait counters and values: the operation is complete when each of these counters is at most the value
-    /// given for it.
+    /// Pairs of a wait counter and a value. The operation is complete when each of these counters is at most
+    /// its value.
     pub waits: Vec<(Counter, u32)>,
 }
 
@@ -45,10 +46,10 @@ impl Operation {
     }
 }
 
-/// The outstanding operations that strict or weak mode knows of.
+/// The outstanding operations of a wave that strict or weak mode knows of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InFlight {
-    /// Counters of the processor, with the number of operations outstanding on each.
+    /// The wait counters of the processor, each with the number of operations that it counts at present.
     pub counters: Vec<(Counter, u32)>,
     /// Operations that still use registers, oldest first.
     pub operations: Vec<Operation>,

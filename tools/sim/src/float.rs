@@ -7,14 +7,14 @@ pub(crate) trait Ieee: Copy + PartialOrd {
     const NAME: &'static str;
     /// Maximum value of the exponent field.
     const EXPONENT_MAX: i32;
-    /// Smallest difference between the exponents of numerator and denominator for which the quotient may
-    /// overflow. From this difference on, only the denominator is scaled.
+    /// Difference between the exponents of numerator and denominator from which on the quotient may overflow.
+    /// In this case only the denominator is scaled.
     const SCALE_DIFFERENCE: i32;
     /// Power of two by which `v_div_scale` scales.
     const SCALE: i32;
     /// Power of two by which `v_div_fmas` scales back.
     const BACK: i32 = Self::SCALE;
-    /// Largest exponent field that counts as tiny. A numerator with at most this exponent field is scaled.
+    /// Largest exponent field of a tiny numerator. A tiny numerator is scaled.
     const TINY_NUMERATOR: i32;
     /// Limit for the difference between the exponents of numerator and denominator. Below this limit, the
     /// quotient underflows to zero.
@@ -28,8 +28,8 @@ pub(crate) trait Ieee: Copy + PartialOrd {
     fn quiet_bit() -> u64;
     /// Returns whether the reciprocal would be denormal.
     fn tiny_reciprocal(self) -> bool;
-    /// Returns whether the quotient would be a denormal, or so small that it may round to zero. (The manual
-    /// names only denormals.) Such a quotient must be rounded only once.
+    /// Returns whether the quotient would be a denormal, or so small that it may round to zero. The manual
+    /// names only denormals. The quotient must be rounded only once, so it needs scaling.
     fn tiny_quotient(self, denominator: Self) -> bool;
 
     #[inline(always)]
@@ -156,8 +156,8 @@ impl Ieee for f16 {
     }
 }
 
-/// Converts a half to f32 without changing the value; a NaN becomes quiet. Written without branches, so that
-/// the compiler can vectorise it for the host.
+/// Converts a half to f32 without changing the value; a NaN becomes quiet. The code has no branches, so that
+/// the Rust compiler can vectorise it.
 #[inline(always)]
 pub(crate) fn half_to_single(value: f16) -> f32 {
     let bits = u32::from(value.to_bits());
@@ -186,8 +186,8 @@ pub(crate) fn single_to_half(value: f32) -> f16 {
     f16::from_bits((half | (bits >> 16 & 0x8000)) as u16)
 }
 
-/// Converts an f64 to the nearest f16 with a single rounding. The value is first converted to f32; if that is
-/// inexact, it is rounded to odd, so that the second rounding gives the right result.
+/// Converts an f64 to the nearest f16 as if by a single rounding. The value is first converted to f32. If
+/// that conversion is inexact, it rounds to odd, because the second rounding then gives the right result.
 #[inline(always)]
 pub(crate) fn double_to_half(value: f64) -> f16 {
     let single = value as f32;
@@ -199,8 +199,8 @@ pub(crate) fn double_to_half(value: f64) -> f16 {
     single_to_half(f32::from_bits(bits | 1))
 }
 
-/// Returns the sum of two f64, rounded to odd: if the sum is inexact, it is truncated and its lowest bit is
-/// set. A later rounding to fewer bits then gives the right result.
+/// Returns the sum of two f64, rounded to odd. This means: if the sum is inexact, it is truncated and its
+/// lowest bit is set. A later rounding to fewer bits then gives the right result.
 #[inline(always)]
 pub(crate) fn sum_to_odd(a: f64, b: f64) -> f64 {
     let sum = a + b;
@@ -216,8 +216,8 @@ pub(crate) fn sum_to_odd(a: f64, b: f64) -> f64 {
     }
 }
 
-/// Returns the bits of the significand as C's `frexp` gives it, in the range 0.5..1.0. Returns zero,
-/// infinities and NaNs unchanged.
+/// Returns the bits of the significand as C's function `frexp` gives it, in the range 0.5..1.0. Returns
+/// zeros, infinities and NaNs unchanged.
 pub(crate) fn mantissa<T: Ieee>(value: T) -> u64 {
     if value.zero() || value.infinite() || value.nan() {
         return value.bits();
@@ -227,8 +227,8 @@ pub(crate) fn mantissa<T: Ieee>(value: T) -> u64 {
     value.bits() & T::sign_bit() | half | fraction
 }
 
-/// Returns the exponent that belongs to [`mantissa`], as C's `frexp` gives it; `None` for infinities and
-/// NaNs.
+/// Returns the exponent as C's function `frexp` gives it, which belongs to the significand of [`mantissa`].
+/// Returns `None` for infinities and NaNs.
 pub(crate) fn exponent<T: Ieee>(value: T) -> Option<i32> {
     match value {
         _ if value.infinite() || value.nan() => None,
@@ -249,8 +249,8 @@ fn split<T: Ieee>(value: T) -> (u64, i32) {
     (fraction << shift & (hidden - 1), 1 - shift as i32 - bias)
 }
 
-/// Returns the element of `of` at the position of the coordinate with the largest magnitude. If magnitudes
-/// are equal, z is preferred to y, and y to x.
+/// Returns one of the three elements of `of`: the element at the position of the coordinate with the largest
+/// magnitude. If magnitudes are equal, z is preferred to y, and y to x.
 #[inline(always)]
 fn cube_axis<T>(x: f32, y: f32, z: f32, of: [T; 3]) -> T {
     let [of_x, of_y, of_z] = of;
@@ -287,8 +287,8 @@ pub(crate) fn cube_t(x: f32, y: f32, z: f32) -> f32 {
     cube_axis(x, y, z, [-y, if y < 0.0 { -z } else { z }, -y])
 }
 
-/// Returns the smaller value. A number is preferred to a NaN, and -0 to +0. In IEEE mode a signalling NaN
-/// operand is returned as a quiet NaN.
+/// Returns the smaller of two values. A number is preferred to a NaN, and -0 to +0. In IEEE mode, a
+/// signalling NaN operand is returned as a quiet NaN.
 #[inline(always)]
 pub(crate) fn min<T: Ieee, const IEEE: bool>(a: T, b: T) -> T {
     let smaller = if a < b || (a.zero() && b.zero() && a.negative()) { a } else { b };
@@ -330,12 +330,12 @@ pub(crate) fn median<T: Ieee, const IEEE: bool>(a: T, b: T, c: T) -> T {
     max::<T, IEEE>(min::<T, IEEE>(a, b), min::<T, IEEE>(max::<T, IEEE>(a, b), c))
 }
 
-/// Returns the sine of an angle in turns. Beyond 256 turns, the hardware returns zero.
+/// Returns the sine of an angle that is given in turns. Beyond 256 turns, the hardware returns zero.
 pub(crate) fn sin_turns(turns: f64) -> f64 {
     periodic(turns, libm::sin, 0.0)
 }
 
-/// Returns the cosine of an angle in turns. Beyond 256 turns, the hardware returns one.
+/// Returns the cosine of an angle that is given in turns. Beyond 256 turns, the hardware returns one.
 pub(crate) fn cos_turns(turns: f64) -> f64 {
     periodic(turns, libm::cos, 1.0)
 }
@@ -347,9 +347,11 @@ fn periodic(turns: f64, f: fn(f64) -> f64, outside: f64) -> f64 {
     f((turns - turns.trunc()) * std::f64::consts::TAU)
 }
 
-/// Implements `v_div_scale`. `value` is the denominator or the numerator. It is scaled by a power of two, so
-/// that the Newton iterations of a division neither overflow nor lose denormals. Returns this power, or
-/// `None` if the result is NaN, and whether `v_div_fmas` has to scale the quotient back.
+/// Implements `v_div_scale`, which prepares a division by Newton iterations. `value` is the denominator or
+/// the numerator. It is scaled by a power of two, so that the iterations neither overflow nor lose denormals.
+///
+/// Returns the exponent of this power of two, or `None` if the result is a NaN. Also returns whether
+/// `v_div_fmas` has to scale the quotient back.
 pub(crate) fn div_scale<T: Ieee>(value: T, denominator: T, numerator: T) -> (Option<i32>, bool) {
     let is_denominator = value.bits() == denominator.bits();
     let is_numerator = value.bits() == numerator.bits();
@@ -364,8 +366,9 @@ pub(crate) fn div_scale<T: Ieee>(value: T, denominator: T, numerator: T) -> (Opt
     } else if denominator.denormal() {
         (Some(T::SCALE), false)
     } else if tiny_reciprocal && tiny_quotient {
-        // The manual says that the denominator is multiplied by +SCALE here, but that would make it infinite.
-        // The returned flag tells `v_div_fmas` to scale the quotient down.
+        // The manual says that the denominator is multiplied by +SCALE in this case, but that would make it
+        // infinite. It is multiplied by 2 to the power of -SCALE instead. The flag tells `v_div_fmas` to
+        // scale the quotient back.
         (Some(if is_denominator { -T::SCALE } else { 0 }), true)
     } else if tiny_reciprocal {
         (Some(-T::SCALE), false)
@@ -378,7 +381,8 @@ pub(crate) fn div_scale<T: Ieee>(value: T, denominator: T, numerator: T) -> (Opt
     }
 }
 
-/// Implements `v_div_fixup`: returns the quotient, corrected for special operands.
+/// Implements `v_div_fixup`, the last step of a division: corrects the quotient for special operands such as
+/// zeros and infinities.
 pub(crate) fn div_fixup<T: Ieee>(quotient: T, denominator: T, numerator: T) -> T {
     let sign = (denominator.bits() ^ numerator.bits()) & T::sign_bit();
     let difference = numerator.exponent() - denominator.exponent();
@@ -393,8 +397,8 @@ pub(crate) fn div_fixup<T: Ieee>(quotient: T, denominator: T, numerator: T) -> T
     } else if denominator.infinite() || numerator.zero() || difference < T::UNDERFLOW_DIFFERENCE {
         0
     } else if denominator.exponent() == T::EXPONENT_MAX || quotient.nan() {
-        // The quotient overflows. The Newton iterations turn it into a NaN, which is replaced by infinity
-        // here.
+        // The quotient overflows. The Newton iterations give a NaN in this case, so infinity is returned
+        // instead.
         T::infinity()
     } else {
         quotient.magnitude()

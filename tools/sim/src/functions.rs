@@ -1,4 +1,5 @@
-//! Finds the function that an instruction belongs to, by the symbol table.
+//! Finds the function to which an instruction belongs. The symbol table of the code object lists the
+//! functions.
 
 use crate::object::Symbol;
 
@@ -35,7 +36,8 @@ impl Functions {
         let mut list: Vec<Function> = symbols.iter().filter(is_code).map(function).collect();
         list.sort_by_key(|function| function.start);
         list.dedup_by_key(|function| function.start);
-        // Symbols from assembly need not have a size; such a function extends to the next function.
+        // A symbol that comes from assembly need not have a size. Such a function extends to the next
+        // function.
         for at in 0..list.len() {
             let next = list.get(at + 1).map_or(u64::MAX, |next| next.start);
             let function = &mut list[at];

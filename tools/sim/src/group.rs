@@ -1,5 +1,5 @@
-//! A work-group: its waves and LDS. A group runs one turn (a slice of instructions) at a time, so that
-//! waiting groups do not block the other groups.
+//! A work-group: its waves and LDS. A group runs one turn, which is a slice of instructions, and then other
+//! groups have their turns. A group that waits therefore does not block the other groups.
 
 use crate::debug::{Debugging, Others};
 use crate::exec::{Cx, Flow, Scratch};
@@ -23,16 +23,17 @@ pub(crate) enum SliceEnd {
     Done,
     /// The group has used up the instructions of its turn.
     Yield,
-    /// Each wave that is not at a barrier waits for another wave, or is assumed to wait.
+    /// The waves can do nothing at present: each wave that is not at a barrier waits for another wave, or is
+    /// assumed to wait.
     Waits,
-    /// Each wave that is not at a barrier repeats a loop without progress, and reads only memory that other
-    /// groups cannot change. So the group can never continue.
+    /// The group can never continue. Each wave that is not at a barrier repeats a loop without progress, and
+    /// the loops read only memory that other groups cannot change.
     Stalled(Vec<StalledWave>),
     Fault(Fault),
 }
 
-/// Number of turns that end with all waves waiting. After as many turns, the group is checked for a deadlock
-/// among its own waves.
+/// Number of turns that end with all waves waiting, after which the group is checked for the first time for a
+/// deadlock among its own waves.
 const SOME_WAITS: u64 = 16;
 
 /// Why a wave stopped.
@@ -46,20 +47,20 @@ enum Stop {
     Trap(Trap),
 }
 
-/// Decides when to check again whether a wave makes progress: see [`standing`].
+/// State that decides when a wave is checked again for progress: see [`standing`].
 #[derive(Clone, Copy)]
 pub(crate) struct ProgressChecks {
     /// Whether the last check found no progress.
     is_stalled: bool,
-    /// Number of instructions executed since the last check, and the number after which the next check takes
-    /// place.
+    /// Number of instructions that the wave has executed since its last check. The next field is the number
+    /// after which the next check takes place.
     since: u64,
     every: u64,
 }
 
 impl ProgressChecks {
     const NONE: ProgressChecks = ProgressChecks { is_stalled: false, since: 0, every: 4096 };
-    /// Value of `every` after a check that found no progress, so that the next check comes soon.
+    /// Value of `every` after a check that found no progress. It is small, so that the next check comes soon.
     const SOON: u64 = 256;
 }
 
@@ -95,7 +96,8 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Runs until all waves have ended, wait, or have executed their share of `budget` instructions.
+    /// Runs one turn of the group. The turn ends when all waves have ended or wait, or when they have
+    /// executed their share of `budget` instructions.
     pub(crate) fn run_slice(
         &mut self,
         launch: &Launch<'_>,
@@ -139,8 +141,9 @@ impl Group {
         }
     }
 
-    /// Ends a turn in which all waves waited. In fast mode, checks from time to time whether the group waits
-    /// for itself. In strict mode the scheduler checks all groups together, because it can report more.
+    /// Ends a turn in which all waves waited. In fast mode, this checks from time to time whether the waves
+    /// of the group wait only for one another. In strict mode, the scheduler checks all groups together
+    /// instead, because it can report more.
     fn wait(&mut self, launch: &Launch<'_>, scratch: &mut Scratch) -> SliceEnd {
         self.waits += 1;
         let looks = self.waits >= SOME_WAITS && self.waits.is_power_of_two() && launch.strict.is_none();
@@ -156,8 +159,8 @@ impl Group {
         }
     }
 
-    /// Runs a wave for one slice of instructions. If the last check found that the wave makes no progress,
-    /// first checks whether this is still so.
+    /// Runs a wave for one slice of instructions. If the last check found no progress, the wave is first
+    /// checked again.
     fn run_one_slice(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch, slice: u64) -> Stop {
         if self.progress_checks[at].is_stalled {
             match self.check_progress(at, launch, scratch) {
@@ -175,7 +178,8 @@ impl Group {
         }
     }
 
-    /// Checks whether a wave makes progress. If it does not, returns that the wave waits.
+    /// Checks whether a wave makes progress. If it makes none, returns [`Stop::Poll`], which says that the
+    /// wave waits.
     fn check_progress(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch) -> Stop {
         let looked = self.run_loop_once(at, launch, scratch);
         let looks = &mut self.progress_checks[at];
@@ -187,8 +191,8 @@ impl Group {
                 Stop::Poll
             }
             Err(stop) => {
-                // A check takes time, so the interval until the next check is doubled if the wave makes
-                // progress.
+                // A check takes time. If the wave makes progress, the interval until the next check is
+                // therefore doubled.
                 looks.every *= 2;
                 stop
             }
@@ -207,8 +211,8 @@ impl Group {
         Ok(())
     }
 
-    /// Lets the waves continue after a barrier if all waves of the group that have not ended have arrived at
-    /// it.
+    /// Lets the waves continue after a barrier, if each wave of the group has arrived at the barrier or has
+    /// ended.
     fn open_barrier(&mut self, launch: &Launch<'_>) {
         if self.waves.iter().any(|wave| wave.state == WaveState::Ready) {
             return;
@@ -220,8 +224,9 @@ impl Group {
         }
     }
 
-    /// Runs a wave until it comes back to the current instruction. If the wave comes back in the same state
-    /// and has changed nothing, returns the locations that it has read; otherwise returns why it stopped.
+    /// Runs a wave until it comes back to the current instruction, to find out whether it makes progress. If
+    /// the wave comes back in the same state and has changed nothing, it makes no progress, and the result is
+    /// the locations that it has read. Otherwise, the result is why the wave stopped.
     fn run_loop_once(
         &mut self,
         at: usize,
@@ -246,7 +251,8 @@ impl Group {
         Err(Stop::Slice)
     }
 
-    /// Returns the waves that are not at a barrier, if none of them makes progress; otherwise `None`.
+    /// Returns the waves that are not at a barrier, if none of them makes progress. Returns `None` if one of
+    /// them makes progress.
     pub(crate) fn standing(
         &mut self,
         launch: &Launch<'_>,
@@ -270,8 +276,8 @@ impl Group {
         Ok(Some(standing))
     }
 
-    /// Runs a wave for at most `slice` instructions. If `notes` is given, records there which memory the wave
-    /// reads and whether it changes anything.
+    /// Runs a wave for at most `slice` instructions. If `notes` is given, records in it which memory the wave
+    /// reads and whether the wave changes anything.
     fn run_wave(
         &mut self,
         at: usize,
@@ -338,14 +344,15 @@ impl Group {
         }
     }
 
-    /// Returns the location of the first debug trap of the group's waves.
+    /// Returns the location of the first `s_trap 3` (debug trap) that a wave of the group has executed.
     pub(crate) fn debug_trap(&self, launch: &Launch<'_>) -> Option<Location> {
         let wave = self.waves.iter().find(|wave| wave.debug_traps > 0)?;
         let (range, pc) = wave.debug_trap;
         Some(launch.location(range, pc, self.id, wave.id, None))
     }
 
-    /// Returns the location of a wave that has not ended, for the message about a used-up instruction budget.
+    /// Returns the location of a wave that has not ended. The message about a used-up instruction budget
+    /// shows it.
     pub(crate) fn running_location(&self, launch: &Launch<'_>) -> Location {
         let running = self.waves.iter().position(|wave| wave.state != WaveState::Done);
         self.location(running.unwrap_or(0), launch, None)
@@ -470,7 +477,7 @@ fn run(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) {
     (Stop::Slice, executed)
 }
 
-/// Returns the trap for a register that an instruction names but the wave does not have.
+/// Returns the trap for an instruction that uses a register which the wave does not have.
 #[cold]
 pub(crate) fn missing_register(op: &Op, wave: &Wave) -> Trap {
     Trap::Register(if op.vgprs > wave.vgprs {
@@ -482,7 +489,7 @@ pub(crate) fn missing_register(op: &Op, wave: &Wave) -> Trap {
     })
 }
 
-/// Runs a wave like [`run`], and calls the watcher before and after each instruction.
+/// Runs a wave like [`run`]. In addition, calls the watcher before and after each instruction.
 fn run_watched(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) {
     let mut executed = 0;
     while executed < slice {
@@ -518,7 +525,8 @@ fn run_watched(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) 
     (Stop::Slice, executed)
 }
 
-/// Passes the context to the watcher, which is itself part of the context.
+/// Calls the watcher with the context, of which the watcher itself is a part. The watcher is taken out of the
+/// context during the call.
 #[inline]
 fn watching(
     cx: &mut Cx<'_>,
@@ -530,7 +538,8 @@ fn watching(
     done
 }
 
-/// Runs an instruction, taking into account the wave's VSKIP and VGPR indexing modes.
+/// Runs an instruction. If the wave's VSKIP mode is on, vector instructions are skipped. If its VGPR indexing
+/// mode is on, M0 selects registers of vector arithmetic instructions.
 #[inline(always)]
 pub(crate) fn execute(cx: &mut Cx<'_>, op: &Op) -> Flow {
     if cx.wave.unusual && matches!(op.class, Class::Valu | Class::Vmem | Class::Lds) {

@@ -1,6 +1,7 @@
-//! The argument segment: the arguments from the caller, and the hidden arguments, which depend on the code
-//! object version and are listed by name in the metadata (AMDGPU guide, seed 000, lines 2193 and 2369;
-//! `hidden_block_count_x` and similar arguments exist from V5 on).
+//! The argument segment of a kernel. It contains the arguments from the caller and the hidden arguments.
+//! Which hidden arguments a kernel has depends on the code object version; the metadata lists them by name
+//! (LLVM's AMDGPU guide, seed 000, lines 2193 and 2369). `hidden_block_count_x` and similar arguments exist
+//! from V5 on.
 
 use crate::launch::Dispatch;
 use crate::memory::Memory;
@@ -9,7 +10,7 @@ use crate::object::KernelInfo;
 use crate::packet::dimensions;
 use crate::wave::{PRIVATE_APERTURE, SHARED_APERTURE};
 
-/// Addresses that hidden arguments pass to the kernel; 0 for addresses that do not exist.
+/// Addresses that hidden arguments pass to the kernel. An address is 0 if the memory does not exist.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Provided {
     pub(crate) queue: u64,
@@ -22,7 +23,8 @@ pub(crate) struct Provided {
 /// expects a zeroed directory, and asks the host for all memory that it allocates.
 pub(crate) const HEAP_BYTES: u64 = 128 << 10;
 
-/// Returns the offset of a hidden argument, if the kernel has it.
+/// Returns the offset of a hidden argument in the argument segment, or `None` if the kernel does not have the
+/// argument.
 pub(crate) fn offset(kernel: &KernelInfo, name: &str) -> Option<u32> {
     kernel
         .args
@@ -31,8 +33,8 @@ pub(crate) fn offset(kernel: &KernelInfo, name: &str) -> Option<u32> {
         .map(|arg| arg.offset)
 }
 
-/// Returns the address in a hidden argument, read from a filled argument segment; 0 if the kernel does not
-/// have the argument.
+/// Returns the address in a hidden argument of a kernel. `kernarg` is the address of the filled argument
+/// segment. Returns 0 if the kernel does not have the argument.
 pub(crate) fn pointer(kernel: &KernelInfo, name: &str, kernarg: u64, memory: &Memory) -> u64 {
     let mut bytes = [0; 8];
     if let Some(offset) = offset(kernel, name) {
@@ -56,14 +58,16 @@ pub(crate) fn kernarg(kernel: &KernelInfo, dispatch: &Dispatch<'_>, provided: Pr
     bytes
 }
 
-/// Hidden arguments that kernels use without checking for null, and the reason why they are missing. Each
-/// argument gets its own range of addresses, so that the message about a fault can name the argument.
+/// Hidden arguments that the emulator does not support and that kernels use without checking for null, each
+/// with the reason. Each such argument gets its own range of addresses, so that the message about a fault can
+/// name the argument.
 const MISSING: [(&str, &str); 1] =
     [("printf_buffer", "hidden_printf_buffer: the object has no formats of printf")];
-/// Start of the address ranges for missing hidden arguments. They are above all allocations and below
-/// scratch.
+/// Start of the address ranges for hidden arguments that the emulator does not support. The ranges are above
+/// all allocations and below scratch.
 const MISSING_BASE: u64 = 0x6000_0000_0000;
-/// Each range has `1 << MISSING_SHIFT` bytes; the argument points to the middle of its range.
+/// Exponent of the size of such an address range: the range has `1 << MISSING_SHIFT` bytes. The argument
+/// points to the middle of its range.
 const MISSING_SHIFT: u32 = 33;
 
 fn missing(name: &str) -> u64 {
@@ -71,14 +75,14 @@ fn missing(name: &str) -> u64 {
     place.map_or(0, |place| MISSING_BASE + (((place as u64) << 1 | 1) << (MISSING_SHIFT - 1)))
 }
 
-/// Hidden arguments that the emulator leaves null, as an ordinary launch does. Kernels check these arguments
-/// for null.
+/// Hidden arguments that the emulator leaves null, as runtimes do in an ordinary launch. Kernels check these
+/// arguments for null.
 const NULL: [&str; 3] = ["multigrid_sync_arg", "default_queue", "completion_action"];
-/// Size of the address range that only a null pointer with an offset reaches.
+/// Size of the address range at 0 that a program can reach only by adding an offset to a null pointer.
 const NULL_PAGE: u64 = 4096;
 
-/// Returns the reason for a fault at an address where no memory is allocated, if the address comes from a
-/// hidden argument of the kernel.
+/// Returns why a kernel accesses an address where no memory is allocated, if the address comes from one of
+/// the kernel's hidden arguments.
 pub(crate) fn reason(address: u64, kernel: &KernelInfo) -> Option<&'static str> {
     let hidden = |name: &str| offset(kernel, name).is_some();
     if address < NULL_PAGE && NULL.into_iter().any(hidden) {
@@ -101,7 +105,8 @@ fn value(name: &str, dispatch: &Dispatch<'_>, provided: Provided) -> u64 {
     let (grid, group) = (u64::from(dispatch.grid[dim]), u64::from(dispatch.group[dim]));
     match stem {
         "global_offset" => dispatch.global_offset[dim],
-        // Only complete groups are counted; a partial group is covered by the remainder.
+        // The block count has only complete groups. A hidden argument for the remainder covers the partial
+        // group.
         "block_count" => grid / group,
         "group_size" => group,
         "remainder" => grid % group,

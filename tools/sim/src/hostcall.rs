@@ -1,13 +1,14 @@
 //! Calls from a kernel to the host, through a buffer with the layout that ROCm's device library uses
 //! (`__ockl_hostcall_internal`).
 //!
-//! The hidden argument points to six 64-bit words: headers, payloads, a signal, the stack of free packets,
-//! the stack of ready packets, and a mask. An entry of a stack is a packet's number in the bits of the mask,
-//! and above these bits a tag that changes with each use, so that a compare-and-swap notices when a packet
-//! was removed and added again; 0 is the end of a stack. A wave takes a free packet and writes EXEC, the
-//! service, and eight words for each active lane. It pushes the packet on the ready stack, adds 1 to the
-//! signal, and sleeps until the host clears the ready flag. The answer is two words for each lane. Then the
-//! wave returns the packet to the free stack.
+//! The hidden argument points to six 64-bit words: the addresses of the headers and of the payloads, a
+//! signal, the stack of free packets, the stack of ready packets, and a mask. An entry of a stack has a
+//! packet's number in the bits of the mask. Above these bits, the entry has a tag that changes with each use,
+//! so that a compare-and-swap notices when a packet was removed and added again. The entry 0 is the end of a
+//! stack. To make a call, a wave takes a free packet and writes EXEC, the number of the service, and eight
+//! words for each active lane. It pushes the packet on the ready stack, adds 1 to the signal, and sleeps
+//! until the host clears the ready flag. The answer is two words for each lane. Then the wave returns the
+//! packet to the free stack.
 //!
 //! In the emulator the host looks for ready packets when a wave sleeps. On hardware a host thread waits for
 //! the signal.
@@ -19,8 +20,9 @@ use crate::packet;
 use message::Messages;
 pub use message::message_text;
 
-/// Number of packets of a buffer. There must be at least one packet for each wave of a group: each wave holds
-/// at most one packet, and the number of running waves is limited to the number of packets.
+/// Minimum and maximum number of packets of a buffer. Each wave holds at most one packet, and the emulator
+/// runs at most as many waves at a time as there are packets. A group runs as a whole, so there must be at
+/// least one packet for each wave of a group.
 const PACKETS: std::ops::RangeInclusive<u64> = 32..=256;
 
 /// Offsets of the words of the buffer in bytes.
@@ -33,7 +35,8 @@ mod at {
     pub(super) const MASK: u64 = 40;
 }
 
-/// Size of a packet's header in bytes: next packet, active lanes, service (32 bits), control (32 bits).
+/// Size of a packet's header in bytes. The header has the next packet, the active lanes, the service (32
+/// bits), and a control word (32 bits).
 const HEADER_BYTES: u64 = 24;
 /// Number of words for a lane.
 const LANE_WORDS: usize = 8;
@@ -41,7 +44,8 @@ const LANE_WORDS: usize = 8;
 const PAYLOAD_BYTES: u64 = 64 * 8 * LANE_WORDS as u64;
 /// Bit of the header's control word that the wave sets and the host clears.
 const READY_FLAG: u32 = 1;
-/// Offsets of the signal and of the headers. The payloads follow the headers.
+/// Offset of the signal in the buffer. The next constant is the offset of the headers, which the payloads
+/// follow.
 const SIGNAL: u64 = 64;
 const HEADERS: u64 = 128;
 
@@ -61,7 +65,7 @@ pub(crate) struct Hostcall {
 }
 
 impl Hostcall {
-    /// Creates a buffer for `waves` waves. Returns `None` if there is no room.
+    /// Creates a buffer for the host calls of `waves` waves. Returns `None` if there is no room in memory.
     pub(crate) fn create(memory: &mut Memory, waves: u64) -> Option<Hostcall> {
         let packets = waves.clamp(*PACKETS.start(), *PACKETS.end()).next_power_of_two();
         let payloads = (HEADERS + HEADER_BYTES * packets).next_multiple_of(64);
@@ -72,8 +76,9 @@ impl Hostcall {
             (at::HEADERS, address + HEADERS),
             (at::PAYLOADS, address + payloads),
             (at::DOORBELL, address + SIGNAL),
-            // The last packet is on top of the free stack. The first packet has a nonzero tag, because its
-            // entry would otherwise be 0, the end of the stack.
+            // At the start, all packets are free, and the last packet is on top of the free stack. The first
+            // packet has a nonzero tag, because its entry would otherwise be 0, which is the end of the
+            // stack.
             (at::FREE, packets - 1),
             (at::MASK, packets - 1),
         ];
@@ -90,7 +95,7 @@ impl Hostcall {
         self.address
     }
 
-    /// Returns the maximum number of waves that may run at the same time.
+    /// Returns the number of packets, which is the maximum number of waves that may run at the same time.
     pub(crate) fn packets(&self) -> u64 {
         self.packets
     }
@@ -141,7 +146,7 @@ impl Hostcall {
             let answer = self.call(memory, service, &words)?;
             memory.write(place, &answer.to_le_bytes());
         }
-        // This store releases, so that the wave sees the answers when it sees the cleared flag.
+        // This store has release order. A wave that sees the cleared flag therefore also sees the answers.
         let control = control & !READY_FLAG;
         memory.write(header + 20, &control.to_le_bytes());
         Ok(())
@@ -157,8 +162,9 @@ impl Hostcall {
         match service {
             service::PRINTF => self.messages.receive(words),
             service::FUNCTION => Err("service 1: the host has no functions for kernels to call"),
-            // The first word is 0 and the second is the size to allocate, or the first word is the address to
-            // free. If there is no room, the answer is null, as `malloc` returns it.
+            // A call of the service for memory allocates or frees. If the first word is 0, the second word is
+            // the size to allocate. Otherwise, the first word is the address to free. If there is no room,
+            // the answer is null, as `malloc` returns it.
             service::MEMORY if words[0] == 0 => Ok(memory.heap_alloc(words[1]).unwrap_or(0)),
             service::MEMORY if memory.heap_free(words[0]) => Ok(0),
             service::MEMORY => Err("service 3: what is given back was not given out"),

@@ -1,5 +1,5 @@
-//! Sets up the state in which waves start: registers, argument segment, dispatch packet (AMDGPU guide, seed
-//! 000, lines 2534-3000).
+//! Sets up the state in which waves start: registers, argument segment and dispatch packet (LLVM's AMDGPU
+//! guide, seed 000, lines 2534-3000).
 
 use crate::debug::Debugger;
 use crate::descriptor::{Descriptor, Registers, UserSgprs};
@@ -23,16 +23,18 @@ use isa::{Generation, Subtarget, Target};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Initial value of registers, LDS and scratch that a program has not written. The value is not plausible as
-/// an address, number or count, so that a wrong use shows.
+/// an address, number or count, so that a program that uses it gives a visibly wrong result.
 pub(crate) const POISON: u32 = 0xbadc_0de5;
 /// Maximum number of user SGPRs of a wave.
 const MAX_USER_SGPRS: u32 = 16;
-/// Maximum number of scratch bytes of a wave (`SPI_TMPRING_SIZE.WAVESIZE`: 13 bits, in units of 1 KiB).
+/// Maximum number of scratch bytes of a wave. The hardware field `SPI_TMPRING_SIZE.WAVESIZE` has 13 bits, in
+/// units of 1 KiB.
 const MAX_SCRATCH: u64 = 1 << 23;
-/// Maximum number of work-groups of a dispatch. A dispatch with more groups would not end in a lifetime.
+/// Maximum number of work-groups of a dispatch. A dispatch with more groups would not end within a human
+/// life.
 const MAX_GROUPS: u128 = 1 << 40;
-/// Maximum size in bytes of the waves of a group that are kept as a pattern, from which further groups are
-/// copied.
+/// Maximum size in bytes of the initial waves of a group that are kept as a pattern. Further groups are
+/// copied from the pattern.
 const MAX_PATTERN: u64 = 1 << 20;
 /// Maximum number of work-items of a group.
 const MAX_GROUP: u64 = 1024;
@@ -40,10 +42,10 @@ const MAX_GROUP: u64 = 1024;
 /// Limits on the resources that a dispatch may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum number of executed instructions, summed over all waves.
+    /// Maximum number of instructions that a dispatch may execute, summed over all waves.
     pub instructions: u64,
-    /// Number of bytes that the stack of each work-item has in addition to the amount in the kernel
-    /// descriptor, for recursion.
+    /// Number of bytes that are added to the stack of each work-item, for recursion. The kernel descriptor
+    /// says how many bytes the stack has without them.
     pub stack: u32,
 }
 
@@ -58,19 +60,19 @@ impl Default for Limits {
 pub struct Dispatch<'a> {
     /// Name of the kernel.
     pub kernel: &'a str,
-    /// Number of work-items in each dimension; not necessarily a multiple of the group size.
+    /// Number of work-items in each dimension. It need not be a multiple of the group size.
     pub grid: [u32; 3],
     /// Number of work-items of a group in each dimension.
     pub group: [u32; 3],
-    /// The explicit arguments in memory layout, as the metadata describes it. The emulator adds the hidden
-    /// arguments.
+    /// The explicit arguments, as bytes in the layout that the metadata describes. The emulator adds the
+    /// hidden arguments.
     pub kernarg: Vec<u8>,
     /// Bytes of LDS in addition to the kernel's own.
     pub dynamic_lds: u32,
     /// Offset that OpenCL adds to the global ids of work-items.
     pub global_offset: [u64; 3],
-    /// Address of a signal ([`Device::signal`](crate::Device::signal)) that is decremented when the dispatch
-    /// ends.
+    /// Address of a signal, created by [`Device::signal`](crate::Device::signal), that is decremented when
+    /// the dispatch ends.
     pub signal: Option<u64>,
     /// Limits.
     pub limits: Limits,
@@ -78,8 +80,8 @@ pub struct Dispatch<'a> {
     pub observe: Observe,
     /// Where the dispatch reports its progress.
     pub progress: Option<&'a Progress>,
-    /// Debugger that is called before each instruction. It cannot be combined with `observe` or with weak
-    /// mode.
+    /// Debugger that is called before each instruction. A debugger cannot be combined with `observe`, and not
+    /// with weak mode.
     pub debugger: Option<&'a (dyn Debugger + 'a)>,
 }
 
@@ -102,7 +104,7 @@ impl Default for Dispatch<'_> {
     }
 }
 
-/// Addresses of the segments that a dispatch needs in emulated memory.
+/// Addresses of the memory areas that a dispatch needs in emulated memory.
 pub(crate) struct Segments {
     pub(crate) kernarg: u64,
     pub(crate) packet: u64,
@@ -116,7 +118,7 @@ pub(crate) struct Size {
     pub(crate) group: [u32; 3],
     /// Bytes of LDS in addition to the kernel's own.
     pub(crate) dynamic_lds: u32,
-    /// Bytes of scratch of a work-item in addition to the kernel's own.
+    /// Bytes of scratch of a work-item in addition to those that the kernel descriptor asks for.
     pub(crate) stack: u32,
 }
 
@@ -126,7 +128,7 @@ impl Size {
         Size { grid, group, dynamic_lds, stack }
     }
 
-    /// Returns an upper bound for the number of waves of all groups.
+    /// Returns an upper bound for the number of waves that all groups together have.
     pub(crate) fn waves(&self, wave_size: u32) -> u64 {
         let groups = (0..3).map(|dim| u64::from(self.grid[dim].div_ceil(self.group[dim])));
         let items: u32 = self.group.iter().product();
@@ -161,7 +163,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) observer: Option<Observer>,
     /// The functions of the code object.
     pub(crate) functions: Arc<Functions>,
-    /// The code as strict mode reads it. Filled when strict mode first needs it.
+    /// The code in the form in which strict mode reads it. It is computed when strict mode first needs it.
     pub(crate) reading: Arc<OnceLock<Arc<strict::Reading>>>,
     /// The buffer through which the waves call the host.
     pub(crate) hostcall: Option<&'a Mutex<Hostcall>>,
@@ -169,25 +171,25 @@ pub(crate) struct Launch<'a> {
     pub(crate) version: Option<u8>,
     /// Source lines of the code.
     pub(crate) lines: &'a Lines,
-    /// Addresses in the file of atomic loads and stores, in ascending order; `None` if the file does not list
-    /// them.
+    /// File addresses of the loads and stores that the object file marks as atomic, in ascending order;
+    /// `None` if the file does not mark them.
     pub(crate) atomics: Option<&'a [u64]>,
     /// Names of allocations.
     pub(crate) names: Arc<Names>,
     /// Seed of strict mode's schedule. With 0, groups and waves run in order.
     pub(crate) schedule: u64,
-    /// Certainty that strict mode requires of a finding about registers.
+    /// How certain a finding about registers must be to count in strict mode.
     pub(crate) level: check::Level,
     /// Calling convention that functions have to keep.
     pub(crate) convention: callconv::Convention,
     /// Values that strict mode writes to registers at calls.
     pub(crate) scramble: Option<Arc<strict::Scramble>>,
-    /// The waves of a full group in their initial state, without what differs between groups. Further groups
-    /// are copied from this pattern.
+    /// Initial state of the waves of a full group, without the parts that differ between groups. The waves of
+    /// further groups are copied from this pattern.
     pub(crate) pattern: OnceLock<Vec<Wave>>,
 }
 
-/// Checks the dispatch as far as possible before anything runs.
+/// Checks everything about the dispatch that can be checked before any wave runs.
 pub(crate) fn check(kernel: &KernelInfo, wanted: &Size, target: &Target) -> Result<(), Fault> {
     let refuse = |why: String| Err(Fault::Dispatch(why));
     let size = wanted.group.iter().fold(1u64, |size, &n| size.saturating_mul(n.into()));
@@ -227,7 +229,8 @@ fn check_descriptor(descriptor: &Descriptor, stack: u32, target: &Target) -> Res
     if scratch > MAX_SCRATCH {
         return refuse(format!("{scratch} bytes of scratch for a wave"));
     }
-    // Exceptions are refused in the same way when `s_setreg` enables them.
+    // A kernel whose descriptor enables exceptions is refused, because the emulator does not raise
+    // exceptions. A `s_setreg` that enables exceptions is refused in the same way.
     if descriptor.exceptions() != 0 {
         return refuse("floating-point exceptions do not trap".into());
     }
@@ -266,8 +269,9 @@ impl Launch<'_> {
         hostcall.lock().unwrap_or_else(PoisonError::into_inner).serve(self.memory).map_err(Trap::Hostcall)
     }
 
-    /// Returns the maximum number of groups that may run at the same time, or `None` if there is no limit.
-    /// Each wave may hold a packet of the host call buffer.
+    /// Returns the maximum number of groups that may run at the same time, or `None` if there is no limit. A
+    /// limit exists if the kernel makes host calls, because each wave may hold a packet of the host call
+    /// buffer.
     pub(crate) fn max_groups(&self) -> Option<u64> {
         let waves = self.group.iter().product::<u32>().div_ceil(self.target.wave_size);
         let packets =
@@ -275,7 +279,7 @@ impl Launch<'_> {
         self.hostcall.map(|hostcall| (packets(hostcall) / u64::from(waves)).max(1))
     }
 
-    /// Creates strict mode's state for the whole dispatch; `None` in other modes.
+    /// Creates the state of strict mode for the whole dispatch. Returns `None` in other modes.
     pub(crate) fn shadow(&self, mode: Mode) -> Option<strict::Shared> {
         let Mode::Strict { keep_going } = mode else { return None };
         let items: u32 = self.group.iter().product();
@@ -297,21 +301,21 @@ impl Launch<'_> {
         Some(strict::Shared::new(self.memory, self.code, marks, Arc::clone(&self.names), shape))
     }
 
-    /// Returns whether waves of a group may use different first-level caches: WGP mode, or split groups
-    /// (AMDGPU guide, seed 000, lines 3055 and 3290).
+    /// Returns whether the waves of a group may use different first-level caches. They may in WGP mode of
+    /// GFX10, and if groups are split on gfx90a (LLVM's AMDGPU guide, seed 000, lines 3055 and 3290).
     fn splits_group(&self) -> bool {
         let (target, descriptor) = (self.target.target, &self.kernel.descriptor);
         let in_wgp = target.generation == Generation::Gfx10 && descriptor.wgp_mode();
         in_wgp || target.has(Feature::GFX90A) && descriptor.splits_groups()
     }
 
-    /// Returns whether the run continues after findings of strict mode.
+    /// Returns whether the run continues when strict mode has found an error.
     pub(crate) fn keeps_going(&self) -> bool {
         self.strict.as_ref().is_some_and(|shared| shared.keep_going)
     }
 
-    /// Returns the work-group, the wave and the lane of a work-item, given its global id; `None` if the
-    /// work-item is outside the grid.
+    /// Returns where a work-item runs: its work-group, the number of its wave, and its lane. `item` is the
+    /// global id. Returns `None` if the work-item is outside the grid.
     pub(crate) fn place_of_item(&self, item: [u32; 3]) -> Option<([u32; 3], u32, u32)> {
         if (0..3).any(|dim| item[dim] >= self.grid[dim]) {
             return None;
@@ -363,7 +367,7 @@ impl Launch<'_> {
         Location { calls, ..at }
     }
 
-    /// Returns the address in the file of a place in strict mode's numbering.
+    /// Returns the file address of a code position, which is strict mode's number of an instruction.
     pub(crate) fn address_of(&self, place: u32) -> u64 {
         let (range, pc) = strict::split_place(place);
         self.code.get(range as usize).map_or(0, |code| code.file_base + u64::from(pc) * 4)
@@ -386,8 +390,8 @@ impl Launch<'_> {
         items.saturating_sub(wave * self.target.wave_size).min(self.target.wave_size)
     }
 
-    /// Creates the group with this number, with its waves at the entry point. Reuses the memory of `spare`, a
-    /// group that has ended.
+    /// Creates the group with the given number, with its waves at the entry point of the kernel. Reuses the
+    /// memory of `spare`, a group that has ended.
     pub(crate) fn group(&self, number: u64, spare: Option<Group>) -> Group {
         let id = self.group_id(number);
         let size = self.group_size(id);
@@ -426,7 +430,7 @@ impl Launch<'_> {
         }
     }
 
-    /// Creates a wave of a group of this size, without the ids of the group.
+    /// Creates wave `number` of a group of the given size. The ids of the group are filled in later.
     fn wave(&self, number: u32, size: [u32; 3]) -> Wave {
         let descriptor = &self.kernel.descriptor;
         let mut wave = Wave::new(number, descriptor, self.target.target);
@@ -437,8 +441,8 @@ impl Launch<'_> {
         let items = size[0] * size[1] * size[2];
         let lanes = self.target.wave_size;
         let active = self.lanes_of(items, number);
-        // Both halves of EXEC are cleared, even in a wave of 32 lanes, because ROCm's device library passes
-        // all 64 bits of EXEC to the host.
+        // Both halves of EXEC are cleared here, even for a wave of 32 lanes: ROCm's device library passes all
+        // 64 bits of EXEC to the host.
         wave.sgpr[reg::EXEC..][..2].fill(0);
         wave.set_exec(u64::MAX >> (64 - active));
         for lane in 0..active {
@@ -446,8 +450,8 @@ impl Launch<'_> {
             let ids = [item % size[0], item / size[0] % size[1], item / size[0] / size[1]];
             let wanted = ids.into_iter().enumerate().take(descriptor.item_ids() as usize + 1);
             if self.target.has(Feature::GFX90A) {
-                // The three ids share one register, with ten bits each (AMDGPU guide, seed 000, line 232,
-                // `packed-tid`).
+                // The three ids of a work-item share one register here, with ten bits each (LLVM's AMDGPU
+                // guide, seed 000, line 232, feature `packed-tid`).
                 wave.vgpr[0][lane as usize] = wanted.fold(0, |ids, (at, value)| ids | value << (10 * at));
                 continue;
             }
@@ -455,8 +459,8 @@ impl Launch<'_> {
                 wave.vgpr[at][lane as usize] = value;
             }
         }
-        // Each wave's scratch starts above the scratch base of the dispatch, so that code which forgets to
-        // add the wave offset faults.
+        // The scratch of each wave starts above the scratch base of the dispatch. Code that forgets to add
+        // the wave offset therefore accesses no wave's scratch, and faults.
         let wave_bytes = (self.private_bytes * lanes).next_multiple_of(1024);
         let wave_offset = wave_bytes * (number + 1);
         wave.scratch_base = scratch::queue_base(self.target.target) + u64::from(wave_offset);
@@ -475,8 +479,8 @@ impl Launch<'_> {
         }
         values.extend_from_slice(&self.preload);
         values.truncate(MAX_USER_SGPRS as usize);
-        // The descriptor may count more user SGPRs than are enabled; the remaining ones hold no value. The
-        // SGPRs of the group's ids are filled by `set_group_ids`.
+        // The descriptor may count more user SGPRs than it enables. The remaining user SGPRs hold no value.
+        // `set_group_ids` fills the SGPRs of the group's ids, which come after them.
         let ids = descriptor.group_ids().into_iter().filter(|&wanted| wanted).count();
         values.resize(descriptor.user_sgprs() as usize + ids, POISON);
         if descriptor.group_info() {
@@ -489,7 +493,8 @@ impl Launch<'_> {
         wave.sgpr[..values.len()].copy_from_slice(&values);
     }
 
-    /// Writes the ids of the group to the SGPRs that follow the user SGPRs, as the descriptor asks for.
+    /// Writes the ids of the group to the SGPRs that follow the user SGPRs. The descriptor says which of the
+    /// ids the kernel asks for.
     fn set_group_ids(&self, wave: &mut Wave, id: [u32; 3]) {
         let descriptor = &self.kernel.descriptor;
         let wanted = descriptor.group_ids();

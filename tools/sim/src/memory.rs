@@ -1,7 +1,9 @@
-//! Emulated memory: separate allocations in a 64-bit address space, shared between threads without locks.
+//! Emulated memory. It consists of separate allocations in a 64-bit address space, and host threads share it
+//! without locks.
 //!
-//! Every access is an atomic operation on 32-bit words. Loads acquire and stores release, so that a program
-//! that is ordered on the machine by waits and cache operations is also ordered here, on any host.
+//! Every access is an atomic operation on 32-bit words. Loads have acquire order and stores have release
+//! order on the host. So if waits and cache operations order the accesses of a program on a GPU, the accesses
+//! are also ordered here, on any host.
 //!
 //! Each allocation has 8 GiB of address space to itself, and starts one page below a multiple of 4 GiB.
 //! Address arithmetic that loses a carry therefore causes a fault, and does not reach a neighbouring
@@ -10,17 +12,19 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Number of low address bits to remove to get the number of an allocation's slot.
+/// Number of low bits of an address below the number of the slot. A slot is the address range that belongs to
+/// one allocation.
 pub(crate) const SLOT_SHIFT: u32 = 33;
 const SLOT_START: u64 = 0xffff_f000;
-/// Offset in its slot of an allocation made by a kernel. It is chosen so that the address is a multiple of 2
-/// MiB.
+/// Offset of an allocation in its slot, for an allocation made by a kernel. It is chosen so that the address
+/// is a multiple of 2 MiB.
 const HEAP_START: u64 = 1 << 32;
 const MAX_SLOTS: usize = 1 << 13;
 /// Maximum size of an allocation: the rest of a slot.
 pub(crate) const MAX_BYTES: u64 = 1 << 32;
 const STRIPES: usize = 64;
-/// Maximum number of allocations made by kernels, and maximum number of bytes of all of them.
+/// Maximum number of allocations that kernels make. The next constant is the maximum number of bytes of all
+/// of them.
 const MAX_HEAP_SLOTS: usize = 1 << 10;
 const MAX_HEAP_BYTES: u64 = 1 << 28;
 
@@ -45,7 +49,8 @@ impl Buffer {
         self.bytes
     }
 
-    /// Returns the allocation as words. The caller must check the bounds and the alignment of its accesses.
+    /// Returns the allocation as a slice of words. The caller must check that its accesses are in bounds and
+    /// aligned.
     pub(crate) fn words(&self) -> &[AtomicU32] {
         &self.words
     }
@@ -83,7 +88,7 @@ impl Buffer {
         if mask == u32::MAX {
             cell.store(value, Ordering::Release);
         } else {
-            // Only the bytes in `mask` are replaced. This must be one atomic step, because another thread may
+            // Replaces only the bytes in `mask`. This must be one atomic step, because another thread may
             // write the other bytes of the word at the same time.
             let _ = cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, |old| Some(old & !mask | value));
         }
@@ -114,11 +119,11 @@ pub(crate) struct Memory {
     slots: Vec<Option<Buffer>>,
     /// Allocations made by running kernels. Their slot numbers begin at `MAX_SLOTS`.
     heap: Vec<OnceLock<Buffer>>,
-    /// Indices in `heap` of the allocations that kernels have freed. They are released when no kernel is
-    /// running.
+    /// Indices in `heap` of the allocations that kernels have freed. Their memory is released when no kernel
+    /// is running.
     freed: Mutex<Vec<usize>>,
-    /// Locks for 64-bit atomics. A lock is chosen by the address; it is needed because memory consists of
-    /// 32-bit words, of which two cannot be changed in one atomic step.
+    /// Locks for 64-bit atomics, of which the address selects one. They are needed because memory consists of
+    /// 32-bit words, and two words cannot be changed in one atomic step.
     stripes: [Mutex<()>; STRIPES],
 }
 
@@ -132,7 +137,8 @@ impl Memory {
         }
     }
 
-    /// Allocates zeroed memory at a multiple of 4096. Returns the address, or `None` if there is no room.
+    /// Allocates zeroed memory whose address is a multiple of 4096. Returns the address, or `None` if there
+    /// is no room.
     pub(crate) fn alloc(&mut self, bytes: u64) -> Option<u64> {
         if bytes > MAX_BYTES {
             return None;
@@ -151,7 +157,7 @@ impl Memory {
         Some(base)
     }
 
-    /// Frees the allocation that starts at `base`. Returns whether there was one.
+    /// Frees the allocation that starts at `base`. Returns false if no allocation starts there.
     pub(crate) fn free(&mut self, base: u64) -> bool {
         let slot = ((base.wrapping_sub(SLOT_START)) >> SLOT_SHIFT) as usize;
         match self.slots.get_mut(slot) {
@@ -163,22 +169,23 @@ impl Memory {
         }
     }
 
-    /// Allocates zeroed memory for a running kernel. Returns `None` if the limits are reached.
+    /// Allocates zeroed memory for a running kernel. Returns `None` if the limits for such allocations are
+    /// reached.
     pub(crate) fn heap_alloc(&self, bytes: u64) -> Option<u64> {
         let taken = self.heap.iter().filter_map(OnceLock::get).map(Buffer::bytes).sum::<u64>();
         if bytes > MAX_HEAP_BYTES - taken {
             return None;
         }
         let place = self.heap.iter().position(|place| place.get().is_none())?;
-        // The base is a multiple of 2 MiB, because the device library clears the low 21 bits of an address to
-        // find its slab.
+        // The base must be a multiple of 2 MiB. ROCm's device library clears the low 21 bits of an address to
+        // find the memory block (slab) that contains it.
         let base = (((MAX_SLOTS + place) as u64) << SLOT_SHIFT) + HEAP_START;
         self.heap[place].set(Buffer::new(base, bytes)).ok()?;
         Some(base)
     }
 
-    /// Marks an allocation made by a kernel to be freed when no kernel runs. Returns whether `base` is such
-    /// an allocation.
+    /// Marks an allocation made by a kernel as freed. Its memory is released later, when no kernel runs.
+    /// Returns whether `base` is such an allocation.
     pub(crate) fn heap_free(&self, base: u64) -> bool {
         let place = self.slot(base).and_then(|slot| slot.checked_sub(MAX_SLOTS));
         let known =
@@ -200,17 +207,18 @@ impl Memory {
         self.heap.get(slot.checked_sub(MAX_SLOTS)?)?.get()
     }
 
-    /// Returns the highest slot number plus one, not counting allocations made by kernels.
+    /// Returns the highest slot number plus one. Slots of allocations made by kernels do not count.
     pub(crate) fn slots(&self) -> usize {
         self.slots.len()
     }
 
-    /// Returns the slot number for an address, if the address is in the range of slots.
+    /// Returns the number of the slot that contains an address, or `None` if the address is beyond all slots.
     pub(crate) fn slot(&self, address: u64) -> Option<usize> {
         usize::try_from(address.wrapping_sub(SLOT_START) >> SLOT_SHIFT).ok()
     }
 
-    /// Returns the allocation in whose slot an address is. The address may be beyond the allocation's end.
+    /// Returns the allocation whose slot (address range) contains an address. The address may be beyond the
+    /// end of the allocation.
     pub(crate) fn buffer(&self, address: u64) -> Option<&Buffer> {
         let slot = self.slot(address)?;
         match self.slots.get(slot) {
@@ -219,7 +227,8 @@ impl Memory {
         }
     }
 
-    /// Returns the allocation that contains the `bytes` bytes at `address`, and their offset in it.
+    /// Returns the allocation that contains the `bytes` bytes at `address`, and the offset of the bytes in
+    /// this allocation.
     pub(crate) fn find(&self, address: u64, bytes: u64) -> Option<(&Buffer, u64)> {
         let buffer = self.buffer(address)?;
         let offset = address.wrapping_sub(buffer.base);
@@ -237,7 +246,8 @@ impl Memory {
         found.map(|(buffer, offset)| buffer.copy_out(offset, data)).is_some()
     }
 
-    /// Replaces the 64-bit value at an 8-byte aligned offset, and returns the old value.
+    /// Replaces the 64-bit value at an 8-byte aligned offset by the result of `change`. Returns the old
+    /// value.
     pub(crate) fn update64(&self, buffer: &Buffer, offset: u64, change: impl FnOnce(u64) -> u64) -> u64 {
         let _guard = self.lock64(buffer.base + offset);
         let word = (offset / 4) as usize;
@@ -251,7 +261,8 @@ impl Memory {
     /// Takes the lock that makes 64-bit accesses to this address atomic.
     pub(crate) fn lock64(&self, address: u64) -> std::sync::MutexGuard<'_, ()> {
         let stripe = (address / 8) as usize % STRIPES;
-        // The lock guards no data, so that a panic in another thread cannot have left data inconsistent.
+        // A panic in another thread cannot have left data inconsistent, because the lock guards no data. So a
+        // poisoned lock can be used.
         self.stripes[stripe].lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
@@ -265,7 +276,8 @@ impl Saved {
         Saved(memory.slots.iter().map(|slot| slot.as_ref().map(words)).collect())
     }
 
-    /// Writes the saved contents back. The allocations are the same as before, because a dispatch makes none.
+    /// Writes the saved contents back to memory. The allocations are the same as when the contents were
+    /// saved, because a dispatch makes none.
     pub(crate) fn restore(&self, memory: &Memory) {
         for (saved, slot) in self.0.iter().zip(&memory.slots) {
             let (Some(saved), Some(buffer)) = (saved, slot) else { continue };

@@ -13,7 +13,7 @@ struct Named {
     element: u32,
 }
 
-/// The allocations that have names, by the slot number of their addresses.
+/// The allocations that have names. The key is the number of the slot (address range) of the allocation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names(BTreeMap<u64, Named>);
 
@@ -27,8 +27,8 @@ impl Names {
         self.0.remove(&(base >> SLOT_SHIFT));
     }
 
-    /// Describes the element at an address, such as `x[1000]`, and how far an access to it is outside of the
-    /// allocation: `x[1000], 4 bytes past its end of 4000`.
+    /// Returns a description of the element at an address, such as `x[1000]`. If the access is outside of the
+    /// allocation, the description says how far: `x[1000], 4 bytes past its end of 4000`.
     pub(crate) fn describe(&self, address: u64, bytes: u32) -> Option<String> {
         let Named { base, bytes: size, name, element } = self.0.get(&(address >> SLOT_SHIFT))?;
         let offset = address.wrapping_sub(*base) as i64;

@@ -8,7 +8,7 @@ use crate::buffer::Buffer;
 use crate::metadata::Scalar;
 use std::fmt;
 
-/// Maximum length of a header; the headers of plain arrays have 118 bytes.
+/// Maximum length of a header that is accepted. The headers of plain arrays have 118 bytes.
 const MAX_HEADER: usize = 4096;
 /// Maximum number of elements.
 const MAX_ELEMENTS: u64 = 1 << 32;
@@ -32,8 +32,8 @@ fn error<T>(why: impl Into<String>) -> Result<T, NpyError> {
     Err(NpyError(why.into()))
 }
 
-/// Types, and their names in `descr` after the byte order. The first name of a type is the one that is
-/// written.
+/// Element types, with the names that they have in the field `descr` of the header, after the byte order. The
+/// first name of a type is the one that is written.
 const TYPES: [(Scalar, &str); 13] = [
     (Scalar::I8, "i1"),
     (Scalar::U8, "u1"),

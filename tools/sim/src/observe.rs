@@ -1,5 +1,5 @@
-//! Observes a dispatch without checking it: the number of executions and of active lanes of each instruction,
-//! the number of bytes transferred, and the register changes of the waves of a chosen group.
+//! Observes a dispatch without checking it. Records how often each instruction was executed and with how many
+//! active lanes, the number of bytes transferred, and the register changes of the waves of a chosen group.
 
 use crate::banks::Accesses;
 use crate::exec::{Cx, Flow};
@@ -19,17 +19,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Observe {
     /// Whether to count instructions, lanes and bytes.
     pub profile: bool,
-    /// The work-group whose instructions are traced, and the number of the wave to trace; `None` traces all
-    /// waves of the group.
+    /// The work-group whose instructions are traced, and the number of the wave to trace. If the number is
+    /// `None`, all waves of the group are traced.
     pub trace: Option<([u32; 3], Option<u32>)>,
-    /// Whether to record the order of memory operations, to find out which waits were needed
-    /// ([`Device::log`](crate::Device::log)). The dispatch then runs on one thread.
+    /// Whether to record the order of memory operations, from which [`Device::log`](crate::Device::log)
+    /// determines which waits were needed. The dispatch then runs on one thread.
     pub order: bool,
 }
 
 /// Maximum number of bytes of a trace; the rest is left out.
 const MAX_TRACE: usize = 64 << 20;
-/// Maximum number of lanes of a register that a trace shows if their values differ.
+/// Maximum number of lanes whose values a trace shows for one register, if the lanes have different values.
+/// The values of further lanes are left out.
 const SHOWN_LANES: usize = 4;
 
 /// Number of bytes transferred to and from one kind of memory.
@@ -54,14 +55,14 @@ pub struct Executed {
     pub count: u64,
     /// Number of active lanes, summed over all executions.
     pub lanes: u64,
-    /// Number of additional passes because of LDS bank conflicts, summed over all executions. The number
-    /// comes from a model, see docs/emulator.md.
+    /// Number of additional passes that LDS bank conflicts cause, summed over all executions. The number
+    /// comes from a model of the banks (docs/emulator.md).
     pub bank_conflicts: u64,
     pub(crate) class: Class,
 }
 
 impl Executed {
-    /// Returns the average number of active lanes; `None` for scalar instructions.
+    /// Returns the average number of active lanes of an execution. Returns `None` for scalar instructions.
     pub fn mean_lanes(&self) -> Option<f64> {
         is_vector(self.class).then(|| self.lanes as f64 / self.count.max(1) as f64)
     }
@@ -71,12 +72,12 @@ fn is_vector(class: Class) -> bool {
     matches!(class, Class::Valu | Class::Vmem | Class::Lds)
 }
 
-/// The counts of a dispatch. Instructions that were never executed are not listed.
+/// The counts of a dispatch for each instruction. Instructions that were never executed are not listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     /// Instructions in the order of their addresses.
     pub instructions: Vec<Executed>,
-    /// Bytes transferred by vector memory instructions, except from and to scratch.
+    /// Bytes that vector memory instructions have transferred from and to memory other than scratch.
     pub global: Traffic,
     /// Bytes transferred by scalar loads and stores.
     pub scalar: Traffic,
@@ -97,12 +98,13 @@ impl Profile {
         ends.map(|inst| inst.count).sum()
     }
 
-    /// Returns the number of executed instructions, counted per wave.
+    /// Returns the number of executed instructions. An instruction counts once for each wave that executes
+    /// it.
     pub fn executed(&self) -> u64 {
         self.instructions.iter().map(|inst| inst.count).sum()
     }
 
-    /// Returns the number of additional passes because of LDS bank conflicts.
+    /// Returns the number of additional passes that LDS bank conflicts have caused.
     pub fn bank_conflicts(&self) -> u64 {
         self.instructions.iter().map(|inst| inst.bank_conflicts).sum()
     }
@@ -117,7 +119,8 @@ impl Profile {
         ]
     }
 
-    /// Returns the average fraction of active lanes in vector arithmetic; 1 if there was none.
+    /// Returns the average fraction of lanes that are active in vector arithmetic instructions. Returns 1 if
+    /// there were no such instructions.
     pub fn active_lanes(&self) -> f64 {
         let valu = || self.instructions.iter().filter(|inst| inst.class == Class::Valu);
         let (count, lanes): (u64, u64) =
@@ -128,9 +131,11 @@ impl Profile {
 
 /// Counters of a dispatch, shared by its waves.
 pub(crate) struct Observer {
-    /// Executions, lanes and bank-conflict passes, for each dword of each code range.
+    /// For each dword of each code range: the number of executions, the number of active lanes, and the
+    /// number of additional passes due to bank conflicts.
     counts: Vec<Vec<[AtomicU64; 3]>>,
-    /// Bytes that were read, written and changed by atomics, for each kind of memory.
+    /// For each kind of memory: the number of bytes that were read, that were written, and that atomics have
+    /// changed.
     bytes: [[AtomicU64; 3]; 4],
     trace: Option<([u32; 3], Option<u32>)>,
     text: Mutex<String>,
@@ -212,7 +217,8 @@ pub(crate) struct Observing<'a> {
     traced: bool,
     /// Accesses of the current instruction to LDS.
     lds: Accesses,
-    /// The recorder, and the recorder's numbers of the wave and its group.
+    /// The recorder of memory operations, and the numbers that the recorder has given to the wave and its
+    /// group.
     recorded: Option<(&'a Recorder, u32, u32)>,
 }
 
@@ -255,7 +261,7 @@ impl<'a> Observing<'a> {
         self.observer.bytes[space][way].fetch_add(access.bytes.into(), Ordering::Relaxed);
     }
 
-    /// Appends the instruction, and the registers that it has changed, to the trace.
+    /// Appends a line to the trace, with the instruction and the registers that it has changed.
     fn write_down(&self, before: &Before, cx: &Cx<'_>) {
         let wave = &cx.wave;
         let mut text = self.observer.text.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -1,4 +1,5 @@
-//! Decoded code: one [`Op`] for each dword of a code range, so that a program counter is an index.
+//! Decoded code. It has one [`Op`] (decoded instruction) for each dword of a code range, so that a program
+//! counter can be used as an index.
 //!
 //! Every dword is decoded as if an instruction began there. Ops that begin inside of another instruction are
 //! never executed.
@@ -17,14 +18,15 @@ pub(crate) enum Src {
     /// No operand.
     #[default]
     None,
-    /// Index into `Wave::vgpr`: VGPRs from 0 on, accumulation VGPRs from 256 on. A wider operand uses
-    /// consecutive registers from here.
+    /// A vector register, by its index in `Wave::vgpr`: VGPRs have indices from 0 on, accumulation VGPRs from
+    /// 256 on. A wider operand uses the following registers, too.
     V(u16),
-    /// Index into `Wave::sgpr`: SGPRs and special registers below 128, by their codes.
+    /// A scalar register, by its index in `Wave::sgpr`. SGPRs and special registers are below 128; the index
+    /// is the code of the register.
     S(u8),
-    /// A constant of up to 64 bits, or a sign-extended immediate field.
+    /// A constant of up to 64 bits. This includes immediate fields, which are sign-extended.
     K(u64),
-    /// A register whose value is computed when it is read: source codes 235..=254.
+    /// A register whose value is computed when it is read, given by the code of the source (235 to 254).
     Special(u16),
 }
 
@@ -34,8 +36,8 @@ pub(crate) const NONE: u16 = u16::MAX;
 pub(crate) const VGPR0: u16 = 256;
 /// Code of the first accumulation VGPR.
 pub(crate) const AGPR0: u16 = 512;
-/// First of the elements of `Wave::sgpr` that no operand can read. Results that a program cannot read, such
-/// as those of `null`, are written there.
+/// Index of the first element of `Wave::sgpr` that no operand can read. Results that a program cannot read,
+/// such as those written to `null`, go there.
 pub(crate) const SINK: u16 = 128;
 
 /// Classes of instructions that the statistics count separately.
@@ -54,17 +56,18 @@ pub(crate) enum Class {
 #[derive(Clone)]
 pub(crate) struct Op {
     pub(crate) run: Handler,
-    /// The instruction's own handler, if `run` is a wrapper that prepares a source or checks the result. The
-    /// wrapper calls it.
+    /// The handler that belongs to the instruction itself. If `run` is a wrapper that prepares a source or
+    /// checks the result, the wrapper calls `inner`.
     pub(crate) inner: Handler,
-    /// The source operands: first those that the assembler lists, then the destinations whose old values the
-    /// instruction also reads (tied destinations).
+    /// The source operands. First come those that the assembler lists as sources. Then come the tied
+    /// destinations, whose old values the instruction also reads.
     pub(crate) src: [Src; 4],
-    /// Number of the first register of the first destination, as a source field encodes it.
+    /// Number of the first register of the first destination, with the same numbering as in a source field.
     pub(crate) dst: u16,
-    /// Number of the first register of the second destination, as a source field encodes it.
+    /// Number of the first register of the second destination, with the same numbering as in a source field.
     pub(crate) dst2: u16,
-    /// Number of VGPRs that the wave must have: one more than the highest VGPR among the operands.
+    /// Number of VGPRs that the wave must have, which is one more than the highest VGPR number among the
+    /// operands.
     pub(crate) vgprs: u16,
     /// Number of accumulation VGPRs that the wave needs.
     pub(crate) agprs: u16,
@@ -78,8 +81,8 @@ pub(crate) struct Op {
     /// Operation of an atomic.
     pub(crate) atomic: Atomic,
     pub(crate) atomic64: bool,
-    /// Whether the instruction reads a clock. Its result then differs each time, so it cannot show that a
-    /// wave waits in a loop.
+    /// Whether the instruction reads a clock. Its result then differs each time, so a loop with the
+    /// instruction never comes back to the same state.
     pub(crate) reads_clock: bool,
     /// Offset of a memory instruction.
     pub(crate) offset: i32,
@@ -91,9 +94,9 @@ pub(crate) struct Op {
     pub(crate) op_sel_hi: u8,
     /// Whether a source has modifiers.
     pub(crate) src_modified: bool,
-    /// Whether sources are read without modifiers, unless MODE flushes denormals.
+    /// Whether sources need no modification when they are read, unless MODE flushes denormals.
     pub(crate) src_plain: bool,
-    /// Whether the result is modified before it is written under EXEC.
+    /// Whether the result is modified before the active lanes of the destination are written.
     pub(crate) dst_modified: bool,
     pub(crate) lane: Lane,
     pub(crate) rules: Rules,
@@ -166,9 +169,9 @@ impl Op {
                 }
                 let here = if tied { spec.role == Role::DefUse } else { spec.role == Role::Use };
                 if here && sources < op.src.len() {
-                    // Float constants of packed integer instructions are encoded as f32, and `op_sel` selects
-                    // a half of the f32. For example, clang 19 writes the pair of halves 0 and 0x3f80 as
-                    // `1.0`.
+                    // A float constant of a packed integer instruction is encoded as f32, and `op_sel`
+                    // selects a half of the f32. For example, clang 19 writes the pair of halves 0 and 0x3f80
+                    // as `1.0`.
                     let packed =
                         row.family == Family::Vop3p && matches!(spec.num, Num::I16 | Num::U16 | Num::B16);
                     let num = if packed { Num::B32 } else { spec.num };
@@ -177,7 +180,8 @@ impl Op {
                 }
             }
         }
-        // If the instruction has no handler, it is refused as unsupported, so its registers are not counted.
+        // An instruction without handler is refused as unsupported when it is executed, so its registers are
+        // not counted.
         if handler.is_some() {
             inst.operands().iter().for_each(|operand| op.count_registers(*operand, target));
         }
@@ -208,7 +212,7 @@ impl Op {
         }
     }
 
-    /// Increases the numbers of registers that the wave must have, so that they include the registers of an
+    /// Updates the numbers of registers that the wave must have, so that they cover the registers of an
     /// operand.
     fn count_registers(&mut self, operand: Operand, target: &Target) {
         let Operand::Reg(range) = operand else { return };
@@ -249,8 +253,9 @@ fn vgpr_count(operand: Operand) -> u8 {
     }
 }
 
-/// Returns whether writes to a register are discarded and reads return zero. This holds for `null`, and for
-/// the trap handler's registers, which no other code can access (Vega ISA, "Trap and Exception registers").
+/// Returns whether writes to a register are discarded and reads of it return zero. This holds for `null`. It
+/// also holds for the trap handler's registers, which no other code can access (Vega ISA, "Trap and Exception
+/// registers").
 fn discards(target: &Target, code: u16) -> bool {
     match code {
         108..=123 => true,
@@ -273,8 +278,8 @@ fn class(row: &Row) -> Class {
 }
 
 fn source(target: &Target, operand: Operand, num: Num, width: u8) -> Src {
-    // In this case the operand is a pair of dwords but not a double. A constant then has the value that it
-    // has for one dword.
+    // Whether the operand is 64 bits wide as one value. An operand of two dwords with two f32 or two untyped
+    // dwords is not: a constant then has the value that it has for one dword.
     let wide = num.is_wide() || width == 2 && !matches!(num, Num::F32 | Num::B32);
     match operand {
         Operand::Reg(range) => match range.first.0 {
@@ -285,8 +290,8 @@ fn source(target: &Target, operand: Operand, num: Num, width: u8) -> Src {
         },
         Operand::Inline(code) => Src::K(inline(code, num, wide)),
         Operand::Literal(bits) => Src::K(match num {
-            // For a double, a 32-bit literal is the high half, and the low half is zero (Vega ISA,
-            // "Instruction Encodings", literal constants).
+            // For an operand of type f64, a 32-bit literal is the high half of the value, and the low half is
+            // zero (Vega ISA, "Instruction Encodings", literal constants).
             Num::F64 => u64::from(bits) << 32,
             Num::I64 => i64::from(bits as i32) as u64,
             _ => u64::from(bits),
@@ -296,8 +301,8 @@ fn source(target: &Target, operand: Operand, num: Num, width: u8) -> Src {
     }
 }
 
-/// Returns the value of an inline constant: a small integer, or one of nine floats in the operand's own
-/// format.
+/// Returns the value of an inline constant. It is a small integer, or one of nine floats in the format of the
+/// operand.
 fn inline(code: u16, num: Num, wide: bool) -> u64 {
     const FLOATS: [(u16, u32, u64); 9] = [
         (0x3800, 0x3f00_0000, 0x3fe0_0000_0000_0000),
@@ -325,7 +330,7 @@ fn inline(code: u16, num: Num, wide: bool) -> u64 {
     }
 }
 
-/// Decodes an instruction as the hardware does, that is, whatever the values of unused bits are.
+/// Decodes an instruction as the hardware does, which ignores the values of unused bits.
 fn read(decoder: &Decoder, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
     decoder.decode(words).or_else(|_| decoder.decode_tolerant(words))
 }
@@ -353,14 +358,16 @@ impl Code {
         Code { base, file_base, words, ops, atomic64 }
     }
 
-    /// Returns the index of the instruction at an address, if the address is in this range.
+    /// Returns the index of the instruction at an address, or `None` if the address is not in this code
+    /// range.
     pub(crate) fn index(&self, address: u64) -> Option<u32> {
         let distance = address.wrapping_sub(self.base);
         let index = distance / 4;
         (distance.is_multiple_of(4) && index < self.words.len() as u64).then_some(index as u32)
     }
 
-    /// Returns the reason why the emulator refuses the instruction at an index, if a reason is known.
+    /// Returns why the emulator refuses the instruction at an index. Returns `None` if no particular reason
+    /// is known.
     pub(crate) fn refusal(&self, target: &Target, index: u32) -> Option<&'static str> {
         let words = self.words.get(index as usize..).unwrap_or(&[]);
         let (inst, _) = read(&Decoder::new(target)?, words).ok()?;

@@ -1,12 +1,12 @@
-//! Packs arguments from values of the host, laid out as the metadata says, like the `kernelParams` of
-//! `hipModuleLaunchKernel`.
+//! Packs the values of arguments on the host into bytes with the layout that the metadata describes. HIP does
+//! the same with the `kernelParams` of `hipModuleLaunchKernel`.
 
 use crate::fault::Fault;
 use crate::metadata::ArgKind;
 use crate::object::KernelInfo;
 
-/// The value of an argument. It can be made `From` numbers and addresses (a [`DevicePtr`](crate::DevicePtr)
-/// is a `u64`).
+/// The value of an argument. Numbers and addresses can be converted to it with `From` (a
+/// [`DevicePtr`](crate::DevicePtr) is a `u64`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arg(Vec<u8>);
 
@@ -43,7 +43,8 @@ impl KernelInfo {
         }
         let mut segment = Vec::new();
         for (at, (info, Arg(bytes))) in infos.into_iter().zip(args).enumerate() {
-            // A dynamic LDS pointer is an offset; a vector of three elements has the size of four.
+            // The value for a dynamic LDS pointer is an offset in LDS. A vector of three elements has the
+            // size of one of four elements, so a value of three quarters of this size fits as well.
             let fits = bytes.len() == info.size as usize || bytes.len() * 4 == info.size as usize * 3;
             if !fits || matches!(info.kind, ArgKind::Other(_)) {
                 let name = info.name.clone().unwrap_or_else(|| format!("#{at}"));

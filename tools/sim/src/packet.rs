@@ -1,6 +1,6 @@
-//! The structures in memory that the packet processor, host programs and kernels share: packets (HSA Platform
-//! System Architecture, "AQL packets"), the queue (`amd_queue_t`, seed 002, line 1629) and signals
-//! (`amd_signal_t`, seed 002, line 1864).
+//! The structures in memory that the packet processor, host programs and kernels share. These are packets
+//! (HSA Platform System Architecture, "AQL packets"), the queue (`amd_queue_t`; ROCm's code object ABI, seed
+//! 002, line 1629) and signals (`amd_signal_t`; seed 002, line 1864).
 
 use crate::device::DevicePtr;
 use crate::wave::{PRIVATE_APERTURE, SHARED_APERTURE};
@@ -14,8 +14,8 @@ pub(crate) const SIGNAL_BYTES: usize = 64;
 /// Number of signals that a barrier packet can wait for.
 pub(crate) const DEPENDENCIES: usize = 5;
 
-/// Offsets of the fields of a queue. The fields after the offset of `read_dispatch_id` are not in the seed;
-/// they are taken from ROCm's header.
+/// Offsets of the fields of a queue in memory. ROCm's code object ABI (seed 002) does not describe the fields
+/// after the offset of `read_dispatch_id`; they are taken from ROCm's header.
 pub(crate) mod queue_at {
     pub(crate) const WRITE_INDEX: u64 = 56;
     pub(crate) const READ_INDEX: u64 = 128;
@@ -31,10 +31,11 @@ pub(crate) mod signal_at {
 
 /// `AMD_SIGNAL_KIND_USER`: a signal that programs wait for.
 pub(crate) const SIGNAL_USER: i64 = 1;
-/// `AMD_SIGNAL_KIND_DOORBELL`: the second word of the signal points to the doorbell.
+/// Kind of a signal that is a doorbell (`AMD_SIGNAL_KIND_DOORBELL`). The second word of such a signal is the
+/// address of the doorbell.
 const SIGNAL_DOORBELL: i64 = -1;
 
-/// Scope of a memory fence: the observers for which the fence orders earlier and later accesses.
+/// Scope of a memory fence. It says for which observers the fence orders earlier and later accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fence {
     /// No fence.
@@ -53,7 +54,8 @@ impl Fence {
 /// A packet of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Whether all earlier packets have to be complete first. In this implementation they always are.
+    /// Whether all earlier packets have to be complete before this packet starts. In this implementation they
+    /// always are.
     pub barrier: bool,
     /// Scope of the acquire fence at the start of the packet.
     pub acquire: Fence,
@@ -61,7 +63,7 @@ pub struct Packet {
     pub release: Fence,
     /// What the packet asks for.
     pub kind: PacketKind,
-    /// Signal that is decremented when the packet ends; 0 for none.
+    /// Address of the signal that is decremented when the packet ends; 0 for no signal.
     pub completion: DevicePtr,
 }
 
@@ -70,14 +72,14 @@ pub struct Packet {
 pub enum PacketKind {
     /// Runs a kernel.
     Kernel(KernelPacket),
-    /// Waits until all of the signals are 0; a null address counts as a signal that is 0.
+    /// A packet that waits until all of its signals are 0. A null address counts as a signal that is 0.
     BarrierAnd([DevicePtr; DEPENDENCIES]),
-    /// Waits until one of the signals is 0; a null address counts as a signal that is not 0.
+    /// A packet that waits until one of its signals is 0. A null address counts as a signal that is not 0.
     BarrierOr([DevicePtr; DEPENDENCIES]),
 }
 
-/// A kernel, its arguments and its grid. [`Device::kernel_packet`](crate::Device::kernel_packet) creates it
-/// from a dispatch.
+/// A packet that runs a kernel, with the kernel's arguments and grid.
+/// [`Device::kernel_packet`](crate::Device::kernel_packet) creates it from a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelPacket {
     /// Number of work-items of a group in each dimension.
@@ -88,7 +90,8 @@ pub struct KernelPacket {
     pub private_bytes: u32,
     /// Bytes of LDS of a group.
     pub lds_bytes: u32,
-    /// Address of the kernel's descriptor: [`Device::kernel_object`](crate::Device::kernel_object).
+    /// Address of the kernel's descriptor, as [`Device::kernel_object`](crate::Device::kernel_object) returns
+    /// it.
     pub object: DevicePtr,
     /// Address of the argument segment, which includes the hidden arguments.
     pub kernarg: DevicePtr,
@@ -109,7 +112,8 @@ const ACQUIRE_SHIFT: u16 = 9;
 const RELEASE_SHIFT: u16 = 11;
 const RESERVED_SHIFT: u16 = 13;
 
-/// Returns the number of dimensions that a grid or its groups use.
+/// Returns how many of the three dimensions are in use, that is, up to the last dimension with an extent
+/// above 1.
 pub(crate) fn dimensions(grid: [u32; 3], group: [u32; 3]) -> u16 {
     let used = |dim: &usize| grid[*dim] != 1 || group[*dim] != 1;
     (0..3).rfind(used).map_or(1, |last| last as u16 + 1)
@@ -158,8 +162,8 @@ impl Packet {
         bytes
     }
 
-    /// Parses a packet. Returns `None` if the packet has not been filled in yet, and an error message if the
-    /// packet is invalid.
+    /// Parses the bytes of a packet. Returns `None` if the packet has not been filled in yet. Returns an
+    /// error message if the packet is invalid.
     pub fn parse(bytes: &[u8; PACKET_BYTES]) -> Option<Result<Packet, String>> {
         let header = get(bytes, 0, 2) as u16;
         (header & 0xff != kind::INVALID).then(|| Packet::from_bytes(header, bytes))
@@ -259,7 +263,8 @@ pub(crate) struct QueueScratch {
 }
 
 impl QueueScratch {
-    /// Returns the bytes at [`queue_at::SCRATCH`]: resource, address, size, bytes per lane.
+    /// Returns the description of scratch memory that a queue has at [`queue_at::SCRATCH`]: buffer resource,
+    /// address, size, and bytes per lane.
     pub(crate) fn bytes(&self) -> [u8; 40] {
         let mut bytes = [0; 40];
         for (at, word) in self.resource.into_iter().enumerate() {
@@ -271,12 +276,13 @@ impl QueueScratch {
     }
 }
 
-/// Returns an empty queue with a ring of `packets` packets at `ring`. The next packet has the index `next`.
+/// Returns the bytes of an empty queue. `ring` is the address of its ring, which has room for `packets`
+/// packets. The next packet has the index `next`.
 pub(crate) fn queue(ring: u64, packets: u32, doorbell: u64, next: u64) -> [u8; QUEUE_BYTES] {
     let mut bytes = [0; QUEUE_BYTES];
     let mut put = |at: u64, value, size| put(&mut bytes, at as usize, value, size);
-    // The fields of `hsa_queue_t`: several producers, accepts kernel dispatches, base address, doorbell, size
-    // in packets, id.
+    // The first fields are those of `hsa_queue_t`. They say that several producers may add packets and that
+    // the queue accepts kernel dispatches. Then come base address, doorbell, size in packets, and id.
     put(4, 1, 4);
     put(8, ring, 8);
     put(16, doorbell, 8);
@@ -299,7 +305,8 @@ pub(crate) fn signal(value: i64) -> [u8; SIGNAL_BYTES] {
     bytes
 }
 
-/// Returns the doorbell signal of a queue: a program rings it by storing a packet's index at `doorbell`.
+/// Returns the bytes of the doorbell signal of a queue. A program rings the doorbell by storing the index of
+/// a packet at the address `doorbell`.
 pub(crate) fn doorbell_signal(doorbell: u64, queue: u64) -> [u8; SIGNAL_BYTES] {
     let mut bytes = [0; SIGNAL_BYTES];
     put(&mut bytes, 0, SIGNAL_DOORBELL as u64, 8);

@@ -1,5 +1,5 @@
-//! Turns a dispatch into a packet and its arguments in memory, and a kernel packet into the data that its
-//! waves share.
+//! Prepares dispatches for execution. The first part turns a dispatch into a packet and its arguments in
+//! memory. The second part turns a kernel packet into the data that its waves share.
 
 use crate::device::Module;
 use crate::fault::Fault;
@@ -17,7 +17,8 @@ use crate::scratch;
 use isa::Subtarget;
 use std::sync::{Arc, OnceLock};
 
-/// Number of unused bytes after the argument segment, for loads that are wider than their data.
+/// Number of unused bytes after the argument segment. They exist because a load may be wider than the
+/// argument that it loads.
 const KERNARG_SLACK: usize = 64;
 /// Alignment of an argument segment.
 const KERNARG_ALIGN: u64 = 16;
@@ -26,7 +27,7 @@ fn no_room() -> Fault {
     Fault::Dispatch("no room for the arguments".into())
 }
 
-/// Returns the kernel of a dispatch, after checking that the dispatch is valid for it.
+/// Returns the kernel of a dispatch. Fails if the dispatch is not valid for this kernel.
 pub(crate) fn kernel_of<'a>(module: &'a Module, dispatch: &Dispatch<'_>) -> Result<&'a KernelInfo, Fault> {
     let kernel = module.kernels.iter().find(|kernel| kernel.name == dispatch.kernel);
     let kernel = kernel.ok_or_else(|| Fault::Dispatch(format!("no kernel named {}", dispatch.kernel)))?;
@@ -38,7 +39,7 @@ pub(crate) fn kernel_of<'a>(module: &'a Module, dispatch: &Dispatch<'_>) -> Resu
     Ok(kernel)
 }
 
-/// An argument segment, and the memory that its hidden arguments point to.
+/// An argument segment in memory, and the other memory that its hidden arguments point to.
 pub(crate) struct Arguments {
     /// Address of the segment.
     pub(crate) kernarg: u64,
@@ -48,8 +49,8 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Places the arguments of a dispatch for a queue, including hidden arguments. `heap` is the address of
-    /// the device's heap; 0 if there is none yet.
+    /// Places the arguments of a dispatch, including hidden arguments, in memory for a queue. `heap` is the
+    /// address of the device's heap, or 0 if there is none yet.
     pub(crate) fn create(
         module: &Module,
         kernel: &KernelInfo,
@@ -94,7 +95,8 @@ pub(crate) fn packet(
     kernarg: u64,
 ) -> KernelPacket {
     KernelPacket {
-        // Larger groups have been refused before, so that the numbers fit.
+        // The conversion to 16 bits loses nothing, because dispatches with larger groups have been refused
+        // before.
         group: dispatch.group.map(|items| items as u16),
         grid: dispatch.grid,
         private_bytes: kernel.descriptor.private_segment.saturating_add(dispatch.limits.stack),
@@ -112,7 +114,8 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
-    /// Places a dispatch. `number` is the index of the packet, and `heap` the address of the device's heap.
+    /// Places the arguments and the packet of a dispatch in memory. `number` is the index of the packet, and
+    /// `heap` the address of the device's heap.
     pub(crate) fn new(
         module: &Module,
         dispatch: &Dispatch<'_>,
@@ -135,7 +138,7 @@ impl Placed {
     }
 }
 
-/// The data that the waves of a kernel packet share, without an observer or debugger.
+/// The data that all waves of a kernel packet share. An observer or debugger is not part of it.
 pub(crate) struct Prepared<'a> {
     pub(crate) module: &'a Module,
     pub(crate) kernel: &'a KernelInfo,
@@ -258,7 +261,7 @@ fn find_kernel(modules: &[Module], object: u64) -> Option<(&Module, &KernelInfo)
     })
 }
 
-/// Returns the argument dwords that the descriptor preloads into SGPRs.
+/// Returns the argument dwords that the hardware preloads into SGPRs, as the kernel descriptor says.
 fn preload(kernel: &KernelInfo, kernarg: u64, memory: &Memory) -> Vec<u32> {
     let (count, first) = kernel.descriptor.preload;
     let dword = |at: u32| {
@@ -270,8 +273,8 @@ fn preload(kernel: &KernelInfo, kernarg: u64, memory: &Memory) -> Vec<u32> {
 }
 
 fn find_entry(base: u64, code: &[Code], kernel: &KernelInfo) -> Result<(u32, u32), Fault> {
-    // A kernel with preloaded arguments starts after 256 bytes of code, which load the arguments on firmware
-    // without preloading.
+    // A kernel with preloaded arguments begins with 256 bytes of code that load the arguments, for firmware
+    // that cannot preload them. The emulator preloads the arguments, so it starts after this code.
     let skipped = if kernel.descriptor.preload.0 > 0 { 256 } else { 0 };
     let address = base.wrapping_add(kernel.entry).wrapping_add(skipped);
     let found = code.iter().enumerate().find_map(|(range, code)| Some((range as u32, code.index(address)?)));

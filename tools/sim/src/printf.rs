@@ -1,19 +1,20 @@
 //! Renders the buffer of OpenCL's `printf` as text.
 //!
-//! The compiler gives each call a number. For each number, the metadata states the number of arguments, their
-//! sizes, and the format (AMDGPU guide, seed 000, line 2214): `ID:N:S[0]:...:S[N-1]:FormatString`. The buffer
-//! begins with two dwords: the number of used bytes, and the size of the buffer. Each call appends its number
-//! and its arguments, with the sizes in the metadata. Strings that are known at compile time are stored in
-//! the buffer; other strings are stored as their addresses.
+//! The compiler gives each call of `printf` in the source a number. For each number, the metadata states the
+//! number of arguments, their sizes, and the format (LLVM's AMDGPU guide, seed 000, line 2214):
+//! `ID:N:S[0]:...:S[N-1]:FormatString`. The buffer begins with two dwords: the number of used bytes, and the
+//! size of the buffer. When a call is executed, it appends its number and its arguments to the buffer, with
+//! the sizes that the metadata states. Strings that are known at compile time are stored in the buffer; other
+//! strings are stored as their addresses.
 
 use crate::conversion::{self, Argument, Arguments, Spec, signed, unsigned};
 use crate::memory::Memory;
 
-/// Size of the buffer after its two dwords, in bytes, as in ROCm's OpenCL runtime.
+/// Size of the buffer in bytes, without its first two dwords. ROCm's OpenCL runtime uses the same size.
 pub(crate) const BYTES: u32 = 1 << 20;
 /// Size of the two dwords at the beginning, in bytes.
 pub(crate) const HEADER: usize = 8;
-/// Maximum number of characters that are read through a string pointer.
+/// Maximum number of characters that are read from memory for a string that is given by its address.
 const MAX_STRING: u64 = 4096;
 
 /// A call of `printf` in the source.
@@ -30,8 +31,8 @@ impl Call {
         let (count, mut rest) = rest.split_once(':')?;
         let mut sizes = Vec::new();
         for _ in 0..count.parse::<usize>().ok()? {
-            // clang counts all arguments, but lists the sizes only of arguments that are converted: the width
-            // of a `*` has no size.
+            // clang counts all arguments, but it lists the sizes only of arguments that are converted. The
+            // width for a `*` in the format has no size in the list, so the list may end early.
             let Some((size, after)) = rest.split_once(':') else { break };
             let Ok(size) = size.parse() else { break };
             sizes.push(size);
@@ -41,7 +42,8 @@ impl Call {
     }
 }
 
-/// Returns the format as in the source. The metadata escapes control characters and colons.
+/// Returns the format as it is in the source. In the metadata, control characters and colons of the format
+/// are escaped.
 fn unescape(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -80,8 +82,8 @@ pub(crate) fn header() -> [u8; HEADER] {
     bytes
 }
 
-/// Renders all calls in the buffer at an address, and empties the buffer. `formats` are the texts in the
-/// metadata.
+/// Returns the text of all calls in the buffer at an address, and empties the buffer. `formats` are the
+/// descriptions of the calls in the metadata.
 pub(crate) fn take(memory: &Memory, buffer: u64, formats: &[String]) -> String {
     let text = render(memory, buffer, formats);
     memory.write(buffer, &[0; 4]);
@@ -101,10 +103,10 @@ fn render(memory: &Memory, buffer: u64, formats: &[String]) -> String {
     text_of(&bytes, memory, formats)
 }
 
-/// Renders the calls recorded in a buffer. `records` is the contents of the buffer after its two dwords; all
-/// strings must be in it.
+/// Returns the text of all calls that are recorded in a buffer. `records` is the contents of the buffer after
+/// its first two dwords. All strings must be in `records`, because other memory is not available.
 ///
-/// `formats` are the texts in the metadata.
+/// `formats` are the descriptions of the calls in the metadata.
 pub fn printf_text(records: &[u8], formats: &[String]) -> String {
     text_of(records, &Memory::new(), formats)
 }
@@ -129,7 +131,8 @@ fn take_u32(bytes: &[u8]) -> Option<(u32, &[u8])> {
     Some((u32::from_le_bytes(*first), rest))
 }
 
-/// Renders a call. Returns the bytes after its arguments, or `None` if the arguments are truncated.
+/// Appends the text of one call to `out`. Returns the bytes of the buffer after the call's arguments, or
+/// `None` if the arguments are truncated.
 fn call_text<'a>(call: &Call, bytes: &'a [u8], memory: &'a Memory, out: &mut Vec<u8>) -> Option<&'a [u8]> {
     let mut rest = bytes;
     let mut args = Vec::new();
@@ -163,8 +166,8 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Arguments<'a> for Sized<'a, I> {
     }
 }
 
-/// Returns a string: if the argument has the size of an address and memory has this address, the string at
-/// the address, otherwise the argument itself.
+/// Returns the characters of a string argument. If the argument has the size of an address and memory has
+/// this address, it is the address of the string. Otherwise, the argument is the string itself.
 fn string(arg: &[u8], memory: &Memory) -> Vec<u8> {
     let address = unsigned(arg);
     if arg.len() == 8 && memory.find(address, 1).is_some() {

@@ -1,9 +1,9 @@
-//! The progress of a dispatch, for code that waits for the dispatch.
+//! The progress of a dispatch, for other code of the host that waits for the dispatch.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counters that a running dispatch updates ([`Dispatch::progress`](crate::Dispatch::progress)), except in
-/// weak mode.
+/// Counters that a dispatch updates while it runs ([`Dispatch::progress`](crate::Dispatch::progress)). A
+/// dispatch in weak mode does not update them.
 #[derive(Debug, Default)]
 pub struct Progress {
     instructions: AtomicU64,
@@ -12,7 +12,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Returns the number of executed instructions, counted per wave.
+    /// Returns the number of instructions executed so far. An instruction counts once for each wave that
+    /// executes it.
     pub fn instructions(&self) -> u64 {
         self.instructions.load(Ordering::Relaxed)
     }

@@ -1,11 +1,12 @@
-//! Queues: rings of packets in memory, which host programs and kernels fill, and from which the device takes
+//! Queues, which are rings of packets in memory. Host programs and kernels add packets, and the device takes
 //! packets in order.
 //!
-//! A program that adds a packet takes an index (`write_dispatch_id`), fills the slot of this index, with the
-//! packet's header last, and stores the index to the doorbell. The packet processor takes packets up to the
+//! A program that adds a packet takes an index (`write_dispatch_id`), fills the slot of this index (the
+//! packet's header last), and stores the index to the doorbell. The packet processor takes packets up to the
 //! index in the doorbell, as long as their headers are valid. When a packet is complete, the processor marks
-//! its slot as invalid and advances `read_dispatch_id` (seed 002, "AMD Queue"). This implementation starts a
-//! packet when the previous packet is complete, which the specification allows regardless of the barrier bit.
+//! its slot as invalid and advances `read_dispatch_id` (ROCm's code object ABI, seed 002, "AMD Queue"). This
+//! implementation starts a packet when the previous packet is complete, which the specification allows
+//! regardless of the barrier bit.
 
 use crate::debug::Debugger;
 use crate::device::{Device, DevicePtr};
@@ -18,12 +19,13 @@ use crate::progress::Progress;
 use crate::stats::RunStats;
 use std::fmt;
 
-/// Number of packets in the queue that [`Device::run`] creates, which leaves room for packets that its kernel
-/// adds.
+/// Number of packets for which the queue that [`Device::run`] creates has room. The kernel that it runs may
+/// add packets of its own.
 pub(crate) const OWN_PACKETS: u32 = 64;
 /// Maximum number of packets of a queue.
 const MAX_PACKETS: u32 = 1 << 20;
-/// Offsets of the doorbell's signal and of the doorbell, after the queue structure.
+/// Offset of the doorbell's signal in the memory of a queue, after the queue structure. The next constant is
+/// the offset of the doorbell itself.
 const DOORBELL_SIGNAL: u64 = QUEUE_BYTES as u64;
 const DOORBELL: u64 = DOORBELL_SIGNAL + SIGNAL_BYTES as u64;
 const BLOCK_BYTES: u64 = DOORBELL + 8;
@@ -66,7 +68,8 @@ impl std::error::Error for QueueError {}
 pub enum QueueState {
     /// All packets up to the doorbell's index are complete.
     Idle,
-    /// The doorbell was rung for the packet with this index, but the packet's header is still invalid.
+    /// A program has rung the doorbell for the packet with this index, but the packet's header is still
+    /// invalid.
     Unfilled(u64),
     /// This barrier packet waits for signals.
     Waiting(u64),
@@ -75,7 +78,7 @@ pub enum QueueState {
 }
 
 /// What the packet processor knows about a queue. This is kept outside of emulated memory, because kernels
-/// may overwrite the queue's structure in memory.
+/// may overwrite the queue structure in emulated memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     /// Address of the `amd_queue_t`.
@@ -90,9 +93,9 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Creates an empty queue whose next packet has the index `next`. Returns `None` if there is no room. The
-    /// ring is a separate allocation, so that a kernel that does not reduce an index to the ring's size
-    /// faults.
+    /// Creates an empty queue whose next packet has the index `next`. Returns `None` if there is no room in
+    /// memory. The ring is an allocation of its own. A kernel that forgets to reduce an index modulo the
+    /// ring's size therefore faults.
     pub(crate) fn create(memory: &mut Memory, packets: u32, next: u64) -> Option<Queue> {
         let ring = memory.alloc(u64::from(packets) * PACKET_BYTES as u64)?;
         let address = memory.alloc(BLOCK_BYTES)?;
@@ -116,7 +119,8 @@ impl Queue {
         self.ring + index % u64::from(self.packets) * PACKET_BYTES as u64
     }
 
-    /// Adds a packet and rings the doorbell. Returns the packet's index, or `None` if the ring is full.
+    /// Adds a packet to the queue and rings the doorbell. Returns the packet's index, or `None` if the ring
+    /// is full.
     pub(crate) fn submit(&self, memory: &Memory, packet: &Packet) -> Option<u64> {
         let (buffer, offset) = memory.find(self.address + queue_at::WRITE_INDEX, 8)?;
         let mut index = None;
@@ -132,12 +136,12 @@ impl Queue {
         Some(index)
     }
 
-    /// Reads the next packet from memory. Returns `None` if the doorbell was not rung for it, and
-    /// `Some(None)` if it has not been filled in.
+    /// Reads the next packet from memory. Returns `None` if the doorbell was not rung for the packet, and
+    /// `Some(None)` if the packet has not been filled in.
     fn next(&mut self, memory: &Memory) -> Option<Option<Result<Packet, String>>> {
         let rung = word(memory, self.address + DOORBELL).wrapping_add(1);
-        // The largest value counts, because several programs may ring the doorbell, and not in the order of
-        // their packets.
+        // Several programs may ring the doorbell, and not in the order of their packets. So the largest index
+        // that was stored there counts.
         self.rung = self.rung.max(rung);
         let mut bytes = [0; PACKET_BYTES];
         (self.read < self.rung && memory.read(self.slot(self.read), &mut bytes))
@@ -151,7 +155,7 @@ impl Queue {
         memory.write(self.address + queue_at::READ_INDEX, &self.read.to_le_bytes());
     }
 
-    /// Fails unless all packets that the doorbell was rung for are complete.
+    /// Fails if a packet is not complete for which the doorbell was rung.
     pub(crate) fn check_idle(&mut self, memory: &Memory) -> Result<(), Fault> {
         let refuse = |packet, why: &str| Err(Fault::Packet { packet, why: why.to_owned() });
         match self.state(memory) {
@@ -185,7 +189,8 @@ fn word(memory: &Memory, address: u64) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// Checks that a signal is 0 or the address of a signal of the kind that programs wait for.
+/// Checks the address of a signal: it must be 0, or the address of a signal of the kind that programs wait
+/// for.
 fn check_signal(memory: &Memory, signal: DevicePtr, what: &str) -> Result<(), String> {
     if signal == 0 {
         return Ok(());
@@ -203,8 +208,8 @@ fn check_signal(memory: &Memory, signal: DevicePtr, what: &str) -> Result<(), St
     }
 }
 
-/// Decrements a signal, and writes its event id to the mailbox that waiters read (seed 002, "Signal kernel
-/// machine code").
+/// Decrements a signal. Also writes the event id of the signal to the mailbox, which waiters read (ROCm's
+/// code object ABI, seed 002, "Signal kernel machine code").
 pub(crate) fn decrement(memory: &Memory, signal: DevicePtr) {
     let Some((buffer, offset)) = memory.find(signal + signal_at::VALUE, 8) else { return };
     memory.update64(buffer, offset, |value| value.wrapping_sub(1));
@@ -257,7 +262,8 @@ impl Device {
         Ok(QueueId(self.queues.len() - 1))
     }
 
-    /// Frees a queue's memory; packets that have not begun are lost. Returns whether the queue existed.
+    /// Frees the memory of a queue. Packets that have not begun are lost. Returns false if the queue does not
+    /// exist.
     pub fn destroy_queue(&mut self, queue: QueueId) -> bool {
         let Some(queue) = self.queues.get_mut(queue.0).and_then(Option::take) else { return false };
         queue.addresses().into_iter().all(|address| self.memory.free(address))
@@ -269,8 +275,8 @@ impl Device {
         queue.find_in(&self.queues).map(|queue| queue.address)
     }
 
-    /// Adds a packet to a queue and rings its doorbell. Returns the packet's index. Programs may also write
-    /// all of this to memory themselves.
+    /// Adds a packet to a queue and rings the queue's doorbell. Returns the packet's index. A program may
+    /// also make these stores to memory by itself.
     pub fn submit(&self, queue: QueueId, packet: &Packet) -> Result<u64, Fault> {
         let queue = queue.find_in(&self.queues).ok_or_else(|| Fault::Dispatch("no such queue".into()))?;
         let index = queue.submit(&self.memory, packet);
@@ -283,12 +289,12 @@ impl Device {
         self.queues.get_mut(queue.0)?.as_mut().map(|queue| queue.state(memory))
     }
 
-    /// Runs the packets of all queues in turn, until no packet can begin: each queue is empty, has an
-    /// unfilled packet, or waits for a signal that no packet will set. The first error ends the call and
-    /// disables the failing queue; other queues continue with the next call.
+    /// Runs the packets of all queues in turn, until no packet can begin. Then each queue is empty, has an
+    /// unfilled packet as its next packet, or waits for a signal that no packet will set. The first error
+    /// ends the call and disables the failing queue. The other queues continue with the next call.
     ///
-    /// `limits` gives the number of instructions for all packets together. Its stack size is ignored: each
-    /// packet states its own scratch size.
+    /// `limits` gives the number of instructions for all packets together. The stack size in `limits` is
+    /// ignored, because each packet states its own scratch size.
     pub fn process(&mut self, limits: Limits) -> Result<RunStats, Box<QueueError>> {
         let mut queues = std::mem::take(&mut self.queues);
         let mut total = RunStats::default();

@@ -1,7 +1,7 @@
 //! Random numbers for the choices of a schedule.
 
-/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators"). Its state is one word,
-/// so that the seed alone suffices to replay a schedule.
+/// Generator of random numbers with the algorithm SplitMix64 (Steele, Lea, Flood: "Fast splittable
+/// pseudorandom number generators"). Its state is one word, so the seed is enough to repeat a schedule.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 

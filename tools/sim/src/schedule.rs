@@ -1,12 +1,12 @@
-//! Runs the groups of a dispatch on host threads. A group runs in turns; a turn is a slice of instructions,
-//! after which other groups run.
+//! Runs the work-groups of a dispatch on host threads. A group runs in turns. A turn is a slice of
+//! instructions, after which other groups run.
 //!
 //! A dispatch that fails reports the same fault on any number of threads. Among several faults, the fault in
-//! the earliest turn counts, in an order of turns that does not depend on timing. Groups that could still
-//! fail earlier therefore run on until the first fault is known. A run of strict mode on several threads only
-//! proves that there is nothing to report. If it finds anything, or if groups wait for one another or use the
-//! same memory, it is repeated on one thread, because chance decides which group is first on several threads.
-//! The repeated run decides what is reported.
+//! the earliest turn counts, in an order of turns that does not depend on timing. After a fault, groups that
+//! could still fail in an earlier turn therefore run on, until it is certain which fault is the first. A run
+//! of strict mode on several threads can only prove that there is nothing to report. If it finds an error, or
+//! if groups wait for one another or use the same memory, the run is repeated on one thread, because chance
+//! decides which group is first on several threads. The repeated run decides what is reported.
 
 use crate::deadlock;
 use crate::exec::Scratch;
@@ -20,21 +20,22 @@ use crate::time_slices::{Choice, Next, TimeSlices};
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-/// Maximum number of groups that have started and not ended: 120 compute units with 40 waves each, as in the
-/// largest of these processors.
+/// Maximum number of groups that have started and not ended. It is the number of waves that the largest of
+/// the supported processors can hold: 120 compute units with 40 waves each.
 pub(crate) const MAX_RESIDENT: u64 = 4800;
-/// Maximum number of bytes of host memory for the registers of resident groups.
+/// Limit on the host memory in bytes that the registers of the resident groups take.
 const RESIDENT_BYTES: u64 = 1 << 30;
 
-/// Result of a dispatch: how it ended, the findings of strict mode, and the location of the first debug trap.
+/// Result of a dispatch. It says how the dispatch ended, which findings strict mode has, and where the first
+/// debug trap was.
 pub(crate) struct Outcome {
     pub(crate) result: Result<RunStats, Fault>,
     pub(crate) reports: Vec<Report>,
     pub(crate) debug_trap: Option<Location>,
 }
 
-/// Runs a dispatch in strict mode. A random schedule uses one thread, so that the run depends only on the
-/// seed.
+/// Runs a dispatch in strict mode. If the schedule is random, uses one thread, so that the run depends only
+/// on the seed.
 pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, threads: usize) -> Outcome {
     if threads == 1 || launch.schedule != 0 {
         return Scheduler::new(launch, limit, 1).run();
@@ -45,8 +46,8 @@ pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, thread
     }
     let outcome = Scheduler::new(launch, limit, threads).run();
     let depends_on_timing = launch.strict.as_ref().is_some_and(|shared| shared.depends_on_timing());
-    // A run that has used up its instruction budget is not repeated on one thread, because the repeated run
-    // would use up the budget as well.
+    // The run need not be repeated on one thread if it has no findings and has succeeded or used up its
+    // instruction budget. A repeated run would use up the budget as well.
     let is_final = matches!(outcome.result, Ok(_) | Err(Fault::Stuck { .. })) && outcome.reports.is_empty();
     if is_final && !depends_on_timing {
         return outcome;
@@ -56,8 +57,8 @@ pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, thread
     Scheduler::new(launch, limit, 1).run()
 }
 
-/// Hands groups to host threads. A group that does not end within its turn goes to the back of a queue, and
-/// new groups are started in between, so that each group can wait for any other group.
+/// Hands groups to host threads. A group that has not ended after its turn goes to the back of a queue. New
+/// groups are started in between. So each group can wait for any other group.
 pub(crate) struct Scheduler<'a> {
     launch: &'a Launch<'a>,
     limit: u64,
@@ -70,14 +71,15 @@ pub(crate) struct Scheduler<'a> {
 struct State {
     /// Number of the next group to start.
     next: u64,
-    /// Groups that have run to the end of their last turn, and groups in which all waves wait for something.
+    /// Groups that were still executing instructions when their last turn ended. The next field has the
+    /// groups in which all waves wait for something.
     running: VecDeque<Group>,
     waiting: VecDeque<Group>,
     turns: TimeSlices,
-    /// Number of turns since the last turn in which a group did more than wait.
+    /// Number of turns since the last turn in which a group has done anything but wait.
     idle: usize,
-    /// Thresholds for looking for a deadlock: number of idle turns, and number of executed instructions. See
-    /// [`Scheduler::check_for_deadlock`].
+    /// Number of turns without progress after which the scheduler looks for a deadlock. The next field is the
+    /// number of executed instructions after which it does so. See [`Scheduler::check_for_deadlock`].
     patience: usize,
     look_at: u64,
     /// Number of groups that have started and not ended.
@@ -96,9 +98,8 @@ struct First {
     fault: Fault,
 }
 
-/// Position of a turn in the order that decides which of several faults is the first. The order is roughly
-/// the order in which a single thread runs the turns. It does not depend on timing or on the number of
-/// threads.
+/// Position of a turn in an order that decides which of several faults is the first. The order is roughly
+/// that in which a single thread runs the turns. It depends neither on timing nor on the number of threads.
 type When = (u64, u64);
 
 fn start_order(group: &Group) -> When {
@@ -124,8 +125,7 @@ impl State {
         }
     }
 
-    /// Removes the group at a position of a queue. Keeps the order of the other groups if the position is the
-    /// front.
+    /// Removes the group at position `at` from a queue. If `at` is 0, the other groups keep their order.
     fn take(queue: &mut VecDeque<Group>, at: usize) -> Option<Group> {
         if at == 0 { queue.pop_front() } else { queue.swap_remove_back(at) }
     }
@@ -144,24 +144,25 @@ impl State {
         self.first = Some(First { when: (0, 0), fault });
     }
 
-    /// Returns whether a turn at this position could still produce a fault that counts, because no earlier
-    /// fault is known.
+    /// Returns whether a fault in the turn at this position of the order would count, because no fault in an
+    /// earlier turn is known.
     fn is_wanted(&self, when: When) -> bool {
         self.first.as_ref().is_none_or(|first| when < first.when)
     }
 }
 
-/// The next work of a worker: a group to start, given by its number, or a group that has begun.
+/// What a worker does next: it starts a new group, given by its number, or it continues a group that has
+/// begun.
 enum Picked {
     New(u64),
     Begun(Box<Group>),
 }
 
-/// Maximum number of waves that are named when the instruction budget is used up.
+/// Maximum number of waves that a report names when the instruction budget is used up.
 const MAX_STUCK: usize = 16;
-/// Number of instructions before the first check for a deadlock.
+/// Number of executed instructions after which the scheduler looks for a deadlock for the first time.
 const LOOK_FIRST: u64 = 1 << 18;
-/// Approximate number of turns that running groups have between the starts of two groups.
+/// Approximate number of turns that groups which have begun get before the next group is started.
 const START_EVERY: u64 = 4;
 
 impl<'a> Scheduler<'a> {
@@ -204,7 +205,7 @@ impl<'a> Scheduler<'a> {
         f(&mut self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
 
-    /// Runs turns on one host thread until there is no group left to pick.
+    /// Runs turns of groups on one host thread until no group is left to run.
     fn work(&self) {
         let mut scratch = Scratch::new();
         let mut turns = turns(self.launch, !self.launch.schedule);
@@ -218,12 +219,12 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Returns the next group to run. A new group reuses the memory of the spare group.
+    /// Returns the next group to run. If this is a new group, it reuses the memory of the group in `spare`.
     fn pick(&self, spare: &mut Option<Group>) -> Option<Group> {
         let picked = self.locked(|state| {
             if self.launch.strict.as_ref().is_some_and(|shared| shared.depends_on_timing()) {
-                // The result of this run does not matter any more, because the dispatch will be repeated on
-                // one thread. So no further group is started.
+                // The result of this run does not matter, because the dispatch will be repeated on one
+                // thread. So no further group is started.
                 return None;
             }
             self.drop_unwanted(state);
@@ -259,8 +260,8 @@ impl<'a> Scheduler<'a> {
         state.resident -= (all - state.running.len() - state.waiting.len()) as u64;
     }
 
-    /// Returns the fault for a used-up instruction budget. In strict mode, the fault lists where every wave
-    /// is.
+    /// Returns the fault for an instruction budget that is used up. In strict mode, the fault lists the
+    /// locations of the waves that have not ended.
     fn budget(&self, state: &State, group: &Group) -> Fault {
         if self.launch.strict.is_none() {
             return Fault::Budget { limit: self.limit, at: Box::new(group.running_location(self.launch)) };
@@ -272,10 +273,11 @@ impl<'a> Scheduler<'a> {
         Fault::Stuck { limit, deadlock: false, of_group: false, own_lane: false, waves, waits, count }
     }
 
-    /// Ends a dispatch of strict mode if it is certain that none of its waves can make progress: all groups
-    /// have begun, and each wave is blocked. The scheduler checks this after groups have done nothing but
-    /// wait for a while, and otherwise at growing intervals. Instructions that waves execute during the check
-    /// count like those of any other turn.
+    /// Ends a dispatch of strict mode if it is certain that none of its waves can make progress. It is
+    /// certain if all groups have begun and each wave is blocked.
+    ///
+    /// The scheduler makes this check after groups have only waited for a while, and otherwise at growing
+    /// intervals. Instructions that waves execute during the check count like those of any other turn.
     fn check_for_deadlock(&self, scratch: &mut Scratch) {
         if self.threads > 1 || self.launch.strict.is_none() || self.launch.hostcall.is_some() {
             return;
@@ -382,7 +384,8 @@ impl<'a> Scheduler<'a> {
     }
 }
 
-/// Returns the generator of turns for a dispatch. Seed 0 and its complement select turns in order.
+/// Returns the generator of turns for a dispatch. `seed` is the seed of the schedule or its complement. Turns
+/// are in order if the schedule has seed 0.
 fn turns(launch: &Launch<'_>, seed: u64) -> TimeSlices {
     match launch.strict {
         Some(_) if launch.schedule == 0 => TimeSlices::strict(0),
@@ -391,9 +394,9 @@ fn turns(launch: &Launch<'_>, seed: u64) -> TimeSlices {
     }
 }
 
-/// Returns the finding to report first. If a barrier is missing, a wave may read a value too early. This is
-/// found first as a read of an uninitialised value, and then, when the other wave writes the value, as a
-/// race. The race is preferred because it explains the error better.
+/// Returns the finding of a turn to report first. If a barrier is missing, a wave may read a value too early.
+/// Strict mode first finds the read of an uninitialised value, and then, when the other wave writes the
+/// value, a race. The race is preferred because it explains the error better.
 fn cause(found: &[Report]) -> Option<&Report> {
     let first = found.first()?;
     let race = found.iter().find(|report| report.class == FaultClass::Race);

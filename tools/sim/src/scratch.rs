@@ -1,16 +1,17 @@
-//! The location of private memory, and the values that describe it to a kernel: the private segment buffer
-//! and the initial values of FLAT_SCRATCH (AMDGPU guide, seed 000, lines 2925-2950 and 3020-3045).
+//! The address of private memory, and the values that describe private memory to a kernel. These values are
+//! the private segment buffer and the initial values of FLAT_SCRATCH (LLVM's AMDGPU guide, seed 000, lines
+//! 2925-2950 and 3020-3045).
 
 use crate::exec::resource::Resource;
 use crate::wave::SCRATCH_BASE;
 use isa::Target;
 use isa::target::Generation;
 
-/// On GFX7 and GFX8 the queue's scratch does not start at the beginning of all scratch, so that a prologue
-/// that forgets to add the offset fails.
+/// Offset of the queue's scratch from the start of all scratch on GFX7 and GFX8. It is not zero, so that a
+/// prologue that forgets to add the offset faults.
 const QUEUE_OFFSET: u64 = 0x1_0000;
 
-/// Bits of a buffer resource's fourth dword that exist only on some generations.
+/// Bits of the fourth dword of a buffer resource that exist only on some processor generations.
 mod word3 {
     /// GFX6-GFX8: elements have 4 bytes.
     pub(super) const ELEMENT_SIZE_4: u32 = 1 << 19;
@@ -33,8 +34,8 @@ pub(crate) fn queue_base(target: &Target) -> u64 {
     }
 }
 
-/// Returns the private segment buffer, which is swizzled so that the same dword of consecutive lanes is
-/// stored consecutively.
+/// Returns the private segment buffer, which is a buffer resource. It swizzles addresses, so that the same
+/// dword of consecutive lanes is stored consecutively.
 pub(crate) fn resource(target: &Target) -> [u32; 4] {
     use word3::*;
     let base = queue_base(target);
@@ -56,8 +57,8 @@ pub(crate) fn resource(target: &Target) -> [u32; 4] {
     ]
 }
 
-/// Returns the two SGPRs from which a prologue computes FLAT_SCRATCH: the offset and the size for a lane, or
-/// an address.
+/// Returns the two SGPRs from which a kernel's prologue computes FLAT_SCRATCH. They hold an offset and the
+/// size for a lane, or an address.
 pub(crate) fn flat_init(target: &Target, lane_bytes: u32) -> [u32; 2] {
     match target.generation {
         Generation::Gfx7 | Generation::Gfx8 => [QUEUE_OFFSET as u32, lane_bytes],

@@ -1,11 +1,11 @@
 //! Floating-point arithmetic in software. Every result is the exact result rounded once, in any of the four
 //! rounding modes.
 //!
-//! The host's float arithmetic is used where it gives the same results (rounding to nearest even, no NaN);
-//! this module is used elsewhere. The functions take and return the bits of values, in the low bits of a
-//! `u64`.
+//! Where the host's float arithmetic gives the same results (rounding to nearest even, no NaN), the emulator
+//! uses the host's arithmetic. It uses this module in all other cases. The functions take and return the bits
+//! of values, in the low bits of a `u64`.
 
-/// Rounding modes, numbered as in MODE (Vega ISA, "MODE register", FP_ROUND).
+/// Rounding modes. Their numbers are those in the MODE register (Vega ISA, "MODE register", FP_ROUND).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Rounding {
     #[default]
@@ -19,7 +19,7 @@ pub(crate) enum Rounding {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Round {
     pub(crate) mode: Rounding,
-    /// Whether overflow gives the largest number instead of infinity (`FP16_OVFL`).
+    /// Whether a result that overflows becomes the largest number instead of infinity (`FP16_OVFL`).
     pub(crate) saturate: bool,
 }
 
@@ -48,8 +48,8 @@ pub(crate) trait Format {
     const SIGN: u64 = 1 << (Self::FRACTION + Self::EXPONENT);
     const INFINITY: u64 = ((1 << Self::EXPONENT) - 1) << Self::FRACTION;
     const QUIET: u64 = 1 << (Self::FRACTION - 1);
-    /// Result of an invalid operation. The manuals do not specify its sign; this is the usual IEEE 754
-    /// default.
+    /// The NaN that an invalid operation returns. The manuals do not specify its sign, so this is the usual
+    /// default of IEEE 754.
     const DEFAULT_NAN: u64 = Self::INFINITY | Self::QUIET;
     const BIAS: i32 = (1 << (Self::EXPONENT - 1)) - 1;
 }
@@ -118,8 +118,8 @@ fn unpack<F: Format>(bits: u64) -> Number {
     }
 }
 
-/// Shifts a significand right. If any bit that is shifted out is 1, sets the lowest bit of the result, so
-/// that later rounding sees that the result is inexact.
+/// Shifts a significand right by `count` bits. If any bit that is shifted out is 1, sets the lowest bit of
+/// the result. Later rounding then sees that the result is inexact.
 fn shift_jam(significand: u128, count: u32) -> u128 {
     match count {
         0 => significand,
@@ -160,7 +160,8 @@ fn pack<F: Format>(number: Finite, round: Round) -> u64 {
     if exponent > F::BIAS {
         return sign | overflow::<F>(number.negative, round);
     }
-    // This is an addition instead of an OR, so that a carry out of the fraction increments the exponent.
+    // The two parts are added instead of combined by OR, so that a carry out of the fraction increments the
+    // exponent.
     let magnitude = (((exponent + F::BIAS - 1) as u64) << F::FRACTION) + units;
     sign | if magnitude >= F::INFINITY { overflow::<F>(number.negative, round) } else { magnitude }
 }
@@ -185,8 +186,8 @@ fn special<F: Format>(number: Number, round: Round) -> u64 {
     }
 }
 
-/// Returns the result of an operation if one of its sources is a NaN: the first such source, made quiet.
-/// Returns `None` if no source is a NaN.
+/// Returns the result of an operation if one of its sources is a NaN. The result is the first source that is
+/// a NaN, made quiet. Returns `None` if no source is a NaN.
 pub(crate) fn nan_of<F: Format>(sources: &[u64]) -> Option<u64> {
     sources.iter().find(|&&bits| bits & (F::SIGN - 1) > F::INFINITY).map(|bits| bits | F::QUIET)
 }
@@ -218,8 +219,8 @@ fn finite_sum(a: Finite, b: Finite, round: Round) -> Number {
     }
 }
 
-/// Returns the exact product of two numbers. It is exact because the product of two 53-bit significands fits
-/// into 106 bits.
+/// Returns the exact product of two numbers. The representation has enough bits, because the product of two
+/// 53-bit significands fits into 106 bits.
 fn product(a: Number, b: Number) -> Number {
     let negative = a.negative() != b.negative();
     match (a, b) {
@@ -247,8 +248,8 @@ pub(crate) fn mul<F: Format>(round: Round, a: u64, b: u64) -> u64 {
     nan_of::<F>(&[a, b]).unwrap_or_else(|| special::<F>(product(unpack::<F>(a), unpack::<F>(b)), round))
 }
 
-/// Computes a fused multiply-add, which is rounded once. If the addend is a NaN, the result is this NaN, even
-/// if the product is invalid (zero times infinity).
+/// Returns `a * b + c`, rounded once. If the addend is a NaN, the result is this NaN, even if the product is
+/// invalid (zero times infinity).
 pub(crate) fn fma<F: Format>(round: Round, a: u64, b: u64, c: u64) -> u64 {
     nan_of::<F>(&[a, b, c]).unwrap_or_else(|| {
         let product = product(unpack::<F>(a), unpack::<F>(b));
@@ -267,7 +268,8 @@ pub(crate) fn fma_scaled<F: Format>(round: Round, a: u64, b: u64, c: u64, power:
     })
 }
 
-/// Converts to another format. A NaN keeps the upper bits of its payload and becomes quiet.
+/// Converts a number from format `A` to format `B`. A NaN keeps the upper bits of its payload and becomes
+/// quiet.
 pub(crate) fn convert<A: Format, B: Format>(round: Round, a: u64) -> u64 {
     match unpack::<A>(a) {
         Number::Nan => {
@@ -304,7 +306,7 @@ pub(crate) fn scale<F: Format>(round: Round, a: u64, power: i32) -> u64 {
     }
 }
 
-/// Rounds a number to an integer according to the mode; `None` for a NaN.
+/// Rounds a number to an integer in the given rounding mode. Returns `None` for a NaN.
 pub(crate) fn to_int<F: Format>(round: Round, a: u64) -> Option<i128> {
     Some(match unpack::<F>(a) {
         Number::Nan => return None,

@@ -1,6 +1,6 @@
-//! Detects waves that make no progress. Such a wave repeats a loop, comes back to the same instruction in the
-//! same state, and has changed nothing that others can see. It repeats the loop for ever unless another wave
-//! changes memory that the loop reads.
+//! Detects waves that make no progress. Such a wave repeats a loop: it comes back to the same instruction in
+//! the same state, and has changed nothing that others can see. It repeats the loop for ever unless another
+//! wave changes memory that the loop reads.
 
 use crate::exec::{Cx, Flow};
 use crate::fault::{Access, Trap};
@@ -11,7 +11,7 @@ use isa::ModFlags;
 
 /// Maximum number of instructions of a loop that is examined.
 pub(crate) const LONGEST: u64 = 1024;
-/// Maximum number of memory locations that are recorded for a loop.
+/// Maximum number of memory locations that are recorded for one loop.
 const MOST_POLLED: usize = 64;
 
 /// A memory location that a loop reads.
@@ -22,7 +22,7 @@ pub(crate) struct PolledLocation {
     pub(crate) bytes: u32,
     /// Code range and index of the instruction.
     pub(crate) at: (u32, u32),
-    /// Whether the instruction is an atomic, or a load that acts at L2.
+    /// Whether the instruction is an atomic, or a load that acts at the L2 cache like an atomic.
     pub(crate) is_atomic: bool,
 }
 
@@ -31,7 +31,8 @@ pub(crate) struct PolledLocation {
 pub(crate) struct LoopNotes {
     /// Code range and index of the current instruction.
     at: (u32, u32),
-    /// Whether the wave has changed something that other waves can see, or has read a clock.
+    /// Whether the wave cannot be stalled, because it has changed something that other waves can see or has
+    /// read a clock.
     pub(crate) has_changed: bool,
     pub(crate) polled: Vec<PolledLocation>,
     /// Whether the wave has read memory that waves of other groups or the host may change.
@@ -42,8 +43,8 @@ pub(crate) struct LoopNotes {
     changes: u32,
 }
 
-/// Watcher for one pass through a loop. It records what the wave reads and changes, and passes all events on
-/// to the inner watcher.
+/// Watcher for one pass through a loop. It records what the wave reads and changes. It passes all events on
+/// to the inner watcher, which strict mode or a debugger uses.
 pub(crate) struct LoopWatch<'a> {
     pub(crate) notes: &'a mut LoopNotes,
     pub(crate) inner: Option<&'a mut dyn Watch>,

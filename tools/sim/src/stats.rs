@@ -19,8 +19,8 @@ pub struct RunStats {
     pub lds: u64,
     /// Branches, waits, barriers and similar instructions.
     pub flow: u64,
-    /// Number of executed `s_trap 3` instructions, which call a debugger; the emulator has none at these
-    /// traps.
+    /// Number of executed `s_trap 3` instructions. Such a trap calls a debugger on a real device; the
+    /// emulator only counts it.
     pub debug_traps: u64,
     /// Number of work-groups.
     pub groups: u64,

@@ -1,40 +1,40 @@
-//! The schedule of waves and groups: decides which wave or group runs next, and for how many instructions (a
-//! turn). The order is either fixed or random with a seed.
+//! The schedule of waves and groups. It decides which wave or group runs next, and for how many instructions;
+//! this number of instructions is a turn. The order is either fixed or random with a seed.
 
 use crate::random::Random;
 
 /// Lengths of turns in a fixed order.
 #[derive(Clone, Copy)]
 struct Pace {
-    /// Number of instructions in each turn of a wave. It is `first` at the beginning, doubles with every
-    /// second turn of the wave's group, and ends at `last`.
+    /// Number of instructions in the first turns of a wave. The number doubles with every second turn of the
+    /// wave's group, until it reaches the next field, `last`.
     first: u64,
     last: u64,
-    /// Number of waves' turns in one turn of a group, once the length of turns has reached `last`; more if
-    /// the group has more waves. Before that, each wave of the group has one turn.
+    /// Number of turns of waves in one turn of a group, after the length of a wave's turn has reached `last`.
+    /// If the group has more waves, each wave has one turn. Before that length is reached, each wave has one
+    /// turn, too.
     slices: u64,
-    /// Number of running groups that do not wait. If there are at least as many, new groups are started only
-    /// rarely.
+    /// Number of groups that have begun and do not wait from which on new groups are started only rarely.
     running: usize,
 }
 
-/// In fast mode turns are long, because changing to another group costs more than a few instructions.
+/// Turns of fast mode. They are long, because changing to another group costs more than a few instructions.
 const FAST: Pace = Pace { first: 10_000, last: 10_000, slices: 40, running: usize::MAX };
-/// In strict mode turns are short at first, so that the waves of different groups interleave.
+/// Turns of strict mode in order. They are short at first, so that the waves of different groups interleave.
 const STRICT: Pace = Pace { first: 128, last: 1_024, slices: 64, running: 4 };
 
-/// Largest exponent of the maximum slice length (a power of two) that a seed can choose. Thus some seeds
-/// change between waves often, and others rarely.
+/// Largest exponent of two that a seed can choose for the maximum slice length. Because the exponent is
+/// random, some seeds change between waves often, and others rarely.
 const LONGEST: usize = 12;
 /// Smallest exponent of a seed's maximum slice length.
 const SHORTEST: usize = 3;
-/// Upper limit for the exponent of the number of running groups (a power of two) that a seed can choose.
+/// Upper limit for the exponent of two that a seed can choose for the number of running groups.
 const MOST_RUNNING: usize = 6;
 
 /// The length of a group's turn.
 #[derive(Clone, Copy)]
 pub(crate) struct GroupSlice {
-    /// Number of instructions that a wave executes at most before the next wave runs; `None` if this number
+    /// Maximum number of instructions that a wave executes before the next wave runs; `None` if this number
     /// is chosen at random.
     wave: Option<u64>,
     /// Maximum number of instructions of the group.
@@ -46,14 +46,15 @@ pub(crate) struct GroupSlice {
 pub(crate) enum Next {
     /// A group that has not begun.
     New,
-    /// A group that has used up its last turn, given by its position among these groups.
+    /// A group that was still executing instructions when its last turn ended, given by its position among
+    /// these groups.
     Running(usize),
     /// A group whose waves all wait, given by its position among these groups.
     Waiting(usize),
 }
 
-/// The groups from which the next one is chosen: whether a new group may be started, and the numbers of
-/// running and of waiting groups.
+/// The groups from which the next one is chosen. The fields say whether a new group may be started, and how
+/// many groups are running and waiting.
 #[derive(Clone, Copy)]
 pub(crate) struct Choice {
     pub(crate) may_begin: bool,
@@ -67,7 +68,7 @@ pub(crate) struct TimeSlices {
     pace: Pace,
     picks: u64,
     random: Option<Random>,
-    /// For a random schedule: the exponent of the maximum slice length.
+    /// Exponent of two of the maximum slice length. Only used for a random schedule.
     longest: usize,
 }
 
@@ -76,7 +77,8 @@ impl TimeSlices {
         TimeSlices { pace: FAST, picks: 0, random: None, longest: 0 }
     }
 
-    /// Creates the generator for strict mode: fixed order for seed 0, random otherwise.
+    /// Creates the generator of turns for strict mode. The order is fixed for seed 0, and random for all
+    /// other seeds.
     pub(crate) fn strict(seed: u64) -> TimeSlices {
         let mut random = (seed != 0).then(|| Random::new(seed));
         let running = random.as_mut().map_or(STRICT.running, |random| 1 << random.below(MOST_RUNNING));
@@ -84,8 +86,8 @@ impl TimeSlices {
         TimeSlices { pace: Pace { running, ..STRICT }, picks: 0, random, longest }
     }
 
-    /// Returns the length of a group's next turn. The group has `waves` waves and has already had `had`
-    /// turns.
+    /// Returns the length of a group's next turn. `waves` is the number of the group's waves, and `had` the
+    /// number of turns that the group has already had.
     pub(crate) fn share(&mut self, had: u64, waves: usize) -> GroupSlice {
         if let Some(random) = &mut self.random {
             return GroupSlice { wave: None, group: slice(random, self.longest) };
@@ -96,7 +98,7 @@ impl TimeSlices {
         GroupSlice { wave: Some(wave), group: wave * slices.max(waves as u64) }
     }
 
-    /// Returns the maximum number of instructions of a wave's turn.
+    /// Returns the maximum number of instructions of a wave's next turn, within a turn `share` of its group.
     pub(crate) fn wave(&mut self, share: GroupSlice) -> u64 {
         match (share.wave, &mut self.random) {
             (None, Some(random)) => slice(random, self.longest),
@@ -104,8 +106,8 @@ impl TimeSlices {
         }
     }
 
-    /// Returns the number of the wave of a group that runs first. If the order of turns is fixed, this is
-    /// `next`.
+    /// Returns the index of the wave of a group that runs first in a turn of the group. If the order is
+    /// fixed, this is `next`.
     pub(crate) fn first_wave(&mut self, waves: usize, next: usize) -> usize {
         let chance = self.random.as_mut().map(|random| random.below(waves.max(1)));
         chance.unwrap_or(next % waves.max(1))
@@ -119,8 +121,9 @@ impl TimeSlices {
         }
     }
 
-    /// Chooses the next group in a fixed cycle of four choices: two running groups, one waiting group, and
-    /// one new group. If there is no group of that kind, chooses a group of another kind.
+    /// Chooses the next group in a fixed order, which is a cycle of four choices: two running groups, one
+    /// waiting group, and one new group. If there is no group of the wanted kind, chooses a group of another
+    /// kind.
     fn in_order(&mut self, Choice { may_begin, running, waiting }: Choice) -> Option<Next> {
         let at = self.picks;
         self.picks += 1;
@@ -138,11 +141,11 @@ impl TimeSlices {
     }
 }
 
-/// If many groups are running, only one of this number of choices starts a new group.
+/// If many groups are running, a new group is started only in one of this many choices.
 const CROWDED: u64 = 64;
 
-/// Returns a random slice length, at most 2 to the power of `longest`. Each order of magnitude is equally
-/// likely.
+/// Returns a random slice length of at most 2 to the power of `longest`. Lengths of each order of magnitude
+/// are equally likely.
 fn slice(random: &mut Random, longest: usize) -> u64 {
     let longest = 1 << random.below(longest + 1);
     1 + random.below(longest) as u64

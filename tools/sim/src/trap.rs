@@ -1,8 +1,9 @@
-//! Traps as ROCm's trap handler treats them (AMDGPU guide, seed 000, line 4041). For `s_trap 2` it ends the
-//! dispatch and puts the queue into the error state. It has to find the queue. Up to code object V3 the code
-//! passes the queue's address in s[0:1]. From V4 on, the handler reads the doorbell's number from the
-//! hardware if the processor supports that, which is from GFX9 on. LLVM 14 and 19 agree with this: for V4 and
-//! V5 they set s[0:1] only up to GFX8, for V2 and V3 always.
+//! Traps, as ROCm's trap handler treats them (LLVM's AMDGPU guide, seed 000, line 4041).
+//!
+//! For `s_trap 2`, the handler ends the dispatch and puts the queue into the error state. For this, it has to
+//! find the queue. Up to code object V3, the code passes the queue's address in s[0:1]. From V4 on, the
+//! handler reads the doorbell's number from the hardware if the processor supports that, which is from GFX9
+//! on. LLVM 14 and 19 agree with this: for V4 and V5 they set s[0:1] only up to GFX8, for V2 and V3 always.
 
 use crate::launch::Launch;
 use crate::wave::Wave;
@@ -13,10 +14,12 @@ pub(crate) const TRAP: u32 = 2;
 /// Trap number of `llvm.debugtrap`.
 pub(crate) const DEBUG_TRAP: u32 = 3;
 
-/// The first code object version whose trap handler reads the doorbell's number.
+/// The first code object version whose trap handler finds the queue by the doorbell's number, which it reads
+/// from the hardware.
 const BY_DOORBELL: u8 = 4;
 
-/// Returns a note if the trap handler would not find the queue, because s[0:1] do not hold its address.
+/// Returns a note for the report of a trap if the trap handler of a real device would not find the queue,
+/// because s[0:1] do not hold the queue's address.
 pub(crate) fn note(id: u32, launch: &Launch<'_>, wave: &Wave) -> Option<String> {
     let version = launch.version.filter(|_| id == TRAP)?;
     if version >= BY_DOORBELL && launch.target.target.generation >= Generation::Gfx9 {

@@ -1,5 +1,5 @@
-//! The interface between instructions and memory in strict and weak runs: a [`Watch`] is called at every
-//! access.
+//! The interface between instructions and memory in strict and weak mode. A [`Watch`] (watcher) is called at
+//! every access.
 //!
 //! Fast mode has no watcher. Every handler accesses memory through the accessors of `exec::access`, which
 //! call the watcher if there is one. Shortcuts that handle a whole wave at once are taken only if there is no
@@ -16,27 +16,28 @@ use crate::strict::Report;
 use crate::wave::Lanes;
 use isa::ModFlags;
 
-/// The memory that an access goes to. It decides what the address means.
+/// The kind of memory to which an access goes. It decides what the address of the access means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Space {
     /// Allocations, by emulated address.
     Global,
     /// The group's LDS, by byte offset.
     Lds,
-    /// The wave's scratch, by byte offset in it: dword `n` of lane `l` is at `4 (lanes n + l)`, in whichever
-    /// way the instruction addressed it.
+    /// The wave's scratch. The address is a byte offset in it: dword `n` of lane `l` is at `4 (lanes n + l)`.
+    /// This holds for every addressing mode of the instruction.
     Scratch,
 }
 
-/// One access of one lane, or of the wave as a whole. No access is wider than a dword, except 64-bit atomics.
+/// One access of one lane, or of the wave as a whole. An access has at most four bytes, except a 64-bit
+/// atomic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "each watcher reads what it needs")]
 pub(crate) struct MemAccess {
     pub(crate) space: Space,
-    /// Address of the access; `space` decides what it means (see [`Space`]). The address is in bounds,
-    /// because an access out of bounds has already failed.
+    /// Address of the access. `space` says what it means (see [`Space`]). The address is in bounds, because
+    /// an access out of bounds fails before the watcher is called.
     pub(crate) address: u64,
-    /// Number of bytes: 1 to 4, or 4 or 8 for an atomic. The address may be unaligned.
+    /// Number of bytes: 1 to 4, or 4 or 8 for an atomic. The address need not be aligned.
     pub(crate) bytes: u32,
     /// Lane number; `u32::MAX` for scalar accesses.
     pub(crate) lane: u32,
@@ -53,16 +54,17 @@ pub(crate) struct OutOfRange {
     pub(crate) lane: u32,
     pub(crate) kind: Access,
     pub(crate) bytes: u32,
-    /// Offset that the instruction adds to the base: the offsets of the VGPR and of the instruction, without
-    /// the index.
+    /// Offset that the instruction adds to the base address. It includes the offsets of the VGPR and of the
+    /// instruction, but not the index.
     pub(crate) offset: u32,
     pub(crate) index: Option<u32>,
     /// Offset from the SGPR.
     pub(crate) scalar_offset: u64,
-    /// The first SGPR of the resource, and the contents of the resource.
+    /// Number of the first SGPR that holds the buffer resource. The next field has the contents of the
+    /// resource.
     pub(crate) first: u8,
     pub(crate) words: [u32; 4],
-    /// Whether the resource swizzles addresses, as the resource for private memory does.
+    /// Whether the buffer resource swizzles addresses, as the resource for private memory does.
     pub(crate) swizzles: bool,
 }
 
@@ -70,8 +72,8 @@ pub(crate) struct OutOfRange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "each watcher reads what it needs")]
 pub(crate) enum CacheOp {
-    /// `buffer_wbinvl1`, or `buffer_wbinvl1_vol`, which affects only volatile lines; `buffer_wbinvl1_sc` of
-    /// GFX6.
+    /// The instruction `buffer_wbinvl1`, `buffer_wbinvl1_vol` (which affects only volatile lines), or
+    /// `buffer_wbinvl1_sc` of GFX6.
     InvalidateL1 { volatile: bool },
     /// `buffer_gl0_inv`.
     InvalidateGl0,
@@ -101,46 +103,48 @@ pub(crate) trait Watch {
         Ok(())
     }
 
-    /// Returns the error that the watcher has found in the current instruction.
+    /// Returns the error that the watcher has found in the current instruction, if there is one.
     fn found(&self, _launch: &Launch<'_>) -> Option<Report> {
         None
     }
 
-    /// Returns the outstanding operations of a wave of the group, if the watcher tracks them.
+    /// Returns the outstanding operations of a wave of the group. Returns `None` if the watcher does not
+    /// track them.
     fn in_flight(&self, _wave: u32) -> Option<InFlight> {
         None
     }
 
-    /// Returns the mask of the bits of a dword that were never written, if the watcher tracks them. `wave` is
-    /// the number in the group.
+    /// Returns the mask of the bits of a dword that the program has never written. Returns 0 if the watcher
+    /// does not track them. `wave` is the number of the wave in the group.
     fn undefined(&self, _wave: u32, _dword: Dword) -> u32 {
         0
     }
 
-    /// Called when a debugger has written bits of a dword of a wave, so that these bits count as written.
+    /// Called when a debugger has written bits of a dword of a wave. The watcher must then count these bits
+    /// as written.
     fn define(&mut self, _wave: u32, _dword: Dword, _bits: u32) {}
 
-    /// Called before a read. `Some(value)` replaces the value from memory (for example by the value of a
-    /// stale cache line).
+    /// Called before a read. If the result is `Some(value)`, the instruction gets this value instead of the
+    /// value from memory, for example the value of a stale cache line.
     fn read(&mut self, memory: &Memory, access: &MemAccess) -> Result<Option<u32>, Trap>;
 
-    /// Called before all active lanes read LDS: one aligned dword at each of the offsets from each address.
-    /// Returns true if the reads may proceed. If it returns false, it has done nothing, and the reads are
-    /// announced one by one.
+    /// Called before all active lanes read LDS. Each lane reads one aligned dword at each of `offsets` from
+    /// its address. Returns true if the reads may proceed. If it returns false, the call has had no effect,
+    /// and the watcher is called again for each single read.
     fn read_lds(&mut self, _addresses: &[u32; 64], _exec: u64, _offsets: &[u32]) -> bool {
         false
     }
 
-    /// Called before all active lanes load from memory: `dwords` aligned dwords, starting at each address.
-    /// Returns true if the loads may proceed. If it returns false, it has done nothing, and the loads are
-    /// announced one by one.
+    /// Called before all active lanes load from memory. Each lane loads `dwords` aligned dwords from its
+    /// address on. Returns true if the loads may proceed. If it returns false, the call has had no effect,
+    /// and the watcher is called again for each single load.
     fn read_memory(&mut self, _addresses: &[u64; 64], _exec: u64, _dwords: u32, _flags: ModFlags) -> bool {
         false
     }
 
-    /// Called before all active lanes store to memory: each register of `data` holds one dword per lane.
-    /// Returns true if the stores may proceed. If it returns false, it has done nothing, and the stores are
-    /// announced one by one.
+    /// Called before all active lanes store to memory. Each register of `data` has one dword for each lane.
+    /// Returns true if the stores may proceed. If it returns false, the call has had no effect, and the
+    /// watcher is called again for each single store.
     fn write_memory(
         &mut self,
         _memory: &Memory,
@@ -152,27 +156,29 @@ pub(crate) trait Watch {
         false
     }
 
-    /// Called before all active lanes store to LDS, starting at `offset` from each address: each register of
-    /// `data` holds one dword per lane. The result is as for [`Watch::write_memory`].
+    /// Called before all active lanes store to LDS. A lane stores at `offset` from its address, and each
+    /// register of `data` has one dword for each lane. The result means the same as that of
+    /// [`Watch::write_memory`].
     fn write_lds(&mut self, _addresses: &Lanes, _exec: u64, _offset: u32, _data: &[Lanes]) -> bool {
         false
     }
 
-    /// Called before a write of the low bytes of `value`. Returns true if the watcher keeps the value, as a
-    /// write-back cache does, so that memory does not change.
+    /// Called before a write of the low bytes of `value`. Returns true if the watcher keeps the value itself,
+    /// as a write-back cache does. Memory then does not change.
     fn write(&mut self, memory: &Memory, access: &MemAccess, value: u32) -> Result<bool, Trap>;
 
-    /// Called before a read-modify-write of 4 or 8 bytes, which then acts on the contents of memory.
+    /// Called before a read-modify-write of 4 or 8 bytes. Afterwards, the instruction performs the operation
+    /// on the contents of memory.
     fn atomic(&mut self, memory: &Memory, access: &MemAccess) -> Result<(), Trap>;
 
-    /// Called for an access to LDS that is beyond the limit in M0: it reads zero, or writes nothing. Only
-    /// GFX6 to GFX8 check M0.
+    /// Called for an access to LDS that is beyond the limit in M0. A load returns zero, and a store has no
+    /// effect. Only GFX6 to GFX8 check this limit.
     fn limited(&mut self, _access: &MemAccess) -> Result<(), Trap> {
         Ok(())
     }
 
-    /// Called for a lane's access through a buffer resource that is out of bounds: it reads zero, or writes
-    /// nothing.
+    /// Called for an access of a lane that is outside the bounds of its buffer resource. A load returns zero,
+    /// and a store has no effect.
     fn out_of_range(&mut self, _memory: &Memory, _access: &OutOfRange) -> Result<(), Trap> {
         Ok(())
     }

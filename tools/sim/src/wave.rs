@@ -18,15 +18,18 @@ pub(crate) mod reg {
     pub(crate) const VCC: usize = 106;
     pub(crate) const M0: usize = 124;
     pub(crate) const EXEC: usize = 126;
-    /// Index in `sgpr` of FLAT_SCRATCH on GFX10, where no operand of an instruction can name it.
+    /// Index in `sgpr` at which FLAT_SCRATCH of GFX10 is kept. On GFX10, no operand of an instruction can
+    /// name this register.
     pub(crate) const HIDDEN_FLAT_SCRATCH: usize = 192;
-    /// Index in `sgpr` of XNACK_MASK on GFX10, where no operand of an instruction can name it.
+    /// Index in `sgpr` at which XNACK_MASK of GFX10 is kept. On GFX10, no operand of an instruction can name
+    /// this register.
     pub(crate) const HIDDEN_XNACK_MASK: usize = 194;
-    /// Index in `sgpr` of the value that the operand `src_lds_direct` has in the current instruction.
+    /// Index in `sgpr` of the value that the operand `src_lds_direct` has while the current instruction runs.
     pub(crate) const HIDDEN_LDS_DIRECT: usize = 195;
 }
 
-/// Upper halves of the addresses that flat instructions use for LDS and scratch (`SH_MEM_BASES` of ROCm).
+/// Upper half of the generic addresses of LDS. The next constant is that of the generic addresses of scratch.
+/// ROCm sets both in `SH_MEM_BASES`.
 pub(crate) const SHARED_APERTURE: u32 = 0x0001_0000;
 pub(crate) const PRIVATE_APERTURE: u32 = 0x0002_0000;
 
@@ -40,19 +43,20 @@ pub(crate) enum WaveState {
     Done,
 }
 
-/// The MODE register (Vega ISA, "Mode register"; GFX10 does not have the bits above bit 26).
+/// Fields of the MODE register (Vega ISA, "Mode register"). GFX10 does not have the bits above bit 26.
 pub(crate) mod mode {
     pub(crate) const DX10_CLAMP: u32 = 1 << 8;
     pub(crate) const IEEE: u32 = 1 << 9;
     /// Exceptions that call the trap handler.
     pub(crate) const EXCEPTIONS: u32 = 0x1ff << 12;
-    /// GFX9, GFX10: a result that overflows f16 becomes the largest f16 instead of an infinity.
+    /// Bit on GFX9 and GFX10: a result that overflows f16 becomes the largest f16 instead of an infinity.
     pub(crate) const FP16_OVERFLOW: u32 = 1 << 23;
     /// On GFX8 and GFX9.
     pub(crate) const GPR_IDX_EN: u32 = 1 << 27;
     /// GFX6-GFX9: vector instructions are skipped.
     pub(crate) const VSKIP: u32 = 1 << 28;
-    /// GFX6 to GFX9: the number of entries on the stack that `s_cbranch_*_fork` uses.
+    /// Field on GFX6 to GFX9: the number of entries on the stack that the `s_cbranch_*_fork` instructions
+    /// use.
     pub(crate) const CSP: u32 = 7 << 29;
 }
 
@@ -64,28 +68,28 @@ pub(crate) struct Wave {
     pub(crate) last: u32,
     /// Index of the code range that `pc` is in.
     pub(crate) range: u32,
-    /// SGPRs and special registers, by their codes, which are below 128. The following elements are the
-    /// write-only sink (`op::SINK`) and registers that no operand can name. There are 256 elements, so that
-    /// an eight-bit index needs no bounds check.
+    /// Values of SGPRs and special registers, by their codes, which are below 128. The elements after them
+    /// are a sink that is only written (`op::SINK`) and registers that no operand can name. There are 256
+    /// elements, so that an eight-bit index needs no bounds check.
     pub(crate) sgpr: [u32; 256],
     pub(crate) scc: bool,
-    /// VGPRs, from index 0, and accumulation VGPRs, from index 256 (only on processors that have accumulation
-    /// VGPRs).
+    /// VGPRs from index 0 on, and accumulation VGPRs from index 256 on. Accumulation VGPRs exist only on some
+    /// processors.
     pub(crate) vgpr: Vec<Lanes>,
     /// Numbers of VGPRs, accumulation VGPRs and SGPRs of the wave.
     pub(crate) vgprs: u16,
     pub(crate) agprs: u16,
     pub(crate) sgprs: u16,
-    /// Number of lanes: 32 or 64. VGPRs always have room for 64 lanes; the upper half is never active in a
-    /// wave of 32.
+    /// Number of lanes, 32 or 64. Each VGPR has room for 64 lanes. In a wave of 32 lanes, the upper half is
+    /// never active.
     pub(crate) lanes: u32,
     /// Mask with a bit for each lane of the wave.
     all_lanes: u64,
     flat_scratch: u8,
     mode: u32,
-    /// Whether f32 denormals are flushed, in sources and in results.
+    /// Whether f32 denormals are flushed to zero: first in sources, second in results.
     pub(crate) flush32: (bool, bool),
-    /// Whether f16 and f64 denormals are flushed, in sources and in results.
+    /// Whether f16 and f64 denormals are flushed to zero: first in sources, second in results.
     pub(crate) flush64: (bool, bool),
     /// Whether denormal sources of any format are flushed.
     pub(crate) flushes: bool,
@@ -94,8 +98,8 @@ pub(crate) struct Wave {
     pub(crate) fp16_overflow: bool,
     pub(crate) gpr_idx: bool,
     pub(crate) vskip: bool,
-    /// Whether MODE enables VGPR indexing (`gpr_idx`) or `vskip`, so that vector instructions take a slower
-    /// path.
+    /// Whether vector instructions must take a slower path, because MODE enables VGPR indexing (`gpr_idx`) or
+    /// `vskip`.
     pub(crate) unusual: bool,
     /// Priority that `s_setprio` has set.
     pub(crate) priority: u8,
@@ -109,7 +113,8 @@ pub(crate) struct Wave {
     /// Vector extensions of the host.
     pub(crate) arch: pulp::Arch,
     pub(crate) state: WaveState,
-    /// Address and contents of this wave's scratch: dword `n` of lane `l` is at index `lanes * n + l`.
+    /// Address of this wave's scratch. The next field has the contents of the scratch: dword `n` of lane `l`
+    /// has the index `lanes * n + l`.
     pub(crate) scratch_base: u64,
     pub(crate) scratch: Vec<u32>,
     /// Number of the wave in the group.
@@ -118,13 +123,13 @@ pub(crate) struct Wave {
     pub(crate) group_waves: u32,
     /// Position of the group in the order in which groups start.
     pub(crate) group_number: u64,
-    /// Whether the group may use both compute units of a work-group processor.
+    /// Whether the waves of the group may run on both compute units of a work-group processor.
     pub(crate) wgp_mode: bool,
-    /// Last results of the wave's atomics and polling loads, used to detect that the wave waits in a loop
-    /// (see `exec::poll`).
+    /// Results of the wave's last atomics and polling loads. They show whether the wave waits in a loop (see
+    /// `exec::poll`).
     pub(crate) found: LastFound,
-    /// Location that the wave's last atomic has changed, the lane that changed it, and the number of changes
-    /// by atomics so far. `None` if there was no change.
+    /// The last change of memory by an atomic of the wave: kind of memory, address, and lane; `None` if there
+    /// was no change. The next field counts such changes.
     pub(crate) changed: Option<(Space, u64, u32)>,
     pub(crate) changes: u32,
 }
@@ -190,7 +195,7 @@ impl Wave {
         wave
     }
 
-    /// Returns whether two states of the wave are the same in everything that decides how the wave continues.
+    /// Returns whether two states of the wave are equal in everything that decides how the wave continues.
     pub(crate) fn is_as(&self, other: &Wave) -> bool {
         let place = |wave: &Wave| (wave.range, wave.pc, wave.scc, wave.mode, wave.trap_status);
         place(self) == place(other)
@@ -199,7 +204,7 @@ impl Wave {
             && self.scratch == other.scratch
     }
 
-    /// Makes this wave a copy of another wave. Reuses the memory of this wave's registers and scratch.
+    /// Makes this wave a copy of another wave. The memory of this wave's registers and scratch is used again.
     pub(crate) fn begin_as(&mut self, other: &Wave) {
         let (mut vgpr, mut scratch) = (std::mem::take(&mut self.vgpr), std::mem::take(&mut self.scratch));
         vgpr.clone_from(&other.vgpr);
@@ -211,11 +216,12 @@ impl Wave {
         self.mode
     }
 
-    /// Writes MODE, and copies its fields to the fields of the wave that are read often.
+    /// Writes MODE. Also updates the fields of the wave that repeat parts of MODE because they are read
+    /// often.
     pub(crate) fn set_mode(&mut self, mode: u32) {
         self.mode = mode;
-        // The pair is (sources, results); see AMDGPU guide, seed 000, "Floating Point Denorm Mode Enumeration
-        // Values".
+        // The pair says whether denormals are flushed in sources and in results. The encoding is that of
+        // LLVM's AMDGPU guide (seed 000, "Floating Point Denorm Mode Enumeration Values").
         let flush = |bits: u32| match bits & 3 {
             0 => (true, true),
             1 => (false, true),
@@ -246,12 +252,13 @@ impl Wave {
         self.pair(reg::VCC) & self.all_lanes
     }
 
-    /// Sets the active lanes. In a wave of 32 lanes, EXEC_HI is an ordinary register and keeps its value.
+    /// Sets the mask of active lanes. In a wave of 32 lanes, EXEC_HI is an ordinary register and keeps its
+    /// value.
     pub(crate) fn set_exec(&mut self, mask: u64) {
         self.set_mask(reg::EXEC, mask);
     }
 
-    /// Returns FLAT_SCRATCH, whose place depends on the generation.
+    /// Returns the value of FLAT_SCRATCH. The processor generation decides where the value is kept.
     pub(crate) fn flat_scratch(&self) -> u64 {
         self.pair(usize::from(self.flat_scratch))
     }
@@ -273,7 +280,7 @@ impl Wave {
         self.sgpr[(code + 1) & 255] = (value >> 32) as u32;
     }
 
-    /// Writes a lane mask: to a pair of SGPRs, or to one SGPR in a wave of 32 lanes.
+    /// Writes a lane mask to a pair of SGPRs. In a wave of 32 lanes, writes it to one SGPR.
     #[inline(always)]
     pub(crate) fn set_mask(&mut self, code: usize, mask: u64) {
         self.sgpr[code & 255] = mask as u32;
@@ -288,8 +295,8 @@ impl Wave {
         self.scalar64(src) & self.all_lanes
     }
 
-    /// Returns a scalar source of 32 bits. If the source is a VGPR, returns the value of the first active
-    /// lane.
+    /// Returns the 32-bit value of a scalar source. If the source is a VGPR, returns the value of the first
+    /// active lane.
     pub(crate) fn scalar(&self, src: Src) -> u32 {
         match src {
             Src::S(code) => self.sgpr[usize::from(code)],
@@ -338,7 +345,7 @@ impl Wave {
         code.get(self.range as usize).map_or(0, |range| range.base.wrapping_add(u64::from(self.pc) * 4))
     }
 
-    /// Continues at an address. Returns whether there is code at this address.
+    /// Sets the program counter to an address. Returns whether there is code at this address.
     pub(crate) fn jump(&mut self, code: &[Code], address: u64) -> bool {
         for (range, code) in code.iter().enumerate() {
             if let Some(index) = code.index(address) {
@@ -350,8 +357,8 @@ impl Wave {
     }
 }
 
-/// Expands the bits of a lane mask to dwords that are all-ones or zero. Inlined, like [`collect`], into code
-/// that is compiled for the host's vector extensions.
+/// Expands the bits of a lane mask to dwords that are all-ones or zero. The function is inlined, like
+/// [`collect`], into code that is compiled for the host's vector extensions.
 #[inline(always)]
 pub(crate) fn expand(mask: u64) -> Lanes {
     let mut lanes = [0; 64];
@@ -364,7 +371,7 @@ pub(crate) fn expand(mask: u64) -> Lanes {
     lanes
 }
 
-/// Calls [`expand`] from code that is not compiled for the host's vector extensions.
+/// Calls [`expand`] with the host's vector extensions, for callers that are not compiled for them.
 pub(crate) fn expand_on(arch: pulp::Arch, mask: u64) -> Lanes {
     arch.dispatch(|| expand(mask))
 }
@@ -387,15 +394,15 @@ pub(crate) const ROW: usize = 16;
 /// How the lanes of a row are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Row {
-    /// The lanes have the same values as the lanes of the previous row.
+    /// The lanes of this row have the same values as the lanes of the previous row.
     Again,
     /// All lanes have the same value.
     One,
     Each,
 }
 
-/// Classifies the rows of a register. Addresses in a tile often repeat the previous row, or are the same in a
-/// whole row.
+/// Classifies the rows of 16 lanes of a register, such as the addresses of an access. Addresses often repeat
+/// those of the previous row, or are the same in a whole row.
 pub(crate) fn rows(lanes: &Lanes) -> [Row; 64 / ROW] {
     let mut before: &[u32] = &[];
     std::array::from_fn(|row| {

@@ -3,13 +3,14 @@
 use crate::debug::Dword;
 use crate::exec::Cx;
 
-/// A destination and the value to write there. Destinations that do not exist are not written.
+/// A destination and the value that a debugger writes there. A write to a destination that does not exist has
+/// no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Write {
-    /// A scalar register by its code, as in [`Stopped::scalar`](crate::Stopped::scalar), and its value.
+    /// A scalar register, by its code as in [`Stopped::scalar`](crate::Stopped::scalar), and the new value.
     Scalar(u16, u32),
-    /// A lane's dword of a vector register, numbered as in [`Stopped::vector`](crate::Stopped::vector):
-    /// register, lane, value.
+    /// A lane's dword of a vector register: the number of the register as in
+    /// [`Stopped::vector`](crate::Stopped::vector), the lane, and the new value.
     Vector(u16, u32, u32),
     /// Global memory, from an address on.
     Global(u64, Vec<u8>),
@@ -42,7 +43,8 @@ impl Write {
             }),
             Write::Private(lane, offset, ref bytes) => {
                 let lanes = u64::from(cx.wave.lanes);
-                // The same dword of consecutive lanes is stored consecutively.
+                // In the interleaved private memory of a wave, the same dword of consecutive lanes is stored
+                // consecutively.
                 put(&mut cx.wave.scratch, bytes, |at| {
                     let at = offset.checked_add(at)?;
                     (at / 4).checked_mul(lanes)?.checked_add(lane.into())?.checked_mul(4)?.checked_add(at % 4)
@@ -53,8 +55,8 @@ impl Write {
 }
 
 impl Write {
-    /// Returns the dwords of registers, LDS and private memory that are written, each with a mask of the
-    /// written bits.
+    /// Returns the dwords of registers, LDS and private memory that the write changes, each with a mask of
+    /// the changed bits.
     pub(crate) fn dwords(&self) -> impl Iterator<Item = (Dword, u32)> {
         let register = match *self {
             Write::Scalar(code, _) => Some(Dword::Scalar(code)),
