@@ -1,18 +1,18 @@
-//! The part of a breakpoint or watchpoint that decides whether an arrival stops the dispatch: it may be
-//! disabled, or ignore a number of arrivals.
+//! The part of a breakpoint or watchpoint that decides whether the arrival of a wave stops the dispatch. A
+//! breakpoint or watchpoint may be disabled, or may ignore a number of arrivals.
 
 /// Decides whether an arrival at a breakpoint or watchpoint stops the dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrivalFilter {
     /// Whether the breakpoint or watchpoint is enabled.
     pub is_enabled: bool,
-    /// Whether the breakpoint is removed when it has stopped the dispatch.
+    /// Whether the breakpoint is removed when it has stopped the dispatch once.
     pub is_temporary: bool,
     ignored: IgnoreCount,
 }
 
-/// A number of arrivals to ignore: the first `count` arrivals after the instruction with the ordinal `after`
-/// do not stop the dispatch. `seen` of these arrivals have happened. Because of the ordinal, the same
+/// A number of arrivals to ignore. The first `count` arrivals after the instruction with the ordinal `after`
+/// do not stop the dispatch; `seen` of these arrivals have happened. Because `after` is an ordinal, the same
 /// arrivals are ignored when the dispatch is run again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct IgnoreCount {
@@ -22,12 +22,14 @@ struct IgnoreCount {
 }
 
 impl ArrivalFilter {
-    /// Creates an enabled gate that stops each time, or only once.
+    /// Creates an enabled filter that lets each arrival stop the dispatch, or only once.
     pub(crate) fn new(is_temporary: bool) -> ArrivalFilter {
         ArrivalFilter { is_enabled: true, is_temporary, ignored: IgnoreCount::default() }
     }
 
-    /// Makes the gate ignore the first `count` arrivals after the instruction with the ordinal `after`.
+    /// Makes the filter ignore the first `count` arrivals after the instruction with the ordinal `after`.
+    /// (The instructions of a dispatch are numbered in the order of their execution; these numbers are
+    /// ordinals.)
     pub fn ignore(&mut self, after: u64, count: u64) {
         self.ignored = IgnoreCount { after, count, seen: 0 };
     }

@@ -1,5 +1,5 @@
-//! Assignments by the user of the debugger: computes the writes to registers and memory that give an
-//! expression a new value.
+//! Assignments by the user of the debugger: computes which registers and memory must be written so that an
+//! expression gets a new value.
 
 use crate::expr::{Content, Evaluator, Kind, Number, Problem, Scalar, Ty, Value, View};
 use crate::memory_value::MemoryLocation;
@@ -24,8 +24,8 @@ pub(crate) fn assign(
     Ok((writes, evaluator.text(&set, None)))
 }
 
-/// Parses the value that the user has typed, a number or an expression with a numeric value, and returns its
-/// bytes as a value of type `ty`.
+/// Parses the new value that the user has typed: a number, or an expression with a numeric value. Returns the
+/// bytes of the value in the type `ty`.
 fn parsed(evaluator: &Evaluator<'_>, ty: &Ty, text: &str) -> Result<Vec<u8>, Problem> {
     let types = evaluator.types;
     let wrong = || {
@@ -54,7 +54,8 @@ fn parsed(evaluator: &Evaluator<'_>, ty: &Ty, text: &str) -> Result<Vec<u8>, Pro
         (_, Some(Number::Float(_))) => return Err(wrong()),
     };
     let (least, most) = scalar.range();
-    // A register holds bits without a sign, so a negative number is accepted for its unsigned value too.
+    // A register holds bits without a sign. A negative number is therefore accepted even if the type is
+    // unsigned.
     let least = if is_raw { least.min(-(most / 2) - 1) } else { least };
     if !(least..=most).contains(&number) {
         return Err(wrong());
@@ -108,8 +109,8 @@ fn writes(evaluator: &Evaluator<'_>, value: &Value, bytes: &[u8], text: &str) ->
     Ok(all)
 }
 
-/// Returns the write to one dword of a register. `code` is numbered as in [`isa::Reg`]: vector registers
-/// start at 256, accumulation registers at 512.
+/// Returns the write to one dword of a register. `code` is the register's number in the numbering of
+/// [`isa::Reg`]: vector registers start at 256, accumulation registers at 512.
 fn of_register(code: u16, lane: u32, dword: u32) -> Write {
     match code.checked_sub(256) {
         None => Write::Scalar(code, dword),
@@ -131,8 +132,8 @@ impl Bits<'_> {
     }
 }
 
-/// Adds the writes for a part of the value that is in a register. Bits of the register that do not belong to
-/// the part are not changed.
+/// Adds the writes for a part of the value that is in a register. The writes do not change bits of the
+/// register that do not belong to the part.
 fn in_register(
     at: &Stopped<'_>,
     register: Register,
@@ -195,7 +196,7 @@ fn in_memory(
             None => return Err(format!("{other} memory cannot be written")),
         },
     };
-    // A failed read shows that there is no memory at the address, so it cannot be written either.
+    // If the memory cannot be read, there is no memory at the address, so it cannot be written either.
     if !place.read(at, &mut vec![0; bytes.len()]) {
         return Err("no memory is there".to_owned());
     }

@@ -1,7 +1,8 @@
-//! Finds the code addresses for a place of the source, such as a line or a function, at which a breakpoint is
-//! set.  The rules are those of GDB. A breakpoint at a function is set where the function's prologue ends. A
-//! line without code stands for the next line that has code, unless another function begins between the two
-//! lines.
+//! Finds the code addresses at which a breakpoint is set for a place of the source, such as a line or a
+//! function.
+//!
+//! The rules are those of GDB. A breakpoint at a function is set where the function's prologue ends. A line
+//! without code stands for the next line that has code, unless another function begins between the two lines.
 
 use crate::expr::Problem;
 use crate::program::{Line, Program, parse_address};
@@ -107,7 +108,7 @@ impl Program {
     }
 
     /// Returns the addresses at which a breakpoint at a function is set: the end of the function's prologue,
-    /// and the start of each inlined copy.
+    /// and the start of each copy of the function that is inlined elsewhere.
     fn addresses_of_function(&self, name: &str) -> Vec<u64> {
         let own = self.function(name).map(|function| self.body_of(function.start, function.end));
         let mut addresses: Vec<u64> = own.into_iter().chain(self.instances_of(name)).collect();
@@ -136,10 +137,10 @@ impl Program {
         }
     }
 
-    /// Returns the address for a breakpoint at a function whose code is from `start` to `end`. If the line
-    /// table marks the end of the prologue, it is that address. Otherwise it is that of the second row of the
-    /// line table, because the code before it moves parameters to their places; if there is no second row, it
-    /// is `start`.
+    /// Returns the address for a breakpoint at a function whose code is from `start` to `end`. This is the
+    /// end of the prologue if the line table marks it. Otherwise it is the address of the second row of the
+    /// line table, because the code before that row moves parameters to their places. If there is no second
+    /// row, it is `start`.
     fn body_of(&self, start: u64, end: u64) -> u64 {
         let first = self.prologue_ends.partition_point(|&address| address < start);
         let marked = self.prologue_ends.get(first).copied();

@@ -19,11 +19,12 @@ pub struct Breakpoint {
     pub text: String,
     /// Addresses in the file at which the breakpoint is.
     pub addresses: Vec<u64>,
-    /// Condition: the breakpoint stops a wave only if the condition holds in some lane.
+    /// Condition of the breakpoint. The breakpoint stops a wave only if the condition holds in some lane.
     pub condition: Option<String>,
     /// Selects the arrivals that stop the wave by their number.
     pub count: Option<Hits>,
-    /// Text that is logged instead of stopping the wave; expressions are in braces.
+    /// Text that is logged instead of stopping the wave. Braces in the text enclose expressions, which are
+    /// replaced by their values.
     pub log: Option<String>,
     /// Number of arrivals of waves for which the condition held.
     pub hits: u64,
@@ -32,11 +33,11 @@ pub struct Breakpoint {
     /// Whether the breakpoint is set at an instruction (`*address`). It then stops a wave no matter which
     /// lanes are active.
     pub(crate) is_instruction: bool,
-    /// Wave that arrived at the breakpoint last, and the ordinal of the instruction with which that wave
-    /// entered the line.
+    /// The wave that arrived at the breakpoint last, and the ordinal of the instruction with which that wave
+    /// entered the breakpoint's line.
     pub(crate) last: Option<(WaveId, u64)>,
     /// Addresses of the breakpoint's place at which its condition or its log text cannot be evaluated, with
-    /// the reasons. Waves do not stop at them.
+    /// the reasons. The breakpoint does not stop waves at these addresses.
     pub left_out: LeftOut,
 }
 
@@ -48,7 +49,7 @@ pub type LeftOut = Vec<(u64, Problem)>;
 pub struct Wanted<'a> {
     /// Place: a line, `file:line`, a function or `*address`.
     pub place: &'a str,
-    /// Condition: the breakpoint stops a wave only if the condition holds in some lane.
+    /// Condition of the breakpoint. The breakpoint stops a wave only if the condition holds in some lane.
     pub condition: Option<&'a str>,
     /// Selects the arrivals that stop the wave by their number.
     pub count: Option<Hits>,
@@ -67,8 +68,8 @@ pub(crate) struct Hit {
 }
 
 impl Breakpoint {
-    /// Returns the mask of the lanes that arrive at the breakpoint with this instruction, or `None` if there
-    /// are none. If `chosen` is given, the arrival of other lanes is ignored.
+    /// Returns the mask of the lanes that arrive at the breakpoint with this instruction. `None` if no lane
+    /// arrives. If `chosen` is given, only the arrival of this lane counts.
     pub(crate) fn reached(&self, at: &Stopped<'_>, presence: &Presence, chosen: Option<u32>) -> Option<u64> {
         if self.is_instruction {
             let lanes = presence.active;
@@ -112,8 +113,8 @@ impl Breakpoint {
     }
 }
 
-/// Returns the first of `lanes` in which a condition is true. If there is none, returns the first lane in
-/// which the condition cannot be evaluated, and why.
+/// Returns the first of `lanes` in which a condition is true. If the condition is true in none of them,
+/// returns the first lane in which it cannot be evaluated, and the reason.
 fn first_lane_where(
     condition: &str,
     at: &Stopped<'_>,
@@ -135,13 +136,13 @@ fn first_lane_where(
     failed
 }
 
-/// Access to the breakpoints and watchpoints of a session, before its dispatch begins or while a wave is
-/// stopped.
+/// Access to the breakpoints and watchpoints of a session, for changing them before the dispatch begins or
+/// while a wave is stopped.
 pub struct Breakpoints<'a> {
     /// The object.
     pub program: &'a Program,
     pub(crate) state: &'a mut State,
-    /// Current line, whose file is the default for line numbers without a file.
+    /// Current source line. A line number without a file refers to the file of this line.
     pub(crate) here: Option<Line>,
 }
 
@@ -170,8 +171,8 @@ impl Breakpoints<'_> {
         Ok(breakpoint)
     }
 
-    /// Splits the addresses of a place: returns those at which the condition and the log text can be
-    /// evaluated, and the remaining addresses with the reasons.
+    /// Splits the addresses of a place. Returns the addresses at which the condition and the log text can be
+    /// evaluated, and the other addresses with the reasons why not.
     fn sensible(&self, wanted: &Wanted<'_>) -> Result<(Vec<u64>, LeftOut), Problem> {
         let all = self.program.addresses(wanted.place, self.here)?;
         let (mut addresses, mut left_out) = (Vec::new(), Vec::new());
@@ -190,8 +191,8 @@ impl Breakpoints<'_> {
         }
     }
 
-    /// Adds a watchpoint for a place in memory and returns its identifier. The watched value is not known
-    /// until the place is first read.
+    /// Adds a watchpoint for a value in memory and returns its identifier. The value is unknown until the
+    /// watchpoint reads it for the first time.
     pub fn watch(&mut self, text: &str, memory_value: MemoryValue) -> u32 {
         let MemoryValue { place, bytes, ty } = memory_value;
         let id = self.state.next_id();
@@ -253,8 +254,8 @@ pub struct Watchpoint {
 }
 
 impl Watchpoint {
-    /// Reads the watched place and remembers its content. Returns the old and the new content if the content
-    /// has changed since the last call.
+    /// Reads the watched memory and remembers its content. If the content has changed since the last call,
+    /// returns the old and the new content.
     pub(crate) fn take_change(&mut self, at: &Stopped<'_>) -> Option<(Vec<u8>, Vec<u8>)> {
         let mut now = vec![0; self.bytes];
         if !self.place.read(at, &mut now) {

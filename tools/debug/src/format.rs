@@ -152,8 +152,8 @@ pub(crate) fn encoding(die: &Die) -> &str {
     }
 }
 
-/// Extracts `count` bits, starting at bit `from`, and converts them to the bytes of a number of type
-/// `scalar`.
+/// Extracts `count` bits from bit `from` on, for example of a bit field. Returns the bytes of a number of
+/// type `scalar`.
 pub(crate) fn extracted(all: u128, from: u64, count: u64, scalar: Scalar) -> Vec<u8> {
     let (from, count) = (from.min(127) as u32, count.clamp(1, 64) as u32);
     let bits = all >> from & ((1 << count) - 1);

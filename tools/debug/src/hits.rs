@@ -1,5 +1,5 @@
-//! Conditions on the number of arrivals at a breakpoint, which select the arrivals that stop: `3`, `== 3`,
-//! `>= 3`, `> 3`, `% 3`.
+//! Conditions on the number of the arrival at a breakpoint. They select the arrivals at which a wave stops:
+//! `3`, `== 3`, `>= 3`, `> 3`, `% 3`.
 
 use std::str::FromStr;
 

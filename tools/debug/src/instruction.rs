@@ -1,4 +1,4 @@
-//! Facts about an instruction that are the same for all waves that reach it.
+//! Properties of an instruction that are the same for all waves that reach it.
 
 use crate::program::{Line, Program};
 use sim::Stopped;
@@ -33,22 +33,24 @@ pub(crate) struct Instruction {
     pub kind: Kind,
     /// Source line of the instruction.
     pub line: Option<Line>,
-    /// Number of functions that are inlined around the instruction.
+    /// Number of inlined functions that contain the instruction.
     pub inlined: usize,
-    /// Whether a statement of the instruction's source line begins at the instruction.
+    /// Whether the line table says that a statement of the instruction's source line begins at the
+    /// instruction.
     pub begins: bool,
     /// Whether the code of the source line, from this instruction on, only computes and sets which lanes are
-    /// active.
+    /// active. Such code does no work for any lane.
     pub chooses: bool,
     /// Whether the instruction is in the prologue of its function.
     pub is_prologue: bool,
-    /// Start and end address of the run: the contiguous code of the same source line around the instruction.
+    /// Start and end address of the run that contains the instruction. A run is contiguous code of one source
+    /// line.
     pub run: (u64, u64),
     /// Whether the instruction does work for the active lanes. Instructions that only set which lanes are
     /// active or change the program counter do no such work.
     pub works: bool,
     /// Whether the instruction makes all lanes active only for saving or loading their registers (whole wave
-    /// mode). It saves EXEC, which is restored later.
+    /// mode). The instruction saves EXEC, which is restored later.
     pub is_whole: bool,
 }
 
@@ -74,8 +76,8 @@ impl Instruction {
 /// Largest number of instructions that [`chooses`] looks at.
 const MOST: usize = 32;
 
-/// Returns whether the code from the wave's address to the first branch, or to the end of the run, only sets
-/// which lanes are active: it writes EXEC, and moves masks between registers.
+/// Returns whether the code of the run, from the wave's address on, only sets which lanes are active: it
+/// writes EXEC, and moves masks between registers. The code is examined up to the first branch.
 fn chooses(at: &Stopped<'_>, run: (u64, u64)) -> bool {
     let mut address = at.address();
     let (mut writes, mut is_of_all) = (false, false);
@@ -104,8 +106,8 @@ fn is_exec(operand: &str) -> bool {
     matches!(operand, "exec" | "exec_lo" | "exec_hi")
 }
 
-/// Returns whether an instruction does work for the active lanes. Moves between scalar registers and a lane
-/// of a vector register, with which the compiler spills scalar registers, do not count as work.
+/// Returns whether an instruction does work for the active lanes. Moves between a scalar register and a lane
+/// of a vector register do not count as work, because the compiler spills scalar registers with them.
 fn works(text: &str) -> bool {
     let name = text.split_whitespace().next().unwrap_or("");
     let is_spill = name.starts_with("v_readlane") || name.starts_with("v_writelane");

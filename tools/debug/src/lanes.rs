@@ -1,5 +1,6 @@
-//! Positions of the lanes of a wave, including parked lanes, as the object's debug information describes them
-//! (`DW_AT_LLVM_active_lane`, `DW_AT_LLVM_lane_pc`).
+//! Positions of the lanes of a wave in the code, as the object's debug information describes them
+//! (`DW_AT_LLVM_active_lane`, `DW_AT_LLVM_lane_pc`). Parked lanes (inactive lanes that wait at a later block)
+//! have a position too.
 
 use crate::machine::Frame;
 use dwarf::{
@@ -7,14 +8,15 @@ use dwarf::{
 };
 use sim::Stopped;
 
-/// Number of bits of the code address that a location expression computes for a lane (seed 000, line 1450:
-/// elements of the generic type).
+/// Number of bits of the code address that a location expression computes for a lane. The addresses are
+/// elements of the generic type (LLVM's AMDGPU guide, seed 000, line 1450).
 const LOCATION_BITS: u64 = 64;
 
 /// Where a lane is in a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// Address in the object file at which the lane is active or will resume.
+    /// Address in the object file of the instruction that the lane executes, or at which it will become
+    /// active again.
     At(u64),
     /// The lane has not entered the function.
     Outside,
@@ -31,8 +33,8 @@ pub struct Lanes {
     pub positions: Vec<Position>,
 }
 
-/// Returns the positions of a stopped wave's lanes; `None` if the debug information does not describe lanes
-/// in the current function.
+/// Returns the positions of a stopped wave's lanes. `None` if the debug information does not describe the
+/// lanes in the current function.
 pub fn lanes(info: &DebugInfo, frames: Option<&Frames>, at: &Stopped<'_>) -> Option<Lanes> {
     LanesAt::new(info, frames, at.address()).map(|said| said.positions_in(at))
 }
@@ -40,7 +42,7 @@ pub fn lanes(info: &DebugInfo, frames: Option<&Frames>, at: &Stopped<'_>) -> Opt
 /// The bytes of an expression, and their encoding.
 type Expression<'a> = (&'a [u8], Encoding);
 
-/// The debug information about lanes at an address. It is looked up once for all waves that reach the
+/// The debug information about lanes at one address. It is looked up once, for all waves that reach the
 /// address.
 pub struct LanesAt<'a> {
     info: &'a DebugInfo,
@@ -52,8 +54,8 @@ pub struct LanesAt<'a> {
 }
 
 impl<'a> LanesAt<'a> {
-    /// Looks up the debug information about lanes at an address of the object file; `None` if it does not
-    /// describe lanes in the function there.
+    /// Looks up the debug information about lanes at an address of the object file. `None` if it does not
+    /// describe the lanes in the function there.
     pub fn new(info: &'a DebugInfo, frames: Option<&'a Frames>, address: u64) -> Option<LanesAt<'a>> {
         let path = info.around(address);
         let mut dies = path.iter().rev().map(|&at| &info.entries[at]);
@@ -95,8 +97,7 @@ fn positions((expression, encoding): Expression<'_>, lanes: u32, frame: &Frame<'
 /// Returns the elements of a vector of program locations.
 fn elements(vector: &Location, lanes: u32, machine: &dyn Machine) -> Result<Vec<Position>, Reason> {
     let mut positions = Vec::with_capacity(lanes as usize);
-    // The location expression gives all active lanes the same register as position, so the register's value
-    // is read only once.
+    // The position of all active lanes is in the same register, so the register's value is read only once.
     let mut last: Option<(Register, Position)> = None;
     for part in vector.parts(u128::from(LOCATION_BITS) * u128::from(lanes))? {
         // Adjacent elements without a location are one part.

@@ -2,13 +2,13 @@
 //!
 //! Before each instruction of each wave, the emulator calls a [`Session`] ([`sim::Debugger`]). The session
 //! looks up the instruction in the object ([`Program`]), keeps the call stack of each wave, and decides
-//! whether the wave stops there: for a breakpoint, for a step that has reached another line, or for a watched
-//! location in memory whose value has changed. When a wave stops, the session calls a [`FrontEnd`], which
-//! inspects the wave and returns how the dispatch goes on.
+//! whether the wave stops there. A wave stops for a breakpoint, for a step that has reached another line, or
+//! when a watched value in memory has changed. When a wave stops, the session calls a [`FrontEnd`], which
+//! inspects the wave and returns how the dispatch continues.
 //!
-//! Stepping backwards is done by running the dispatch again from its beginning. A dispatch with a debugger
-//! runs on one thread, so its n-th instruction is the same in each run. The caller that runs the session runs
-//! it again when [`Session::wants_again`] returns true.
+//! A step backwards runs the dispatch again from its beginning. A dispatch with a debugger runs on one
+//! thread, so its n-th instruction is the same in each run. The caller that runs the session runs it again
+//! when [`Session::wants_again`] returns true.
 
 mod arrival_filter;
 mod assign;

@@ -4,8 +4,8 @@ use crate::expr::{Evaluator, Problem};
 use crate::program::Program;
 use sim::Stopped;
 
-/// Returns the log message with the values of its expressions in a lane. If no lane is given, the first
-/// active lane is used.
+/// Returns a log message in which each expression is replaced by its value in a lane. If no lane is given,
+/// the first active lane is used.
 pub(crate) fn text(log: &str, at: &Stopped<'_>, program: &Program, lane: Option<u32>) -> String {
     let lane = lane.unwrap_or(at.exec().trailing_zeros() & 63);
     let evaluator = Evaluator::new(at, program, lane, 0);
@@ -26,7 +26,7 @@ pub(crate) fn check(log: &str, evaluator: &Evaluator<'_>) -> Result<(), Problem>
     wrong.map_or(Ok(()), Err)
 }
 
-/// Replaces each expression in braces by its value. Text after a brace that is not closed is not changed.
+/// Replaces each expression in braces by its value. Text after a brace that is never closed stays as it is.
 fn fill(log: &str, mut value: impl FnMut(&str) -> String) -> String {
     let mut text = String::new();
     let mut rest = log;

@@ -1,5 +1,5 @@
-//! The state of a stopped wave (registers, memory, call frames) in the form in which location expressions of
-//! debug information read it.
+//! The state of a stopped wave (registers, memory, call frames), in the form that the evaluation of location
+//! expressions needs.
 
 use crate::pending::register_of;
 use dwarf::{
@@ -24,7 +24,7 @@ pub(crate) struct Frame<'a> {
     /// Whether a read of a vector register returns only the current lane's dword. This is so for location
     /// expressions without the extensions for lanes, because such expressions cannot select a lane.
     pub has_own_dword: bool,
-    /// Row of the call frame information for the wave's address, if it has been looked up already.
+    /// Row of the call frame information for the wave's address. `None` if it has not been looked up yet.
     pub row: Option<&'a Row>,
     /// Records the registers that are read, if it is given.
     pub read: Option<&'a RefCell<Vec<Reg>>>,
@@ -33,12 +33,13 @@ pub(crate) struct Frame<'a> {
     entry: Entry<'a>,
 }
 
-/// Kinds of state that an evaluation has read so far. The result can depend only on state of these kinds.
+/// The kinds of state that the evaluation of a location expression has read so far. The result can depend
+/// only on state of these kinds.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct StateUse {
     /// Whether state that can differ from lane to lane was read.
     pub lane: bool,
-    /// Whether registers, memory or frames were read, whose contents can differ from stop to stop.
+    /// Whether registers, memory or call frames were read. Their contents can differ from stop to stop.
     pub state: bool,
 }
 
@@ -86,7 +87,7 @@ impl<'a> Frame<'a> {
         Frame { known, frames, entry: Entry { at, lane, program }, ..Frame::registers_of(at, lane) }
     }
 
-    /// Creates a frame with the registers and the memory of a wave only, without debug information.
+    /// Creates a frame from the registers and memory of a wave, without any debug information.
     pub(crate) fn registers_of(at: &'a Stopped<'a>, lane: u32) -> Frame<'a> {
         Frame {
             at,
@@ -135,7 +136,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Sets in `mask` the bits that no instruction has written, for a location in a register or in memory.
+    /// Sets, in the mask of a location in a register or in memory, the bits that no instruction has written.
     pub(crate) fn undefined(&self, location: &Location, mask: &mut [u8]) {
         let first = (location.bit / 8) as u64;
         for (at, byte) in (first..).zip(mask) {
@@ -188,8 +189,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Returns the dword of LDS or private memory that contains the byte at an address; `None` for other
-/// memories.
+/// Returns the dword of LDS or private memory that contains the byte at an address. `None` for other kinds of
+/// memory, for which it is not known which bits have been written.
 fn dword_of(space: AddressSpace, at: u64, lane: u32) -> Option<Dword> {
     let number = |at: u64| usize::try_from(at / 4).unwrap_or(usize::MAX);
     match space {
@@ -211,8 +212,8 @@ enum Dwords<'a> {
     Scalar([u32; 2], usize),
     /// One dword per lane.
     Lanes(&'a [u32; 64]),
-    /// A vector register of which only the current lane's dword is known. It is at index 0; the other dwords
-    /// are 0.
+    /// A vector register of which only the current lane's dword is known. This dword is at index 0; the
+    /// others read as 0.
     Own(u32),
 }
 
@@ -225,8 +226,7 @@ impl Dwords<'_> {
         }
     }
 
-    /// Copies bytes of the register, starting at byte `first`; returns `None` if the register has too few
-    /// bytes.
+    /// Copies bytes of the register from byte `first` on. Returns `None` if the register has too few bytes.
     fn copy(&self, first: usize, bytes: &mut [u8]) -> Option<()> {
         let (mut at, mut rest) = (first, bytes);
         while !rest.is_empty() {
@@ -246,7 +246,8 @@ impl Machine for Frame<'_> {
         dwords.and_then(|dwords| dwords.copy(0, bytes)).ok_or(Reason::Need(Need::Register(register)))
     }
 
-    /// Reads bytes of a register, starting at byte `first`, without converting the dwords of all lanes.
+    /// Reads bytes of a register from byte `first` on. Only the dwords that contain these bytes are
+    /// converted.
     fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
         let facts = register.facts().ok_or(Reason::Register(register.0))?;
         let dwords = self.dwords(facts).ok_or(Reason::Need(Need::Register(register)))?;
@@ -280,7 +281,7 @@ impl Machine for Frame<'_> {
     }
 
     /// Computes the canonical frame address from call frame information. Without the DWARF extensions, the
-    /// address is a plain number without an address space; the operation that uses it chooses the address
+    /// address is a plain number without an address space. The operation that uses the address chooses the
     /// space.
     fn cfa(&self) -> Result<Location, Reason> {
         let missing = || Reason::Need(Need::Cfa);
@@ -297,8 +298,8 @@ impl Machine for Frame<'_> {
         })
     }
 
-    /// Finds the location at which a register's value from the entry of the function is saved, using call
-    /// frame information. The initial registers of a kernel are not saved anywhere. Only EXEC is known,
+    /// Finds, with call frame information, the location that holds the value that a register had on entry to
+    /// the function. For a kernel, no such values are saved. Of its initial registers only EXEC is known,
     /// because the emulator remembers with which lanes it has launched the wave.
     fn entry_register(&self, register: Register) -> Result<Location, Reason> {
         let missing = || Reason::Need(Need::EntryRegister(register));
@@ -317,8 +318,8 @@ impl Machine for Frame<'_> {
     }
 
     /// Converts the frame base to an address in the lane's private memory. LLVM's frame base is a scalar
-    /// register that holds the offset of the call frame in the scratch memory of the wave. The lane's address
-    /// is this offset divided by the number of lanes.
+    /// register with the offset of the call frame in the scratch memory of the wave. The lane's address is
+    /// this offset divided by the number of lanes.
     fn frame_base(&self) -> Result<Location, Reason> {
         let (expression, encoding) = self.base.ok_or(Reason::Need(Need::FrameBase))?;
         let base = dwarf::frame_base(expression, encoding, self).map_err(|error| error.reason)?;
@@ -357,9 +358,9 @@ impl Machine for Frame<'_> {
         self.known_or(Need::Type(offset))?.base_type(offset)
     }
 
-    /// Returns an entry of the address table (`.debug_addr`) as an address in memory. Code addresses are
-    /// relative to the load base. LLVM also puts LDS addresses there, which are small numbers and need no
-    /// base.
+    /// Returns an entry of the address table (`.debug_addr`) as an address in memory. The load base is added
+    /// to code addresses. LLVM also puts LDS addresses into this table; these are small numbers and are
+    /// returned as they are.
     fn address(&self, index: u64) -> Result<u64, Reason> {
         self.known_or(Need::Address(index))?.address(index)
     }

@@ -1,12 +1,12 @@
-//! Locations of values in memory. A location can be written as text and parsed again, because a front end
-//! that asks to watch a value later has only the text.
+//! Values in memory, each given by its location, size and type. A location can be written as text and parsed
+//! again, because a front end that asks to watch a value later has only the text.
 
 use crate::waves::WaveId;
 use sim::{FlatAddress, Stopped};
 use std::fmt;
 use std::str::FromStr;
 
-/// A location in memory: an address, with the wave, lane or group to which the memory belongs.
+/// A location in memory: an address, and the wave, lane or group whose memory it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryLocation {
     /// An address of global memory.
@@ -42,8 +42,9 @@ impl MemoryLocation {
 /// Largest number of bytes that can be watched at once.
 pub const MOST: usize = 1 << 16;
 
-/// A value in memory: location, size and type. Its text is `global:ADDRESS:BYTES`, `lds:X,Y,Z:OFFSET:BYTES`
-/// or `private:X,Y,Z:WAVE:LANE:OFFSET:BYTES`, followed by `:TYPE` if the type is known.
+/// A value in memory: its location, size and type. Its text is `global:ADDRESS:BYTES`,
+/// `lds:X,Y,Z:OFFSET:BYTES` or `private:X,Y,Z:WAVE:LANE:OFFSET:BYTES`, followed by `:TYPE` if the type is
+/// known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryValue {
     /// Where the value is.

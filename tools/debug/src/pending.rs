@@ -1,12 +1,12 @@
-//! Finds values that are not available yet, because an outstanding memory operation has still to write their
-//! registers.
+//! Finds values that are not available yet, because an outstanding memory operation has still to write the
+//! registers that hold them.
 
 use dwarf::{Bank, Storage};
 use isa::Reg;
 use sim::{InFlight, Stopped};
 
-/// Adds the registers that a location uses to `all`. The recursion is bounded, because the code that reads
-/// locations limits the nesting of composite location descriptions.
+/// Adds the registers that a location uses to `all`. The recursion is bounded, because the reader of location
+/// expressions limits how deep composite location descriptions are nested.
 pub(crate) fn registers_of(storage: &Storage, all: &mut Vec<Reg>) {
     match storage {
         Storage::Register(register) => {
@@ -32,16 +32,16 @@ pub(crate) fn register_of(bank: Bank, number: u32) -> Option<Reg> {
     Some(Reg(first + number as u16))
 }
 
-/// Returns the waits after which all `registers` are written, for example `vmcnt(0)`; `None` if no
-/// outstanding operation writes them.
+/// Returns the waits, such as `vmcnt(0)`, after which all `registers` are written. `None` if no outstanding
+/// operation writes these registers.
 pub(crate) fn wait(at: &Stopped<'_>, registers: &[Reg]) -> Option<String> {
     if registers.is_empty() {
         return None;
     }
     let InFlight { operations, .. } = at.in_flight()?;
     let writes = operations.iter().filter(|one| registers.iter().any(|register| one.is_to_write(*register)));
-    // Each counter is listed once, with its lowest count: waiting for that count completes all the operations
-    // concerned.
+    // Each wait counter is listed once, with its lowest count. Waiting for this count completes all
+    // operations of that counter that write the registers.
     let mut waits: Vec<(&str, u32)> = Vec::new();
     for &(counter, count) in writes.flat_map(|operation| &operation.waits) {
         match waits.iter_mut().find(|(name, _)| *name == counter.name()) {

@@ -3,11 +3,13 @@
 //! # Idea
 //! EXEC alone does not answer this question. Compilers make lanes active again with an instruction that may
 //! belong to any line: at the start of the code for which the lanes have waited, or at the end of the code
-//! that they have skipped. Therefore the unit is the *run*: contiguous code of one line. A lane takes part in
-//! a run if the lane is active when the wave enters the run, or becomes active before an instruction does
-//! work for any lane, or an instruction of the run does work for it. A lane that is active only while
-//! branches or masks are computed does not take part. In code that only chooses which lanes are active, no
-//! lane takes part.
+//! that they have skipped. For this reason the lanes are determined for each *run*, which is contiguous code
+//! of one line.
+//!
+//! A lane takes part in a run in three cases: the lane is active when the wave enters the run, or it becomes
+//! active before any instruction of the run does work for a lane, or an instruction of the run does work for
+//! it. A lane that is active only while branches or masks are computed does not take part. In code that only
+//! chooses which lanes are active, no lane takes part.
 //!
 //! In code that makes all lanes active only to save or load registers (whole wave mode), the lanes that were
 //! active before take part.
@@ -17,7 +19,8 @@ use crate::instruction::Instruction;
 /// The lanes that execute the current line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Presence {
-    /// Address at which the wave entered the current run (`entry`), and the start and end address of the run.
+    /// `entry` is the address at which the wave entered the current run. `run` has the start and end address
+    /// of the run, which is contiguous code of one source line.
     entry: u64,
     run: (u64, u64),
     depth: usize,
@@ -29,10 +32,10 @@ pub(crate) struct Presence {
     own: u64,
     /// Lanes that take part from the current instruction on.
     pub new: u64,
-    /// Whether the wave has entered the run at its first instruction, and no instruction of the run has done
-    /// work for a lane yet.
+    /// Whether the wave is at the beginning of the run: it has entered the run at its first instruction, and
+    /// no instruction of the run has done work for a lane yet.
     is_head: bool,
-    /// While whole wave mode lasts, the lanes that were active before it; otherwise `None`.
+    /// The lanes that were active before whole wave mode began. `None` if the wave is not in whole wave mode.
     before: Option<u64>,
     /// `works` and `is_whole` of the last [`Instruction`].
     works: bool,
@@ -40,8 +43,8 @@ pub(crate) struct Presence {
 }
 
 impl Presence {
-    /// Updates the state for the instruction that the wave is about to execute. The arguments give the
-    /// instruction with its address, EXEC, the depth of the call stack and its ordinal.
+    /// Updates the state for the instruction that the wave is about to execute. `depth` is the depth of the
+    /// call stack, `ordinal` the number of the instruction in the order of execution.
     pub(crate) fn advance(
         &mut self,
         instruction: &Instruction,
@@ -73,9 +76,10 @@ impl Presence {
         self.active & self.own
     }
 
-    /// Returns the lanes that arrive at one of the addresses `places` with the instruction at `address`. They
-    /// arrive if the instruction is at one of the places, or if they join a run in which the wave has already
-    /// passed one of the places.
+    /// Returns the lanes that arrive at one of the addresses `places` with the instruction at `address`. If
+    /// the instruction is at one of the addresses, these are all lanes that take part in the run. If the wave
+    /// has already passed one of the addresses in this run, these are the lanes that join the run with this
+    /// instruction.
     pub(crate) fn arriving(&self, places: &[u64], address: u64) -> u64 {
         if places.contains(&address) {
             return self.participating_lanes();
@@ -84,8 +88,8 @@ impl Presence {
         if is_past { self.new } else { 0 }
     }
 
-    /// Returns the lanes for which the source line begins with this instruction, because a statement begins
-    /// there or because the lanes join the run there.
+    /// Returns the lanes for which the source line begins with this instruction. It begins if a statement
+    /// begins there (`begins`), or for lanes that join the run with this instruction.
     pub(crate) fn beginning(&self, begins: bool, address: u64) -> u64 {
         match (begins, self.entry == self.run.0 && address != self.entry) {
             (true, _) => self.participating_lanes(),

@@ -1,5 +1,5 @@
-//! What is known about an object's code: functions, source lines, and debug information if the object has
-//! any.
+//! What the debugger knows about the code of an object: functions, source lines, and debug information if the
+//! object has any.
 
 use crate::expr::Language;
 use crate::variables::Scope;
@@ -28,8 +28,8 @@ pub struct Line {
     pub line: u32,
 }
 
-/// A row of the line table at which a statement begins. If `line` is `None`, the code from this row on has no
-/// source line.
+/// A row of the line table at which a statement begins. If `line` is `None`, the code from this address on
+/// belongs to no source line.
 pub(crate) struct Row {
     pub address: u64,
     pub line: Option<Line>,
@@ -45,7 +45,7 @@ pub struct Program {
     pub(crate) prologue_ends: Vec<u64>,
     /// Names of source files.
     pub files: Vec<String>,
-    /// Lines of each source file's text; `None` for a file that could not be read.
+    /// The text of each source file as lines. `None` for a file that could not be read.
     sources: Vec<Option<Vec<String>>>,
     /// Entries of the object's debug information.
     pub info: Option<DebugInfo>,
@@ -115,8 +115,8 @@ impl Program {
         self.functions.iter().find(|function| function.name == name)
     }
 
-    /// Returns the debug information that is in scope at an address; `level` selects an inlined function as
-    /// in [`Scope::new`].
+    /// Returns the debug information that is in scope at an address. If functions are inlined there, `level`
+    /// selects one of them, as in [`Scope::new`].
     pub(crate) fn scope(&self, address: u64, level: usize) -> Option<Scope<'_>> {
         self.info.as_ref().map(|info| Scope::new((info, self.frames.as_ref()), address, level))
     }
@@ -197,7 +197,7 @@ impl Program {
         self.sources.get(file)?.as_deref()
     }
 
-    /// Returns the index of the source file with this name, or with a path that ends in the name. Without a
+    /// Returns the index of the source file with this name, or with a path that ends in this name. Without a
     /// name, returns the file of the first row of the line table that has a source line.
     pub fn file(&self, name: Option<&str>) -> Option<usize> {
         let Some(name) = name else {

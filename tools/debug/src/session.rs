@@ -15,8 +15,8 @@ use sim::{Debugger, Fault, Go, Report, Stopped, Write};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Limit on the number of schedule choices (weak mode) that are kept for the front end; older choices are
-/// dropped.
+/// Limit on the number of choices of the schedule (in weak mode) that are kept for the front end. Older
+/// choices are dropped.
 const CHOICES: usize = 64;
 
 /// Length of a step.
@@ -29,8 +29,8 @@ pub enum Step {
     /// Step to another line. If the line calls a function, the function runs to its return as part of the
     /// step.
     Over,
-    /// Step to a later line of this function, or to its caller. Loops and called functions run as part of the
-    /// step.
+    /// Step to a later line of this function, or to its caller. The step does not stop in loops that go back
+    /// to earlier lines or in called functions.
     Past,
     /// Until the function returns.
     Out,
@@ -45,7 +45,7 @@ pub enum Action {
     Step(Step),
     /// Run until the schedule of weak mode makes its next choice.
     Choice,
-    /// Execute one instruction of the wave with this number in the same group.
+    /// Execute one instruction of another wave of the same group. The field is the number of this wave.
     StepWave(u32),
     /// Run until one of these addresses is reached or the current function returns.
     Until(Vec<u64>),
@@ -55,11 +55,11 @@ pub enum Action {
     BackToBreakpoint,
     /// Go to the instruction with this ordinal.
     To(u64),
-    /// Continue. After a stop for [`Reason::Asked`], this continues the step or run that was in progress
-    /// before that stop; after any other stop, it runs to the next breakpoint.
+    /// Continue what was in progress. After a stop for [`Reason::Asked`], this is the step or run before that
+    /// stop. After any other stop, the dispatch runs to the next breakpoint.
     Resume,
     /// Carry out these writes to registers and memory, which [`Stop::set`] returned, without executing an
-    /// instruction; then call the front end again with [`Reason::Set`].
+    /// instruction. The front end is then called again with [`Reason::Set`].
     Set(Vec<Write>),
     /// Run to the end of the dispatch without stopping again.
     Detach,
@@ -72,13 +72,13 @@ pub trait FrontEnd: Send {
     /// Called when a wave has stopped. Returns how the dispatch continues.
     fn stopped(&mut self, stop: &mut Stop<'_>) -> Action;
 
-    /// Returns whether the front end wants the dispatch to stop, for example because the user has asked for
-    /// it. The session calls this before each instruction, so it has to be cheap.
+    /// Returns whether the front end wants the dispatch to stop, for example because the user has asked for a
+    /// stop. The session calls this method before each instruction, so it has to be cheap.
     fn is_waiting(&mut self) -> bool {
         false
     }
 
-    /// Called with the text of a breakpoint that logs a message instead of stopping the wave.
+    /// Called with the message of a breakpoint that logs a message instead of stopping the wave.
     fn logged(&mut self, _text: &str) {}
 
     /// Called when the dispatch has ended for a reason other than [`Action::Quit`]. Returns whether the front
@@ -87,7 +87,7 @@ pub trait FrontEnd: Send {
         false
     }
 
-    /// Called when the session ends together with the dispatch. The argument says whether the dispatch ended
+    /// Called when the session and the dispatch have ended. The argument says whether the dispatch ended
     /// without an error.
     fn ended(&mut self, _is_well: bool) {}
 }
@@ -104,7 +104,7 @@ enum Want {
         who: WaveId,
         from: Option<Line>,
         depth: usize,
-        /// Number of functions that are inlined around the address where the step began.
+        /// Number of inlined functions that contain the address where the step began.
         inlined: usize,
         step: Step,
     },
@@ -121,11 +121,11 @@ enum Want {
     Choice,
     /// The instruction with this ordinal.
     Ordinal(u64),
-    /// Stop at the last instruction (given by its ordinal) of a dispatch that has ended once and is run
-    /// again.
+    /// Stop at the last instruction of a dispatch that has ended once and is run again. The field is the
+    /// ordinal of this instruction.
     Last(u64),
-    /// Find the last stop at a breakpoint before the instruction `limit`, and then go there. `found` is the
-    /// latest such stop so far.
+    /// Find the last stop at a breakpoint before the instruction with the ordinal `limit`, and then go there.
+    /// `found` is the ordinal of the latest such stop so far.
     LastBefore {
         limit: u64,
         found: Option<u64>,
@@ -138,7 +138,7 @@ pub(crate) struct State {
     pub ordinal: u64,
     pub waves: FxHashMap<WaveId, Wave>,
     pub lane: Option<u32>,
-    /// Wave of the group that the user looks at, if it is not the wave that has stopped.
+    /// Number of the wave of the group that the user looks at. `None` if that is the wave that has stopped.
     pub wave: Option<u32>,
     /// Lane for which the wave has stopped.
     pub focus: Option<u32>,
@@ -152,26 +152,26 @@ pub(crate) struct State {
     pub choices: VecDeque<String>,
     ids: u32,
     want: Want,
-    /// Facts about each instruction that a wave has reached, by the instruction's address.
+    /// The properties of each instruction that a wave has reached, by the instruction's address.
     instructions: FxHashMap<u64, Instruction>,
-    /// Values that the user has set, each with the ordinal of the instruction before which it was set, in
-    /// that order. The session sets the same values again when the dispatch is run again.
+    /// Writes that give the user's new values to variables or registers. Each element has the ordinal of the
+    /// instruction before which the user made the writes; the elements are in this order. The session makes
+    /// the same writes again when the dispatch is run again.
     set: Vec<(u64, Vec<Write>)>,
-    /// Writes to carry out at the current instruction; `is_setting` says whether the front end is called
-    /// after them.
+    /// `due` has the writes to carry out before the current instruction. `is_setting` says whether the front
+    /// end is called after them.
     due: Vec<Write>,
     is_setting: bool,
     /// Wave and address of the last instruction.
     last: Option<(WaveId, u64)>,
     again: bool,
     quit: bool,
-    /// Ordinal of the instruction at which the dispatch has failed. It is set after the failure has been
-    /// shown to the front end.
+    /// Ordinal of the instruction at which the dispatch has failed. Set after the front end has been called
+    /// for the failure.
     failed: Option<u64>,
     /// Whether the dispatch has ended and a wave is stopped at its last instruction.
     is_at_end: bool,
-    /// Whether the front end was called at the end of the dispatch and has returned from that stop without
-    /// going back.
+    /// Whether the front end was called for the end of the dispatch and did not ask to go back.
     has_left: bool,
 }
 
@@ -190,7 +190,7 @@ impl State {
     }
 
     /// Returns the reason for a stop if the last instruction has changed a watched value. Reads the memory of
-    /// all watchpoints, so that each remembers its new value.
+    /// all watchpoints even if the first has changed, so that each watchpoint remembers its new value.
     fn changed(&mut self, at: &Stopped<'_>, program: &Program) -> Option<Reason> {
         let by = self.last;
         let mut first = None;
@@ -207,8 +207,8 @@ impl State {
         first
     }
 
-    /// Returns the reason for a stop if the wave has reached a breakpoint. Visits all breakpoints, so that
-    /// each counts the arrival.
+    /// Returns the reason for a stop if the wave has reached a breakpoint. Visits all breakpoints even if the
+    /// first stops the wave, so that each breakpoint counts the arrival.
     fn hit(&mut self, at: &Stopped<'_>, program: &Program) -> Option<Reason> {
         let (chosen, ordinal) = (self.lane, self.ordinal);
         let presence = self.waves.get(&WaveId::from_stop(at))?.presence;
@@ -243,7 +243,7 @@ impl State {
         let (who, address) = (WaveId::from_stop(at), at.address());
         let wave = self.waves.get(&who)?;
         let (depth, presence) = (wave.calls.len(), &wave.presence);
-        // Parked lanes have not moved, so a step is complete only for lanes that execute the instruction.
+        // A step is complete only for lanes that execute the instruction. Parked lanes have not moved.
         let counts = |lanes: u64| self.lane.map_or(lanes != 0, |lane| lanes >> lane & 1 != 0);
         match &self.want {
             Want::Begin => Some(Reason::Begin),
@@ -310,21 +310,22 @@ impl State {
         }
     }
 
-    /// Goes to the instruction with the ordinal `ordinal`: forwards, or by running the dispatch again from
-    /// its beginning.
+    /// Goes to the instruction with the ordinal `ordinal`. A later instruction is reached by running on, an
+    /// earlier one by running the dispatch again from its beginning.
     fn go_to(&mut self, ordinal: u64) -> Go {
         self.again = ordinal <= self.ordinal;
         self.want = Want::Ordinal(ordinal.max(1));
         if self.again { Go::End } else { Go::On }
     }
 
-    /// Returns the writes that the user has made before the instruction with this ordinal, in their order.
+    /// Returns the writes that the user has made at the stop directly before the instruction with this
+    /// ordinal, in their order.
     fn set_before(&self, ordinal: u64) -> Vec<Write> {
         let own = self.set.iter().filter(|(other, _)| *other == ordinal);
         own.flat_map(|(_, writes)| writes.iter().cloned()).collect()
     }
 
-    /// Returns whether a wave may stop here. It may not while the session is on its way to another
+    /// Returns whether a wave may stop here. No wave may stop while the session is on its way to a certain
     /// instruction.
     fn may_stop(&self) -> bool {
         !matches!(self.want, Want::End | Want::Ordinal(_) | Want::Last(_) | Want::LastBefore { .. })
@@ -336,7 +337,8 @@ impl State {
         let chosen = self.wave.take().and_then(|wave| at.wave_of_group(wave));
         let at = chosen.as_ref().unwrap_or(at);
         let who = WaveId::from_stop(at);
-        // Another wave of the group may not have executed an instruction yet, and then has no state.
+        // Another wave of the group may not have executed any instruction yet. There is no state for such a
+        // wave.
         let wave = self.waves.get(&who);
         let (depth, now) = (wave.map_or(0, |wave| wave.calls.len()), self.ordinal);
         // At the end of the dispatch the wave has executed its last instruction, so only actions that go back
@@ -354,8 +356,8 @@ impl State {
             Action::StepWave(wave) => self.want = Want::Instruction(WaveId { wave, ..who }),
             Action::Step(Step::Instruction) => self.want = Want::Instruction(who),
             Action::Step(step @ (Step::Line | Step::Over | Step::Past)) => {
-                // If the chosen lane is parked, it is not in this line, so its step has no line to start
-                // from.
+                // A parked lane is not in this line. If the chosen lane is parked, its step therefore has no
+                // line to start from.
                 let here = wave.map_or_else(|| at.exec(), |wave| wave.presence.participating_lanes());
                 let is_here = self.lane.is_none_or(|lane| here >> lane & 1 != 0);
                 let from = program.line_at(at.address()).filter(|_| is_here);
@@ -380,8 +382,8 @@ impl State {
             }
             Action::To(ordinal) => return self.go_to(ordinal),
             Action::Set(writes) => {
-                // Writes that the user made after this instruction are dropped, because the execution after
-                // this point will be different.
+                // Writes that the user made before later instructions are dropped, because the execution will
+                // be different from here on.
                 self.set.retain(|(ordinal, _)| *ordinal <= now);
                 self.set.push((now, writes.clone()));
                 (self.due, self.is_setting) = (writes, true);
@@ -416,8 +418,9 @@ impl State {
     }
 }
 
-/// Returns whether the second position comes after the first in the same function, or is in a function into
-/// which the first is inlined. A position consists of a line and the number of inlined functions around it.
+/// Returns whether the second position is past the first. A position consists of a line and the number of
+/// inlined functions around it. The second position is past the first if it is at a later line of the same
+/// function, or in a function into which the first position's function is inlined.
 fn is_past((from, inlined): (Option<Line>, usize), (line, around): (Option<Line>, usize)) -> bool {
     match (from, line) {
         (Some(from), Some(line)) if around == inlined => line.file == from.file && line.line > from.line,
@@ -504,9 +507,9 @@ impl Session {
         again
     }
 
-    /// Returns whether the front end may be called at the end of a dispatch. It may be if the dispatch ended
-    /// by itself, and not after [`Action::Detach`] or if the front end was already called where the dispatch
-    /// failed.
+    /// Returns whether the front end may be called at the end of a dispatch. The dispatch must have ended by
+    /// itself. The front end is not called again after [`Action::Detach`], or if it was already called where
+    /// the dispatch failed.
     pub fn may_stay(&self) -> bool {
         let state = &self.inner().state;
         let has_been_heard = state.failed == Some(state.ordinal) || matches!(state.want, Want::Last(_));
@@ -515,8 +518,8 @@ impl Session {
 
     /// Asks the front end whether it wants a stop at the end of the dispatch, and returns the answer. The
     /// caller asks when the dispatch has ended and [`Session::may_stay`] is true. If the answer is yes, the
-    /// caller runs the dispatch again, as for [`Session::wants_again`]; it then stops at its last
-    /// instruction.
+    /// caller must run the dispatch again, as for [`Session::wants_again`]; the dispatch then stops at its
+    /// last instruction.
     pub fn wants_final_stop(&self) -> bool {
         let Inner { state, front_end } = &mut *self.inner();
         let stays = front_end.wants_final_stop();
@@ -538,8 +541,7 @@ impl Session {
         self.inner().state.quit
     }
 
-    /// Returns whether the front end was called at the end of the dispatch and has returned from that stop
-    /// without going back.
+    /// Returns whether the front end was called for the end of the dispatch and did not ask to go back.
     pub fn has_left(&self) -> bool {
         self.inner().state.has_left
     }
@@ -568,8 +570,8 @@ impl Debugger for Session {
         if !std::mem::take(&mut state.is_setting) {
             return self.stop_if_due(at, state, &mut **front_end);
         }
-        // Watchpoints remember the values that the user has just set, so that these writes do not stop the
-        // wave.
+        // The watchpoints now remember the values that the user has just set, so that these writes do not
+        // stop the wave.
         state.watchpoints.iter_mut().for_each(|watch| drop(watch.take_change(at)));
         self.stop(at, Reason::Set, state, &mut **front_end)
     }
@@ -625,7 +627,7 @@ impl Session {
         state.carry_out(action, at, &self.program)
     }
 
-    /// Stops the wave at an instruction that causes an error. While the session is on its way to another
+    /// Stops the wave at an instruction that causes an error. While the session is on its way to a certain
     /// instruction, an error does not stop the wave.
     fn wrong(&self, at: &Stopped<'_>, reason: Reason) -> Go {
         let Inner { state, front_end } = &mut *self.inner();

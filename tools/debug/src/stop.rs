@@ -42,10 +42,10 @@ pub enum Reason {
     Step,
     /// The function has returned.
     Finished,
-    /// The dispatch has reached the instruction that the user wanted to go to by its ordinal, backwards or
-    /// forwards.
+    /// The dispatch has reached the instruction that the user wanted to go to. The user named it by its
+    /// ordinal, and it may be earlier or later.
     Arrived,
-    /// The schedule of weak mode has made a choice for the wave, which this text describes.
+    /// The schedule of weak mode has made a choice for the wave. The text describes the choice.
     Chosen(String),
     /// Strict mode has found this error in the instruction. The dispatch will end because of it.
     Found(Box<Report>),
@@ -86,15 +86,16 @@ pub enum Variables {
 pub struct Frame {
     /// Name of the function.
     pub function: String,
-    /// Address in the object file of the instruction at which execution is in this function.
+    /// Address in the object file of the instruction at which the function is: the current instruction, or
+    /// the call of the next inner function.
     pub address: u64,
     /// Source line at which the function is, as `file:line`.
     pub line: Option<String>,
     /// Whether the function is inlined into the next frame.
     pub is_inlined: bool,
-    /// Number of calls between this function and the innermost one.
+    /// Number of calls between this function and the innermost function on the call stack.
     pub(crate) depth: usize,
-    /// Number of functions that are inlined into this function at the same instruction.
+    /// Number of inlined functions that are nested in this function at the same instruction.
     pub(crate) level: usize,
 }
 
@@ -109,8 +110,8 @@ impl Frame {
 pub struct Stop<'a> {
     /// Why the wave has stopped.
     pub reason: Reason,
-    /// The wave as this function sees it. If the function has called another function, the registers are
-    /// those that the wave had at the call.
+    /// The wave as the selected function on the call stack sees it. If this function has called another
+    /// function, the registers are those that the wave had at the call.
     pub at: &'a Stopped<'a>,
     /// The wave with the registers of its innermost frame.
     top: &'a Stopped<'a>,
@@ -150,7 +151,7 @@ impl Stop<'_> {
     }
 
     /// Calls `look` with a function on the call stack selected, given by its number in [`Stop::frames`]. The
-    /// registers are the ones that the wave had when the function called another; memory has its present
+    /// registers are those that the wave had when the function called the next one. Memory has its present
     /// content.
     ///
     /// # Errors
@@ -176,9 +177,10 @@ impl Stop<'_> {
         Ok(look(&mut Stop { reason, at, top, level, is_own: self.is_own, program, state: self.state }))
     }
 
-    /// Checks the object's call frame information for a function on the call stack: compares the caller's
-    /// registers that it describes with the registers that the wave had at the call. Returns a description of
-    /// each difference. Registers that the call frame information does not describe are not compared.
+    /// Checks the object's call frame information for a function on the call stack. Compares the values that
+    /// the information gives for the caller's registers with the registers that the wave had at the call.
+    /// Returns a description of each difference. Registers that the call frame information does not describe
+    /// are not compared.
     pub fn misled(&self, number: usize) -> Vec<String> {
         let depth = self.frames().get(number).map_or(0, |frame| frame.depth);
         let calls = self.state.waves.get(&self.who()).map_or(&[][..], |wave| &wave.calls);
@@ -198,8 +200,8 @@ impl Stop<'_> {
         calls.get(calls.len().checked_sub(depth)?)?.registers.clone()
     }
 
-    /// Returns the number of instructions that all waves have executed so far, including the current one: the
-    /// ordinal of the current instruction.
+    /// Returns the number of instructions that all waves together have executed so far, including the current
+    /// one. This is the ordinal of the current instruction.
     pub fn ordinal(&self) -> u64 {
         self.state.ordinal
     }
@@ -214,8 +216,8 @@ impl Stop<'_> {
         self.program.line_at(self.at.address())
     }
 
-    /// Returns the lane that the user looks at: the lane that was chosen, else the lane for which a
-    /// breakpoint's condition holds, else the first active lane.
+    /// Returns the lane that the user looks at. This is the lane that the user has chosen. Without such a
+    /// choice, it is the lane in which a breakpoint's condition holds, or else the first active lane.
     pub fn lane(&self) -> u32 {
         self.state.lane.or(self.state.focus.filter(|_| self.is_own)).unwrap_or_else(|| match self.at.exec() {
             0 => 0,
@@ -234,7 +236,10 @@ impl Stop<'_> {
     }
 
     /// Selects the lane that the user looks at and that steps follow. With `None`, steps follow the lanes
-    /// that are active.  # Errors The wave has no such lane.
+    /// that are active.
+    ///
+    /// # Errors
+    /// The wave has no such lane.
     pub fn choose_lane(&mut self, lane: Option<u32>) -> Result<(), Problem> {
         match lane {
             Some(lane) if lane >= self.at.lanes() => Err(format!("the wave has {} lanes", self.at.lanes())),
@@ -306,8 +311,8 @@ impl Stop<'_> {
         Ok((Action::Set(writes), text))
     }
 
-    /// Returns three things for each lane: the value of an expression or the reason why it has none, and
-    /// whether the lane is active.
+    /// Returns for each lane the value of an expression, or the reason why it has none, and whether the lane
+    /// is active.
     pub fn across(&self, text: &str, letter: Option<NumberFormat>) -> Vec<(Result<Shown, Problem>, bool)> {
         let mut evaluator = self.evaluator(0);
         let parsed = evaluator.parse(text);
@@ -319,7 +324,8 @@ impl Stop<'_> {
         (0..self.at.lanes()).map(value).collect()
     }
 
-    /// Reads memory into `bytes`; private memory is that of `lane`. Returns whether all the bytes exist.
+    /// Reads memory into `bytes`. In the private address space, the memory is that of `lane`. Returns whether
+    /// all the bytes exist.
     pub fn read(&self, space: Space, lane: u32, address: u64, bytes: &mut [u8]) -> bool {
         match space {
             Space::Global => self.at.read(address, bytes),
@@ -350,7 +356,7 @@ impl Stop<'_> {
         wanted.map(|variable| (variable.name.to_owned(), value(variable.name))).collect()
     }
 
-    /// Returns the type of an expression, or the type that the text names.
+    /// Returns the name of the type of an expression, or of the type that the text itself names.
     ///
     /// # Errors
     /// The text is neither an expression nor the name of a type.
@@ -359,7 +365,7 @@ impl Stop<'_> {
         evaluator.type_of(text).map(|ty| evaluator.types.name(&ty))
     }
 
-    /// Returns the declaration of the type of an expression, or of the type that the text names.
+    /// Returns the declaration of the type of an expression, or of the type that the text itself names.
     ///
     /// # Errors
     /// As [`Stop::type_of`].
@@ -368,8 +374,8 @@ impl Stop<'_> {
         evaluator.type_of(text).map(|ty| evaluator.types.described(&ty))
     }
 
-    /// Returns the memory and the address that an expression refers to: the target of a pointer, the address
-    /// of an array, or a number used as a flat address.
+    /// Returns the address to which an expression refers, and the kind of memory that it is in. This is the
+    /// target of a pointer, the address of an array, or a number used as a flat address.
     ///
     /// # Errors
     /// The expression has no value, or the value is no address.
@@ -391,8 +397,8 @@ impl Stop<'_> {
         }
     }
 
-    /// Returns the number that is stored in `bytes` bytes of memory at an address, as text in the format
-    /// `letter`; `None` if there is no memory at the address.
+    /// Returns the number that is stored in the `bytes` bytes of memory at an address, as text in the format
+    /// `letter`. `None` if there is no memory at the address.
     pub fn unit(&self, space: Space, address: u64, bytes: usize, letter: NumberFormat) -> Option<String> {
         let mut content = vec![0; bytes];
         if !self.read(space, self.lane(), address, &mut content) {
@@ -450,8 +456,8 @@ impl Stop<'_> {
         self.waves_that(|who, wave| who != own && wave.is_done)
     }
 
-    /// Returns the positions of the wave's lanes according to the debug information; `None` if it does not
-    /// describe lanes in the function that the user has selected.
+    /// Returns the positions of the wave's lanes according to the debug information. `None` if the debug
+    /// information does not describe lanes in the function that the user has selected.
     pub fn lanes(&self) -> Option<Lanes> {
         self.lanes_of(self.at)
     }
@@ -461,7 +467,7 @@ impl Stop<'_> {
     }
 
     /// Returns the innermost function in which a lane is active or parked, and the address in the object file
-    /// at which it is or will resume. Returns `None` if the debug information does not describe this.
+    /// at which the lane is or will resume. Returns `None` if the debug information does not describe this.
     pub fn position(&self, lane: u32) -> Option<(String, u64)> {
         let calls = self.state.waves.get(&self.who()).map_or(0, |wave| wave.calls.len());
         for depth in 0..=calls {
@@ -476,7 +482,7 @@ impl Stop<'_> {
                     let function = self.program.function_at(*address).map_or("?", |one| one.name.as_str());
                     return Some((function.to_owned(), *address));
                 }
-                // The lane has not entered this function, so its caller is examined next.
+                // The lane has not entered this function, so the function's caller is examined next.
                 Position::Outside => {}
                 Position::Unknown => return None,
             }
@@ -497,8 +503,9 @@ impl Stop<'_> {
         addresses.enumerate().flat_map(|(depth, address)| self.functions(address, depth)).collect()
     }
 
-    /// Returns the function at an address, with the functions that are inlined there before it, innermost
-    /// first. The line of a function that contains an inlined function is the line of the inlined call.
+    /// Returns the function at an address, preceded by the functions that are inlined at this address,
+    /// innermost first. For a function that contains an inlined function, the line is the line of the inlined
+    /// call.
     fn functions(&self, address: u64, depth: usize) -> Vec<Frame> {
         let mut line = self.program.line_at(address).map(|line| self.program.name_of(line));
         let mut frames = Vec::new();
@@ -577,7 +584,8 @@ impl Stop<'_> {
         id
     }
 
-    /// Makes all watchpoints remember the present content of the memory that they watch.
+    /// Makes all watchpoints remember the present content of the memory that they watch. Changes before this
+    /// moment then stop no wave.
     pub fn look_at_watched(&mut self) {
         for watch in &mut self.state.watchpoints {
             watch.take_change(self.at);

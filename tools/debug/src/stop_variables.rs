@@ -1,7 +1,8 @@
-//! Reads all variables of all lanes at one address after the other. It is made for tests of debug information
-//! that compare all values.  The debug information for an address is looked up once, when the first wave
-//! reaches the address. The location of a variable is computed once for all lanes, unless it depends on the
-//! lane.
+//! Reads all variables of all lanes at one address after the other. Made for tests of debug information,
+//! which compare all these values.
+//!
+//! The debug information for an address is looked up once, when the first wave reaches the address. The
+//! location of a variable is computed once for all lanes, unless it depends on the lane.
 
 use crate::machine::{Frame, StateUse};
 use crate::variables::{Expression, Variable, VariableEntry, frame_base, variables};
@@ -22,14 +23,15 @@ pub struct ScopeVariable<'a> {
     size: u64,
     unit: usize,
     said: Option<VariableEntry<'a>>,
-    /// Location of the variable for each lane, kept if it depends on nothing but the lane.
+    /// Location of the variable in each lane. A location is kept here if it depends on nothing but the lane,
+    /// so that it is the same for all waves.
     always: OnceLock<Box<[Always]>>,
 }
 
-/// Location of a variable in a lane, the same for each wave that reaches the address.
+/// Location of a variable in one lane, which is the same for each wave that reaches the address.
 type Always = OnceLock<Location>;
 
-/// Limit on the number of parts of a composite location description that is kept.
+/// Limit on the number of parts of a composite location description. Larger descriptions are not kept.
 const PARTS: usize = 16;
 
 /// Largest number of lanes of a wave.
@@ -69,7 +71,7 @@ impl<'a> AddressInfo<'a> {
     }
 }
 
-/// Debug information for the addresses of an object that waves have reached.
+/// A cache of debug information, by the addresses of an object that waves have reached.
 pub struct AddressCache<'a> {
     info: &'a DebugInfo,
     frames: Option<&'a Frames>,
@@ -77,7 +79,7 @@ pub struct AddressCache<'a> {
 }
 
 impl<'a> AddressCache<'a> {
-    /// Creates an empty set for an object. `frames` is the call frame information, which is needed to find
+    /// Creates an empty cache for an object. `frames` is the call frame information, which is needed to find
     /// variables in a call frame.
     pub fn new(info: &'a DebugInfo, frames: Option<&'a Frames>) -> AddressCache<'a> {
         AddressCache { info, frames, places: FxHashMap::default() }
@@ -107,7 +109,8 @@ struct Found {
 /// Where a variable is at a stop.
 enum Located {
     Nowhere,
-    /// At this location, which is the same for all lanes or consists of a part for each lane.
+    /// The variable is at this location. The location is the same for all lanes, or consists of a part for
+    /// each lane.
     At(Found),
     /// At a location that differs from lane to lane.
     ByLane,
@@ -129,9 +132,8 @@ impl<'a> StopVariables<'a> {
         &self.place.seen
     }
 
-    /// Reads the value of a variable for a lane. Replaces the content of `bytes` by the value, and the
-    /// content of `there` by a flag for each byte that says whether the byte has a location. Both are empty
-    /// if the variable has no value.
+    /// Reads the value of a variable in a lane. `bytes` receives the value, and `there` receives for each
+    /// byte whether the byte has a location. Both are empty afterwards if the variable has no value.
     pub fn read(&self, variable: usize, lane: u32, (bytes, there): (&mut Vec<u8>, &mut Vec<bool>)) {
         let read = self.try_read(variable, lane, (bytes, there));
         if read.is_none() {
@@ -180,8 +182,8 @@ impl<'a> StopVariables<'a> {
         done
     }
 
-    /// Returns the registers that hold a variable's value, or from which its location is computed, for a
-    /// lane.
+    /// Returns the registers that hold a variable's value in a lane, and the registers from which its
+    /// location is computed.
     pub fn registers(&self, variable: usize, lane: u32) -> Vec<Reg> {
         let read = RefCell::default();
         let Some(seen) = self.place.seen.get(variable) else { return Vec::new() };
@@ -190,14 +192,15 @@ impl<'a> StopVariables<'a> {
         frame.read = Some(&read);
         if let Ok(place) = expression.evaluate_location(&mut frame) {
             let place = expression.of_lane(&place, lane).unwrap_or(place);
-            // An error can be ignored: a part of the variable without a location uses no register.
+            // Only the registers that the evaluation has read matter here. An error can be ignored, because a
+            // part of the variable without a location uses no register.
             let _ = place.read_into(8 * seen.size, &frame, (&mut Vec::new(), &mut Vec::new()));
         }
         read.take()
     }
 
-    /// Evaluates a location expression for `lane`. If the evaluation does not depend on the lane, the result
-    /// is marked as valid for all lanes.
+    /// Evaluates a location expression for `lane`. If the evaluation has read no state that depends on the
+    /// lane, the result is marked as valid for all lanes.
     fn locate(&self, expression: &Expression<'_>, lane: u32) -> Located {
         match self.find(expression, lane) {
             (_, StateUse { lane: true, .. }) => Located::ByLane,
@@ -206,8 +209,8 @@ impl<'a> StopVariables<'a> {
         }
     }
 
-    /// Evaluates a location expression for a lane. Returns the location, and the kinds of state (lane,
-    /// registers, memory) that the evaluation has read.
+    /// Evaluates a location expression for a lane. Returns the location, and which kinds of state (the lane,
+    /// registers, memory) the evaluation has read.
     fn find(&self, expression: &Expression<'_>, lane: u32) -> (Option<Found>, StateUse) {
         let mut frame = self.frame(lane, expression.unit);
         let place = expression.evaluate_location(&mut frame).ok();

@@ -6,10 +6,10 @@ use crate::program::Program;
 use dwarf::{Bank, Caller, Machine, Reason, Register, ReturnAddress, Rule};
 use sim::Stopped;
 
-/// Returns a description of each error of the call frame information. Registers that it does not describe are
-/// not checked. `callee` is the wave at the current instruction of the called function, `caller` is the wave
-/// with its registers at the call, and `back` is the address in the object file to which the function
-/// returns.
+/// Returns a description of each error of the call frame information about one call. Registers that it does
+/// not describe are not checked. `callee` is the wave at the current instruction of the called function.
+/// `caller` is the wave with the registers that it had at the call. `back` is the address in the object file
+/// to which the function returns.
 pub(crate) fn misled(
     program: &Program,
     callee: &Stopped<'_>,
@@ -49,8 +49,8 @@ pub(crate) fn misled(
     wrong
 }
 
-/// Returns how a register's unwound value differs from its value at the call. In a vector register, only the
-/// lanes in `exec`, which were active at the call, are compared.
+/// Returns how the unwound value of a register differs from its value at the call. In a vector register, only
+/// the lanes in the mask `exec`, which were active at the call, are compared.
 fn differs(unwound: &dyn Machine, then: &dyn Machine, register: Register, exec: u64) -> Option<String> {
     let (bank, _, bits) = register.facts()?;
     let (mut is, mut was) = (vec![0; bits as usize / 8], vec![0; bits as usize / 8]);
@@ -58,8 +58,8 @@ fn differs(unwound: &dyn Machine, then: &dyn Machine, register: Register, exec: 
     then.register(register, &mut was).ok()?;
     match unwound.register(register, &mut is) {
         Ok(()) => {}
-        // The call frame information says that the register's value is lost, perhaps only in some lanes, so
-        // there is nothing to compare.
+        // The call frame information says that the register's value is lost, perhaps only in some lanes.
+        // There is then nothing to compare.
         Err(Reason::Undefined) => return None,
         Err(why) => return Some(format!("{register}: {why}")),
     }

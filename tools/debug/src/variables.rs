@@ -12,7 +12,7 @@ use sim::Stopped;
 pub(crate) enum Nowhere {
     /// The variable is optimised away, or its life has not begun.
     Here,
-    /// The variable's location expression cannot be evaluated, for this reason.
+    /// The variable's location expression cannot be evaluated. The text is the reason.
     Failed(String),
 }
 
@@ -37,8 +37,8 @@ pub(crate) enum ValueSource {
 pub(crate) struct Variable<'a> {
     pub name: &'a str,
     pub die: &'a Die,
-    /// The debug information entry with the variable's type and name: the abstract or declaring entry of
-    /// which `die` is an instance, or `die` itself.
+    /// The debug information entry that has the variable's type and name. This is the abstract or declaring
+    /// entry of which `die` is an instance, or `die` itself.
     origin: &'a Die,
 }
 
@@ -60,7 +60,8 @@ impl<'a> Variable<'a> {
         }
     }
 
-    /// Returns the debug information about the variable's location at an address of the object file.
+    /// Returns what the debug information says about the variable's location at an address of the object
+    /// file.
     pub(crate) fn said(&self, info: &'a DebugInfo, address: u64) -> Result<VariableEntry<'a>, Nowhere> {
         let die = self.die;
         if let Some(constant) = die.get("DW_AT_const_value").or(self.origin.get("DW_AT_const_value")) {
@@ -89,8 +90,8 @@ pub(crate) struct Expression<'a> {
     pub unit: usize,
     bytes: &'a [u8],
     encoding: Encoding,
-    /// Address space of the location, if LLVM has marked it at the end of the expression ([`marked`]); `None`
-    /// without a mark.
+    /// Address space of the location if the expression ends with LLVM's mark for an address space
+    /// ([`marked`]). `None` without such a mark.
     mark: Option<AddressSpace>,
     /// Whether a vector register in the location expression means only the lane's dword of that register.
     has_own_dword: bool,
@@ -137,8 +138,8 @@ impl<'a> Expression<'a> {
         }
     }
 
-    /// Returns the part of a variable's location that belongs to a lane; `None` if the whole location belongs
-    /// to the lane.
+    /// Returns the part of a variable's location that belongs to a lane. `None` if the location has no such
+    /// parts, so that all of it belongs to the lane.
     pub(crate) fn of_lane(&self, place: &Location, lane: u32) -> Option<Location> {
         let has_parts = matches!(place.storage, Storage::Register(_) | Storage::Composite(_));
         (self.has_own_dword && has_parts).then(|| place.of_lane(lane))
@@ -156,7 +157,7 @@ pub(crate) struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     /// Creates the scope at an address. If several inlined functions contain the address, `level` selects one
-    /// of them: it is the number of inlined functions to leave, from the innermost outwards.
+    /// of them: it says how many inlined functions to leave, from the innermost outwards.
     pub(crate) fn new(
         (info, frames): (&'a DebugInfo, Option<&'a Frames>),
         address: u64,
@@ -181,14 +182,15 @@ impl<'a> Scope<'a> {
         self.variables().into_iter().find(|variable| variable.name == name)
     }
 
-    /// Returns the state of a lane of a stopped wave in the form that location expressions read.
+    /// Returns the state of a lane of a stopped wave, in the form that the evaluation of location expressions
+    /// needs.
     pub(crate) fn frame(&self, at: &'a Stopped<'a>, lane: u32, unit: usize) -> Frame<'a> {
         let mut frame = Frame::new((at, lane), (self.info, self.frames), unit);
         frame.base = frame_base(self.info, &self.path);
         frame
     }
 
-    /// Returns the registers or the memory that hold a variable's value for a lane of a stopped wave.
+    /// Returns what holds a variable's value in a lane of a stopped wave: registers, memory or a constant.
     pub(crate) fn holder(
         &self,
         at: &'a Stopped<'a>,
@@ -205,9 +207,9 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Returns the variables that are declared in the entries `path` around an address, innermost first. A
-/// variable that is hidden by an inner variable of the same name is left out. Variables at the top level of
-/// the program come last.
+/// Returns the variables that are declared in the entries `path`, which contain an address, innermost entry
+/// first. A variable that is hidden by an inner variable of the same name is left out. Variables at the top
+/// level of the program come last.
 pub(crate) fn variables<'a>(info: &'a DebugInfo, path: &[usize]) -> Vec<Variable<'a>> {
     let mut found: Vec<Variable<'a>> = Vec::new();
     for &at in path.iter().rev() {

@@ -1,5 +1,5 @@
-//! State that is kept for each wave while it runs: its call stack, and its turns, which are the instructions
-//! at which its source line has changed.
+//! State that is kept for each wave while it runs: its call stack, and the instructions with which it has
+//! entered another source line.
 
 use crate::instruction::{Instruction, Kind};
 use crate::presence::Presence;
@@ -31,7 +31,7 @@ impl std::fmt::Display for WaveId {
 }
 
 /// Number of innermost calls for which the caller's registers are kept. In a deep recursion, the registers of
-/// the outer calls are dropped.
+/// the outer calls are dropped, so that they do not take too much memory.
 const KEPT: usize = 64;
 
 /// A call on the call stack.
@@ -44,8 +44,9 @@ pub(crate) struct Call {
     pub registers: Option<Arc<Registers>>,
 }
 
-/// A turn: a point at which a wave, or parked lanes that have become active, have entered another source
-/// line. It consists of the ordinal of the instruction, the line, the depth of the call stack, and the lanes.
+/// A point of the execution at which a wave, or parked lanes that have become active, entered another source
+/// line. `ordinal` is the number of the instruction in the order of execution, `depth` the depth of the call
+/// stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LineChange {
     pub ordinal: u64,
@@ -60,8 +61,8 @@ impl LineChange {
     }
 }
 
-/// Limit on the number of turns (changes of the source line) that are kept for each wave. Steps backwards go
-/// no further than the oldest turn that is kept.
+/// Limit on the number of changes of the source line that are kept for each wave. A step backwards goes no
+/// further than the oldest change that is kept.
 const TURNS: usize = 1 << 16;
 
 #[derive(Default)]
@@ -109,8 +110,8 @@ impl Wave {
         self.record_line_change(instruction, address, ordinal);
     }
 
-    /// Records a turn (change of the source line) if the wave, or parked lanes that have become active, enter
-    /// another line with this instruction, so that a step backwards can stop there.
+    /// Records a change of the source line if the wave, or parked lanes that have become active, enter
+    /// another line with this instruction. A step backwards can then stop at this instruction.
     fn record_line_change(&mut self, instruction: &Instruction, address: u64, ordinal: u64) {
         let (line, depth) = (instruction.line, self.calls.len());
         let last = self.line_changes.last();
@@ -129,11 +130,13 @@ impl Wave {
         self.line_changes.push(LineChange { ordinal, line, depth, lanes });
     }
 
-    /// Returns the ordinal of the turn (change of the source line) to which a step backwards goes. This is
-    /// the beginning of the current line, or that of the line before if the wave is at the beginning already.
-    /// With `over`, turns in called functions are ignored. With `lane`, only turns of this lane count. With
-    /// `is_done`, the wave has executed its current instruction, so the beginning of the current line always
-    /// precedes it.
+    /// Returns the ordinal of the change of the source line to which a step backwards goes. This is the
+    /// beginning of the current line, or the beginning of the line before if the wave is already at the
+    /// beginning of its line.
+    ///
+    /// With `over`, changes in called functions are ignored. With `lane`, only changes of this lane count.
+    /// With `is_done`, the wave has executed its current instruction, so it is always after the beginning of
+    /// its line.
     pub(crate) fn turn_before(&self, over: bool, lane: Option<u32>, is_done: bool) -> Option<u64> {
         let depth = self.calls.len();
         let is_own = |turn: &&LineChange| lane.map_or(turn.lanes != 0, |lane| turn.lanes >> lane & 1 != 0);

@@ -10,8 +10,8 @@ use dwarf::Die;
 const ELEMENTS: usize = 64;
 /// Largest depth of nested types that is shown.
 const DEPTH: u32 = 16;
-/// Limit on the number of values shown within one value, because a damaged object may have structs that
-/// contain themselves.
+/// Limit on the number of values shown within one value. A damaged object may have structs that contain
+/// themselves.
 const VALUES: u32 = 4096;
 
 /// Text for a part of a value that has no location.
@@ -22,15 +22,15 @@ const NOWHERE: &str = "<nowhere>";
 pub(crate) struct Writer<'a> {
     pub types: Types<'a>,
     pub program: &'a Program,
-    /// Address in memory at which the address 0 of the object file is loaded. It is needed to convert
-    /// addresses of functions to names.
+    /// Address in memory at which the address 0 of the object file is loaded. With it, addresses of functions
+    /// in memory are converted to names.
     pub base: u64,
     /// Format of numbers; `None` for the format of their types.
     pub letter: Option<NumberFormat>,
 }
 
-/// What is known of a value: its bytes, which of the bytes have a location, and which bits no instruction has
-/// written.
+/// What is known of a value: its bytes, which of the bytes have a location, and which bits have never been
+/// written by an instruction.
 #[derive(Clone, Copy)]
 struct Known<'a> {
     bytes: &'a [u8],
@@ -46,7 +46,7 @@ impl<'a> Known<'a> {
         Known { bytes, there: there.as_deref(), undefined: undefined.as_deref() }
     }
 
-    /// Returns `size` bytes, starting at byte `from`; `None` if they are not within the value.
+    /// Returns `size` bytes of the value from byte `from` on. `None` if they are not all within the value.
     fn part(self, from: usize, size: usize) -> Option<Known<'a>> {
         let range = from..from.saturating_add(size);
         Some(Known {
@@ -56,15 +56,15 @@ impl<'a> Known<'a> {
         })
     }
 
-    /// Returns two flags: whether some bytes of the value have no location, and whether none has one.
+    /// Returns two flags: whether some bytes of the value have no location, and whether no byte has one.
     fn lacks(self) -> (bool, bool) {
         let there = self.there.unwrap_or(&[]);
         (there.contains(&false), !there.is_empty() && !there.contains(&true))
     }
 
-    /// Returns the text for a number with bits that no instruction has written: `?` if it has no written
-    /// bits, else hexadecimal with `?` for each digit that is not completely written, such as `0x????0005`.
-    /// Returns `None` if all bits are written.
+    /// Returns the text for a number with bits that no instruction has written. The text is `?` if no bit has
+    /// been written. Otherwise it is hexadecimal with `?` for each digit that is not completely written, such
+    /// as `0x????0005`. Returns `None` if all bits have been written.
     fn unwritten(self) -> Option<String> {
         let mask = self.undefined.filter(|mask| mask.iter().any(|&byte| byte != 0))?;
         if mask.iter().all(|&byte| byte == 0xff) {
@@ -96,8 +96,8 @@ impl Writer<'_> {
         self.within(ty, Known::from_content(content), (0, &mut { VALUES }))
     }
 
-    /// Returns a value as text. `depth` is the nesting depth of its type; `left` is the number of values that
-    /// may still be shown.
+    /// Returns a value as text. `depth` is the nesting depth of the value's type within the whole type;
+    /// `left` is the number of values that may still be shown.
     fn within(self, ty: &Ty, known: Known<'_>, (depth, left): (u32, &mut u32)) -> String {
         if *left == 0 || depth > DEPTH {
             return "...".to_owned();
@@ -145,8 +145,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the function that contains an address in memory as text, with the offset in the function: `f`,
-    /// `f+8`.
+    /// Returns the function that contains an address in memory, as text such as `f` or `f+8`, where 8 is the
+    /// offset in the function.
     fn symbol(self, address: u64) -> Option<String> {
         let address = address.wrapping_sub(self.base);
         let function = self.program.function_at(address)?;

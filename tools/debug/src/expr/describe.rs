@@ -1,4 +1,4 @@
-//! Writes declarations of types in the syntax of the program's language.
+//! Writes the declarations of types in the syntax of the language of the debugged program.
 
 use super::Language;
 use super::types::{Ty, Types, View};
@@ -6,8 +6,8 @@ use crate::format::{Field, fields};
 use dwarf::{DebugInfo, Die};
 
 impl Types<'_> {
-    /// Returns the declaration of a type as text. A struct or enumeration is written with all its members,
-    /// also if `ty` is a pointer to it.
+    /// Returns the declaration of a type as text. The declaration of a struct or enumeration has all its
+    /// members. `ty` may also be a pointer to such a type.
     pub(crate) fn described(self, ty: &Ty) -> String {
         match self.view(ty) {
             View::Struct(die) => self.structure(die, ty),
@@ -22,7 +22,8 @@ impl Types<'_> {
             }
             View::Pointer { to, .. } if matches!(self.view(&to), View::Struct(_)) => {
                 let (pointer, name, whole) = (self.name(ty), self.name(&to), self.described(&to));
-                // In kernc's syntax the target comes last (`*global P`), in C's syntax first (`P *`).
+                // In kernc's syntax, the type that a pointer points to comes last (`*global P`). In C's
+                // syntax it comes first (`P *`).
                 match pointer.strip_suffix(&name) {
                     Some(before) => format!("{before}{whole}"),
                     None => pointer.replacen(&name, &whole, 1),
@@ -40,7 +41,8 @@ impl Types<'_> {
     /// Returns the name of the base type for which a name of C stands.
     fn base_name(self, die: u64) -> String {
         let mut die = die;
-        // The number of steps is limited, because a damaged object may have cycles.
+        // The number of steps is limited, because the types of a damaged object may refer to each other in a
+        // circle.
         for _ in 0..16 {
             let entry = self.info.and_then(|info| info.entry(die));
             match entry.filter(|entry| entry.tag != "DW_TAG_base_type").and_then(crate::variables::type_of) {

@@ -31,13 +31,13 @@ pub(crate) struct Evaluator<'a> {
     pub at: Option<&'a Stopped<'a>>,
     /// Lane for which expressions are evaluated.
     pub lane: u32,
-    /// Whether literals are treated as having no values, so that only types are computed.
+    /// Whether literals too are treated as numbers without known values, so that only types are computed.
     only_types: bool,
 }
 
 impl<'a> Evaluator<'a> {
-    /// Creates an evaluator for a lane of a stopped wave. `level` selects an inlined function as in
-    /// [`Scope::new`].
+    /// Creates an evaluator for a lane of a stopped wave. If functions are inlined at the wave's address,
+    /// `level` selects one of them, as in [`Scope::new`].
     pub(crate) fn new(at: &'a Stopped<'a>, program: &'a Program, lane: u32, level: usize) -> Evaluator<'a> {
         Evaluator { at: Some(at), lane, ..Evaluator::of_types(program, at.address(), level) }
     }
@@ -69,7 +69,8 @@ impl<'a> Evaluator<'a> {
         parse::expression(text, self.language(), &|name| self.is_type(name))
     }
 
-    /// Returns the type of an expression, which is not evaluated, or the type that the text names.
+    /// Returns the type of an expression without evaluating it. If the text is the name of a type, returns
+    /// this type.
     pub(crate) fn type_of(&self, text: &str) -> Result<Ty, Problem> {
         let types = self.without_wave();
         let value = types.parse(text).and_then(|expr| types.eval(&expr));
@@ -128,8 +129,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Returns the size of a type in bytes as a number. In C the number is a `size_t`; in kernc it is a
-    /// literal, which can be combined with all integer types.
+    /// Returns the size of a type in bytes as a number. In C, the type of this number is `size_t`. In kernc,
+    /// it is the type of a literal, which can be combined with all integer types.
     fn size_of(&self, ty: &Ty) -> Result<Value, Problem> {
         if matches!(self.types.view(ty), View::Code | View::Unknown) {
             return Err(format!("the size of {} is not known", self.types.name(ty)));
@@ -178,7 +179,7 @@ impl<'a> Evaluator<'a> {
         Ok(Value::number(Operand::new(scalar, truth)))
     }
 
-    /// Returns whether a value is regarded as true in a condition; `None` if only its type is known.
+    /// Returns whether a value counts as true in a condition. `None` if only the type of the value is known.
     fn truth(&self, value: &Value) -> Result<Option<bool>, Problem> {
         match self.types.view(&value.ty) {
             View::Number(_) | View::Enum(..) => Ok(self.number(value)?.truth()),
@@ -300,8 +301,7 @@ impl<'a> Evaluator<'a> {
     fn cast(&self, value: &Value, text: &TypeText) -> Result<Value, Problem> {
         let ty = self.types.named(text)?;
         let mut value = self.decayed(value);
-        // A cast to a pointer of 8 bytes needs a flat address, because such a pointer may refer to any
-        // memory.
+        // A pointer of 8 bytes may refer to any memory, so a cast to such a pointer gives a flat address.
         if matches!(self.types.view(&ty), View::Pointer { bytes: 8, .. }) {
             value = self.flat(&value)?;
         }
@@ -375,8 +375,8 @@ impl<'a> Evaluator<'a> {
         Ok(Value { location: Some(location), ..Value::new(ty, Some(content)) })
     }
 
-    /// Returns bytes that were read from memory, together with a mask of the bits that no instruction has
-    /// written.
+    /// Returns the content of memory: the bytes that were read, together with a mask of the bits that no
+    /// instruction has written.
     pub(crate) fn content(&self, space: AddressSpace, address: u64, bytes: Vec<u8>) -> Content {
         let undefined = self.at.and_then(|at| {
             let location = Location::memory(space, address).ok()?;
@@ -450,7 +450,7 @@ impl<'a> Evaluator<'a> {
         ))
     }
 
-    /// Returns an element of an array, or of the memory to which a pointer points.
+    /// Returns element number `index` of an array, or of the memory to which a pointer points.
     fn element(&self, value: &Value, index: Option<i128>) -> Result<Value, Problem> {
         match self.types.view(&value.ty) {
             View::Array { of, count, .. } => {
@@ -491,8 +491,8 @@ impl<'a> Evaluator<'a> {
         Ok(Value { location, registers, ..Value::new(ty, Some(content)) })
     }
 
-    /// Returns the text of a value. Numbers are written in the format `letter`, or without `letter` in the
-    /// usual format of their types.
+    /// Returns the text of a value. Numbers are written in the format `letter`. Without `letter`, each number
+    /// is written in the usual format of its type.
     pub(crate) fn text(&self, value: &Value, letter: Option<NumberFormat>) -> String {
         let base = self.at.map_or(0, Stopped::base);
         let writer = Writer { types: self.types, program: self.program, base, letter };
@@ -549,15 +549,16 @@ fn advanced_pointer(pointer: &Value, address: Operand, bytes: Option<i128>) -> V
     Value { ty: pointer.ty.clone(), ..Value::number(Operand::new(address.scalar, sum)) }
 }
 
-/// Returns the index that the name of a single vector component stands for: `x`, `w`, `s0`, `sf`.
+/// Returns the index of the vector component with the given name, such as `x`, `w`, `s0` or `sf`.
 fn component(name: &str) -> Option<u64> {
     let letter = ["x", "y", "z", "w"].iter().position(|one| *one == name);
     let digit = || name.strip_prefix(['s', 'S']).filter(|digit| digit.len() == 1);
     letter.map(|at| at as u64).or_else(|| u64::from_str_radix(digit()?, 16).ok())
 }
 
-/// Returns the indices that a name of several vector components stands for, in a vector with `count`
-/// components: `xy`, `s0f`; in OpenCL also `lo`, `hi`, `even`, `odd`.
+/// Returns the indices of the vector components that a name of several components selects, such as `xy` or
+/// `s0f`. In OpenCL, `lo`, `hi`, `even` and `odd` are such names too. `count` is the number of components of
+/// the vector.
 fn swizzle(name: &str, count: u64, language: Language) -> Option<Vec<u64>> {
     let whole = count.next_power_of_two();
     let half: Option<Vec<u64>> = match (name, language) {
@@ -580,15 +581,15 @@ fn swizzle(name: &str, count: u64, language: Language) -> Option<Vec<u64>> {
 }
 
 /// Returns the mask of the bits at a location that no instruction has written. Returns `None` if the location
-/// cannot be split into parts in registers and memory.
+/// cannot be split into parts that are in registers and memory.
 fn undefined(location: &Location, bytes: usize, frame: &Frame<'_>) -> Option<Vec<u8>> {
     let mut mask = vec![0; bytes];
     let mut at = 0;
     for Part { location, bits } in location.parts(8 * bytes as u128).ok()? {
         let (from, count) = (at / 8, bits as usize / 8);
         at += bits as usize;
-        // Written bits are tracked only for whole bytes in registers and memory. Any other part of the value
-        // is treated as written.
+        // Which bits have been written is known only for whole bytes in registers and memory. Any other part
+        // of the value is treated as written.
         let is_kept = matches!(location.storage, Storage::Register(_) | Storage::Memory(_));
         if !is_kept || location.bit % 8 != 0 || from * 8 + count * 8 != at {
             continue;

@@ -33,14 +33,16 @@ impl std::fmt::Display for Token {
     }
 }
 
-/// Operators and other signs. A longer sign comes before its prefixes, because the first match is taken.
+/// Operators and punctuation. A longer sign comes before the signs that are prefixes of it, because the lexer
+/// takes the first match.
 const SIGNS: [&str; 32] = [
     "<<=", ">>=", "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=", "/=", "%=", "&=",
     "|=", "^=", "=", "<", ">", "[", "]", "(", ")", ".", "*", "&", "!", "-", "+",
 ];
 const MORE: [&str; 7] = ["~", "/", "%", "^", "|", ",", ";"];
 
-/// Limit on the number of tokens of an expression. It also limits the depth of nesting.
+/// Limit on the number of tokens of an expression. The limit also bounds how deep the parser's recursion can
+/// become.
 const MOST: usize = 256;
 
 /// Splits an expression into tokens.
@@ -144,7 +146,7 @@ fn number_length(text: &str) -> usize {
     at
 }
 
-/// Reads a number: `12`, `1_000u64`, `0xff`, `0b101`, `1.5e-3f`.
+/// Reads a number, such as `12`, `1_000u64`, `0xff`, `0b101` or `1.5e-3f`.
 fn number(text: &str, language: Language) -> Result<(Token, usize), Problem> {
     let length = number_length(text);
     let written = &text[..length];
@@ -198,8 +200,8 @@ fn unsigned(value: u64, radix: u32) -> Option<Scalar> {
     Scalar::with_size(Kind::Unsigned, bytes)
 }
 
-/// Returns the number type that a suffix in C or kernc stands for: `Some(None)` for an empty suffix, `None`
-/// for an unknown suffix.
+/// Returns the type of a number with this suffix in C or kernc. `Some(None)` for an empty suffix, `None` for
+/// an unknown suffix.
 fn suffix_of(suffix: &str) -> Option<Option<Scalar>> {
     let lower = suffix.to_ascii_lowercase();
     let (kind, bytes) = match lower.as_str() {

@@ -1,8 +1,8 @@
 //! Expressions that the user types to display a value, to watch it, or as the condition of a breakpoint:
 //! `s.b[1]`, `*p + 2`, `$v3 & 0xff`, `i > 2 && i < 5`.
 //!
-//! All debugger commands use the same evaluator. Without a stopped wave, the evaluator computes only types;
-//! this is how a breakpoint's condition is checked when it is set.
+//! All debugger commands use the same evaluator. Without a stopped wave, the evaluator computes only types.
+//! This is used to check the condition of a breakpoint when the user sets the breakpoint.
 
 mod describe;
 mod eval;

@@ -2,8 +2,8 @@
 
 use isa::spelling::nearest;
 
-/// Returns ": did you mean `count`?" with the known name that is most similar to an unknown name; an empty
-/// string if no name is similar.
+/// Returns the text ": did you mean `count`?" with the known name that is most similar to an unknown name.
+/// Returns an empty string if no known name is similar.
 pub(crate) fn hint<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     nearest(name, known).map_or(String::new(), |other| format!(": did you mean `{other}`?"))
 }

@@ -1,9 +1,11 @@
-//! Arithmetic on typed numbers with C's rules: operands are converted to a common type, and integers have
-//! widths and signs.
+//! Arithmetic on typed numbers with the rules of C: operands are converted to a common type, and integers
+//! have widths and signs.
 //!
-//! Unsigned integers wrap around. What C leaves undefined is an error: signed results that do not fit,
-//! divisors of 0, and shifts by the width of the type or more. If only the type of an operand is known, only
-//! the type of the result is computed. This allows expressions to be checked before a wave stops.
+//! Unsigned integers wrap around. Computations that C leaves undefined are errors: signed results that do not
+//! fit, divisors of 0, and shifts by the width of the type or more.
+//!
+//! If only the type of an operand is known, only the type of the result is computed. This allows expressions
+//! to be checked before a wave stops.
 
 use super::parse::Binary;
 use super::{Language, Problem};
@@ -31,7 +33,7 @@ impl Scalar {
     pub(crate) const BOOL: Scalar = Scalar { kind: Kind::Bool, bytes: 1 };
     pub(crate) const DOUBLE: Scalar = Scalar { kind: Kind::Float, bytes: 8 };
 
-    /// Returns the number type of this kind and size; `None` if there is no such type.
+    /// Returns the number type of this kind and with this size in bytes. `None` if there is no such type.
     pub(crate) fn with_size(kind: Kind, bytes: usize) -> Option<Scalar> {
         let is_there = match kind {
             Kind::Float => matches!(bytes, 2 | 4 | 8),
@@ -188,8 +190,8 @@ pub(crate) struct Operand {
     pub scalar: Scalar,
     /// Value; `None` if only the type is known.
     pub number: Option<Number>,
-    /// Whether the operand was written as a literal without a suffix; in kernc such an operand takes the type
-    /// of the other operand.
+    /// Whether the operand was written as a literal without a suffix. In kernc, such an operand takes the
+    /// type of the other operand.
     pub is_literal: bool,
 }
 
@@ -203,7 +205,8 @@ impl Operand {
         Operand::new(scalar, self.number)
     }
 
-    /// Returns whether the number is regarded as true, that is, not 0; `None` if only the type is known.
+    /// Returns whether the number counts as true in a condition, that is, whether it is not 0. `None` if only
+    /// the type is known.
     pub(crate) fn truth(self) -> Option<bool> {
         self.number.map(|number| !number.is_zero())
     }
@@ -223,7 +226,7 @@ fn promoted(scalar: Scalar) -> Scalar {
 }
 
 /// Returns the type to which both operands are converted (C's usual arithmetic conversions). In kernc, a
-/// float literal takes the type of the other operand if that is a float.
+/// float literal takes the type of the other operand if that operand is a float.
 fn common(left: Operand, right: Operand, language: Language) -> Scalar {
     let (a, b) = (promoted(left.scalar), promoted(right.scalar));
     match (a.is_float(), b.is_float()) {
@@ -313,8 +316,8 @@ fn of_integers(op: Binary, a: i128, b: i128) -> Result<i128, Problem> {
     })
 }
 
-/// Converts a result to its type: an unsigned result wraps around; a signed result that does not fit is an
-/// error.
+/// Converts the result of a computation to its type. An unsigned result wraps around. A signed result that
+/// does not fit is an error.
 fn fits(scalar: Scalar, number: Option<i128>, language: Language) -> Result<Operand, Problem> {
     let (least, most) = scalar.range();
     match number {

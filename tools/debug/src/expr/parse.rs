@@ -30,7 +30,8 @@ pub(crate) enum Binary {
     Either,
 }
 
-/// Binary operators: sign, operator, precedence in kernc, precedence in C. A higher number binds tighter.
+/// Binary operators. Each row has the sign, the operator, the precedence in kernc and the precedence in C. An
+/// operator with a higher number binds tighter.
 const OPERATORS: [(&str, Binary, u8, u8); 18] = [
     ("||", Binary::Either, 1, 1),
     ("&&", Binary::Both, 2, 2),
@@ -52,8 +53,8 @@ const OPERATORS: [(&str, Binary, u8, u8); 18] = [
     ("%", Binary::Rem, 9, 10),
 ];
 
-/// Function that says whether a comparison is true for two numbers in a given order. The order is `None` if
-/// one of the numbers is NaN.
+/// Function that returns whether a comparison operator is true for two numbers with a given order. The order
+/// is `None` if one of the numbers is NaN.
 pub(crate) type Holds = fn(Option<Ordering>) -> bool;
 
 impl Binary {
@@ -62,7 +63,7 @@ impl Binary {
         OPERATORS.iter().find(|row| row.1 == self).map_or("", |row| row.0)
     }
 
-    /// Returns the function that decides a comparison operator; `None` for other operators.
+    /// Returns the function that evaluates a comparison operator. `None` for other operators.
     pub(crate) fn comparison(self) -> Option<Holds> {
         Some(match self {
             Binary::Eq => |order| order == Some(Ordering::Equal),
@@ -98,8 +99,8 @@ const UNARY: [(&str, Unary); 6] = [
     ("&", Unary::Address),
 ];
 
-/// A type as the user has written it: a name, and the address spaces of the pointers to it, innermost pointer
-/// first.
+/// A type as the user has written it: a name, and for each pointer to it the address space that it points to,
+/// innermost pointer first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TypeText {
     pub name: String,
@@ -123,7 +124,7 @@ pub(crate) enum Expr {
     SizeOfType(TypeText),
 }
 
-/// Keywords of C, OpenCL and kernc that name the address space that a pointer points to.
+/// Keywords of C, OpenCL and kernc that name the address space to which a pointer points.
 const SPACES: [(&str, AddressSpace); 10] = [
     ("global", AddressSpace::GLOBAL),
     ("__global", AddressSpace::GLOBAL),
@@ -285,7 +286,7 @@ impl<'a> Parser<'a> {
         self.postfix()
     }
 
-    /// Parses what follows `sizeof`: a type in parentheses, or an operand.
+    /// Parses the operand of `sizeof`: a type in parentheses, or an expression.
     fn size(&mut self) -> Result<Expr, Problem> {
         let stars =
             self.tokens.iter().skip(self.at + 1).take_while(|token| **token == Token::Sign("*")).count();
@@ -342,14 +343,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses the name of a type: `f32`, `*global u32`, `unsigned int`, `struct S *`, `global float *`.
-    /// Without `takes_stars`, a `*` after the name is an operator, as in `x as f32 * 2`.
+    /// Parses the name of a type, such as `f32`, `*global u32`, `unsigned int`, `struct S *` or `global float
+    /// *`. Without `takes_stars`, a `*` after the name is a multiplication, as in `x as f32 * 2`.
     fn ty(&mut self, takes_stars: bool) -> Result<TypeText, Problem> {
         let mut pointers = Vec::new();
         while self.takes("*") {
             pointers.push(self.space().unwrap_or(AddressSpace::GENERIC));
         }
-        // kernc writes the outermost pointer first, but `pointers` begins with the innermost.
+        // kernc's syntax has the outermost pointer first, but `pointers` begins with the innermost pointer.
         pointers.reverse();
         let space = self.space();
         let mut words: Vec<String> = Vec::new();
@@ -378,8 +379,8 @@ impl<'a> Parser<'a> {
         Ok(TypeText { name: words.join(" "), pointers })
     }
 
-    /// Skips qualifiers and words for address spaces in front of a type. Returns the last address space, if
-    /// there is one.
+    /// Skips qualifiers and names of address spaces in front of a type. Returns the last address space that
+    /// it has skipped, if there is one.
     fn space(&mut self) -> Option<AddressSpace> {
         let mut space = None;
         while let Some(Token::Name(name)) = self.tokens.get(self.at) {

@@ -15,9 +15,10 @@ enum Named {
     Pc,
     Scc,
     Mode,
-    /// A scalar register with a name of its own, such as `$vcc`: operand codes of its first and last dword.
+    /// A scalar register with a name of its own, such as `$vcc`. The fields are the operand codes of its
+    /// first and last dword.
     Scalars(u16, u16),
-    /// A range of registers: bank (`s`, `v` or `a`), and numbers of the first and last register.
+    /// A range of registers: the bank (`s`, `v` or `a`), and the numbers of the first and last register.
     Bank(char, u16, u16),
 }
 
@@ -44,8 +45,8 @@ fn parse(name: &str) -> Option<Named> {
     })
 }
 
-/// Returns the value that the named registers have for a lane of a wave; without a wave, only the value's
-/// type.
+/// Returns the value that the named registers have in a lane of a wave. Without a wave, returns a value of
+/// which only the type is known.
 ///
 /// # Errors
 /// There is no such register.

@@ -13,8 +13,8 @@ pub struct Shown {
     pub parts: Parts,
     /// Where the value is in memory, if it is in memory.
     pub memory_value: Option<MemoryValue>,
-    /// Set if an outstanding memory operation has yet to write the registers of the value: the waits, such as
-    /// `vmcnt(0)`, after which the value is available.
+    /// The waits, such as `vmcnt(0)`, after which the value is available. Set if an outstanding memory
+    /// operation has yet to write the registers of the value.
     pub pending: Option<String>,
 }
 

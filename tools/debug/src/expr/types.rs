@@ -11,8 +11,9 @@ use dwarf::{AddressSpace, Content, DebugInfo, Die};
 pub(crate) enum Ty {
     /// A type from the debug information, identified by the offset of its debug information entry.
     Die(u64),
-    /// Type of an element of an array of several dimensions, such as `a[1]` for `int a[2][3]`: the debug
-    /// information entry of the array, and the number of outermost dimensions that are removed.
+    /// Type of an element of an array of several dimensions, such as the type of `a[1]` for `int a[2][3]`.
+    /// The fields are the debug information entry of the array, and the number of outermost dimensions that
+    /// are removed.
     Rows(u64, usize),
     /// A number.
     Scalar(Scalar),
@@ -131,7 +132,7 @@ impl<'a> Types<'a> {
         match shape(info, die) {
             Shape::Base { die, bytes } => scalar_of(die, bytes).map_or(View::Unknown, View::Number),
             Shape::Pointer { to, space, bytes } => {
-                // A pointer without a target type (`void *`) is treated as a pointer to bytes.
+                // A pointer without a target type (`void *`) is treated as a pointer to unsigned bytes.
                 let byte = Ty::Scalar(Scalar { kind: Kind::Unsigned, bytes: 1 });
                 View::Pointer { to: to.map_or(byte, Ty::Die), space, bytes }
             }
@@ -235,7 +236,10 @@ impl<'a> Types<'a> {
         self.info?.entries.iter().find(is_it).map(|die| Ty::Die(die.offset))
     }
 
-    /// Returns the type that the user has typed (`text`).  # Errors There is no type with that name.
+    /// Returns the type that the user has typed as `text`.
+    ///
+    /// # Errors
+    /// There is no type with that name.
     pub(crate) fn named(self, text: &TypeText) -> Result<Ty, Problem> {
         let number = || {
             let row = NUMBERS.iter().find(|row| row.0 == text.name)?;
@@ -252,8 +256,7 @@ impl<'a> Types<'a> {
     }
 }
 
-/// Returns the structure of an array of several dimensions after the `taken` outermost dimensions have been
-/// removed.
+/// Returns the structure of an array after its `taken` outermost dimensions have been removed.
 fn rows(info: &DebugInfo, die: u64, taken: usize) -> View<'_> {
     let of = |array| {
         let (counts, of) = (counts(info, array), crate::variables::type_of(array)?);

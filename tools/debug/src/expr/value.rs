@@ -59,7 +59,7 @@ impl Content {
         }
     }
 
-    /// Returns a part of the content: `size` bytes, starting at byte `from`.
+    /// Returns a part of the content: `size` bytes from byte `from` on.
     pub(crate) fn part(&self, from: usize, size: usize) -> Result<Content, Problem> {
         let range = from..from.saturating_add(size);
         let bytes = self.bytes.get(range.clone()).ok_or("it is outside")?.to_vec();
