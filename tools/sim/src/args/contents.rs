@@ -1,4 +1,5 @@
-//! Parses the contents of buffers from text: generated numbers, lists, files.
+//! Parses the contents of buffers from text. The text describes generated numbers, lists numbers, or names a
+//! file.
 
 use super::layout::Layout;
 use super::value::{self, Literal, check_range};
@@ -34,7 +35,8 @@ impl Elements {
         Elements { scalar, pointee, name }
     }
 
-    /// Returns the struct that the buffer holds, unless it holds only numbers of one type.
+    /// Returns the type of the buffer's elements if they are structs. Returns `None` if the buffer holds only
+    /// numbers of one type.
     fn records(&self) -> Option<&Layout> {
         self.pointee.as_ref().filter(|pointee| self.scalar.is_none() || matches!(pointee, Layout::Struct(_)))
     }
@@ -51,10 +53,11 @@ impl Elements {
         }
     }
 
-    /// Converts numbers to the type that the kernel reads. Structs may also be given as bytes.
+    /// Converts the numbers of a buffer to the type that the kernel reads. If the kernel reads structs, the
+    /// buffer may also have their bytes.
     ///
     /// # Errors
-    /// Fails if the numbers are of another type and conversion was not asked for.
+    /// Fails if the numbers are of another type and the caller has not asked for a conversion.
     fn in_type(&self, buffer: Buffer, what: &str, conversion: Conversion) -> Result<Buffer, ArgError> {
         let wanted = self.scalar.unwrap_or(buffer.element);
         let is_raw = buffer.element == Scalar::U8 && self.records().is_some();
@@ -139,7 +142,8 @@ fn raw(bytes: Vec<u8>, element: Scalar, path: &str) -> Result<Buffer, ArgError> 
     Ok(Buffer { element, shape, bytes })
 }
 
-/// Parses `[1, 2, 3]`, with an explicit type or the parameter's type.
+/// Parses a list such as `[1, 2, 3]`. The elements have the type that the text gives, or else the type of the
+/// parameter.
 fn parse_list(text: &str, elements: &Elements) -> Result<Buffer, String> {
     let typed = text.rsplit_once("]:").and_then(|(list, name)| Some((list, Scalar::by_name(name)?)));
     let list = typed.map_or(text, |(list, _)| &text[..=list.len()]);
@@ -159,7 +163,8 @@ fn parse_list(text: &str, elements: &Elements) -> Result<Buffer, String> {
     Ok(Buffer { element, shape: vec![(bytes.len() / element.bytes()) as u64], bytes })
 }
 
-/// Returns the number of numeric parameters of a kind of generated contents.
+/// Returns how many numbers follow the name of a kind of generated contents: for `fill`, these are the count
+/// and the value. Returns `None` if the name is not such a kind.
 pub(super) fn numbers_of(kind: &str) -> Option<usize> {
     match kind {
         "iota" | "zeros" => Some(1),
@@ -211,8 +216,8 @@ pub(super) fn parse_count(text: &str) -> Result<u64, String> {
     .ok_or_else(|| format!("`{text}` is not a count"))
 }
 
-/// Returns a random number from SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
-/// generators, 2014).
+/// Returns the next random number of the generator SplitMix64 (Steele, Lea, Flood: Fast splittable
+/// pseudorandom number generators, 2014).
 fn random(element: Scalar, state: &mut u64) -> Number {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut bits = *state;
@@ -220,7 +225,8 @@ fn random(element: Scalar, state: &mut u64) -> Number {
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^= bits >> 31;
     match element {
-        // Only as many bits are used as the type has, so that rounding never gives 1.
+        // Only as many random bits are used as the float type has in its significand. Rounding therefore
+        // never gives 1.
         Scalar::F16 => Number::Float((bits >> 53) as f64 / (1u64 << 11) as f64),
         Scalar::F32 => Number::Float((bits >> 40) as f64 / (1u64 << 24) as f64),
         Scalar::F64 => Number::Float((bits >> 11) as f64 / (1u64 << 53) as f64),
@@ -229,8 +235,8 @@ fn random(element: Scalar, state: &mut u64) -> Number {
 }
 
 impl Buffer {
-    /// Converts the numbers to another type: integers wrap, floats are rounded, and conversions between
-    /// integers and floats saturate.
+    /// Returns the buffer with its numbers converted to another type. Integers wrap, and floats are rounded.
+    /// Conversions between integers and floats saturate.
     pub fn cast(&self, element: Scalar) -> Buffer {
         let mut bytes = Vec::with_capacity(self.numbers().count() * element.bytes());
         self.numbers().for_each(|number| encode(element, number, &mut bytes));

@@ -1,14 +1,15 @@
-//! Memory layout of values. Types are written as text, such as `Coef { rx: f32, rows: [f32x3; 2] }`, and laid
-//! out as in C.
+//! Types of values and their layout in memory. A type is written as text, such as `Coef { rx: f32, rows:
+//! [f32x3; 2] }`, and laid out as in C.
 //!
-//! kernc's objects record the fields of structs in the names of types. For objects of other compilers, the
-//! user can write the types down.
+//! Objects that kernc has compiled record the fields of structs in the names of types. For objects of other
+//! compilers, the user can write the types down.
 
 use crate::buffer::decode;
 use crate::metadata::{ArgInfo, Scalar};
 use std::fmt;
 
-/// Maximum nesting depth, because an object may contain any text.
+/// Maximum nesting depth of a type. The limit protects the stack of the parser, because an object may contain
+/// any text.
 const MAX_NESTING: u32 = 32;
 /// Maximum size of a type in bytes.
 const MAX_BYTES: u64 = 1 << 31;
@@ -56,7 +57,7 @@ impl Layout {
         Layout::parse(without_qualifiers(pointee).0)
     }
 
-    /// Returns the type of an argument, if the object records it: the type of the value, or the type that its
+    /// Returns the type of an argument, if the object records it. For a pointer, this is the type that the
     /// pointer points to.
     pub fn for_argument(info: &ArgInfo) -> Option<Layout> {
         let text = info.type_name.as_deref()?;
@@ -87,7 +88,8 @@ impl Layout {
         }
     }
 
-    /// Formats bytes as a value of this type, in the syntax of arguments. Missing bytes count as zeros.
+    /// Returns bytes as the text of a value of this type, in the syntax of arguments. Missing bytes count as
+    /// zeros.
     pub fn text(&self, bytes: &[u8]) -> String {
         let number = |scalar: Scalar, at: usize| {
             let mut value = [0; 8];
@@ -128,7 +130,8 @@ impl Layout {
         Layout::Struct(fields.into_iter().map(place).collect())
     }
 
-    /// Returns the scalar type, if the type consists only of scalars of this type, without padding.
+    /// Returns a scalar type if the whole type consists of scalars of this type, without padding. Otherwise
+    /// returns `None`.
     pub fn scalar(&self) -> Option<Scalar> {
         match self {
             Layout::Scalar(scalar) => Some(*scalar),
@@ -173,7 +176,8 @@ fn parse(rest: &mut &str, depth: u32) -> Option<Layout> {
     if let Some(pointer) = rest.strip_prefix('*') {
         let (pointee, bytes) = without_qualifiers(pointer);
         *rest = pointee;
-        // The pointee is not part of the value, so that its type need not be known.
+        // The type that the pointer points to need not be known, because it does not change the layout of the
+        // pointer.
         if parse(rest, depth).is_none() {
             *rest = pointee;
             skip(rest)?;
@@ -197,7 +201,7 @@ fn parse(rest: &mut &str, depth: u32) -> Option<Layout> {
     number
 }
 
-/// Removes an unknown type from the front of a text: a name, or text in brackets.
+/// Removes an unknown type from the front of a text. Such a type is a name, or any text in brackets.
 fn skip(rest: &mut &str) -> Option<()> {
     *rest = rest.trim_start();
     if !rest.starts_with(['[', '(']) {
@@ -236,8 +240,8 @@ fn named(name: &str) -> Option<Layout> {
     Some(Layout::Vector(Scalar::by_name(stem.strip_suffix('x').unwrap_or(stem))?, lanes))
 }
 
-/// Removes qualifiers and address spaces from the front of a text. Returns the rest, and the size in bytes of
-/// an address in this address space.
+/// Removes qualifiers and address spaces from the front of a type's text. Returns the rest of the text, and
+/// the size in bytes of an address in this address space.
 fn without_qualifiers(text: &str) -> (&str, u32) {
     let (mut rest, mut bytes) = (text, 8);
     loop {
@@ -250,7 +254,7 @@ fn without_qualifiers(text: &str) -> (&str, u32) {
     }
 }
 
-/// Removes `text` from the front of `rest`. Returns whether it was there.
+/// Removes `text` from the front of `rest`. Returns whether `rest` began with it.
 fn eat(rest: &mut &str, text: &str) -> bool {
     let found = rest.trim_start().strip_prefix(text);
     *rest = found.unwrap_or(rest);
@@ -265,7 +269,8 @@ fn word<'a>(rest: &mut &'a str) -> Option<&'a str> {
     (end > 0).then(|| &text[..end])
 }
 
-/// Removes all words from the front of `rest`, and returns them without `struct`, such as `unsigned int`.
+/// Removes all words from the front of `rest` and returns them, for type names of several words such as
+/// `unsigned int`. The word `struct` is left out.
 fn words(rest: &mut &str) -> String {
     let mut name = String::new();
     while let Some(word) = word(rest) {

@@ -50,10 +50,10 @@ pub enum ArgValue {
     Lds(u32),
 }
 
-/// How to treat numbers of a file whose type differs from the parameter's type.
+/// Says what happens to numbers of a file whose type differs from the parameter's type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Conversion {
-    /// Such numbers are an error. Integers of the same size count as the same type.
+    /// Numbers of another type are an error. Integers of the same size count as the same type.
     #[default]
     Refuse,
     /// The numbers are converted ([`Buffer::cast`]).
@@ -85,7 +85,7 @@ impl From<String> for ArgError {
 }
 
 impl ArgError {
-    /// Returns the error with a prefix that names the argument or file.
+    /// Returns the error with a prefix added to its message. The prefix names the argument or file.
     #[must_use]
     pub fn with_prefix(self, what: &str) -> ArgError {
         match self {
@@ -109,10 +109,11 @@ pub fn parse_arg(text: &str, info: &ArgInfo, conversion: Conversion) -> Result<A
     }
 }
 
-/// Splits the tolerance off the text of a buffer's contents: `CONTENTS[:RTOL[:ATOL]]`.
+/// Splits the text of a buffer's contents from the tolerance that may follow it: `CONTENTS[:RTOL[:ATOL]]`.
 pub fn split_tolerance(text: &str) -> Result<(&str, Tolerance), String> {
     let (mut contents, mut numbers) = (text, Vec::new());
-    // Numbers that belong to the contents themselves are not a tolerance.
+    // Numbers after the name of generated contents, such as the count, belong to the contents and are not a
+    // tolerance.
     let own = contents::numbers_of(text.split(':').next().unwrap_or_default()).unwrap_or(0);
     while let Some((rest, number)) = contents.rsplit_once(':') {
         let Ok(number) = number.parse::<f64>() else { break };
@@ -133,8 +134,8 @@ pub fn split_tolerance(text: &str) -> Result<(&str, Tolerance), String> {
     }
 }
 
-/// Returns the contents of an argument's buffer as text: numbers, or structs if the parameter points to
-/// structs.
+/// Returns the contents of an argument's buffer as text. The text lists structs if the parameter points to
+/// structs, and numbers otherwise.
 pub fn contents_text(info: &ArgInfo, buffer: &Buffer) -> String {
     match Layout::for_argument(info).filter(|_| info.kind == ArgKind::GlobalBuffer) {
         Some(layout @ Layout::Struct(_)) if layout.size() > 0 => {
@@ -179,8 +180,8 @@ fn parse_value(text: &str, info: &ArgInfo) -> Result<Vec<u8>, ArgError> {
     Ok(bytes)
 }
 
-/// Returns the type of a value: the type in the object, else the type in the text, else a guess from the
-/// size.
+/// Returns the type of a value. This is the type that the object records. If it records none, this is the
+/// type that the text gives, or else a guess from the size.
 fn value_layout(value: &Literal<'_>, info: &ArgInfo) -> Option<Layout> {
     let (size, scalar) = (info.size as usize, info.element);
     // Old metadata records only the type of a vector's elements.
@@ -195,8 +196,8 @@ fn value_layout(value: &Literal<'_>, info: &ArgInfo) -> Option<Layout> {
     told.or_else(|| value::own_layout(value)).or_else(|| unnamed(value))
 }
 
-/// Returns the name of an argument, or its position if the object records no names (clang records none by
-/// default).
+/// Returns the name of an argument. If the object records no names, returns the position of the argument;
+/// clang records no names by default.
 pub fn name_of(at: usize, arg: &ArgInfo) -> String {
     arg.name.clone().unwrap_or_else(|| at.to_string())
 }
@@ -215,8 +216,8 @@ fn names(kernel: &KernelInfo) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Combines arguments given by name and by position, in the order of the kernel's signature. Each argument
-/// must be given exactly once.
+/// Parses arguments that are given by name and by position, and returns them in the order of the kernel's
+/// parameters. Each argument must be given exactly once.
 pub fn bind(
     kernel: &KernelInfo,
     named: &[(String, String)],
@@ -269,7 +270,8 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// Copies buffers to the device and lays out the arguments that [`bind`] has returned.
+    /// Copies buffers to the device, and lays out the arguments in memory as the kernel expects them.
+    /// `values` are the arguments that [`bind`] has returned.
     pub fn new(device: &mut Device, kernel: &KernelInfo, values: &[ArgValue]) -> Result<Placed, Fault> {
         let mut placed = Placed::default();
         for (info, value) in kernel.explicit_args().zip(values) {
@@ -296,8 +298,8 @@ impl Placed {
         Ok(placed)
     }
 
-    /// Reserves dynamic LDS after the kernel's own LDS, aligned for the type that the pointer points to.
-    /// Returns its offset.
+    /// Reserves dynamic LDS for a pointer argument, after the kernel's own LDS. The start is aligned for the
+    /// type that the pointer points to. Returns the offset in LDS.
     fn place_lds(&mut self, kernel: &KernelInfo, info: &ArgInfo, size: u32) -> u32 {
         let own = kernel.descriptor.group_segment;
         let align = info.pointee_align.clamp(1, 1 << 16);
@@ -311,8 +313,8 @@ impl Placed {
         self.buffers.len()
     }
 
-    /// Reads back the buffer of the argument at a position (hidden arguments are not counted). Returns `None`
-    /// if the argument has no buffer.
+    /// Reads the buffer of an argument back from the device. `at` is the position of the argument; hidden
+    /// arguments are not counted. Returns `None` if the argument has no buffer.
     pub fn read(&self, device: &Device, at: usize) -> Result<Option<Buffer>, Fault> {
         let Some(Some((address, before))) = self.buffers.get(at) else { return Ok(None) };
         let mut after = before.clone();

@@ -1,11 +1,11 @@
-//! Parses the parameters of a kernel from text, for objects that do not describe them.
+//! Parses the parameters of a kernel from text, for code objects that do not describe them.
 
 use super::Layout;
 use crate::metadata::{ArgInfo, ArgKind, Scalar};
 
-/// Parses `src: *const f32, n: u32, tile: *shared f32`. Pointers are addresses of buffers; pointers to
-/// `shared` or `local` memory are offsets in dynamic LDS. The parameters are laid out in sequence, aligned as
-/// in C.
+/// Parses a list of parameters such as `src: *const f32, n: u32, tile: *shared f32`. A pointer to `shared` or
+/// `local` memory is an offset in dynamic LDS. Any other pointer is the address of a buffer. The parameters
+/// are laid out in sequence, aligned as in C.
 ///
 /// # Errors
 /// Fails if the text cannot be parsed.

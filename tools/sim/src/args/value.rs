@@ -1,4 +1,5 @@
-//! Parses values from text: numbers, `[1, 2]`, `{rx: 1.0, ry: 2.0}`, and lays them out as a type says.
+//! Parses values from text and lays them out in memory as their type says. A value is a number, a list such
+//! as `[1, 2]`, or a struct such as `{rx: 1.0, ry: 2.0}`.
 
 use super::layout::{Field, Layout};
 use crate::buffer::{Number, decode, encode, parse_number};
@@ -35,8 +36,8 @@ impl<'a> Literal<'a> {
         }
     }
 
-    /// Returns the number of lanes of a vector made from this value, given that the vector has room for
-    /// `room` lanes.
+    /// Returns the number of elements of a vector that this value gives. `room` is the number of elements for
+    /// which the vector has room.
     pub(super) fn lanes(&self, room: usize) -> u32 {
         match self {
             Literal::List(list) if room == 4 && list.len() == 3 => 3,
@@ -79,7 +80,7 @@ fn element<'a>(rest: &mut &'a str, depth: u32) -> Result<Literal<'a>, String> {
     Ok(value)
 }
 
-/// Parses `name: value` pairs, or values without names, up to the closing brace.
+/// Parses the fields of a struct up to the closing brace: pairs `name: value`, or values without names.
 fn fields<'a>(rest: &mut &'a str, depth: u32) -> Result<Literal<'a>, String> {
     let (mut named, mut list) = (Vec::new(), Vec::new());
     separated(rest, '}', |rest| {
@@ -124,7 +125,7 @@ fn separated<'a>(
     }
 }
 
-/// Appends the bytes of a value. `path` names the value in error messages.
+/// Appends the bytes of a value in the layout of its type. `path` names the value in error messages.
 pub(super) fn write(
     value: &Literal<'_>,
     layout: &Layout,
@@ -188,7 +189,8 @@ fn write_fields(
     Ok(())
 }
 
-/// Returns the prefix of an error message that names a part of a value; empty for the whole value.
+/// Returns the prefix of an error message that names the part of a value at `path`. The prefix is empty for
+/// the whole value.
 fn prefix(path: &str) -> String {
     if path.is_empty() { String::new() } else { format!("`{}`: ", path.trim_start_matches('.')) }
 }
@@ -225,9 +227,9 @@ fn number(text: &str) -> Option<(Number, Option<Scalar>)> {
     Some((parse_number(text[..at].trim_end_matches('_'))?, Some(suffix)))
 }
 
-/// Checks that a type can represent a number: integers must be in its range, and floats must not become
-/// infinite. Hexadecimal and binary digits give the bits of the value, so they may also give a negative
-/// number.
+/// Checks that a type can represent a number. An integer must be in the range of the type, and a float must
+/// not become infinite. Hexadecimal and binary digits give the bits of the value, so they may also stand for
+/// a negative number.
 pub(super) fn check_range(number: Number, element: Scalar, text: &str) -> Result<(), String> {
     let does_not_fit = || Err(format!("{text} does not fit {}", element.name()));
     match (number, element.limits()) {
@@ -249,7 +251,7 @@ fn is_bits(text: &str) -> bool {
     ["0x", "0b"].iter().any(|base| text.starts_with(base))
 }
 
-/// Returns whether digits give a number that rounds to infinity in a float type.
+/// Returns whether the digits in `text` give a finite number that rounds to infinity in a float type.
 fn becomes_infinite(number: Number, element: Scalar, text: &str) -> bool {
     let mut bytes = Vec::new();
     encode(element, number, &mut bytes);
@@ -257,7 +259,8 @@ fn becomes_infinite(number: Number, element: Scalar, text: &str) -> bool {
     is_infinite && text.contains(|c: char| c.is_ascii_digit())
 }
 
-/// Returns the type given by the value's own type suffixes. Numbers are laid out in sequence.
+/// Returns the type that the type suffixes in the value's text give, such as `{1.0f32, 3u32}`. The numbers
+/// are laid out in sequence.
 pub(super) fn own_layout(value: &Literal<'_>) -> Option<Layout> {
     match value {
         Literal::Number(text) => number(text)?.1.map(Layout::Scalar),
@@ -273,12 +276,12 @@ pub(super) fn own_layout(value: &Literal<'_>) -> Option<Layout> {
     }
 }
 
-/// Guesses the type of a single number whose type is not given, from the size of its parameter and the form
-/// of the text.
+/// Guesses the type of a single number whose type is not given. The guess uses the size of the parameter and
+/// the form of the number's text.
 pub(super) fn guess(value: &Literal<'_>, bytes: u32) -> Option<Layout> {
     let Literal::Number(text) = value else { return None };
     let number = parse_number(text)?;
-    // A number above the range of the signed type is taken as unsigned.
+    // A number that is too large for the signed type of this size is taken as unsigned.
     let candidates: &[Scalar] = match (bytes, number) {
         (1, Number::Int(_)) => &[Scalar::I8, Scalar::U8],
         (2, Number::Int(_)) => &[Scalar::I16, Scalar::U16],

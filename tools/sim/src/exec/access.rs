@@ -21,8 +21,8 @@ pub(crate) enum Place {
     /// An offset in the private memory of one lane. Private memory is swizzled: dword `n` of consecutive
     /// lanes is stored at consecutive addresses.
     Private { base: u64, offset: u32 },
-    /// A byte offset in LDS. On GFX6 to GFX8, the wave's LDS ends at the limit in M0: reads beyond the limit
-    /// return zero, and writes have no effect.
+    /// A byte offset in LDS. On GFX6 to GFX8, M0 limits the LDS that the wave can access: a read beyond the
+    /// limit returns zero, and a write has no effect.
     Lds(u32),
     /// A byte offset in LDS, for an instruction that uses M0 as a part of its address. M0 is then not a
     /// limit.
@@ -47,8 +47,8 @@ impl Place {
         }
     }
 
-    /// Returns whether the bytes of an access are not contiguous in the emulator's memory, because the access
-    /// crosses the end of a dword of private memory.
+    /// Returns whether the bytes of an access are not contiguous in the emulator's memory. This is so if the
+    /// access crosses the end of a dword of private memory.
     fn is_split(self, bytes: u32) -> bool {
         matches!(self, Place::Private { offset, .. } if offset % 4 + bytes > 4)
     }
@@ -107,8 +107,8 @@ impl ResolvedPlace<'_> {
 pub(crate) struct Common<'a> {
     /// The allocation that contains all accesses.
     pub(crate) buffer: &'a Buffer,
-    /// Whether all lanes are active and their accesses are consecutive: each lane's access begins where the
-    /// previous lane's access ends. Such accesses have a fast path.
+    /// Whether all lanes are active and access consecutive memory: the access of each lane begins where the
+    /// access of the previous lane ends. Such accesses have a fast path.
     pub(crate) in_step: bool,
 }
 
@@ -134,8 +134,8 @@ impl<'a> Cx<'a> {
     }
 
     /// Returns the index of the scratch dword at an address, and the position of the addressed bits in this
-    /// dword. Returns `None` if the address is not in this wave's scratch. An 8-byte access (by an atomic)
-    /// must begin at a dword; its two dwords need not be contiguous.
+    /// dword. Returns `None` if the address is not in this wave's scratch. An access of 8 bytes, which only
+    /// an atomic makes, must begin at a dword. Its two dwords need not be contiguous.
     fn scratch_word(&self, address: u64, bytes: u32) -> Option<(usize, u32)> {
         let offset = address.wrapping_sub(self.wave.scratch_base);
         let word = usize::try_from(offset / 4).ok()?;
@@ -148,8 +148,8 @@ impl<'a> Cx<'a> {
         if self.target.has(Feature::LDS_NO_M0) { u32::MAX } else { self.wave.sgpr[reg::M0] }
     }
 
-    /// Returns whether an access to LDS is beyond the limit in M0 and therefore must not be performed.
-    /// Notifies the watcher of such an access.
+    /// Returns whether an access to LDS is beyond the limit in M0, so that it must not be performed. Notifies
+    /// the watcher if it is.
     fn is_limited(
         &mut self,
         op: &Op,
@@ -199,8 +199,9 @@ impl<'a> Cx<'a> {
         self.read_anything(op, place, bytes, lane)
     }
 
-    /// Notifies the watcher that an instruction reads a dword. Returns the value that the watcher wants the
-    /// instruction to read (weak mode gives older values), or `None` to use the value in memory.
+    /// Notifies the watcher that an instruction reads a dword. Returns the value that the instruction must
+    /// read instead of the value in memory; weak mode gives older values in this way. Returns `None` if the
+    /// value in memory is to be used.
     #[inline]
     fn see(&mut self, op: &Op, resolved: ResolvedPlace<'_>, lane: usize) -> Result<Option<u32>, Trap> {
         match &mut self.watch {
@@ -295,8 +296,8 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Notifies the watcher of an atomic of 4 or 8 bytes, and returns where its location is in the emulator's
-    /// memory.
+    /// Notifies the watcher of an atomic of 4 or 8 bytes. Returns the position of the atomic's location in
+    /// the emulator's memory.
     fn resolve_atomic(
         &mut self,
         op: &Op,
@@ -341,8 +342,8 @@ impl<'a> Cx<'a> {
         Ok(old)
     }
 
-    /// Records the address of an atomic's location if the atomic has changed the value there. Strict mode
-    /// uses it to explain deadlocks.
+    /// Records the address of an atomic's location, if the atomic has changed the value there. The report of
+    /// a deadlock uses this record.
     fn note_change(&mut self, (space, address): (Space, u64), lane: usize, changed: bool) {
         if changed {
             self.wave.changed = Some((space, address, lane as u32));
@@ -377,7 +378,8 @@ impl<'a> Cx<'a> {
         Ok(old)
     }
 
-    /// Reads a dword for an atomic without notifying the watcher, which was already notified of the atomic.
+    /// Reads a dword for an atomic without notifying the watcher, because the watcher was already notified of
+    /// the atomic itself.
     fn read_quietly(&self, place: Place, lane: usize) -> Result<u32, Trap> {
         let resolved = self.resolve(place, 4, lane).ok_or_else(|| place.trap(4, Access::Atomic, lane))?;
         Ok(self.load(resolved, 4))
@@ -389,8 +391,8 @@ impl<'a> Cx<'a> {
         Ok(())
     }
 
-    /// Runs an instruction that invalidates or writes back a cache. Only the watcher knows of caches; without
-    /// a watcher there is no stale data, and the instruction does nothing.
+    /// Runs an instruction that invalidates or writes back a cache. Only the watcher has a model of caches.
+    /// Without a watcher there is no stale data, and the instruction does nothing.
     pub(crate) fn cache(&mut self, operation: CacheOp) -> Flow {
         let memory = self.memory;
         match self.watch.as_mut().map_or(Ok(()), |watch| watch.cache(memory, operation)) {
@@ -399,8 +401,8 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Returns the allocation in which all active lanes access `DWORDS` aligned dwords each. Returns `None`
-    /// if not all these accesses are aligned and in one allocation.
+    /// Returns the allocation in which all active lanes access `DWORDS` aligned dwords each, for a fast path.
+    /// Returns `None` if some access is not aligned, or if the accesses are not all in one allocation.
     #[inline(always)]
     pub(crate) fn common_buffer<const DWORDS: usize>(
         &self,
@@ -428,8 +430,9 @@ impl<'a> Cx<'a> {
         (!bad).then_some(Common { buffer, in_step })
     }
 
-    /// Returns whether the accesses of all active lanes, up to `end` bytes after the lanes' addresses, are in
-    /// LDS and the addresses are aligned to `align` bytes. From GFX9 on, dword alignment is enough.
+    /// Returns whether the accesses of all active lanes are in LDS and aligned, for a fast path. Each access
+    /// ends at most `end` bytes after the lane's address. The addresses must be aligned to `align` bytes;
+    /// from GFX9 on, alignment to a dword is enough.
     #[inline(always)]
     pub(crate) fn all_in_lds(&self, addresses: &[u32; 64], exec: u64, end: u32, align: u32) -> bool {
         let bytes = self.lds_bytes.min(self.lds_limit());
@@ -446,7 +449,7 @@ impl<'a> Cx<'a> {
     }
 
     /// Returns whether reads of dwords in LDS may take the fast path, which does not notify the watcher of
-    /// each read. This is so if there is no watcher, or if the watcher accepts all the reads at once.
+    /// each read. They may if there is no watcher, or if the watcher accepts all the reads at once.
     #[inline(always)]
     pub(crate) fn reads_lds_at_once(
         &mut self,

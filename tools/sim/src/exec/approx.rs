@@ -1,7 +1,7 @@
 //! Functions that the hardware approximates: reciprocals, roots, exponentials, logarithms and sines.
 //!
-//! The emulator computes these functions in double precision and rounds the result once to nearest, whatever
-//! rounding mode MODE selects. The error of the hardware's results is within the bounds that
+//! The emulator computes these functions in double precision and rounds the result once to nearest. The
+//! rounding mode in MODE has no influence. The error of the hardware's results is within the bounds that
 //! [`crate::fidelity`] states.
 
 use super::real::Real;
@@ -22,9 +22,9 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     }
 }
 
-/// Computes an approximated function of one argument. If the argument is a NaN, the result is the same NaN,
-/// made quiet. If the function is not defined for the argument, the result is a negative NaN (CLRX,
-/// "GcnInstrsVop1", from experiments).
+/// Computes an approximated function of one argument. If the argument is a NaN, the result is this NaN, made
+/// quiet. If the function is not defined for the argument, the result is a negative NaN; the documentation of
+/// CLRX ("GcnInstrsVop1") found this by experiments.
 #[inline(always)]
 fn approximate<T: Real>(cx: &mut Cx<'_>, op: &Op, f: impl Fn(f64) -> f64) -> Flow {
     let saturate = T::FORMAT == Format::F16 && cx.round::<T>().saturate;

@@ -30,16 +30,16 @@ pub(crate) enum Atomic {
     /// Subtracts, but not below zero.
     SubClamped,
     /// Subtracts one operand from the value. If the difference would be negative, adds the other operand to
-    /// the value instead.
+    /// the value instead. This is the operation of `ds_wrap_rtn_b32`.
     Wrap,
-    /// Stores the new value if its highest bit is set, with this bit cleared; otherwise keeps the old value.
-    /// The two dwords of a 64-bit value are treated separately.
+    /// Stores the new value with its highest bit cleared, if that bit is set in the new value. Otherwise
+    /// keeps the old value. The two dwords of a 64-bit value are treated separately.
     SwapMarked,
 }
 
 impl Atomic {
-    /// Returns the operation of the atomic instruction with this name, such as `global_atomic_add_x2` or
-    /// `ds_add_rtn_u32`, or `None` if the instruction is not an atomic.
+    /// Returns the operation of an atomic instruction, given the instruction's name, such as
+    /// `global_atomic_add_x2` or `ds_add_rtn_u32`. Returns `None` if the instruction is not an atomic.
     pub(crate) fn of_name(name: &str) -> Option<Atomic> {
         let stem = match name.split_once("_atomic_") {
             Some((_, rest)) => rest.strip_suffix("_x2").unwrap_or(rest),
@@ -152,8 +152,8 @@ impl Atomic {
         }
     }
 
-    /// Returns the new value for operations that work in the same way on 32 and on 64 bits. The caller
-    /// zero-extends 32-bit operands and truncates the result.
+    /// Returns the new value of a location, for operations that work in the same way on 32 and on 64 bits.
+    /// The caller zero-extends 32-bit operands and truncates the result.
     fn integer(self, old: u64, value: u64, other: u64) -> u64 {
         match self {
             Atomic::CompareSwap => {

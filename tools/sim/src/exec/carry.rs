@@ -1,14 +1,14 @@
-//! Vector additions, subtractions and multiply-adds whose carry of each lane is one bit of a lane mask, in
-//! VCC or in SGPRs.
+//! Vector additions, subtractions and multiply-adds with a carry for each lane. The carry of a lane is one
+//! bit of a lane mask in VCC or in SGPRs.
 
 use super::valu::{Scratch2, Source, Value, collect_mask, fetch, finish, mask_of, write_mask};
 use super::{Cx, Flow, Handler};
 use crate::op::Op;
 use crate::wave::{Lanes, expand_on};
 
-/// Returns the handler for an instruction name without encoding suffix. The generations use different names
-/// for one instruction: `v_add_i32` (GFX6), `v_add_u32` (GFX8) and `v_add_co_u32` (GFX9) are the same, and so
-/// are `v_addc_u32`, `v_addc_co_u32` and `v_add_co_ci_u32`.
+/// Returns the handler for an instruction, given its name without the suffix for the encoding. One
+/// instruction has different names on different generations: `v_add_i32` (GFX6), `v_add_u32` (GFX8) and
+/// `v_add_co_u32` (GFX9) are the same, and so are `v_addc_u32`, `v_addc_co_u32` and `v_add_co_ci_u32`.
 pub(super) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
         "v_add_co_u32" | "v_add_u32" | "v_add_i32" => {
@@ -44,8 +44,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
 
 #[inline(always)]
 fn sum(a: u32, b: u32, carry: u32) -> (u32, u32) {
-    // This uses two 32-bit additions instead of one 64-bit addition, so that a host vector holds twice as
-    // many lanes.
+    // Two 32-bit additions replace one 64-bit addition here, so that a vector register of the host holds
+    // twice as many lanes.
     let half = a.wrapping_add(b);
     let sum = half.wrapping_add(carry);
     (sum, u32::from(half < a) | u32::from(sum < half))
@@ -74,7 +74,7 @@ fn carry(cx: &mut Cx<'_>, op: &Op, limit: u32, f: impl Fn(u32, u32, u32) -> (u32
     flow
 }
 
-/// The function that [`carry`] runs for all lanes. It is a type with a trait method instead of a closure so
+/// The function that [`carry`] runs for all lanes. It is a type with a trait method and not a closure, so
 /// that it can be marked `#[inline(always)]`, as [`EachLane`](super::valu::EachLane) explains.
 struct Sum<'a, F> {
     a: Source<'a>,
@@ -103,7 +103,8 @@ impl<F: Fn(u32, u32, u32) -> (u32, u32)> pulp::WithSimd for Sum<'_, F> {
     }
 }
 
-/// Runs a multiply-add in all lanes. `f` returns the sum, whether the sum overflows, and the clamped sum.
+/// Runs a multiply-add in all lanes. `f` returns three values: the sum, whether the sum overflows, and the
+/// clamped sum.
 fn multiply_add(cx: &mut Cx<'_>, op: &Op, f: fn(u32, u32, u64) -> (u64, bool, u64)) -> Flow {
     let exec = cx.wave.exec();
     let mut carry = 0u64;

@@ -1,5 +1,5 @@
-//! Vector compare instructions: `v_cmp_*` writes the lane mask of the results, and `v_cmpx_*` also writes it
-//! to EXEC.
+//! Vector compare instructions. `v_cmp_*` writes the results as a lane mask, and `v_cmpx_*` also writes this
+//! mask to EXEC.
 
 use super::valu::{Source, Value, collect_mask, fetch, value, write_mask};
 use super::{Cx, Flow, Handler};
@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 /// case in which the condition holds: less (bit 0), equal (bit 1), greater (bit 2), unordered (bit 3).
 const FLOAT_CONDITIONS: [&str; 16] =
     ["f", "lt", "eq", "le", "gt", "lg", "ge", "o", "u", "nge", "nlg", "ngt", "nle", "neq", "nlt", "tru"];
-/// Names of the eight integer conditions in the order of the opcodes.
+/// Names of the eight integer conditions in the order of the opcodes, from false (`f`) to true (`t`).
 const INT_CONDITIONS: [&str; 8] = ["f", "lt", "eq", "le", "gt", "ne", "ge", "t"];
 
 pub(super) fn handler(name: &str) -> Option<Handler> {
@@ -62,8 +62,8 @@ fn pick<T: Value + PartialOrd>(condition: usize, writes_exec: bool) -> Option<Ha
     Some(table!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15))
 }
 
-/// The relations are named functions, so that conditions that use the same relation share one compiled loop.
-/// The relation `a < b || a > b` is not the same as `a != b`: it is false if one of the values is a NaN.
+/// The relations are named functions, so that conditions with the same relation share one compiled loop. The
+/// relation `a < b || a > b` is not the same as `a != b`, because it is false if one of the values is a NaN.
 #[allow(clippy::double_comparisons)]
 mod relations {
     pub(super) fn less<T: PartialOrd>(a: T, b: T) -> bool {
@@ -114,8 +114,8 @@ fn lanes_where<T: Value>(cx: &mut Cx<'_>, op: &Op, related: impl Fn(T, T) -> boo
     cx.wave.arch.dispatch(Comparison { a, b, related, ty: PhantomData })
 }
 
-/// The comparison of all lanes by one instruction. It is a type with a trait method instead of a closure so
-/// that it can be marked `#[inline(always)]`, as [`EachLane`](super::valu::EachLane) explains.
+/// The comparison that one instruction makes in all lanes. It is a type with a trait method and not a
+/// closure, so that it can be marked `#[inline(always)]`, as [`EachLane`](super::valu::EachLane) explains.
 struct Comparison<'a, T, F> {
     a: Source<'a>,
     b: Source<'a>,
@@ -157,8 +157,9 @@ fn class_handler(ty: &str, writes_exec: bool) -> Option<Handler> {
     })
 }
 
-/// Returns a mask with one bit set: the bit for the value's class in the class mask of `v_cmp_class`. The
-/// classes are, from bit 0: signalling NaN, quiet NaN, -inf, -normal, -denormal, -0, +0, and so on.
+/// Returns the bit that stands for the class of a value in the class mask of `v_cmp_class`. The classes, from
+/// bit 0 on, are signalling NaN, quiet NaN, -inf, -normal, -denormal, -0, and then +0, +denormal, +normal,
+/// +inf.
 fn class_bit<T: Ieee>(value: T) -> u32 {
     let kind = match value {
         value if value.signalling() => return 1,
@@ -177,8 +178,8 @@ fn class<T: Value + Ieee, const EXEC: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
 
 fn class16<const EXEC: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     classify::<f16, EXEC>(cx, op, |value| {
-        // An f16 that is converted to f32 keeps its class in most cases, so the f32 is classified. The
-        // exceptions are denormals, which become normal, and NaNs.
+        // The class of an f16 is found from its conversion to f32, which has the same class in most cases.
+        // The exceptions are denormals, which become normal, and NaNs.
         match value.to_bits() {
             bits if bits & 0x7fff > 0x7c00 => 1 + u32::from(bits >> 9 & 1),
             bits if bits & 0x7c00 == 0 && bits & 0x3ff != 0 => {

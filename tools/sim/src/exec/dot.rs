@@ -28,7 +28,7 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns the dot product of two dwords that are seen as vectors of small integers, plus `c`. The sum is
+/// Returns the dot product of two dwords plus `c`, where each dword is a vector of small integers. The sum is
 /// computed exactly, and then truncated or saturated.
 #[inline(always)]
 fn dot<const BITS: u32, const SIGNED: bool>(a: u32, b: u32, c: u32, clamp: bool) -> u32 {
@@ -45,16 +45,17 @@ fn dot<const BITS: u32, const SIGNED: bool>(a: u32, b: u32, c: u32, clamp: bool)
     }
 }
 
-/// Returns the dot product of two pairs of f16, plus `c`, rounded to the nearest f32. The sum is computed in
-/// f64, where the products are exact; the sum is exact unless the products differ very much in size.
+/// Returns the dot product of two pairs of f16 plus `c`, rounded to the nearest f32. The sum is computed in
+/// f64, in which each product is exact. The sum is exact as well, unless the products differ very much in
+/// size.
 #[inline(always)]
 fn halves(a: u32, b: u32, c: f32) -> f32 {
     let value = |bits: u32| f64::from(float::half_to_single(f16::from_bits(bits as u16)));
     (value(a) * value(b) + value(a >> 16) * value(b >> 16) + f64::from(c)) as f32
 }
 
-/// Returns two halves as one dword: the halves of `word` that the modifiers `op_sel` and `op_sel_hi` select
-/// for the source, negated if the modifiers ask for negation.
+/// Returns the two halves that a source supplies, as one dword. The modifiers `op_sel` and `op_sel_hi` select
+/// the halves of `word`, and the negation modifiers may change their signs.
 fn selected(op: &Op, at: usize, word: u32) -> u32 {
     let half = |select: u8, negate: u8| {
         let sign = if op.rules.packed_float { u32::from(negate >> at & 1) << 15 } else { 0 };

@@ -51,7 +51,8 @@ fn readable(op: &Op, exec: u64, lane: usize) -> Option<usize> {
     source(op.lane, lane).filter(|&from| inactive || exec >> from & 1 != 0)
 }
 
-/// Gives each lane the value of the lane that it reads, from `from`, or zero if it cannot read that lane.
+/// Replaces the value of each lane by the value of `from` in the lane that it reads, or by zero if it cannot
+/// read that lane.
 pub(crate) fn gather(wave: &Wave, op: &Op, from: &Lanes, values: &mut Lanes) {
     let exec = wave.exec();
     for (lane, value) in values.iter_mut().enumerate() {
@@ -59,9 +60,9 @@ pub(crate) fn gather(wave: &Wave, op: &Op, from: &Lanes, values: &mut Lanes) {
     }
 }
 
-/// Returns the lanes that read an inactive lane, which is probably an error. Such a lane gets zero, or keeps
-/// its old value if the instruction is a move. Lanes whose source is outside the row or the wave are not
-/// included, because the DPP control makes that happen on purpose.
+/// Returns the mask of the lanes that read an inactive lane, which is probably an error in the program. Such
+/// a lane gets zero, or keeps its old value if the instruction is a move. Lanes that read outside the row or
+/// the wave are not in the mask, because the DPP control makes that happen on purpose.
 pub(crate) fn reads_inactive(op: &Op, exec: u64, is_move: bool) -> u64 {
     let Lane::Dpp { row_mask, bank_mask, .. } = op.lane else {
         let Lane::Dpp8 { .. } = op.lane else { return 0 };
@@ -85,9 +86,9 @@ fn inactive_sources(op: &Op, exec: u64, lanes: u64) -> u64 {
     crate::wave::ActiveLanes(lanes).filter(off).fold(0, |all, lane| all | 1 << lane)
 }
 
-/// Returns the mask of the lanes that the instruction writes: lanes of enabled rows and banks whose source
-/// lane can be read. With `bound_ctrl`, and always with DPP8, lanes whose source lane cannot be read are also
-/// written; they get zero.
+/// Returns the mask of the lanes that the instruction writes. These are the lanes of enabled rows and banks
+/// that can read their source lane. With `bound_ctrl`, and always with DPP8, lanes that cannot read their
+/// source lane are written as well; they get zero.
 pub(crate) fn write_mask(op: &Op, exec: u64) -> u64 {
     let Lane::Dpp { row_mask, bank_mask, .. } = op.lane else { return exec };
     let zero_fill = op.flags.contains(ModFlags::BOUND_CTRL);

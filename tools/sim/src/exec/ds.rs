@@ -72,8 +72,8 @@ pub(super) fn addresses(cx: &mut Cx<'_>, op: &Op) -> Lanes {
     *plain(cx.wave, op.src[0], 1, &mut cx.scratch.sources[0]).0
 }
 
-/// Returns the LDS addresses of the lanes for an instruction without an address operand: M0 plus four times
-/// the lane number (Vega ISA: DS_READ_ADDTID_B32).
+/// Returns the LDS addresses of the lanes for an instruction without an address operand. The address of a
+/// lane is M0 plus four times the lane number (Vega ISA: DS_READ_ADDTID_B32).
 fn addresses_by_lane(cx: &Cx<'_>) -> Lanes {
     let base = cx.wave.sgpr[reg::M0] & 0xffff;
     std::array::from_fn(|lane| base + lane as u32 * 4)
@@ -151,7 +151,7 @@ fn read_dwords(
     Flow::Next
 }
 
-/// Reads `N` consecutive dwords from LDS for each active lane. The caller has checked that the dwords are in
+/// Reads `N` consecutive dwords from LDS for each active lane. The caller has checked that all dwords are in
 /// LDS.
 #[inline(never)]
 fn gather<const N: usize>(lds: &[u32], addresses: &Lanes, exec: u64, registers: &mut [Lanes]) {
@@ -207,7 +207,7 @@ fn read_part(cx: &mut Cx<'_>, op: &Op, part: Part) -> Flow {
     Flow::Next
 }
 
-/// Writes one element of a lane to LDS. The data is in the VGPRs from `data` on, one dword in each.
+/// Writes one element of a lane to LDS. The VGPRs from `data` on hold the element, with one dword in each.
 #[inline(always)]
 fn write_dwords(
     cx: &mut Cx<'_>,

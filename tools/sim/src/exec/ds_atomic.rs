@@ -75,9 +75,9 @@ fn update(
     cx.update32(op, place, lane, change).map(u64::from)
 }
 
-/// Runs an atomic instruction on LDS, one lane after another; the hardware does not define the order of the
-/// lanes. DS instructions with a comparison value (or a mask) have it as their first data operand, and the
-/// new value as their second one.
+/// Runs an atomic instruction on LDS, one lane after another. The hardware does not define the order of the
+/// lanes. If a DS instruction has a comparison value or a mask, this is its first data operand, and the new
+/// value is its second one.
 fn atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
     let addresses = addresses(cx, op);
     let (first, second) = (data_register(op.src[1]), data_register(op.src[2]));
@@ -93,8 +93,8 @@ fn atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
     Flow::Next
 }
 
-/// Runs an instruction that performs two exchanges for each lane. The lower byte of the offset field holds
-/// the offset of the first exchange, the upper byte that of the second.
+/// Runs an instruction that performs two exchanges for each lane. The offset field has two bytes: the lower
+/// byte is the offset of the first exchange, and the upper byte that of the second.
 fn exchange2(cx: &mut Cx<'_>, op: &Op, dwords: usize, stride: u32) -> Flow {
     let offsets = element_offsets(op, dwords as u32 * 4 * stride);
     let data = [data_register(op.src[1]), data_register(op.src[2])];
@@ -121,8 +121,8 @@ fn exchange2(cx: &mut Cx<'_>, op: &Op, dwords: usize, stride: u32) -> Flow {
 }
 
 /// Returns the two locations of a `ds_*_src2_*` instruction: the location that it updates, and the location
-/// of its operand. The distance between them, in dwords, is in the offset field or in the upper bits of the
-/// address (Vega ISA: DS_ADD_SRC2_U32).
+/// of its operand. Their distance is given in dwords, by the offset field or by the upper bits of the address
+/// (Vega ISA: DS_ADD_SRC2_U32).
 fn both_places(op: &Op, address: u32) -> [Place; 2] {
     let (low, high) = (op.offset as u32 & 255, op.offset as u32 >> 8 & 255);
     let (base, distance) = if high & 0x80 != 0 {
@@ -171,8 +171,8 @@ fn copy(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
     Flow::Next
 }
 
-/// Runs `ds_append` or `ds_consume`: adds the number of active lanes to the dword at the address in M0, or
-/// subtracts it, once for the whole wave. All active lanes get the old value.
+/// Runs `ds_append` or `ds_consume`. The instruction adds the number of active lanes to the dword at the
+/// address in M0, or subtracts it, once for the whole wave. All active lanes get the old value.
 fn count(cx: &mut Cx<'_>, op: &Op, change: fn(u32, u32) -> u32) -> Flow {
     let exec = cx.wave.exec();
     if exec == 0 {

@@ -1,4 +1,4 @@
-//! DS instructions that move data between lanes. They use the hardware of LDS, but do not access its memory.
+//! DS instructions that move data between lanes. They use the LDS hardware, but do not access LDS memory.
 
 use super::ds::addresses;
 use super::valu::{plain, write};
@@ -11,8 +11,8 @@ use isa::target::Generation;
 pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
     Some(match name {
         "ds_nop" => |_, _| Flow::Next,
-        // From GFX9 on, the instruction has two more patterns: rotation and Fourier transform (Vega ISA:
-        // DS_SWIZZLE_B32).
+        // From GFX9 on, `ds_swizzle_b32` has two more patterns: a rotation and the butterfly pattern of a
+        // Fourier transform (Vega ISA: DS_SWIZZLE_B32).
         "ds_swizzle_b32" if target.generation >= Generation::Gfx9 => {
             |cx, op| swizzle(cx, op, patterns_of_gfx9)
         }
@@ -23,8 +23,8 @@ pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
     })
 }
 
-/// Moves data between lanes in a fixed pattern. `pattern` returns the lane to read from, given the offset
-/// field of the instruction and the number of the reading lane.
+/// Moves data between lanes in a fixed pattern. `pattern` returns the lane to read from. Its arguments are
+/// the offset field of the instruction and the number of the lane that reads.
 fn swizzle(cx: &mut Cx<'_>, op: &Op, pattern: fn(usize, usize) -> usize) -> Flow {
     let exec = cx.wave.exec();
     let data = addresses(cx, op);
@@ -38,8 +38,9 @@ fn swizzle(cx: &mut Cx<'_>, op: &Op, pattern: fn(usize, usize) -> usize) -> Flow
     Flow::Next
 }
 
-/// Returns the lane from which `lane` reads, for the patterns that all generations have: a permutation within
-/// each group of four lanes, or and/or/xor masks for the lane number within 32 lanes.
+/// Returns the lane from which `lane` reads, for the patterns that all generations have. One pattern is a
+/// permutation within each group of four lanes. The other applies and/or/xor masks to the lane number within
+/// 32 lanes.
 fn patterns(control: usize, lane: usize) -> usize {
     if control & 0x8000 != 0 {
         lane & !3 | control >> (2 * (lane & 3)) & 3
@@ -52,12 +53,13 @@ fn patterns(control: usize, lane: usize) -> usize {
 fn patterns_of_gfx9(control: usize, lane: usize) -> usize {
     let mask = control & 31;
     match control {
-        // The butterfly pattern of a Fourier transform: reverses the bits of the lane number above the mask.
+        // The butterfly pattern of a Fourier transform: reverses those bits of the lane number that are above
+        // the mask.
         0xe000.. => {
             let reversed = (lane as u32 & 31).reverse_bits() >> 27;
             lane & 32 | (reversed >> mask.count_ones()) as usize | lane & mask
         }
-        // Rotation: adds to those bits of the lane number that are outside the mask.
+        // The rotation: adds a number to those bits of the lane number that are outside the mask.
         0xc000.. => {
             let distance = control >> 5 & 31;
             let to = if control & 1 << 10 != 0 { lane.wrapping_sub(distance) } else { lane + distance };
@@ -67,8 +69,8 @@ fn patterns_of_gfx9(control: usize, lane: usize) -> usize {
     }
 }
 
-/// Returns the lane that `lane` selects with a byte address (four times the lane number). GFX10 moves data
-/// only within each 32 lanes, even in waves of 64 lanes.
+/// Returns the lane that `lane` selects with a byte address, which is four times the number of the selected
+/// lane. GFX10 moves data only within 32 lanes, even in waves of 64 lanes.
 fn named_lane(cx: &Cx<'_>, address: u32, lane: usize) -> usize {
     match cx.target.generation {
         Generation::Gfx10 => lane & 32 | (address / 4 % 32) as usize,
@@ -82,8 +84,8 @@ fn operands(cx: &mut Cx<'_>, op: &Op) -> (Lanes, Lanes) {
     (lanes, data)
 }
 
-/// Returns the mask of the lanes that read an inactive lane, which is probably an error. The instruction is
-/// `ds_bpermute_b32` if `by_address` is set, and `ds_swizzle_b32` otherwise.
+/// Returns the mask of the lanes that read an inactive lane, which is probably an error in the program. The
+/// instruction is `ds_bpermute_b32` if `by_address` is set, and `ds_swizzle_b32` otherwise.
 pub(crate) fn reads_inactive(cx: &mut Cx<'_>, op: &Op, by_address: bool) -> u64 {
     let exec = cx.wave.exec();
     let pattern = if cx.target.generation >= Generation::Gfx9 { patterns_of_gfx9 } else { patterns };
@@ -108,7 +110,8 @@ fn permute(cx: &mut Cx<'_>, op: &Op) -> Flow {
     Flow::Next
 }
 
-/// Gives each active lane the data of the lane that its address selects. Inactive lanes give zero.
+/// Gives each active lane the data of the lane that its address selects. The data of an inactive lane counts
+/// as zero.
 fn backward_permute(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let exec = cx.wave.exec();
     let (sources, data) = operands(cx, op);

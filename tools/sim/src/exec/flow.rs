@@ -39,8 +39,8 @@ fn branches(name: &str) -> Option<Handler> {
         "s_cbranch_vccnz" => branch!(|wave| wave.vcc() != 0),
         "s_cbranch_execz" => branch!(|wave| wave.exec() == 0),
         "s_cbranch_execnz" => branch!(|wave| wave.exec() != 0),
-        // Only an attached debugger of the hardware sets these conditions. The emulator has none, so the
-        // branches are never taken.
+        // Only a hardware debugger that is attached to the device sets these conditions. The emulator has no
+        // such debugger, so the branches are never taken.
         "s_cbranch_cdbgsys"
         | "s_cbranch_cdbguser"
         | "s_cbranch_cdbgsys_or_user"
@@ -59,7 +59,7 @@ pub(super) fn refusal(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns a handler that does nothing, for instructions such as hints and waits. They have no effect in the
+/// Returns a handler that does nothing, for instructions such as hints and waits. They need no effect in the
 /// emulator, because every instruction completes at once and time is not measured.
 fn hints(name: &str) -> Option<Handler> {
     Some(match name {
@@ -72,8 +72,8 @@ fn hints(name: &str) -> Option<Handler> {
 
 fn states(name: &str) -> Option<Handler> {
     Some(match name {
-        // `s_endpgm_saved` is for trap handlers, and `s_endpgm_ordered_ps_done` for pixel shaders. Here, both
-        // just end the wave.
+        // `s_endpgm_saved` is for trap handlers, and `s_endpgm_ordered_ps_done` is for pixel shaders. In the
+        // emulator, both just end the wave.
         "s_endpgm" | "s_endpgm_saved" | "s_endpgm_ordered_ps_done" => |_, _| Flow::End,
         "s_barrier" => |_, _| Flow::Barrier,
         "s_sleep" => |_, _| Flow::Sleep,
@@ -92,7 +92,8 @@ fn states(name: &str) -> Option<Handler> {
     })
 }
 
-/// Runs `s_trap`. Its effect is that of the runtime's trap handler (AMDGPU guide, seed 000, line 4041).
+/// Runs `s_trap`. The effect is what the runtime's trap handler does (LLVM's AMDGPU guide, seed 000, line
+/// 4041).
 fn trap(cx: &mut Cx<'_>, op: &Op) -> Flow {
     match op.imm(0) as u32 & 0xff {
         // No debugger is installed, so the wave continues.
@@ -108,8 +109,8 @@ fn trap(cx: &mut Cx<'_>, op: &Op) -> Flow {
     }
 }
 
-/// For each message number other than the interrupt (1), the reason why the emulator refuses to send the
-/// message.
+/// Numbers of messages that the emulator refuses to send, each with the reason. The only other message is the
+/// interrupt (1).
 const REFUSED_MESSAGES: [(u32, &str); 11] = [
     (2, "geometry shaders are not emulated"),
     (3, "geometry shaders are not emulated"),
@@ -125,7 +126,7 @@ const REFUSED_MESSAGES: [(u32, &str); 11] = [
 ];
 
 /// Runs `s_sendmsg`, which does not change the state of the wave. The interrupt message asks the host to look
-/// at a signal; the emulator's host looks at signals anyway.
+/// at a signal. It has no effect here, because the emulator's host looks at signals anyway.
 fn send(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let message = op.imm(0) as u32 & 15;
     if message == 1 {

@@ -1,5 +1,5 @@
-//! Formats of elements in typed buffer accesses: how many bits each component has, and which number these
-//! bits represent.
+//! Formats of elements in typed buffer accesses. A format says how many bits each component has and which
+//! number these bits represent.
 
 use half::f16;
 use isa::target::Generation;
@@ -27,8 +27,9 @@ pub(crate) struct Format {
     number: Number,
 }
 
-/// Component sizes in bits for each data format, starting with the component in the lowest bits. The name of
-/// a format starts at the highest bits: in `10_11_11`, the first component has 11 bits.
+/// Sizes in bits of the components of each data format, starting with the component in the lowest bits. The
+/// name of a format starts with the component in the highest bits: in `10_11_11`, the component in the lowest
+/// bits has 11 bits.
 const COMPONENTS: [[u8; 4]; 15] = [
     [0, 0, 0, 0],
     [8, 0, 0, 0],
@@ -58,9 +59,9 @@ const NUMBERS: [Number; 8] = [
     Number::Float,
 ];
 
-/// GFX10 numbers the combinations of data format and number format consecutively. This table lists the data
-/// formats in that order, each with the number of its number formats: six without float, seven with float, or
-/// three for 32-bit components.
+/// The data formats in the order in which GFX10 numbers its unified formats. A unified format is a
+/// combination of data format and number format. Each data format has the number of number formats with which
+/// it is combined: six without float, seven with float, or three for 32-bit components.
 const UNIFIED: [(u8, u8); 14] = [
     (1, 6),
     (2, 7),
@@ -110,8 +111,8 @@ impl Format {
         None
     }
 
-    /// Returns whether the manuals define the format. They define neither floats with components of 8, or of
-    /// 10 and 2 bits, nor normalised numbers of 32 bits.
+    /// Returns whether the manuals define the format. They do not define floats whose components have 8 bits
+    /// or 10 and 2 bits, and not normalised numbers of 32 bits.
     fn has_meaning(self) -> bool {
         match self.number {
             Number::Float => !self.bits.contains(&8) && !self.bits.contains(&2),
@@ -134,8 +135,8 @@ impl Format {
         matches!(self.number, Number::Uint | Number::Sint)
     }
 
-    /// Returns the value that a load gives to a component which the format does not have: 0 for the first
-    /// three components, 1 for the fourth.
+    /// Returns the value that a load gives to a component that the format does not have. It is 0 for the
+    /// first three components and 1 for the fourth.
     fn absent(self, component: usize) -> u32 {
         match component {
             3 => self.one(),
@@ -148,7 +149,8 @@ impl Format {
         if self.is_integer() { 1 } else { 1f32.to_bits() }
     }
 
-    /// Converts an element in memory to the 32-bit register values of its four components.
+    /// Converts an element, given by its bits in memory, to the 32-bit register values of its four
+    /// components.
     pub(crate) fn unpack(self, element: u128) -> [u32; 4] {
         let mut shift = 0;
         std::array::from_fn(|component| match self.bits[component] {
@@ -173,8 +175,7 @@ impl Format {
 
     fn expand(self, raw: u32, bits: u8) -> u32 {
         let signed = (raw << (32 - bits)) as i32 >> (32 - bits);
-        // The division is done in f64, and its result converted to f32, so that the result is rounded only
-        // once.
+        // Divides in f64 and converts the quotient to f32, so that the final f32 is rounded only once.
         let fraction = |value: f64, most: u32| ((value / f64::from(most)) as f32).to_bits();
         match self.number {
             Number::Unorm => fraction(raw.into(), mask(bits)),
@@ -230,11 +231,12 @@ fn small_float(value: u32, bits: u8) -> u32 {
         _ if float <= 0.0 => 0,
         _ if float.is_infinite() => infinity,
         _ => {
-            // The value is first expressed as a multiple of its unit in the last place.
+            // First expresses the value as a multiple of the unit in the last place of the result.
             let exponent = ((value >> 23) as i32 - 127).max(-14);
             let units = (f64::from(float) * 2f64.powi(fraction_bits as i32 - exponent)).trunc() as u32;
-            // The encoding adds the units to the exponent field. In a normal number, the leading one bit of
-            // the units increases the exponent by one; a subnormal number has no such bit.
+            // The number of units is added to the exponent field. In a normal number, the leading one bit of
+            // the units increases the exponent field by one. A subnormal number has no such bit, so its
+            // exponent field stays.
             let coded = (((exponent + 14) as u32) << fraction_bits) + units;
             coded.min(infinity - 1)
         }

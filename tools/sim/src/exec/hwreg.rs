@@ -1,8 +1,8 @@
-//! Hardware registers: `s_getreg`, `s_setreg`, and other instructions that write MODE.
+//! Hardware registers: the instructions `s_getreg` and `s_setreg`, and other instructions that write MODE.
 //!
-//! Register numbers are those of `isa::names`. The bit fields come from the Vega ISA and RDNA ISA manuals,
-//! "Hardware registers". For GPR_ALLOC and LDS_ALLOC, the manuals only name the register; their fields come
-//! from the code of the Linux kernel's driver that saves a wave's state.
+//! The numbers of the registers are those of `isa::names`. The bit fields come from the Vega ISA and RDNA ISA
+//! manuals, "Hardware registers". For GPR_ALLOC and LDS_ALLOC, the manuals only give the names. Their fields
+//! come from the code in the Linux kernel's driver that saves a wave's state.
 
 use super::{Cx, Flow, Handler, place};
 use crate::fault::Trap;
@@ -71,7 +71,7 @@ fn set(cx: &mut Cx<'_>, op: &Op) -> Flow {
     Flow::Next
 }
 
-/// Writes MODE. Fails if the new value enables a feature that the emulator does not have.
+/// Writes MODE. Fails if the new value enables a feature that the emulator does not implement.
 pub(super) fn set_mode(cx: &mut Cx<'_>, mode: u32) -> Flow {
     if mode & mode::EXCEPTIONS != 0 {
         return cx.fail(Trap::Refused("floating-point exceptions do not trap"));
@@ -84,8 +84,8 @@ fn has_xnack_mask(cx: &Cx<'_>) -> bool {
     cx.target.generation == Generation::Gfx10 && !cx.target.has(Feature::GFX10_3)
 }
 
-/// Returns the value of hardware register `number`. `mask` selects the bits that the instruction reads; the
-/// function fails if these bits are not emulated.
+/// Returns the value of hardware register `number`. `mask` selects the bits that the instruction reads. Fails
+/// if these bits are not emulated.
 fn read(cx: &Cx<'_>, number: u32, mask: u32) -> Result<u32, &'static str> {
     /// Bits of TRAPSTS that report floating-point exceptions and integer division by zero.
     const EXCEPTIONS: u32 = 0x7f;
@@ -102,8 +102,8 @@ fn read(cx: &Cx<'_>, number: u32, mask: u32) -> Result<u32, &'static str> {
         6 => (cx.lds_bytes.next_multiple_of(512) / 256) << 12,
         // The wait counters are all zero, because every instruction completes at once.
         7 => 0,
-        // The lower half of the register holds bits 63:48 of the private aperture, the upper half those of
-        // the shared aperture.
+        // The lower half of the register holds bits 63 to 48 of the private aperture. The upper half holds
+        // those bits of the shared aperture.
         15 if generation >= Generation::Gfx9 => SHARED_APERTURE & 0xffff_0000 | PRIVATE_APERTURE >> 16,
         // TBA and TMA belong to the trap handler and read as zero.
         16..=19 if generation >= Generation::Gfx9 => 0,
@@ -126,8 +126,8 @@ fn status(cx: &Cx<'_>) -> u32 {
     ALWAYS | u32::from(wave.priority) << 3 | bits
 }
 
-/// Returns the hardware register GPR_ALLOC, which describes the wave's allocation of registers. The base
-/// fields are zero, because the emulator numbers each wave's registers from zero.
+/// Returns the hardware register GPR_ALLOC, which describes which registers are allocated to the wave. The
+/// base fields are zero, because the emulator numbers each wave's registers from zero.
 fn registers(cx: &Cx<'_>) -> u32 {
     let (wave, target) = (&*cx.wave, cx.target);
     let total = if target.has(Feature::GFX90A) { wave.vgprs + wave.agprs } else { wave.vgprs };

@@ -1,5 +1,5 @@
-//! Scalar instructions that set the program counter: calls and returns, the fork and join instructions of
-//! GFX6 to GFX9, and the subvector loop of GFX10.
+//! Scalar instructions that set the program counter. These are calls and returns, the fork and join
+//! instructions of GFX6 to GFX9, and the subvector loop of GFX10.
 
 use super::{Cx, Flow, Handler};
 use crate::fault::Trap;
@@ -53,8 +53,8 @@ fn branch(cx: &mut Cx<'_>, op: &Op, at: usize) -> Flow {
     Flow::Next
 }
 
-/// Number of SGPRs for one entry of the fork stack: two for the lane mask of the pushed path, and two for its
-/// address.
+/// Number of SGPRs for one entry of the fork stack. Two hold the lane mask of the path that was pushed, and
+/// two hold its address.
 const ENTRY: u32 = 4;
 /// Number of entries of the fork stack.
 const ENTRIES: u32 = 8;
@@ -75,10 +75,10 @@ fn entry(cx: &Cx<'_>, number: u32) -> Result<usize, Trap> {
     if end > u32::from(cx.wave.sgprs) { Err(Trap::Register(end as u16 - 1)) } else { Ok(at as usize) }
 }
 
-/// Runs a fork: if lanes take both paths of a branch, continues with the path that fewer lanes take, and
+/// Runs a fork. If lanes take both paths of a branch, continues with the path that fewer lanes take, and
 /// pushes the other path on a stack in SGPRs (Vega ISA, "Conditional Branch Instructions with Fork and
-/// Join"). Because the larger path is pushed, the number of lanes halves with each push, and eight entries
-/// are enough for 64 lanes.
+/// Join"). Because the path with more lanes is pushed, the number of running lanes at least halves with each
+/// push, and eight entries are enough for 64 lanes.
 fn fork(cx: &mut Cx<'_>, op: &Op, target: u64) -> Flow {
     let (condition, exec) = (cx.wave.scalar64(op.src[0]), cx.wave.exec());
     let (pass, fail) = (condition & exec, !condition & exec);
@@ -107,8 +107,8 @@ fn fork(cx: &mut Cx<'_>, op: &Op, target: u64) -> Flow {
     if falls_through { Flow::Next } else { jump(cx, target) }
 }
 
-/// Runs a join: pops a path from the fork stack and continues with it. If the stack is as deep as it was
-/// before the fork, continues with all lanes instead.
+/// Runs a join. Pops a path from the fork stack and continues with it. If the stack is as deep as before the
+/// fork, both paths have run, so continues with all lanes instead.
 fn join(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let depth = stack_pointer(cx);
     if depth == cx.wave.scalar(op.src[0]) {
@@ -149,8 +149,9 @@ fn begin_subvector_loop(cx: &mut Cx<'_>, op: &Op) -> Flow {
     Flow::Next
 }
 
-/// Ends a pass of a subvector loop: starts the pass for the upper half, or leaves the loop. The register
-/// holds the mask of the half that is not running. When the loop is left, EXEC has both halves again.
+/// Ends a pass of a subvector loop. Either starts the pass for the upper half of the lanes, or leaves the
+/// loop. The register operand holds the mask of the half that is not running. When the loop is left, EXEC has
+/// both halves again.
 fn end_subvector_loop(cx: &mut Cx<'_>, op: &Op) -> Flow {
     if cx.wave.lanes == 32 {
         return cx.fail(Trap::Refused(NEEDS_WAVE64));

@@ -1,5 +1,5 @@
-//! Vector instructions that move data between lanes, access single lanes, or access registers that M0
-//! selects.
+//! Vector instructions that move data between lanes or access single lanes, and vector instructions that
+//! access registers selected by M0.
 
 use super::valu::{plain, write};
 use super::{Cx, Flow, Handler};
@@ -52,8 +52,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns the operand that is `count` dwords after `src`, for operands of several dwords. For a constant,
-/// this is its upper half if `count` is odd.
+/// Returns the part of an operand of several dwords that is `count` dwords after `src`. A constant has two
+/// dwords: an odd `count` gives the upper half.
 pub(super) fn following(src: Src, count: u16) -> Src {
     match src {
         Src::V(at) => Src::V(at + count),
@@ -85,8 +85,8 @@ fn write_lane(cx: &mut Cx<'_>, op: &Op) -> Flow {
     Flow::Next
 }
 
-/// For each lane, counts the set bits of a mask below the lane's own bit, and adds the count to the second
-/// source. Looks only at the 32 bits of the mask that start at bit `base`.
+/// For each lane, counts the bits of a mask that are set below the lane's own bit, and adds the count to the
+/// second source. Uses only the 32 bits of the mask from bit `base` on.
 fn count_below(cx: &mut Cx<'_>, op: &Op, base: u32) -> Flow {
     let exec = cx.wave.exec();
     let [a, b, ..] = &mut cx.scratch.sources;
@@ -103,7 +103,7 @@ fn count_below(cx: &mut Cx<'_>, op: &Op, base: u32) -> Flow {
 }
 
 /// Lets each lane of a row of 16 lanes read a lane of the same row (`other` is 0) or of the neighbouring row
-/// (`other` is 16). Two scalar sources hold four bits for each lane, which give the number of the lane to
+/// (`other` is 16). Two scalar sources hold four bits for each lane of the row: the number of the lane to
 /// read (RDNA ISA, V_PERMLANE16_B32). `op_sel` holds the modifiers `fi` and `bound_ctrl`.
 fn permute(cx: &mut Cx<'_>, op: &Op, other: usize) -> Flow {
     let exec = cx.wave.exec();
@@ -123,8 +123,8 @@ fn permute(cx: &mut Cx<'_>, op: &Op, other: usize) -> Flow {
     Flow::Next
 }
 
-/// Returns the two register offsets in M0, for the source and for the destination. Each half of M0 holds one
-/// offset of ten bits.
+/// Returns the two register offsets in M0: one for the source, one for the destination. Each half of M0 holds
+/// one offset of ten bits.
 fn two_offsets(cx: &Cx<'_>) -> (u16, u16) {
     let m0 = cx.wave.sgpr[reg::M0];
     ((m0 & 0x3ff) as u16, (m0 >> 16 & 0x3ff) as u16)

@@ -1,4 +1,4 @@
-//! The operand `src_lds_direct`: a value that the instruction reads from LDS for all lanes.
+//! The operand `src_lds_direct`, which is one value in LDS that an instruction reads for all lanes.
 //!
 //! M0 holds the value's byte address in LDS (bits 15:0) and its type (bits 18:16) (Vega ISA, "LDS Direct
 //! Reads").
@@ -9,13 +9,13 @@ use crate::fault::Trap;
 use crate::op::{Op, Src};
 use crate::wave::reg;
 
-/// The operand as it is encoded in instructions, and the register in which the emulator keeps the value while
-/// the instruction runs.
+/// The operand as instructions encode it. The next constant is the register in which the emulator keeps the
+/// value while the instruction runs.
 const NAMED: Src = Src::Special(isa::Reg::LDS_DIRECT.0);
 const VALUE: Src = Src::S(reg::HIDDEN_LDS_DIRECT as u8);
 
-/// Replaces the handler of an instruction that has the operand `src_lds_direct` by one that reads LDS first.
-/// Leaves other instructions unchanged.
+/// Replaces the handler of an instruction with the operand `src_lds_direct` by a handler that reads the value
+/// from LDS first. Leaves other instructions unchanged.
 pub(crate) fn prepare(op: &mut Op) {
     if !op.src.contains(&NAMED) {
         return;

@@ -1,15 +1,15 @@
 //! Scalar instructions that read and write EXEC: `s_*_saveexec` and `s_*_wrexec`, for 64 and for 32 bits.
 //!
-//! The suffix of the name gives the width, which may differ from the wave size. In a wave of 32 lanes,
-//! EXEC_HI is an ordinary register, and `s_and_saveexec_b64` changes it as well. In a wave of 64 lanes,
-//! `s_and_saveexec_b32` leaves EXEC_HI unchanged.
+//! The suffix of an instruction's name gives its width, which may differ from the wave size. In a wave of 32
+//! lanes, EXEC_HI is an ordinary register, and `s_and_saveexec_b64` changes it as well. In a wave of 64
+//! lanes, `s_and_saveexec_b32` leaves EXEC_HI unchanged.
 
 use super::{Cx, Flow, Handler};
 use crate::op::Op;
 use crate::wave::reg;
 
-/// Makes a handler that saves EXEC and sets it to a function of the source and EXEC (`dst = exec; exec =
-/// f(source, exec)`). SCC becomes 1 if any lane is still active.
+/// Makes a handler that saves EXEC and then sets EXEC to a function of the source and EXEC (`dst = exec; exec
+/// = f(source, exec)`). SCC becomes 1 if any lane is still active.
 macro_rules! saveexec {
     (|$s:ident, $exec:ident| $body:expr) => {
         (

@@ -1,10 +1,10 @@
 //! Matrix instructions (MFMA): compute `D = A * B + C` for small matrices whose elements are spread over the
 //! lanes of a wave.
 //!
-//! The position of each element in the lanes is that of AMD's matrix instruction calculator. EXEC and MODE
-//! have no effect (CDNA ISA, "Matrix Arithmetic Instructions"). Each element of D is computed by a chain of
-//! fused multiply-adds in ascending order of `k`. The order and the rounding of additions in the hardware are
-//! not documented, so its results may differ in the last bits.
+//! AMD's matrix instruction calculator shows in which lane and register each element is. EXEC and MODE have
+//! no effect (CDNA ISA, "Matrix Arithmetic Instructions"). Each element of D is computed by a chain of fused
+//! multiply-adds in ascending order of `k`. The order and the rounding of additions in the hardware are not
+//! documented, so its results may differ in the last bits.
 
 use super::lane::following;
 use super::valu::{plain, write};
@@ -97,8 +97,8 @@ impl Element for Double {
     }
 }
 
-/// Makes the handler of a matrix instruction. Parameters: number of rows and columns, number of products in
-/// each sum, number of independent blocks.
+/// Makes the handler of a matrix instruction. Its parameters are the number of rows and columns, the number
+/// of products in each sum, and the number of independent blocks.
 macro_rules! matrix {
     ($element:ident $size:literal $k:literal $blocks:literal) => {
         |cx, op| multiply::<$element>(cx, op, &Shape { size: $size, k: $k, blocks: $blocks })
@@ -145,14 +145,14 @@ struct Shape {
 }
 
 impl Shape {
-    /// Returns where element `k` of a row of A (or of a column of B) is stored: the lane, and the index of
-    /// the element in that lane.
+    /// Returns where an element of the factor A or B is stored: the lane, and the index of the element in
+    /// that lane. The element is number `k` in a row of A or in a column of B.
     fn factor(&self, per_lane: usize, at: usize, k: usize, block: usize) -> (usize, usize) {
         ((at + self.size * (block + self.blocks * (k / per_lane))) & 63, k % per_lane)
     }
 
     /// Returns where an element of C and D is stored: the lane, and the index of the register. If `doubles`
-    /// is set, each element takes a pair of registers.
+    /// is set, each element takes two registers.
     fn sum(&self, doubles: bool, row: usize, column: usize, block: usize) -> (usize, usize) {
         match (self.size, doubles) {
             (32, _) => (column + 32 * (row / 4 % 2), row / 8 * 4 + row % 4 + 16 * block),
@@ -221,8 +221,8 @@ fn factors(wave: &Wave, op: &Op, at: usize, negate: bool) -> [u64; 64] {
     std::array::from_fn(|lane| super::valu::lane_bits(source, lane, words) ^ sign)
 }
 
-/// Returns the lane from which the element of B is read instead of from `lane`, as the modifier `blgp` asks
-/// for.
+/// Returns the lane from which the element of B is read instead of from `lane`. The modifier `blgp` selects
+/// one of several permutations of the lanes.
 fn permuted(lane: usize, blgp: u8) -> usize {
     match blgp {
         1 => lane % 32,

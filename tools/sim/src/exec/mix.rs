@@ -1,4 +1,4 @@
-//! Mixed-precision instructions: each source is an f32 or an f16, the arithmetic is in f32, and the result is
+//! Mixed-precision instructions. Each source is an f32 or an f16, the arithmetic is in f32, and the result is
 //! an f32 or an f16.
 
 use super::convert::to_half;
@@ -30,7 +30,7 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// How f32 arithmetic treats rounding and denormals, as MODE and the instruction specify.
+/// How f32 arithmetic treats rounding and denormals. MODE and the instruction decide this.
 #[derive(Clone, Copy)]
 struct Arithmetic {
     fused: bool,

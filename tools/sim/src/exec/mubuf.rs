@@ -103,15 +103,15 @@ pub(super) struct Access {
     pub(super) exec: u64,
     index: Lanes,
     offset: Lanes,
-    /// Upper halves of the lanes' addresses, if VGPRs hold 64-bit addresses (ADDR64). In this case `offset`
-    /// holds the lower halves.
+    /// Upper halves of the 64-bit addresses of the lanes, if VGPRs hold the addresses (ADDR64). In this case,
+    /// `offset` holds the lower halves.
     high: Option<Lanes>,
     immediate: u32,
 }
 
 impl Access {
-    /// Reads the operands that determine the addresses. `first` is the index of the address operand among the
-    /// instruction's sources.
+    /// Reads the operands from which the addresses are computed. `first` is the index of the address operand
+    /// among the instruction's sources.
     pub(super) fn new(cx: &mut Cx<'_>, op: &Op, first: usize) -> Access {
         Access::from_op(cx, op, op.src[first], op.src[first + 1], op.src[first + 2])
     }
@@ -150,14 +150,15 @@ impl Access {
         access
     }
 
-    /// Returns the position in memory of a part of a lane's access: `bytes` bytes, starting `after` bytes
-    /// after the access begins. Returns `None` if this part is out of range.
+    /// Returns the position in memory of a part of a lane's access. The part has `bytes` bytes and starts
+    /// `after` bytes after the start of the access. Returns `None` if the part is out of range.
     pub(super) fn place_of_part(&self, lane: usize, after: u32, bytes: u64) -> Option<Place> {
         let (index, offset) = (u64::from(self.index[lane]), self.offset[lane]);
         let place = match &self.high {
-            // The VGPR and the immediate are added modulo 2^32, so a negative VGPR is in range if the
-            // immediate is large enough. On GFX9, clang relies on this: it moves constants into the immediate
-            // even if the VGPR may be negative. On GFX8, which checks the VGPR alone, clang does not.
+            // The value of the VGPR and the immediate are added modulo 2^32, so a negative value is in range
+            // if the immediate is large enough. On GFX9, clang relies on this: it moves constants into the
+            // immediate even if the value of the VGPR may be negative. On GFX8, the hardware checks the value
+            // of the VGPR alone, and clang does not do this.
             None => {
                 let offset = offset.wrapping_add(self.immediate).wrapping_add(after);
                 self.resource.address(index, offset.into(), self.scalar_offset, lane, bytes)?
@@ -172,8 +173,8 @@ impl Access {
         Some(Place::Linear(place))
     }
 
-    /// Returns the position of a part of a lane's access like [`Access::place_of_part`], and notifies the
-    /// watcher if it is out of range.
+    /// Does the same as [`Access::place_of_part`], and notifies the watcher if the part of the access is out
+    /// of range.
     pub(super) fn checked_place(
         &self,
         cx: &mut Cx<'_>,
@@ -225,8 +226,8 @@ impl Access {
     }
 }
 
-/// Ends a load. If the instruction has the TFE modifier, sets the register after the loaded data to 0, which
-/// tells the program that no page was missing.
+/// Ends a load. If the instruction has the modifier TFE, sets the register after the loaded data to 0, which
+/// tells the program that the load found all pages.
 pub(super) fn finish(cx: &mut Cx<'_>, op: &Op, exec: u64) -> Flow {
     if op.flags.contains(ModFlags::TFE) {
         let status = usize::from(op.dst.wrapping_sub(VGPR0)) + usize::from(op.widest) - 1;
@@ -235,8 +236,8 @@ pub(super) fn finish(cx: &mut Cx<'_>, op: &Op, exec: u64) -> Flow {
     Flow::Next
 }
 
-/// Takes a lock if the access is of 64 bits and the code contains 64-bit atomics. The lock makes the access
-/// atomic with respect to these atomics.
+/// Takes the lock for 64-bit atomics, if the access is of 64 bits and the code contains 64-bit atomics. The
+/// access is then atomic with respect to these atomics.
 fn lock64<'a>(cx: &Cx<'a>, place: Option<Place>, dwords: u32) -> Option<MutexGuard<'a, ()>> {
     match place {
         Some(Place::Linear(address)) if cx.locked64 && dwords == 2 => Some(cx.memory.lock64(address)),
@@ -319,11 +320,11 @@ fn store_part(cx: &mut Cx<'_>, op: &Op, bytes: u32, shift: u32) -> Flow {
     Flow::Next
 }
 
-/// Runs an atomic. The data operand is read; with the GLC modifier, the old value of the location is written
-/// to the same registers.
+/// Runs an atomic. If the instruction has the modifier GLC, the old value of the location is written to the
+/// registers of the data operand.
 fn atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
-    // The data operand comes after address, resource and offset in the list of sources, because it is tied to
-    // the destination. So the address is source 0.
+    // The address is source 0 here. In the list of sources, the data operand comes after address, resource
+    // and offset, because it is tied to the destination.
     let access = Access::new(cx, op, 0);
     let data = data_register(op.src[3]);
     for lane in ActiveLanes(access.exec) {
@@ -347,8 +348,8 @@ fn atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
     Flow::Next
 }
 
-/// Returns the LDS location of a lane's dword, for a load from memory to LDS: M0, plus the instruction's
-/// offset, plus four times the lane number (Vega ISA, "Memory Buffer Load to LDS").
+/// Returns the LDS location to which a lane's dword goes in a load from memory to LDS. It is M0, plus the
+/// instruction's offset, plus four times the lane number (Vega ISA, "Memory Buffer Load to LDS").
 pub(super) fn lds_place(cx: &Cx<'_>, op: &Op, lane: usize) -> Place {
     let base = cx.wave.sgpr[crate::wave::reg::M0] & 0xffff;
     Place::WholeLds(base.wrapping_add(op.offset as u32).wrapping_add(lane as u32 * 4))

@@ -1,5 +1,5 @@
-//! Packed arithmetic of VOP3P instructions: each instruction operates on the two halves of registers at once.
-//! On gfx90a, some operate on two f32 at once.
+//! Packed arithmetic of VOP3P instructions. Each instruction operates on the two 16-bit halves of registers
+//! at once. On gfx90a, some instructions operate on two f32 at once.
 
 use super::real::{Exact, Real, nearest};
 use super::valu::{self, Format, Narrow, Source, flushes, plain, rounding, write};
@@ -88,8 +88,8 @@ fn extremum(cx: &mut Cx<'_>, op: &Op, f: fn(f16, f16) -> f16) -> Flow {
     })
 }
 
-/// For the low and for the high half of the result: which half of each source is used, and which sources are
-/// negated. One bit for each source.
+/// Says how the two halves of a result are computed. For the low and for the high half of the result, it says
+/// which half of each source is used and which sources are negated, with one bit for each source.
 #[derive(Clone, Copy)]
 struct Select {
     halves: [u8; 2],
@@ -97,7 +97,7 @@ struct Select {
 }
 
 impl Select {
-    /// Each half of the result is computed from the same half of the sources, without negation.
+    /// The selection in which each half of the result uses the same half of the sources, without negation.
     const EACH: Select = Select { halves: [0, 7], negate: [0, 0] };
 
     fn from_op(op: &Op) -> Select {
@@ -111,8 +111,8 @@ fn words<'a>(wave: &'a Wave, op: &Op, temps: &'a mut [[Lanes; 2]; 4]) -> [&'a La
     [plain(wave, op.src[0], 1, a).0, plain(wave, op.src[1], 1, b).0, plain(wave, op.src[2], 1, c).0]
 }
 
-/// Applies `f` to both halves of each lane. Negation inverts the sign bit of a half, so `select` may ask for
-/// it only in float instructions.
+/// Applies `f` to both halves of each lane. `select` may negate sources only in float instructions, because
+/// negation inverts the sign bit of a half.
 fn halves(cx: &mut Cx<'_>, op: &Op, select: Select, f: impl Fn([u16; 3]) -> u16) -> Flow {
     let sources = words(cx.wave, op, &mut cx.scratch.sources);
     let floats = op.rules.packed_float;
@@ -176,8 +176,8 @@ fn real_halves(
     })
 }
 
-/// Returns the result of the host's float arithmetic if it is certainly right; otherwise computes the result
-/// with the exact implementation.
+/// Returns the result of the host's float arithmetic if it is certainly right. Otherwise returns the result
+/// of the exact implementation.
 #[inline(always)]
 fn either<T: Real, const N: usize>(
     fast: bool,
@@ -219,7 +219,7 @@ fn singles(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns a source of two dwords. If the source is a constant, both dwords have its value.
+/// Returns a source of two dwords. If the source is a constant, each of the two dwords has its value.
 fn pair<'a>(wave: &'a Wave, src: Src, temp: &'a mut [Lanes; 2]) -> Source<'a> {
     if let Src::K(value) = src {
         *temp = [[value as u32; 64]; 2];

@@ -1,11 +1,11 @@
-//! The place where a wave runs (shader engine, compute unit, SIMD), which programs can read in HW_ID. It is
-//! computed from the work-group's number, so it is the same in every run.
+//! Computes on which shader engine, compute unit and SIMD a wave runs. Programs can read this in the hardware
+//! register HW_ID. It is computed from the work-group's number, so it is the same in every run.
 //!
-//! The emulator places work-groups on a device of fixed size, as if all groups took equally long: round-robin
-//! over the shader engines, then over the arrays of an engine, then over the compute units of an array. The
-//! waves of a group are placed round-robin on the SIMDs of the compute unit, in the slots after those of
-//! earlier groups. Hardware places a group on any compute unit with room, and real devices have other sizes.
-//! A program that needs more than plausible numbers relies on something that the hardware does not guarantee.
+//! The emulator places work-groups on a device of fixed size, as if all groups took equally long. It places
+//! them round-robin over the shader engines, then over the arrays of an engine, then over the compute units
+//! of an array. The waves of a group are placed round-robin on the SIMDs of the compute unit, in the slots
+//! after those of earlier groups. Hardware places a group on any compute unit with room, and real devices
+//! have other sizes. So a correct program can rely only on plausible numbers.
 
 use crate::wave::Wave;
 use isa::{Feature, Generation, Target};
@@ -14,7 +14,7 @@ use isa::{Feature, Generation, Target};
 struct Device {
     engines: u64,
     arrays: u64,
-    /// Number of compute units in each array; on GFX10, number of work-group processors in each array.
+    /// Number of compute units in each shader array. On GFX10, it is the number of work-group processors.
     units: u64,
     /// Number of waves that a SIMD holds.
     slots: u32,
@@ -75,8 +75,8 @@ pub(super) fn hw_id(wave: &Wave, target: &Target) -> u32 {
     }
 }
 
-/// Returns the hardware register HW_ID2 of GFX10. Only its field for the group is set; the fields for queues
-/// are zero.
+/// Returns the hardware register HW_ID2 of GFX10. Only the field for the group is filled. The fields for
+/// queues are zero.
 pub(super) fn hw_id2(wave: &Wave, target: &Target) -> u32 {
     place_of_wave(wave, target).group << 16
 }

@@ -1,5 +1,5 @@
 //! Detects waves that wait for other waves in a loop. Such a loop uses atomics that return a value, or loads
-//! that act at L2.
+//! that act at the L2 cache.
 //!
 //! If such an instruction has the same operands, active lanes and result as the last time, the emulator
 //! assumes that its wave waits, and lets other waves run.
@@ -20,8 +20,8 @@ struct Found {
     result: u32,
 }
 
-/// The last result of each of the last few instructions that a wave may wait with. The list is as long as
-/// most waiting loops need.
+/// The last results of the instructions with which a wave may wait in a loop. The list has room for the
+/// instructions of most waiting loops.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LastFound {
     list: [Found; 4],
@@ -29,8 +29,8 @@ pub(crate) struct LastFound {
 }
 
 impl LastFound {
-    /// Records the result of an instruction. Returns whether the instruction had the same operands and result
-    /// the last time.
+    /// Records the result of an instruction. Returns whether the instruction had the same operands and the
+    /// same result when it ran last.
     fn enter(&mut self, found: Found) -> bool {
         match self.list.iter_mut().find(|last| last.at == found.at) {
             Some(last) => std::mem::replace(last, found) == found,
@@ -43,8 +43,8 @@ impl LastFound {
     }
 }
 
-/// Replaces the handler of an instruction that a wave may wait with by one that lets other waves run if the
-/// result is the same as the last time.
+/// Replaces the handler of an instruction with which a wave may wait in a loop. The new handler lets other
+/// waves run if the result is the same as last time.
 pub(crate) fn prepare(op: &mut Op, is_atomic: bool) {
     let in_memory = matches!(op.class, Class::Vmem | Class::Smem) && op.flags.contains(ModFlags::GLC);
     let atomic_in_lds = op.class == Class::Lds && is_atomic;

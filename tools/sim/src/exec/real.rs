@@ -1,9 +1,9 @@
 //! Vector arithmetic on floats: f16, f32 and f64.
 //!
-//! Each operation has two implementations. One uses the host's float arithmetic. It is right if MODE asks for
-//! rounding to nearest even and the result is not a NaN, and runs on all lanes at once. The other is the
-//! exact implementation in [`crate::soft`]. It is always right, and runs lane by lane if the first one is not
-//! sufficient.
+//! Each operation has two implementations. The first uses the host's float arithmetic and runs on all lanes
+//! at once. It is right if MODE asks for rounding to nearest even and the result is not a NaN. The second is
+//! the exact implementation in [`crate::soft`]. It is always right, and runs lane by lane where the first one
+//! is not sufficient.
 
 use super::valu::{
     self, Done, EachLane, Format, Shaped, Source, Value, fetch, finish, flushes, lane_bits, value, write_mask,
@@ -62,10 +62,10 @@ macro_rules! native {
 native!(f32, Single);
 native!(f64, Double);
 
-/// Sums and products of two f16 are computed in f32. An f32 has more than twice as many bits, so rounding the
-/// f32 result to f16 gives the same as rounding once. In a fused multiply-add, f64 may not hold the exact
-/// sum, because the product and the addend can be far apart in size. The sum is therefore rounded to odd
-/// before it is rounded to f16.
+/// Arithmetic on f16. Sums and products of two f16 are computed in f32. An f32 has more than twice as many
+/// bits, so rounding the f32 result to f16 gives the same as rounding once. In a fused multiply-add, f64 may
+/// not hold the exact sum, because the product and the addend can be far apart in size. The sum is therefore
+/// rounded to odd before it is rounded to f16.
 impl Real for f16 {
     type Soft = soft::Half;
     #[inline(always)]
@@ -95,11 +95,12 @@ impl Real for f16 {
     }
 }
 
-/// The exact implementation of an operation. It gets and returns the bits of the values of one lane.
+/// The exact implementation of an operation in one lane. Its arguments are the rounding mode and the bits of
+/// the sources; it returns the bits of the result.
 pub(crate) type Exact = fn(Round, [u64; 3]) -> u64;
 
-/// Returns whether MODE asks for the rounding of the host's arithmetic: to nearest even, with overflow to
-/// infinity.
+/// Returns whether MODE asks for the rounding of the host's arithmetic, which rounds to nearest even and
+/// overflows to infinity.
 #[inline(always)]
 pub(crate) fn nearest(cx: &Cx<'_>, format: Format) -> bool {
     const FP16_OVFL: u32 = 1 << 23;
@@ -112,8 +113,8 @@ pub(crate) fn nearest(cx: &Cx<'_>, format: Format) -> bool {
 }
 
 impl Cx<'_> {
-    /// Runs an operation of `N` sources whose result is rounded. `host` is always called with three values;
-    /// it must ignore those after the first `N`.
+    /// Runs an operation with `N` sources whose result is rounded. `host` is always called with three values,
+    /// and must ignore those after the first `N`.
     #[inline(always)]
     pub(crate) fn real<T: Real, const N: usize>(
         &mut self,
@@ -124,8 +125,8 @@ impl Cx<'_> {
         if !nearest(self, T::FORMAT) {
             return exactly::<T>(self, op, N, exact);
         }
-        // The most common case has a fast path: an f32 operation without modifiers, in a MODE that flushes
-        // denormals of sources and results.
+        // The most common case has a fast path. It is an f32 operation without modifiers, in a MODE that
+        // flushes denormals of sources and results.
         let mode = T::FORMAT == Format::F32 && op.rules.denormals == super::rules::Denormals::Mode;
         if mode && flushes(self.wave, T::FORMAT) == (true, true) && !op.src_modified && !op.dst_modified {
             return match self.lanewise(op, [&T::PLAIN; N], Host::<T, _, true>(host, PhantomData)) {
@@ -145,8 +146,8 @@ impl Cx<'_> {
     }
 }
 
-/// An operation in the host's arithmetic. A NaN result is marked as doubtful, so that the exact
-/// implementation computes it again. If `FLUSH` is set, denormals in sources and results are flushed to zero.
+/// An operation in the host's arithmetic. A NaN result is marked as doubtful, and the exact implementation
+/// then computes the result again. If `FLUSH` is set, denormals in sources and results are flushed to zero.
 struct Host<T, F, const FLUSH: bool>(F, PhantomData<T>);
 
 impl<T: Real, F: Fn([T; 3]) -> T, const N: usize, const FLUSH: bool> EachLane<N> for Host<T, F, FLUSH> {
@@ -175,7 +176,7 @@ fn active_nan<T: Real>(cx: &Cx<'_>) -> bool {
     ActiveLanes(cx.wave.exec()).any(|lane| T::from_words(result[0][lane], result[1][lane]).nan())
 }
 
-/// Computes the results of all active lanes with the exact implementation of an operation.
+/// Computes the results of all active lanes with the exact implementation of the operation.
 #[cold]
 #[inline(never)]
 pub(crate) fn exactly<T: Value>(cx: &mut Cx<'_>, op: &Op, count: usize, f: Exact) -> Flow {
@@ -275,8 +276,8 @@ fn exact_mad<T: Real>(round: Round, a: u64, b: u64, c: u64) -> u64 {
     })
 }
 
-/// Returns the handler of an f32 instruction that follows the rules of DirectX 9: zero times anything is
-/// zero, even if the other factor is infinite or a NaN.
+/// Returns the handler of an f32 instruction that follows the rules of DirectX 9. In these rules, zero times
+/// anything is zero, even if the other factor is infinite or a NaN.
 fn legacy(base: &str) -> Option<Handler> {
     Some(match base {
         "v_mul_legacy" => |cx, op| {
@@ -304,7 +305,7 @@ fn legacy(base: &str) -> Option<Handler> {
             )
         },
         // The condition on the second source is that of MUL_LIT in AMD's IL specification. The condition on
-        // the third source was found by experiments.
+        // the third source is not documented; it was found by experiments.
         "v_mullit" => |cx, op| {
             cx.real::<f32, 3>(
                 op,
@@ -343,8 +344,8 @@ fn exact_legacy(round: Round, a: u64, b: u64) -> u64 {
     if is_zero(a) || is_zero(b) { 0 } else { soft::mul::<soft::Single>(round, a, b) }
 }
 
-/// Makes a handler that chooses between two implementations of an operation: one for IEEE mode, one for the
-/// other mode.
+/// Makes a handler that chooses between two implementations of an operation: the first for IEEE mode, the
+/// second without IEEE mode.
 macro_rules! by_mode {
     ($cx:ident, $ieee:ident => $body:expr) => {
         if $cx.wave.ieee {
@@ -423,8 +424,8 @@ fn integral<T: Real>(base: &str) -> Option<Handler> {
     })
 }
 
-/// Handlers for rounding f32 values to integers. They do not convert to f64, so that the compiler can
-/// vectorise their loops.
+/// Returns the handler of an instruction that rounds f32 values to integers. The handlers do not convert to
+/// f64, so that the Rust compiler can vectorise their loops.
 fn integral32(base: &str) -> Option<Handler> {
     macro_rules! single {
         ($f:expr) => {
@@ -463,16 +464,16 @@ fn scaled<T: Real>(round: Round, a: T, power: i32) -> T {
     T::of_bits(soft::scale::<T::Soft>(round, a.bits(), power))
 }
 
-/// Returns the fraction of a value: the difference between the value and the next lower integer. The host
-/// computes it exactly, unless the result is rounded up to one.
+/// Returns the fraction of a value, which is the difference between the value and the next lower integer. The
+/// host computes it exactly, unless the result is rounded up to one.
 #[inline(always)]
 fn fract(a: f64, below_one: f64) -> f64 {
     let part = a - a.floor();
     if part > below_one { below_one } else { part }
 }
 
-/// Returns the fraction of a value. If the source is infinite or a NaN, returns a NaN with the sign of the
-/// source.
+/// Returns the fraction of a value in the exact implementation. If the source is infinite or a NaN, returns a
+/// NaN with the sign of the source.
 fn exact_fract<T: Real>(round: Round, a: u64) -> u64 {
     let value = T::of_bits(a);
     if value.infinite() || value.nan() {
@@ -518,9 +519,9 @@ fn div_scale<T: Real>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     flow
 }
 
-/// Runs the last step of a division, `v_div_fmas`. In the lanes whose VCC bit `v_div_scale` has set, it
-/// undoes the scaling: it multiplies a large quotient (the denominator was scaled) by a power of two, and
-/// divides a small one (the numerator was scaled).
+/// Runs `v_div_fmas`, which is a fused multiply-add near the end of a division. In the lanes whose VCC bit
+/// `v_div_scale` has set, it also undoes the scaling: it multiplies a large quotient (the denominator was
+/// scaled) by a power of two, and divides a small one (the numerator was scaled).
 fn div_fmas<T: Real>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let (exec, vcc) = (cx.wave.exec(), cx.wave.vcc());
     if vcc & exec == 0 {

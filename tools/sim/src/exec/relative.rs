@@ -1,9 +1,8 @@
 //! Scalar moves that add M0 to their register numbers, and the scalar instructions that control VGPR
 //! indexing.
 //!
-//! If such a number is beyond the wave's registers, the hardware reads s0 instead and ignores writes (Vega
-//! ISA, "Out-of-Range behavior"). No program does this on purpose, so the emulator stops the wave with an
-//! error.
+//! If the sum is beyond the wave's registers, the hardware reads s0 instead and ignores writes (Vega ISA,
+//! "Out-of-Range behavior"). No program does this on purpose, so the emulator stops the wave with an error.
 
 use super::{Cx, Flow, Handler};
 use crate::fault::Trap;
@@ -44,7 +43,7 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
 }
 
 /// Returns the index of the SGPR that is `index` registers after `base`. Fails if the wave does not have all
-/// of the `dwords` registers from there on.
+/// `dwords` registers from this one on.
 fn indexed_sgpr(cx: &Cx<'_>, base: u16, index: u32, dwords: u32) -> Result<usize, Trap> {
     let code = u32::from(base).wrapping_add(index);
     match base {
@@ -90,8 +89,8 @@ fn to_relative(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
     Flow::Next
 }
 
-/// Copies a scalar register. A ten-bit field of M0 is added to the number of the source register, another one
-/// to that of the destination (RDNA ISA, "S_MOVRELSD_2_B32").
+/// Copies a scalar register. One ten-bit field of M0 is added to the number of the source register, and
+/// another one to that of the destination (RDNA ISA, "S_MOVRELSD_2_B32").
 fn between_relatives(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let m0 = cx.wave.sgpr[reg::M0];
     let moved = source(cx, op, m0 & 0x3ff, 1).and_then(|value| {

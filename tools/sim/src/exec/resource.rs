@@ -1,11 +1,12 @@
-//! Buffer resource descriptors: four SGPRs that describe a buffer, that is, its address, format and size.
+//! Buffer resource descriptors. A descriptor is four SGPRs that describe a buffer: its address, format and
+//! size.
 
 use super::format::Format;
 use crate::op::Src;
 use crate::wave::Wave;
 use isa::target::Generation;
 
-/// Mask of the bits of an address, as many as the base address of a resource has. Sums are masked with it,
+/// Mask of the bits that the base address of a resource has. A computed address is reduced to these bits,
 /// because the base may be a small negative number if VGPRs hold the pointer.
 pub(super) const ADDRESSES: u64 = (1 << 48) - 1;
 
@@ -22,13 +23,13 @@ pub(crate) struct Addressing {
 enum Range {
     /// Accesses are not checked.
     Unchecked,
-    /// The byte offset is compared with the buffer's size. On GFX8, the byte offset includes the offset of
-    /// the record given by the index.
+    /// The byte offset of the access is compared with the size of the buffer. With `with_index`, the byte
+    /// offset includes the offset of the record that the index selects, as on GFX8.
     Bytes { with_index: bool },
     /// The index is compared with the number of records. If `offset` is set, the byte offset in the record is
     /// also compared with the size of a record.
     Records { offset: bool },
-    /// All accesses are out of range if the number of records is 0, and no access is otherwise.
+    /// Only the number of records counts. If it is 0, all accesses are out of range; otherwise, no access is.
     Empty,
 }
 
@@ -65,12 +66,12 @@ impl Resource {
         let add_lane = words[3] & Self::ADD_TID_ENABLE != 0;
         let mut stride = u64::from(words[1] >> 16 & 0x3fff);
         if add_lane && matches!(generation, Generation::Gfx8 | Generation::Gfx9) {
-            // In this case, the descriptor has no data format; the bits of that field are the upper bits of
-            // the stride.
+            // With `add_tid_enable` set, the descriptor has no data format here: the bits of this field are
+            // the upper bits of the stride.
             stride |= u64::from(words[3] >> 15 & 15) << 14;
         }
-        // If VGPRs hold the address, the base may be -4. All higher bits of the word are then set as well and
-        // have no meaning, so swizzling is not enabled.
+        // If VGPRs hold the address, the base may be -4. All higher bits of this word are then ones and have
+        // no meaning, so swizzling is not enabled.
         let swizzle = words[1] & Self::SWIZZLE_ENABLE != 0 && !how.long;
         Resource {
             base: u64::from(words[0]) | u64::from(words[1] & 0xffff) << 32,
@@ -84,7 +85,7 @@ impl Resource {
             index_stride: 8 << (words[3] >> 21 & 3),
             add_lane,
             range: match (how.long, add_lane && !how.indexed) {
-                // Accesses to private memory are not range-checked, and neither are accesses whose addresses
+                // Accesses to private memory have no range check, and neither have accesses whose addresses
                 // are in VGPRs.
                 (true, _) | (_, true) => Range::Unchecked,
                 _ => range(generation, words[3], how.indexed, stride, swizzle),
@@ -98,8 +99,8 @@ impl Resource {
         self.words
     }
 
-    /// Returns whether addresses are swizzled: consecutive lanes access neighbouring memory, as in private
-    /// memory.
+    /// Returns whether addresses are swizzled, so that consecutive lanes access neighbouring memory, as in
+    /// private memory.
     pub(crate) fn swizzles(&self) -> bool {
         self.swizzle || self.add_lane
     }
@@ -109,8 +110,8 @@ impl Resource {
         if self.stride == 0 { self.records } else { self.records * self.stride }
     }
 
-    /// Returns the format of the buffer's elements. The array says for each component of a loaded value where
-    /// it comes from (`DST_SEL`). Returns `None` if the descriptor has a reserved format.
+    /// Returns the format of the buffer's elements, and for each component of a loaded value where it comes
+    /// from (`DST_SEL`). Returns `None` if the descriptor has a reserved format.
     pub(crate) fn format(&self, generation: Generation) -> Option<(Format, [u8; 4])> {
         let word = self.words[3];
         let format = match generation {
@@ -120,8 +121,8 @@ impl Resource {
         Some((format?, std::array::from_fn(|at| (word >> (3 * at) & 7) as u8)))
     }
 
-    /// Returns the address of an access, or `None` if the access is out of range. Loads that are out of range
-    /// return zero, and stores do nothing.
+    /// Returns the address of an access, or `None` if the access is out of range. A load that is out of range
+    /// returns zero, and a store does nothing.
     #[inline(always)]
     pub(crate) fn address(
         &self,

@@ -1,5 +1,5 @@
-//! Rules for how an instruction reads its sources and writes its result, as far as they do not belong to the
-//! operation itself and depend on the processor or the instruction.
+//! Rules about how an instruction reads its sources and writes its result. These are the rules that depend on
+//! the processor or the instruction and are not part of the operation itself.
 
 use isa::Target;
 use isa::table::{Caps, Family, Num, Role, Row};
@@ -8,13 +8,13 @@ use isa::target::Generation;
 /// How denormals are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Denormals {
-    /// The fields of MODE decide whether denormals are flushed, separately for the format of each source and
-    /// of the result.
+    /// The fields of MODE decide whether denormals are flushed. The format of each source, and that of the
+    /// result, select the field.
     #[default]
     Mode,
     /// Denormals are kept.
     Keep,
-    /// Denormals are always replaced by zeros of the same sign, whatever MODE says.
+    /// Denormals are always replaced by zeros of the same sign. MODE has no influence.
     Flush,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Rules {
     /// Whether the instruction is a VOP3P instruction with float sources, which the negation modifiers can
     /// negate.
     pub(crate) packed_float: bool,
-    /// Whether each of the factors A and B of a matrix instruction takes two registers.
+    /// Whether the factors A and B of a matrix instruction take two registers each.
     pub(crate) wide_factors: bool,
 }
 
@@ -52,8 +52,8 @@ fn denormals(target: &Target, name: &str) -> Denormals {
         // Before GFX9, MODE has no effect on these instructions.
         _ if extremum && target.generation < Generation::Gfx9 => Denormals::Keep,
         _ if name.contains("_class_") => Denormals::Keep,
-        // The manual says of these instructions that denormals are flushed (Vega ISA, V_RCP_F32 and the
-        // following instructions). Sine and cosine are included because the same unit computes them.
+        // For these instructions, the manual says that denormals are flushed (Vega ISA, V_RCP_F32 and the
+        // following instructions). Sine and cosine are included because the same hardware unit computes them.
         "v_rcp_f32" | "v_rcp_iflag_f32" | "v_rcp_clamp_f32" | "v_rcp_legacy_f32" | "v_rsq_f32"
         | "v_rsq_clamp_f32" | "v_rsq_legacy_f32" | "v_sqrt_f32" | "v_exp_f32" | "v_exp_legacy_f32"
         | "v_log_f32" | "v_log_clamp_f32" | "v_log_legacy_f32" => Denormals::Flush,
@@ -67,7 +67,7 @@ fn denormals(target: &Target, name: &str) -> Denormals {
 }
 
 /// Returns whether a 16-bit result leaves the upper half of its register unchanged. GFX8 clears the upper
-/// half, and GFX10 keeps it. On GFX9 it depends on the instruction.
+/// half. GFX10 keeps it. On GFX9, it depends on the instruction.
 fn keeps_high(target: &Target, row: &Row) -> bool {
     let half = row.ops.first().is_some_and(|spec| spec.role != Role::Use && spec.num.is_half());
     if !half || row.family == Family::Vop3p || row.ops[0].num == Num::V2F16 {

@@ -1,4 +1,5 @@
-//! Vector instructions on bytes: sums of absolute differences (one sum, or four at once), average, and clamp.
+//! Vector instructions on bytes: sums of absolute differences (one sum or four sums at once), averages, and
+//! clamping.
 
 use super::valu::{clamped, fetch, lanes, plain, write};
 use super::{Cx, Flow, Handler, dpp};
@@ -30,8 +31,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// Adds the absolute differences of the four bytes of two dwords. If `masked`, skips bytes that are zero in
-/// the reference (the second dword).
+/// Returns the sum of the absolute differences of the four bytes of two dwords. If `masked` is set, bytes
+/// that are zero in the second dword, which is the reference, do not count.
 #[inline(always)]
 fn sad8(a: u32, reference: u32, masked: bool) -> u32 {
     (0..4).fold(0, |sum, byte| {

@@ -4,7 +4,7 @@ use super::{Cx, Flow, Handler, hwreg, jump, masks, relative};
 use crate::op::Op;
 
 /// Makes the handler of a scalar instruction with 32-bit sources and a 32-bit result. The expression gives a
-/// pair of the result and SCC.
+/// pair, which is the result and SCC.
 macro_rules! s32 {
     (|$a:ident, $b:ident, $scc:ident| $body:expr) => {{
         fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
@@ -233,8 +233,8 @@ fn constants(name: &str) -> Option<Handler> {
         "s_cmovk_i32" => s32!(|a, b, scc| (if scc { a as i16 as u32 } else { b }, scc)),
         "s_addk_i32" => s32!(|a, b, _scc| signed((b as i32).overflowing_add(i32::from(a as i16)))),
         "s_mulk_i32" => s32!(|a, b, scc| (b.wrapping_mul(a as i16 as u32), scc)),
-        // The counters that these instructions wait for are always zero in the emulator. `s_version` does
-        // nothing on the hardware either.
+        // The counters for which these instructions wait are always zero in the emulator. `s_version` does
+        // nothing on hardware, either.
         "s_waitcnt_vscnt" | "s_waitcnt_vmcnt" | "s_waitcnt_expcnt" | "s_waitcnt_lgkmcnt" | "s_version" => {
             |_, _| Flow::Next
         }
@@ -281,7 +281,7 @@ fn first(none: bool, position: u32) -> u32 {
     if none { u32::MAX } else { position }
 }
 
-/// Extracts a bit field from `value`. The control operand holds the field's offset (from bit 0 on) and its
+/// Returns a bit field of `value`. The control operand holds the offset of the field (from bit 0 on) and its
 /// width (from bit 16 on).
 fn field(value: u64, control: u32, offset_mask: u32) -> u64 {
     let (offset, width) = (control & offset_mask, control >> 16 & 0x7f);
@@ -295,13 +295,13 @@ fn signed_field(value: i64, control: u32, offset_mask: u32, size: u32) -> i64 {
     if width == 0 { 0 } else { shifted << (64 - width) >> (64 - width) }
 }
 
-/// Returns a mask with one bit for each group of four bits of `mask`. The bit is set if any bit of the group
+/// Returns a mask with one bit for each group of four bits of `mask`. The bit is set if any bit of its group
 /// is set.
 fn quads(mask: u64) -> u64 {
     (0..16).fold(0, |bits, quad| bits | u64::from(mask >> (4 * quad) & 15 != 0) << quad)
 }
 
-/// Returns `mask` with each group of four bits replaced by all ones if any of the four bits is set.
+/// Returns `mask` with groups of four bits made equal: if any of the four bits is set, all four are set.
 fn whole_quads(mask: u64) -> u64 {
     (0..16).fold(0, |bits, quad| if mask >> (4 * quad) & 15 != 0 { bits | 15 << (4 * quad) } else { bits })
 }

@@ -1,5 +1,5 @@
-//! Sub-dword addressing (SDWA): instructions that use a byte or a half of a register as source or destination
-//! (GCN3 ISA, "SDWA").
+//! Sub-dword addressing (SDWA), by which instructions use a byte or a half of a register as source or
+//! destination (GCN3 ISA, "SDWA").
 
 use crate::wave::Lanes;
 use isa::SdwaSel;
@@ -22,7 +22,8 @@ pub(crate) fn extract(value: u32, select: SdwaSel, sext: bool) -> u32 {
 }
 
 /// Moves each lane's result to the part of the register that `select` names. `unused` says what the other
-/// bits become: zero (0), the result's sign above the part and zero below it (1), or their old value (2).
+/// bits become. For 0, they become zero. For 1, bits above the part become the result's sign, and bits below
+/// it become zero. For 2, they keep their old value.
 pub(crate) fn insert_results(select: SdwaSel, unused: u8, old: &Lanes, result: &mut Lanes) {
     let (at, bits) = bits_of(select);
     let mask = (u64::MAX >> (64 - bits)) as u32;

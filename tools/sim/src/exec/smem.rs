@@ -83,8 +83,8 @@ fn atomics(name: &str) -> Option<Handler> {
 fn others(name: &str) -> Option<Handler> {
     Some(match name {
         "s_memtime" | "s_memrealtime" => |cx, op| {
-            // The clock must advance between two readings. It may advance only by as much as the instructions
-            // take, because when the wave runs again, the clock is set from the number of executed
+            // The clock must advance between two readings of a program. It may advance only by as much as the
+            // instructions take: when the wave runs again, the clock is set from the number of executed
             // instructions.
             cx.clock += 4;
             let clock = cx.clock;
@@ -96,7 +96,7 @@ fn others(name: &str) -> Option<Handler> {
             cx.wave.set_scalar(op.dst, number);
             Flow::Next
         },
-        // These instructions only prefetch address translations, which a program cannot observe, so they do
+        // These instructions only prefetch address translations. A program cannot observe this, so they do
         // nothing here.
         "s_atc_probe" | "s_atc_probe_buffer" => |_, _| Flow::Next,
         "s_dcache_inv" => |cx, _| cx.cache(CacheOp::InvalidateScalar { volatile: false }),
@@ -110,8 +110,8 @@ fn others(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns the byte offset that source `at` gives. It is an immediate in units of `UNIT` bytes, or the sum of
-/// a register and an immediate.
+/// Returns the byte offset that source `at` gives. The source is an immediate in units of `UNIT` bytes, or
+/// the sum of a register and an immediate.
 fn offset<const UNIT: u64>(cx: &Cx<'_>, op: &Op, at: usize) -> u64 {
     match op.src[at] {
         // On GFX7, the offset may be a 32-bit literal that counts dwords. It is unsigned, so the offset is
@@ -122,14 +122,14 @@ fn offset<const UNIT: u64>(cx: &Cx<'_>, op: &Op, at: usize) -> u64 {
     }
 }
 
-/// Returns the address of a scalar access: base address in a pair of SGPRs, plus offset. The low two bits are
-/// ignored (Vega ISA, "Scalar Memory Operations").
+/// Returns the address of a scalar access, which is the base address in a pair of SGPRs plus the offset. The
+/// low two bits are ignored (Vega ISA, "Scalar Memory Operations").
 fn address<const UNIT: u64>(cx: &Cx<'_>, op: &Op, base: usize) -> u64 {
     cx.wave.scalar64(op.src[base]).wrapping_add(offset::<UNIT>(cx, op, base + 1)) & !3
 }
 
-/// Checks that all bytes of a scalar access exist. The access is checked before it is split into dwords, so
-/// that the error message names all of it.
+/// Checks that all bytes of a scalar access exist. This is done before the access is split into dwords, so
+/// that the error message names the whole access.
 fn check(cx: &Cx<'_>, address: u64, bytes: u32, access: Access) -> Result<(), Trap> {
     let reason = NOWHERE;
     match cx.memory.find(address, bytes.into()) {
@@ -212,8 +212,8 @@ fn buffer<const UNIT: u64>(cx: &Cx<'_>, op: &Op, base: usize) -> (Resource, u64)
     (resource, offset::<UNIT>(cx, op, base + 1) & !3)
 }
 
-/// Returns the address of an access of `bytes` bytes in a buffer, or `None` if it is beyond the end of the
-/// buffer. There, reads return zero and writes have no effect.
+/// Returns the address of an access of `bytes` bytes in a buffer. Returns `None` if the access is beyond the
+/// end of the buffer, where reads return zero and writes have no effect.
 fn in_buffer(resource: &Resource, offset: u64, bytes: u64) -> Option<u64> {
     let end = offset.checked_add(bytes)?;
     (end <= resource.bytes()).then(|| resource.base + offset)
@@ -266,7 +266,7 @@ fn buffer_atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
 }
 
 /// Runs a scalar atomic. The data operand holds the new value, followed by the comparison value. It is tied
-/// to the destination, so in the list of sources it comes after base and offset.
+/// to the destination, so it comes after base and offset in the list of sources.
 fn update(cx: &mut Cx<'_>, op: &Op, address: u64, wide: bool) -> Result<(), Trap> {
     let place = Place::Linear(address);
     let word = |cx: &Cx<'_>, at: u32| data(cx, op.src[2], at);
@@ -291,8 +291,8 @@ fn set_old(cx: &mut Cx<'_>, op: &Op, old: u64, wide: bool) {
     }
 }
 
-/// Runs `s_dcache_discard`, which tells the scalar cache that one line (or two lines) need not be written
-/// back to memory.
+/// Runs `s_dcache_discard`, which tells the scalar cache that one or two lines need not be written back to
+/// memory.
 fn discard(cx: &mut Cx<'_>, op: &Op, bytes: u32) -> Flow {
     let address = cx.wave.scalar64(op.src[0]).wrapping_add(offset::<1>(cx, op, 1));
     cx.cache(CacheOp::DiscardScalar { address, bytes })

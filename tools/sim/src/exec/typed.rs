@@ -17,8 +17,8 @@ use isa::{Lane, Target};
 enum Layout {
     /// One dword per component.
     Dwords,
-    /// Two 16-bit components in each register. If the number of components is odd, `clears` says whether the
-    /// unused half of the last register becomes zero or keeps its old value.
+    /// Each register holds two 16-bit components. If the number of components is odd, one half of the last
+    /// register is unused. `clears` says whether this half becomes zero or keeps its old value.
     Packed { clears: bool },
     /// Halves, each in a register of its own.
     Unpacked,
@@ -30,7 +30,7 @@ const PACKED: Layout = Layout::Packed { clears: false };
 /// GFX8 writes whole registers (GCN3 ISA, "D16").
 const CLEARING: Layout = Layout::Packed { clears: true };
 
-/// Returns the handler of an instruction such as `buffer_load_format_xyzw`, by its name.
+/// Returns the handler of a typed load or store, given its name, such as `buffer_load_format_xyzw`.
 pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
     match (target.has(Feature::UNPACKED_D16), target.generation) {
         (true, _) => unpacked(name),
@@ -94,12 +94,12 @@ fn unpacked(name: &str) -> Option<Handler> {
     })
 }
 
-/// Selection that takes each component from the same component of the element. In a selection, 0 and 1 stand
-/// for these constants, and 4 to 7 for the element's components.
+/// The selection of components that changes nothing: each component comes from the same component of the
+/// element. In a selection, 0 and 1 stand for these constants, and 4 to 7 stand for the element's components.
 const IDENTITY: [u8; 4] = [4, 5, 6, 7];
 
-/// Returns the format of an access's elements and the selection of components, from the instruction or from
-/// the buffer resource.
+/// Returns the format of an access's elements and the selection of components. Both come from the instruction
+/// or from the buffer resource.
 fn format(cx: &Cx<'_>, op: &Op, access: &Access) -> Result<(Format, [u8; 4]), Trap> {
     let generation = cx.target.generation;
     let found = match (op.lane, generation) {

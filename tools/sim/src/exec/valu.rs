@@ -1,5 +1,5 @@
-//! What all vector arithmetic instructions share: reading sources with their modifiers, applying a function
-//! to 64 lanes, and writing the results of the active lanes.
+//! The code that all vector arithmetic instructions share. It reads sources with their modifiers, applies a
+//! function to 64 lanes, and writes the results of the active lanes.
 //!
 //! The function is applied to inactive lanes, too; only the write depends on EXEC. So the loops over lanes
 //! have no branches, and the compiler can vectorise them for the host.
@@ -44,8 +44,8 @@ macro_rules! value {
     )* };
 }
 
-/// A 32-bit value that is used unchanged, except that the negation modifiers change its sign bit as in an f32
-/// (`v_cndmask_b32`).
+/// A 32-bit value that `v_cndmask_b32` passes on unchanged. Only the negation modifiers may change it: they
+/// change its sign bit as in an f32.
 #[derive(Clone, Copy)]
 pub(crate) struct Bits(pub(crate) u32);
 
@@ -63,7 +63,7 @@ value! {
     Bits, 1, Int, |low, _high| Bits(low), |v| (v.0, 0);
 }
 
-/// The low and the high dwords of a source, for all lanes. This is a pair of references, not an array,
+/// The low and the high dwords of a source, for all lanes. This is a pair of references and not an array,
 /// because a function can return a pair in registers.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a>(pub(crate) &'a Lanes, pub(crate) &'a Lanes);
@@ -96,7 +96,8 @@ pub(crate) fn rounding(wave: &Wave, format: Format) -> Round {
     }
 }
 
-/// Returns whether MODE asks to flush denormals of a format to zero: in sources, and in results.
+/// Returns whether MODE asks to flush denormals of a format to zero. The first value is for sources, the
+/// second for results.
 #[inline(always)]
 pub(crate) fn flushes(wave: &Wave, format: Format) -> (bool, bool) {
     match format {
@@ -106,8 +107,8 @@ pub(crate) fn flushes(wave: &Wave, format: Format) -> (bool, bool) {
     }
 }
 
-/// Returns whether an instruction flushes denormals of a format to zero: in sources, and in results. For some
-/// instructions this does not depend on MODE.
+/// Returns whether an instruction flushes denormals of a format to zero. The first value is for sources, the
+/// second for results. For some instructions, MODE has no influence on this.
 #[inline(always)]
 fn flushes_of(wave: &Wave, op: &Op, format: Format) -> (bool, bool) {
     match (format, op.rules.denormals) {
@@ -141,10 +142,10 @@ fn scalar<'a>(wave: &Wave, src: Src, words: usize, temp: &'a mut [Lanes; 2]) -> 
     Source(&temp[0], &temp[1])
 }
 
-/// Copies a scalar to all lanes. The stores are as wide as the loads that follow, because on the host a load
-/// that covers two narrower stores has to wait until both reach the cache. The function is not inlined,
-/// because LLVM would merge the stores for one dword and for two dwords into a slower sequence with computed
-/// addresses.
+/// Copies a scalar to all lanes. The stores are as wide as the loads that follow. Otherwise, a load of the
+/// host that covers two narrower stores would have to wait until both stores reach the cache. The function is
+/// not inlined, because LLVM would merge the stores for one dword and for two dwords into a slower sequence
+/// with computed addresses.
 #[inline(never)]
 fn spread(arch: pulp::Arch, value: u32, lanes: &mut Lanes) {
     arch.dispatch(|| *lanes = [value; 64]);
@@ -161,8 +162,8 @@ pub(crate) fn fetch<'a, T: Value>(
     source(wave, op, at, &T::SHAPE, temp)
 }
 
-/// Reads source `at` of an instruction; `shape` describes the type of the value. This function is neither
-/// generic nor inlined, so that the hundreds of handlers share one copy.
+/// Reads source `at` of an instruction. `shape` describes the type of the value. This function is neither
+/// generic nor inlined, so that the hundreds of handlers share one copy of its code.
 #[inline(never)]
 fn source<'a>(wave: &'a Wave, op: &Op, at: usize, shape: &Shape, temp: &'a mut [Lanes; 2]) -> Source<'a> {
     if shape.plain || op.src_plain && !wave.flushes {
@@ -180,7 +181,7 @@ pub(crate) struct Shape {
     words: usize,
     bytes: usize,
     format: Format,
-    /// Whether sources of this type are always read without modifiers, even if the instruction has some.
+    /// Whether sources of this type are always read without modifiers, even if the instruction has modifiers.
     plain: bool,
 }
 
@@ -195,8 +196,8 @@ impl<T: Value> Shaped for T {
         Shape { words: T::WORDS, bytes: std::mem::size_of::<T>(), format: T::FORMAT, plain: false };
 }
 
-/// Reads a source and applies all its modifiers: lane permutation (DPP), selection of a part (SDWA), and
-/// sign.
+/// Reads a source and applies all its modifiers. These are the permutation of lanes (DPP), the selection of a
+/// part of the register (SDWA), and the sign.
 #[cold]
 #[inline(never)]
 fn modified<'a>(
@@ -259,9 +260,9 @@ fn flush_denormals(values: &mut [Lanes; 2], format: Format) {
     }
 }
 
-/// Applies the output modifier (a factor of 2, 4 or 1/2) and the clamp to a float result. The manual says
-/// that output modifiers are ignored in IEEE mode and while output denormals are enabled, and that "-0 is
-/// flushed to +0" (Vega ISA, "Output modifiers").
+/// Applies the output modifier, which is a factor of 2, 4 or 1/2, and the clamp to a float result. The manual
+/// says that output modifiers are ignored in IEEE mode and while output denormals are enabled, and that "-0
+/// is flushed to +0" (Vega ISA, "Output modifiers").
 fn modify_result(wave: &Wave, op: &Op, format: Format, flush: bool, result: &mut [Lanes; 2]) {
     let omod = if wave.ieee || !flushes(wave, format).1 { 0 } else { op.omod & 3 };
     if omod != 0 || op.clamp() {
@@ -283,7 +284,8 @@ fn modify_result(wave: &Wave, op: &Op, format: Format, flush: bool, result: &mut
         }
     }
     // The manual says: "If output denormals are disabled, the output modifier is applied and denormals are
-    // flushed". This also holds for instructions that otherwise treat denormals in their own way.
+    // flushed". This also holds for instructions that otherwise do not follow MODE in the treatment of
+    // denormals.
     if flush || omod != 0 {
         flush_denormals(result, format);
     }
@@ -333,7 +335,7 @@ fn write_here(wave: &mut Wave, at: u16, values: &Lanes, mask: u64) {
     });
 }
 
-/// Writes a lane mask to scalar registers: to a pair of SGPRs, or to one SGPR in a wave of 32 lanes.
+/// Writes a lane mask to a pair of SGPRs. In a wave of 32 lanes, writes it to one SGPR.
 pub(crate) fn write_mask(wave: &mut Wave, code: u16, mask: u64) {
     if code != NONE {
         wave.set_mask(usize::from(code), mask);
@@ -346,8 +348,8 @@ pub(crate) fn finish<T: Value>(wave: &mut Wave, scratch: &mut Scratch, op: &Op) 
     conclude(wave, scratch, op, &T::SHAPE)
 }
 
-/// Writes the result in `scratch.result` to the destination, with all modifiers; `shape` describes the type
-/// of the result. This function is not generic, so that all handlers share one copy.
+/// Writes the result in `scratch.result` to the destination, with all modifiers. `shape` describes the type
+/// of the result. This function is not generic, so that all handlers share one copy of its code.
 #[inline(never)]
 fn conclude(wave: &mut Wave, scratch: &mut Scratch, op: &Op, shape: &Shape) -> Flow {
     let flush = flushes_of(wave, op, shape.format).1;
@@ -390,14 +392,14 @@ pub(crate) enum Done {
     Landed,
     /// The result is in `scratch.result`.
     Evaluated,
-    /// The result is in `scratch.result`. In at least one lane, active or not, the result may be wrong and
-    /// has to be checked.
+    /// The result is in `scratch.result`. It may be wrong in at least one lane (active or not), so it has to
+    /// be checked.
     Doubtful,
 }
 
-/// Applies a function to all lanes. In the most common case, if the result has no modifiers and all lanes are
-/// active, writes the result directly to its register. Otherwise leaves the result in `scratch.result` for
-/// [`finish`].
+/// Applies a function to all lanes. In the most common case, the result has no modifiers and all lanes are
+/// active; the function then writes the result directly to its register. Otherwise leaves the result in
+/// `scratch.result` for [`finish`].
 #[inline(always)]
 pub(crate) fn land<R: Value>(
     wave: &mut Wave,
@@ -422,9 +424,9 @@ pub(crate) fn land<R: Value>(
     if doubtful { Done::Doubtful } else { Done::Evaluated }
 }
 
-/// A function of `N` sources that is applied to each lane. This is a trait instead of a closure, because
-/// `#[inline(always)]` works only on named functions. The function must be inlined into the loop over the
-/// lanes, which is compiled with the host's vector extensions.
+/// A function of `N` sources that is applied to each lane. It implements a trait and is not a closure,
+/// because `#[inline(always)]` works only on named functions. The function must be inlined into the loop over
+/// the lanes, which is compiled with the host's vector extensions.
 pub(crate) trait EachLane<const N: usize> {
     type Result: Value;
     /// Returns the value, and whether it is doubtful.
@@ -446,8 +448,8 @@ impl<const N: usize, F: EachLane<N>> pulp::WithSimd for Lanewise<'_, N, F> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) -> Done {
         let Lanewise { wave, scratch, op, shapes, f } = self;
-        // The loop writes to local arrays. The compiler knows that these do not overlap the sources, so it
-        // can vectorise the loop.
+        // The loop writes to local arrays. The compiler knows that local arrays do not overlap the sources,
+        // so it can vectorise the loop.
         let (mut low, mut high, mut doubts) = ([0; 64], [0; 64], 0);
         if let Some(temps) = scratch.sources.first_chunk_mut::<N>() {
             let mut read = [Source(&NOTHING, &NOTHING); N];
@@ -600,8 +602,8 @@ macro_rules! lanes {
 }
 pub(crate) use lanes;
 
-/// Conversion of an exact integer result to the type of the destination, either truncated or clamped to the
-/// range of the type.
+/// Conversion of an exact integer result to the type of the destination. The result is either truncated or
+/// clamped to the range of the type.
 pub(crate) trait Narrow: Value {
     fn wrapped(value: i64) -> Self;
     fn clamped(value: i64) -> Self;

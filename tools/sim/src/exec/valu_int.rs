@@ -180,8 +180,8 @@ fn short(name: &str) -> Option<Handler> {
     })
 }
 
-/// The result of `v_screen_partition_4se_b32` for each source byte; each digit of the literal is one table
-/// entry (Vega ISA, VOP1).
+/// The result of `v_screen_partition_4se_b32` for each value of the source byte. Each digit of the literal is
+/// one entry of the table (Vega ISA, VOP1).
 static SCREEN_PARTITION: [u8; 256] = {
     let digits = b"\
         137f5fff7ffffffff26efafffbffffffdf4cff5fffdfffff9bf8fffafffeffff\
@@ -215,8 +215,8 @@ fn u24(value: u32) -> u32 {
 }
 
 /// Returns a dword whose bytes are selected from the eight bytes of `{a, b}`. Each byte of the selector
-/// operand selects one byte: 0 to 7 that byte, 8 to 11 the sign of a 16-bit part, 12 zero, and a higher
-/// number 0xff.
+/// operand selects one byte of the result: 0 to 7 select the byte with this number, 8 to 11 the sign of a
+/// 16-bit part, 12 selects zero, and a higher number 0xff.
 #[inline(always)]
 fn permute_bytes(a: u32, b: u32, selector: u32) -> u32 {
     let both = u64::from(a) << 32 | u64::from(b);
@@ -231,8 +231,8 @@ fn permute_bytes(a: u32, b: u32, selector: u32) -> u32 {
     })
 }
 
-/// Returns in each lane the second source if the lane's bit in the mask is set, and the first source
-/// otherwise.
+/// Selects between two sources in each lane. The result is the second source if the lane's bit in the mask is
+/// set, and the first source otherwise.
 fn select(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let mask = expand_on(cx.wave.arch, mask_of(cx.wave, op.src[2]));
     match cx.lanewise(op, [&Bits::SHAPE; 2], Select(mask)) {

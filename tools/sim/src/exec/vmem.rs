@@ -1,4 +1,4 @@
-//! Vector memory instructions without a buffer resource: FLAT, GLOBAL and SCRATCH.
+//! Vector memory instructions that do not use a buffer resource: FLAT, GLOBAL and SCRATCH.
 
 use super::access::{Common, Place};
 use super::atomic::Atomic;
@@ -17,8 +17,8 @@ pub(crate) const FLAT: u8 = 0;
 pub(crate) const GLOBAL: u8 = 1;
 pub(crate) const SCRATCH: u8 = 2;
 
-/// A load of less than a dword: the number of bytes, and a function that combines the loaded bytes with the
-/// register's old value.
+/// A load of less than a dword. It is described by the number of bytes and a function that combines the
+/// loaded bytes with the old value of the register.
 #[derive(Clone, Copy)]
 pub(crate) struct Part {
     pub(crate) bytes: u32,
@@ -107,21 +107,21 @@ fn load_to_lds<const SEGMENT: u8>(name: &str) -> Option<Handler> {
 }
 
 impl Cx<'_> {
-    /// Returns the address at which the wave's private memory begins, computed from FLAT_SCRATCH (AMDGPU
-    /// guide, seed 000, lines 2999-3052).
+    /// Returns the address at which the wave's private memory begins. It is computed from FLAT_SCRATCH
+    /// (LLVM's AMDGPU guide, seed 000, lines 2999-3052).
     fn private_base(&self) -> u64 {
         let register = self.wave.flat_scratch();
         match self.target.generation {
-            // On these processors, the upper half of FLAT_SCRATCH is the offset of the wave's scratch from
-            // the beginning of all scratch memory, in units of 256 bytes. The lower half is the size for each
-            // lane.
+            // On these processors, FLAT_SCRATCH has two parts. The upper half is the offset of the wave's
+            // scratch from the beginning of all scratch memory, in units of 256 bytes. The lower half is the
+            // size for each lane.
             Generation::Gfx7 | Generation::Gfx8 => SCRATCH_BASE + (register >> 32 << 8),
             _ => register,
         }
     }
 
-    /// Returns which memory a lane's access refers to and where. `address` is the sum of the address
-    /// registers and the offset.
+    /// Returns to which kind of memory a lane's access refers, and the position in this memory. `address` is
+    /// the sum of the address registers and the offset.
     #[inline(always)]
     fn place_of_address<const SEGMENT: u8>(&self, address: u64) -> Place {
         let private = || Place::Private { base: self.private_base(), offset: address as u32 };
@@ -137,13 +137,13 @@ impl Cx<'_> {
     }
 }
 
-/// Returns the address of each lane: the sum of its address registers and the offset.
+/// Returns the address of each lane, which is the sum of the lane's address registers and the offset.
 #[inline(always)]
 fn addresses<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, vaddr: Src, saddr: Src) -> [u64; 64] {
     let (wave, temp) = (&*cx.wave, &mut cx.scratch.sources[0]);
     let offset = i64::from(op.offset) as u64;
-    // FLAT instructions have no scalar address. In a FLAT load of a half, this source is the destination
-    // register, whose other half keeps its value.
+    // A FLAT instruction has no scalar address. In a FLAT load of a half, the source at this position is the
+    // destination register, whose other half keeps its value.
     if SEGMENT == SCRATCH || SEGMENT == GLOBAL && saddr != Src::None {
         let base = if SEGMENT == SCRATCH { wave.scalar(saddr).into() } else { wave.scalar64(saddr) };
         let base = base.wrapping_add(offset);
@@ -163,8 +163,8 @@ fn addresses<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, vaddr: Src, saddr: Src
     }
 }
 
-/// Calls `f` for each active lane with the lane's dwords in memory. The caller has checked that the dwords
-/// are in the buffer.
+/// Calls `f` for each active lane with the lane's dwords in memory. The caller has checked that all these
+/// dwords are in the allocation.
 #[inline(always)]
 fn for_each_element<const DWORDS: usize>(
     common: Common<'_>,
@@ -265,8 +265,8 @@ fn store<const SEGMENT: u8, const DWORDS: usize>(cx: &mut Cx<'_>, op: &Op) -> Fl
     });
     if let Some(common) = simple {
         let Some(registers) = cx.wave.vgpr[data..].first_chunk::<DWORDS>() else { return Flow::Next };
-        // The lanes store one after another, so that the value of the highest lane remains if several lanes
-        // store to the same location.
+        // The lanes store one after another. If several lanes store to the same location, the value of the
+        // highest lane remains.
         for_each_element::<DWORDS>(common, &addresses, exec, |lane, words| {
             for (register, word) in registers.iter().zip(words) {
                 word.store(register[lane], Ordering::Release);
@@ -300,7 +300,7 @@ fn store_part<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, bytes: u32, shift: u3
     Flow::Next
 }
 
-/// Loads data from memory to LDS, at an address that M0 and the lane number give.
+/// Runs a load from memory to LDS. M0 and the lane number give the address in LDS.
 fn to_lds<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, part: Part) -> Flow {
     let exec = cx.wave.exec();
     let addresses = addresses::<SEGMENT>(cx, op, op.src[0], op.src[1]);
@@ -369,14 +369,14 @@ fn atomic64<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
 }
 
 impl Cx<'_> {
-    /// Performs a 32-bit atomic in one lane. The VGPRs from `data` on hold the data operand, followed by the
-    /// comparison value if the operation is a compare-and-swap. Writes the old value to the destination, if
-    /// the instruction has one.
+    /// Performs a 32-bit atomic in one lane. The VGPRs from `data` on hold the data operand. For a
+    /// compare-and-swap, the comparison value follows. Writes the old value to the destination, if the
+    /// instruction has one.
     pub(crate) fn rmw32(&mut self, op: &Op, place: Place, lane: usize, data: usize) -> Result<(), Trap> {
         let value = self.wave.vgpr[data][lane];
         let other = if op.atomic.has_compare() { self.wave.vgpr[data + 1][lane] } else { 0 };
-        // Atomic additions of f32 in memory (unlike those in LDS) flush denormals whatever MODE says (LLVM,
-        // "amdgpu.ignore.denormal.mode").
+        // Atomic additions of f32 in memory always flush denormals, and MODE has no influence (LLVM,
+        // "amdgpu.ignore.denormal.mode"). Those in LDS follow MODE.
         let flush = op.atomic == Atomic::AddFloat && !matches!(place, Place::Lds(_));
         let old = self.update32(op, place, lane, |old| match flush {
             true => flushed(op.atomic.apply32(flushed(old), flushed(value), other)),
@@ -388,8 +388,8 @@ impl Cx<'_> {
         Ok(())
     }
 
-    /// Performs a 64-bit atomic in one lane. The operands are as for a 32-bit atomic, but each takes a pair
-    /// of VGPRs.
+    /// Performs a 64-bit atomic in one lane. The operands are the same as for a 32-bit atomic, but each takes
+    /// two VGPRs.
     pub(crate) fn rmw64(&mut self, op: &Op, place: Place, lane: usize, data: usize) -> Result<(), Trap> {
         let pair = |wave: &crate::wave::Wave, at: usize| {
             u64::from(wave.vgpr[at][lane]) | u64::from(wave.vgpr[at + 1][lane]) << 32

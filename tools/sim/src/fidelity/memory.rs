@@ -1,4 +1,4 @@
-//! How faithfully memory, image and export instructions are emulated.
+//! Says how faithfully memory, image and export instructions are emulated.
 
 use super::Fidelity;
 use isa::table::{Family, Flags, Row};
@@ -22,7 +22,8 @@ const FLOAT_SUM: Fidelity = Fidelity::Approximate(
      depends on the kind of memory",
 );
 
-/// Returns the fidelity of an instruction; `None` for families that do not access memory.
+/// Returns how faithfully an instruction is emulated. Returns `None` unless it is a memory, image or export
+/// instruction.
 pub(super) fn fidelity(row: &Row) -> Option<Fidelity> {
     let typed = row.name.contains("_format_");
     Some(match row.family {

@@ -1,9 +1,9 @@
-//! How faithfully scalar instructions and program flow instructions are emulated.
+//! Says how faithfully scalar instructions and instructions of control flow are emulated.
 
 use super::Fidelity;
 use isa::table::{Family, Row};
 
-/// Scalar instructions that differ from the hardware or are refused, with the difference.
+/// Scalar instructions that differ from the hardware or that the emulator refuses, each with an explanation.
 const SCALAR: &[(&str, &str)] = &[
     (
         "s_getreg_b32",
@@ -24,7 +24,7 @@ const WRITES: &str = "writes of MODE, TRAPSTS, FLAT_SCRATCH and XNACK_MASK are e
                       handler may write, and enabling traps for floating-point exceptions, are refused";
 const NO_DEBUGGER: &str = "the branch is never taken, because no debugger is attached";
 
-/// Returns the fidelity of an instruction; `None` for families that are not scalar.
+/// Returns how faithfully an instruction is emulated. Returns `None` for instructions that are not scalar.
 pub(super) fn fidelity(row: &Row) -> Option<Fidelity> {
     if !row.is_salu() && row.family != Family::Sopp {
         return None;

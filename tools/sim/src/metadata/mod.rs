@@ -1,5 +1,6 @@
-//! Metadata: what a code object says about its kernels. This file reads the `NT_AMDGPU_METADATA` note of V3
-//! and later (AMDGPU guide, seed 000, line 2369); [`v2`] reads the older form.
+//! Reads metadata, which is what a code object says about its kernels. This file reads the
+//! `NT_AMDGPU_METADATA` note of code object V3 and later (LLVM's AMDGPU guide, seed 000, line 2369). [`v2`]
+//! reads the older form.
 
 pub(crate) mod v2;
 
@@ -81,7 +82,8 @@ impl Scalar {
         }
     }
 
-    /// Returns whether both types are integers of the same size, which differ only in how they are printed.
+    /// Returns whether both types are integers of the same size. Numbers of such types have the same bits and
+    /// differ only in how they are printed.
     pub fn is_integer_as_wide_as(self, other: Scalar) -> bool {
         self.is_integer() && other.is_integer() && self.bytes() == other.bytes()
     }
@@ -103,7 +105,8 @@ impl Scalar {
         !matches!(self, Scalar::F16 | Scalar::F32 | Scalar::F64)
     }
 
-    /// Returns the element type of a type name: `float4*`, `*const global f32x4`, `unsigned int*`.
+    /// Returns the scalar type that the elements of a type have, given the name of the type, such as
+    /// `float4*`, `*const global f32x4` or `unsigned int*`.
     pub(crate) fn of_type_name(name: &str) -> Option<Scalar> {
         let words: Vec<&str> = name
             .split(|c: char| !(c.is_alphanumeric() || c == '_'))
@@ -128,7 +131,7 @@ pub enum ArgKind {
     GlobalBuffer,
     /// An LDS offset.
     DynamicShared,
-    /// A hidden argument that the launch provides, by its name after `hidden_`.
+    /// A hidden argument, which the launch provides. The text is its name after `hidden_`.
     Hidden(String),
     /// A kind that the emulator does not provide.
     Other(String),
@@ -163,7 +166,8 @@ pub struct ArgInfo {
     pub address_space: Option<String>,
     /// The type as the source spelled it.
     pub type_name: Option<String>,
-    /// Type of the value, or of the elements that a pointer points to, if the object records it.
+    /// Type of the argument's value, or of the elements that a pointer points to. `None` if the object does
+    /// not record it.
     pub element: Option<Scalar>,
     /// Whether it is a pointer to constant data.
     pub is_const: bool,
@@ -197,13 +201,14 @@ pub(crate) struct KernelMeta {
 }
 
 impl KernelMeta {
-    /// Creates an entry for a kernel that the metadata does not list.
+    /// Creates the description of a kernel that the metadata does not list.
     pub(crate) fn untyped(name: &str, symbol: &str) -> KernelMeta {
         KernelMeta { name: name.to_owned(), symbol: symbol.to_owned(), ..KernelMeta::default() }
     }
 }
 
-/// Returns the group size, or `None` for 0, 0, 0, which means that no size is given.
+/// Returns the group size from three numbers. The numbers 0, 0, 0 mean that no size is given; the result is
+/// then `None`.
 fn group_size(numbers: &[u32]) -> Option<[u32; 3]> {
     <[u32; 3]>::try_from(numbers).ok().filter(|size| *size != [0; 3])
 }

@@ -1,5 +1,5 @@
-//! Metadata of code objects V2: YAML text (AMDGPU guide, seed 000, line 2193). It has no argument offsets:
-//! the arguments follow one another, each aligned.
+//! Reads the metadata of code objects V2, which is YAML text (LLVM's AMDGPU guide, seed 000, line 2193). The
+//! text has no offsets of arguments. Each argument follows the previous one at its alignment.
 
 use super::{ArgInfo, ArgKind, KernelMeta, Metadata, Scalar, group_size};
 use codeobj::yaml::{self, Node};
@@ -61,7 +61,8 @@ fn kernel(node: &Node) -> Result<KernelMeta, String> {
     })
 }
 
-/// Reads an argument that begins at `end`, rounded up to its alignment.
+/// Reads the description of an argument. The previous argument ends at `end`, and this argument begins there,
+/// rounded up to its alignment.
 fn argument(node: &Node, end: u32) -> Result<ArgInfo, String> {
     let align = number_of(node, "Align")?;
     if !align.is_power_of_two() {

@@ -1,4 +1,4 @@
-//! The memory image of a linked code object (`ET_DYN`), laid out by its program headers.
+//! The memory image of a linked code object (`ET_DYN`). The program headers of the file give its layout.
 
 use super::relocation::{self, Place};
 use super::{LoadError, MAX_IMAGE, Symbol};
@@ -32,7 +32,8 @@ pub(crate) enum Part {
 }
 
 impl Patch {
-    /// Writes the value for an image loaded at `base`. Returns whether the location exists in the image.
+    /// Writes the value of this relocation to its location in an image that is loaded at `base`. Returns
+    /// whether the location exists in the image.
     pub(crate) fn apply(&self, image: &mut [u8], base: u64) -> bool {
         let value = base.wrapping_add(self.value).to_le_bytes();
         let bytes = match self.part {
@@ -84,7 +85,8 @@ pub(super) fn map(file: &CodeObject<'_>, data: &[u8]) -> Result<Image, LoadError
         let contents = stop.and_then(|stop| data.get(segment.offset as usize..usize::try_from(stop).ok()?));
         let contents = contents.ok_or_else(|| LoadError::Segment("contents outside of the file".into()))?;
         let start = segment.address as usize;
-        // A segment's size in the file must not exceed its size in memory.
+        // A damaged file may have a segment with more bytes in the file than in memory. The additional bytes
+        // are ignored.
         let room = (segment.memory_size as usize).min(contents.len());
         image.bytes[start..start + room].copy_from_slice(&contents[..room]);
         if segment.flags & elf::PF_X.0 != 0 {
@@ -111,18 +113,18 @@ fn symbols(file: &CodeObject<'_>) -> Vec<Symbol> {
     found
 }
 
-/// Applies the dynamic relocations: the relocations that `ld.lld` creates for absolute addresses in data, and
-/// any others.
+/// Applies the dynamic relocations. These are the relocations that `ld.lld` creates for absolute addresses in
+/// data, and any others in the file.
 fn relocate(file: &CodeObject<'_>, image: &mut Image) -> Result<(), LoadError> {
-    // Relocation tables of a linked file do not name a section; they are recognised as part of the loaded
-    // image.
+    // The relocation tables of a linked file do not name the section that they change. They are recognised
+    // because they are a part of the loaded image.
     for table in file.relocation_tables.iter().filter(|table| is_dynamic(file, table.name)) {
         let symbols = file.symbols_of(table.symbols);
         for record in &table.records {
             let symbol = symbols.get(record.symbol as usize).filter(|_| record.symbol != 0);
             let target = match symbol {
                 None => 0,
-                // A weak undefined symbol is null, regardless of the load address.
+                // A weak symbol that is undefined has the null address, independently of the load address.
                 Some(symbol) if symbol.is_undefined() && symbol.binding == elf::STB_WEAK.0 => {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! Finds the kernels of a code object, from its metadata if there is any, and from its symbols.
+//! Finds the kernels of a code object. Kernels come from the metadata, if there is any, and from symbols.
 
 use super::image::Image;
 use super::{KernelInfo, LoadError};
@@ -10,10 +10,10 @@ use codeobj::note::{self, Meaning, Note};
 use isa::Target;
 use object::elf::{PT_NOTE, STT_OBJECT};
 
-/// Maximum size of an argument segment, so that a damaged file cannot use up all memory.
+/// Maximum size of an argument segment that is accepted, so that a damaged file cannot use up all memory.
 const MAX_KERNARG: u32 = 1 << 20;
 
-/// Returns all notes: those of sections, or of segments if the file has no sections.
+/// Returns all notes of the file. They are in sections, or in segments if the file has no sections.
 fn notes<'a>(file: &CodeObject<'a>, data: &'a [u8]) -> Vec<Note<'a>> {
     let notes = file.notes();
     if !notes.is_empty() {
@@ -27,8 +27,8 @@ fn notes<'a>(file: &CodeObject<'a>, data: &'a [u8]) -> Vec<Note<'a>> {
     bytes.flat_map(|bytes| note::records(0, bytes).0).collect()
 }
 
-/// Reads the metadata of the file; empty if there is no metadata note. Linkers may leave several notes, which
-/// are combined.
+/// Reads the metadata of the file. The result is empty if there is no metadata note. Linkers may leave
+/// several notes, whose contents are combined.
 pub(super) fn metadata(file: &CodeObject<'_>, data: &[u8]) -> Result<Metadata, LoadError> {
     let mut all = Metadata::default();
     for note in notes(file, data) {
@@ -50,8 +50,8 @@ pub(super) fn metadata(file: &CodeObject<'_>, data: &[u8]) -> Result<Metadata, L
     Ok(all)
 }
 
-/// Returns the kernels in the order of the metadata, followed by the kernels that only have symbols, in the
-/// order of the symbols.
+/// Returns the kernels of a code object. Those in the metadata come first, in its order. Those that only have
+/// symbols follow in the order of the symbols.
 pub(super) fn find(
     metadata: &Metadata,
     target: &'static Target,
@@ -78,7 +78,7 @@ pub(super) fn find(
 fn described(meta: &KernelMeta, target: &'static Target, image: &Image) -> Result<KernelInfo, LoadError> {
     let bad = |why: &str| LoadError::Descriptor(format!("{}: {why}", meta.name));
     let symbol = image.symbol(&meta.symbol).or_else(|| {
-        // V2 names the kernel's symbol `name@kd` in its metadata and `name` in the symbol table.
+        // The metadata of V2 calls the kernel's symbol `name@kd`, while the symbol table calls it `name`.
         image.symbol(meta.symbol.strip_suffix("@kd")?)
     });
     let symbol = symbol.ok_or_else(|| bad(&format!("no symbol {}", meta.symbol)))?;

@@ -1,6 +1,6 @@
-//! Links a single object file (`ET_REL`): places its loaded sections one after the other, adds a global
-//! offset table at the end, and applies every relocation. A symbol that another file would have to define is
-//! an error that names the symbol.
+//! Links a single object file (`ET_REL`). Places the loaded sections of the file one after the other, adds a
+//! global offset table at the end, and applies every relocation. A symbol that only another file could define
+//! is an error, whose message names the symbol.
 
 use super::image::{CodeRange, Image, Part, Patch};
 use super::relocation::{self, GOT, Place};
@@ -11,10 +11,10 @@ use object::elf;
 
 /// Address of the first section. It is not 0, so that no variable has a null address.
 const START: u64 = 0x1000;
-/// Minimum alignment of a section: instructions are fetched in lines of 64 bytes, and kernels are aligned to
-/// 256.
+/// Minimum alignment of a section. Instructions are fetched in lines of 64 bytes, and kernels are aligned to
+/// 256 bytes.
 const ALIGN: u64 = 256;
-/// Maximum alignment of a section; addresses of allocations are multiples of it.
+/// Maximum alignment of a section. The addresses of allocations in emulated memory are multiples of it.
 const MAX_ALIGN: u64 = 4096;
 
 /// Lays out a file, and applies its relocations.
@@ -35,8 +35,8 @@ pub(super) fn link(file: &CodeObject<'_>) -> Result<Image, LoadError> {
     Ok(image)
 }
 
-/// Places the loaded sections. Returns the address of each section, or `None` for a section that is not
-/// loaded.
+/// Places the loaded sections in the image. Returns the address of each section of the file, or `None` for a
+/// section that is not loaded.
 fn lay_out(file: &CodeObject<'_>, image: &mut Image) -> Result<Vec<Option<u64>>, LoadError> {
     let mut addresses = vec![None; file.sections.len()];
     let mut end = START;
@@ -70,7 +70,8 @@ impl Linker<'_> {
         start.checked_add(symbol.value)
     }
 
-    /// Returns the address of a relocation's symbol; `None` for an undefined weak symbol.
+    /// Returns the address of the symbol to which a relocation refers. Returns `None` for an undefined weak
+    /// symbol.
     fn target(&self, symbol: &ElfSymbol<'_>) -> Result<Option<u64>, LoadError> {
         match symbol.section {
             0 if symbol.binding == elf::STB_WEAK.0 => Ok(None),
@@ -102,7 +103,8 @@ impl Linker<'_> {
                     });
                     target = Some(entry);
                 }
-                // The relocation to a null address is skipped, so that the field stays zero.
+                // A relocation with a null address as its target is not applied, so that the field stays
+                // zero.
                 if let Some(target) = target {
                     relocation::apply(record.kind, place, target, image)?;
                 }

@@ -1,5 +1,5 @@
-//! Loads a code object: an ELF file for AMD GPUs, of version 2 to 6, either linked (`ET_DYN`) or a single
-//! object file (`ET_REL`).
+//! Loads a code object, which is an ELF file for AMD GPUs. It can have any version from 2 to 6, and it can be
+//! linked (`ET_DYN`) or a single object file (`ET_REL`).
 
 mod image;
 mod kernels;
@@ -16,8 +16,8 @@ use object::elf;
 use std::fmt;
 use std::sync::Arc;
 
-/// Maximum size of an image in bytes. It is larger than any program, and keeps a damaged file from using up
-/// all memory.
+/// Maximum size of an image in bytes. It is larger than any real program, and prevents that a damaged file
+/// uses up all memory.
 const MAX_IMAGE: u64 = 1 << 28;
 
 /// Why a file is not a code object that can run here.
@@ -27,9 +27,11 @@ pub enum LoadError {
     Elf(String),
     /// The file is an ELF file, but not for AMD GPUs.
     Machine(u16),
-    /// The ELF file is truncated: number of bytes in the file, and number of bytes according to its headers.
+    /// The ELF file is truncated. The numbers are the size of the file in bytes, and the size that the file's
+    /// headers require.
     CutOff(u64, u64),
-    /// The file is neither a linked code object nor an object file.
+    /// The file is neither a linked code object nor an object file. The number is the file type in the
+    /// header.
     NotLinked(u16),
     /// The code object is for another runtime than HSA's.
     Runtime(String),
@@ -105,7 +107,8 @@ pub struct KernelInfo {
     pub vgprs: u32,
     /// Number of lanes of its waves: 32 or 64.
     pub wave_size: u32,
-    /// Whether the object does not describe the arguments, so that the caller has to lay them out.
+    /// Whether the object does not describe the kernel's arguments. The caller must then lay out the
+    /// arguments by itself.
     pub untyped: bool,
     /// The kernel descriptor.
     pub descriptor: Descriptor,
@@ -121,8 +124,8 @@ impl KernelInfo {
         self.args.iter().filter(|arg| !matches!(arg.kind, ArgKind::Hidden(_)))
     }
 
-    /// Returns the target modes of the kernel: `object`, the modes of the code object, combined with the
-    /// modes that the kernel's descriptor chooses (wave size, CU or WGP mode, split groups).
+    /// Returns the processor with the modes of the kernel. `object` has the modes of the code object. The
+    /// kernel's descriptor adds its own: wave size, CU or WGP mode, and split groups.
     pub fn subtarget(&self, object: &Subtarget) -> Subtarget {
         let mut subtarget = object.with_wave_size(self.wave_size).unwrap_or(*object);
         subtarget.cumode = !(subtarget.has(Feature::WAVE32) && self.descriptor.wgp_mode());
@@ -153,7 +156,8 @@ pub struct CodeObject {
     kernels: Vec<KernelInfo>,
     printf: Vec<String>,
     pub(crate) lines: Arc<Lines>,
-    /// Addresses of atomic loads and stores, in ascending order; `None` if the file does not list them.
+    /// Addresses of the loads and stores that the file marks as atomic, in ascending order; `None` if the
+    /// file does not mark them.
     pub(crate) atomics: Option<Arc<[u64]>>,
     pub(crate) image: Image,
 }
@@ -193,14 +197,15 @@ impl CodeObject {
             return Err(LoadError::Runtime(identity.os_abi.to_string()));
         }
         let subtarget = identity.subtarget().ok_or(LoadError::Processor(file.header.flags))?;
-        // The line tables of a file that is not linked use other addresses, so they are not read.
+        // The line tables of a file that is not linked do not use the addresses of the image, so they are not
+        // read.
         let (image, lines) = match elf::FileType(file.header.file_type) {
             elf::ET_DYN => (image::map(file, bytes)?, Lines::read(file)),
             elf::ET_REL => (link::link(file)?, Lines::default()),
             other => return Err(LoadError::NotLinked(other.0)),
         };
-        // All code is decoded, so the code ranges must not overlap: otherwise a damaged file could contain
-        // far more code than bytes.
+        // All code ranges are decoded, so they must not have more bytes in total than the file. Otherwise a
+        // damaged file, whose code ranges overlap, could cause far more work than its size permits.
         let code: u64 = image.code.iter().map(|range| range.end - range.start).sum();
         if code > bytes.len() as u64 {
             return Err(LoadError::Segment(format!(
@@ -222,24 +227,25 @@ impl CodeObject {
         })
     }
 
-    /// Returns the processor that the object is for. For a generic target, this is the processor that
-    /// represents it.
+    /// Returns the processor that the code object is for. If the object is for a generic target, returns the
+    /// processor that represents this target.
     pub fn target(&self) -> &'static Target {
         self.subtarget.target
     }
 
-    /// Returns the processor and the modes that the header names. For the modes of a kernel, see
-    /// [`KernelInfo::subtarget`].
+    /// Returns the processor and the modes that the header of the file names. [`KernelInfo::subtarget`]
+    /// returns the modes of a kernel.
     pub fn subtarget(&self) -> &Subtarget {
         &self.subtarget
     }
 
-    /// Returns the version of the code object, 2 to 6, if the header gives it.
+    /// Returns the version of the code object (2 to 6), or `None` if the header does not give it.
     pub fn version(&self) -> Option<u8> {
         self.version
     }
 
-    /// Returns the version of the metadata: (1, 0) for code object V3 (and V2), (1, 1) for V4, (1, 2) for V5.
+    /// Returns the major and minor version of the metadata: (1, 0) for code objects V2 and V3, (1, 1) for V4,
+    /// (1, 2) for V5.
     pub fn metadata_version(&self) -> &[u32] {
         &self.metadata_version
     }
@@ -254,9 +260,9 @@ impl CodeObject {
         self.kernels.iter().find(|kernel| kernel.name == name)
     }
 
-    /// Sets the arguments of a kernel that the object does not describe. The text is like `src: *const f32,
-    /// n: u32`: each argument has a name and a type in the syntax of [`Layout`](crate::args::Layout), and the
-    /// arguments are laid out in sequence as in C.
+    /// Sets the arguments of a kernel whose arguments the object does not describe. An example of the text is
+    /// `src: *const f32, n: u32`. Each argument has a name and a type, which has the syntax of
+    /// [`Layout`](crate::args::Layout). The arguments are laid out in sequence as in C.
     ///
     /// # Errors
     /// Fails if there is no such kernel, if the object already describes its arguments, or if the text cannot
@@ -274,13 +280,14 @@ impl CodeObject {
         Ok(())
     }
 
-    /// Returns the format strings of `printf`, as the metadata encodes them (AMDGPU guide, seed 000, line
-    /// 2214).
+    /// Returns the format strings of `printf` as they are encoded in the metadata (LLVM's AMDGPU guide, seed
+    /// 000, line 2214).
     pub fn printf_formats(&self) -> &[String] {
         &self.printf
     }
 
-    /// Returns the line tables. They are empty without debug information, and for a file that is not linked.
+    /// Returns the line tables of the debug information. They are empty without debug information, and for a
+    /// file that is not linked.
     pub fn lines(&self) -> &Lines {
         &self.lines
     }

@@ -1,10 +1,11 @@
-//! The relocations of AMD GPUs (AMDGPU guide, seed 000, line 507), applied to an image whose load address is
-//! not known yet.
+//! The relocations of AMD GPUs (LLVM's AMDGPU guide, seed 000, line 507). They are applied to an image whose
+//! load address is not known yet.
 
 use super::LoadError;
 use super::image::{Image, Part, Patch};
 
-/// `R_AMDGPU_GOTPCREL` and its two halves, which need an entry in the global offset table.
+/// Numbers of the relocation `R_AMDGPU_GOTPCREL` and of its two halves. These relocations need an entry in
+/// the global offset table.
 pub(super) const GOT: [u32; 3] = [7, 8, 9];
 
 /// Address and addend of a relocation.
@@ -19,13 +20,14 @@ pub(super) struct Place {
 enum Value {
     /// Symbol plus addend; depends on the load address.
     Absolute,
-    /// Symbol plus addend minus the address of the relocated field.
+    /// The value is the symbol's address plus the addend minus the address of the relocated field.
     Relative,
-    /// The distance to a branch target in dwords, from the end of the branch.
+    /// The value is the distance to a branch target, counted in dwords from the end of the branch.
     Branch,
 }
 
-/// Relocation number, value, and the part of the value that is stored.
+/// The kinds of relocations. Each has its number, the value that it computes, and the part of the value that
+/// is stored.
 const KINDS: [(u32, Value, Part); 13] = [
     (1, Value::Absolute, Part::Low),
     (2, Value::Absolute, Part::High),
@@ -33,7 +35,8 @@ const KINDS: [(u32, Value, Part); 13] = [
     (4, Value::Relative, Part::Low),
     (5, Value::Relative, Part::Whole),
     (6, Value::Absolute, Part::Low),
-    // The caller passes the address of the table's entry as the target.
+    // For these relocations, the target that the caller passes is the address of the symbol's entry in the
+    // global offset table.
     (7, Value::Relative, Part::Low),
     (8, Value::Relative, Part::Low),
     (9, Value::Relative, Part::High),
@@ -55,7 +58,8 @@ pub(super) fn apply(kind: u32, place: Place, target: u64, image: &mut Image) -> 
     match value {
         Value::Absolute => image.patches.push(Patch { place: place.address, value: sum, part }),
         Value::Relative => {
-            // The symbol and the field move together, so that the value does not depend on the load address.
+            // The symbol and the relocated field move together when the image is loaded, so the value does
+            // not depend on the load address.
             let patch = Patch { place: place.address, value: sum.wrapping_sub(place.address), part };
             patch.apply(&mut image.bytes, 0).then_some(()).ok_or_else(outside)?;
         }
