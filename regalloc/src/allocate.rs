@@ -1,6 +1,6 @@
-//! Order of the allocator's steps: for both register classes the streams, live ranges, groups and hardware
-//! registers, and then the copies. Also decides what to spill, and by which algorithm, if there are too few
-//! registers.
+//! Runs the allocator's steps in order. For both register classes (SGPRs and VGPRs), it computes the streams
+//! of instructions, the live ranges, the groups and the hardware registers, and then plans the copies. If
+//! there are too few registers, it also decides which registers are spilled, and by which algorithm.
 
 use crate::pack::File;
 use crate::rewrite::Packed;
@@ -12,8 +12,9 @@ use crate::{AllocError, Context, Stats};
 use isa::Subtarget;
 use mir::{MachFunc, Note};
 
-/// Returns the number of registers at which the packer stops trying other orders of groups, because fewer
-/// registers would not help. For SGPRs, only numbers that change the number of waves matter.
+/// Returns the number of registers that is good enough for the packer. When the packer needs at most this
+/// many registers, it stops trying other orders of the groups, because fewer registers would not help. For
+/// SGPRs, this includes all numbers that allow the largest number of waves.
 fn aim(class: usize, pressure: u32, target: &Subtarget) -> u32 {
     if class == VGPR {
         return pressure;
@@ -26,35 +27,36 @@ fn no_registers(class: usize, budget: u32) -> AllocError {
     AllocError::Registers { class: ["SGPR", "VGPR"][class], budget }
 }
 
-/// How many registers fewer than available regalloc2 may use. The values are tried one after the other,
-/// because reloads need registers too.
+/// By how many registers the limit that regalloc2 gets is lower than the number of available registers.
+/// Reloads need registers, too, so the values are tried one after the other until the code with reloads fits.
 const QUESTIONS: [u32; 4] = [1, 4, 9, 16];
 
-/// Limit of the work that regalloc2 does for one function: registers (in operands and at block entries) times
-/// number of runs. regalloc2 takes about a microsecond for each, and more than linear time if very many
-/// registers are live.
+/// Limit of the work that regalloc2 does for one function: the number of registers in operands and at block
+/// entries, times the number of runs. regalloc2 takes about a microsecond for each, and more than linear time
+/// if very many registers are live.
 const MOST_ASKED: usize = 1 << 14;
 
-/// By class, the largest pressure for which regalloc2 is used, in halves of the number of available
-/// registers. With higher pressure, regalloc2 takes many times as long, and most uses need a reload whatever
-/// it decides. With more SGPRs than that, linear scan spills fewer registers.
+/// For each class, the largest register pressure for which regalloc2 is used. The unit is half of the number
+/// of available registers, so 3 means one and a half times as many. With higher pressure, regalloc2 takes
+/// many times as long, and most uses need a reload whatever it decides. For SGPRs with higher pressure,
+/// linear scan also spills fewer registers.
 const MOST_HALVES: [u32; 2] = [3, 8];
 
-/// Ratio of pressure to available registers above which nearly all registers must be spilled, so that the
-/// choice matters little.
+/// Ratio of register pressure to available registers. Above this ratio, nearly all registers must be spilled,
+/// so it matters little which ones are chosen.
 const TOO_MANY: u32 = 2;
 
 /// Algorithm that chooses the registers to spill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Engine {
-    /// First stage: linear scan chooses registers to spill, but only registers that can be rematerialised. If
-    /// that is not enough, [`Engine::Ask`] follows.
+    /// First stage: linear scan chooses registers to spill, but only registers whose values can be
+    /// rematerialised. If these are not enough, [`Engine::Ask`] follows.
     #[default]
     Remake,
     /// Linear scan ([`crate::scan`]).
     Scan,
-    /// Second stage: regalloc2 ([`crate::budget`]) chooses. If no answer of regalloc2 leads to an allocation,
-    /// linear scan follows.
+    /// Second stage: regalloc2 chooses registers to spill ([`crate::budget`]). If no choice of regalloc2
+    /// leads to an allocation, linear scan follows.
     Ask,
 }
 
@@ -67,20 +69,21 @@ struct Try {
     scattered: bool,
     /// Number of questions that regalloc2 has been asked.
     asked: usize,
-    /// Whether regalloc2's last answer is being tried; `Snapshots::before` has the state before it.
+    /// Whether the code was just changed by an answer of regalloc2 whose success is not known yet.
+    /// `Snapshots::before` has the function as it was before the change.
     answered: bool,
-    /// Whether the code may have been changed by spilling according to an answer of regalloc2.
+    /// Whether an answer of regalloc2 has changed the code, and the change has not been undone.
     resided: bool,
     /// Algorithm that chooses the registers to spill.
     engine: Engine,
-    /// Number of registers that linear scan keeps free for reloads.
+    /// Number of registers that linear scan leaves free, because reloads will need registers.
     slack: u32,
     /// Whether thinning out has been considered.
     thinned: bool,
 }
 
-/// A class whose registers do not fit into the register file, with the registers of the file and the largest
-/// number of registers that are live at the same time.
+/// A register class that needs more registers than its register file has. `pressure` is the largest number of
+/// registers that are live at the same time.
 #[derive(Clone, Copy)]
 struct Tight<'a> {
     target: &'a Subtarget,
@@ -100,9 +103,10 @@ pub(crate) struct Snapshots {
 }
 
 impl Context {
-    /// Assigns all registers and plans the copies. If there are too few registers, first rematerialises
-    /// values. If that is not enough, tries both algorithms that choose registers to spill, and keeps the
-    /// cheaper code. With `scan`, and in large functions, uses only linear scan.
+    /// Assigns all registers and plans the copies. If there are too few registers, values are first
+    /// rematerialised. If that is not enough, both regalloc2 and linear scan choose registers to spill, and
+    /// the cheaper code is kept. With `scan`, in large functions and in functions with calls, only linear
+    /// scan is used.
     pub(crate) fn allocate(
         &mut self,
         func: &mut MachFunc,
@@ -120,8 +124,9 @@ impl Context {
             tries = self.restart(func, Engine::Ask);
             allocated = self.allocate_with_spills(func, target, budget, &mut tries, stats);
         }
-        // If regalloc2's answer was not used, the result is already that of linear scan, or it needs fewer
-        // spills. So linear scan need not be tried for comparison.
+        // The result of linear scan would be compared with this result. The comparison is not needed if no
+        // answer of regalloc2 was used: this result is then already that of linear scan, or one with fewer
+        // spills.
         let done = scan || allocated.is_ok() && tries.iter().all(|tried| !tried.resided);
         if done || !matches!(allocated, Ok(()) | Err(AllocError::Registers { .. })) {
             return allocated;
@@ -150,7 +155,7 @@ impl Context {
         [Try { engine, ..Try::default() }; 2]
     }
 
-    /// Assigns all registers and plans the copies. Spills until that succeeds.
+    /// Assigns all registers and plans the copies. As long as that fails, spills registers and tries again.
     fn allocate_with_spills(
         &mut self,
         func: &mut MachFunc,
@@ -195,18 +200,19 @@ impl Context {
         }
     }
 
-    /// Computes which registers are live at block boundaries. With `may_thin`, stops and returns false if so
-    /// many registers are live that the function has to be thinned out first.
+    /// Computes which registers are live at block boundaries. With `may_thin`, stops and returns false if far
+    /// too many registers are live. [`Context::thin_out`] must then first spill some of them.
     fn flow(&mut self, func: &MachFunc, file: File, may_thin: bool) -> bool {
         let most = TOO_MANY * file.limit;
         let most = (may_thin && self.streams.phys_base >= 4 * most).then_some(most);
         self.live.flow.run(func, &self.streams, file.class, most)
     }
 
-    /// Spills by outlines, if far more registers are live than are available, until at most [`TOO_MANY`]
-    /// times as many are live. Then exact ranges can be computed in time linear in the number of blocks.
-    /// Exact ranges must show that this is necessary, because outlines mistake many short ranges for long
-    /// ones (for example masks for each of a thousand exits that are needed at a distant place).
+    /// Spills registers until at most [`TOO_MANY`] times as many are live as are available. Afterwards, exact
+    /// live ranges can be computed in time linear in the number of blocks. The choice uses outlines, which
+    /// are live ranges without holes ([`crate::outline`]). The caller must know from exact liveness that this
+    /// is necessary. Outlines alone would not show it, because they take many short ranges for long ones. An
+    /// example is a function with a thousand exits, each with a mask that is needed at a distant place.
     fn thin_out(&mut self, func: &mut MachFunc, target: &Subtarget, file: File) {
         let class = file.class;
         self.remember(func);
@@ -224,9 +230,10 @@ impl Context {
         }
     }
 
-    /// Handles a failure to pack: forms smaller groups if only fragmentation is to blame, and spills
-    /// otherwise. Asks regalloc2 to use fewer and fewer registers, always from the same state. When regalloc2
-    /// has no more answers, linear scan spills more and more registers.
+    /// Changes the function or the settings after a class did not fit, so that the next attempt may succeed.
+    /// If only fragmentation is to blame, the next attempt forms smaller groups. Otherwise, registers are
+    /// spilled. regalloc2 is asked for a choice with fewer and fewer registers, always for the same function.
+    /// When all these choices have failed, linear scan spills more and more registers.
     fn make_room(
         &mut self,
         func: &mut MachFunc,
@@ -258,7 +265,7 @@ impl Context {
             if self.spilled {
                 return Err(no_registers(class, file.limit));
             }
-            // This attempt has not changed the function, so regalloc2 can begin from the current state.
+            // The attempt to rematerialise has not changed the function, so regalloc2 can start from it.
             tries.iter_mut().for_each(|tried| tried.engine = Engine::Ask);
             tries[class].slack = 0;
         }
@@ -266,8 +273,8 @@ impl Context {
             if self.spill_with_regalloc2(func, tight, &mut tries[class]) {
                 return Ok(());
             }
-            // Exact ranges are available here, and are a better basis for choosing what to spill than
-            // outlines.
+            // Linear scan is next. Thinning out by outlines must not precede it, because exact ranges are
+            // known here and are the better basis for the choice.
             (tries[class].engine, tries[class].thinned) = (Engine::Scan, true);
         }
         if self.scan(func, tight, &mut tries[class]) {
@@ -276,9 +283,9 @@ impl Context {
         Err(no_registers(class, file.limit))
     }
 
-    /// Spills by linear scan, and leaves more registers free than the last time, because reloads need
-    /// registers too. Returns false if that is not enough, or if slots would be needed where only
-    /// rematerialisation is allowed.
+    /// Spills the registers that linear scan chooses. Leaves more registers free than the last time, because
+    /// reloads need registers, too. Returns false if nothing more can be spilled. Also returns false if a
+    /// slot would be needed at a stage that may only rematerialise.
     fn scan(&mut self, func: &mut MachFunc, tight: Tight<'_>, attempt: &mut Try) -> bool {
         let Tight { target, file, pressure } = tight;
         let class = file.class;
@@ -302,8 +309,8 @@ impl Context {
         false
     }
 
-    /// Spills the registers that regalloc2 does not keep in hardware registers. Returns false if regalloc2
-    /// finds no allocation.
+    /// Asks regalloc2 which registers to spill, and spills them. Returns false if regalloc2 finds no
+    /// allocation for any of the limits that are left to try.
     fn spill_with_regalloc2(&mut self, func: &mut MachFunc, tight: Tight<'_>, attempt: &mut Try) -> bool {
         let Tight { target, file, pressure } = tight;
         let class = file.class;
@@ -334,8 +341,8 @@ impl Context {
         false
     }
 
-    /// Computes live ranges, groups and hardware registers of a class. Returns whether the class fits into
-    /// the register file, and the largest number of registers that are live at the same time.
+    /// Computes the live ranges, groups and hardware registers of a class. Returns whether the class fits
+    /// into the register file, and the largest number of registers that are live at the same time.
     fn pack(
         &mut self,
         func: &MachFunc,
@@ -349,14 +356,15 @@ impl Context {
         file.aim = aim(class, pressure, target);
         let stream = &mut self.streams.class[class];
         self.groups[class].run(stream, &mut self.live, coalesce);
-        // If more registers are live than the file has, no order of the groups helps.
+        // If more registers are live at one point than the file has, no placement of the groups can succeed.
+        // VCC counts as two more SGPRs.
         let fits = pressure <= file.limit + if class == SGPR { 2 } else { 0 }
             && self.packers[class].run(file, stream, &mut self.groups[class], self.streams.phys_base);
         Ok((fits, pressure))
     }
 
-    /// Plans all copies of both classes. If a cycle of copies needs a free register and there is none,
-    /// returns the class of that cycle as an error.
+    /// Plans the copies of both classes. A cycle of copies may need a free register to break it. If there is
+    /// none, returns the class of the cycle as the error.
     fn plan(&mut self, func: &MachFunc, target: &Subtarget, files: [File; 2]) -> Result<(), usize> {
         self.plan.clear();
         let phys_base = self.streams.phys_base;
@@ -377,7 +385,8 @@ impl Context {
     }
 }
 
-/// Returns the cost of stores and reloads, weighted by loop depth. A rematerialisation counts half.
+/// Returns what the spilling costs that was added to the code: the number of stores and reloads, weighted by
+/// loop depth. A rematerialisation counts half.
 fn spill_cost(func: &MachFunc) -> f32 {
     let cost = |inst: &isa::MachInst| match inst.note.index().map(|i| &func.notes[i]) {
         Some(Note::Alloc("spill" | "reload")) => 1.0,

@@ -1,11 +1,14 @@
 //! Decides which registers are spilled if there are too few, by asking regalloc2.
 //!
-//! regalloc2 sees one class: the block structure, and the operands of the class's events, with one virtual
-//! register per dword. It gets at most as many hardware registers as may be used. These are in up to three of
-//! its own register classes, the *banks*, because it supports at most 64 registers per class; block
-//! parameters and their arguments are in the same bank. regalloc2 knows nothing about tuples. From its answer
-//! only the program points at which each register *resides* in a hardware register are used. The spiller
-//! turns these into stores and reloads, and the packer then assigns the registers.
+//! regalloc2 sees one class: the block structure, and the operands of the instructions that use the class. It
+//! sees one virtual register per dword, and knows nothing about tuples. It gets at most as many hardware
+//! registers as may be used. Because regalloc2 supports at most 64 registers per class, they are distributed
+//! over up to three of its own register classes, which are called *banks* here. A block parameter and its
+//! arguments are in the same bank.
+//!
+//! The hardware registers in regalloc2's answer are not used. Only the program points are used at which each
+//! register *resides*, that is, is in a hardware register. The spiller turns these into stores and reloads,
+//! and the packer then assigns the registers.
 
 use crate::groups::Groups;
 use crate::lists::Lists;
@@ -19,13 +22,15 @@ use regalloc2::{
     RegallocOptions, VReg,
 };
 
-/// Registers per bank: regalloc2's 64, less a scratch register and a number that it reserves.
+/// Largest number of hardware registers in a bank: regalloc2's 64, less one scratch register and one number
+/// that regalloc2 reserves.
 const BANK: u32 = 62;
 
 /// The register classes of regalloc2 that serve as banks.
 const CLASSES: [RegClass; 3] = [RegClass::Int, RegClass::Float, RegClass::Vector];
 
-/// Maps an instruction of regalloc2 to program points of this allocator.
+/// An instruction of the function that regalloc2 sees: the program points of this allocator that it stands
+/// for, and its operands.
 #[derive(Clone, Copy)]
 struct Row {
     /// Program points before and after the instruction.
@@ -53,25 +58,26 @@ struct View {
     registers: usize,
 }
 
-/// For spilled registers, the intervals in which they are in hardware registers according to regalloc2 (their
-/// residence), and scratch memory for computing the intervals.
+/// regalloc2's choice of registers to spill. For each spilled register, it has the intervals in which the
+/// register is still in a hardware register (its residence). The other fields are working memory.
 #[derive(Default)]
 pub(crate) struct Budget {
     view: View,
     ctx: regalloc2::Ctx,
-    /// Bank of each register, or `NONE` if regalloc2 does not see the register.
+    /// For each register, the bank (a register class of regalloc2) that it belongs to, or `NONE` if regalloc2
+    /// does not see the register.
     bank: Vec<u8>,
     web: Vec<u32>,
     /// Bank of each web, by the web's root.
     bank_of: Vec<u8>,
-    /// Changes of the number of live registers that regalloc2 does not see: program point, and +1 (becomes
-    /// live) or -1 (dies).
+    /// Program points at which the number of live registers changes, counting only registers that regalloc2
+    /// does not see. The change is +1 if a register becomes live, and -1 if a register dies.
     changes: Vec<(u32, i32)>,
     /// Edges, sorted by target.
     edges: Vec<(Block, Block)>,
     /// Whether each register is spilled at some point.
     is_spilled: Vec<bool>,
-    /// For each spilled register, the intervals in which it is in a hardware register.
+    /// For each spilled register, the intervals of program points in which it is in a hardware register.
     resides: Lists<(u32, u32)>,
     /// The same before the intervals at jump tables are removed.
     all: Lists<(u32, u32)>,
@@ -173,8 +179,9 @@ impl View {
         self.blocks.push(InstRange::new(Inst::new(first), Inst::new(self.rows.len())));
     }
 
-    /// Converts a range of regalloc2's program points to the program points of this allocator. Returns `None`
-    /// for a range in a block that was added to split an edge, because such blocks do not exist here.
+    /// Converts an interval of regalloc2's program points to the program points of this allocator. regalloc2
+    /// also sees blocks that were added to split edges and do not exist here. Returns `None` for an interval
+    /// in such a block.
     fn stay(&self, from: ProgPoint, to: ProgPoint) -> Option<(u32, u32)> {
         let is_own = |point: ProgPoint| point.inst().index() < self.rows.len();
         is_own(from).then(|| (self.point(from), if is_own(to) { self.point(to) } else { u32::MAX }))
@@ -188,8 +195,8 @@ impl View {
 }
 
 impl Budget {
-    /// Runs regalloc2 with `room` registers per point. Registers marked `fixed` must not be spilled. Returns
-    /// false if regalloc2 finds no allocation.
+    /// Runs regalloc2 so that at most `room` registers are in hardware registers at any program point.
+    /// Registers marked in `fixed` must not be spilled. Returns false if regalloc2 finds no allocation.
     pub fn run(
         &mut self,
         func: &MachFunc,
@@ -244,15 +251,16 @@ impl Budget {
         after > 0 && point < ranges[after - 1].1
     }
 
-    /// Returns the program points from which a spilled register is in a hardware register: the beginnings of
-    /// its intervals of residence.
+    /// Returns the beginnings of the intervals in which a spilled register is in a hardware register. If no
+    /// instruction writes the register there, it must be reloaded.
     pub fn arrivals(&self, reg: u32) -> impl Iterator<Item = u32> + '_ {
         let ranges = if self.is_spilled(reg) { self.resides.list(reg as usize) } else { &[] };
         ranges.iter().map(|&(from, _)| from)
     }
 
-    /// Finds the webs (registers that are connected by block parameters), and the registers that regalloc2
-    /// does not see. Returns the largest number of the latter that are live at the same time.
+    /// Finds the webs, which are sets of registers that block parameters connect. Also finds the registers
+    /// that regalloc2 does not see, because they must not be spilled or are modified in place. Returns the
+    /// largest number of such registers that are live at the same time.
     fn find_webs(&mut self, stream: &ClassStream, groups: &Groups, registers: u32, fixed: &[bool]) -> u32 {
         self.bank.clear();
         self.bank.resize(registers as usize, 0);
@@ -276,7 +284,8 @@ impl Budget {
                 self.web[a.max(b) as usize] = a.min(b);
             }
         }
-        // regalloc2 sees either a block parameter and all of its arguments, or none of them.
+        // All registers of a web must be visible to regalloc2, or none, because a block parameter cannot have
+        // arguments that regalloc2 does not see.
         for reg in 0..registers {
             if self.bank[reg as usize] == NONE {
                 let root = self.root(reg);
@@ -312,7 +321,8 @@ impl Budget {
         root
     }
 
-    /// Distributes the webs over the banks so that the banks have similar loads.
+    /// Assigns each web (registers that block parameters connect) to a bank, so that the banks have similar
+    /// numbers of live registers.
     fn fill_banks(&mut self, groups: &Groups, registers: u32, banks: u32) {
         let mut load = [0u64; 3];
         self.bank_of.clear();
@@ -367,8 +377,9 @@ impl Budget {
         self.view = view;
     }
 
-    /// Returns those of `regs` that regalloc2 sees, if it also sees the partner in `partners`: the argument
-    /// of a parameter, or the parameter of an argument.
+    /// Returns those of `regs` that regalloc2 can pass along an edge. `regs` are the parameters or the
+    /// arguments of the edge, and `partners` are the registers on the other side. regalloc2 must see both
+    /// registers of a pair.
     fn visible<'a>(
         &'a self,
         regs: &'a [isa::VReg],
@@ -410,8 +421,8 @@ impl Budget {
         }
     }
 
-    /// Removes the intervals between the end of a jump table's head and the table's targets, because reloads
-    /// cannot be placed there. A register that is spilled anywhere does not reside there.
+    /// Changes the answer at jump tables. Between the jump and the targets of the table, no reload can be
+    /// placed. A register that is spilled anywhere therefore does not reside in a hardware register there.
     fn leave_tables(&mut self, func: &MachFunc, streams: &Streams) {
         let entries = func.blocks.iter().filter(|(_, data)| data.next_entry().is_some());
         let spans: Vec<(u32, u32)> = entries
@@ -430,7 +441,7 @@ impl Budget {
         }
     }
 
-    /// Reads from regalloc2's answer where each spilled register is in a hardware register.
+    /// Reads from regalloc2's answer in which intervals each spilled register is in a hardware register.
     fn read(&mut self, registers: u32) {
         self.is_spilled.clear();
         self.is_spilled.resize(registers as usize, false);
@@ -456,7 +467,8 @@ impl Budget {
     }
 }
 
-/// Returns the parts of a range that are outside of all spans. The spans are in ascending order.
+/// Returns the parts of an interval that are outside of all intervals in `spans`, which are in ascending
+/// order.
 fn without((mut from, to): (u32, u32), spans: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let mut parts = Vec::new();
     let first = spans.partition_point(|&(_, end)| end <= from);
@@ -472,8 +484,8 @@ fn without((mut from, to): (u32, u32), spans: &[(u32, u32)]) -> Vec<(u32, u32)> 
     parts
 }
 
-/// Adds a block on every critical edge, as regalloc2 requires. These blocks come after all other blocks, and
-/// no result is read from them.
+/// Adds a block on every critical edge, because regalloc2 requires it. The added blocks come after all
+/// others. What regalloc2 decides in them is ignored.
 fn split_critical_edges(view: &mut View) {
     let count = view.blocks.len();
     view.incoming.resize(count, 0);

@@ -58,11 +58,13 @@ pub enum Problem {
     Missing { value: Value, reg: Reg },
     /// The final code is not the original code with copies added.
     Different,
-    /// An inserted instruction is not one of the instructions that an allocator may insert.
+    /// An instruction was inserted that is not one of those that an allocator may insert (copies, stores,
+    /// reloads and the like).
     Inserted,
     /// A tuple is misaligned or extends beyond the register file.
     Register { reg: Reg, len: u8 },
-    /// An instruction that may be executed again overwrites a register that it reads.
+    /// A memory instruction that the hardware may execute again (replay, XNACK) overwrites a register that it
+    /// reads.
     OverwrittenSource { reg: Reg },
     /// A VGPR whose lanes hold spilled SGPRs is also used for something else.
     SharedLanes { reg: Reg },
@@ -74,18 +76,18 @@ pub enum Problem {
 pub enum Value {
     /// A virtual register.
     Virtual(u32),
-    /// Contents of a hardware register that the original code refers to by name, written by an original
-    /// instruction or before the first instruction.
+    /// Contents of a hardware register that the original code names, as an original instruction or the
+    /// hardware before the first instruction wrote them.
     Hardware(u16),
-    /// Contents of a register that the hardware initialised before the first instruction.
+    /// Contents that the hardware put into a register before the first instruction.
     Input(u16),
-    /// Contents that some registers of the original function always have. The number is the index of the fact
-    /// in `facts`.
+    /// Contents that registers of the original function always have, such as a constant. The number is the
+    /// index of this fact in the module `facts`.
     Fact(u32),
     /// The wave's scratch offset plus that number of bytes.
     ScratchBase(u32),
-    /// One half of the program counter that the last inserted `s_getpc_b64` read, or the carry from the
-    /// addition to its low half.
+    /// `Counter` is one half of the program counter that the last inserted `s_getpc_b64` read. `Carry` is the
+    /// carry of the addition to the low half.
     Counter(u8),
     Carry,
 }
@@ -146,7 +148,8 @@ struct State {
     undef: FxHashSet<Value>,
 }
 
-/// Checks that the operands of a call are in the hardware registers `pins`, which the call site prescribes.
+/// Checks that each operand of a call is in the hardware register that the calling convention prescribes for
+/// it (`pins`).
 fn placed(inst: &MachInst, pins: &[Reg]) -> Result<(), Problem> {
     inst.operands().iter().zip(pins).try_for_each(|(&operand, &pin)| placed_at(operand, pin))
 }
@@ -179,8 +182,8 @@ impl State {
         }
     }
 
-    /// Handles a new definition of a value: copies of the old definition do not hold the value any more.
-    /// Visits every place, so it must not be used for values that cannot have an older definition
+    /// Removes a value from all places, because an instruction defines the value anew and the places hold the
+    /// old version. Visits every place, so it is called only for values that can have an older version
     /// ([`Facts::is_new`]).
     fn forget(&mut self, value: Value) {
         self.undef.remove(&value);
@@ -247,8 +250,9 @@ impl State {
         *self != before
     }
 
-    /// Returns the part of the state that flows along the graph of a class: SGPRs and their spill lanes, or
-    /// VGPRs and their spill slots. Drops values for which `needed` is false.
+    /// Returns the part of the state that flows along the control-flow graph of a class. For SGPRs, this
+    /// includes the lanes with spilled SGPRs. For VGPRs, it includes the spill slots. Drops values for which
+    /// `needed` is false.
     fn part(&self, class: usize, needed: impl Fn(Value) -> bool) -> State {
         State {
             places: self
@@ -267,16 +271,16 @@ impl State {
     }
 }
 
-/// Copies of the original function that the final code has not executed yet. The final code must execute them
-/// before the next original instruction, or not at all.
+/// Copies of the original function that the walk has passed but that the final code has not executed yet. The
+/// final code must execute a copy before the next original instruction, or not at all.
 #[derive(Default)]
 struct Pending {
     /// Constants, with the values to which they are copied.
     constants: Vec<(Operand, Value)>,
-    /// Values in VGPRs, with the values in SGPRs from which they are copied.
+    /// Copies from an SGPR to a VGPR: the value in the VGPR, and the value in the SGPR.
     from_sgprs: Vec<(Value, Value)>,
-    /// Registers to which a value is copied that is always the same (a fact), with that value. The final code
-    /// may compute the value in place of the copy, but only at this point.
+    /// Copies of a fact, a value that is always the same: the destination, and the fact. The final code may
+    /// compute the value again in place of the copy, but only at this program point.
     facts: Vec<(Value, Value)>,
 }
 
@@ -287,8 +291,8 @@ impl Pending {
         self.facts.clear();
     }
 
-    /// Records original copies within a class as pending. The source of a copy may be the destination of
-    /// another pending copy.
+    /// Records copies of the original code, within one class, as pending. The source of a copy may be the
+    /// destination of another pending copy.
     fn copy(&mut self, pairs: &[(Value, Value)]) {
         for &(dst, src) in pairs {
             if matches!(src, Value::Fact(_)) {
@@ -357,8 +361,8 @@ impl Checker<'_> {
         inst.note.index().is_some_and(|i| matches!(self.final_.notes[i], Note::Alloc(_)))
     }
 
-    /// Collects the VGPRs whose lanes hold spilled SGPRs, and checks that the code uses these VGPRs for
-    /// nothing else.
+    /// Finds the VGPRs whose lanes hold spilled SGPRs, and checks that the code uses these VGPRs for nothing
+    /// else.
     fn find_lanes(&mut self) -> Result<(), CheckError> {
         for inst in self.final_.blocks.values().flat_map(|block| &block.insts) {
             if let (op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2, true, Operand::Reg(range)) =
@@ -373,8 +377,8 @@ impl Checker<'_> {
                 if inserted && matches!(inst.op, op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2) {
                     continue;
                 }
-                // A copy that the allocator inserted may read such a VGPR, because an input can arrive in the
-                // VGPR and be copied away before the first lane is written.
+                // One other use of such a VGPR is allowed. A function's input may arrive in the VGPR, and a
+                // copy that the allocator inserted may read it before the first lane is written.
                 let named = inst.operands().iter().enumerate().filter_map(|(i, operand)| match operand {
                     Operand::Reg(range) if !inserted || inst.role(i) != Role::Use => Some(range),
                     _ => None,
@@ -392,7 +396,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Checks that instructions that may be executed again do not overwrite registers that they read.
+    /// Checks the memory instructions that the hardware may execute again (replay, XNACK). They must not
+    /// overwrite registers that they read.
     fn sources_stay(&self) -> Result<(), CheckError> {
         for (block, data) in self.final_.blocks.iter() {
             for (index, inst) in data.insts.iter().enumerate() {
@@ -452,7 +457,7 @@ impl Checker<'_> {
             Value::Hardware(code) => usize::from(code >= 256),
             Value::Input(code) => usize::from(code >= 256),
             Value::ScratchBase(_) | Value::Counter(_) | Value::Carry => SGPR,
-            // A fact is held by registers of either class, so it flows along the graph of the class of the
+            // Registers of either class can hold a fact. It flows along the graph of the class of the
             // register that holds it.
             Value::Fact(_) => class,
         };
@@ -461,8 +466,8 @@ impl Checker<'_> {
         for class in [SGPR, VGPR] {
             self.entry[0][class] = Some(initial.part(class, |_| true));
         }
-        // Visits blocks in sweeps in layout order. Targets of back edges are visited in the next sweep, so
-        // that a loop nest takes about as many sweeps as it is deep.
+        // The blocks are visited in sweeps in layout order. The target of a back edge waits for the next
+        // sweep, so that a loop nest takes about as many sweeps as it is deep.
         let (mut work, mut later) = (BTreeSet::from([MBlock::new(0)]), BTreeSet::new());
         loop {
             let Some(block) = work.pop_first() else {
@@ -472,12 +477,14 @@ impl Checker<'_> {
                 std::mem::swap(&mut work, &mut later);
                 continue;
             };
-            // A block's end state flows along a graph only if the block was reached along that graph. State
-            // of VGPRs also needs the state of SGPRs, because VGPRs can be copied from SGPRs.
+            // The state at the end of a block flows along the graph of a class only if the block was reached
+            // along this graph. For VGPRs, the block must also have been reached along the graph of SGPRs,
+            // because VGPRs can be copied from SGPRs.
             let known = self.entry[block.index()].each_ref().map(Option::is_some);
             let carries = [known[SGPR], known[SGPR] && known[VGPR]];
             let mut state = self.entry_state(block);
-            // Errors are reported at the end, when the states of all predecessors have been joined.
+            // The states of some predecessors may be missing still, so errors are ignored here and reported
+            // at the end.
             let _ = self.block(block, &mut state);
             for class in [SGPR, VGPR].into_iter().filter(|&class| carries[class]) {
                 for edge in edges(&self.original.blocks[block], class).iter().flatten() {
@@ -538,8 +545,8 @@ impl Checker<'_> {
         values.filter(|(dst, src)| dst != src).collect()
     }
 
-    /// Executes a block. Continues after an error, so that the error does not affect the states of later
-    /// blocks.
+    /// Executes a block of the original and the final code together, and changes `state`. Continues after an
+    /// error, so that the states of later blocks do not depend on it. Returns the first error.
     fn block(&self, block: MBlock, state: &mut State) -> Result<(), CheckError> {
         let original = &self.original.blocks[block].insts;
         let final_ = &self.final_.blocks[block].insts;
@@ -547,7 +554,7 @@ impl Checker<'_> {
         let mut next = 0;
         let mut pending = Pending::default();
         for index in 0..=final_.len() {
-            // Executes the original pseudo-instructions that come before this instruction.
+            // First executes the pseudo-instructions of the original block that precede this instruction.
             while let Some(inst) = original.get(next)
                 && (inst.op == op::COPY || inst.op == op::UNDEF)
             {
@@ -652,8 +659,8 @@ impl Checker<'_> {
             if values.len() != usize::from(range.len) || (matches!(from, Operand::Reg(_)) && from != to) {
                 problem = problem.and(Err(Problem::Different));
             }
-            // The convention fixes the registers of a call's operands; they are checked below. No instruction
-            // reads these registers as one tuple, so they need not be aligned.
+            // The registers of a call's operands are those of the calling convention, which is checked below.
+            // No instruction reads them as one tuple, so the rules of alignment do not apply.
             let is_pinned = matches!(inst.op, op::CALL | op::TAIL_CALL);
             if matches!(from, Operand::Virt(_)) && !is_pinned && !self.valid(range) {
                 problem = problem.and(Err(Problem::Register { reg: range.first, len: range.len }));
@@ -721,8 +728,8 @@ impl Checker<'_> {
                 let moved: SmallVec<[Values; 2]> =
                     (0..dst.len).map(|i| self.moved_values(dst, inst.ops[1], i, state, pending)).collect();
                 for (mut values, code) in moved.into_iter().zip(dst.first.0..) {
-                    // A kernel's frame begins at scratch address 0, so a constant is an offset from the
-                    // frame's beginning.
+                    // In a kernel, the frame begins at scratch address 0. A constant is then also an offset
+                    // from the beginning of the frame.
                     let base = inst.ops[1].const_u32().filter(|_| self.frame() == Some(Operand::int(0)));
                     values.extend(base.map(Value::ScratchBase));
                     state.set(Place::Reg(code), values);
@@ -777,8 +784,8 @@ impl Checker<'_> {
                 }
                 state.forget(Value::Hardware(Reg::SCC.0));
                 let bytes = inst.ops[2].const_u32().ok_or(Problem::Inserted)?;
-                // The wave's scratch offset never changes, so other registers that hold the same sum of
-                // offset and constant keep that value.
+                // The new value is the sum of the wave's scratch offset and a constant. The scratch offset
+                // never changes, so other registers with the same sum remain valid.
                 state.set(Place::Reg(dst.0), SmallVec::from_slice(&[Value::ScratchBase(bytes)]));
                 Ok(())
             }
@@ -790,7 +797,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the values that dword `i` of the destination holds after an inserted move from `source`.
+    /// Returns the values that dword `i` of the destination holds after a move that the allocator inserted.
     fn moved_values(
         &self,
         dst: RegRange,
@@ -814,7 +821,7 @@ impl Checker<'_> {
         pending.from_sgprs.iter().filter(|(_, from)| held(from)).map(|(to, _)| *to).collect()
     }
 
-    /// Executes one instruction of the sequence that computes the address of a module variable.
+    /// Executes one of the inserted instructions that together compute the address of a module variable.
     fn address(
         &self,
         inst: &MachInst,
@@ -840,8 +847,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Executes an inserted scalar load of dwords that the original code also loads from the same pointer
-    /// (kernel arguments).
+    /// Executes an inserted scalar load, which rematerialises kernel arguments. The original code must load
+    /// the same dwords from the same pointer.
     fn argument(
         &self,
         inst: &MachInst,
@@ -862,7 +869,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Returns the wave's scratch offset as provided by the hardware.
+    /// Returns the value of the register in which the hardware provides the wave's scratch offset.
     fn wave_offset(&self) -> Option<Value> {
         let slot = self.final_.abi.find(AbiInput::PrivateSegmentWaveOffset)?;
         Some(Value::Input(slot.reg.0))
@@ -900,8 +907,8 @@ impl Checker<'_> {
         self.access(inst, data, from, state)
     }
 
-    /// Returns the stack pointer or constant at which the frame of a function with a stack begins; `None` if
-    /// the function has no stack.
+    /// Returns where the frame of a function begins: at the stack pointer in a callee, at 0 in a kernel.
+    /// Returns `None` if the function has no stack.
     fn frame(&self) -> Option<Operand> {
         let pointer = Operand::reg(Reg::sgpr(callconv::column(self.convention).stack.pointer));
         self.original.has_stack().then(|| match self.original.role {
@@ -910,8 +917,8 @@ impl Checker<'_> {
         })
     }
 
-    /// Checks a scratch access like [`Checker::scratch`], in functions with a stack, whose scratch descriptor
-    /// is always in the same registers.
+    /// Checks a scratch access, as [`Checker::scratch`] does, in a function with a stack. The scratch
+    /// descriptor of such a function is always in the same registers.
     fn in_frame(
         &self,
         inst: &MachInst,

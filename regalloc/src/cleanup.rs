@@ -1,9 +1,9 @@
 //! Clean-up after allocation: removes `exec` writes without effect, branches to branches, and empty and
 //! unreachable blocks.
 //!
-//! The ends of all blocks are read as one conditional target and one final target per block. Targets are
-//! threaded through empty blocks, and the branches are written again for the remaining blocks. Linear edges
-//! are updated accordingly.
+//! The pass first reads the end of each block as one conditional target and one final target. It replaces a
+//! target that is an empty block by the block to which control finally goes. It then writes the branches
+//! again for the remaining blocks, and updates the linear edges.
 
 use cranelift_entity::{EntityRef, PrimaryMap};
 use isa::table::{Flags, Implicit, Role};
@@ -20,11 +20,11 @@ pub(crate) struct Cleanup {
     /// Indices of the dead instructions of the current block, last index first.
     dead: Vec<u32>,
     work: Vec<u32>,
-    /// Blocks that are executed with lanes active that should be in another block, because an `exec` write
-    /// was removed before the block.
+    /// Blocks that run with too many lanes active, because a write of `exec` before the block was removed.
+    /// The additional lanes belong to another block.
     foreign: Vec<MBlock>,
-    /// For each block that only passes control on, the block to which control finally goes; for other blocks,
-    /// the block itself.
+    /// For each block without instructions, the block to which control finally goes. For any other block, the
+    /// block itself.
     forward: Vec<MBlock>,
     spare: PrimaryMap<MBlock, MachBlock>,
 }
@@ -34,18 +34,18 @@ pub(crate) struct Cleanup {
 struct End {
     /// The conditional branch and its target.
     cond: Option<(MachInst, MBlock)>,
-    /// Where control goes if the conditional branch is not taken; and the branch that goes there, if one is
-    /// needed.
+    /// `next` is the block to which control goes if the conditional branch is not taken. `jump` is the branch
+    /// that goes there, if one is needed.
     next: Option<MBlock>,
     jump: Option<MachInst>,
-    /// The next entry of a jump table, if the block is an entry; it must remain the next block in the layout.
+    /// If the block is an entry of a jump table, the next entry. It must remain the next block in the layout.
     entry: Option<MBlock>,
 }
 
 impl End {
-    /// Returns an equivalent end of the block in which the conditional branch goes back to the loop header
-    /// and the final target leaves the loop, if exactly one of the two targets is a back edge. Each iteration
-    /// then executes one branch, and leaving the loop executes two.
+    /// Returns an equivalent end of a loop's last block. If exactly one of the two targets is a back edge,
+    /// the conditional branch goes back to the loop header, and the final target leaves the loop. Each
+    /// iteration then executes only one branch, and leaving the loop executes two.
     fn loops_first(self, block: MBlock) -> End {
         match (self.cond, self.next) {
             (Some((inst, ahead)), Some(back)) if back <= block && block < ahead => {
@@ -74,8 +74,8 @@ pub(crate) fn run(func: &mut MachFunc, target: &Target, scratch: &mut Cleanup) {
     }
 }
 
-/// Removes copies of EXEC that no instruction reads, after removing EXEC writes that have no effect. Then the
-/// function writes fewer registers, and a register that it does not write need not be preserved.
+/// Removes EXEC writes that have no effect, and then copies of EXEC that no instruction reads. The function
+/// then writes fewer registers, and it need not save callee-saved registers that it does not write.
 #[inline(never)]
 pub(crate) fn unread_saves(func: &mut MachFunc, target: &Target, scratch: &mut Cleanup) {
     scratch.dead_exec_writes(func, target);
@@ -116,7 +116,8 @@ fn inverse(opcode: Opcode) -> Option<Opcode> {
 
 const SCC: RegRange = RegRange { first: Reg::SCC, len: 1 };
 
-/// Effect of one or several instructions on liveness: what they need, and what they do not overwrite.
+/// Effect of one or several instructions on the liveness of EXEC and SCC: which of the two they read, and
+/// which they do not overwrite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Effect {
     needs: State,
@@ -142,8 +143,8 @@ impl Effect {
         if inst.op == op::S_ENDPGM {
             effect.keeps = State::default();
         }
-        // A barrier stops the wave regardless of EXEC. But its EXEC tells readers and checkers which lanes
-        // reached the barrier.
+        // A barrier stops the wave whatever EXEC is. But EXEC at a barrier tells readers and checkers which
+        // lanes reached the barrier, so it counts as read.
         effect.needs.exec |= inst.op == op::S_BARRIER;
         // The trap handler reports the active lanes.
         effect.needs.exec |= inst.op == op::S_TRAP;
@@ -165,8 +166,8 @@ impl Effect {
         }
     }
 
-    /// Returns the liveness state before a group of instructions with this effect, given the state after the
-    /// group.
+    /// Returns which of EXEC and SCC are live before instructions with this effect. `after` says which are
+    /// live after them.
     fn before(self, after: State) -> State {
         State {
             exec: self.needs.exec || after.exec && self.keeps.exec,
@@ -217,7 +218,8 @@ fn writes_exec(target: &Target, inst: &MachInst) -> bool {
 }
 
 impl Cleanup {
-    /// Removes EXEC writes on which no lane depends before the next EXEC write or the end of the program.
+    /// Removes EXEC writes whose value no instruction needs before the next EXEC write or the end of the
+    /// program.
     fn dead_exec_writes(&mut self, func: &mut MachFunc, target: &Target) {
         let mut insts = func.blocks.values().flat_map(|block| &block.insts);
         if !insts.any(|inst| writes_exec(target, inst)) {
@@ -253,7 +255,8 @@ impl Cleanup {
                     && matches!(op, op::S_AND_B64 | op::S_AND_B32 | op::S_ANDN2_B64 | op::S_ANDN2_B32)
             };
             data.is_foreign |= self.dead.iter().any(switches);
-            // The removed write would have made lanes inactive in the next block.
+            // If a write at the end of a block is removed, lanes stay active in the next block that it would
+            // have made inactive.
             let narrows = self.dead.iter().any(|&index| index >= data.term);
             let entered = data.linear.iter().flatten().map(|edge| edge.to);
             let others = |to: MBlock| data.logical.iter().flatten().any(|edge| edge.to != to);
@@ -284,8 +287,8 @@ impl Cleanup {
         out
     }
 
-    /// Finds how each block ends; branches are only in terminator groups. Returns false if a block ends in a
-    /// way that this pass does not support.
+    /// Reads how each block ends. Branches occur only in the terminator group of a block. Returns false if a
+    /// block ends in a way that this pass does not support.
     fn read_ends(&mut self, func: &MachFunc) -> bool {
         self.ends.clear();
         for (block, data) in func.blocks.iter() {
@@ -323,8 +326,8 @@ impl Cleanup {
         true
     }
 
-    /// Returns the block to which control finally goes from `to`. `forward` was computed for later blocks
-    /// first, so only a chain of backward jumps takes more than one step.
+    /// Returns the block to which control finally goes if it goes to `to`. `forward` has been computed for
+    /// later blocks first, so more than one step is needed only for a chain of backward jumps.
     fn target(&self, mut to: MBlock) -> MBlock {
         for _ in 0..4 {
             to = self.forward[to.index()];

@@ -9,8 +9,8 @@ use isa::table::Role;
 use isa::{Form, MachInst, Operand, Reg, Target, op};
 use mir::{MachBlock, MachFunc};
 
-/// Returns those operands of an instruction that are virtual registers but must be VCC: operand number, and
-/// whether the operand is read or written.
+/// Returns the operands of an instruction that are virtual registers but must be VCC. Each has the operand's
+/// number and its role, which says whether the operand is read or written.
 fn implied<'a>(target: &'a Target, inst: &'a MachInst) -> impl Iterator<Item = (usize, Role)> + 'a {
     let virt = |i: &usize| matches!(inst.ops[*i], Operand::Virt(_));
     let masks = (0..usize::from(inst.len)).filter(virt).filter(|&i| is_vcc(target, inst, i));

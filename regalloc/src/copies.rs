@@ -1,5 +1,5 @@
-//! Parallel copies, in which all reads happen before all writes. Chains become moves in the right order; a
-//! cycle needs `v_swap_b32` or a free register.
+//! Turns parallel copies, in which all reads happen before all writes, into sequences of moves. A chain of
+//! copies becomes moves in the right order. A cycle of copies needs `v_swap_b32` or a free register.
 
 use crate::stream::{SGPR, VGPR};
 use isa::{MachInst, Operand, Reg, op};
@@ -32,8 +32,8 @@ pub(crate) struct Copies {
     moves: Vec<(Reg, Source)>,
     /// Number of pending moves that read each register.
     readers: [u16; CODES],
-    /// For each register, the index plus one of the pending move that writes the register; 0 if there is
-    /// none.
+    /// For each register, one more than the index of the pending move that writes the register, or 0 if no
+    /// move does.
     writer: [u16; CODES],
     ready: Vec<u16>,
     done: Vec<bool>,
@@ -82,8 +82,9 @@ impl Copies {
         cyclic
     }
 
-    /// Emits the parallel copy as a sequence of instructions, and clears the copy. Returns false if it
-    /// contains a cycle for which neither a swap instruction nor a free register is available.
+    /// Emits the parallel copy as a sequence of instructions, and clears the copy. Returns false if the copy
+    /// contains a cycle that cannot be broken, because there is neither a swap instruction nor a free
+    /// register.
     pub fn resolve(&mut self, class: usize, breaker: Breaker, emit: &mut impl FnMut(MachInst)) -> bool {
         self.moves.sort_unstable_by_key(|&(dst, _)| dst);
         self.index();
@@ -146,8 +147,8 @@ impl Copies {
         }
     }
 
-    /// Breaks a cycle. When no move is ready, the remaining moves are cycles in which each register is read
-    /// once.
+    /// Breaks a cycle of moves. This is called when no move is ready, so that only cycles are left, in which
+    /// each register is read once.
     fn cycle(&mut self, first: usize, breaker: Breaker) -> bool {
         let (start, mut from) = self.moves[first];
         if let Breaker::Temp(temp) = breaker {
@@ -175,7 +176,8 @@ impl Copies {
     }
 }
 
-/// Emits sequential moves as instructions. Moves of adjacent registers become 64-bit moves.
+/// Emits the moves one after the other as instructions. Two moves of adjacent registers become one 64-bit
+/// move.
 fn write(moves: &[(Reg, Source)], class: usize, emit: &mut impl FnMut(MachInst)) {
     let mut i = 0;
     while let Some(&(dst, src)) = moves.get(i) {
@@ -214,8 +216,8 @@ fn write(moves: &[(Reg, Source)], class: usize, emit: &mut impl FnMut(MachInst))
     }
 }
 
-/// Returns whether a single 64-bit move of the inline constant `low`, which the hardware sign-extends, writes
-/// both constants.
+/// Returns whether one 64-bit move of the inline constant `low` writes both constants. The hardware
+/// sign-extends the constant to 64 bits.
 fn is_sign_extension(low: Operand, high: Operand) -> bool {
     match low {
         Operand::Inline(128..=192) => high == Operand::int(0),

@@ -1,10 +1,12 @@
 //! Computes which registers are live at block boundaries.
 //!
-//! From each block that reads a register before writing it, the analysis walks up through the predecessors to
-//! the definitions, once per register and block. The work is proportional to the size of the result, so large
-//! functions in which few registers are live at a time cost no more per instruction than small functions.
+//! For each register, the analysis starts at the blocks that read the register before writing it, and walks
+//! up through the predecessors to the definitions. Each block is visited once per register. The work is
+//! proportional to the size of the result, so large functions in which few registers are live at a time cost
+//! no more per instruction than small functions.
+//!
 //! Registers that are live across many blocks are kept in bit sets instead ([`crate::live_bitsets`]), where
-//! one word covers 64 registers; most functions have few such registers.
+//! one word covers 64 registers. Most functions have few such registers.
 
 use crate::live_bitsets::{Dense, members};
 use crate::stream::{ClassStream, Event, Streams, edges};
@@ -14,8 +16,8 @@ use mir::MachFunc;
 
 const NONE: u32 = u32::MAX;
 
-/// Linked lists in one array: each item with the index of the next item of its list, and for each list the
-/// index of its first item.
+/// Several linked lists in one array. Each entry has an item and the index of the next entry of the same
+/// list. `heads` has the index of the first entry of each list.
 #[derive(Default)]
 struct Lists {
     heads: Vec<u32>,
@@ -42,42 +44,43 @@ impl Lists {
     }
 }
 
-/// Number of words that the bit sets may have per operand of the function.
+/// Largest size of the bit sets, in words per operand of the function.
 const WORDS: usize = 8;
 
 /// Number of words of a bit set that cost as much as one item of a linked list. It decides which of the two
 /// representations is cheaper.
 const WORDS_PER_ENTRY: usize = 4;
 
-/// Distance in blocks between a register's first definition and last use from which on the register is
-/// considered to be live across many blocks.
+/// Number of blocks between the first definition and the last use of a register. From this distance on, the
+/// register is considered to be live across many blocks.
 const FAR: u32 = 16;
 
 /// Registers that are live at block boundaries.
 #[derive(Default)]
 pub(crate) struct Flow {
-    /// Registers that are live across many blocks, if sets are worthwhile. All other registers are in lists.
+    /// Bit sets of the registers that are live across many blocks, if such sets are worthwhile. All other
+    /// registers are in lists.
     pub dense: Dense,
     /// Distance that tests use instead of [`FAR`].
     pub far: Option<u32>,
     live_in: Lists,
     live_out: Lists,
     preds: Lists,
-    /// For each register, the blocks that read it before writing it; and the list of the registers with at
-    /// least one such block.
+    /// `exposed` has, for each register, the blocks that read it before writing it. `globals` lists the
+    /// registers with at least one such block.
     exposed: Lists,
     globals: Vec<u32>,
     /// The registers of `globals` that are kept in sets.
     chosen: Vec<u32>,
-    /// For each register, the blocks that write it; and separately the first of these blocks.
+    /// `defs` has, for each register, the blocks that write it. `first` has the first of these blocks.
     defs: Lists,
     first: Vec<u32>,
-    /// For each register, the last visited block that writes it, and the last visited block that reads it
-    /// before writing it. They prevent duplicates in the lists.
+    /// For each register, the last block that was recorded as writing it, and as reading it before writing
+    /// it. Adjacent duplicates in the lists are avoided with them.
     written: Vec<u32>,
     read: Vec<u32>,
-    /// Marks that prevent repeated visits. By block: the register that was last found to be written there,
-    /// and the registers for which the block's entry and end were last visited.
+    /// Marks that prevent repeated visits, one of each kind for each block. They are the last register that
+    /// the block was found to write, and the last registers for which the block's entry and end were visited.
     def_mark: Vec<u32>,
     in_mark: Vec<u32>,
     out_mark: Vec<u32>,
@@ -86,8 +89,8 @@ pub(crate) struct Flow {
 
 impl Flow {
     /// Computes the live registers of a class. If on average more than `most` registers are live at the
-    /// beginning of a block, stops and returns false; this limits the work per block. Registers in sets do
-    /// not count.
+    /// beginning of a block, stops and returns false, which limits the work per block. Registers in bit sets
+    /// do not count for this limit.
     pub fn run(&mut self, func: &MachFunc, streams: &Streams, class: usize, most: Option<u32>) -> bool {
         let blocks = func.blocks.len();
         let registers = streams.phys_base as usize + 2;
@@ -122,8 +125,8 @@ impl Flow {
         true
     }
 
-    /// Moves registers that are live across many blocks from `globals` to `chosen`, if sets cost less than
-    /// lists for them. Returns whether it did.
+    /// Chooses the registers that are kept in bit sets, because they are live across many blocks: moves them
+    /// from `globals` to `chosen`. Does so only if the sets cost less than lists, and returns whether it did.
     fn choose(&mut self, blocks: usize, operands: usize) -> bool {
         let Flow { chosen, globals, read, first, far, .. } = self;
         // With few blocks, distances are short and sets are small.
@@ -143,7 +146,7 @@ impl Flow {
         worth
     }
 
-    /// Fills the sets with the blocks that read and write the chosen registers.
+    /// Records in the bit sets which blocks read and write the chosen registers.
     fn fill(&mut self, registers: usize, blocks: usize) {
         let Flow { dense, chosen, exposed, defs, .. } = self;
         dense.reset(chosen, registers, blocks);
@@ -153,7 +156,7 @@ impl Flow {
         }
     }
 
-    /// Returns the total number of registers that are live at block beginnings.
+    /// Returns the sum, over all blocks, of the number of registers that are live at the block's beginning.
     pub fn size(&self) -> usize {
         let in_sets = if self.dense.is_used() { self.dense.size() } else { 0 };
         in_sets + self.live_in.entries.len()
@@ -165,7 +168,7 @@ impl Flow {
         self.listed_in(block).chain(members(set).map(|number| self.dense.register(number)))
     }
 
-    /// Returns the registers in lists that are live at a block's beginning.
+    /// Returns the registers that are live at a block's beginning, without those in bit sets.
     pub fn listed_in(&self, block: usize) -> impl Iterator<Item = u32> + '_ {
         self.live_in.iter(block as u32)
     }
@@ -175,7 +178,7 @@ impl Flow {
         self.preds.iter(block as u32)
     }
 
-    /// Returns the registers in lists that are live at a block's end.
+    /// Returns the registers that are live at a block's end, without those in bit sets.
     pub fn listed_out(&self, block: usize) -> impl Iterator<Item = u32> + '_ {
         self.live_out.iter(block as u32)
     }

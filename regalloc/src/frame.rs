@@ -1,20 +1,20 @@
-//! Calls, returns and frames, after registers have been assigned: a function stores the registers that it
-//! preserves for its caller at its beginning, and restores them where it returns; calls are expanded to
+//! Calls, returns and frames, after registers have been assigned. A function stores the registers that it
+//! preserves for its caller at its beginning, and restores them where it returns. Calls are expanded to
 //! instructions.
 //!
-//! # The frame
-//! From the stack pointer's value on entry upwards: arguments on the stack, private variables and spill slots
-//! (which have been placed already), then the preserved registers. The frame's size is a multiple of the
-//! stack's alignment. A caller adds the size of its frame to the stack pointer for the duration of a call, so
-//! no function needs a frame pointer. A kernel's frame begins at 0.
+//! # The frame From the stack pointer's value on entry upwards: arguments on the stack, private variables and
+//! spill slots (which have been placed already), then the preserved registers. The frame's size is a multiple
+//! of the stack's alignment. A caller adds the size of its frame to the stack pointer for the duration of a
+//! call, so no function needs a frame pointer. A kernel's frame begins at 0.
 //!
-//! # What is kept
-//! A function preserves those callee-saved registers that it writes or that its calls clobber. VGPRs are
-//! saved in the active lanes, because the function writes no other lanes. A few SGPRs are stored to memory
-//! through a VGPR; all active lanes store the same value, so that the first active lane can restore it. More
-//! SGPRs are saved in lanes of a VGPR that is not used otherwise. VGPRs whose lanes hold SGPRs are written
-//! regardless of EXEC. So they are saved in all lanes, whether or not the convention requires them to be
-//! preserved.
+//! # What is kept A function preserves those callee-saved registers that it writes or that its calls clobber.
+//!
+//! VGPRs are saved in the active lanes, because the function writes no other lanes.
+//!
+//! A few SGPRs are stored to memory through a VGPR. All active lanes store the same value, so that the first
+//! active lane can restore it. More SGPRs are saved in lanes of a VGPR that is not used otherwise. VGPRs
+//! whose lanes hold SGPRs are written regardless of EXEC. Such a VGPR is therefore saved in all lanes,
+//! whether or not the convention requires the function to preserve it.
 
 use crate::Options;
 use crate::pack::Numbers;
@@ -37,9 +37,8 @@ pub(crate) fn kept(convention: Convention, target: &Subtarget) -> [Numbers; 2] {
     kept
 }
 
-/// Returns the callee-saved registers as a set. The set includes the return address, which the function
-/// itself needs when it returns. It excludes the stack pointer, which has its old value again after every
-/// call.
+/// Returns the set of the callee-saved registers. It includes the return address, which the function itself
+/// needs when it returns. It excludes the stack pointer, which every call leaves unchanged.
 fn preserved_set(convention: Convention, target: &Subtarget) -> RegSet {
     let mut set = RegSet::EMPTY;
     let lists = preserved(convention, target);
@@ -56,12 +55,13 @@ fn preserved_set(convention: Convention, target: &Subtarget) -> RegSet {
 /// Registers of the return address, `s[30:31]`.
 const RETURN: RegRange = RegRange { first: Reg(RETURN_ADDRESS), len: 2 };
 
-/// Returns whether a function calls other functions or can be called.
+/// Returns whether a function needs this pass, because it calls functions or can be called.
 pub(crate) fn is_wanted(func: &MachFunc) -> bool {
     func.role == FuncRole::Callee || !func.calls.is_empty()
 }
 
-/// Adds frame and calls to a function whose registers are assigned and that [needs](is_wanted) them.
+/// Adds the frame and expands the calls of a function whose registers are assigned and that [needs this
+/// pass](is_wanted).
 #[inline(never)]
 pub(crate) fn run(
     func: &mut MachFunc,
@@ -104,7 +104,8 @@ pub(crate) fn run(
     }
 }
 
-/// Increases the function's register counts so that they include a range.
+/// Raises the numbers of SGPRs and VGPRs that the function declares, so that they include the registers in
+/// `range`.
 fn count(func: &mut MachFunc, range: RegRange) {
     let end = u32::from(range.first.number()) + u32::from(range.len);
     let most = if range.first.is_vgpr() { &mut func.vgprs } else { &mut func.sgprs };
@@ -131,13 +132,13 @@ fn written(func: &MachFunc, target: &Subtarget) -> RegSet {
 struct Frame {
     /// Size in bytes per lane.
     size: u32,
-    /// SGPRs that are saved at the function's entry. The number is the frame offset of the SGPR, or its lane
-    /// if `lanes` is set.
+    /// SGPRs that are saved at the function's entry. The number is a lane of the VGPR `lanes` if `lanes` is
+    /// set. Otherwise, it is an offset in the frame.
     scalars: Vec<(Reg, u32)>,
     lanes: Option<Reg>,
-    /// VGPRs that are saved in active lanes, with their frame offsets.
+    /// VGPRs that are saved in the active lanes only, with their offsets in the frame.
     vectors: Vec<(Reg, u32)>,
-    /// VGPRs that are saved in all lanes, with their frame offsets.
+    /// VGPRs that are saved in all lanes, with their offsets in the frame. Their lanes hold SGPRs.
     whole: Vec<(Reg, u32)>,
     /// Free registers at the entry and at the return.
     free: [Free; 2],
@@ -172,7 +173,7 @@ impl Frame {
             let count = written.iter().filter(is_kept).filter(|reg| !reg.is_vgpr()).count();
             in_lanes = lanes_for(func, target, options, &written, count);
             if in_lanes.is_none() && count > 0 {
-                // These VGPRs are callee-saved only if no other VGPR was free. In that case the function must
+                // The temporary VGPRs may be callee-saved, if no other VGPR was free. The function must then
                 // save them before it writes them.
                 free.iter()
                     .flat_map(|free| free.vgprs)
@@ -190,7 +191,7 @@ impl Frame {
         Frame { size: size.next_multiple_of(align), scalars, lanes: in_lanes, vectors, whole, free }
     }
 
-    /// Returns the temporary registers that saving and restoring write.
+    /// Returns the temporary registers that the code for saving and restoring writes.
     fn temps(&self) -> impl Iterator<Item = RegRange> {
         let vgprs = if self.lanes.is_some() { 0 } else { self.scalars.len().min(2) };
         let far = self.size > FIELD_MIN;
@@ -204,8 +205,9 @@ impl Frame {
     }
 }
 
-/// Returns the registers that must not be used as temporaries: at the entry, the registers that hold
-/// arguments; at the function's end, the registers that hold results or arguments of a tail call.
+/// Returns two sets of registers that must not be used as temporaries. At the function's entry, these are the
+/// registers with arguments. At its end, they are the registers with results or with the arguments of a tail
+/// call.
 fn busy(func: &MachFunc) -> [RegSet; 2] {
     let ends = |inst: &&MachInst| matches!(inst.op, op::RETURN | op::TAIL_CALL);
     let mut busy = [RegSet::EMPTY; 2];
@@ -223,12 +225,12 @@ fn busy(func: &MachFunc) -> [RegSet; 2] {
     busy
 }
 
-/// Largest number of SGPRs that are stored one by one. Each of these takes four instructions; a lane takes
-/// two, and the VGPR for the lanes takes six.
+/// Largest number of SGPRs that are stored to memory one by one. For each, this takes four instructions.
+/// Saving an SGPR in a lane of a VGPR takes two instructions, but the VGPR takes six once.
 const FEW: usize = 3;
 
-/// Returns a VGPR in whose lanes `count` SGPRs are saved, if that is worthwhile: a VGPR that neither this
-/// function nor a called function uses.
+/// Returns a VGPR in whose lanes `count` SGPRs can be saved. Neither this function nor a called function uses
+/// this VGPR. Returns `None` if there is no such VGPR, or if saving the SGPRs in memory is cheaper.
 fn lanes_for(
     func: &MachFunc,
     target: &Subtarget,
@@ -248,13 +250,13 @@ fn lanes_for(
     (0..most).map(Reg::vgpr).find(is_free)
 }
 
-/// Largest offset that the buffer instructions of every processor can hold.
+/// Largest offset that a buffer instruction can have on every processor, in bytes.
 const FIELD_MIN: u32 = 4095;
 
 impl Free {
-    /// Finds free temporary registers at the entry or end of the function: registers that need not be
-    /// preserved and hold nothing. If arguments and results occupy all VGPRs that are not callee-saved,
-    /// callee-saved VGPRs are used.
+    /// Finds temporary registers that are free at the entry or the end of the function: they hold nothing and
+    /// need not be preserved. If arguments and results occupy all VGPRs of this sort, callee-saved VGPRs are
+    /// used.
     fn new(busy: &RegSet, lanes: &[Reg], convention: Convention, target: &Subtarget) -> Free {
         let preserved = preserved_set(convention, target);
         let is_free = |reg: &Reg| !busy.contains(*reg) && !preserved.contains(*reg) && !lanes.contains(reg);
@@ -272,8 +274,8 @@ impl Free {
     }
 }
 
-/// Returns a relocation as an operand: the low or high part of the distance from the program counter to a
-/// function.
+/// Returns an operand whose value the linker inserts: the low or high part of the distance from the program
+/// counter to a function.
 fn reloc(func: &mut MachFunc, callee: u32, part: Distance) -> Operand {
     func.relocs.push(RelocRef { to: Referent::Func(callee), part, addend: 0 });
     Operand::Reloc(func.relocs.len() as u32 - 1)
@@ -341,14 +343,15 @@ impl Writer<'_> {
         Operand::reg(Reg::sgpr(column(self.options.convention).stack.pointer))
     }
 
-    /// Returns an operand for an amount of scratch memory: the bytes per lane times the number of lanes of
-    /// the wave.
+    /// Returns an operand for an amount of scratch memory. The hardware counts the bytes of the whole wave,
+    /// so the bytes per lane are multiplied by the number of lanes.
     fn bytes(&self, bytes: u32) -> Operand {
         Operand::int((bytes * self.target.wave_size) as i32)
     }
 
-    /// Adds the wave's scratch offset to the descriptor at the beginning of a kernel: the hardware provides
-    /// the queue's descriptor, but functions and the kernel's own frame need the wave's part.
+    /// Adds the wave's scratch offset to the scratch descriptor at the beginning of a kernel. The hardware
+    /// provides a descriptor for the scratch memory of the whole queue, but functions and the kernel's own
+    /// frame need one for the wave's part.
     fn find_stack(&self, func: &MachFunc, body: &mut Vec<MachInst>) {
         let offset = func.abi.find(AbiInput::PrivateSegmentWaveOffset).filter(|_| func.has_stack());
         let Some(offset) = offset else { return };
@@ -381,7 +384,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Emits a jump to a function that returns to the caller of this function.
+    /// Emits a tail call: a jump to a function that will return to the caller of this function.
     fn jump(&self, func: &mut MachFunc, inst: &MachInst, body: &mut Vec<MachInst>) {
         let to = Operand::Reg(TAIL_TARGET);
         if let Some(Callee::Func(callee)) = func.call_of(inst).map(|call| call.callee) {
@@ -401,7 +404,9 @@ impl Writer<'_> {
         ]);
     }
 
-    /// Emits a call. Before the call, the registers of the return address hold the callee's address.
+    /// Emits a call of a function. If the callee is near enough and the processor has `s_call_b64`, this is
+    /// one instruction with the distance to the callee. Otherwise, the callee's address is first computed in
+    /// the registers that the call overwrites with the return address.
     fn call_function(&self, func: &mut MachFunc, (callee, local): (u32, bool), body: &mut Vec<MachInst>) {
         let to = Operand::Reg(RETURN);
         let has_call = op::S_CALL_B64.row().code(self.target).is_some();

@@ -1,10 +1,12 @@
-//! Rigid groups: registers whose relative positions are fixed, because an instruction uses them as one tuple
-//! or because they should be in the same hardware register.
+//! Rigid groups of registers. The registers of a group have fixed relative positions, because an instruction
+//! uses them as one tuple or because they should be in the same hardware register.
 //!
 //! The groups are a union-find structure with offsets. A group has columns, one for each hardware register
 //! that it will occupy. Registers in the same column have disjoint live ranges, and the column's range is the
-//! union of these ranges. If gluing the registers of a tuple together would make two live ranges overlap, the
-//! operand gets new registers and copies (a [`Fix`]).
+//! union of these ranges.
+//!
+//! Joining the registers of a tuple to one group may be impossible, because two live ranges in a column would
+//! overlap. The operand then gets new registers and copies (a [`Fix`]).
 
 use crate::live::{Interval, Liveness, Slice};
 use crate::pack::FILE;
@@ -12,20 +14,21 @@ use crate::ranges::{Ranges, intersects};
 use crate::stream::{Affinity, ClassStream, Event, EventKind, Op};
 use isa::table::Role;
 
-/// Largest width of a group that coalescing may build. Tuples of a single instruction may be wider.
+/// Largest number of hardware registers of a group that is built to avoid copies. A tuple of a single
+/// instruction may be wider.
 const MAX_COALESCED_WIDTH: i32 = 16;
 
-/// Value of `align` that pins a group to one specific hardware register. It exceeds the number of registers,
-/// so only one register satisfies it.
+/// Value of `align` for a group that must be in one specific hardware register. It exceeds the number of
+/// registers, so that only one register number satisfies the condition on the remainder.
 pub(crate) const PINNED: i32 = 1024;
 
-/// An operand that got new registers. Copies between these registers and the registers at `old` are placed
-/// around the instruction.
+/// An operand that got new registers. The instruction is surrounded by copies between the new registers and
+/// the original ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fix {
     /// Index of the event.
     pub event: u32,
-    /// Index of the operand, whose `start` refers to the new registers.
+    /// Index of the operand. The operand's `start` refers to the new registers.
     pub op: u32,
     /// Index of the original registers in `ClassStream::regs`.
     pub old: u32,
@@ -34,7 +37,7 @@ pub(crate) struct Fix {
 /// Properties of a group, stored at its root.
 #[derive(Clone, Copy, Debug)]
 struct Info {
-    /// Lowest and highest offset of a member, relative to the root.
+    /// Lowest and highest offset of a member of the group, relative to the root.
     lo: i32,
     hi: i32,
     /// Alignment of the root: the root's hardware register number modulo `align` must equal `phase`.
@@ -49,7 +52,7 @@ struct Info {
 pub(crate) struct Shape<'a> {
     /// Offset of the first column from the root.
     pub lo: i32,
-    /// Remainder that the root's register number must have; see `align`.
+    /// Remainder that the root's hardware register number must have when it is divided by `align`.
     pub phase: i32,
     /// Alignment of the root: the root's hardware register number modulo `align` must equal `phase`.
     pub align: i32,
@@ -66,16 +69,18 @@ pub(crate) struct Groups {
     columns: Vec<Slice>,
     /// Live ranges of registers and columns.
     pub ranges: Ranges,
-    /// Live range of each register, including the new registers of fixed operands.
+    /// Live range of each register, including the new registers of operands in `fixes`.
     pub range: Vec<Slice>,
     /// Operands that need copies, in the order of events.
     pub fixes: Vec<Fix>,
     order: Vec<u32>,
-    /// For each hardware register, the intervals in which it is clobbered or bound to an operand. Groups
-    /// pinned to that register must not overlap them.
+    /// For each hardware register, the intervals in which a call clobbers it, an operand must be in it, or a
+    /// group that was joined to a pinned group occupies it. Another group that must be in the same register
+    /// must not overlap these intervals.
     taken: Vec<Vec<Interval>>,
-    /// Pairs of a new register that is pinned to an operand's hardware register, and the register of which it
-    /// is a copy. Each pair should get the same hardware register.
+    /// Pairs of registers that should get the same hardware register. The first one was created for an
+    /// operand that must be in a specific hardware register. The second one is the register from which or to
+    /// which it is copied.
     pinned: Vec<Affinity>,
 }
 
@@ -95,8 +100,8 @@ impl Groups {
         }
     }
 
-    /// Uses outlines in place of exact live ranges. They show which registers are live where, so that
-    /// registers to spill can be chosen, but groups cannot be packed by them.
+    /// Uses outlines (live ranges without holes) in place of exact live ranges. Outlines are enough to choose
+    /// registers to spill, but not to pack the groups.
     pub fn outline(&mut self, outlines: &[Interval]) {
         self.ranges.intervals.clear();
         self.ranges.intervals.extend_from_slice(outlines);
@@ -165,8 +170,8 @@ impl Groups {
         Shape { lo, phase, align, columns }
     }
 
-    /// Joins the groups of two registers so that `b` gets the hardware register that is `distance` after that
-    /// of `a`. Returns false, without a change, if that is impossible.
+    /// Joins the groups of two registers so that the hardware register of `b` has the number of that of `a`
+    /// plus `distance`. Returns false, without a change, if that is impossible.
     pub fn glue(&mut self, a: u32, b: u32, distance: i32, max_width: i32) -> bool {
         let ((mut root, offset_a), (mut other, offset_b)) = (self.find(a), self.find(b));
         let mut shift = offset_a + distance - offset_b;
@@ -201,9 +206,10 @@ impl Groups {
         true
     }
 
-    /// Checks, if one of two groups is pinned to a hardware register, that the other group does not overlap
-    /// other uses of the hardware registers that it would get. If it does not, marks these registers as taken
-    /// by the other group. Returns whether the groups can be joined.
+    /// Tests whether two groups can be joined if one of them is pinned, that is, must be in specific hardware
+    /// registers. The other group then gets specific registers, too, and must not overlap other uses of them.
+    /// If it does not, records that it occupies them and returns true. Returns true if no group is pinned, or
+    /// both are.
     fn keeps_clear(&mut self, (big, small): (&Info, &Info), shift: i32) -> bool {
         let (loose, first) = match (big.align == PINNED, small.align == PINNED) {
             (true, false) => (small, big.phase + shift + small.lo),
@@ -252,8 +258,9 @@ impl Groups {
         self.offset[other as usize] = shift;
     }
 
-    /// Constrains a group so that the hardware register at `distance` from a register's own has a number that
-    /// is a multiple of `align`. Returns false if the group's other constraints contradict that.
+    /// Adds a condition to the group of a register: the hardware register `distance` after the register's own
+    /// must have a number that is a multiple of `align`. Returns false if this contradicts the group's other
+    /// conditions.
     fn align_to(&mut self, register: u32, distance: i32, align: i32) -> bool {
         let (root, offset) = self.find(register);
         let info = &mut self.info[root as usize];
@@ -267,8 +274,9 @@ impl Groups {
         true
     }
 
-    /// Builds the groups of a class: first from tuples, those in the deepest loops first, then from copies.
-    /// Without `coalesce`, groups stay small, which gives the packer more choice.
+    /// Builds the groups of a class. Tuples are joined first, beginning in the deepest loops. With
+    /// `coalesce`, the two registers of each copy are joined afterwards, so that the copy is not needed.
+    /// Without it, groups stay smaller, and the packer has more choice.
     pub fn run(&mut self, stream: &mut ClassStream, live: &mut Liveness, coalesce: bool) {
         self.reset(live);
         self.pin(stream);
@@ -311,8 +319,8 @@ impl Groups {
         }
     }
 
-    /// Gives new registers to operands that must be in specific hardware registers (such as arguments of
-    /// calls), and pins the new registers there.
+    /// Gives new registers to operands that must be in specific hardware registers, such as arguments of
+    /// calls, and pins the new registers to these hardware registers.
     fn pin(&mut self, stream: &mut ClassStream) {
         self.pinned.clear();
         if !stream.has_pins() {
@@ -336,8 +344,8 @@ impl Groups {
     fn pin_operand(&mut self, stream: &mut ClassStream, event: u32, index: u32, (pin, depth): (u16, u8)) {
         let op = stream.ops[index as usize];
         let pos = stream.events[event as usize].pos;
-        // The interval is adjacent to the live range of the copied register but does not overlap it, so the
-        // two can be the same hardware register.
+        // The live range of the new register touches that of the register it is copied from or to, but does
+        // not overlap it. Both can therefore be in the same hardware register.
         let interval = if op.role == Role::Def { (pos + 2, pos + 3) } else { (pos + 1, pos + 2) };
         let start = stream.regs.len();
         for i in 0..u16::from(op.len) {
@@ -361,7 +369,7 @@ impl Groups {
             let (root, _) = groups.find(register);
             groups.info[root as usize].hi - groups.info[root as usize].lo
         };
-        // The dword in the widest group is the one to which the other dwords are glued.
+        // The other dwords are joined to the dword whose group is already the widest (`anchor`).
         let regs = stream.regs_of(&op);
         let mut anchor = 0;
         for i in 1..regs.len() {
@@ -389,8 +397,9 @@ impl Groups {
         }
     }
 
-    /// Gives an operand new registers with copies, because its registers cannot be adjacent: new registers
-    /// for the dwords that could not be glued to `base`, or for all dwords.
+    /// Gives an operand new registers with copies, because its own registers cannot be adjacent. With
+    /// `partly`, only the dwords that could not be joined to the group of the others get new registers.
+    /// Otherwise, all dwords do.
     fn fix(
         &mut self,
         stream: &mut ClassStream,
@@ -442,8 +451,8 @@ impl Groups {
     }
 }
 
-/// Returns the live range of an operand's new registers: from the copies before the instruction to its reads,
-/// or from its writes to the copies after it.
+/// Returns the live range of an operand's new registers. For a source, it reaches from the copies before the
+/// instruction to the reads. For a result, it reaches from the writes to the copies after the instruction.
 fn own_interval(pos: u32, op: &Op) -> Interval {
     match op.role {
         Role::Use => (pos + 1, pos + if op.held { 3 } else { 2 }),

@@ -1,14 +1,13 @@
 //! Register allocation: assigns virtual registers, which have one dword each, to SGPRs and VGPRs.
 //!
-//! SGPRs are live on the linear control-flow graph, VGPRs on the logical graph (see `mir`). For each
-//! class, the allocator computes live ranges (`live`), forms rigid groups from tuples and copies (`groups`),
-//! and packs the groups first-fit (`pack`). When both classes fit, it plans the copies and rewrites the
-//! function (`rewrite`).
+//! SGPRs are live on the linear control-flow graph (that of the program counter), VGPRs on the logical graph
+//! (that of a lane); see `mir`. For each class, the allocator computes live ranges (`live`), forms rigid
+//! groups from tuples and copies (`groups`), and packs the groups first-fit (`pack`). When both classes fit,
+//! it plans the copies and rewrites the function (`rewrite`).
 //!
-//! # Requires
-//! SSA over both graphs; an operand that is read and written (`Role::DefUse`) names one register, which the
-//! instruction modifies in place. No edge with arguments is critical. `docs/regalloc.md` has the complete
-//! contract.
+//! # Requires The code is in SSA form over both graphs. An operand that is read and written (`Role::DefUse`)
+//! names one register, which the instruction modifies in place. No edge with arguments is critical.
+//! `docs/regalloc.md` has the complete contract.
 
 use callconv::Convention;
 use isa::{MBlock, MachInst, Subtarget, VReg};
@@ -69,8 +68,8 @@ pub struct Options {
     pub opt_level: u8,
     /// Calling convention of functions.
     pub convention: Convention,
-    /// Whether the functions of the module are near enough to each other for the call instruction with a
-    /// 16-bit distance, if the processor has that instruction.
+    /// Whether a function can call another function of the module with the instruction that has a 16-bit
+    /// distance, if the processor has this instruction. The functions must be near enough to each other.
     pub near: bool,
 }
 
@@ -79,7 +78,7 @@ pub struct Options {
 pub struct Stats {
     /// Number of inserted moves.
     pub moves: u32,
-    /// Largest numbers of SGPRs and of VGPRs that are live at the same point.
+    /// Register pressure: the largest number of SGPRs, and of VGPRs, that are live at the same program point.
     pub pressure: [u32; 2],
     /// Number of rounds of allocation.
     pub rounds: u32,
@@ -160,12 +159,12 @@ pub struct Context {
     budget: Budget,
     cleanup: Cleanup,
     snapshots: Snapshots,
-    /// Whether the function may have been changed; `snapshots` has the original function.
+    /// Whether the function may have been changed. If so, `snapshots` has the original function.
     changed: bool,
-    /// Whether something has been spilled since the function was last restored.
+    /// Whether a register has been spilled since the function was last restored to its original state.
     spilled: bool,
     body: Vec<MachInst>,
-    /// By class, the registers that the function must preserve for its caller.
+    /// For each class, the registers that the function must preserve for its caller.
     kept: [Numbers; 2],
 }
 
@@ -182,8 +181,8 @@ pub fn run(
         options.budget_vgprs.unwrap_or(u32::MAX).min(target.allocatable_vgprs()),
     ];
     let original = options.check.then(|| func.clone());
-    // Spilled registers are kept in accumulation VGPRs as far as these do not reduce the number of waves, and
-    // only then in scratch memory.
+    // Spilled registers are kept in accumulation VGPRs first, but only in those that do not lower the number
+    // of waves. All others are in scratch memory.
     let agprs =
         if func.has_stack() { 0 } else { target.agprs_within(options.budget_vgprs.unwrap_or(u32::MAX)) };
     ctx.spiller.clear(agprs, options.convention);

@@ -1,8 +1,9 @@
-//! Live ranges of one class: for each register the exact program points at which it holds a value that is
-//! still needed, as a sorted list of disjoint half-open intervals.
+//! Live ranges of one class. The live range of a register is the exact set of program points at which it
+//! holds a value that is still needed, as a sorted list of disjoint half-open intervals.
 //!
-//! The ranges are found in one backward walk over the blocks, given what [`Flow`] says is live at block
-//! boundaries. Two registers may share a hardware register exactly if their ranges are disjoint.
+//! The ranges are found in one backward walk over the blocks. [`Flow`] has computed before which registers
+//! are live at block boundaries. Two registers may share a hardware register exactly if their ranges are
+//! disjoint.
 
 use crate::AllocError;
 use crate::flow::Flow;
@@ -33,14 +34,15 @@ pub(crate) struct Liveness {
     pub peak: u32,
     /// Registers that are live at block boundaries.
     pub flow: Flow,
-    /// Number of available registers. Calls may clobber registers beyond this number, which are ignored.
+    /// Number of available registers. A call may also clobber registers with higher numbers, which do not
+    /// count.
     limit: u32,
     live_end: Vec<u32>,
     head: Vec<u32>,
     records: Vec<(Interval, u32)>,
     live: u32,
-    /// Bit set of the registers that are live at the current point of the walk, for registers in the sets of
-    /// `Flow`.
+    /// The registers that are live at the current point of the walk, as a bit set. It contains only the
+    /// registers that `Flow` keeps in bit sets.
     open: Vec<u64>,
     pending: Vec<u32>,
 }
@@ -91,7 +93,8 @@ impl Liveness {
         *live_end = end.max(*live_end);
     }
 
-    /// Ends the live range of a register. Returns the end of the range, or 0 if the register was not live.
+    /// Notes that a register is not live before this point of the backward walk. Returns the end of the
+    /// interval in which it was live, or 0 if it was not live.
     fn close(&mut self, flow: &Flow, reg: u32) -> u32 {
         let end = std::mem::take(&mut self.live_end[reg as usize]);
         if end != 0 {
@@ -103,8 +106,8 @@ impl Liveness {
         end
     }
 
-    /// Continues the walk in block `block`, which ends at `end` and precedes the previously visited block.
-    /// Registers that are live in both blocks are left unchanged.
+    /// Continues the backward walk at the end of block `block`, which is the program point `end`. Registers
+    /// that are live here and at the beginning of the block visited before stay live without any work.
     fn enter(&mut self, flow: &Flow, block: usize, end: u32) {
         for word in 0..self.open.len() {
             let (open, wanted) = (self.open[word], flow.dense.out_set(block)[word]);
@@ -118,8 +121,8 @@ impl Liveness {
         flow.listed_out(block).for_each(|reg| self.open(flow, reg, end));
     }
 
-    /// Ends the range of a register that is live from the beginning of a block, but not at the end of the
-    /// preceding block.
+    /// Completes the current interval of a register, which begins at `start`, the beginning of a block. The
+    /// register is not live at the end of the preceding block in the layout.
     fn leave(&mut self, flow: &Flow, reg: u32, start: u32) {
         let end = self.close(flow, reg);
         if end != 0 {
@@ -162,8 +165,9 @@ impl Liveness {
                 for &reg in stream.regs_of(op) {
                     let end = self.close(flow, reg);
                     if op.pin.is_some() {
-                        // A pinned operand writes its result to new registers first, and a copy follows. The
-                        // result occupies the point of that copy too.
+                        // A result that must be in a specific hardware register is written to a new register
+                        // there, which counts as one more live register. A copy to the result's own register
+                        // follows, so this one is live from the copy on.
                         dead += 1;
                         if end != 0 {
                             self.record(reg, event.pos + 3, end);
@@ -181,8 +185,8 @@ impl Liveness {
             }
             self.note_pressure(dead, event.pos + 2);
             for op in ops.iter().filter(|op| op.role != Role::Def) {
-                // The registers of an operand that is modified in place, or is still needed while results are
-                // written, stay occupied one point longer.
+                // The registers of some operands stay occupied one point longer: those of an operand that is
+                // modified in place, and those of an operand that is still needed while results are written.
                 let stays = op.role == Role::DefUse || op.held;
                 let end = event.pos
                     + match op.pin {
@@ -196,7 +200,8 @@ impl Liveness {
             }
             self.note_pressure(0, event.pos + 1);
         }
-        // For registers in sets, the preceding block determines what is live in both blocks.
+        // The intervals of registers in lists end at the beginning of the block. Those of registers in bit
+        // sets continue if the preceding block has the register live at its end, which `enter` tests.
         if block == 0 {
             flow.live_in(block).for_each(|reg| self.leave(flow, reg, start));
         } else {
@@ -204,8 +209,8 @@ impl Liveness {
         }
     }
 
-    /// Handles a parallel copy. It writes only what is needed afterwards, and reads only the sources of these
-    /// writes.
+    /// Walks over a parallel copy. The copy writes only the destinations that are needed afterwards, and
+    /// reads only the sources of these.
     fn parallel_copy(&mut self, flow: &Flow, stream: &ClassStream, ops: &[Op], pos: u32) {
         let pair = |pair: &[Op]| (stream.regs_of(&pair[0])[0], stream.regs_of(&pair[1])[0]);
         self.note_pressure(0, pos + 2);
@@ -216,7 +221,7 @@ impl Liveness {
                 self.record(dst, pos + 2, end);
             }
         }
-        // The live ranges of all destinations are closed before those of the sources are opened, because a
+        // The intervals of all destinations begin here, before those of the sources end here, because a
         // register may be both a source and a destination.
         let mut pending = std::mem::take(&mut self.pending);
         for ops in ops.chunks_exact(2) {
@@ -232,8 +237,9 @@ impl Liveness {
         self.note_pressure(0, pos + 1);
     }
 
-    /// Checks that no register is live at the function's beginning, where only inputs are defined. Exceptions
-    /// are VCC, which may hold anything, and registers of which single lanes are written.
+    /// Checks that no register is live at the beginning of the function, because no instruction would have
+    /// written it. There are two exceptions: VCC, which may hold anything, and registers of which only single
+    /// lanes are written.
     fn check_entry(&self, stream: &ClassStream, phys_base: u32) -> Result<(), AllocError> {
         let undefined = |reg: &u32| *reg < phys_base && !stream.whole.contains(reg);
         match self.flow.live_in(0).find(undefined) {

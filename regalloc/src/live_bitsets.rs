@@ -1,7 +1,8 @@
 //! Sets of the registers that are live at block boundaries, as bit sets: one word covers 64 registers.
 //!
 //! These sets are used if the sets of all blocks together are not larger than the code. In adjacent blocks
-//! nearly the same registers are live, so passes that walk the code only process the differences.
+//! nearly the same registers are live, so passes that walk the code only need to process the differences
+//! between two sets.
 
 use crate::stream::edges;
 use mir::MachFunc;
@@ -70,8 +71,8 @@ impl Dense {
         self.written[self.words * block as usize + number / 64] |= 1 << (number % 64);
     }
 
-    /// Iterates until the live sets of all blocks reach a fixpoint. The fewer edges go backwards in the order
-    /// of blocks, the fewer iterations are needed.
+    /// Computes the live sets of all blocks, by iteration to a fixpoint. If few edges go backwards in the
+    /// order of blocks, few iterations are needed.
     pub fn solve(&mut self, func: &MachFunc, class: usize) {
         let words = self.words;
         let mut changed = true;
@@ -104,17 +105,19 @@ impl Dense {
         self.registers[number]
     }
 
-    /// Returns the set of registers that are live at a block's end, by number.
+    /// Returns the set of registers that are live at a block's end. A bit stands for the register's number in
+    /// these sets.
     pub fn out_set(&self, block: usize) -> &[u64] {
         &self.live_out[block * self.words..][..self.words]
     }
 
-    /// Returns the set of registers that are live at a block's beginning, by number.
+    /// Returns the set of registers that are live at a block's beginning. A bit stands for the register's
+    /// number in these sets.
     pub fn in_set(&self, block: usize) -> &[u64] {
         &self.live_in[block * self.words..][..self.words]
     }
 
-    /// Returns the total number of members in the sets at block beginnings.
+    /// Returns the sum, over all blocks, of the number of registers in the set at the block's beginning.
     pub fn size(&self) -> usize {
         self.live_in.iter().map(|word| word.count_ones() as usize).sum()
     }

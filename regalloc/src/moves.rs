@@ -1,9 +1,9 @@
-//! Orders the moves between spill slots that an edge requires.
+//! Orders the moves between spill slots that an edge of the control-flow graph requires.
 //!
-//! An edge is a parallel copy. Loading all values before storing any value would need a register for each
-//! value. Moved one after the other, the values need one or two registers, whatever their number. A slot is
-//! written once no pending move reads its old value. A cycle is broken by keeping one old value in a
-//! register.
+//! The moves of an edge are a parallel copy. If all values were loaded before any value is stored, each value
+//! would need a register. Moved one after the other, the values need only one or two registers, whatever
+//! their number. A move writes its slot when no pending move reads the slot's old value. A cycle is broken by
+//! keeping one old value in a register.
 
 use isa::VReg;
 
@@ -34,15 +34,15 @@ pub(crate) struct Move {
 pub(crate) enum Step {
     /// Does move number `n`.
     Do(usize),
-    /// Reloads the source of move number `n` into a register, which becomes the source of that move.
+    /// Loads the source of move number `n` into a register. The register then is the source of this move.
     Save(usize),
 }
 
 /// Scratch memory for ordering moves.
 #[derive(Default)]
 pub(crate) struct Order {
-    /// For each slot, the number of pending moves that read it, and the move that writes it. Both tables are
-    /// reset after each ordering.
+    /// For each slot: the number of pending moves that read it, and the move that writes it. Both tables are
+    /// cleared after each call.
     readers: Vec<u32>,
     writer: Vec<u32>,
     ready: Vec<usize>,
@@ -52,8 +52,8 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Orders the moves, and stores the result in `steps`. `slots` must be greater than every slot's number.
-    /// Takes linear time.
+    /// Orders the moves and stores the order in `steps`. All slot numbers must be less than `slots`. Takes
+    /// linear time.
     pub fn find(&mut self, moves: &[Move], slots: u32) {
         self.steps.clear();
         self.done.clear();
@@ -85,8 +85,8 @@ impl Order {
                 self.done[n] = true;
                 self.release(moves[n].from);
             }
-            // The remaining moves are cycles. One slot's old value is saved, so that the slot's writer can
-            // continue; the move of the saved value comes last in its cycle.
+            // Only cycles remain. The old value of one slot is saved in a register, so that the move that
+            // writes this slot can be done. The move that needs the saved value comes last in its cycle.
             while self.done.get(first) == Some(&true) {
                 first += 1;
             }
@@ -101,7 +101,8 @@ impl Order {
         }
     }
 
-    /// Counts one reader of a slot less. After the last reader, the move that writes the slot becomes ready.
+    /// Notes that one move which reads a slot is done. When the last such move is done, the move that writes
+    /// the slot becomes ready.
     fn release(&mut self, from: From) {
         let From::Slot(slot) = from else { return };
         let left = &mut self.readers[slot as usize];

@@ -1,11 +1,13 @@
-//! Outlines: live ranges without holes, computed in linear time, for functions in which most registers must
-//! be spilled anyway.
+//! Outlines, which are live ranges without holes. They are computed in linear time, for functions in which
+//! most registers must be spilled anyway.
 //!
 //! Computing an exact range takes time for each block through which the register is live. If thousands of
 //! registers are live through thousands of blocks, this takes quadratic time, although most registers must be
-//! spilled whatever holes their ranges have. The outline of a register extends from its first mention to its
-//! last, and on to the end of each loop that contains a mention but not the first mention. So it covers the
-//! exact range.
+//! spilled whatever holes their ranges have.
+//!
+//! The outline of a register extends from the first program point that mentions the register to the last one.
+//! It is extended to the end of each loop that mentions the register but does not contain its first mention.
+//! It therefore covers the exact range.
 
 use crate::live::Interval;
 use crate::stream::{Streams, edges};
@@ -38,7 +40,8 @@ pub(crate) struct Outline {
 }
 
 impl Outline {
-    /// Computes the outlines of a class. Returns the average number of registers that are live at a point.
+    /// Computes the outlines of a class. Returns the average number of registers that are live at a program
+    /// point according to the outlines.
     pub fn run(&mut self, func: &MachFunc, streams: &Streams, class: usize) -> u32 {
         self.find_loops(func, class);
         let registers = streams.phys_base as usize + 2;
@@ -51,8 +54,8 @@ impl Outline {
         for event in &stream.events {
             for op in stream.ops_of(event) {
                 for &reg in stream.regs_of(op) {
-                    // If the first mention of a register in layout order is a use, the register may be live
-                    // anywhere in the function.
+                    // The first mention in layout order is a use, so an edge backwards in the layout carries
+                    // the value. The register may be live anywhere in the function.
                     if self.home[reg as usize] == NONE && op.role != Role::Def {
                         (self.home[reg as usize], self.range[reg as usize]) = (0, (0, end));
                     }
@@ -81,7 +84,8 @@ impl Outline {
         self.range[reg].1 = self.range[reg].1.max(end);
     }
 
-    /// Finds loops by their back edges. Loops that overlap without one containing the other count as nested.
+    /// Finds loops by their back edges. If two loops overlap and neither contains the other, one is treated
+    /// as nested in the other.
     fn find_loops(&mut self, func: &MachFunc, class: usize) {
         self.back.clear();
         self.back.resize(func.blocks.len(), NONE);

@@ -1,5 +1,5 @@
-//! First-fit packing of rigid groups into a register file. Several orders of the groups are tried, and the
-//! best result is kept.
+//! Packs rigid groups of registers into a register file, each at the first place where it fits. Several
+//! orders of the groups are tried, and the result with the fewest hardware registers is kept.
 
 use crate::groups::{Groups, PINNED, Shape};
 use crate::live::Interval;
@@ -13,7 +13,8 @@ const VCC: i32 = Reg::VCC.0 as i32;
 /// Number of registers in a file, including VCC.
 pub(crate) const FILE: usize = 256;
 
-/// Number of registers above which the first order that fits is used.
+/// Number of virtual registers above which the packer uses the first order in which all groups fit, to save
+/// time.
 const LARGE: usize = 8192;
 
 const NONE: i32 = i32::MIN;
@@ -25,8 +26,8 @@ pub(crate) struct File {
     pub class: usize,
     /// Number of registers that may be used.
     pub limit: u32,
-    /// Number of registers at which the packer stops trying other orders. It is at least the largest number
-    /// of registers that are live at the same time.
+    /// Number of hardware registers that is good enough: when the packer needs no more, it does not try other
+    /// orders. It is at least the largest number of registers that are live at the same time.
     pub aim: u32,
     /// Callee-saved registers by number. They are used only if no other register is free.
     pub kept: Numbers,
@@ -68,16 +69,16 @@ enum Order {
 /// Places of the groups.
 #[derive(Default)]
 pub(crate) struct Packer {
-    /// Hardware register of each register of `Groups`, as a number within the file; `None` if the register is
-    /// never live.
+    /// For each register of `Groups`, its hardware register as a number within the register file, or `None`
+    /// if the register is never live.
     pub assigned: Vec<Option<u16>>,
     /// One more than the highest register in use, not counting VCC.
     pub peak: u32,
     occupied: Vec<Vec<Interval>>,
     /// Whether `occupied` describes the best attempt.
     shows_best: bool,
-    /// For each hardware register, the last interval in which it is occupied. Most queries can be answered
-    /// with it alone.
+    /// For each hardware register, the last interval in which it is occupied. Most questions whether the
+    /// register is free can be answered with this interval alone.
     last: Vec<Interval>,
     hint: Vec<i32>,
     addend: Vec<u32>,
@@ -87,7 +88,7 @@ pub(crate) struct Packer {
 }
 
 impl Packer {
-    /// Finds a place for every group. Returns false if the file is too small.
+    /// Finds hardware registers for every group. Returns false if the register file is too small.
     pub fn run(&mut self, file: File, stream: &ClassStream, groups: &mut Groups, phys_base: u32) -> bool {
         self.hints(stream, groups, phys_base);
         self.occupied.resize_with(FILE, Vec::new);
@@ -115,9 +116,9 @@ impl Packer {
         true
     }
 
-    /// Returns a hardware register that is free throughout the points `[from, to)`, to break a cycle of
-    /// copies. It is rarely needed, so the occupied intervals of the best attempt are computed again only
-    /// when it is.
+    /// Returns a hardware register that is free at all points from `from` to before `to`, for breaking a
+    /// cycle of copies. This is rarely needed. The table of occupied intervals may therefore describe a later
+    /// attempt than the best one, and is computed again here in that case.
     pub fn free_at(
         &mut self,
         file: File,
@@ -183,8 +184,8 @@ impl Packer {
                     ((FILE as u64).saturating_sub(shape.columns.len() as u64)) << 32 | u64::from(start)
                 }
             };
-            // Pinned groups are placed first, then groups of inputs, because otherwise another group could
-            // take the register in which the input arrives.
+            // Groups that must be in a specific register are placed first. Groups of inputs follow, because
+            // otherwise another group could take the register in which the input arrives.
             let hint = self.hint[root as usize];
             let rank = match hint {
                 _ if shape.align == PINNED => 0,
@@ -194,11 +195,12 @@ impl Packer {
             let key = if rank < 2 { u64::from(start) } else { key };
             self.order.push((key | rank << 62, root));
         }
-        // The list is long and its order is time-critical, so the keys are compared directly.
+        // The list is long, and sorting it takes much time. Its entries begin with their keys, so that the
+        // sort can compare them directly.
         self.order.sort_unstable();
     }
 
-    /// Empties the file, except for registers that instructions name or calls clobber.
+    /// Marks all hardware registers as free, except where instructions name them or calls clobber them.
     fn block(&mut self, file: File, stream: &ClassStream, groups: &Groups, phys_base: u32) {
         self.occupied.iter_mut().for_each(Vec::clear);
         self.last.clear();
@@ -267,7 +269,8 @@ impl Packer {
                 if slice.1 > 0 {
                     let reg = place + shape.lo + i as i32;
                     self.occupy(reg as u16, groups.ranges.get(slice));
-                    // A callee-saved register in use is saved in any case, so other groups may use it too.
+                    // The function must save a callee-saved register as soon as one group is in it. Other
+                    // groups may then use it without additional cost.
                     file.kept.remove(reg as u16);
                     if file.class != SGPR || reg < VCC {
                         peak = peak.max(reg as u32 + 1);
@@ -279,15 +282,17 @@ impl Packer {
         complete.then_some(peak)
     }
 
-    /// Returns the lowest register number for a group: the preferred place if it is free, else the lowest
-    /// free place, else VCC. Returns `None` if there is no place.
+    /// Returns the register number for the root of a group. This is the preferred register if the group fits
+    /// there, otherwise the lowest one where it fits, otherwise one in VCC. Returns `None` if the group fits
+    /// nowhere.
     fn find(&self, file: File, groups: &Groups, root: u32, shape: Shape) -> Option<i32> {
         let hint = self.hint[root as usize];
         if hint != NONE && self.fits(file, groups, shape, hint) {
             return Some(hint);
         }
-        // Tries the register of the addend, so that `v_fma` may become `v_fmac`. This applies only to single
-        // registers, which fit anywhere, and only if the register is free.
+        // Tries the register of the addend, because `v_fma` can become the shorter `v_fmac` if its result and
+        // its addend are in the same register. This is tried only for groups of one register, which fit
+        // anywhere.
         if let Some(&addend) = self.addend.get(root as usize)
             && addend != u32::MAX
             && shape.columns.len() == 1
@@ -310,7 +315,8 @@ impl Packer {
         vcc.filter(|_| file.class == SGPR)
     }
 
-    /// Returns the lowest place. With `free`, considers only places without callee-saved registers.
+    /// Returns the lowest register number at which a group fits. With `free`, the group must not use
+    /// callee-saved registers that are not in use yet.
     fn lowest(&self, file: File, groups: &Groups, shape: Shape, free: bool) -> Option<i32> {
         let lowest = -shape.lo;
         let mut place = lowest + (shape.phase - lowest).rem_euclid(shape.align);

@@ -1,20 +1,21 @@
 //! Sorted lists of disjoint intervals, all stored in one array.
 //!
-//! Groups and slots mostly compute the union of many small ranges, one after the other. So a union is made in
-//! place: the intervals of the shorter list are inserted into the longer list, and only the intervals after
-//! the beginning of the shorter list are moved.
+//! Groups and slots mostly compute unions of many small lists, one after the other. A union is therefore made
+//! in place: the intervals of the shorter list are inserted into the longer list, and only the intervals that
+//! come after the first inserted one are moved.
 
 use crate::live::{Interval, Slice};
 
-/// Lists of intervals in one array. A part at the beginning of the array is shared and must not be changed.
+/// Lists of intervals in one array. The lists at the beginning of the array have several users and must not
+/// be changed.
 #[derive(Default)]
 pub(crate) struct Ranges {
     /// Intervals of all lists.
     pub intervals: Vec<Interval>,
-    /// Lists that begin before this index are shared and must not be changed.
+    /// Index in the array. Lists that begin before it have several users and must not be changed.
     shared: u32,
-    /// Scratch list of positions at which a union inserted intervals of the shorter list, last interval
-    /// first.
+    /// Working memory of [`Ranges::union`]: the positions at which it inserted intervals of the shorter list,
+    /// last position first.
     places: Vec<usize>,
 }
 
@@ -52,7 +53,8 @@ pub(crate) fn push_interval(list: &mut Vec<Interval>, interval: Interval) {
     }
 }
 
-/// Returns the capacity, at the least, of a list with `len` intervals that [`Ranges::union`] created.
+/// Returns the number of intervals for which a list of `len` intervals has room at least, if
+/// [`Ranges::union`] created the list.
 fn capacity(len: u32) -> u32 {
     len.next_power_of_two()
 }
@@ -74,15 +76,17 @@ impl Ranges {
         &self.intervals[start as usize..][..len as usize]
     }
 
-    /// Returns the union of two disjoint lists. Neither of the two lists may be used afterwards.
+    /// Returns the union of two lists whose intervals do not overlap. Neither of the two lists may be used
+    /// afterwards.
     pub fn union(&mut self, x: Slice, y: Slice) -> Slice {
         if x.1 == 0 || y.1 == 0 {
             return if x.1 == 0 { y } else { x };
         }
         let (long, short) = if x.1 < y.1 { (y, x) } else { (x, y) };
         let (start, len) = self.with_room(long, short.1);
-        // Works from the end, so that no interval is overwritten that is still needed. The intervals between
-        // two intervals of the shorter list are moved in one block.
+        // Works from the end of the lists to the front, so that no interval is overwritten before it has been
+        // read. The intervals of the longer list between two intervals of the shorter one are moved in one
+        // block.
         let (to, from) = (start as usize, short.0 as usize);
         let (mut i, mut j) = (len as usize, short.1 as usize);
         while j > 0 {
@@ -107,16 +111,16 @@ impl Ranges {
         (moved, len)
     }
 
-    /// Merges each interval in the union that [`Ranges::union`] inserted (at `places`) with adjacent
-    /// intervals. The first of `places` is the last position.
+    /// Merges each interval that [`Ranges::union`] inserted with the intervals before and after it if they
+    /// are adjacent. `places` has the positions of the inserted intervals, last position first.
     fn close_gaps(&mut self, start: u32, len: usize) -> Slice {
         let list = &mut self.intervals[start as usize..][..len];
         let mut end = self.places.last().copied().unwrap_or(len);
         while let Some(at) = self.places.pop() {
             let next = self.places.last().copied().unwrap_or(len);
             let mut from = at;
-            // The interval at the place and the next interval can be merged; the intervals up to the next
-            // place only move.
+            // Only the inserted interval and the one after it can be merged with their predecessors. The
+            // intervals after these, up to the next inserted one, are only moved.
             while from < next.min(at + 2) {
                 if end > 0 && list[end - 1].1 == list[from].0 {
                     list[end - 1].1 = list[from].1;

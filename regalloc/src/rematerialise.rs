@@ -1,9 +1,9 @@
 //! Rematerialisation: constants, kernel arguments and addresses of module variables are computed again where
 //! they are needed, instead of being kept.
 //!
-//! A register has a *recipe* if every instruction that writes the register computes the same value from
-//! inputs that do not change. When such a register is spilled, it needs no slot: its definition is removed,
-//! and each reload becomes the recipe.
+//! A register has a *recipe*, a way to compute its value anywhere, if every instruction that writes the
+//! register computes the same value from inputs that do not change. When such a register is spilled, it needs
+//! no slot: its definition is removed, and each reload becomes the recipe.
 
 use cranelift_entity::EntityRef;
 use isa::table::{Implicit, Role};
@@ -22,10 +22,11 @@ pub(crate) enum Recipe {
     Varies,
     /// A constant.
     Const(Operand),
-    /// A dword of constant memory, at a distance in bytes from a pointer that is an input of the function.
+    /// A load of a dword of constant memory, which is `bytes` after a pointer that is an input of the
+    /// function.
     Load { pointer: [VReg; 2], bytes: i32, mem: MemId },
-    /// Half of the address of a module variable, or of the program counter relative to which the variable's
-    /// distance is counted.
+    /// One half of the address of a module variable, or of the program counter from which the distance to the
+    /// variable is counted.
     Address { index: u32, part: AddressPart },
 }
 
@@ -115,7 +116,8 @@ impl Recipes {
         }
     }
 
-    /// Returns the recipe by which an instruction computes dword `n` of its result of `len` dwords.
+    /// Returns the recipe (a way to compute a value anywhere) for dword `n` of an instruction's result, which
+    /// has `len` dwords.
     fn recipe(&mut self, func: &MachFunc, inst: &MachInst, n: u8, len: u8) -> Recipe {
         match inst.op {
             op::COPY if inst.ops[1].is_const() => Recipe::Const(constant_part(inst.ops[1], n, len)),
@@ -166,8 +168,8 @@ impl Recipes {
         Recipe::Address { index: (self.addresses.len() as u32).wrapping_sub(1), part }
     }
 
-    /// Returns the recipe of an instruction that adds a distance to one half of the program counter, which
-    /// the preceding `s_getpc_b64` read.
+    /// Returns the recipe of an instruction that adds a distance to one half of a program counter. The
+    /// `s_getpc_b64` before it read this program counter.
     fn sum(&mut self, func: &MachFunc, inst: &MachInst, half: usize) -> Recipe {
         let (Operand::Virt(dst), Operand::Virt(src), Operand::Reloc(_)) =
             (inst.ops[0], inst.ops[1], inst.ops[2])
@@ -183,9 +185,9 @@ impl Recipes {
         self.address([AddressPart::Low, AddressPart::High][half])
     }
 
-    /// Keeps the recipes of an address only if all of its parts have one. Its instructions write SCC and must
-    /// stay together. If SCC is live across blocks, there may be no place for the sequence, so all addresses
-    /// lose their recipes.
+    /// Removes the recipes of an address if one of its parts has none. The instructions that compute an
+    /// address write SCC and must stay together. If SCC is live from one block to another anywhere in the
+    /// function, there may be no place for them, so all addresses lose their recipes.
     fn drop_partial_addresses(&mut self, func: &MachFunc) {
         if self.addresses.is_empty() {
             return;
@@ -207,7 +209,8 @@ impl Recipes {
                 parts.iter().filter_map(|part| part.0).for_each(|reg| self.of[reg.index()] = Recipe::Varies);
             }
         }
-        // A program counter with any other use is an ordinary register.
+        // A program counter that serves for anything else than an addition is an ordinary register without a
+        // recipe.
         for inst in func.blocks.values().flat_map(|block| &block.insts) {
             for (i, operand) in inst.operands().iter().enumerate() {
                 let Operand::Virt(tuple) = *operand else { continue };
@@ -247,8 +250,8 @@ fn scc_needed(inst: &MachInst) -> Option<bool> {
     implicit.contains(Implicit::WRITE_SCC).then_some(false)
 }
 
-/// Finds the instructions of a block before which an address can be computed: where SCC is dead, and not
-/// between a read of the program counter and the additions to it.
+/// Finds the instructions of a block before which an address can be computed. SCC must not be live there, and
+/// the place must not be between a read of the program counter and the additions to it.
 pub(crate) fn places_for_addresses(insts: &[MachInst], places: &mut Vec<bool>) {
     places.clear();
     places.resize(insts.len() + 1, false);

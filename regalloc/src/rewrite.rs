@@ -1,5 +1,5 @@
-//! Turns the allocator's decisions into code. All copies are planned first, because a cycle may lack a free
-//! register; only then is the function changed.
+//! Turns the allocator's decisions into code. All copies are planned before the function is changed, because
+//! the plan may fail: a cycle of copies may lack a free register.
 
 use crate::copies::{Breaker, Copies, Source};
 use crate::groups::{Fix, Groups};
@@ -23,7 +23,8 @@ struct Insert {
     inst: MachInst,
 }
 
-/// An operand that names specific hardware registers in place of those assigned to its virtual registers.
+/// An operand that must be in specific hardware registers, beginning with `reg`. These replace the hardware
+/// registers of the operand's virtual registers.
 #[derive(Clone, Copy)]
 struct Override {
     block: u32,
@@ -68,13 +69,13 @@ impl Plan {
     pub fn clear(&mut self) {
         self.inserts.clear();
         self.overrides.clear();
-        // Discards moves of an earlier plan that failed because no register was free to break a cycle.
+        // Discards the copies of an earlier plan, which failed because no register was free to break a cycle.
         self.copies.clear();
         self.moves = 0;
     }
 
-    /// Plans the copies of a class. `sgprs` has the hardware registers of the SGPR class, for copies from
-    /// SGPRs to VGPRs. Returns false if no register was free for a cycle.
+    /// Plans the copies of a class. `sgprs` has the assigned hardware registers of SGPRs, for copies from
+    /// SGPRs to VGPRs. Returns false if a cycle of copies needs a free register and there is none.
     pub fn class(
         &mut self,
         func: &MachFunc,
@@ -160,7 +161,8 @@ impl Plan {
         }
     }
 
-    /// Adds copies before or after an instruction for operands that got new registers (see `groups::Fix`).
+    /// Adds the copies before or after an instruction that its operands with new registers need (see
+    /// `groups::Fix`).
     fn fixed(
         &mut self,
         target: &Subtarget,
@@ -201,8 +203,8 @@ impl Plan {
         true
     }
 
-    /// Turns the collected parallel copy into a sequence of moves, and adds it to the plan. The copy occupies
-    /// `points` program points from `pos` on.
+    /// Turns the collected copies, which are one parallel copy, into a sequence of moves, and adds the moves
+    /// to the plan. The copy occupies `points` program points from `pos` on.
     fn flush(
         &mut self,
         target: &Subtarget,
@@ -237,7 +239,8 @@ impl Plan {
         true
     }
 
-    /// Gives moves that implement a `COPY` of the code the `COPY`'s point, for debug information.
+    /// Gives the moves that replace a `COPY` the position and the number for debug information that the
+    /// `COPY` has.
     #[cold]
     fn name_copies(&mut self, func: &MachFunc) {
         for insert in &mut self.inserts {
@@ -302,8 +305,8 @@ impl Plan {
     }
 }
 
-/// Placeholder for an instruction whose results are all rematerialised where they are needed. The checker
-/// needs the placeholder.
+/// Returns a placeholder for an instruction whose results are all rematerialised where they are needed. The
+/// checker needs it to follow the original code.
 pub(crate) fn dropped() -> MachInst {
     MachInst::new(op::UNDEF, &[])
 }
@@ -334,13 +337,13 @@ fn tuple_registers(
     let Some(&first) = regs.first() else { return Operand::None };
     debug_assert!((first.index() as u32) < streams.phys_base);
     let class = class_index(vregs[first]);
-    // A register in an unreachable block, or of a dead pseudo-instruction, is not assigned; any register will
-    // do.
+    // Registers in an unreachable block, or of a pseudo-instruction without use, have no hardware register.
+    // The operand then names any register.
     let number = assigned[class][first.index()].unwrap_or(0);
     Operand::regs(hardware(class, number), regs.len() as u8)
 }
 
-/// Rebuilds a block's instructions: inserts copies and removes pseudo-instructions.
+/// Rebuilds the instruction list of a block: inserts the planned copies and removes pseudo-instructions.
 fn splice(data: &mut mir::MachBlock, inserts: &[Insert], keep_dropped: bool, body: &mut Vec<MachInst>) {
     body.clear();
     let (mut prologue, mut term) = (data.prologue, data.term);
@@ -372,8 +375,8 @@ fn mentions_vcc(inst: &MachInst) -> bool {
     inst.operands().iter().any(in_vcc) || inst.implicit().intersects(Implicit::READ_VCC | Implicit::WRITE_VCC)
 }
 
-/// Returns dword `i` of a constant that fills `len` dwords. 64-bit constants are sign-extended integers, or
-/// doubles if they are inline floats.
+/// Returns dword `i` of a constant that is written to `len` dwords. A 64-bit constant is a sign-extended
+/// integer. If it is an inline float, it is a double.
 pub(crate) fn constant_part(constant: Operand, i: u8, len: u8) -> Operand {
     if len < 2 {
         return constant;

@@ -1,4 +1,4 @@
-//! Linear scan: chooses the registers to spill where too many registers are live.
+//! Linear scan: chooses the registers to spill at program points where too many registers are live.
 
 use crate::rematerialise::{Recipe, Recipes};
 use crate::spill::Scene;
@@ -6,11 +6,11 @@ use crate::stream::Streams;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Factor by which the weight of a use increases with each enclosing loop.
+/// Factor by which each loop around a use increases the weight of the use.
 pub(crate) const LOOP_FACTOR: f32 = 8.0;
 
-/// Returns the cost of rematerialising a value. A reload from a slot costs 1 and also needs a store.
-/// Constants are cheaper, because they are moves that run in parallel with the vector unit.
+/// Returns the cost of rematerialising a value once, relative to a reload from a slot, which costs 1 and also
+/// needs a store. Constants are cheaper, because the moves of constants run in parallel with the vector unit.
 fn remake_cost(recipe: Recipe) -> f32 {
     if matches!(recipe, Recipe::Const(_)) { 0.25 } else { 1.0 }
 }
@@ -23,10 +23,11 @@ pub(crate) struct Scan {
     weight: Vec<f32>,
     /// Beginning, end and register of each interval.
     starts: Vec<(u32, u32, u32)>,
-    /// End of the interval in which a register is currently live; 0 if it is not live.
+    /// For each register, the end of the interval in which it is live at the current point, or 0 if it is not
+    /// live.
     live_until: Vec<u32>,
-    /// Heaps of the live registers, by the end of the interval and by weight. Registers whose interval has
-    /// ended, or that were evicted, are removed from the heaps only when they are reached.
+    /// The live registers in two heaps, ordered by the end of the interval and by weight. A register whose
+    /// interval has ended, or that is to be spilled, stays in a heap until it is at the top.
     by_end: BinaryHeap<Reverse<(u32, u32)>>,
     by_weight: BinaryHeap<Reverse<(u32, u32)>>,
     evicted: Vec<bool>,
@@ -34,8 +35,8 @@ pub(crate) struct Scan {
 
 impl Scan {
     /// Chooses registers to spill so that at most `room` other registers are live at any point. Across a
-    /// call, at most as many registers stay live as the call leaves unclobbered among the first `across`
-    /// registers. Registers marked `fixed` are never chosen.
+    /// call, fewer registers may stay live: as many as there are registers, among the first `across` ones,
+    /// that the call does not clobber. Registers marked in `fixed` are never chosen.
     pub fn run(
         &mut self,
         Scene { streams, groups, class, .. }: Scene,
@@ -96,7 +97,7 @@ impl Scan {
         chosen.sort_unstable();
     }
 
-    /// Removes the registers whose interval ends at or before `by`.
+    /// Marks the registers whose interval ends at or before the point `by` as no longer live.
     fn expire(&mut self, by: u32, live: &mut u32) {
         while let Some(&Reverse((end, reg))) = self.by_end.peek().filter(|top| top.0.0 <= by) {
             self.by_end.pop();
@@ -107,7 +108,7 @@ impl Scan {
         }
     }
 
-    /// Evicts the cheapest registers until at most `room` are left.
+    /// Chooses the live registers that are cheapest to spill, until at most `room` others are live.
     fn evict(&mut self, room: u32, live: &mut u32, chosen: &mut Vec<u32>) {
         while *live > room {
             let Some(Reverse((_, reg))) = self.by_weight.pop() else { break };
@@ -119,7 +120,7 @@ impl Scan {
         }
     }
 
-    /// Computes the number of uses of each register, weighted by loop depth.
+    /// Computes the weight of each register: the number of its uses, weighted by loop depth.
     fn weigh(&mut self, streams: &Streams, class: usize) {
         let stream = &streams.class[class];
         self.weight.clear();

@@ -1,10 +1,10 @@
-//! Assigns slots to spilled registers. The number of slots is not limited; registers whose live ranges do not
+//! Assigns slots to spilled registers. The number of slots is not limited. Registers whose live ranges do not
 //! overlap share a slot.
 //!
-//! Registers that an edge connects share a slot if their ranges are disjoint, so that the edge needs no code.
-//! Such registers form a web. Webs are coloured in the order in which their ranges begin, by the interval
-//! from the beginning to the end of the range. Holes in ranges are not used, so that the algorithm takes O(n
-//! log n) whatever the number of slots.
+//! Registers that an edge connects, as argument and parameter, form a web if their ranges are disjoint. A web
+//! has one slot, so that the edge needs no code. The slots of webs are chosen by colouring, in the order in
+//! which their ranges begin. The colouring treats a range as one interval, from its beginning to its end. It
+//! does not use the holes in ranges, so that it takes O(n log n) whatever the number of slots.
 
 use crate::groups::Groups;
 use crate::live::Slice;
@@ -19,19 +19,19 @@ const NONE: u32 = u32::MAX;
 #[derive(Default)]
 pub(crate) struct Slots {
     ranges: Ranges,
-    /// By register, the parent in its web; a root is its own parent.
+    /// For each register, its parent in the union-find structure of webs. A root is its own parent.
     web: Vec<u32>,
     /// Live range of each web, at the web's root.
     range: Vec<Slice>,
     /// Beginning, end and root of each web.
     order: Vec<(u32, u32, u32)>,
-    /// Slots that hold a web: program point at which the last web of the slot ends, and the slot's number.
+    /// The slots that are in use: the program point at which the slot's last web ends, and the slot's number.
     used: BinaryHeap<Reverse<(u32, u32)>>,
 }
 
 impl Slots {
-    /// Assigns each chosen register a slot from `first` on, and stores it in `slot` by register. Returns the
-    /// number of slots.
+    /// Assigns a slot to each chosen register and stores it in `slot`, which is indexed by register. The
+    /// first new slot has the number `first`. Returns the number of slots that exist afterwards.
     pub fn assign(
         &mut self,
         chosen: &[u32],

@@ -1,11 +1,13 @@
-//! Spilling: decides which registers are spilled and how. `access` has the code that accesses spilled
-//! registers, and `rewrite` inserts stores and reloads.
+//! Spilling: decides which registers are spilled and how. The module `access` has the code that accesses
+//! spilled registers, and `rewrite` inserts stores and reloads.
 //!
-//! Spilling runs on virtual registers, before hardware registers are assigned. Definitions of a spilled
-//! register store it, and uses reload it into new registers; then the function is allocated again. SGPRs are
-//! spilled to lanes of VGPRs (`v_writelane_b32` ignores `exec`, so these VGPRs are used for nothing else),
-//! and VGPRs to scratch memory. Block parameters and their arguments share a slot if their ranges allow it,
-//! so that most edges need no code.
+//! Spilling runs on virtual registers, before hardware registers are assigned. An instruction that defines a
+//! spilled register is followed by a store. An instruction that uses it is preceded by a reload into a new
+//! register. Then the function is allocated again.
+//!
+//! SGPRs are spilled to lanes of VGPRs. `v_writelane_b32` ignores `exec`, so these VGPRs are used for nothing
+//! else. VGPRs are spilled to accumulation VGPRs and scratch memory. Block parameters and their arguments
+//! share a slot if their ranges allow it, so that most edges need no code.
 
 mod access;
 mod rewrite;
@@ -30,8 +32,8 @@ use smallvec::SmallVec;
 /// Entry of `Spiller::slot`: not spilled.
 const NONE: u32 = u32::MAX;
 
-/// Value in `Spiller::slot` of a spilled register that needs no slot, because it is rematerialised where it
-/// is needed.
+/// Value in `Spiller::slot` of a spilled register that is rematerialised where it is needed, and so needs no
+/// slot.
 const MADE: u32 = u32::MAX - 1;
 
 /// What has been spilled so far, in all rounds of one function.
@@ -41,9 +43,10 @@ pub(crate) struct State {
     fixed: Vec<bool>,
     /// Number of slots in use, by class.
     slots: [u32; 2],
-    /// Number of slots that are accumulation VGPRs; further slots are in scratch memory.
+    /// Number of slots that are accumulation VGPRs. Slots with higher numbers are in scratch memory.
     agprs: u32,
-    /// VGPRs in whose lanes spilled SGPRs are kept, and the number of SGPRs that fit into one VGPR.
+    /// `lanes` are the VGPRs in whose lanes spilled SGPRs are kept. `lanes_each` is the number of SGPRs that
+    /// one VGPR holds.
     lanes: Vec<VReg>,
     lanes_each: u32,
     /// Row of `access::LANE_OPS` for the processor.
@@ -52,7 +55,8 @@ pub(crate) struct State {
     notes: Option<[NoteId; 3]>,
     /// Registers that have slots, with class and slot, for debug information.
     spilled_registers: Vec<(VReg, usize, u32)>,
-    /// Registers that replace spilled registers where these are written, for debug information.
+    /// For debug information: the registers that replace spilled registers in the instructions that write
+    /// these.
     temps: Vec<(VReg, VReg)>,
 }
 
@@ -80,19 +84,19 @@ pub(crate) struct Spiller {
     bounds: [u32; 2],
     after: Vec<MachInst>,
     temps: Vec<(VReg, VReg)>,
-    /// Registers to be reloaded before the current instruction or at the current block end, each with the new
-    /// register that receives the value.
+    /// The reloads that are needed before the current instruction or at the end of the current block. Each
+    /// has the spilled register, and the new register that receives its value.
     wanted: Vec<(VReg, VReg)>,
     moves: Vec<Move>,
     head_edge: Vec<Option<(MBlock, usize)>>,
     /// Parameters that are loaded instead of passed, by number.
     dropped: Vec<bool>,
-    /// Reloads at the beginnings of the intervals in which a spilled register is in a hardware register,
-    /// sorted by block and place.
+    /// The reloads that regalloc2's choice requires: one at the beginning of each interval in which a spilled
+    /// register is in a hardware register. They are sorted by block and by place in the block.
     reloads: Vec<Reload>,
     next_reload: usize,
-    /// For each instruction of the current block, whether an address can be computed before it (which
-    /// overwrites SCC); and the last such place in `body`.
+    /// `address_places` says for each instruction of the current block whether an address can be computed
+    /// before it. Computing an address overwrites SCC. `address_place` is the last such place in `body`.
     address_places: Vec<bool>,
     address_place: usize,
 }
@@ -120,14 +124,14 @@ pub(crate) struct Scene<'a> {
     pub target: &'a Subtarget,
     pub streams: &'a Streams,
     pub groups: &'a Groups,
-    /// Intervals in which spilled registers are in hardware registers, chosen by regalloc2. Without it, each
-    /// use of a spilled register reloads it.
+    /// regalloc2's choice of the intervals in which spilled registers are in hardware registers. Without it,
+    /// each use of a spilled register is a reload.
     pub budget: Option<&'a Budget>,
 }
 
 impl Scene<'_> {
-    /// Returns whether a parameter is never read. It needs no argument then, and passing one would keep the
-    /// argument alive.
+    /// Returns whether a block parameter is never read. Such a parameter needs no argument, and an argument
+    /// would only be kept alive for it.
     fn is_dead(&self, param: VReg) -> bool {
         self.groups.range_of(param.as_u32()).is_empty()
     }
@@ -140,9 +144,11 @@ impl Spiller {
         self.state = State { agprs, ..State::default() };
     }
 
-    /// Spills until at most `room` registers of the class are live anywhere, not counting reloads; every use
-    /// reloads. Returns false if nothing is left to spill, or, with `only_made`, if a slot would be needed.
-    /// At most `across` registers, less the registers that the call clobbers, stay live across a call.
+    /// Spills registers that linear scan chooses, until at most `room` registers of the class are live
+    /// anywhere. Registers that reloads need are not counted. Each use of a spilled register is a reload.
+    /// Across a call, at most as many registers stay live as the call does not clobber among the first
+    /// `across` ones. Returns false if nothing is left to spill. With `only_made`, also returns false if a
+    /// spilled register would need a slot.
     pub fn scan(
         &mut self,
         func: &mut MachFunc,
@@ -161,9 +167,9 @@ impl Spiller {
         self.apply(func, scene)
     }
 
-    /// Like [`Spiller::scan`], but by outlines, for a function with far too high pressure. Afterwards no
-    /// argument of an edge is reloaded for the edge: hundreds of such reloaded registers would be needed at
-    /// the same time and could not be spilled again.
+    /// Spills as [`Spiller::scan`] does, but for a function with far too high register pressure, whose live
+    /// ranges are outlines. Afterwards, no argument of an edge is reloaded only for the edge. Hundreds of
+    /// such reloaded registers would be needed at the same time, and they cannot be spilled again.
     pub fn thin(&mut self, func: &mut MachFunc, scene: Scene, room: u32) -> bool {
         self.fix(func, scene.streams, scene.class);
         self.recipes.find(func, scene.target);
@@ -173,8 +179,9 @@ impl Spiller {
         self.apply(func, scene)
     }
 
-    /// Makes the choice of spilled registers consistent at edges. If an argument has a slot, the parameter
-    /// gets a slot too. An argument that can be rematerialised is not spilled if the parameter is not.
+    /// Changes the choice of spilled registers, so that it is consistent at edges. If an argument has a slot,
+    /// the block parameter gets a slot, too. An argument that can be rematerialised is not spilled if the
+    /// parameter is not.
     fn spare_edges(&mut self, func: &MachFunc, class: usize) {
         let pairs = &mut self.pairs;
         pairs.clear();
@@ -190,7 +197,8 @@ impl Spiller {
         chosen.resize(func.vregs.len(), false);
         self.chosen.iter().for_each(|&reg| chosen[reg as usize] = true);
         let is_made = |reg: VReg| self.recipes.get(reg.as_u32()).is_some();
-        // The list of chosen registers is empty after the loop, and then receives the result.
+        // The list of chosen registers serves as the list of work. It is empty after the loop, and is then
+        // filled with the result.
         let work = &mut self.chosen;
         while let Some(reg) = work.pop().map(VReg::from_u32) {
             if is_made(reg) {
@@ -209,12 +217,13 @@ impl Spiller {
         work.extend((0..chosen.len() as u32).filter(|&reg| chosen[reg as usize]));
     }
 
-    /// Marks the registers that cannot be spilled. Returns the marks by register.
+    /// Marks the registers that cannot be spilled, and returns the marks, indexed by register.
     pub fn fix(&mut self, func: &MachFunc, streams: &Streams, class: usize) -> &[bool] {
         self.state.fixed.resize(func.vregs.len(), false);
         // Scratch accesses would lose the lanes that `exec` masks.
         streams.class[class].whole.iter().for_each(|&reg| self.state.fixed[reg as usize] = true);
-        // The jump into a table relies on the number of instructions after `s_getpc_b64`.
+        // The jump into a jump table relies on the number of instructions after `s_getpc_b64`, so there must
+        // be no reloads between them.
         for data in func.blocks.values().filter(|data| data.next_entry().is_some()) {
             let pc = data.insts.iter().rposition(|inst| inst.op == op::S_GETPC_B64);
             for operand in pc.iter().flat_map(|&at| &data.insts[at..]).flat_map(|inst| inst.operands()) {
@@ -239,8 +248,8 @@ impl Spiller {
         self.apply(func, scene)
     }
 
-    /// Decides for each chosen register whether it is rematerialised. Registers from which other registers
-    /// are rematerialised are not spilled.
+    /// Decides for each chosen register whether it is rematerialised or gets a slot. Pointers from which
+    /// other registers are loaded again must stay available, so they are not spilled.
     fn mark_chosen(&mut self, scene: Scene) {
         self.slot.clear();
         self.slot.resize(scene.streams.phys_base as usize, NONE);
@@ -265,9 +274,10 @@ impl Spiller {
         self.chosen.retain(|&reg| self.slot[reg as usize] != NONE);
     }
 
-    /// Marks a part of an address. If every use rematerialises it, all parts of the address and of the
-    /// program counter are spilled. Otherwise each spilled part is rematerialised, except the program
-    /// counter, which gets a slot.
+    /// Marks a spilled register that is a part of an address, by how its value is recovered. If each use of a
+    /// spilled register is a reload, all parts of the address and its program counter are spilled, and are
+    /// rematerialised together. If regalloc2 chose the intervals, the part alone is rematerialised. A program
+    /// counter gets a slot in this case.
     fn mark_address(&mut self, index: u32, part: AddressPart, reg: u32, scene: Scene) {
         if scene.budget.is_some() {
             self.slot[reg as usize] = if part == AddressPart::Counter { 0 } else { MADE };
@@ -310,7 +320,8 @@ impl Spiller {
                 .filter(|base| matches!(base, Some(Base::Own(base)) if spilled(base)))
                 .for_each(|base| *base = None);
         }
-        // The page bases are computed before the stores of spilled inputs.
+        // The bases of pages are computed at the beginning of the function, before the stores of spilled
+        // inputs, which use them.
         let entry = &mut func.blocks[MBlock::new(0)];
         let count = self.at_entry.len() as u32;
         entry.insts.splice(0..0, self.at_entry.drain(..));
@@ -321,9 +332,9 @@ impl Spiller {
         true
     }
 
-    /// Finds the places where a spilled register has to be reloaded because an interval of its residence
-    /// begins without a definition: in the middle of a block, or on an edge from a block at whose end the
-    /// register is not in a hardware register.
+    /// Finds the places where a spilled register must be reloaded. The register is in a hardware register
+    /// from that place on, but no instruction writes it there. Such a place is in the middle of a block, or
+    /// on an edge from a block at whose end the register is not in a hardware register.
     fn find_reloads(
         &mut self,
         func: &MachFunc,

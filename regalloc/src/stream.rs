@@ -1,10 +1,10 @@
-//! The allocator's view of a function: for each register class, only the instructions that use registers of
-//! that class.
+//! The allocator's view of a function: for each register class, a stream of only the instructions that use
+//! registers of that class.
 //!
-//! Both streams use the same numbering of program points. An instruction has four points: `p` for copies
-//! before the instruction, `p + 1` for its reads, `p + 2` for its writes, and `p + 3` for copies after it.
-//! Moves at block heads and block ends have points of their own (see `mir` for their position), and
-//! appear as parallel copies.
+//! The streams of both classes use the same numbering of program points. An instruction has four points: `p`
+//! for copies before the instruction, `p + 1` for its reads, `p + 2` for its writes, and `p + 3` for copies
+//! after it. The moves at the beginnings and ends of blocks have points of their own (see `mir` for their
+//! position), and appear in the streams as parallel copies.
 
 use crate::AllocError;
 use crate::live::Interval;
@@ -30,7 +30,8 @@ pub(crate) fn class_index(class: RegClass) -> usize {
     }
 }
 
-/// Returns a block's edges in the control-flow graph on which registers of a class are live.
+/// Returns the edges from a block in the control-flow graph of a register class: the linear graph for SGPRs,
+/// the logical graph for VGPRs.
 pub(crate) fn edges(block: &MachBlock, class: usize) -> &Edges {
     if class == SGPR { &block.linear } else { &block.logical }
 }
@@ -40,17 +41,20 @@ pub(crate) fn params(block: &MachBlock, class: usize) -> &[isa::VReg] {
     if class == SGPR { &block.sgpr_params } else { &block.vgpr_params }
 }
 
-/// Returns for each class the instruction before which moves at the block's head are placed.
+/// Returns, for each class, the index of the instruction before which the moves at the beginning of a block
+/// are placed.
 pub(crate) fn head_places(data: &MachBlock) -> [usize; 2] {
     [0, data.prologue as usize]
 }
 
-/// Returns for each class the instruction before which moves at the block's end are placed.
+/// Returns, for each class, the index of the instruction before which the moves at the end of a block are
+/// placed.
 pub(crate) fn end_places(data: &MachBlock) -> [usize; 2] {
     let (term, count) = (data.term as usize, data.insts.len());
     let end = &data.insts[term..];
-    // The target of a jump into a table is computed in a sequence that moves must not interrupt. It starts
-    // with `s_getpc_b64`; other uses of that instruction compute addresses.
+    // The instructions that compute the target of a jump into a table begin with `s_getpc_b64`, and no move
+    // may be between them. In a block without such a jump, `s_getpc_b64` computes an address and does not
+    // matter.
     let jump = data.next_entry().and_then(|_| end.iter().rposition(|inst| inst.op == op::S_GETPC_B64));
     let branch = || end.iter().position(|inst| inst.op.row().flags.contains(Flags::BRANCH));
     [jump.or_else(branch).map_or(count, |place| term + place), term]
@@ -61,11 +65,12 @@ pub(crate) fn end_places(data: &MachBlock) -> [usize; 2] {
 pub(crate) enum EventKind {
     /// An instruction.
     Inst,
-    /// A `COPY` or `UNDEF`, whose operands do not form register groups.
+    /// A `COPY` or `UNDEF`. Its operands are independent dwords, so their registers need not be adjacent.
     Pseudo,
-    /// A parallel copy. Its operands are pairs of a definition and a use.
+    /// A parallel copy. Its operands are pairs: a destination and its source.
     Move,
-    /// The function's inputs. Its operands are definitions, in the order of `ClassStream::inputs`.
+    /// The start of the function, which defines the function's inputs. Its operands are definitions, in the
+    /// order of `ClassStream::inputs`.
     Entry,
 }
 
@@ -76,7 +81,8 @@ pub(crate) struct Event {
     pub pos: u32,
     /// Block.
     pub block: u32,
-    /// Index of the instruction in the block. A parallel copy is placed before that instruction.
+    /// Index of the instruction in its block. For a parallel copy, the index of the instruction before which
+    /// it is placed.
     pub index: u32,
     /// Index of the first operand.
     pub first: u32,
@@ -101,8 +107,8 @@ pub(crate) struct Op {
     pub role: Role,
     /// Operand number in the instruction.
     pub slot: u8,
-    /// Whether the operand is read and still needed when the results are written, so that no result may use
-    /// its registers.
+    /// Whether the operand is still needed when the instruction writes its results. No result may then be in
+    /// the operand's registers.
     pub held: bool,
     /// Hardware register number that the first dword must have.
     pub pin: Option<u16>,
@@ -125,28 +131,30 @@ pub(crate) struct ClassStream {
     pub events: Vec<Event>,
     /// Operands of the events.
     pub ops: Vec<Op>,
-    /// Registers of all operands: numbers of virtual registers, or `phys_base + n` for half `n` of VCC.
+    /// The registers of all operands. A number below `phys_base` is a virtual register. `phys_base + n` is
+    /// half `n` of VCC.
     pub regs: Vec<u32>,
     /// First event of each block, plus one entry for the end.
     pub block_events: Vec<u32>,
     /// Copies between registers of the class.
     pub affinities: Vec<Affinity>,
-    /// Registers that should be in VCC; for a pair, the first register.
+    /// Virtual registers that should be assigned to VCC. Of a pair, only the first register is listed.
     pub want_vcc: Vec<u32>,
-    /// Results of `v_fma_f32` with their addends. If both are in the same register, a shorter encoding is
-    /// possible.
+    /// Pairs of the result and the addend of a `v_fma_f32`. If both are in the same hardware register, the
+    /// instruction has a shorter encoding.
     pub addends: Vec<(u32, u32)>,
-    /// Hardware registers that instructions name. They are not available anywhere in the function.
+    /// Hardware registers that instructions name. The allocator assigns no virtual register to them anywhere
+    /// in the function.
     pub blocked: Vec<Reg>,
-    /// Registers that are written regardless of `exec`. They never share a hardware register with another
-    /// register.
+    /// Registers whose lanes are written regardless of `exec`. Each of them has a hardware register of its
+    /// own.
     pub whole: Vec<u32>,
-    /// Inputs: the virtual register, and the hardware register in which it arrives.
+    /// Inputs of the function: the virtual register, and the hardware register in which the value arrives.
     pub inputs: Vec<(u32, Reg)>,
     /// Calls: program point and index of the call site.
     pub calls: Vec<(u32, u32)>,
-    /// Hardware registers that calls clobber, each with the program points at which it is clobbered, in
-    /// program order.
+    /// Hardware registers that calls clobber, in program order. Each has the interval of program points in
+    /// which the call clobbers it.
     pub lost: Vec<(u16, Interval)>,
 }
 
@@ -185,7 +193,8 @@ impl ClassStream {
         self.ops.iter().any(|op| op.pin.is_some())
     }
 
-    /// Returns how many of the first `limit` registers the call at `pos` clobbers.
+    /// Returns the number of hardware registers that the call at `pos` clobbers, counting only registers with
+    /// numbers below `limit`.
     pub fn lost_at(&self, pos: u32, limit: u32) -> u32 {
         let first = self.lost.partition_point(|&(_, (from, _))| from < pos + 2);
         let here = self.lost[first..].iter().take_while(|&&(_, (from, _))| from == pos + 2);
@@ -234,18 +243,20 @@ pub(crate) struct Streams {
     pub class: [ClassStream; 2],
     /// See [`even_vgprs`].
     pub even_vgprs: bool,
-    /// First program point of each block, and the first point after it.
+    /// For each block, its first program point and the point after its last one.
     pub block_pos: Vec<(u32, u32)>,
-    /// Calling convention, which determines the registers of a call's operands.
+    /// Calling convention, which determines in which registers the operands of a call must be.
     pub convention: Convention,
-    /// Number of virtual registers. The two numbers that follow denote `vcc_lo` and `vcc_hi`.
+    /// Number of virtual registers. The numbers `phys_base` and `phys_base + 1` stand for `vcc_lo` and
+    /// `vcc_hi`.
     pub phys_base: u32,
     preds: [Vec<u32>; 2],
     head_args: [Vec<ArgRange>; 2],
 }
 
-/// Returns the alignment of a register group: pairs of SGPRs are even, wider groups of SGPRs are multiples of
-/// four; groups of VGPRs are even if the processor requires it.
+/// Returns the alignment of the first register of a tuple. A pair of SGPRs begins at an even number, and a
+/// wider tuple of SGPRs at a multiple of four. A tuple of VGPRs begins at an even number if the processor
+/// requires it (`even_vgprs`).
 pub(crate) fn tuple_align(class: usize, len: u8, even_vgprs: bool) -> u8 {
     match (class, len) {
         (_, 0 | 1) => 1,
@@ -255,7 +266,7 @@ pub(crate) fn tuple_align(class: usize, len: u8, even_vgprs: bool) -> u8 {
     }
 }
 
-/// Returns whether groups of VGPRs must begin at even numbers (gfx90a).
+/// Returns whether tuples of VGPRs must begin at even numbers, as on gfx90a.
 pub(crate) fn even_vgprs(target: &Target) -> bool {
     target.has(Feature::GFX90A)
 }
@@ -291,14 +302,16 @@ impl Streams {
         Ok(())
     }
 
-    /// Reserves the registers with which a function accesses the stack.
+    /// Reserves the registers of the scratch descriptor and the stack pointer, with which a function accesses
+    /// the stack.
     fn reserve_stack(&mut self) {
         let stack = callconv::column(self.convention).stack;
         let numbers = callconv::SCRATCH_BUFFER.chain([stack.pointer]);
         self.class[SGPR].blocked.extend(numbers.map(Reg::sgpr));
     }
 
-    /// Records a call: its operands are pinned to specific registers, and it clobbers registers.
+    /// Records a call: its operands must be in specific hardware registers, and it clobbers other hardware
+    /// registers.
     fn call(&mut self, call: &CallSite, (which, is_tail): (u32, bool), (pos, opened): (u32, &[Event; 2])) {
         let hardware = self.phys_base;
         for (stream, event) in self.class.iter_mut().zip(opened) {
@@ -309,7 +322,7 @@ impl Streams {
             }
             stream.calls.push((pos, which));
         }
-        // Registers in which a result arrives are written, not clobbered.
+        // The registers in which a result arrives count as written, and not as clobbered.
         let written = [SGPR, VGPR].map(|class| {
             let ops = &self.class[class].ops[opened[class].first as usize..];
             let result =
@@ -329,7 +342,8 @@ impl Streams {
         }
     }
 
-    /// Determines whether the copies of each edge go to the target's head or to the source's end.
+    /// Decides for each edge whether its copies are placed at the beginning of the target block or at the end
+    /// of the source block.
     fn plan_edges(&mut self, func: &MachFunc, class: usize) -> Result<(), AllocError> {
         let (preds, head) = (&mut self.preds[class], &mut self.head_args[class]);
         preds.clear();
@@ -364,8 +378,8 @@ impl Streams {
         let (head, end) = (head_places(data), end_places(data));
         let mut pos = start;
         if block.index() == 0 {
-            // VGPR inputs are copied first, before any spill can write a lane of a register in which an input
-            // arrives.
+            // The VGPR inputs come first, so that they are copied before a spill writes a lane of a register
+            // in which an input arrives.
             self.entry(block, VGPR, pos);
             pos += STEP;
             self.entry(block, SGPR, pos);
@@ -515,7 +529,8 @@ impl Streams {
         }
     }
 
-    /// Records a named half of VCC, whose number follows the virtual registers.
+    /// Records an operand that names a half of VCC. The halves have the two numbers after those of the
+    /// virtual registers.
     fn vcc(&mut self, half: Reg, role: Role) {
         let id = self.phys_base + u32::from(half.0 - Reg::VCC.0);
         self.class[SGPR].push_op([id], role, 1, 0);

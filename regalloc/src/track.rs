@@ -1,5 +1,5 @@
-//! Debug information at register allocation: records the hardware registers of watched registers, and the
-//! instructions that write them ([`mir::track`]).
+//! Debug information at register allocation ([`mir::track`]): records in which hardware registers the virtual
+//! registers are that debug information refers to (watched registers), and which instructions write them.
 
 use crate::spill::Spiller;
 use crate::stream::{VGPR, class_index};
@@ -11,7 +11,7 @@ use mir::track::{MachTrack, Slot, Write};
 use rustc_hash::FxHashMap;
 use std::num::NonZeroU32;
 
-/// By class, the hardware registers assigned to virtual registers.
+/// For each class, the hardware register that is assigned to each virtual register.
 type Assigned<'a> = [&'a [Option<u16>]; 2];
 
 /// Returns the hardware register of a virtual register.
@@ -21,8 +21,9 @@ fn hardware_register(func: &MachFunc, assigned: Assigned<'_>, register: VReg) ->
     Some(crate::rewrite::hardware(class, number))
 }
 
-/// Records in which hardware registers the watched virtual registers are, and which instructions write them.
-/// The code still names virtual registers. A copy that needs no instruction has the same write as its source.
+/// Records, for the virtual registers that debug information refers to, the hardware registers and the
+/// instructions that write them. The code still names virtual registers at this stage. If a copy needs no
+/// instruction, its destination has the same writing instruction as its source.
 #[inline(never)]
 pub(crate) fn fill(
     func: &MachFunc,
@@ -59,7 +60,8 @@ pub(crate) fn fill(
             _ => {}
         });
     }
-    // A spilled register does not enter blocks in a hardware register any more.
+    // Collects the block parameters and inputs. A register that was spilled is not among them, because it no
+    // longer enters the block in a hardware register.
     let params = func.blocks.values().flat_map(|block| block.sgpr_params.iter().chain(&block.vgpr_params));
     params.copied().chain(func.inputs.iter().map(|input| input.0)).for_each(|register| {
         entering.insert(register);
@@ -81,7 +83,8 @@ pub(crate) fn fill(
         }
         let mut register = written.get(&spilled).copied().unwrap_or(spilled);
         watched.place = hardware_register(func, assigned, register);
-        // Follows copies of copies. There can be no cycle, because each register is written once.
+        // Follows a chain of copies to its first source. There is no cycle, because each register is written
+        // once.
         for _ in 0..8 {
             match copied.get(register.index()).and_then(|from| from.expand()) {
                 Some(from) => register = from,
@@ -101,11 +104,12 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     counts: Counts,
-    /// By virtual register, the instruction that writes it, and the register of which it is a copy.
+    /// For each virtual register: `writes` has the instruction that writes it, and `copied` the register of
+    /// which it is a copy.
     writes: Vec<Option<Write>>,
     copied: Vec<PackedOption<VReg>>,
-    /// Registers that are block parameters or inputs; and for watched registers among them, the IR blocks at
-    /// whose beginning they get their value.
+    /// `entering` has the registers that are block parameters or inputs. `parts` has, for watched registers
+    /// among them, the block of the IR at whose beginning they get their value.
     entering: EntitySet<VReg>,
     parts: FxHashMap<VReg, u32>,
 }
@@ -125,19 +129,21 @@ impl Scratch {
     }
 }
 
-/// Counts how many instructions of each point have written each register so far.
+/// Counts, for each point (the number that selection gave to an operation of the IR), how often its
+/// instructions have written each register.
 #[derive(Debug, Default)]
 struct Counts {
     /// By point, the index of its first register.
     first: Vec<u32>,
-    /// Registers written by instructions of each program point, with the number of writes so far, and the
+    /// Entries of the counts: a register, the number of its writes so far by instructions of a point, and the
     /// index of the next entry of the same point.
     all: Vec<(Reg, u32, u32)>,
 }
 
 impl Counts {
-    /// Counts one more write of a register. Returns the write, with the number of earlier writes. Writes by
-    /// instructions without a point of the IR are not counted.
+    /// Counts a write of a register by an instruction of the point `point`. Returns the write, which includes
+    /// the number of earlier writes. Returns `None` for an instruction without a point, whose writes are not
+    /// counted.
     fn next(&mut self, point: u32, reg: Reg) -> Option<Write> {
         let first = self.first.get_mut(point as usize)?;
         let point = NonZeroU32::new(point)?;

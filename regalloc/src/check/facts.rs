@@ -1,6 +1,6 @@
-//! Facts: contents that registers of the original program have whenever they have any, so that the final code
-//! may compute them anywhere. Facts are constants, dwords of constant memory addressed by an input, and
-//! addresses of module variables.
+//! Finds facts. A fact says that a register of the original program always has the same contents when it has
+//! any, so that the final code may compute them anywhere. The contents are a constant, a dword of constant
+//! memory at a distance from an input, or the address of a module variable.
 //!
 //! This module is written for the checker alone, and uses only the instructions of the original program.
 
@@ -17,9 +17,9 @@ use rustc_hash::FxHashMap;
 pub(super) enum Fact {
     /// A constant dword.
     Const(Operand),
-    /// A dword at a distance in bytes from a pointer, which is given by its low and high half.
+    /// A dword of memory: the two halves of the pointer, and the distance from it in bytes.
     Load([Value; 2], i64),
-    /// Half of a 64-bit address, computed by adding a distance to the program counter.
+    /// One half of a 64-bit address, which is the sum of the program counter and the given distance.
     Address(Operand),
 }
 
@@ -28,10 +28,11 @@ pub(super) struct Facts {
     numbers: FxHashMap<Fact, u32>,
     /// By register, the number of its fact.
     of: Vec<Option<u32>>,
-    /// For each register, whether several instructions write it or an instruction modifies it in place. Such
-    /// a register has no fact.
+    /// For each register, whether several instructions write it, or an instruction modifies it in place.
+    /// There is no fact about such a register.
     varies: Vec<bool>,
-    /// Registers that hold a program counter; and by register, whether constants are loaded relative to it.
+    /// `counters` lists the registers that hold a program counter. `pointers` says for each register whether
+    /// constants are loaded relative to it.
     pub counters: Vec<Value>,
     pub pointers: Vec<bool>,
     addressing: Addressing,
@@ -74,8 +75,8 @@ impl Facts {
         facts
     }
 
-    /// Propagates facts to parameters: a parameter that only one edge passes has the contents of its
-    /// argument.
+    /// Propagates facts to block parameters. A parameter of a block that only one edge enters has the
+    /// contents of its argument.
     fn params(&mut self, func: &MachFunc) {
         let mut preds = vec![[0u32; 2]; func.blocks.len()];
         for block in func.blocks.values() {
@@ -104,8 +105,8 @@ impl Facts {
         }
     }
 
-    /// Returns the fact that describes dword `n` of an instruction's result (of `len` dwords), if the
-    /// instruction always computes the same value.
+    /// Returns the fact about dword `n` of an instruction's result, which has `len` dwords, if the
+    /// instruction always computes the same contents.
     fn fact(&mut self, func: &MachFunc, inst: &MachInst, n: u8, len: u8, is_input: &[bool]) -> Option<Fact> {
         let source = inst.ops[1];
         match (inst.op, inst.ops[2]) {
@@ -154,8 +155,8 @@ impl Facts {
         self.numbers.get(&fact).map(|&number| Value::Fact(number))
     }
 
-    /// Returns whether only one instruction writes a value, so that no register or slot can hold an older
-    /// version when that instruction executes.
+    /// Returns whether only one instruction writes a value. When this instruction executes, no register or
+    /// slot can then hold an older version of the value.
     pub fn is_new(&self, value: Value) -> bool {
         match value {
             Value::Virtual(vreg) => !self.varies[vreg as usize],
@@ -164,8 +165,9 @@ impl Facts {
         }
     }
 
-    /// Returns whether the final code may omit an original instruction, because the instruction's results are
-    /// computed where they are needed. If so, the program counter is needed only to compute addresses.
+    /// Returns whether the final code may omit an original instruction, because all its results are facts
+    /// that the final code can compute where they are needed. A read of the program counter may be omitted if
+    /// it only serves to compute addresses.
     pub fn is_dispensable(&self, func: &MachFunc, inst: &MachInst) -> bool {
         let mut results = inst.operands().iter().enumerate().filter(|&(i, _)| inst.role(i) != Role::Use);
         let dispensable = |operand: &Operand| match *operand {

@@ -10,7 +10,7 @@ use isa::table::Role;
 use isa::{MBlock, Operand};
 use mir::MachFunc;
 
-/// Sets of the registers that are live at block entries, including block parameters.
+/// For each block, the set of the registers that are live at its entry, including its parameters.
 pub(super) struct Live {
     words: usize,
     bits: Vec<u64>,
@@ -47,14 +47,13 @@ impl Live {
         live
     }
 
-    /// Returns whether a register is live at the block's entry, or is one of its parameters.
+    /// Returns whether a register is live at the entry of a block, or is one of the block's parameters.
     pub fn at_entry(&self, block: MBlock, vreg: u32) -> bool {
         let bit = vreg as usize;
         self.bits[block.index() * self.words + bit / 64] >> (bit % 64) & 1 != 0
     }
 
-    /// Changes `set` from the registers that are live at the block's end to the registers that are live at
-    /// its beginning.
+    /// Walks a block backwards and computes in `set` the registers that are live at its beginning.
     fn walk(&self, func: &MachFunc, block: MBlock, carried: &[Vec<u64>; 2], set: &mut [u64]) {
         let data = &func.blocks[block];
         set.fill(0);

@@ -1,5 +1,6 @@
-//! Homes of spilled registers, and the code that stores a register to its home, loads it, or rematerialises
-//! it. Homes are lanes of VGPRs, accumulation VGPRs, pages of scratch memory, and recipes.
+//! Homes of spilled registers, and the code that stores a register to its home, loads it from there, or
+//! rematerialises it. The home of a spilled register is where its value is kept: a lane of a VGPR, an
+//! accumulation VGPR, or a slot in scratch memory. A value with a recipe needs no such place.
 
 use super::{MADE, NONE, Scene, Spiller};
 use crate::rematerialise::{AddressPart, Recipe};
@@ -13,7 +14,7 @@ use mir::{FuncRole, MachFunc, Note};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Opcodes that read and write a lane; GFX6 and GFX7 have them as VOP2.
+/// Opcodes that read and write a lane of a VGPR. GFX6 and GFX7 encode these instructions as VOP2.
 const LANE_OPS: [[Opcode; 2]; 2] =
     [[op::V_READLANE_B32, op::V_WRITELANE_B32], [op::V_READLANE_B32_VOP2, op::V_WRITELANE_B32_VOP2]];
 
@@ -21,38 +22,38 @@ const LANE_OPS: [[Opcode; 2]; 2] =
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Home {
     Slot(u32),
-    /// None: the value is rematerialised; see [`crate::rematerialise`].
+    /// The value is kept nowhere, because it is rematerialised; see [`crate::rematerialise`].
     Made,
 }
 
-/// Access to scratch memory. An instruction's offset reaches one page. Each further page has its own base, an
-/// ordinary SGPR that is computed at the beginning of the function.
+/// How spill slots in scratch memory are accessed. The offset field of an instruction reaches one page. Each
+/// further page has its own base, an ordinary SGPR that is computed at the beginning of the function.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch {
     rsrc: Buffer,
     /// Bytes of scratch memory before the slots.
     private: u32,
-    /// Scratch offset at which the first page begins: 0, or the end of the private variables if these occupy
-    /// the whole first page.
+    /// Scratch offset at which the first page begins. This is 0, or the end of the private variables if these
+    /// occupy more than a quarter of a page.
     origin: u32,
     /// Number of bytes that an instruction's offset reaches.
     page: u32,
-    /// Base of each page; `None` if the page has not been used yet, or if its base was spilled and later
-    /// accesses need a new base.
+    /// For each page, its base. `None` if the page has not been used yet, or if the base itself was spilled
+    /// and later accesses need a new base.
     pub bases: Vec<Option<Base>>,
 }
 
-/// Descriptor of scratch memory, and the start of the wave's part or of the frame.
+/// The descriptor of scratch memory, and where the wave's part of it, or the function's frame in it, begins.
 #[derive(Clone, Copy, Debug)]
 enum Buffer {
     /// Inputs of a kernel.
     Inputs([VReg; 4], VReg),
-    /// The registers in which all functions with a stack have the descriptor. The frame begins at the value
-    /// of a register, or at 0.
+    /// The descriptor is in the registers that hold it in all functions with a stack. The operand says where
+    /// the frame begins: at the value of a register, or at 0.
     Stack(Operand),
 }
 
-/// Offset of a page, which is added to the instruction's own offset.
+/// The base of a page: an offset that an instruction adds to its own constant offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Base {
     /// In a virtual register of its own.
@@ -62,14 +63,14 @@ pub(super) enum Base {
 }
 
 impl Scratch {
-    /// Returns the page of a slot, and the slot's offset in the page.
+    /// Returns the number of the page that contains a slot, and the slot's offset in the page.
     fn page_and_offset(&self, slot: u32) -> (usize, u32) {
         let at = self.private - self.origin + 4 * slot;
         ((at / self.page) as usize, at % self.page)
     }
 }
 
-/// Reason for an inserted instruction: index into `State::notes`.
+/// Indices into `State::notes`, which has the reasons for inserted instructions.
 const SPILL: usize = 0;
 const RELOAD: usize = 1;
 const REMAKE: usize = 2;
@@ -95,7 +96,8 @@ impl Spiller {
         vreg
     }
 
-    /// Prepares notes, lane registers and scratch memory for the stores and reloads of a class.
+    /// Prepares the stores and reloads of a class: creates the reasons of inserted instructions, the VGPRs
+    /// for spilled SGPRs, and the scratch memory.
     pub(super) fn prepare(&mut self, func: &mut MachFunc, scene: Scene, slots: bool) {
         if self.state.notes.is_none() {
             let notes = ["spill", "reload", "remake"].map(|text| func.note(Note::Alloc(text)));
@@ -133,11 +135,12 @@ impl Spiller {
         self.state.scratch = Some(scratch);
     }
 
-    /// Returns the base of a page. If the base must be computed, the code goes to the function's entry, where
-    /// SCC is not live.
+    /// Returns the base of a page of scratch memory. If code must compute the base, the code goes to the
+    /// entry of the function, where SCC is not live.
     fn page_base(&mut self, func: &mut MachFunc, scratch: &Scratch, page: usize, target: &Subtarget) -> Base {
         let distance = scratch.origin + page as u32 * scratch.page;
-        // Buffer instructions do not swizzle an offset in an SGPR, so it counts the bytes of all lanes.
+        // The hardware does not swizzle (distribute over the lanes) an offset in an SGPR. This offset
+        // therefore counts the bytes of all lanes.
         let bytes = Operand::int((distance * target.wave_size) as i32);
         let start = match scratch.rsrc {
             Buffer::Inputs(_, offset) if distance == 0 => return Base::Own(offset),
@@ -155,8 +158,8 @@ impl Spiller {
         Base::Own(base)
     }
 
-    /// Moves the computations of page bases to the front of the entry block, because inputs that are spilled
-    /// in later rounds are stored there.
+    /// Moves the instructions that compute the bases of pages to the front of the entry block. Inputs that
+    /// are spilled in later rounds are stored in that block, and the stores need the bases.
     pub(super) fn bases_first(&self, func: &mut MachFunc) {
         let Some(scratch) = &self.state.scratch else { return };
         let MachFunc { blocks, tuples, .. } = func;
@@ -177,7 +180,8 @@ impl Spiller {
         }
     }
 
-    /// Returns the description of scratch memory, with the descriptor and the wave's offset as inputs.
+    /// Returns how the function accesses scratch memory. If the function has no stack, the descriptor and the
+    /// wave's offset become inputs of the function.
     fn scratch_inputs(&mut self, func: &mut MachFunc, target: &Subtarget) -> Scratch {
         let page = (target.addressing.buffer.max as u32 + 1) & !3;
         let private = func.scratch_size.next_multiple_of(4);
@@ -212,7 +216,8 @@ impl Spiller {
         Buffer::Inputs(rsrc, wave_offset)
     }
 
-    /// Returns the VGPRs whose lanes hold SGPRs, after registers have been assigned.
+    /// Returns the hardware VGPRs whose lanes hold spilled SGPRs. `assigned` has the hardware register of
+    /// each virtual register.
     pub fn lanes(&self, assigned: &[Option<u16>]) -> Vec<Reg> {
         let place = |vreg: &VReg| assigned.get(vreg.index()).copied().flatten();
         self.state.lanes.iter().filter_map(place).map(Reg::vgpr).collect()
@@ -230,7 +235,7 @@ impl Spiller {
         MachInst { note: self.state.notes.map_or(NoteId::NONE, |notes| notes[why]), ..inst }
     }
 
-    /// Returns an instruction that stores `vreg` to a slot, or loads `vreg` from the slot.
+    /// Returns an instruction that stores the register `vreg` to a slot or loads it from the slot.
     pub(super) fn access(
         &self,
         func: &mut MachFunc,
@@ -278,7 +283,8 @@ impl Spiller {
         self.noted(MachInst { loc, ..inst }, if load { RELOAD } else { SPILL })
     }
 
-    /// Returns where spilled registers are kept after registers have been assigned, for debug information.
+    /// Returns where the values of spilled registers are kept, for debug information. `assigned` has the
+    /// hardware register of each virtual register.
     pub(crate) fn kept(&self, assigned: &[Option<u16>]) -> FxHashMap<VReg, Slot> {
         let told = self.state.spilled_registers.iter();
         told.filter_map(|&(of, class, slot)| Some((of, self.slot(class, slot, assigned)?))).collect()
@@ -297,14 +303,14 @@ impl Spiller {
         Some(Slot { point: spill_point(class == VGPR, slot), cell, enters: false })
     }
 
-    /// Returns for each spilled register the register that replaces it in the instruction that writes it.
-    /// Debug information uses this table.
+    /// Returns, for each spilled register, the register that replaces it in the instruction that writes it.
+    /// Debug information needs this table.
     pub(crate) fn written_as(&self) -> FxHashMap<VReg, VReg> {
         self.state.temps.iter().map(|&(temp, spilled)| (spilled, temp)).collect()
     }
 
-    /// Returns an instruction that stores a value to the home of a register, or `None` if the value need not
-    /// be stored.
+    /// Returns an instruction that stores `value` where the value of the spilled register `of` is kept.
+    /// Returns `None` if the register is not spilled, or if its value is rematerialised.
     pub(super) fn store(&self, func: &mut MachFunc, class: usize, of: VReg, value: VReg) -> Option<MachInst> {
         match self.home(of)? {
             Home::Slot(slot) => Some(self.access(func, class, slot, value, false)),
@@ -312,7 +318,8 @@ impl Spiller {
         }
     }
 
-    /// Reloads the requested registers, in as few instructions as the recipes allow.
+    /// Emits the requested reloads, with as few instructions as possible: one instruction may rematerialise
+    /// several registers.
     pub(super) fn load_wanted(&mut self, func: &mut MachFunc, class: usize) {
         let wanted = std::mem::take(&mut self.wanted);
         let mut rest = wanted.as_slice();
@@ -331,8 +338,8 @@ impl Spiller {
         self.wanted.clear();
     }
 
-    /// Rematerialises the first requested register, and the following registers that the same instruction
-    /// provides. Returns the number of registers.
+    /// Rematerialises the first requested register, and those registers after it that the same instruction
+    /// can provide. Returns the number of these registers.
     fn remake(&mut self, func: &mut MachFunc, wanted: &[(VReg, VReg)]) -> usize {
         let (of, into) = wanted[0];
         match self.recipes.get(of.as_u32()) {
@@ -362,7 +369,8 @@ impl Spiller {
         }
     }
 
-    /// Emits the whole sequence that computes an address, at the last place where SCC is free.
+    /// Emits all instructions that compute an address. They go to the last place before the current
+    /// instruction where SCC is not live.
     fn remake_address(
         &mut self,
         func: &mut MachFunc,

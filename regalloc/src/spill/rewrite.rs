@@ -1,5 +1,5 @@
-//! Second half of spilling: rebuilds each block with stores after definitions, reloads before uses, and new
-//! arguments of edges.
+//! Second half of spilling: rebuilds each block. Adds stores after definitions of spilled registers and
+//! reloads before their uses, and changes the arguments of edges.
 
 use super::access::Home;
 use super::{Base, Place, Reload, Scene, Spiller};
@@ -83,8 +83,8 @@ impl Spiller {
                 self.head(func, block, scene);
             }
             if index == end {
-                // Reloads come before the stores of the edge's parameters, because a parameter may have the
-                // slot of a register that dies here.
+                // The reloads come before the stores of the edge's parameters. A parameter may share the slot
+                // of a register that dies here, and its store would overwrite the register's value.
                 self.reload(func, block, Place::End, class);
                 self.end(func, block, scene);
             }
@@ -105,8 +105,8 @@ impl Spiller {
         [data.prologue, data.term] = self.bounds;
     }
 
-    /// Returns the position in the entry block after the code that computes page bases in earlier rounds.
-    /// Stores of spilled inputs go there, because they need the bases.
+    /// Returns the position in the entry block after the instructions that compute bases of pages. Spilled
+    /// inputs are stored there, because the stores need the bases.
     fn behind_bases(&self, func: &MachFunc) -> usize {
         let Some(scratch) = &self.state.scratch else { return 0 };
         let base = |vreg: &VReg| scratch.bases.contains(&Some(Base::Own(*vreg)));
@@ -115,8 +115,8 @@ impl Spiller {
             inst.op == op::S_ADD_U32
                 && matches!(inst.ops[0], Operand::Virt(dst) if func.regs(dst).iter().any(base))
         };
-        // The code that computes page bases is at the beginning of the block, among other inserted
-        // instructions, which all have notes.
+        // The instructions that compute bases are at the beginning of the block, among other instructions
+        // that the spiller inserted. All of them have a note with their reason.
         let ours = insts.iter().take_while(|inst| inst.note.index().is_some()).count();
         insts[..ours].iter().rposition(defines).map_or(0, |at| at + 1)
     }
@@ -137,7 +137,8 @@ impl Spiller {
         if let Some((from, i)) = self.head_edge[block.index()] {
             self.edge(func, from, i, scene, true);
         }
-        // Stores a block parameter that arrives in a register but is in its slot later.
+        // A block parameter may arrive in a register, although it is in its slot later in the block. It is
+        // then stored here.
         if scene.budget.is_some() {
             for i in 0..params(&func.blocks[block], class).len() {
                 let param = params(&func.blocks[block], class)[i];
@@ -160,10 +161,10 @@ impl Spiller {
         }
     }
 
-    /// Passes the arguments of an edge if the argument, the parameter or both are in memory. Reloads into
-    /// registers come first, because the edge is a parallel copy. At the head of the target the allocator's
-    /// own copies have been done already, so a parameter whose argument is in memory becomes an ordinary
-    /// register there.
+    /// Rewrites the arguments of an edge if the argument or the block parameter is in memory. Reloads into
+    /// registers come first, because the edge is a parallel copy. With `at_head`, the code is at the
+    /// beginning of the target block, after the copies that the allocator makes there. A parameter whose
+    /// argument is in memory then becomes an ordinary register that is loaded there.
     fn edge(&mut self, func: &mut MachFunc, from: MBlock, i: usize, scene: Scene, at_head: bool) {
         let class = scene.class;
         let Some(Edge { to, args }) = edges(&func.blocks[from], class)[i] else { return };
@@ -238,7 +239,8 @@ impl Spiller {
         (self.moves, self.order) = (moves, order);
     }
 
-    /// Emits an instruction, with reloads before it and stores after it.
+    /// Emits an instruction, with the reloads before it and the stores after it that its spilled operands
+    /// need.
     fn inst(&mut self, func: &mut MachFunc, mut inst: MachInst, scene: Scene) {
         let class = scene.class;
         let spilled = |operand: &Operand| match *operand {
@@ -284,8 +286,8 @@ impl Spiller {
         self.body.append(&mut self.after);
     }
 
-    /// Returns whether every register that an instruction writes is spilled and rematerialised where it is
-    /// needed, so that the instruction can be removed.
+    /// Returns whether an instruction can be removed, because all registers that it writes are spilled and
+    /// are rematerialised where they are needed.
     fn only_makes(&self, func: &MachFunc, inst: &MachInst) -> bool {
         let mut results = inst.operands().iter().enumerate().filter(|(i, _)| inst.role(*i) != Role::Use);
         let made = |operand: &Operand| match *operand {
@@ -328,7 +330,7 @@ impl Spiller {
         self.home(param).is_some() && scene.budget.is_none_or(|budget| !budget.resides(param.as_u32(), start))
     }
 
-    /// Returns the register that replaces a spilled register at this instruction.
+    /// Returns the new register that takes the place of a spilled register in the current instruction.
     fn temp(&mut self, func: &mut MachFunc, class: usize, reg: VReg, role: Role) -> VReg {
         let known = self.temps.iter().find(|(spilled, _)| *spilled == reg && role != Role::Def);
         if let (Some(&(_, temp)), Role::Use) = (known, role) {
