@@ -44,7 +44,7 @@ fn generations() {
 /// Functions that call each other, themselves and through pointers: the optimiser's IR does what the frontend's does.
 #[test]
 fn calls_of_functions() {
-    run_calls("gfx906", &[OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3], 1..41, false);
+    run_calls("gfx906", &[OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3], 1..81, false);
 }
 
 /// So does the code, with garbage in what calls may change, without a report of strict mode.
@@ -53,7 +53,7 @@ fn code_of_calls() {
     for (target, seed) in
         [("gfx600", 100), ("gfx803", 200), ("gfx906", 300), ("gfx90a", 400), ("gfx1030", 500)]
     {
-        run_calls(target, &[OptLevel::O0, OptLevel::O2], seed..seed + 6, true);
+        run_calls(target, &[OptLevel::O0, OptLevel::O2], seed..seed + 20, true);
     }
 }
 

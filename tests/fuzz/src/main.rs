@@ -97,7 +97,11 @@ fn main() -> ExitCode {
     let calls = unwinds || matches!(args.what, What::Calls);
     let size = if large { Size::Large } else { Size::Small };
     if args.show && calls {
-        print!("{}", calls::generate(args.seed, calls::MOST, calls::STATEMENTS).source);
+        let program = match unwinds {
+            true => calls::generate(args.seed, calls::MOST, calls::STATEMENTS),
+            false => calls::program(args.seed),
+        };
+        print!("{}", program.source);
         return ExitCode::SUCCESS;
     }
     if args.show {

@@ -1,10 +1,12 @@
-//! Random programs of functions that call each other: call graphs of up to 60 functions with recursion;
-//! function pointers that are uniform or divergent; calls in branches and loops; addresses of variables as
-//! arguments; arrays in each call frame; arguments on the stack; variables of the module and of the group;
-//! barriers; operations across a wave; unused arguments; results in memory. A third of the programs are also
-//! compiled as two to four objects, which are linked.
+//! Random programs of functions that call each other.
 //!
-//! All calls of a work-item share a counter: a function that finds the counter empty returns at once, so that
+//! Three of four programs are small (file small.rs). The other programs are call graphs of up to 60 functions
+//! with recursion; function pointers that are uniform or divergent; calls in branches and loops; addresses of
+//! variables as arguments; arrays in each call frame; arguments on the stack; variables of the module and of
+//! the group; barriers; operations across a wave; unused arguments; results in memory. A third of the programs
+//! are also compiled as two to four objects, which are linked.
+//!
+//! All calls of a work-item in a call graph share a counter: a function that finds the counter empty returns at once, so that
 //! each call graph terminates.
 //!
 //! The compiled code runs in strict mode. At each call and return, the emulator fills all registers that the
@@ -13,6 +15,7 @@
 mod agreements;
 mod kinds;
 mod objects;
+mod small;
 mod smaller;
 mod unwind;
 mod writer;
@@ -22,6 +25,7 @@ pub use writer::generate;
 
 use crate::launch::{emulate_scrambled, emulate_watched, interpret};
 use crate::program::Shape;
+use crate::rng::Rng;
 use crate::{Config, Failure, caught, compare, lacks_flat, read};
 use agreements::Agreements;
 use ir::passes::inline::Calls;
@@ -51,11 +55,19 @@ pub struct Program {
     pub objects: usize,
 }
 
+/// Returns the program of a seed. Three of four programs are small.
+pub fn program(seed: u64) -> Program {
+    match Rng::new(!seed).one_in(4) {
+        true => generate(seed, MOST, STATEMENTS),
+        false => small::generate(seed),
+    }
+}
+
 /// Runs the program of a seed: the interpreter on the original and the optimised IR, and with `emulates` also
 /// the compiled code in the emulator. Reduces a failing program by removing functions and statements.
 pub fn check(seed: u64, config: &Config, emulates: bool) -> Result<(), Box<Failure>> {
     let failure = |program: &Program| caught(|| run(program, config, emulates)).err();
-    let mut program = generate(seed, MOST, STATEMENTS);
+    let mut program = program(seed);
     let Some(mut what) = failure(&program) else { return Ok(()) };
     if config.shrink {
         (program, what) = smaller::smaller(program, what, &failure);
