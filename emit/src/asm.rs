@@ -152,7 +152,8 @@ impl Listing<'_> {
         let _ = write!(self.out, "\t.p2align\t2\n\t.type\t{name},@function\n{name}:\n");
     }
 
-    /// Writes the source line of `loc` as a comment if it differs from `line`, and updates `line`.
+    /// Writes the source line at the location `loc` as a comment, unless it is line number `line`, which was
+    /// written last. Updates `line`.
     fn source_line(&mut self, loc: u32, line: &mut u32) {
         let Some((Source { name, text }, lines)) = &self.source else { return };
         let Some(place) = lines.position(loc).filter(|place| place.line != *line) else { return };
@@ -162,8 +163,9 @@ impl Listing<'_> {
         let _ = writeln!(self.out, "\t\t\t\t; {name}:{number}: {}", text.trim());
     }
 
-    /// Replaces the printer's placeholder, which is the last operand of the text from `start` on, with
-    /// `symbol@rel32@lo+addend`, or with the name of the called function.
+    /// Replaces the last operand of the printed instruction that begins at `start` in the text. The printer
+    /// has written a placeholder there. The operand becomes `symbol@rel32@lo+addend` or a similar expression,
+    /// or the name of the called function.
     fn symbolic(&mut self, reloc: RelocRef, at: i64, start: usize) -> Result<(), EmitError> {
         let (names, id) = match reloc.to {
             Referent::Global(id) => (&self.variables, id),
@@ -222,7 +224,7 @@ fn write_variable(variable: &Variable, names: &ById<&str>, out: &mut String) {
     let _ = writeln!(out, "\t.size\t{name}, {size}");
 }
 
-/// Writes a variable that contains addresses of functions. The bytes between the addresses are written one by
+/// Writes a variable that contains addresses of functions. The other bytes of the variable are written one by
 /// one.
 fn write_table(variable: &Variable, names: &ById<&str>, out: &mut String) {
     let mut at = 0;

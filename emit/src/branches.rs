@@ -9,7 +9,8 @@ use crate::{distances, islands};
 use isa::{MachInst, Subtarget};
 use mir::MachFunc;
 
-/// Corrects the branches of a function whose code is otherwise final. For `guard` see [`islands::run`].
+/// Corrects the branches of a function whose code is otherwise final. The parameter `guard` is explained at
+/// [`islands::run`].
 pub fn run(func: &mut MachFunc, target: &Subtarget, guard: impl Fn(&mut MachFunc) -> Option<MachInst>) {
     islands::run(func, target, &guard);
     while distances::run(func, target) > 0 && islands::run(func, target, &guard) > 0 {}

@@ -1,4 +1,5 @@
-//! Encodes machine code as words: block offsets, branch distances, references to variables.
+//! Encodes the machine code of a function as words (dwords), with block offsets, branch distances, and the
+//! places at which references to variables must be filled in.
 
 use crate::EmitError;
 use isa::table::Flags;
@@ -14,12 +15,14 @@ pub struct Code {
     pub blocks: Vec<u32>,
     /// References to variables and functions.
     pub fixups: Vec<Fixup>,
-    /// Calls whose distance is part of the instruction: word index of each call, and the index of its callee
-    /// in `MachFunc::relocs`.
+    /// Calls by `s_call_b64`, whose encoding contains the distance to the called function. Each entry has the
+    /// word index of the call, and the index of the called function in `MachFunc::relocs`.
     pub calls: Vec<(u32, u32)>,
-    /// Positions at which the source location changes: word index, and `MachInst::loc`.
+    /// The places at which the source location changes. Each entry has a word index, and the `MachInst::loc`
+    /// that holds from there on.
     pub places: Vec<(u32, u32)>,
-    /// Word indices of atomic loads and stores, whose encoding does not show that they are atomic.
+    /// Word indices of atomic loads and stores. They are listed because their encoding does not show that
+    /// they are atomic.
     pub atomics: Vec<u32>,
     /// Number of instructions.
     pub instructions: u32,
@@ -27,12 +30,12 @@ pub struct Code {
     branches: Vec<(usize, MBlock)>,
 }
 
-/// Literal of an instruction that is to be filled with the distance from `origin` to a variable.
+/// A literal in the code that must be filled with the distance from `origin` to a variable or function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fixup {
     /// Word index of the literal.
     pub at: u32,
-    /// Word index of the instruction after the `s_getpc_b64`. The distance counts from there.
+    /// Word index of the instruction after the `s_getpc_b64`, from which the distance counts.
     pub origin: u32,
     /// Index into `MachFunc::relocs`.
     pub reloc: u32,
@@ -116,8 +119,8 @@ fn encode_blocks(
     Ok(())
 }
 
-/// Returns whether an instruction is an atomic load or store. Atomic read-modify-write instructions are not
-/// included, because their opcodes show that they are atomic.
+/// Returns whether an instruction is an atomic load or store. Returns false for atomic read-modify-write
+/// instructions, because their opcodes show that they are atomic.
 fn is_atomic_access(func: &MachFunc, inst: &MachInst) -> bool {
     let Some(mem) = inst.mem.index() else { return false };
     let flags = inst.op.row().flags;
@@ -126,15 +129,16 @@ fn is_atomic_access(func: &MachFunc, inst: &MachInst) -> bool {
         && !flags.contains(Flags::ATOMIC)
 }
 
-/// Checks the layout of jump tables. Returns the first block of a table whose entries are not contiguous or
-/// not of equal size, so that the jump would go astray; `None` if all tables are sound.
+/// Checks the layout of jump tables (rows of branches). Returns the first block of a table whose entries do
+/// not follow each other or do not have equal size, because the computed jump into such a table would lead to
+/// a wrong place. Returns `None` if all tables are correct.
 pub fn torn_table(func: &MachFunc) -> Option<MBlock> {
     let mut in_table = false;
     let torn = func.blocks.iter().find(|(id, block)| {
         let next = block.next_entry();
         let is_torn = match block.insts[..] {
-            // An entry of a jump table must be a single instruction, because the jump multiplies the entry's
-            // number by that size.
+            // An entry of a jump table must be a single instruction, because the jump multiplies the number
+            // of the entry by the size of one instruction.
             [_] if in_table => false,
             [.., getpc, low, high, _] if !in_table => {
                 [getpc.op, low.op, high.op] != [op::S_GETPC_B64, op::S_ADD_U32, op::S_ADDC_U32]
@@ -164,8 +168,8 @@ fn with_distance(inst: &MachInst, distance: i32) -> MachInst {
     inst
 }
 
-/// If an instruction is an `s_call_b64`, which contains the distance to its callee, returns the index of the
-/// callee in `MachFunc::relocs`.
+/// Returns the index in `MachFunc::relocs` of the function that an `s_call_b64` calls. The encoding of
+/// `s_call_b64` contains the distance to this function. Returns `None` for all other instructions.
 fn near_call(inst: &MachInst) -> Option<u32> {
     match inst.ops[1] {
         Operand::Reloc(reloc) if inst.op == op::S_CALL_B64 => Some(reloc),
@@ -173,8 +177,8 @@ fn near_call(inst: &MachInst) -> Option<u32> {
     }
 }
 
-/// Fills in the distances of SOPP branches: the low 16 bits of the instruction hold the distance in dwords
-/// from the next instruction.
+/// Fills in the distances of branches (instructions of format SOPP): the low 16 bits of the instruction hold
+/// the distance in dwords from the next instruction.
 fn patch_branches(func: &MachFunc, code: &mut Code, branches: &[(usize, MBlock)]) -> Result<(), EmitError> {
     for &(at, to) in branches {
         let distance = i64::from(code.blocks[to.as_u32() as usize]) - (at as i64 + 1);

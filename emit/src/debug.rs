@@ -11,8 +11,8 @@ pub struct Image<'a> {
     pub text: Target,
     /// Start and end of the code in that section.
     pub code: (u64, u64),
-    /// Start and end offsets of the code of each kernel, followed by those of each function, in the program's
-    /// order.
+    /// For each kernel, and then for each function, the offsets in the code section at which its code starts
+    /// and ends. The order is that of the program.
     pub functions: &'a [(u64, u64)],
     /// Variables in device memory, by id.
     pub globals: &'a [Option<Target>],

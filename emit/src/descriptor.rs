@@ -19,21 +19,22 @@ pub fn symbol(kernel: &str) -> String {
     format!("{kernel}{SUFFIX}")
 }
 
-/// Returns the numbers of registers that a kernel occupies. XNACK_MASK is included where the hardware has it:
-/// compiled code never accesses that register, but the hardware does when it replays memory accesses.
+/// Returns the numbers of registers that a kernel occupies, as the descriptor needs them. XNACK_MASK is
+/// included where the hardware has it: compiled code never accesses this register, but the hardware does when
+/// it replays memory accesses.
 pub fn registers(target: &Subtarget, func: &MachFunc) -> Registers {
     Registers {
         vgprs: target.vgprs_with(func.vgprs, func.agprs),
         sgprs: func.sgprs,
         vcc: func.uses_vcc,
-        // GFX6 has no FLAT_SCRATCH, but assemblers reserve it there anyway, and no directive can turn that
-        // off.
+        // GFX6 has no register FLAT_SCRATCH. Assemblers reserve two SGPRs for it there anyway, and no
+        // directive can turn that off, so kernc does the same.
         flat_scratch: func.abi.flat_scratch_init || !target.has(Feature::FLAT),
         xnack_mask: target.xnack.may_be_on(),
     }
 }
 
-/// Returns the settings of a kernel, as descriptor fields with their values.
+/// Returns the descriptor fields that depend on the kernel, each with its value.
 fn settings(program: &Program, kernel: &Kernel) -> [(&'static Field, u32); 19] {
     let (func, state) = (kernel.func, &kernel.state);
     // This field is reserved in V2 and V3 (seed 000, line 2567).
@@ -88,8 +89,8 @@ pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError
     for (number, field) in EXCEPTIONS.iter().enumerate() {
         field.set(&mut out, u64::from(kernel.state.exceptions >> number & 1));
     }
-    // Accumulation registers follow the other vector registers, at the next multiple of four. The field
-    // counts blocks of four registers, minus one.
+    // Accumulation registers are allocated after the other vector registers, from the next multiple of four
+    // on. The field counts blocks of four registers, minus one.
     let accumulation = (func.vgprs.max(1).div_ceil(4) - 1).into();
     for (field, value) in [(&fields::ACCUM_OFFSET, accumulation), (&fields::TG_SPLIT, target.tgsplit.into())]
     {
@@ -102,16 +103,16 @@ pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError
     Ok(out)
 }
 
-/// Writes the descriptor as the `.amdhsa_kernel` block of an assembler source. Values that the assembler
-/// assumes are omitted.
+/// Writes the descriptor as the `.amdhsa_kernel` block of an assembler source. Fields that have the
+/// assembler's default value are omitted.
 pub fn text(program: &Program, kernel: &Kernel, out: &mut String) -> Result<(), EmitError> {
     let (target, bytes) = (&program.target_of(kernel), bytes(program, kernel)?);
     let Registers { vgprs, sgprs, vcc, flat_scratch, .. } = registers(target, kernel.func);
     let _ = writeln!(out, "\t.amdhsa_kernel {}", kernel.func.name);
     for (name, field) in fields::directives(target) {
         let value = field.get(&bytes);
-        // LLVM 14 assumes waves of 64 lanes even on processors whose default is 32, so the wave size is
-        // always written for waves of 32.
+        // The default of LLVM 14 is waves of 64 lanes even on processors whose default is 32, so the wave
+        // size is always written for waves of 32.
         let is_told = *field == fields::WAVEFRONT_SIZE32 && target.wave_size == 32;
         if is_told || value != field.default_for(target, target.cumode) {
             let _ = writeln!(out, "\t\t.amdhsa_{name} {value}");

@@ -34,7 +34,7 @@ pub fn run(func: &mut MachFunc, target: &Subtarget) -> usize {
     }
     let mut note = None;
     let mut nops = 0;
-    // For each block that is already laid out, the number of dwords from its beginning to the end of the
+    // For each block whose place is final already, the number of dwords from its beginning to the end of the
     // code.
     let mut to_end = SecondaryMap::with_capacity(func.blocks.len());
     let count = func.blocks.len();
@@ -55,15 +55,15 @@ pub fn run(func: &mut MachFunc, target: &Subtarget) -> usize {
     nops
 }
 
-/// If block `last` is the last entry of a jump table, returns the first block of the table. Otherwise returns
+/// Returns the first block of a jump table if block `last` is the last entry of the table. Otherwise returns
 /// `last`.
 fn first_of_table(func: &MachFunc, last: usize) -> usize {
     let goes_on = |at: &usize| func.blocks[MBlock::new(*at)].next_entry().is_some();
     (0..last).rev().take_while(goes_on).last().unwrap_or(last)
 }
 
-/// Computes the offsets of some blocks, given the offsets of the blocks after them. Returns whether one of
-/// their branches has the distance of 63 dwords that the hardware executes wrongly.
+/// Computes the places of the blocks in `blocks`, given the places of the blocks after them. Returns whether
+/// a branch in them goes over exactly 63 dwords, which the hardware executes wrongly.
 fn is_wrong(
     func: &MachFunc,
     target: &Subtarget,
@@ -74,7 +74,8 @@ fn is_wrong(
     let mut wrong = false;
     for id in blocks.rev().map(MBlock::new) {
         for inst in func.blocks[id].insts.iter().rev() {
-            // Only forward branches are affected: a backward distance is negative and so never 63 dwords.
+            // Only forward branches can be affected: the distance of a backward branch is negative, so it is
+            // never 63 dwords.
             let ahead = target_of(inst).filter(|&to| to > id);
             wrong |= ahead.is_some_and(|to| at == to_end[to] + WRONG);
             at += isa::size_in_words(target, inst) as u32;

@@ -1,7 +1,7 @@
 //! Builds the sections, symbols and relocations of a program, which [`objwriter`] writes to a file.
 //!
-//! An assembler that reads the text of [`crate::asm`] produces the same sections, symbols and relocations in
-//! the same order, so both ways give identical files.
+//! An assembler that reads the listing of [`crate::asm`] produces the same sections, symbols and relocations
+//! in the same order. So the object of the compiler and the object of the assembler are identical files.
 
 use crate::lines::Lines;
 use crate::shared::{self, Addresses};
@@ -88,7 +88,8 @@ fn write(
 #[derive(Default)]
 pub(crate) struct Memory {
     code: code::Code,
-    /// Contents and relocations of each section, indexed by [`TEXT`] and the constants after it.
+    /// Contents and relocations of each section, as memory for the next object. The index is [`TEXT`] or one
+    /// of the constants after it.
     contents: [Contents; 4],
     /// The same for the sections in [`DEBUG`].
     debug: [Contents; 3],
@@ -97,8 +98,8 @@ pub(crate) struct Memory {
     sections: Vec<Section<'static>>,
 }
 
-/// Returns an empty list that reuses the memory of `list`. The new list may have items of another lifetime,
-/// which the borrow checker would not allow for `list` itself.
+/// Returns an empty list that reuses the memory of `list`. Its items may have another lifetime, which the
+/// borrow checker would not allow if `list` were cleared and used again.
 fn emptied<T, U>(list: Vec<T>) -> Vec<U> {
     // The standard library reuses the memory of the source list if `T` and `U` have the same size.
     list.into_iter().filter_map(|_| None).collect()
@@ -138,8 +139,8 @@ fn section(name: &str, contents: Contents) -> Section<'_> {
     Section { name, kind: SHT_PROGBITS, align: 1, data: bytes.into(), relocations, ..Section::default() }
 }
 
-/// Returns a section of full debug information. String sections are flagged so that linkers merge those of
-/// several objects.
+/// Returns a section of full debug information. The section of strings gets flags that allow linkers to merge
+/// equal strings of several objects.
 fn debug_section(name: &str, contents: Contents) -> Section<'_> {
     let section = section(name, contents);
     match name {
@@ -151,37 +152,38 @@ fn debug_section(name: &str, contents: Contents) -> Section<'_> {
 /// Section of the strings that debug information uses.
 const TEXTS: &str = ".debug_str";
 
-/// Symbol type for a symbol that another object defines: this object does not know whether it is a function
-/// or a variable.
+/// Symbol type for a symbol that another object defines. This object does not say whether it is a function or
+/// a variable.
 const STT_NOTYPE: u8 = 0;
 
-/// Alignment of the code of a kernel in bytes: its entry must be aligned to 256 bytes (seed 000, line 2567).
+/// Alignment of the code of a kernel in bytes: its entry must be aligned to 256 bytes (LLVM's AMDGPU guide,
+/// seed 000, line 2567).
 const KERNEL_ALIGN: u64 = 256;
 /// `s_nop 0`, with which assemblers pad code.
 const PADDING: u32 = 0xbf80_0000;
 
-/// Numbers of the sections in this module, used as indices. `.data` exists only if the program has writable
-/// variables.
+/// Numbers of the sections with code and data, used as indices in this module. `.data` exists only if the
+/// program has writable variables.
 const TEXT: u32 = 0;
 const RODATA: u32 = 1;
 const DATA: u32 = 2;
 const NOTE: u32 = 3;
 const NAMES: [&str; 4] = [".text", ".rodata", ".data", ".note"];
-/// Number of each section in the object. The section of notes comes last, except in V2, where it follows the
-/// code because V2 listings begin with the directives for notes.
+/// Number of each of these sections in the object, for V3 and later and for V2. The section of notes comes
+/// last, except in V2, where it follows the code because V2 listings begin with the directives for notes.
 const NUMBERS: [u32; 4] = [0, 1, 2, 3];
 const NUMBERS_V2: [u32; 4] = [0, 2, 3, 1];
 
-/// Sections for source lines and for atomic accesses. They follow all other sections, in this order, after
-/// [`ABBREV`].
+/// Sections for source lines and for the list of atomic accesses. They follow the section [`ABBREV`], which
+/// follows all other sections.
 const DEBUG: [&str; 3] = [".debug_info", ".debug_line", objwriter::elf::ATOMICS];
 const ABBREV: &str = ".debug_abbrev";
 /// Name of the section with call frame information, which follows the debug sections.
 const FRAMES: &str = ".debug_frame";
 const PRODUCER: &str = concat!("kernc ", env!("CARGO_PKG_VERSION"));
 
-/// Object under construction. The symbols are, in order: kernels, kernel descriptors (if the version has
-/// them), variables, functions, external symbols, variables in LDS.
+/// An object under construction. Its symbols are, in this order: kernels, kernel descriptors (if the version
+/// has them), variables, functions, external symbols, variables in LDS.
 struct Image<'a> {
     program: &'a Program<'a>,
     text: Section<'a>,
@@ -192,20 +194,20 @@ struct Image<'a> {
     /// Numbers of the sections in the object.
     numbers: [u32; 4],
     sections: Vec<Section<'a>>,
-    /// Symbols and sections in the order in which the assembly listing first names them. An assembler numbers
-    /// symbols in this order.
+    /// Symbols and sections in the order in which the assembly listing first names them. The symbol table has
+    /// this order, because an assembler numbers symbols in this order.
     order: Vec<Target>,
     /// Addresses of variables in LDS, if they are known.
     addresses: Option<&'a Addresses>,
-    /// Whether `order` already contains each symbol; indexed by variable, function, external symbol and LDS
-    /// variable.
+    /// For each symbol that code can refer to, whether `order` already contains it. The flags of variables
+    /// come first, then those of functions, external symbols and LDS variables.
     is_named: SmallVec<[bool; 8]>,
     /// Numbers of variables, by id.
     variables: ById<u32>,
     /// Numbers of functions, by id.
     functions: ById<u32>,
-    /// Calls whose distance is part of the instruction: name of the caller, offset of the call in the
-    /// section, and callee.
+    /// Calls by `s_call_b64`, whose encoding contains the distance to the called function. Each entry has the
+    /// name of the caller, the offset of the call in the code section, and the called function.
     near: Vec<(&'a str, u64, Referent)>,
     /// Encoded code of the current function.
     code: code::Code,
@@ -219,14 +221,14 @@ struct Debug<'a> {
     table: LineTable,
     info: Contents,
     atomics: Contents,
-    /// If given, writes full debug information. It replaces all debug sections of this module except that of
-    /// atomic accesses.
+    /// The writer of full debug information, if the program is to have it. Its sections replace all debug
+    /// sections of this module except the list of atomic accesses.
     full: Option<&'a dyn DebugSections>,
 }
 
 impl<'a> Image<'a> {
-    /// Creates an empty object. `descriptors` contains the names of all kernel descriptors' symbols, one
-    /// after another, so that symbols can borrow them.
+    /// Creates an object without code. `descriptors` is one string with the names of the symbols of all
+    /// kernel descriptors, one after another, so that symbols can borrow their names from it.
     fn new(
         (program, addresses): (&'a Program<'a>, Option<&'a Addresses>),
         mut descriptors: &'a str,
@@ -240,7 +242,8 @@ impl<'a> Image<'a> {
         let mut symbols: Vec<Symbol> = std::mem::take(&mut memory.symbols);
         let kind = if program.is_v2() { STT_AMDGPU_HSA_KERNEL } else { STT_FUNC };
         symbols.extend(kernels.map(|name| symbol(name, STV_PROTECTED, kind)));
-        // The assembler gives the symbol of a descriptor the visibility of its kernel.
+        // An assembler gives the symbol of a descriptor the visibility of its kernel, so this module does the
+        // same.
         for kernel in program.with_descriptors() {
             let (name, rest) = descriptors.split_at(kernel.func.name.len() + descriptor::SUFFIX.len());
             descriptors = rest;
@@ -294,7 +297,8 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// Adds the code of a kernel, and in V2 the header before the code.
+    /// Appends the code of a kernel to the code section, in V2 with the header (`amd_kernel_code_t`) before
+    /// the code.
     fn kernel(&mut self, number: usize) -> Result<(), EmitError> {
         let kernel = &self.program.kernels[number];
         self.text.align = KERNEL_ALIGN;
@@ -380,8 +384,8 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// Writes the address of a variable in LDS at `offset`, or, if a linker is to choose the address, adds a
-    /// relocation.
+    /// Fills in the address of an LDS variable at `offset` in the code section. If a linker chooses the
+    /// address, adds a relocation for it instead.
     fn shared_address(&mut self, offset: u64, to: RelocRef) -> Result<(), EmitError> {
         let unknown = EmitError::Unknown(to.to);
         let Referent::Global(id) = to.to else { return Err(unknown) };
@@ -402,9 +406,9 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    /// Returns the relocation for a reference to a variable or function. The hardware counts the distance
-    /// from the end of `s_getpc_b64`, but a relocation counts from the literal; the addend makes up for the
-    /// dwords between.
+    /// Returns the relocation for a reference to a variable or function. The distance that the code needs
+    /// counts from the end of `s_getpc_b64`, but a relocation counts from the literal that it fills in. The
+    /// addend makes up for the dwords between the two.
     fn reference(&mut self, start: u64, fixup: &code::Fixup, to: RelocRef) -> Result<Relocation, EmitError> {
         let target = self.named(to.to)?;
         Ok(Relocation {
@@ -433,8 +437,8 @@ impl<'a> Image<'a> {
         })
     }
 
-    /// Replaces relocations to local functions with relocations to their section plus an offset, as an
-    /// assembler does.
+    /// Makes relocations that refer to local functions refer to the code section plus an offset instead, as
+    /// an assembler does.
     fn local_references(&mut self) {
         let text = Target::Section(TEXT);
         let mut found = false;
@@ -480,7 +484,8 @@ impl<'a> Image<'a> {
         self.first_variable() + self.program.variables.len()
     }
 
-    /// Returns the symbol of an external function or variable, and adds the symbol to `order`.
+    /// Returns the symbol of an external function or variable, and adds the symbol to `order` if it is not
+    /// there yet.
     fn external_symbol(&mut self, external: usize) -> Target {
         let behind = self.program.functions.len() + external;
         let target = Target::Symbol((self.first_function() + behind) as u32);
@@ -490,7 +495,7 @@ impl<'a> Image<'a> {
         target
     }
 
-    /// Returns the symbol of a function, and adds the symbol to `order`.
+    /// Returns the symbol of a function, and adds the symbol to `order` if it is not there yet.
     fn function_symbol(&mut self, function: usize) -> Target {
         let target = Target::Symbol((self.first_function() + function) as u32);
         let place = self.program.variables.len() + function;
@@ -505,7 +510,7 @@ impl<'a> Image<'a> {
         self.program.kernels.len() + self.program.with_descriptors().len()
     }
 
-    /// Returns the symbol of a variable, and adds the symbol to `order`.
+    /// Returns the symbol of a variable, and adds the symbol to `order` if it is not there yet.
     fn variable_symbol(&mut self, variable: usize) -> Target {
         let target = Target::Symbol((self.first_variable() + variable) as u32);
         if !std::mem::replace(&mut self.is_named[variable], true) {
@@ -520,8 +525,9 @@ impl<'a> Image<'a> {
         let rodata = self.rodata.data.to_mut();
         let at = rodata.len() as u64;
         rodata.extend_from_slice(&bytes);
-        // The field holds the distance from the start of the descriptor to the code. A relocation counts from
-        // the field, so the addend is the offset of the field.
+        // The descriptor's field holds the distance from the start of the descriptor to the code. A
+        // relocation counts from the field itself, so the addend is the offset of the field in the
+        // descriptor.
         self.rodata.relocations.push(Relocation {
             offset: at + descriptor::ENTRY_OFFSET,
             target: Target::Symbol(number as u32),
@@ -560,7 +566,7 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    /// Returns the finished object, and the code buffer so that the caller can reuse its memory.
+    /// Returns the finished object, and the buffer for encoded code so that the caller can reuse its memory.
     fn finish(mut self) -> (Object<'a>, code::Code) {
         let first_variable = self.first_variable() as u32;
         let function_numbers = self.first_function()..self.first_function() + self.program.functions.len();
@@ -622,8 +628,9 @@ impl<'a> Image<'a> {
     }
 }
 
-/// Returns the sections of full debug information, followed by the section of atomic accesses. `symbols` are
-/// the symbols of kernels and functions; `globals` are the relocation targets of variables.
+/// Returns the sections of full debug information, followed by the section that lists atomic accesses.
+/// `symbols` are the symbols of kernels and functions, and `globals` are the symbols of variables, to which
+/// relocations in the debug sections refer.
 #[cold]
 fn full_debug<'a>(
     (full, atomics): (&dyn DebugSections, Contents),
@@ -650,8 +657,8 @@ fn line_table(contents: Contents, lines: &Lines) -> LineTable {
 }
 
 impl<'a> Debug<'a> {
-    /// Records the source lines and atomic accesses of the code from offset `start` to `end` of the code
-    /// section.
+    /// Adds the source lines and atomic accesses of one function to the debug sections. Its code is at the
+    /// offsets `start` to `end` of the code section.
     fn code(&mut self, code: &code::Code, start: u64, end: u64) {
         for &word in &code.atomics {
             self.atomics.field(8, Target::Section(TEXT), start + u64::from(word) * 4);
@@ -672,8 +679,8 @@ impl<'a> Debug<'a> {
         self.table.end(end);
     }
 
-    /// Returns the finished debug sections; the first of them has number `first` in the object. `code` is the
-    /// range of all code in the code section.
+    /// Returns the finished debug sections, of which the first has the number `first` in the object. `code`
+    /// is the range of all code in the code section.
     fn finish(self, first: u32, code: std::ops::Range<u64>) -> [Section<'a>; 4] {
         let unit = Unit {
             producer: PRODUCER,

@@ -1,5 +1,5 @@
-//! Hidden arguments of kernels, which the runtime adds after the explicit arguments: which of them the
-//! metadata lists, and their offsets in the kernarg segment.
+//! Hidden arguments of kernels, which the runtime passes after the explicit arguments: which of them the
+//! metadata of a kernel lists, and where they are in the kernarg segment.
 
 use crate::{Kernel, Program, ValueKind};
 use isa::{Hidden, HiddenArg, HiddenArgs, Subtarget};
@@ -33,9 +33,10 @@ impl Program<'_> {
 impl HiddenPart {
     /// Determines the hidden arguments of a kernel whose explicit arguments take `own` bytes.
     ///
-    /// If the kernel's code reads a hidden argument, the kernel gets all hidden arguments of its code object
-    /// version. Otherwise the kernel gets `bytes` bytes of hidden arguments if the source requests them
-    /// (`Some`). The size of the segment is a multiple of a dword.
+    /// `holds` says which hidden arguments the kernel's code reads. If it reads any, the kernel gets the
+    /// whole block of hidden arguments of its code object version. Otherwise the kernel gets the number of
+    /// bytes in `bytes`, if the source requests a number. The size of the kernarg segment is a multiple of a
+    /// dword.
     pub fn new(target: &Subtarget, own: u32, bytes: Option<u32>, holds: Hidden) -> HiddenPart {
         let block = HiddenArgs::for_version(target.code_object);
         let (size, asked) = match holds.are_read() {
@@ -47,7 +48,7 @@ impl HiddenPart {
         HiddenPart { block, holds: holds | asked | Hidden::of_target(target), start, size }
     }
 
-    /// Returns the hidden arguments, each with its offset in the kernarg segment.
+    /// Returns the hidden arguments that the metadata lists, each with its offset in the kernarg segment.
     pub(crate) fn args(self) -> impl Iterator<Item = HiddenArg> {
         let listed = self.block.listed(self.holds);
         let within = listed.take_while(move |arg| arg.offset + arg.size <= self.size);
@@ -60,7 +61,7 @@ impl HiddenPart {
         if self.size > 0 { 8 } else { 1 }
     }
 
-    /// Returns the size of the kernarg segment, hidden arguments included, in bytes.
+    /// Returns the size in bytes of the kernarg segment, which includes the hidden arguments.
     pub fn end(self) -> u32 {
         self.start.saturating_add(self.size)
     }

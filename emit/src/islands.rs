@@ -17,15 +17,16 @@
 //! The code is final. An island is reached only by branches, so it changes only the number of branches on a
 //! path that already has a branch. The `s_branch` over a group is different, because it may be on a path that
 //! had no branch: it waits for nothing, touches no register, and adds one wait state, so existing waits and
-//! hazard mitigations stay valid. The exception is the gfx101x hazards between memory instructions that have
-//! a branch between them: for these hazards the caller supplies an instruction (`guard`) that is inserted
-//! before the new `s_branch`. A clause is never split.
+//! hazard mitigations stay valid. The exception are the gfx101x hazards between memory instructions with a
+//! branch between them. For these hazards the caller supplies an instruction (`guard`), which is inserted
+//! before the new `s_branch`. The instructions of a clause are never separated.
 //! # Guarantees
 //! Every branch reaches its target. Code in which every branch already reaches its target is left unchanged.
 //! # Time
-//! Linear: one walk over the instructions. A queue holds the promises (see `Promise`) in the order of their
-//! deadlines. A promise enters the queue once for each group of islands, and groups are about one branch
-//! range apart.
+//! Linear: one walk over the instructions. For each branch whose target is not known to be in range, a queue
+//! holds a `Promise` to build an island for it in time, in the order of the last places where this is
+//! possible. A promise enters the queue once for each group of islands, and groups are about one branch range
+//! apart.
 
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use isa::table::Flags;
@@ -35,30 +36,31 @@ use std::collections::VecDeque;
 
 /// Number of dwords that a branch is guaranteed to reach in either direction.
 const REACH: usize = 0x7fff;
-/// Upper bound on the dwords of any sequence of instructions that islands must not split. Such sequences are:
-/// the branches at the end of a block, the computation of an address from the program counter, and a jump
-/// table, which has at most a few thousand entries (`ir::passes::switch`).
+/// Upper bound on the length, in dwords, of a sequence of instructions that islands must not split. There are
+/// three kinds of such sequences: the branches at the end of a block, the computation of an address from the
+/// program counter, and a jump table, which has at most a few thousand entries (`ir::passes::switch`).
 const MARGIN: usize = 2048;
-/// Margin in dwords for predicting that a target will be in range: inserted islands may lengthen the distance
-/// by this much. If they lengthen it more, the prediction was wrong, and a group of islands is built for the
-/// target.
+/// Allowance, in dwords, for islands that are still to be inserted before a target. A target counts as in
+/// range if it is in range even with this additional distance. If more islands are inserted, the prediction
+/// was wrong, and islands are built for the target later.
 const SLACK: usize = 1024;
 /// Length of the longest instruction, in dwords.
 const LONGEST_INST: usize = 5;
-/// Number of dwords before the deadline of the oldest promise from which on islands are placed early: at the
-/// first place after an instruction that never falls through, where no extra branch is needed.
+/// How many dwords before the last possible place islands may already be placed. Within this distance,
+/// islands are placed at the first point that control cannot reach by falling through, because no extra
+/// branch over the islands is needed there.
 const EARLY: usize = REACH / 4;
 
 /// Stands for the target of a branch while the new code is being built, because the numbers of new blocks are
-/// not known yet. A label is bound to a new block as soon as that block has a number. `Walk::finish` replaces
-/// the labels in operands and edges with blocks.
+/// not known yet. A label is *bound* to a new block as soon as that block has a number. In the end,
+/// `Walk::finish` replaces the labels in operands and edges by the numbers of their blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Label(u32);
 entity_impl!(Label);
 
 impl Label {
-    /// Returns the label in the form of a block number, so that operands and edges can hold it until
-    /// `Walk::finish`.
+    /// Returns the label as a block number, so that operands and edges can hold it until `Walk::finish`
+    /// replaces it.
     fn operand(self) -> MBlock {
         MBlock::from_u32(self.as_u32())
     }
@@ -67,7 +69,8 @@ impl Label {
 #[derive(Clone, Copy, Default)]
 struct Binding {
     block: Option<MBlock>,
-    /// Whether the label is not bound yet and the queue contains a promise for a branch to it.
+    /// Whether some branch uses this label, and the label is not bound to a block yet. The queue then
+    /// contains a promise for the branch.
     awaited: bool,
 }
 
@@ -76,26 +79,27 @@ struct Binding {
 struct BranchTarget {
     /// Dword offset in the old code at which the block begins.
     start: usize,
-    /// Dword offset, in the old code, of the last branch to the block.
+    /// Dword offset in the old code of the last branch that has this block as its target.
     last_use: usize,
-    /// Number of branches to the block that the walk over the old code has not reached yet.
+    /// Number of branches to the block that the walk has not reached yet.
     uses: u32,
-    /// Label that branches to the block use at the current point of the walk: the label of the block itself
-    /// or of one of its islands.
+    /// Label that branches to this block must use at the current point of the walk: the label of the block
+    /// itself, or that of one of its islands. `None` if no branch has used a label of the block yet.
     label: Option<Label>,
 }
 
-/// Promise to build an island for the old block `goal` within branch range of offset `from`. The promise is
-/// dropped if the goal comes into range first, or, for a goal earlier in the code, if its last branch does.
+/// A promise to build an island for branches to the old block `goal`, at most one branch range after the
+/// offset `from`. The promise is dropped when it is no longer needed: if the goal itself comes in time, or,
+/// for a goal earlier in the code, the last branch to it.
 #[derive(Clone, Copy)]
 struct Promise {
     goal: MBlock,
     label: Label,
-    /// Whether the branch is before its goal in the code. Otherwise the goal, or an island for it, is before
-    /// branches that the walk has not reached yet.
+    /// Whether the branch comes before its goal in the code. If not, the goal or an island for it comes
+    /// first, and branches to it follow.
     forward: bool,
-    /// Dword offset in the new code of the branch (if `forward`), or of the goal or its last island. The
-    /// distance counts from there.
+    /// Dword offset in the new code from which the branch range counts: that of the branch if `forward` is
+    /// set, and otherwise that of the goal or its last island.
     from: usize,
     /// Source location of the branch, given to the island.
     loc: u32,
@@ -122,15 +126,16 @@ struct Walk<'a> {
     island: NoteId,
     /// Note that is attached to branches over islands.
     skip: NoteId,
-    /// Instruction that must precede an added branch over islands because of a gfx101x hazard; `None` if no
-    /// instruction is needed.
+    /// Instruction that must precede each branch over a group of islands, because of a gfx101x hazard. `None`
+    /// if no instruction is needed.
     guard: Option<MachInst>,
 }
 
 /// Inserts islands so that every branch reaches its target. Returns the number of blocks that were added.
 ///
 /// `guard` is called only if islands are needed. It returns the instruction that must precede a branch at a
-/// place that had no branch before, because of a gfx101x hazard; `None` if no instruction is needed.
+/// place that had no branch before, because of a gfx101x hazard. It returns `None` if no instruction is
+/// needed.
 pub fn run(
     func: &mut MachFunc,
     target: &Subtarget,
@@ -146,7 +151,8 @@ pub fn run(
     let mut walk = Walk {
         target,
         goals,
-        // Label `n` is always old block `n`, even if branches to that block use the label of an island.
+        // Label number `n` always stands for old block number `n`. Branches to that block may use another
+        // label, that of an island.
         labels: (0..count).map(|_| Binding::default()).collect(),
         blocks: PrimaryMap::with_capacity(count + 16),
         insts: Vec::new(),
@@ -198,7 +204,7 @@ fn is_near(func: &MachFunc) -> bool {
     })
 }
 
-/// Returns, for each block, its offset in the old code and the branches to it. Returns `None` if every branch
+/// Returns the place of each block in the old code and the branches to it. Returns `None` if every branch
 /// already reaches its target, so that no islands are needed.
 fn measure(func: &MachFunc, target: &Subtarget) -> Option<SecondaryMap<MBlock, BranchTarget>> {
     let mut goals = SecondaryMap::<MBlock, BranchTarget>::with_capacity(func.blocks.len());
@@ -219,17 +225,17 @@ fn measure(func: &MachFunc, target: &Subtarget) -> Option<SecondaryMap<MBlock, B
     branches.iter().any(is_far).then_some(goals)
 }
 
-/// Returns how many instructions after an `s_getpc_b64` belong to the computation of an address. The last of
-/// them adds a distance to the program counter. No island may be inserted among them, because the distance
-/// counts the dwords between them.
+/// Returns how many of the instructions after an `s_getpc_b64` belong to the computation of an address. The
+/// last of them adds a distance to the program counter, which counts the dwords between the two. So no island
+/// may be inserted among these instructions.
 fn address_length(after: &[MachInst]) -> usize {
     let refers = |inst: &MachInst| inst.operands().iter().any(|operand| matches!(operand, Operand::Reloc(_)));
     let end = after.iter().position(|inst| inst.op == op::S_GETPC_B64).unwrap_or(after.len());
     after[..end].iter().rposition(refers).map_or(0, |last| last + 1)
 }
 
-/// If `inst` is an `s_clause`, returns the number of instructions in the clause that it begins; otherwise 0.
-/// The instructions of a clause must stay contiguous.
+/// Returns the number of instructions in the clause that `inst` begins, if `inst` is an `s_clause`; otherwise
+/// 0. Nothing may be inserted between the instructions of a clause.
 fn clause_length(inst: &MachInst) -> usize {
     match inst.ops[0] {
         Operand::Imm(less_one) => usize::try_from(less_one).map_or(0, |less_one| less_one + 1),
@@ -242,8 +248,8 @@ impl Walk<'_> {
     fn block(&mut self, id: MBlock, mut data: MachBlock) {
         let in_table = data.next_entry().is_some();
         self.begin(id);
-        // Assume the worst case: every instruction of the block adds a promise that needs an island of one
-        // dword.
+        // Tests with the worst case: every instruction is a branch that needs an island of one dword, in
+        // addition to its own length.
         if self.is_urgent_after(data.insts.len() * (LONGEST_INST + 1)) {
             self.pieces(&mut data, in_table);
         } else {
@@ -252,14 +258,14 @@ impl Walk<'_> {
         self.end(id, data, in_table);
     }
 
-    /// Moves the instructions of a block one by one and splits the block wherever islands are urgent.
-    /// Afterwards `data` is the last piece.
+    /// Moves the instructions of a block one by one, and splits the block wherever islands must be placed
+    /// now. Afterwards `data` is the last piece of the block.
     fn pieces(&mut self, data: &mut MachBlock, in_table: bool) {
         let insts = std::mem::replace(&mut data.insts, std::mem::take(&mut self.insts));
         data.insts.clear();
         let is_branch = |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH);
         let tail = insts.iter().position(is_branch).unwrap_or(insts.len());
-        // Indices of the instructions before which the block may be split for islands.
+        // Numbers of the instructions before which the block may be split to place islands.
         let mut cuts = 1..=tail;
         for (index, inst) in insts.iter().enumerate() {
             if cuts.contains(&index) && self.is_urgent_after(0) {
@@ -279,8 +285,8 @@ impl Walk<'_> {
         self.insts = insts;
     }
 
-    /// Ends an old block, and places islands after it if they are due. Between the entries of a jump table no
-    /// islands are placed.
+    /// Ends the copy of an old block. Places islands after the block if they are needed now, or soon and the
+    /// block does not fall through. Between the entries of a jump table no islands are placed.
     fn end(&mut self, id: MBlock, mut data: MachBlock, in_table: bool) {
         let next = MBlock::from_u32(id.as_u32() + 1);
         let leaves = |last: &MachInst| last.op.row().flags.contains(Flags::NO_FALLTHROUGH);
@@ -302,7 +308,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Begins the copy of an old block: binds the block's label, so that branches know its position.
+    /// Begins the copy of an old block: binds the labels that stand for this block to the new block.
     fn begin(&mut self, id: MBlock) {
         let label = self.label_of(id);
         let next = self.next.take();
@@ -314,8 +320,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Splits a block at this point: ends the current piece, places a group of islands, and begins the next
-    /// piece.
+    /// Splits the block that is being copied: ends the current piece, places a group of islands, and begins
+    /// the next piece.
     fn cut(&mut self, data: &mut MachBlock) {
         let count = data.insts.len() as u32;
         let next = self.next_label();
@@ -352,8 +358,8 @@ impl Walk<'_> {
             self.goals[goal].uses -= 1;
             let binding = &mut self.labels[label];
             if binding.block.is_some() {
-                // This was the last branch to a goal earlier in the code, so no island for that goal is
-                // needed any more.
+                // This was the last branch to a goal earlier in the code, so the promise of an island for
+                // that goal no longer matters.
                 self.live -= usize::from(self.goals[goal].uses == 0);
             } else if !std::mem::replace(&mut binding.awaited, true) {
                 self.promise(Promise { goal, label, forward: true, from: self.at, loc: inst.loc });
@@ -364,8 +370,8 @@ impl Walk<'_> {
         self.old_at += size;
     }
 
-    /// Ends a block with a branch over the islands that follow. The guard instruction is inserted only if the
-    /// last instruction is not a branch, because otherwise the path already had a branch here.
+    /// Ends a block with a branch over the islands that follow. If the block's last instruction is not a
+    /// branch, the guard instruction is inserted first; if it is, this path had a branch here already.
     fn skip(&mut self, block: &mut MachBlock, to: Label, loc: u32) {
         let is_branch = |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH);
         if let Some(guard) = self.guard
@@ -378,7 +384,8 @@ impl Walk<'_> {
         block.insts.push(branch);
     }
 
-    /// Returns an `s_branch` that the old code does not contain, and counts its dword.
+    /// Creates an `s_branch` that the old code does not contain, and advances the offset in the new code by
+    /// its dword.
     fn branch(&mut self, to: Label, note: NoteId, loc: u32) -> MachInst {
         self.at += 1;
         MachInst { note, loc, ..MachInst::new(op::S_BRANCH, &[Operand::Block(to.operand())]) }
@@ -389,8 +396,8 @@ impl Walk<'_> {
         self.promises.push_back(promise);
     }
 
-    /// Returns the label that a branch to old block `goal` must use at the current point of the walk: that of
-    /// the block or of an island.
+    /// Returns the label that a branch to the old block `goal` must use at the current point of the walk: the
+    /// label of the block itself, or that of its latest island.
     fn label_of(&mut self, goal: MBlock) -> Label {
         *self.goals[goal].label.get_or_insert_with(|| self.labels.push(Binding::default()))
     }
@@ -416,8 +423,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the oldest promise that still needs an island. Removes promises that do not need one any more
-    /// from the head of the queue.
+    /// Returns the oldest promise in the queue that may still need an island. Removes older promises, which
+    /// do not need one any more.
     fn oldest(&mut self) -> Option<Promise> {
         while let Some(&promise) = self.promises.front() {
             if self.matters(&promise) {
@@ -428,29 +435,30 @@ impl Walk<'_> {
         None
     }
 
-    /// Returns whether an island is presumably needed for a promise, because its goal (or, for an earlier
-    /// goal, the last branch to the goal) will be out of range of `promise.from`.
+    /// Returns whether the promise will probably need an island, because its goal will be out of range of
+    /// `promise.from`. For a goal earlier in the code, the last branch to it must be in range instead.
     fn is_far(&self, promise: &Promise) -> bool {
         let goal = &self.goals[promise.goal];
         let end = if promise.forward { goal.start } else { goal.last_use };
         self.at + (end - self.old_at) + SLACK > promise.from + REACH
     }
 
-    /// Returns whether placing the next islands more than `dwords` from here could put some branch out of
-    /// range.
+    /// Returns whether some branch could get out of range if the next islands were placed more than `dwords`
+    /// after this point.
     fn is_urgent_after(&mut self, dwords: usize) -> bool {
         let last_island = self.at + dwords + self.live + MARGIN;
         self.oldest().is_some_and(|oldest| last_island > oldest.from + REACH)
     }
 
-    /// Returns whether islands will be needed so soon that the walk should use a suitable place for them now.
+    /// Returns whether islands will be needed soon, so that the walk should place them here if no branch over
+    /// them is needed.
     fn is_early(&mut self) -> bool {
         let soon = self.at + self.live + MARGIN + EARLY;
         self.oldest().is_some_and(|oldest| soon > oldest.from + REACH && self.is_far(&oldest))
     }
 
-    /// Builds a group of islands at this point: one island for each promise whose goal is far away or whose
-    /// deadline is near.
+    /// Builds a group of islands at this point: one island for each promise whose goal will be out of range,
+    /// or whose last possible place for an island is near.
     fn island_group(&mut self) {
         let soon = self.at + self.live + MARGIN + SLACK;
         let mut renewed = Vec::new();
@@ -469,16 +477,16 @@ impl Walk<'_> {
         }
     }
 
-    /// Builds an island for a promise. If the goal is later in the code, the branches so far use the island;
-    /// if the goal is earlier, the branches that the walk has not reached yet use it.
+    /// Builds an island for a promise. If the goal comes later in the code, the island serves the branches so
+    /// far. If the goal comes earlier, the island serves the branches that the walk has not reached yet.
     fn island(&mut self, promise: Promise) {
         let Promise { goal, label, forward, loc, .. } = promise;
         let other = self.labels.push(Binding::default());
         let (own, to) = if forward { (label, other) } else { (other, label) };
         self.goals[goal].label = Some(other);
         self.bind(own);
-        // For a goal later in the code, binding the label has already removed the old promise from the count
-        // `live`.
+        // For a goal that comes later in the code, binding the label has already removed the old promise from
+        // the count `live`.
         self.live -= usize::from(!forward);
         self.labels[other].awaited = forward;
         self.promise(Promise { label: other, from: self.at, ..promise });

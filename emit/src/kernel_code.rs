@@ -7,10 +7,10 @@ use crate::{EmitError, Kernel, Program, descriptor};
 use objwriter::kernel_code::{KEYS, Key, SIZE};
 use std::fmt::Write;
 
-/// Byte range that the header shares with kernel descriptors: `compute_pgm_rsrc1`, `compute_pgm_rsrc2`, and
-/// the bits that say which SGPRs the hardware initialises.
+/// The bytes of this header that have the same contents as the same bytes of a kernel descriptor:
+/// `compute_pgm_rsrc1`, `compute_pgm_rsrc2`, and the bits that say which SGPRs the hardware initialises.
 const SHARED: std::ops::Range<usize> = 48..58;
-/// Base-2 logarithm of the minimum alignment of memory segments, which is 16 bytes.
+/// Smallest value of the fields for the alignment of memory segments, as a base-2 logarithm: 16 bytes.
 const LEAST_ALIGN: u32 = 4;
 
 /// Returns the header of a kernel.
@@ -41,8 +41,8 @@ pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError
     Ok(out)
 }
 
-/// Writes the header as the `.amd_kernel_code_t` block of an assembler source. Values that the assembler
-/// assumes are omitted.
+/// Writes the header as the `.amd_kernel_code_t` block of an assembler source. Fields that have the
+/// assembler's default value are omitted.
 pub fn text(program: &Program, kernel: &Kernel, out: &mut String) -> Result<(), EmitError> {
     let bytes = bytes(program, kernel)?;
     let target = &program.target_of(kernel);

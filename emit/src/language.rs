@@ -3,8 +3,8 @@
 /// Source language that a runtime assumes for the kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
-    /// Kernc's own language. Runtimes do not know it, so the metadata names OpenCL C, whose treatment by
-    /// runtimes fits best.
+    /// kernc's own language, which runtimes do not know. The metadata names OpenCL C instead, because what
+    /// runtimes do for OpenCL C fits best.
     #[default]
     Kernc,
     /// OpenCL C.
@@ -43,20 +43,20 @@ impl Language {
         }
     }
 
-    /// Returns whether work-item ids include the global offset of the dispatch, as in OpenCL (seed 000, line
-    /// 4381).
+    /// Returns whether the global ids of work-items include an offset that the host gives with the dispatch,
+    /// as in OpenCL (LLVM's AMDGPU guide, seed 000, line 4381).
     pub const fn has_global_offset(self) -> bool {
         matches!(self, Language::OpenCl)
     }
 
-    /// Returns whether accesses to different address spaces are ordered only by `seq_cst` atomics and by
-    /// fences that name several address spaces, as in OpenCL (seed 000, line 3067).
+    /// Returns whether accesses to different address spaces are unordered, except by `seq_cst` atomics and by
+    /// fences that name several address spaces, as in OpenCL (LLVM's AMDGPU guide, seed 000, line 3067).
     pub const fn separate_spaces(self) -> bool {
         matches!(self, Language::OpenCl)
     }
 
-    /// Returns whether grids consist of whole work-groups. OpenCL 2.0 and the emulator allow partial groups
-    /// at the edge of the grid.
+    /// Returns whether all grids consist of whole work-groups. In OpenCL 2.0 and the emulator, work-groups at
+    /// the edge of the grid may be smaller.
     pub(crate) const fn has_uniform_groups(self) -> bool {
         matches!(self, Language::Hip)
     }

@@ -57,8 +57,8 @@ pub enum ValueKind {
     GlobalBuffer,
     /// Offset of dynamically sized LDS.
     DynamicSharedPointer,
-    /// Pointer to an image, sampler, queue or pipe: the kind as the metadata names it, and the access
-    /// qualifier if there is one.
+    /// Handle of an image, sampler, queue or pipe, which is an opaque pointer. It has the kind as the
+    /// metadata names it, and the access qualifier if there is one.
     Opaque(&'static str, Option<&'static str>),
 }
 
@@ -69,8 +69,8 @@ pub struct Arg<'a> {
     pub name: &'a str,
     /// Type as the source writes it.
     pub type_name: &'a str,
-    /// Element type of an argument passed by value, or of a pointee, as the metadata names it: `i32`, `f32`,
-    /// ..., `struct`.
+    /// Type of the argument, or of what it points to, as the metadata names it: `i32`, `f32`, ..., `struct`.
+    /// For a vector it is the type of an element.
     pub value_type: &'a str,
     /// Size in bytes.
     pub size: u32,
@@ -80,9 +80,11 @@ pub struct Arg<'a> {
     pub align: u32,
     /// Kind of the argument.
     pub kind: ValueKind,
-    /// `global`, `constant`, `local` or `generic`; only for pointers.
+    /// Name of the address space that the argument points to: `global`, `constant`, `local` or `generic`.
+    /// `None` if the argument is not a pointer.
     pub address_space: Option<&'a str>,
-    /// Alignment of the pointee in bytes; only for dynamic LDS pointers.
+    /// Alignment in bytes of the memory that the argument points to. Only arguments that are dynamically
+    /// sized LDS have it.
     pub pointee_align: Option<u32>,
     /// Whether the pointer has the qualifier `const`.
     pub is_const: bool,
@@ -126,10 +128,10 @@ pub struct InitialState {
     pub ieee: bool,
     /// `DX10_CLAMP` bit of the MODE register.
     pub dx10_clamp: bool,
-    /// Floating-point and integer exceptions that cause a trap. Bit `n` is the descriptor's bit
-    /// `EXCEPTION_INVALID_OP + n`.
+    /// Floating-point and integer exceptions that cause a trap, as bits. Bit `n` stands for the exception of
+    /// the descriptor's bit `EXCEPTION_INVALID_OP + n`.
     pub exceptions: u8,
-    /// Size in bytes of the hidden arguments, if the kernel requests a size other than that of its language.
+    /// Size in bytes of the hidden arguments, if the kernel requests a size itself instead of the default.
     pub implicit_args: Option<u32>,
 }
 
@@ -189,9 +191,9 @@ pub struct Variable<'a> {
 }
 
 impl<'a> Program<'a> {
-    /// Checks that a program can be written. Rejects operating systems other than HSA, which have neither
-    /// these descriptors nor this metadata, and V2 for processors with accumulation registers, because the V2
-    /// header has no field for their number.
+    /// Checks that a program can be written, and returns an error if not. Operating systems other than HSA
+    /// are rejected, because they have neither these descriptors nor this metadata. V2 is rejected for
+    /// processors with accumulation registers, because the V2 header has no field for their number.
     fn check(&self) -> Result<(), EmitError> {
         match self.target.os {
             Os::AmdHsa if self.is_v2() && objwriter::descriptor::ACCUM_OFFSET.on.has(&self.target) => {
@@ -202,7 +204,8 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Returns whether the object is of V2, in which a header before the code replaces the descriptor.
+    /// Returns whether the object has version V2. In V2, a header before the code replaces the kernel
+    /// descriptor.
     fn is_v2(&self) -> bool {
         self.target.code_object == CodeObjectVersion::V2
     }
@@ -267,13 +270,13 @@ pub struct Program<'a> {
     pub kernels: &'a [Kernel<'a>],
     /// Functions in order. Their code comes after the kernels.
     pub functions: &'a [Function<'a>],
-    /// Functions and variables that code refers to and other objects define. A loadable object has none of
-    /// them.
+    /// Functions and variables to which code refers and which other objects define. A loadable object has
+    /// none, because nothing links it afterwards.
     pub externals: &'a [External<'a>],
-    /// Signatures of functions that this object defines for other objects or calls in other objects, as
-    /// strings `NAME SIGNATURE` (see [`objwriter::elf::SIGNATURES`]).
+    /// Signatures of functions that this object defines for other objects, or calls in other objects. Each is
+    /// a string `NAME SIGNATURE` (see [`objwriter::elf::SIGNATURES`]).
     pub signatures: &'a [String],
-    /// Variables in LDS that a linker places, in the order of their symbols.
+    /// Variables in LDS whose addresses a linker chooses, in the order of their symbols.
     pub shared: &'a [shared::Shared<'a>],
     /// Variables in order.
     pub variables: &'a [Variable<'a>],
@@ -283,11 +286,12 @@ pub struct Program<'a> {
     pub lines: Option<&'a lines::Lines>,
     /// Full debug information, which contains the line table.
     pub debug: Option<&'a dyn DebugSections>,
-    /// Dialect of the call frame information; `None` if the object is to have no call frame information.
+    /// Dialect of the call frame information (see [`Dialect`]). `None` if the object gets no call frame
+    /// information.
     pub frames: Option<Dialect>,
 }
 
-/// Error that prevents writing a program. [`EmitError::Unsupported`] is a mistake of the user; every other
+/// A reason why a program cannot be written. [`EmitError::Unsupported`] is a mistake of the user; every other
 /// error is a fault of an earlier compiler pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EmitError {
@@ -307,7 +311,8 @@ pub enum EmitError {
         /// Byte offset from the start of the kernel.
         offset: usize,
     },
-    /// The entries of a jump table are not laid out as the jump assumes: contiguous and of equal size.
+    /// The jump into a jump table would lead to a wrong place, because the table's entries do not follow each
+    /// other or do not have equal size.
     Table {
         /// Name of the kernel.
         kernel: String,

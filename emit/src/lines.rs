@@ -1,12 +1,12 @@
-//! Maps `MachInst::loc`, which is an offset in the source text, to lines and columns.
+//! Maps source locations (`MachInst::loc`, offsets in the source text) to files, lines and columns.
 
 use objwriter::dwarf::Row;
 use smallvec::{SmallVec, smallvec};
 use smol_str::SmolStr;
 use std::ops::Range;
 
-/// File names and line offsets of a source, without its text. The text of the main file is followed by the
-/// texts of the files that it uses.
+/// The file names and line offsets of a source, without its text. The source may have several files: their
+/// texts are concatenated, with the main file first.
 #[derive(Clone, Debug)]
 pub struct Lines {
     files: SmallVec<[File; 1]>,
@@ -20,7 +20,8 @@ pub struct Lines {
 #[derive(Clone, Debug)]
 struct File {
     name: SmolStr,
-    /// Byte offset in the concatenated text at which the file begins, and the number of lines before it.
+    /// Byte offset in the concatenated text at which the file begins (`start`), and number of lines before it
+    /// (`lines`).
     start: u32,
     lines: u32,
 }

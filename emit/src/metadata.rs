@@ -1,6 +1,6 @@
-//! Metadata of a program: maps that describe its kernels and their arguments. They are built as
-//! [`objwriter`]'s tree and printed as YAML, or written as MessagePack directly. V2 metadata is the same tree
-//! with other spellings (seed 000, line 2369).
+//! Metadata of a program: maps that describe its kernels and their arguments. For YAML, the metadata is built
+//! as [`objwriter`]'s tree of values and printed. MessagePack is written directly, without a tree. V2
+//! metadata is the same tree with other spellings (LLVM's AMDGPU guide, seed 000, line 2369).
 
 use crate::HiddenPart;
 use crate::{Arg, Kernel, Program, ValueKind, descriptor};
@@ -14,7 +14,7 @@ enum Item<'a> {
     Number(u32),
     Numbers(&'a [u32]),
     Text(&'a str),
-    /// Name of the symbol for a kernel's descriptor; contains the name of the kernel.
+    /// The name of a kernel, which stands for the name of the symbol of its descriptor.
     Descriptor(&'a str),
     Args(Args<'a>),
 }
@@ -24,8 +24,8 @@ enum Item<'a> {
 struct Args<'a> {
     own: &'a [Arg<'a>],
     hidden: HiddenPart,
-    /// Whether the metadata gives the alignment of each argument. V2 does, because it gives no offsets: each
-    /// argument follows the previous one at the next aligned offset.
+    /// Whether the metadata of an argument contains its alignment. In V2 it does, because V2 metadata has no
+    /// offsets: each argument follows the previous one at the next offset with its alignment.
     has_align: bool,
 }
 
@@ -93,7 +93,8 @@ pub fn text(program: &Program) -> String {
     out
 }
 
-/// Not inlined, because metadata code consists mostly of calls of this function and would become large.
+/// Adds an entry to a map. This is a function of its own that is not inlined, because it is called so often
+/// that inlining it would make the code large.
 #[inline(never)]
 fn add<'a>(entries: &mut Entries<'a>, key: &'static str, item: Item<'a>) {
     entries.push((key, item));

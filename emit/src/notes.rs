@@ -53,8 +53,8 @@ pub fn prologue(program: &Program, out: &mut String) {
         return;
     }
     let _ = writeln!(out, "\t.amdgcn_target \"{}\"", program.target_id());
-    // Only V6 needs this directive: for other versions the assembler takes the version from the metadata, and
-    // LLVM 14 does not know the directive.
+    // Only V6 needs this directive. For the other versions the assembler takes the version from the metadata,
+    // and LLVM 14 does not know the directive.
     if target.code_object == CodeObjectVersion::V6 {
         out.push_str("\t.amdhsa_code_object_version 6\n");
     }

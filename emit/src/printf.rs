@@ -1,8 +1,8 @@
 //! Formats of `printf` calls, as the metadata contains them.
 //!
 //! # Source
-//! seed 000, line 2384: `ID:N:S[0]:...:S[N-1]:FormatString`. The text does not say how control characters and
-//! colons are escaped; here they are escaped as LLVM 14 and 19 do.
+//! LLVM's AMDGPU guide (seed 000, line 2384): `ID:N:S[0]:...:S[N-1]:FormatString`. The guide does not say how
+//! control characters and colons are escaped; here they are escaped as LLVM 14 and 19 do.
 
 use std::fmt::Write;
 
@@ -17,8 +17,8 @@ const ESCAPES: [(char, &str); 7] = [
     (':', "\\72"),
 ];
 
-/// Returns the metadata string for the format of `printf` call `number`. `sizes` contains the size of each
-/// argument in bytes.
+/// Returns the string that the metadata contains for the format of a `printf` call. `number` is the number of
+/// the call, and `sizes` has the size of each argument in bytes.
 ///
 /// Backslashes are not escaped, so how a reader understands a backslash depends on the character after it.
 /// Formats should not contain backslashes.

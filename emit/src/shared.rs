@@ -1,8 +1,9 @@
-//! Variables in LDS that a linker places: symbols of section `SHN_AMDGPU_LDS` (seed 000, line 472).
+//! Variables in LDS that a linker places: symbols of section `SHN_AMDGPU_LDS` (LLVM's AMDGPU guide, seed 000,
+//! line 472).
 //!
-//! A loadable object needs no linker, so it contains the addresses of these variables instead. They are
-//! chosen here as a linker would choose them: one address for all kernels, after the kernels' own LDS, and
-//! variables whose size the dispatch determines come last.
+//! A loadable object needs no linker, so it contains the addresses of these variables instead. This module
+//! chooses the addresses as a linker would choose them. A variable has the same address in all kernels, after
+//! the LDS that the kernels use themselves. Variables whose size is known only at the dispatch come last.
 
 use crate::{ById, Kernel, Program, by_id};
 use mir::{Distance, MachFunc, Referent};
@@ -35,8 +36,9 @@ impl Shared<'_> {
 /// Addresses of the variables in a loadable object, by id.
 pub(crate) type Addresses = ById<u32>;
 
-/// Chooses addresses for the variables in LDS and calls `f` with them. The program that `f` receives has each
-/// kernel's LDS size increased by the variables that the kernel reaches.
+/// Chooses addresses for the LDS variables that a linker would place, and calls `f` with them. The program
+/// that `f` receives differs from `program` in the LDS sizes of the kernels, which include the variables that
+/// a kernel may use.
 pub(crate) fn with_addresses<T>(program: &Program, f: impl FnOnce(&Program, &Addresses) -> T) -> T {
     if program.shared.is_empty() {
         return f(program, &Addresses::new());
@@ -67,9 +69,9 @@ pub(crate) fn with_addresses<T>(program: &Program, f: impl FnOnce(&Program, &Add
     f(&Program { kernels: &kernels, ..program.clone() }, &addresses)
 }
 
-/// Returns the ids of the LDS variables that a kernel may use: those to which the kernel refers, and those to
-/// which functions refer that the kernel can call. A function can be called if its address is in code or in a
-/// variable that the kernel reaches.
+/// Returns the ids of the LDS variables that a kernel may use. The references in the kernel's code, and in
+/// the code of all functions that it may call, count. A function may be called if its address is in that
+/// code, or in a variable to which that code refers.
 fn reached(program: &Program, kernel: &MachFunc) -> BTreeSet<u32> {
     let functions = by_id(program.functions.iter().map(|function| (function.id, function.func)));
     let variables = by_id(program.variables.iter().map(|variable| (variable.id, &variable.functions)));
@@ -95,7 +97,8 @@ fn reached(program: &Program, kernel: &MachFunc) -> BTreeSet<u32> {
     shared
 }
 
-/// Calls `f` with the program as [`crate::elf::loadable`] writes it, with LDS variables placed.
+/// Calls `f` with the program as [`crate::elf::loadable`] writes it: the LDS sizes of its kernels include the
+/// variables that a linker would place.
 pub fn loadable<T>(program: &Program, f: impl FnOnce(&Program) -> T) -> T {
     with_addresses(program, |program, _| f(program))
 }

@@ -1,10 +1,11 @@
-//! Call frame information: finds where, at each instruction of a function, the registers of the function's
-//! caller are.
+//! Call frame information: finds, for each instruction of a function, where the values are that registers had
+//! in the function's caller.
 //!
-//! No pass records anything for this while code is compiled. Instead, a walk over the final code tracks for
-//! each place (a scalar register, a vector register, a lane of a vector register, a dword of the frame) whose
-//! value on entry the place holds. So the information describes what the code really does, whatever the
-//! passes have inserted, and code that needs no frame information costs no compile time.
+//! No pass records anything for this while code is compiled. Instead, a walk over the final code tracks what
+//! each place holds, where a place is a scalar register, a vector register, a lane of a vector register, or a
+//! dword of the frame. For each place, the walk knows whether it holds the value that some register had on
+//! entry to the function, and which register. So the information describes what the code really does,
+//! whatever the passes have inserted. A compilation without frame information spends no time on it.
 //!
 //! # Assumptions
 //! * Values that the allocator keeps in the frame are stored at a constant offset from the stack pointer, and
@@ -29,23 +30,25 @@ use objwriter::elf;
 use objwriter::frames::{Dword, FrameTable, Kind, Rule};
 use smallvec::SmallVec;
 
-/// Number of hardware register codes that are tracked: those of scalar registers, VGPRs and accumulation
-/// VGPRs.
+/// Number of hardware register codes that are tracked. They are the codes of scalar registers, VGPRs and
+/// accumulation VGPRs.
 const CODES: u16 = 768;
 /// The stack pointer (seed 000, line 4113).
 const STACK_POINTER: Reg = Reg::sgpr(32);
 const RETURN: RegRange = RegRange { first: Reg::sgpr(30), len: 2 };
-/// Number of numbered scalar registers for which DWARF has numbers, on the processor that has most.
+/// Number of SGPRs with a number (`s0` and so on) that have DWARF numbers, on the processor that has most of
+/// them.
 const NUMBERED: u16 = 106;
 
-/// Code of the register whose value on entry a place holds.
+/// Says what a place holds: the code of the register whose value on entry to the function is there, or one of
+/// the constants below.
 type Value = u16;
 /// The place holds some other value.
 const OTHER: Value = u16::MAX;
 /// For EXEC: all lanes are on.
 const ALL: Value = u16::MAX - 1;
-/// Marks a vector register that a write has changed even in lanes that were not active on entry, so that no
-/// lane holds the caller's value.
+/// The place is a vector register that was written even in lanes that were not active on entry, so that no
+/// lane holds the caller's value any more.
 const RUINED: Value = u16::MAX - 2;
 
 /// Position of a function's code in a section.
@@ -82,8 +85,8 @@ pub(crate) fn describe(func: &MachFunc, target: &Subtarget, span: Span, table: &
             let start = at;
             at += 4 * isa::size_in_words(target, inst) as u64;
             walk.step(inst);
-            // During a call, a debugger looks up the return address, which is after the call instruction. So
-            // the state after the call must hold from the call instruction on.
+            // While a called function runs, a debugger looks up the return address, which is after the call
+            // instruction. So the state after a call must already hold from the call instruction on.
             let from = if inst.is_call() { start } else { at };
             if from < span.bytes.1 {
                 told.write_changes(&mut walk, from, table);
@@ -93,15 +96,16 @@ pub(crate) fn describe(func: &MachFunc, target: &Subtarget, span: Span, table: &
     table.end();
 }
 
-/// Tracks which registers hold values that registers had on entry to the function, instruction by
-/// instruction. Used by debug information.
+/// Finds which registers hold values that registers had on entry to the function, for one instruction of the
+/// final code after the other. Debug information uses this to describe parameters.
 pub struct Entered<'a> {
     walk: Walk<'a>,
     states: Vec<Option<Box<State>>>,
 }
 
 impl<'a> Entered<'a> {
-    /// Analyses the final code of a function. Afterwards the state is that before the first instruction.
+    /// Analyses the final code of a function. Afterwards the state is that before the function's first
+    /// instruction.
     pub fn new(func: &'a MachFunc, target: &'a Subtarget) -> Entered<'a> {
         let mut walk = Walk::new(func, target);
         let states = walk.states(func);
@@ -123,9 +127,9 @@ impl<'a> Entered<'a> {
         self.walk.touched.clear();
     }
 
-    /// Returns the register whose value on entry `reg` holds now, if any. A vector register holds the value
-    /// in the lanes that were active on entry. If a scalar register holds the value of a vector register, it
-    /// holds the value of the first of these lanes.
+    /// Returns the register whose value on entry to the function is now in `reg`, if there is one. If `reg`
+    /// is a vector register, it holds the value in the lanes that were active on entry. If a scalar register
+    /// holds a value that was in a vector register, this is the value of the first of these lanes.
     pub fn value(&self, reg: Reg) -> Option<Reg> {
         Some(self.walk.state.value_in(reg)).filter(|&value| value < CODES).map(Reg)
     }
@@ -139,8 +143,8 @@ struct WrittenRules {
 }
 
 impl WrittenRules {
-    /// Writes to the frame table the rules for those of the touched values whose rule has changed at code
-    /// offset `at`.
+    /// Adds rules to the frame table for the registers whose rule changes at code offset `at`. Only the
+    /// values whose places may have changed (`Walk::touched`) are looked at.
     fn write_changes(&mut self, walk: &mut Walk<'_>, at: u64, table: &mut FrameTable) {
         table.set_offset(at);
         let mut touched = std::mem::take(&mut walk.touched);
@@ -152,8 +156,8 @@ impl WrittenRules {
                 }
                 continue;
             }
-            // The table needs no rule for the stack pointer, because the caller's stack pointer follows from
-            // the canonical frame address.
+            // The table has no rule for the stack pointer, because the caller's stack pointer follows from
+            // the canonical frame address (CFA).
             if value == STACK_POINTER.0 {
                 continue;
             }
@@ -164,8 +168,9 @@ impl WrittenRules {
             }
             let rule = &mut self.rules[usize::from(value)];
             let new = walk.rule(value);
-            // If a value is lost on one path and kept on another, the paths join with the rule "lost". The
-            // caller certainly does not need the value, because the code did not save it.
+            // Once the rule says that a value is lost, it stays so. Where paths meet, the value may be lost
+            // on one path and kept on the other; the caller certainly does not need it then, because the code
+            // did not save it.
             let is_lost = matches!((*rule, new), (Rule::Undefined, _) | (Rule::Others, Rule::Same));
             if is_lost && value != Reg::EXEC.0 {
                 continue;
@@ -187,14 +192,14 @@ impl WrittenRules {
 /// Values on entry that places hold.
 #[derive(Clone)]
 struct State {
-    /// For each register code, the value that the register holds, identified by the register that held it on
-    /// entry. A VGPR that holds a scalar register's value holds it in the lanes that were active on entry. A
-    /// scalar register that holds a VGPR's value holds the value of the first of these lanes.
+    /// For each register code, what the register holds: the code of the register that had the same value on
+    /// entry. If a VGPR holds the value of a scalar register, it does so in the lanes that were active on
+    /// entry. If a scalar register holds the value of a VGPR, it is the value of the first of these lanes.
     holds: [Value; CODES as usize],
     lanes: SmallVec<[(Reg, u8, Value); 8]>,
     frame: SmallVec<[Slot; 16]>,
-    /// Registers that point into the stack, each with its distance from the stack pointer on entry, in bytes
-    /// of the wave (all lanes together).
+    /// Registers with a known distance from the stack pointer on entry. The distance is in bytes of the wave,
+    /// that is, of all lanes together.
     stack: SmallVec<[(Reg, i64); 2]>,
 }
 
@@ -203,7 +208,8 @@ struct State {
 struct Slot {
     at: u32,
     value: Value,
-    /// Whether the dword holds the value in all lanes, not only in those that were active on entry.
+    /// Whether the dword holds the value in all lanes. Otherwise it holds the value only in the lanes that
+    /// were active on entry.
     whole: bool,
 }
 
@@ -217,7 +223,7 @@ impl State {
         }
     }
 
-    /// Joins with `other`: keeps only the facts that both states contain. Returns whether any fact was
+    /// Keeps only the facts that are also in `other`, as where two paths meet. Returns whether any fact was
     /// removed.
     fn meet(&mut self, other: &State) -> bool {
         let mut less = false;
@@ -239,13 +245,14 @@ impl State {
         self.holds.get(usize::from(reg.0)).copied().unwrap_or(OTHER)
     }
 
-    /// Returns the distance between a register and the stack pointer on entry, in bytes of the wave, if it is
-    /// known.
+    /// Returns the distance of the address in a register from the stack pointer on entry, in bytes of the
+    /// wave (all lanes together), if it is known.
     fn stack_offset(&self, reg: Reg) -> Option<i64> {
         self.stack.iter().find(|entry| entry.0 == reg).map(|entry| entry.1)
     }
 
-    /// Returns a place that holds the caller's value of register `value`, preferably that register itself.
+    /// Returns a place that holds the value which register `value` had on entry, preferably that register
+    /// itself.
     fn dword(&self, value: Value) -> Option<Dword> {
         if self.value_in(Reg(value)) == value {
             return Some(Dword::Register(Reg(value)));
@@ -282,8 +289,8 @@ impl<'a> Walk<'a> {
         Walk { target, notes: &func.notes, state: State::new(), clobbers, touched: Vec::new() }
     }
 
-    /// Returns the state at the beginning of each block, computed to a fixpoint; `None` for unreachable
-    /// blocks.
+    /// Returns the state at the beginning of each block. States of loops are computed to a fixpoint. An
+    /// unreachable block has `None`.
     fn states(&mut self, func: &MachFunc) -> Vec<Option<Box<State>>> {
         let mut states: Vec<Option<Box<State>>> = vec![None; func.blocks.len()];
         let mut waiting = vec![false; func.blocks.len()];
@@ -309,7 +316,8 @@ impl<'a> Walk<'a> {
         states
     }
 
-    /// Joins the state into `to`'s entry state. Returns whether the join changed that state.
+    /// Adds the current state to those with which control reaches the block `to`: keeps only the facts that
+    /// hold in all of them. Returns whether the state of `to` changed.
     fn reach(&self, to: MBlock, states: &mut [Option<Box<State>>]) -> bool {
         match &mut states[to.as_u32() as usize] {
             Some(state) => state.meet(&self.state),
@@ -320,7 +328,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns the frame rule for the caller's value of a register: where a debugger finds the value.
+    /// Returns the rule that tells a debugger where the caller's value of register `value` is at this point
+    /// of the code.
     fn rule(&self, value: Value) -> Rule {
         let state = &self.state;
         if value == Reg::EXEC.0 && self.target.mask_dwords() == 2 {
@@ -353,8 +362,8 @@ impl<'a> Walk<'a> {
         self.state.stack.retain(|entry| entry.0 != reg);
     }
 
-    /// Removes values from registers that are overwritten. A write to a vector register changes only active
-    /// lanes, so the other lanes keep their values.
+    /// Forgets what the registers in `range` held, because an instruction overwrites them. A write to a
+    /// vector register changes only active lanes, so the inactive lanes keep their values.
     fn lose(&mut self, range: RegRange) {
         for reg in (0..u16::from(range.len)).map(|n| range.first.offset(n)) {
             let is_vector = reg.0 >= Reg::vgpr(0).0;
@@ -380,8 +389,9 @@ impl<'a> Walk<'a> {
                 return self.write_lane(to.first, from, lane.const_u32());
             }
             (op::BUFFER_STORE_DWORD, [Operand::Reg(data), Operand::None, _, Operand::Reg(base), ..]) => {
-                // A spill slot of the allocator is written only by noted stores and keeps its value. A slot
-                // of the program may be overwritten by stores whose address is not a constant offset.
+                // Only stores with a note of the allocator write the allocator's spill slots, so a value in
+                // such a slot stays there. Slots of the program may also be overwritten by stores whose
+                // address is not a constant offset.
                 let note = inst.note.index().and_then(|note| self.notes.get(note));
                 let stays = matches!(note, Some(Note::Alloc(_)));
                 self.store((data.first, base.first), inst.mods.offset, stays);
@@ -400,7 +410,7 @@ impl<'a> Walk<'a> {
         self.state.stack.extend(stack);
     }
 
-    /// Returns whether EXEC contains at least the lanes that were active on entry.
+    /// Returns whether EXEC is known to contain at least the lanes that were active on entry to the function.
     fn is_entire(&self) -> bool {
         matches!(self.state.value_in(Reg::EXEC), ALL | 126)
     }
@@ -422,8 +432,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Applies a store of a dword to the address in register `base` plus `offset`. `stays` is whether no
-    /// other store can overwrite the dword.
+    /// Applies a store of the register `data` to the address in register `base` plus `offset`. `stays` says
+    /// that no other store can overwrite this dword of the frame.
     fn store(&mut self, (data, base): (Reg, Reg), offset: i32, stays: bool) {
         let Some(moved) = self.state.stack_offset(base) else { return };
         let at = moved / i64::from(self.target.wave_size) + i64::from(offset);
@@ -432,8 +442,9 @@ impl<'a> Walk<'a> {
         let lost = self.state.frame.iter().filter(|slot| slot.at == at).map(|slot| slot.value);
         self.touched.extend(lost);
         self.state.frame.retain(|slot| slot.at != at);
-        // A VGPR's copy in another VGPR holds the value only in lanes that were active on entry. So the dword
-        // holds all lanes of a value only if the stored register is the one that had the value on entry.
+        // If a VGPR holds a copy of another VGPR's value, it holds the value only in lanes that were active
+        // on entry. So the stored dword has the value in all lanes only if the stored register is the one
+        // that had the value on entry.
         let is_own = value == data.0 || value < Reg::vgpr(0).0;
         if stays && value < CODES && is_own && self.is_entire() {
             let whole = exec == ALL && value == data.0;
@@ -442,8 +453,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// If an instruction adds a constant to a register with a known distance from the stack pointer on entry,
-    /// returns the destination and its distance.
+    /// Returns the destination of an instruction that adds a constant to a register with a known distance
+    /// from the stack pointer on entry, and the distance of the destination. Returns `None` for all other
+    /// instructions.
     fn moves_stack(&self, inst: &MachInst) -> Option<(Reg, i64)> {
         let sign = match inst.op {
             op::S_ADD_U32 => 1,
@@ -455,7 +467,8 @@ impl<'a> Walk<'a> {
         Some((to.first, self.state.stack_offset(from.first)? + sign * by))
     }
 
-    /// Returns the registers to which the instruction copies known values, with these values.
+    /// Returns the registers into which an instruction copies values that are known to be values on entry.
+    /// Each register comes with what it holds afterwards.
     fn copies(&self, inst: &MachInst) -> SmallVec<[(Reg, Value); 4]> {
         let state = &self.state;
         let mut copies = SmallVec::new();
@@ -488,8 +501,9 @@ impl<'a> Walk<'a> {
                 }
             }
             op::V_READFIRSTLANE_B32 => {
-                // The instruction reads a lane of a vector register. All lanes hold the same value if the
-                // value came from a scalar register; otherwise only the first active lane's value is known.
+                // The result is one lane of a vector register. If the vector register holds a value that was
+                // in a scalar register, all lanes hold the same value. Otherwise the result is the value of
+                // the first active lane.
                 if let Operand::Reg(from) = from
                     && let value @ 0..CODES = state.value_in(from.first)
                     && (value < 256 || self.is_entire())
@@ -509,8 +523,8 @@ impl<'a> Walk<'a> {
         copies
     }
 
-    /// Returns what a dword of EXEC holds after an OR. If an operand includes all lanes that were active on
-    /// entry, so does the result.
+    /// Returns what dword number `n` of EXEC holds after an OR instruction. If one operand contains all lanes
+    /// that were active on entry, so does the result.
     fn or(&self, inst: &MachInst, n: u16) -> Value {
         let of = |operand: &Operand| match operand {
             Operand::Reg(range) => self.state.value_in(range.first.offset(n)),
@@ -527,14 +541,15 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Returns whether frame tables have a column for a register on this processor: a numbered SGPR, EXEC, or a
-/// vector register that the processor has.
+/// Returns whether frame tables can have a rule (a column) for a register on this processor: for a numbered
+/// SGPR, EXEC, or a vector register that the processor has.
 fn has_column(target: &Target, reg: Reg) -> bool {
     let range = RegRange { first: reg, len: 1 };
     reg == Reg::EXEC || target.is_sgpr(reg) || !reg.is_scalar() && range.exists(target)
 }
 
-/// Returns whether an instruction saves EXEC to its first operand and then changes EXEC.
+/// Returns whether an instruction saves EXEC in its first operand and then changes EXEC, such as
+/// `s_and_saveexec_b64`.
 fn saves_exec(inst: &MachInst) -> bool {
     matches!(
         inst.op,

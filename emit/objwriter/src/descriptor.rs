@@ -1,20 +1,21 @@
 //! Kernel descriptors: the 64 bytes from which the packet processor starts a kernel.
 //!
-//! [`FIELDS`] names every bit once: the compiler and the assembler write by it, and the inspector and the
-//! disassembler read by it. A field may have a directive of its own. The register counts depend on several
-//! directives: see [`Registers`].
+//! [`FIELDS`] is the only table of the descriptor's bits: the compiler and the assembler write descriptors by
+//! it, and the inspector and the disassembler read them by it. Most fields are set by one directive of the
+//! assembler. The fields of the register counts depend on several directives: see [`Registers`].
 //!
 //! # Source
-//! seed 000, lines 2567 (descriptor) and 4719 (directives and their defaults). Fields that the seed does not
-//! describe (kernarg size and preload, `uses_dynamic_stack`, `compute_pgm_rsrc3`) are encoded as LLVM 19's
-//! assembler does it, which `tools/asm/tests` verifies field by field.
+//! LLVM's AMDGPU guide (seed 000), lines 2567 (descriptor) and 4719 (directives and their defaults). Fields
+//! that the guide does not describe (kernarg size and preload, `uses_dynamic_stack`, `compute_pgm_rsrc3`) are
+//! encoded as LLVM 19's assembler does it, which `tools/asm/tests` verifies field by field.
 
 use isa::{Feature, Generation, Target};
 use std::fmt;
 
 /// Size of a descriptor in bytes.
 pub const SIZE: usize = 64;
-/// Byte offset of the field that holds the 64-bit distance from the descriptor to the kernel's entry point.
+/// Byte offset in the descriptor of the field that holds the 64-bit distance from the descriptor to the
+/// kernel's entry point.
 pub const ENTRY_OFFSET: u64 = 16;
 
 /// Offsets of the words that contain several fields.
@@ -39,7 +40,8 @@ pub enum Unit {
     VgprBlocks,
     /// Number of SGPR blocks, minus one.
     SgprBlocks,
-    /// Number of the first accumulation register, stored as a number of blocks of four registers, minus one.
+    /// Number of the first accumulation register. The field holds it as a number of blocks of four registers,
+    /// minus one.
     AccumOffset,
     /// Number of blocks of 8 shared VGPRs.
     SharedVgprs,
@@ -49,8 +51,8 @@ pub enum Unit {
     Denorm,
     /// Which work-item ids are in VGPRs.
     WorkItemId,
-    /// A 32-bit descriptor word that contains several fields. Readers print it in hexadecimal as a heading
-    /// for its fields.
+    /// A 32-bit word of the descriptor that contains several other fields. Readers print it in hexadecimal as
+    /// a heading for these fields.
     Register,
 }
 
@@ -161,8 +163,8 @@ impl Field {
         self.mask()
     }
 
-    /// Returns where to access the field: the offset of eight descriptor bytes that contain it, and the
-    /// position of its lowest bit in them.
+    /// Returns where the bits of the field are: the offset of eight bytes of the descriptor that contain the
+    /// field, and the position of the field's lowest bit in them.
     const fn bit_position(&self) -> (usize, u32) {
         let start = if (self.byte as usize) < SIZE - 8 { self.byte as usize } else { SIZE - 8 };
         (start, self.low as u32 + 8 * (self.byte as usize - start) as u32)
@@ -176,7 +178,7 @@ impl Field {
         u64::from_le_bytes(word) >> low & self.mask()
     }
 
-    /// Sets the value of the field in a descriptor, truncated to the field's bits.
+    /// Sets the field in a descriptor to a value, of which only as many low bits are used as the field has.
     pub fn set(&self, bytes: &mut [u8; SIZE], value: u64) {
         let (start, low) = self.bit_position();
         let place = &mut bytes[start..start + 8];
@@ -186,8 +188,8 @@ impl Field {
         place.copy_from_slice(&(others | (value & self.mask()) << low).to_le_bytes());
     }
 
-    /// Returns the default of the field for a processor. `cumode` is whether the target requests compute-unit
-    /// mode.
+    /// Returns the default value of the field for a processor. `cumode` says whether code is compiled for
+    /// compute-unit (CU) mode.
     pub fn default_for(&self, target: &Target, cumode: bool) -> u64 {
         match self.default {
             _ if !self.on.has(target) => 0,
@@ -227,7 +229,8 @@ fields! {
     FLAT_SCRATCH_INIT = flag(PROPERTIES, 5, "enable_sgpr_flat_scratch_init").directive("user_sgpr_flat_scratch_init").sgprs(2);
     PRIVATE_SEGMENT_SIZE = flag(PROPERTIES, 6, "enable_sgpr_private_segment_size").directive("user_sgpr_private_segment_size").sgprs(1);
     KERNARG_PRELOAD = word(PRELOAD, 16, "kernarg_preload", Unit::Register);
-    /// Number of SGPRs into which the hardware loads the first kernel arguments before the kernel starts.
+    /// Number of SGPRs into which the hardware loads the first kernel arguments before the kernel starts, so
+    /// that the kernel need not load them.
     KERNARG_PRELOAD_LENGTH = bits(PRELOAD, 0, 7, "length", Unit::Count).on(On::Gfx90a).directive("user_sgpr_kernarg_preload_length");
     KERNARG_PRELOAD_OFFSET = bits(PRELOAD, 7, 9, "offset", Unit::Count).on(On::Gfx90a).directive("user_sgpr_kernarg_preload_offset");
     WAVEFRONT_SIZE32 = flag(PROPERTIES, 10, "enable_wavefront_size32").gfx10().directive("wavefront_size32").default(Default::Wave32);
@@ -272,22 +275,22 @@ fields! {
     EXCEPTION_INEXACT = flag(RSRC2, 29, "enable_exception_ieee_754_fp_inexact").directive("exception_fp_ieee_inexact");
     EXCEPTION_INT_DIV_ZERO = flag(RSRC2, 30, "enable_exception_int_divide_by_zero").directive("exception_int_div_zero");
     COMPUTE_PGM_RSRC3 = word(RSRC3, 32, "compute_pgm_rsrc3", Unit::Register);
-    /// Number of the first accumulation VGPR in units of 4, minus one. The directive `.amdhsa_accum_offset`
-    /// gives the number in registers.
+    /// Number of the first accumulation VGPR as a number of blocks of four registers, minus one. The
+    /// directive `.amdhsa_accum_offset` gives the number of the register itself.
     ACCUM_OFFSET = bits(RSRC3, 0, 6, "accum_offset", Unit::AccumOffset).on(On::Gfx90a);
     TG_SPLIT = flag(RSRC3, 16, "tg_split").on(On::Gfx90a).directive("tg_split");
     SHARED_VGPR_COUNT = bits(RSRC3, 0, 4, "shared_vgpr_count", Unit::SharedVgprs).gfx10().directive("shared_vgpr_count");
 }
 
-/// Returns the fields that have a directive on this processor, with the name of the directive, in the order
-/// of the AMDGPU guide's table.
+/// Returns the fields that a directive sets on this processor, each with the name of its directive. The order
+/// is that of the AMDGPU guide's table of directives.
 pub fn directives(target: &Target) -> impl Iterator<Item = (&'static str, &'static Field)> {
     let on_target = FIELDS.iter().filter(|field| field.on.has(target));
     on_target.filter_map(|field| Some((field.directive?, field)))
 }
 
-/// Returns a descriptor in which all fields have their defaults for a processor. `cumode` is whether the
-/// target requests compute-unit mode.
+/// Returns a descriptor in which all fields have their defaults for a processor. `cumode` says whether code
+/// is compiled for compute-unit (CU) mode.
 pub fn defaults(target: &Target, cumode: bool) -> [u8; SIZE] {
     let mut bytes = [0; SIZE];
     for field in FIELDS.iter().filter(|field| !matches!(field.default, Default::Is(0))) {
@@ -296,7 +299,8 @@ pub fn defaults(target: &Target, cumode: bool) -> [u8; SIZE] {
     bytes
 }
 
-/// Returns the number of user SGPRs that the inputs enabled in a descriptor take.
+/// Returns how many user SGPRs the inputs take that a descriptor requests (such as the pointer to the kernel
+/// arguments).
 pub fn user_sgprs(bytes: &[u8; SIZE], target: &Target) -> u32 {
     let fields = FIELDS.iter().filter(|field| field.user_sgprs > 0 && field.on.has(target));
     let inputs: u32 = fields.map(|field| field.get(bytes) as u32 * field.user_sgprs).sum();
@@ -322,7 +326,8 @@ impl Granules {
         Granules { vgpr: target.vgpr_encoding_granule, sgpr }
     }
 
-    /// Returns the number of allocation blocks for `count` registers, minus one, as the descriptor stores it.
+    /// Returns the number of allocation blocks for `count` registers as the descriptor stores it, that is,
+    /// minus one.
     const fn blocks(count: u32, granule: u32) -> u32 {
         let count = if count == 0 { 1 } else { count };
         count.div_ceil(granule) - 1
@@ -333,7 +338,7 @@ impl Granules {
 /// (`SGPR_INIT_BUG`).
 const SGPRS_OF_INIT_BUG: u32 = 96;
 
-/// Numbers of registers that a kernel uses, as the assembler directives count them.
+/// Numbers of registers that a kernel uses, as the directives of the assembler count them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registers {
     /// Number of the highest VGPR, plus one.
@@ -348,7 +353,7 @@ pub struct Registers {
     pub xnack_mask: bool,
 }
 
-/// Error: more registers than a descriptor can express or a processor has.
+/// Error: a kernel uses more registers than a descriptor can express or the processor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooMany {
     /// VGPRs.
@@ -374,9 +379,8 @@ impl fmt::Display for TooMany {
 impl std::error::Error for TooMany {}
 
 impl Registers {
-    /// Returns the number of SGPRs beyond the numbered ones: VCC, FLAT_SCRATCH and XNACK_MASK come after the
-    /// numbered SGPRs and are allocated together with them. Assemblers count FLAT_SCRATCH even on GFX6, which
-    /// does not have it.
+    /// Returns the number of SGPRs for VCC, FLAT_SCRATCH and XNACK_MASK, which are allocated after the
+    /// numbered SGPRs. Assemblers count FLAT_SCRATCH even on GFX6, which does not have this register.
     pub const fn extra_sgprs(&self, target: &Target) -> u32 {
         let extra = if self.vcc { 2 } else { 0 };
         match target.generation {
@@ -393,10 +397,10 @@ impl Registers {
         self.sgprs.saturating_add(self.extra_sgprs(target))
     }
 
-    /// Stores the counts in a descriptor.
+    /// Stores the numbers of registers in a descriptor.
     ///
     /// # Errors
-    /// There are more registers than the descriptor or the processor has room for.
+    /// The numbers exceed what the descriptor can express or what the processor has.
     pub fn set(&self, target: &Target, bytes: &mut [u8; SIZE]) -> Result<(), TooMany> {
         let granules = Granules::for_target(target);
         let vgprs = u64::from(Granules::blocks(self.vgprs, granules.vgpr));

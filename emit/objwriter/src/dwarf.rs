@@ -1,8 +1,8 @@
 //! DWARF line tables, which map instructions to source lines.
 //!
-//! [`LineTable`] writes `.debug_line`. Readers find it through the single unit of `.debug_info` that [`unit`]
-//! writes, which contains nothing else. File names are stored in the table itself, so no string section is
-//! needed.
+//! [`LineTable`] writes `.debug_line`. Readers find the table through a unit in `.debug_info`. If a program
+//! has no other debug information, [`unit`] writes this unit, which contains nothing else. File names are
+//! stored in the table itself, so no string section is needed.
 //!
 //! Every compilation writes a line table, so this module writes the bytes directly instead of using a
 //! library. Reading is left to gimli.
@@ -16,12 +16,12 @@ use crate::leb::{signed, unsigned};
 /// Dialect of debug information.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
-    /// Only operations of standard DWARF. An address in GPU memory is marked with its address class as LLVM
-    /// does it.
+    /// Only operations of standard DWARF. The address class of an address in GPU memory (which memory it is
+    /// in) is expressed by the sequence of operations that LLVM writes.
     #[default]
     Standard,
-    /// The heterogeneous extensions of the AMDGPU guide: locations in any memory, and vector registers with
-    /// all their lanes (seed 000, line 554).
+    /// DWARF with the extensions for heterogeneous debugging of LLVM's AMDGPU guide (seed 000, line 554):
+    /// locations in any memory, and vector registers with all their lanes.
     Heterogeneous,
 }
 
@@ -38,11 +38,12 @@ pub const ABBREVIATIONS: &[u8] = &[
 
 const VERSION: u16 = 5;
 const ADDRESS_SIZE: u8 = 8;
-/// Number of bytes in a unit of address advances: a dword, because instructions consist of dwords.
+/// Unit of address advances in bytes (`minimum_instruction_length`): a dword, because instructions consist of
+/// dwords.
 const DWORD: u64 = 4;
 
-// Least line advance of a special opcode. A special opcode advances the address and the line together; the
-// line advance is in `LINE_BASE..LINE_BASE + LINE_RANGE`.
+// Smallest line advance of a special opcode. A special opcode is one byte that advances both the address and
+// the line; the line advance is in `LINE_BASE..LINE_BASE + LINE_RANGE`.
 const LINE_BASE: i64 = -5;
 const LINE_RANGE: u64 = 14;
 const OPCODE_BASE: u64 = 13;
@@ -76,7 +77,8 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Returns an empty section with capacity for `bytes` bytes and `relocations` relocations.
+    /// Returns a section without contents, which has memory reserved for `bytes` bytes and `relocations`
+    /// relocations.
     pub fn with_capacity(bytes: usize, relocations: usize) -> Contents {
         Contents { bytes: Vec::with_capacity(bytes), relocations: Vec::with_capacity(relocations) }
     }
@@ -89,14 +91,15 @@ impl Contents {
         self.bytes.resize(self.bytes.len() + size, 0);
     }
 
-    /// Appends a zero-terminated string. A string that contains a zero byte is cut there.
+    /// Appends a zero-terminated string. If the text contains a zero byte, only the part before it is
+    /// written.
     fn text(&mut self, text: &str) {
         self.bytes.extend(text.bytes().take_while(|&byte| byte != 0));
         self.bytes.push(0);
     }
 
-    /// Appends the file table of version 5. All files are relative to the compiler's working directory, which
-    /// is written as `.` so that the bytes do not depend on the machine.
+    /// Appends the file table of a DWARF 5 line table. All files are relative to the compiler's working
+    /// directory, which is written as `.` so that the bytes do not depend on the machine.
     fn files_5<'a>(&mut self, header: LineTableHeader, files: impl ExactSizeIterator<Item = SourceFile<'a>>) {
         self.bytes.extend_from_slice(&[1, DW_LNCT_PATH, DW_FORM_STRING, 1]);
         self.text(".");
@@ -117,8 +120,8 @@ impl Contents {
         }
     }
 
-    /// Appends the file table of versions before 5: no directories except the compiler's working directory,
-    /// and files without time and size.
+    /// Appends the file table of a line table before DWARF 5. It has no directories except the compiler's
+    /// working directory, and the times and sizes of files are left out.
     fn files_4<'a>(&mut self, files: impl Iterator<Item = SourceFile<'a>>) {
         self.bytes.push(0);
         for file in files {
@@ -128,7 +131,7 @@ impl Contents {
         self.bytes.push(0);
     }
 
-    /// Fills in the 32-bit length field at offset `at`. The length is that of all bytes after the field.
+    /// Fills in the 32-bit length field at offset `at`. The length is the number of bytes after the field.
     pub fn close(&mut self, at: usize) {
         let length = (self.bytes.len() - at - 4) as u32;
         self.bytes[at..at + 4].copy_from_slice(&length.to_le_bytes());
@@ -143,8 +146,8 @@ pub struct LineTableHeader {
     /// Whether statements begin only at rows that are marked as the beginning of a statement. Otherwise a
     /// statement begins at every row.
     pub statements: bool,
-    /// Whether the table contains the texts of the source files, which requires DWARF 5 (seed 000, line
-    /// 2133).
+    /// Whether the table contains the texts of the source files, which requires DWARF 5 (LLVM's AMDGPU guide,
+    /// seed 000, line 2133).
     pub sources: bool,
 }
 
@@ -164,7 +167,8 @@ pub struct SourceFile<'a> {
     pub text: &'a str,
 }
 
-/// Row of the line table: the source location of the code from a section offset to the next row.
+/// A row of the line table: the source location of the code from an offset in the code section to the offset
+/// of the next row.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Row {
     /// Offset in the section.
@@ -185,11 +189,11 @@ pub struct LineTable {
     text: Target,
     /// State of the reader's line number machine.
     state: Row,
-    /// Whether the rows that follow in the table begin statements, and whether rows do so at the beginning of
-    /// a sequence until told otherwise.
+    /// Whether the next rows begin statements (`statement`), and whether rows begin statements at the start
+    /// of a sequence (`by_default`).
     statement: bool,
     by_default: bool,
-    /// Number of the first file: 0 in version 5, and 1 before version 5.
+    /// Number that DWARF gives the first file: 0 in version 5, and 1 before version 5.
     first_file: u32,
 }
 
@@ -241,13 +245,13 @@ impl LineTable {
         self.contents.bytes.push(DW_LNS_SET_PROLOGUE_END);
     }
 
-    /// Begins a sequence of rows for the code from this offset of the section. Rows must follow in the order
-    /// of addresses.
+    /// Begins a sequence of rows for the code from `offset` of the code section. The rows must be added in
+    /// the order of their addresses.
     pub fn begin(&mut self, offset: u64) {
         self.contents.bytes.extend_from_slice(&[0, 1 + ADDRESS_SIZE, DW_LNE_SET_ADDRESS]);
         self.contents.field(ADDRESS_SIZE.into(), self.text, offset);
-        // Readers begin with file 1. If files count from 0, the wrapping difference makes sure that the first
-        // row sets its file.
+        // At the beginning of a sequence, readers assume the file with number 1. If files count from 0, the
+        // wrapping difference is a number that no file has, so that the first row sets its file.
         let file = INITIAL_FILE.wrapping_sub(self.first_file);
         self.state = Row { offset, file, line: 1, column: 0 };
         self.statement = self.by_default;
@@ -283,8 +287,8 @@ impl LineTable {
         self.state = row;
     }
 
-    /// Ends the sequence that [`LineTable::begin`] began. `offset` is the offset of the first byte after the
-    /// code.
+    /// Ends the sequence of rows that [`LineTable::begin`] began. `offset` is that of the first byte after
+    /// the code.
     pub fn end(&mut self, offset: u64) {
         let out = &mut self.contents.bytes;
         out.push(DW_LNS_ADVANCE_PC);

@@ -1,11 +1,12 @@
-//! Writes `.debug_frame`: for each place in the code, the location of the frame and of the caller's
-//! registers.
+//! Writes `.debug_frame`, the section with call frame information. For each address in the code, it says
+//! where the frame is, and where the values are that registers had in the caller.
 //!
 //! The canonical frame address (CFA) is the value of the stack pointer at the beginning of a function, so the
 //! frame extends upwards from it. The description of locations depends on the dialect:
 //!
 //! * The frame. [`Dialect::Standard`]: an address in a lane's private memory, marked as LLVM marks it.
-//!   [`Dialect::Heterogeneous`]: an address in the wave's swizzled scratch memory (seed 000, line 4270).
+//!   [`Dialect::Heterogeneous`]: an address in the wave's swizzled scratch memory (LLVM's AMDGPU guide, seed
+//!   000, line 4270).
 //! * A VGPR that is saved in all lanes: `DW_CFA_offset`. Standard: the location of each lane's own dword.
 //!   Heterogeneous: the dwords of all lanes, which are contiguous.
 //! * A VGPR that is saved in active lanes. Standard: the location of each active lane's dword, as a marked
@@ -18,8 +19,8 @@
 //! * An SGPR that is saved in a lane of a VGPR: a part of the register, in both dialects.
 //!
 //! # Source
-//! DWARF 5, 6.4 and 7.24; seed 000, lines 624 (registers), 1511 (call frames), 1349 (registers saved under a
-//! mask); LLVM's guide to the extensions for numbers that the seed does not give.
+//! DWARF 5, 6.4 and 7.24; LLVM's AMDGPU guide (seed 000), lines 624 (registers), 1511 (call frames), 1349
+//! (registers saved under a mask); LLVM's current AMDGPU guide for numbers that seed 000 does not give.
 
 use crate::dwarf::{Contents, Dialect};
 use crate::elf::Target;
@@ -28,33 +29,37 @@ use crate::operations::*;
 use crate::registers::Register;
 use isa::Reg;
 
-/// Code alignment factor: code offsets are counted in instruction dwords.
+/// Code alignment factor of the frame information: advances in the code count dwords of instructions.
 pub const CODE_UNIT: u64 = 4;
-/// Data alignment factor: offsets in a frame are counted in dwords.
+/// Data alignment factor of the frame information: offsets in a frame count dwords.
 pub const DATA_UNIT: i64 = 4;
 /// Column of the return address: the DWARF number of the PC.
 pub const PC: u32 = 16;
 /// Version of `.debug_frame`, whatever the version of DWARF.
 const VERSION: u8 = 4;
 const ADDRESS_SIZE: u8 = 8;
-/// Augmentation string which says that the entries of a unit (`DW_AT_LLVM_augmentation`) or the frames use
-/// the heterogeneous extensions. Seed 000 has `amd` in this string (lines 1494 and 1587), and LLVM's current
-/// AMDGPU guide has `llvm`. kernc writes `llvm`, because it uses the operation numbers of LLVM's guide.
+/// Augmentation string which says that a unit (`DW_AT_LLVM_augmentation`) or the frame information uses the
+/// heterogeneous extensions. Seed 000, an older AMDGPU guide of LLVM, has `amd` in this string (lines 1494
+/// and 1587), and LLVM's current guide has `llvm`. kernc writes `llvm`, because it uses the operation numbers
+/// of the current guide.
 pub const AUGMENTATION: &str = "[llvm:v0.0]";
 
-/// Stack pointer register. It counts bytes of the wave, that is, of all lanes together (seed 000, line 4113).
+/// The stack pointer register. It counts bytes of the wave, that is, of all lanes together (LLVM's AMDGPU
+/// guide, seed 000, line 4113).
 const STACK_POINTER: Reg = Reg::sgpr(32);
-/// Registers of the return address on entry (seed 000, line 4111).
+/// The registers that hold the return address on entry to a function (LLVM's AMDGPU guide, seed 000, line
+/// 4111).
 const RETURN: [Reg; 2] = [Reg::sgpr(30), Reg::sgpr(31)];
-/// Number of the address space for the scratch memory of a whole wave, with the dwords of all lanes
-/// interleaved (seed 000, line 720).
+/// Number of the DWARF address space for the scratch memory of a whole wave, in which the dwords of all lanes
+/// are interleaved (LLVM's AMDGPU guide, seed 000, line 720).
 const PRIVATE_WAVE: u8 = 6;
 
-/// Operations that LLVM writes after an address to mark it as an address in private memory; readers recognise
-/// the sequence (`dwarf::marked`).
+/// Operations that LLVM writes after an address to mark it as an address in private memory. Readers recognise
+/// them as such a mark (`dwarf::marked`).
 const MARK: [u8; 3] = [lit(1), DW_OP_SWAP, DW_OP_XDEREF];
 
-/// Operations that replace the non-zero mask on top of the stack with the number of its lowest set bit.
+/// DWARF operations that replace the mask on top of the stack by the number of its lowest set bit. The mask
+/// must not be zero.
 const FIRST_BIT: [u8; 18] = [
     lit(0),
     DW_OP_SWAP,
@@ -105,8 +110,8 @@ pub fn header(out: &mut Vec<u8>, augmentation: &str, return_column: u32) {
     unsigned(out, return_column.into());
 }
 
-/// Returns the DWARF number of a register in code for waves of `lanes` lanes; `None` if it has none. Frame
-/// tables have a column for each such number.
+/// Returns the DWARF number of a register in code for waves of `lanes` lanes, or `None` if it has no number.
+/// A frame table has one column for each numbered register.
 pub fn column(reg: Reg, lanes: u32) -> Option<u32> {
     Register::named(reg, lanes).map(|register| register.0 as u32)
 }
@@ -153,8 +158,8 @@ pub enum Kind {
     Function,
 }
 
-/// Appends the expression for the frame base (`DW_AT_frame_base`). `moved` is the distance, in bytes of the
-/// wave, by which the stack pointer has moved since the function began.
+/// Appends the expression for the address of the frame (`DW_AT_frame_base`). `moved` is the distance by which
+/// the stack pointer has moved since the function began, in bytes of the wave (all lanes together).
 pub fn frame_base(out: &mut Vec<u8>, dialect: Dialect, kind: Kind, lanes: u32, moved: i64) {
     match kind {
         Kind::Kernel => out.push(lit(0)),
@@ -184,11 +189,12 @@ const FEW: usize = 96;
 pub struct FrameTable {
     contents: Contents,
     dialect: Dialect,
-    /// Common information entries written so far: the kind of code, the number of lanes of a wave, and the
-    /// offset of the entry.
+    /// The common information entries (CIEs) written so far. Each has the kind of code for which it is, the
+    /// number of lanes of a wave, and its offset in the section.
     headers: Vec<(Kind, u32, u32)>,
-    /// `entry`: offset of the current frame entry, and the lanes of its wave. `at`: code offset of its last
-    /// instruction, and the code offset for the next instructions.
+    /// `entry` has the offset of the current frame entry and the number of lanes of its wave. `at` has two
+    /// code offsets: the one to which the entry's instructions have advanced, and the one from which the next
+    /// rules hold.
     entry: (usize, u32),
     at: [u64; 2],
     expression: Vec<u8>,
@@ -219,20 +225,21 @@ impl FrameTable {
             None => self.header(kind, lanes),
         };
         self.open(lanes);
-        // The entry refers to its common information entry, which is in this section. `finish` fills in the
-        // section's number.
+        // The entry refers to its common information entry by an offset in this section. The relocation needs
+        // the section's number, which `finish` fills in.
         self.contents.field(4, Target::Nothing, header.into());
         self.contents.field(ADDRESS_SIZE.into(), text, start);
         self.contents.bytes.extend_from_slice(&(end - start).to_le_bytes());
         self.at = [start; 2];
     }
 
-    /// Sets the code offset from which the following rules hold. Offsets must ascend.
+    /// Sets the code offset from which the rules that are added next hold. Offsets must ascend.
     pub fn set_offset(&mut self, offset: u64) {
         self.at[1] = offset;
     }
 
-    /// Records that the stack pointer has moved by `bytes` bytes of the wave since the function began.
+    /// Records that the stack pointer has moved by `bytes` since the function began, in bytes of the wave
+    /// (all lanes together).
     pub fn stack_pointer_moved(&mut self, bytes: i64) {
         self.advance();
         self.frame(Kind::Function, bytes);
@@ -262,8 +269,8 @@ impl FrameTable {
         self.contents.close(start);
     }
 
-    /// Returns the contents of `.debug_frame`. `own` is the number of this section in the object, which
-    /// relocations need.
+    /// Returns the contents of `.debug_frame`. `own` is the number of this section in the object, because
+    /// relocations refer to it.
     pub fn finish(mut self, own: u32) -> Contents {
         for relocation in self.contents.relocations.iter_mut() {
             if relocation.target == Target::Nothing {
@@ -278,8 +285,8 @@ impl FrameTable {
         self.contents.bytes.extend_from_slice(&[0; 4]);
     }
 
-    /// Writes the common information entry of a kind of code. Returns the offset of the entry. The default
-    /// rule is "same value" (seed 000, line 1645).
+    /// Writes the common information entry for a kind of code. Returns the offset of the entry. A register
+    /// without a rule has the same value as in the caller (LLVM's AMDGPU guide, seed 000, line 1645).
     fn header(&mut self, kind: Kind, lanes: u32) -> u32 {
         self.open(lanes);
         let at = self.entry.0 as u32;
@@ -347,8 +354,8 @@ impl FrameTable {
         self.expression.clear();
     }
 
-    /// Writes a call frame instruction for a register's column. The last operand of the instruction is the
-    /// collected expression.
+    /// Writes a call frame instruction for the column of a register. Its last operand is the expression that
+    /// has been collected in `expression`.
     fn close_expression_of(&mut self, instruction: u8, column: u32) {
         self.contents.bytes.push(instruction);
         unsigned(&mut self.contents.bytes, column.into());
@@ -415,8 +422,8 @@ impl FrameTable {
         unsigned(out, u64::from(bytes) / DATA_UNIT as u64);
     }
 
-    /// Computes a 64-bit value from the registers of its halves, because readers of the standard dialect may
-    /// not know composite location descriptions.
+    /// Appends operations that compute a 64-bit value from the registers of its halves. A location
+    /// description with two parts is avoided, because readers of the standard dialect may not know it.
     fn sum(&mut self, [low, high]: [Reg; 2]) {
         let lanes = self.entry.1;
         let register = |out: &mut Vec<u8>, reg| {
@@ -431,8 +438,8 @@ impl FrameTable {
         self.close_expression_of(DW_CFA_VAL_EXPRESSION, PC);
     }
 
-    /// Appends one dword of a composite location description. The stack holds the address of the frame: on
-    /// top for the first dword, below the composite for later dwords.
+    /// Appends one dword of a location description that consists of several parts. The DWARF stack holds the
+    /// address of the frame: on top for the first dword, and below the previous parts for later dwords.
     fn part(&mut self, dword: Dword, is_first: bool) {
         let lanes = self.entry.1;
         match dword {
@@ -448,8 +455,8 @@ impl FrameTable {
             Dword::Frame(at) => {
                 self.expression.push(if is_first { DW_OP_DUP } else { DW_OP_OVER });
                 self.mask();
-                // The mask of a running wave is never zero. One more bit is set so that a debugger does not
-                // loop for ever if the mask in damaged data is zero.
+                // The mask of a running wave is never zero. If damaged data contains a zero mask, a debugger
+                // would loop for ever, so one more bit is set.
                 self.expression.extend_from_slice(&[
                     lit(1),
                     DW_OP_CONST1U,
@@ -478,8 +485,9 @@ impl FrameTable {
         self.expression.extend_from_slice(&[DW_OP_DEREF_SIZE, (lanes / 8) as u8]);
     }
 
-    /// Writes the rule for a vector register. The lanes that were active on entry are at the location on the
-    /// stack; the other lanes are still in the register (seed 000, line 1349).
+    /// Writes the rule for a vector register that has been saved only in the lanes that were active on entry.
+    /// The location of the saved value is on the stack; the other lanes are still in the register (LLVM's
+    /// AMDGPU guide, seed 000, line 1349).
     fn masked(&mut self, column: u32) {
         let lanes = self.entry.1;
         self.expression.push(DW_OP_REGX);

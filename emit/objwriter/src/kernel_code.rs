@@ -1,11 +1,12 @@
-//! `amd_kernel_code_t`: the 256 bytes before a kernel's code in code objects V2.
+//! `amd_kernel_code_t`: the header of 256 bytes before a kernel's code in code object V2.
 //!
 //! One table serves both directions, as in [`crate::descriptor`]: [`KEYS`] says where the assembler writes
 //! the numbers of `.amd_kernel_code_t` blocks, and where the disassembler and the inspector read them.
 //!
 //! # Source
-//! seed 002, lines 807-1210 for the layout, seed 000, lines 4591-4640 for the defaults. The keys, their order
-//! and their alternative names are those that LLVM 14 writes and reads.
+//! The ROCm code object ABI (seed 002), lines 807-1210, for the layout; LLVM's AMDGPU guide (seed 000), lines
+//! 4591-4640, for the defaults. The keys, their order and their alternative names are those that LLVM 14
+//! writes and reads.
 
 use isa::{Feature, Target};
 
@@ -17,7 +18,8 @@ pub const SIZE: usize = 256;
 pub enum Default {
     /// This number.
     Is(u64),
-    /// A number of the processor's version: 0 selects the major version, 1 the minor version, 2 the stepping.
+    /// One part of the processor's version number: 0 selects the major version, 1 the minor version, 2 the
+    /// stepping.
     Version(u8),
     /// Logarithm (base 2) of the wave size.
     WaveSize,
@@ -34,8 +36,8 @@ pub enum Default {
 pub struct Key {
     /// Name of the key.
     pub name: &'static str,
-    /// Alternative name of the key, which is the name of the register field. Equal to `name` if the key has
-    /// only one name.
+    /// A second name under which the assembler accepts the key: the name of the register field. It equals
+    /// `name` if the key has only one name.
     pub alternative: &'static str,
     /// Offset of the number that contains the key's bits.
     pub byte: usize,
@@ -72,8 +74,8 @@ impl Key {
         self
     }
 
-    /// Returns the value of the key in the header's bytes, without sign extension. [`Key::is_signed`] says
-    /// whether the key is signed.
+    /// Returns the value of the key from the bytes of a header, without sign extension. [`Key::is_signed`]
+    /// says whether the value is signed.
     pub fn get(&self, bytes: &[u8; SIZE]) -> u64 {
         self.number(bytes) >> self.low & self.mask()
     }
@@ -98,7 +100,8 @@ impl Key {
         (self.get(bytes) << shift) as i64 >> shift
     }
 
-    /// Returns the key's default for a processor. `wgp` is whether work-group-processor mode is on.
+    /// Returns the default value of the key for a processor. `wgp` says whether code is compiled for
+    /// work-group-processor (WGP) mode.
     pub fn default_for(&self, target: &Target, wgp: bool) -> u64 {
         let is_gfx10 = target.has(Feature::WAVE32);
         match self.default {
@@ -211,7 +214,7 @@ pub static KEYS: &[Key] = &[
     whole_bytes("runtime_loader_kernel_symbol", 120, 8),
 ];
 
-/// Returns the bytes that have bits set which belong to no key: each byte's offset and these bits.
+/// Finds set bits of a header that belong to no key. Returns each byte that has such bits, with its offset.
 pub fn unnamed(bytes: &[u8; SIZE]) -> impl Iterator<Item = (usize, u8)> {
     let mut rest = *bytes;
     KEYS.iter().for_each(|key| key.set(&mut rest, 0));

@@ -41,7 +41,7 @@ pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// Returns what LLVM sorts a map's keys by: first the type of the key, then its value.
+/// Returns what LLVM sorts the keys of a map by: first the type of the key, then its value.
 fn rank(key: &Value) -> (u8, u64, Option<&str>) {
     match key {
         // Flipping the sign bit turns signed order into unsigned order.
@@ -69,8 +69,8 @@ pub fn bool(value: bool, out: &mut Vec<u8>) {
     out.push(0xc2 + u8::from(value));
 }
 
-/// Appends the length of a string, sequence or map with the shortest of three type codes: for lengths up to
-/// 15, 16-bit lengths and 32-bit lengths.
+/// Appends the type and length of a string, sequence or map in the shortest form. The three type codes are
+/// for lengths up to 15, for 16-bit lengths and for 32-bit lengths.
 fn length(len: usize, [fix, two, four]: [u8; 3], out: &mut Vec<u8>) {
     match len {
         0..=15 => out.push(fix | len as u8),

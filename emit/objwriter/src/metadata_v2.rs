@@ -1,7 +1,8 @@
-//! Metadata of code object V2: a YAML document (seed 000, line 2193), in LLVM's order and spacing.
+//! Metadata of code object V2: a YAML document (LLVM's AMDGPU guide, seed 000, line 2193), in the order and
+//! spacing that LLVM writes.
 //!
-//! [`ROOT`] and the tables that it contains name every key once. The assembler reads by these tables, and
-//! [`text`] writes by them.
+//! [`ROOT`] and the tables in it list every key once. The assembler reads by these tables, and [`text`]
+//! writes by them.
 
 use crate::Value;
 use crate::value::unsigned;
@@ -12,8 +13,8 @@ use std::fmt::Write;
 pub enum Kind {
     /// A string.
     Text,
-    /// The value is one of these strings. V2 spells them in camel case: `GlobalBuffer` for `global_buffer` of
-    /// later versions.
+    /// The value is one of these strings. They are spelled as in later versions (`global_buffer`), and V2 has
+    /// them in camel case (`GlobalBuffer`).
     Word(&'static [&'static str]),
     /// The value is the symbol of a kernel's descriptor. V2 spells it `name@kd`; later versions spell it
     /// `name.kd`.
@@ -37,8 +38,8 @@ pub enum Kind {
 pub struct Key {
     /// Name of the key.
     pub name: &'static str,
-    /// Name of the key in later versions. Empty if later versions have no such key, or have the contents of
-    /// its map directly in the surrounding map.
+    /// Name of the same key in later versions. It is empty if later versions have no such key. It is also
+    /// empty if the value is a map whose contents later versions have directly in the surrounding map.
     pub later: &'static str,
     /// Kind of the value.
     pub kind: Kind,
@@ -87,7 +88,7 @@ const ARGUMENT: &[Key] = &[
     required("Size", ".size", Number(None)),
     required("Align", ".align", Number(None)),
     required("ValueKind", ".value_kind", Word(VALUE_KINDS)),
-    // The compiler does not write this key, because LLVM 14 reads and ignores it.
+    // The compiler does not write this key, so it has no later name: LLVM 14 reads and ignores it.
     key("ValueType", "", Word(VALUE_TYPES)),
     key("PointeeAlign", ".pointee_align", Number(Some(0))),
     key("AddrSpaceQual", ".address_space", Word(ADDRESS_SPACES)),
@@ -148,8 +149,8 @@ const DEBUG: &[Key] = &[
     key("WavefrontPrivateSegmentOffsetSGPR", "", Number(Some(0xffff))),
 ];
 
-/// Converts a tree of later versions to V2. The tree may contain two keys that later versions do not have:
-/// `.align` of arguments, because V2 gives no offsets, and `.is_xnack_enabled` of kernels.
+/// Converts a tree of metadata with the keys of later versions to V2. The tree may also contain two keys that
+/// only V2 needs: `.align` of arguments, because V2 gives no offsets, and `.is_xnack_enabled` of kernels.
 pub fn of_later(tree: &Value) -> Value {
     earlier(tree, ROOT)
 }
@@ -180,7 +181,7 @@ fn respelled(value: &Value, kind: Kind) -> Value {
 /// Converts `hidden_global_offset_x` to `HiddenGlobalOffsetX`.
 fn camel_case(word: &str) -> String {
     let mut out = String::with_capacity(word.len());
-    // V2 treats `multigrid` as two words (`MultiGrid`), later versions as one.
+    // V2 treats `multigrid` as two words (`MultiGrid`), but later versions treat it as one.
     for part in word.replace("multigrid", "multi_grid").split('_') {
         let mut chars = part.chars();
         out.extend(chars.next().map(|c| c.to_ascii_uppercase()));

@@ -1,5 +1,5 @@
-//! Writes ELF note records. The layout and the note types of V3 are from seed 000, line 429; the note types
-//! `NT_AMD_*` of V2 have the contents that LLVM 14 writes.
+//! Writes ELF note records. The layout and the note types of V3 are from LLVM's AMDGPU guide (seed 000, line
+//! 429); the note types `NT_AMD_*` of V2 have the contents that LLVM 14 writes.
 
 use isa::CodeObjectVersion;
 
@@ -27,7 +27,7 @@ pub fn record(owner: &str, kind: u32, desc: &[u8]) -> Vec<u8> {
 }
 
 /// Appends a note record. `desc` appends the contents of the note. The length of `out` must be a multiple of
-/// four.
+/// four bytes.
 pub fn write(owner: &str, kind: u32, desc: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
     let start = out.len();
     for number in [owner.len() as u32 + 1, 0, kind] {
@@ -73,8 +73,8 @@ pub fn isa_version(version: [u32; 3], vendor: &[u8], arch: &[u8]) -> Vec<u8> {
     desc
 }
 
-/// Returns the version of a processor with XNACK replay enabled. V2 has no target features, so on GFX9 an odd
-/// stepping expresses this.
+/// Returns the version number of a processor on which XNACK replay is enabled. V2 has no target features;
+/// instead, an odd stepping expresses this on GFX9.
 pub const fn replaying(version: [u32; 3]) -> [u32; 3] {
     match version {
         [9, 0, stepping @ (0 | 2 | 4 | 6)] => [9, 0, stepping + 1],

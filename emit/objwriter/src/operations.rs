@@ -53,8 +53,8 @@ pub const DW_OP_ADDRX: u8 = 0xa1;
 pub const DW_OP_ENTRY_VALUE: u8 = 0xa3;
 pub const DW_OP_GNU_ENTRY_VALUE: u8 = 0xf3;
 
-/// First byte of every operation of the heterogeneous extensions. The second byte is the number of the
-/// operation.
+/// First byte of every operation of the heterogeneous extensions. The number of the operation follows in the
+/// second byte.
 pub const DW_OP_LLVM_USER: u8 = 0xe9;
 pub const DW_OP_LLVM_FORM_ASPACE_ADDRESS: u8 = 2;
 pub const DW_OP_LLVM_PUSH_LANE: u8 = 3;
@@ -65,8 +65,8 @@ pub const DW_OP_LLVM_UNDEFINED: u8 = 8;
 pub const DW_OP_LLVM_EXTEND: u8 = 11;
 pub const DW_OP_LLVM_SELECT_BIT_PIECE: u8 = 12;
 
-// Call frame instruction: advance the code offset. The low six bits contain the number of units. The next two
-// instructions contain a register there.
+// Call frame instructions with an operand in their low six bits: `DW_CFA_ADVANCE_LOC` advances the code
+// offset by that number of units; the other two apply to the register with that number.
 pub const DW_CFA_ADVANCE_LOC: u8 = 0x40;
 pub const DW_CFA_OFFSET: u8 = 0x80;
 pub const DW_CFA_RESTORE: u8 = 0xc0;

@@ -18,12 +18,12 @@ pub enum Bank {
     Agpr,
 }
 
-/// Register, identified by its DWARF number (seed 000, line 624).
+/// A register, identified by its DWARF number (LLVM's AMDGPU guide, seed 000, line 624).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Register(pub u64);
 
-/// Rows of the AMDGPU guide's table of DWARF registers: first DWARF number, number of registers, bank, number
-/// of the first register in its bank, and size of a register in bits.
+/// Rows of the AMDGPU guide's table of DWARF registers. Each row has the first DWARF number, the number of
+/// registers, their bank, the number of the first register in the bank, and the size of a register in bits.
 const REGISTERS: [(u64, u64, Bank, u32, u32); 10] = [
     (0, 1, Bank::Pc, 0, 32),
     (1, 1, Bank::Exec, 0, 32),
@@ -38,7 +38,8 @@ const REGISTERS: [(u64, u64, Bank, u32, u32); 10] = [
 ];
 
 impl Register {
-    /// Returns the bank, the number in the bank and the size in bits; `None` for reserved numbers.
+    /// Returns the bank of the register, its number in the bank, and its size in bits. Returns `None` if the
+    /// DWARF number is reserved.
     pub fn facts(self) -> Option<(Bank, u32, u32)> {
         REGISTERS.iter().find_map(|&(first, count, bank, number, bits)| {
             let at = self.0.checked_sub(first).filter(|&at| at < count)?;
@@ -80,9 +81,9 @@ impl Register {
         Register::in_bank(bank, reg.number().into(), lanes)
     }
 
-    /// Parses the name of a register as [`fmt::Display`] writes it or as instructions spell it. The wave size
-    /// may follow after a dot: `exec.64`, `v7.32`; without it the wave has 64 lanes. Other examples: `s33`,
-    /// `pc`. Returns `None` if the text is not the name of a register.
+    /// Parses the name of a register, such as `s33` or `pc`, as [`fmt::Display`] writes it or as instructions
+    /// spell it. The wave size may follow after a dot, as in `exec.64` and `v7.32`; without it the wave has
+    /// 64 lanes. Returns `None` if the text is not the name of a register.
     pub fn parse(text: &str) -> Option<Register> {
         if let Ok(number) = text.parse() {
             return Some(Register(number));

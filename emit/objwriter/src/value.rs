@@ -27,13 +27,14 @@ pub enum Value {
 }
 
 impl Value {
-    /// Appends MessagePack in the shortest form, with the keys of maps sorted, as LLVM writes it.
+    /// Appends the value as MessagePack in the form that LLVM writes: each value has the shortest encoding,
+    /// and the keys of maps are sorted.
     pub fn write_message_pack(&self, out: &mut Vec<u8>) {
         crate::message_pack::write(self, out);
     }
 
-    /// Returns whether YAML in the assembler's form can represent the value. It can if the value contains no
-    /// nil, bytes or floating-point numbers, and if every key is read back with the same type and value.
+    /// Returns whether the assembler's form of YAML can represent the value. The value must contain no nil,
+    /// no bytes and no floating-point numbers, and every key must be read back with the same type and value.
     pub fn is_plain(&self) -> bool {
         match self {
             Value::Bool(_) | Value::Uint(_) | Value::Int(_) | Value::Str(_) => true,
@@ -155,17 +156,17 @@ impl Value {
                 Ok(())
             }
             Value::Bytes(bytes) => write!(out, "!!binary # {} bytes", bytes.len()),
-            // Sequences with items are written as blocks elsewhere. Only empty sequences, and sequences that
-            // are keys of a map, are written here.
+            // Only two kinds of sequences get here: empty sequences, and sequences that are keys of a map.
+            // Other sequences are written as blocks elsewhere.
             Value::Seq(_) => write!(out, "[]"),
             Value::Map(_) => write!(out, "{{}}"),
         };
     }
 }
 
-/// Writes a string. It stays unquoted if YAML reads it back as the same string, and is quoted otherwise.
-/// LLVM's reader interprets even quoted text as a number or boolean (`n` is a boolean), so such strings also
-/// get the tag `!str`.
+/// Writes a string, in quotes if YAML would otherwise read it back as something else. LLVM's reader
+/// interprets even quoted text as a number or boolean (`n` is a boolean), so such strings also get the tag
+/// `!str`.
 fn write_string(text: &str, out: &mut String) {
     if needs_tag(text) {
         out.push_str("!str ");

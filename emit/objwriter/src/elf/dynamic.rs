@@ -1,4 +1,4 @@
-//! Tables that a loader reads: dynamic symbols, their two hash tables, `.dynamic`.
+//! Tables that a loader reads: the dynamic symbol table, its two hash tables, and the section `.dynamic`.
 
 use super::format::*;
 use super::loadable::Places;
@@ -8,13 +8,14 @@ use super::symtab::{Entry, Table};
 use super::{Object, Place, STB_LOCAL, STV_HIDDEN, STV_INTERNAL};
 use bumpalo::{Bump, collections::Vec as List};
 
-/// The dynamic symbol table: symbols that other objects may see. Also assigns memory to common symbols, as a
-/// linker does.
+/// The dynamic symbol table, which has the symbols that other objects may see. Also gives common symbols
+/// their places in memory, as a linker does.
 pub(super) struct Dynamic<'a> {
     /// Entries of the dynamic symbol table in its order, each with the offset of its name in the dynamic
     /// string table.
     entries: List<'a, (Entry<'a>, u32)>,
-    /// Number of undefined symbols. They come first in the table, and hash tables do not contain them.
+    /// Number of undefined symbols. They are first in the table, because the GNU hash table must not contain
+    /// them.
     undefined: usize,
     /// For each symbol of the object, its number in the dynamic symbol table; 0 if the table does not contain
     /// the symbol.
@@ -146,8 +147,8 @@ impl<'a> Dynamic<'a> {
         [count, count].into_iter().chain(buckets).chain(chains).for_each(|value| word(out, value));
     }
 
-    /// Returns the dimensions of the GNU hash table: number of names, of words in its Bloom filter, and of
-    /// buckets.
+    /// Returns the sizes of the three parts of the GNU hash table: the number of names, of words in its Bloom
+    /// filter, and of buckets.
     fn gnu_hash_shape(&self) -> (usize, usize, u32) {
         let names = self.entries.len() - self.undefined;
         // The Bloom filter has about twelve bits for each symbol, and its number of words is a power of two,
@@ -211,7 +212,8 @@ fn gnu_hash(name: &str) -> u32 {
     name.bytes().fold(5381, |hash: u32, byte| hash.wrapping_mul(33).wrapping_add(byte.into()))
 }
 
-/// Returns a symbol table entry with the address and section number that the symbol has in the output file.
+/// Returns the symbol table entry of a symbol with its address and section number in the output file, instead
+/// of those in the input object.
 fn resolved(entry: &Entry, places: &Places, dynamic: &Dynamic) -> Sym {
     let mut sym = entry.sym;
     if sym.section == SHN_COMMON {
@@ -275,8 +277,8 @@ impl<'a> Full<'a> {
     }
 }
 
-/// Calls `each` with the tag and value of each entry of `.dynamic`. `at` returns the header of the output
-/// section with a given name.
+/// Calls `each` with the tag and value of every entry of the section `.dynamic`. `at` returns the header of
+/// the output section with a given name.
 pub(super) fn entries(at: impl Fn(&str) -> SectionHeader, plan: &Plan, mut each: impl FnMut(u64, u64)) {
     if !plan.relocations.is_empty() {
         let rela = at(".rela.dyn");

@@ -1,5 +1,5 @@
-//! Writes `ET_DYN` files, as `ld.lld -shared` links the single object. The layout is the same, so the
-//! distances between sections, which kernel descriptors contain, are the same.
+//! Writes a loadable file (`ET_DYN`) from a single object, with the same layout as `ld.lld -shared`. With the
+//! same layout, the distances between sections are the same too, which kernel descriptors contain.
 //!
 //! The order is: file header, program headers; read-only sections (notes first), including the dynamic symbol
 //! table and its hash tables; code; sections that are read-only after relocation (`.dynamic`, `.got`); data;
@@ -17,8 +17,8 @@ use super::{
 use bumpalo::{Bump, collections::Vec as List};
 
 const PAGE: u64 = 0x1000;
-/// Largest number of sections of an object. ELF gives section numbers from `0xff00` on special meanings, and
-/// this module adds about a dozen sections of its own.
+/// Largest number of sections of an object. Section numbers from `0xff00` on have special meanings in ELF,
+/// and this module adds about a dozen sections of its own.
 const MAX_SECTIONS: usize = 0xff00 - 16;
 
 /// Groups of sections that share a segment, in the order of the file.
@@ -75,19 +75,20 @@ struct Parts<'a> {
     bump: &'a Bump,
 }
 
-/// Returns a loadable object.
+/// Returns the loadable file of an object.
 ///
 /// # Errors
-/// The object needs a linker: branches to symbols of other objects, LDS symbols, or addresses in read-only
-/// memory.
+/// Returns an error if the object needs a linker: it has branches to symbols of other objects, LDS symbols,
+/// or addresses in read-only memory.
 pub fn loadable(object: &Object) -> Result<Vec<u8>, String> {
     loadable_in(object, &Bump::new())
 }
 
-/// Returns a loadable object as [`loadable`] does, and keeps intermediate data in the arena `bump`.
+/// Returns the loadable file of an object as [`loadable`] does, and keeps intermediate data in the arena
+/// `bump`.
 ///
 /// # Errors
-/// The object needs a linker, as for [`loadable`].
+/// Returns an error if the object needs a linker, as [`loadable`] does.
 pub fn loadable_in<'a>(object: &'a Object<'a>, bump: &'a Bump) -> Result<Vec<u8>, String> {
     if object.sections.len() >= MAX_SECTIONS {
         return Err("too many sections".into());
@@ -115,7 +116,7 @@ pub fn loadable_in<'a>(object: &'a Object<'a>, bump: &'a Bump) -> Result<Vec<u8>
 
 /// Addresses to which other parts refer.
 pub(super) struct Places<'a> {
-    /// Address of each section of the object; 0 for sections that are not loaded.
+    /// Address of each section of the input object; 0 for sections that are not loaded into memory.
     pub sections: List<'a, u64>,
     /// For each section of the input object, the number of its header in the output; 0 for sections that are
     /// not in the output.
@@ -235,9 +236,9 @@ fn size_of(parts: &Parts, output: &Output) -> u64 {
     }
 }
 
-/// Returns the number of program headers: one for the headers, one for each group of sections that is
-/// present, and those for `.dynamic`, for memory that is read-only after relocation, for the stack, and for
-/// notes.
+/// Returns the number of program headers. There is one for the headers themselves, one for each group of
+/// sections that is present, and one each for `.dynamic`, for the memory that is read-only after relocation,
+/// for the stack, and for notes.
 fn count_segments(outputs: &[Output]) -> u64 {
     let has = |group| outputs.iter().any(|output| output.group == group);
     let notes = outputs.iter().any(is_loaded_note);
@@ -262,8 +263,8 @@ fn lay_out(parts: &Parts, outputs: &mut [Output], start: u64) {
                 // loaders protect whole pages.
                 address = address.next_multiple_of(PAGE) + offset % PAGE;
             } else {
-                // Begin the group on the next page, at the same offset within the page as in the file. If the
-                // address is already at a page boundary, no page is skipped.
+                // The group begins on the next page, at the same offset within the page as in the file. If
+                // the address is already at a page boundary, no page is skipped.
                 address = address.next_multiple_of(PAGE) + address % PAGE;
             }
             group = output.group;
@@ -325,8 +326,8 @@ fn write(
     SectionHeader::default().write(&mut out);
     outputs.iter().for_each(|output| output.header.write(&mut out));
     let mut head = std::mem::take(&mut out);
-    // The sizes of the headers are known only now. So they are written at the end of the buffer and then
-    // moved to its beginning.
+    // What the file header and the program headers contain is known only now. So they are written at the end
+    // of the buffer and then moved to its beginning.
     let end = head.len();
     Header {
         kind: ET_DYN,
@@ -351,8 +352,8 @@ fn expected_size(parts: &Parts, outputs: &[Output], full: &Full) -> usize {
         Body::Source(section) if output.group == Group::Rest => parts.object.sections[section].data.len(),
         _ => 0,
     };
-    // The bound includes names, padding and section headers. Some of them are in the buffer twice for a short
-    // time.
+    // Also counts names, padding and section headers. Headers count twice, because some are in the buffer
+    // twice for a short time.
     let each = |output: &Output| unloaded(output) + output.name.len() + 16 + 2 * SECTION_HEADER as usize;
     let symbols = full.size();
     loaded as usize + outputs.iter().map(each).sum::<usize>() + symbols + 16 * PROGRAM_HEADER as usize
@@ -418,8 +419,8 @@ fn program_headers(outputs: &[Output], segments: u64, out: &mut Vec<u8>) {
             long(out, value);
         }
     };
-    /// Returns the extent of a range of output sections: offset in the file, address, size in the file, size
-    /// in memory.
+    /// Returns the extent of consecutive output sections: their offset in the file, address, size in the
+    /// file, and size in memory.
     fn span<'o, 'a: 'o>(outputs: impl Iterator<Item = &'o Output<'a>>) -> (u64, u64, u64, u64) {
         let mut at: Option<(u64, u64, u64, u64)> = None;
         for header in outputs.map(|output| output.header) {

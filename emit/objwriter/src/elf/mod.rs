@@ -5,7 +5,8 @@
 //! linker make from the compiler's listing.
 //!
 //! # Source
-//! seed 000, lines 387 (sections), 472 (symbols), 507 (relocations), and what LLVM's tools write.
+//! LLVM's AMDGPU guide (seed 000), lines 387 (sections), 472 (symbols), 507 (relocations), and what LLVM's
+//! tools write.
 
 mod dynamic;
 mod format;
@@ -124,8 +125,8 @@ impl Identity {
         Identity::new(os, target, xnack, sramecc, code_object)
     }
 
-    /// Returns the file header fields of an object for a processor with its settings. Only the HSA operating
-    /// system has code object versions; objects for other systems have the flags of V3.
+    /// Returns the file header fields of an object for a processor with its settings (XNACK, SRAMECC). Only
+    /// objects for HSA have a code object version; objects for other operating systems have the flags of V3.
     pub const fn new(
         os: Os,
         target: &Processor,
@@ -140,8 +141,8 @@ impl Identity {
         Identity { flags, ..Identity::of_version(os, version) }
     }
 
-    /// Returns the file header fields of an object that is not for a particular processor. Only the HSA
-    /// operating system has code object versions.
+    /// Returns the file header fields of an object that is not for a particular processor. The code object
+    /// version matters only for the operating system HSA.
     pub const fn of_version(os: Os, version: CodeObjectVersion) -> Identity {
         let (os_abi, abi_version) = match os {
             Os::AmdHsa => (64, version.number() - 2),
@@ -175,8 +176,9 @@ pub const fn e_flags(
     target.elf_mach | bits(xnack, 8, 0x100, version) | bits(sramecc, 10, 0x200, version)
 }
 
-/// Returns the target id of a processor with its settings, as assemblers and metadata spell it. Up to V3 it
-/// lists settings that may be on (seed 000, line 2171); later it lists settings that are fixed.
+/// Returns the target id of a processor with its settings (XNACK, SRAMECC), as assemblers and metadata spell
+/// it. Up to V3, it lists the settings that may be on (LLVM's AMDGPU guide, seed 000, line 2171). Later
+/// versions list the settings that are fixed to on or off.
 pub fn target_id(
     os: &str,
     processor: &str,
@@ -217,8 +219,8 @@ pub struct Object<'a> {
     pub symbols: Vec<Symbol<'a>>,
     /// Symbols and sections in the order of the symbol table. Local symbols precede the others.
     pub order: Vec<Target>,
-    /// Symbols and sections for the section `.addrsig`: code compares their addresses, so a linker must not
-    /// merge them.
+    /// Symbols and sections whose addresses code compares, so that a linker must not merge them with others.
+    /// They are listed in the section `.addrsig`.
     pub addrsig: Option<Vec<Target>>,
 }
 

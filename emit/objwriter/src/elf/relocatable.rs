@@ -91,8 +91,8 @@ struct Numbers {
     symtab: u16,
 }
 
-/// Numbers the section headers. The null section and `.strtab` come first. Each section is followed by its
-/// relocations, and a group precedes its first section.
+/// Assigns the numbers of the section headers. The null section and `.strtab` come first. Each section is
+/// followed by the section with its relocations. A group section precedes the first section of its group.
 fn numbers(object: &Object) -> Result<Numbers, String> {
     let mut sections = Vec::with_capacity(object.sections.len());
     let mut groups = vec![0; object.groups.len()];

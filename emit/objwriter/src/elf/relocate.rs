@@ -1,5 +1,5 @@
-//! Applies relocations. Values that are known are written into the sections; values that depend on the load
-//! address or on other objects become dynamic relocations, which the loader applies.
+//! Applies relocations. A value that is known now is written into its section. A value that depends on the
+//! load address or on other objects becomes a dynamic relocation, which the loader applies.
 
 use super::dynamic::Dynamic;
 use super::format::{RELA, rela};
@@ -16,7 +16,8 @@ enum Site {
     Got(usize),
 }
 
-/// Relocation that the loader applies, relative to a symbol or to the load address.
+/// A relocation that the loader applies. Its value is relative to a symbol (if `symbolic`) or to the load
+/// address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
     site: Site,
@@ -25,7 +26,7 @@ pub(super) struct Pending {
     symbolic: bool,
 }
 
-/// Relocations that the loader applies, and the global offset table.
+/// The relocations that the loader must apply, and the contents of the global offset table.
 pub(super) struct Plan<'a> {
     pub relocations: List<'a, Pending>,
     /// Symbols that have an entry in the global offset table, in order.
@@ -50,7 +51,7 @@ impl<'a> Plan<'a> {
                 plan.relocations.push(Pending { site: Site::Got(n), target, addend: 0, symbolic });
             }
         }
-        // Sort the relocations that only add the load address first, because loaders apply them in one batch.
+        // Relocations that only add the load address come first, because loaders apply these in one batch.
         plan.relocations.sort_by_key(|pending| {
             let symbol = match pending.target {
                 Target::Symbol(symbol) if pending.symbolic => dynamic.index(symbol).unwrap_or(0),
@@ -222,8 +223,8 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// Converts a distance in bytes from a branch to the number that the branch stores: dwords from the end of
-/// the branch.
+/// Converts a distance in bytes from a branch to what the branch instruction stores: the number of dwords
+/// from the end of the branch.
 fn branch_distance(bytes: i64, name: &str) -> Result<i64, String> {
     let dwords = bytes.wrapping_sub(4) / 4;
     i16::try_from(dwords)
@@ -244,7 +245,8 @@ fn name<'a>(object: &Object<'a>, target: Target) -> &'a str {
     }
 }
 
-/// Returns whether a symbol of the same name in another object could replace the symbol at load time.
+/// Returns whether a symbol of another object could replace this symbol at load time, because it has the same
+/// name.
 fn is_preemptible(object: &Object, dynamic: &Dynamic, target: Target) -> bool {
     let Target::Symbol(number) = target else { return false };
     let symbol = &object.symbols[number as usize];
@@ -252,9 +254,9 @@ fn is_preemptible(object: &Object, dynamic: &Dynamic, target: Target) -> bool {
     symbol.binding != STB_LOCAL && is_replaceable && dynamic.index(number).is_some()
 }
 
-/// If the value of a symbol does not depend on the load address, returns the value: the symbol is an absolute
-/// number, or it is weak and undefined. Returns `None` for other symbols and for symbols that another object
-/// can replace.
+/// Returns the value of a symbol if it does not depend on the load address: the symbol is an absolute number,
+/// or it is weak and undefined. Returns `None` for all other symbols, and for symbols that another object can
+/// replace.
 fn number(object: &Object, dynamic: &Dynamic, target: Target) -> Option<i64> {
     let Target::Symbol(symbol) = target else { return None };
     if is_preemptible(object, dynamic, target) {

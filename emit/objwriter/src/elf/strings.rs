@@ -16,8 +16,8 @@ pub(crate) struct Strings<'a> {
 /// String that is compared from its end.
 #[derive(Clone, Copy)]
 struct Ending<'a> {
-    /// The last eight bytes of the string, with its last byte most significant. Comparing this number decides
-    /// nearly every comparison.
+    /// The last eight bytes of the string as a number, with the string's last byte most significant.
+    /// Comparing these numbers is enough for nearly all comparisons of two strings.
     last: u64,
     text: &'a str,
 }

@@ -12,8 +12,8 @@ pub(super) struct Table<'a> {
     pub entries: List<'a, Entry<'a>>,
     /// Number of local entries, the null symbol included.
     pub locals: u32,
-    /// For each symbol and for each section, the number of its entry in the symbol table; 0 if it has no
-    /// entry.
+    /// For each symbol (`of_symbol`) and each section (`of_section`) of the object, the number of its entry
+    /// in the symbol table; 0 if it has no entry.
     of_symbol: List<'a, u32>,
     of_section: List<'a, u32>,
 }
@@ -28,8 +28,8 @@ pub(super) struct Entry<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Collects the entries of the symbol table. `section_number` and `group_number` return the numbers of
-    /// the section headers of sections and groups.
+    /// Collects the entries of the symbol table. `section_number` and `group_number` return the number of the
+    /// section header of a section or group.
     pub fn new(
         object: &Object<'a>,
         section_number: impl Fn(u32) -> u16,
