@@ -14,17 +14,21 @@ use std::ops::Range;
 
 #[derive(Args)]
 pub struct AbiArgs {
-    /// A signature, like 'fn f(a: u32, b: f64x2, s: {u32, f64}) -> u64'. Without one, all that is known of the convention.
+    /// A signature, like 'fn f(a: u32, b: f64x2, s: {u32, f64}) -> u64'. Without a signature, everything that
+    /// is known of the convention is printed.
     signature: Option<String>,
     #[command(flatten)]
     target: TargetArgs,
-    /// Whose convention: what LLVM 19 does, what LLVM 14 does, or what the guide says.
+    /// The convention: `today` is what LLVM 19 does, `llvm14` what LLVM 14 does, `guide` what LLVM's AMDGPU
+    /// guide says.
     #[arg(long, value_name = "CONVENTION", default_value = "today", value_parser = CONVENTIONS)]
     call_abi: String,
-    /// Implicit arguments that the function uses; it matters where they have no registers of their own.
+    /// Implicit arguments that the function uses. They matter for a convention in which implicit arguments
+    /// have no registers of their own.
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = IMPLICIT.map(|(name, _)| name))]
     uses: Vec<String>,
-    /// The language of both sides: HIP stands for C and C++ too. It matters for the address of a result in memory.
+    /// Language of the caller and of the function; `hip` stands for C and C++ too. It matters for the address
+    /// of a result in memory.
     #[arg(long, value_name = "LANGUAGE", default_value = "hip", value_parser = ["hip", "opencl"])]
     lang: String,
     /// How it is printed.
@@ -76,7 +80,7 @@ pub fn run(args: &AbiArgs) -> Result<(), Failure> {
     super::write("-".as_ref(), text.as_bytes())
 }
 
-/// A function signature with the registers and stack slots that the convention assigns to its arguments and
+/// A function signature, with the registers and stack slots that the convention gives to its arguments and
 /// its result.
 struct Made<'a> {
     text: &'a str,
@@ -125,7 +129,7 @@ impl<'a> Made<'a> {
 }
 
 /// Returns the range of the argument or result in the signature that causes an error. To find it, each type
-/// of the signature is tried alone; the first type that causes the same error is the one.
+/// of the signature is tried alone. The first type that causes the same error is the one to mark.
 fn place_of(
     error: &Error,
     prototype: &Prototype,
@@ -155,7 +159,7 @@ fn help(error: &Error) -> Option<&'static str> {
     }
 }
 
-/// Returns an error message that shows the signature and marks a range of it.
+/// Returns an error message that shows the signature with the range `range` marked.
 fn render(text: &str, range: Range<usize>, message: &str, help: Option<&str>) -> String {
     let snippet = Snippet::source(text).path("signature").annotation(AnnotationKind::Primary.span(range));
     let mut group = Level::ERROR.primary_title(message).element(snippet);

@@ -13,19 +13,21 @@ use std::path::{Path, PathBuf};
 pub struct AsArgs {
     /// Assembler source in LLVM's syntax (`-` reads standard input).
     file: PathBuf,
-    /// Processor or target id, as `gfx906` or `amdgcn-amd-amdpal--gfx1010` (default: what `.amdgcn_target` says).
+    /// Processor or target id, such as `gfx906` or `amdgcn-amd-amdpal--gfx1010` (default: the one in
+    /// `.amdgcn_target`).
     #[arg(long, visible_alias = "target-id", value_name = "GFX")]
     mcpu: Option<String>,
-    /// Where the object goes (`-` is standard output; default: FILE with `.co` or `.o`).
+    /// Where the object goes (`-` is standard output; default: FILE with the extension `.co` or `.o`).
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write a relocatable object instead of a loadable one.
     #[arg(long)]
     obj: bool,
-    /// Code object version (default: what directives and metadata say, else 4).
+    /// Code object version (default: the one in the directives and metadata, else 4).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=6))]
     code_object_version: Option<u8>,
-    /// Directory in which `.include` and `.incbin` look for files, after that of the file they stand in.
+    /// Directory in which `.include` and `.incbin` look for files that are not in the directory of the
+    /// including file.
     #[arg(short = 'I', value_name = "DIR")]
     include: Vec<PathBuf>,
     /// Define a symbol before the source is read, as `.set` does.
@@ -53,7 +55,8 @@ pub fn run(args: AsArgs) -> Result<(), Failure> {
     write(&output, &object)
 }
 
-/// Finds included files: first in the directory of the including file, then in the directories of `-I`.
+/// Finds included files: first in the directory of the including file, then in the directories that `-I`
+/// names.
 struct Disk {
     directory: PathBuf,
     include: Vec<PathBuf>,

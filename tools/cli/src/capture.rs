@@ -4,9 +4,9 @@
 use std::cell::RefCell;
 
 thread_local! {
-    /// Captured output of the commands that run on this thread; the innermost command is last. Commands can
-    /// be nested because a thread that waits for other threads may start another command, which ends before
-    /// the thread continues with the first one.
+    /// Captured output of the commands that run on this thread. The output of the innermost command is last.
+    /// Commands can be nested: a thread that waits for other threads may start another command, which ends
+    /// before the thread continues with the first one.
     static TEXTS: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -15,8 +15,8 @@ pub fn is_on() -> bool {
     TEXTS.with_borrow(|texts| !texts.is_empty())
 }
 
-/// Appends output to the captured text. Returns false if output is not being captured and must be printed
-/// instead.
+/// Appends output to the captured text. Returns false if output is not being captured; the caller must then
+/// print it.
 pub fn take_up(bytes: &[u8]) -> bool {
     TEXTS.with_borrow_mut(|texts| match texts.last_mut() {
         Some(text) => {

@@ -28,8 +28,8 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
     });
     let mut compiler = Compiler::new(target);
     let program = compiler.compile_passes(&source, &range, &options, &mut watch);
-    // The compiler's memory is freed only if this process continues with other work, as when it runs tests.
-    // At the end of the process, freeing would only take time.
+    // The memory of the compiler is freed only if this process continues with other work, for example with
+    // further tests. At the end of the process, freeing memory would only take time.
     if !capture::is_on() {
         std::mem::forget(compiler);
     }
@@ -57,7 +57,8 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns whether an argument that should be a file name is more likely the misspelt name of a command.
+/// Returns whether an argument that the option parser takes for a file name is more likely the misspelt name
+/// of a command.
 pub fn is_no_file(path: &Path) -> bool {
     path.as_os_str() != "-" && path.extension().is_none() && path.components().count() == 1 && !path.exists()
 }
@@ -113,8 +114,8 @@ fn artefact(
     })
 }
 
-/// Returns an error if an object refers to symbols of other objects, so that it must be linked before it can
-/// be loaded.
+/// Returns an error if an object refers to symbols of other objects. Such an object must be linked before it
+/// can be loaded.
 pub fn loadable(object: &CodeObject) -> Result<(), Failure> {
     let undefined: Vec<&str> = object.undefined().collect();
     if undefined.is_empty() {

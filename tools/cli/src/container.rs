@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 /// Options that choose among the code objects of one file.
 #[derive(Args, Clone, Default)]
 pub struct EntryArgs {
-    /// Of a file with several code objects (offload bundle, archive, host program or library): only those whose name has
-    /// this text in it. Without it, `--mcpu` chooses those for a processor.
+    /// Use only the code objects whose name contains this text. For a file with several code objects (offload
+    /// bundle, archive, host program or library). Without this option, `--mcpu` selects the code objects for
+    /// a processor.
     #[arg(long, value_name = "TEXT")]
     entry: Option<String>,
 }
@@ -35,7 +36,8 @@ const LISTED: usize = 20;
 
 /// A code object that a command works on.
 pub struct Chosen<'data> {
-    /// Name of the file. For a code object in a container, the path to it in the container follows.
+    /// Name of the file. For a code object in a container, the path of the object inside the container
+    /// follows.
     pub file: PathBuf,
     /// Bytes of the code object.
     pub bytes: Cow<'data, [u8]>,
@@ -45,7 +47,7 @@ pub struct Chosen<'data> {
 
 /// The code objects of a file.
 pub struct Opened<'data> {
-    /// Code objects that the command works on, in file order; at least one.
+    /// Code objects that the command works on, in file order. There is at least one.
     pub chosen: Vec<Chosen<'data>>,
     /// Whether the file is a container.
     pub is_container: bool,
@@ -56,7 +58,7 @@ pub struct Opened<'data> {
 }
 
 impl<'data> Opened<'data> {
-    /// Returns the selected code object of a command that works on only one.
+    /// Returns the only selected code object, for commands that cannot work on several.
     ///
     /// # Errors
     /// The options select several code objects.
@@ -79,8 +81,8 @@ impl<'data> Opened<'data> {
     }
 }
 
-/// Opens a file. If the file is itself a code object, that is selected; in a container, `--entry` or `--mcpu`
-/// select code objects.
+/// Opens a file. If the file is itself a code object, this code object is selected. In a container, `--entry`
+/// or `--mcpu` select code objects.
 ///
 /// # Errors
 /// The container has no code object, or the options select none.

@@ -12,23 +12,26 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub struct DisasmArgs {
-    /// Code object (`-` reads standard input), a file with several, or a source, which is compiled first.
+    /// The code to print: a code object (`-` reads standard input), a file with several code objects, or a
+    /// source, which is compiled first.
     file: PathBuf,
     #[command(flatten)]
     entry: EntryArgs,
     /// Where the assembly goes (default: standard output).
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Processor to decode for (default: the file's own), or to compile a source for; also as a target id like `gfx90a:xnack-`.
+    /// Processor whose instructions are decoded (default: the one in the file), also as a target id like
+    /// `gfx90a:xnack-`. For a source, the processor to compile it for.
     #[arg(long, visible_alias = "target-id", value_name = "GFX")]
     mcpu: Option<String>,
-    /// GFX10: take code that no kernel's descriptor speaks for to be of wavefronts of 32 lanes.
+    /// On GFX10, decode code that belongs to no kernel descriptor as code for wavefronts of 32 lanes.
     #[arg(long)]
     wave32: bool,
     /// The same of 64 lanes.
     #[arg(long, conflicts_with = "wave32")]
     wave64: bool,
-    /// Target features as of `kernc as`: +wavefrontsize64 is `--wave64`; what else is known changes nothing in how code is read.
+    /// Target features as for `kernc as`. `+wavefrontsize64` is the same as `--wave64`; other known features
+    /// do not change how code is decoded.
     #[arg(long, value_name = "FEATURES", value_delimiter = ',', allow_hyphen_values = true)]
     mattr: Vec<String>,
     /// Add the address and the words of each instruction as a comment.
@@ -37,8 +40,9 @@ pub struct DisasmArgs {
     /// Leave out source lines.
     #[arg(long)]
     no_lines: bool,
-    /// Show the text of source lines, as it is embedded in the object or stands in the file that it names, also beside the object; and where
-    /// inlined functions are called.
+    /// Show the text of source lines, and where inlined functions are called. The text comes from the object
+    /// if it is embedded there, else from the file that the object names, or from a file of that name beside
+    /// the object.
     #[arg(long, conflicts_with = "no_lines")]
     source: bool,
 }

@@ -1,8 +1,8 @@
-//! `kernc run --idle-waits`: reports waits and cache invalidations that the run did not need.
+//! `kernc run --idle-waits`: reports the waits and cache invalidations that the run did not need.
 
 use kernc::sim::idle_waits::{Log, Need, Verdict};
 
-/// Returns the text that says why the memory model does not require a wait or an invalidation.
+/// Returns a text that says why the memory model does not require a certain wait or invalidation.
 fn why(need: &Need) -> &'static str {
     match need.order {
         Verdict::Idle if need.counter.is_some() => "nothing was under way",

@@ -12,20 +12,23 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct InspectArgs {
-    /// Code object (`-` reads standard input), a file with several, or a source, which is compiled first.
+    /// The code object (`-` reads standard input), a file with several code objects, or a source, which is
+    /// compiled first.
     file: PathBuf,
     #[command(flatten)]
     entry: EntryArgs,
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// Print the entries of the debug information instead, with all they say.
+    /// Print the entries of the debug information with all their attributes, instead of the usual text.
     #[arg(long, conflicts_with = "json")]
     dwarf: bool,
-    /// Print instead what the debug information says of a place in the code: functions, variables and where these are. A place is an address, or a name and bytes behind it: `k+0x40`.
+    /// Print what the debug information says about a place in the code: its functions and variables, and
+    /// where the variables are. A place is an address, or a name and a number of bytes after it: `k+0x40`.
     #[arg(long, value_name = "PLACE", conflicts_with_all = ["json", "dwarf"])]
     at: Option<String>,
-    /// Processor to read it for (default: the file's own), or to compile a source for; also as a target id like `gfx90a:xnack-`.
+    /// Processor for which the code object is read (default: the one in the file), also as a target id like
+    /// `gfx90a:xnack-`. For a source, the processor to compile it for.
     #[arg(long, visible_alias = "target-id", value_name = "GFX")]
     mcpu: Option<String>,
 }
@@ -130,8 +133,8 @@ fn kernels<'data>(object: &codeobj::CodeObject<'data>) -> Vec<&'data str> {
     object.descriptors().map(|descriptor| descriptor.kernel).chain(headers).collect()
 }
 
-/// Returns a text that describes how the call frame at an address is unwound, if the object has call frame
-/// information.
+/// Returns a text that says how to unwind the call frame at an address. The text is empty if the object has
+/// no call frame information.
 fn frame_at(object: &codeobj::CodeObject<'_>, address: u64) -> String {
     let frames = dwarf::Frames::read(object).unwrap_or_default();
     let Some(frame) = frames.around(address) else { return String::new() };
@@ -155,8 +158,8 @@ fn debug_info(object: &codeobj::CodeObject<'_>, name: &str) -> Result<DebugInfo,
     DebugInfo::read(object).map_err(|error| Failure::File(format!("{name}: {error}")))
 }
 
-/// Returns the address that an argument names: a number, or the name of a symbol with an optional byte
-/// offset.
+/// Returns the address that a command-line argument names: a number, or the name of a symbol with an optional
+/// byte offset.
 fn address_of(object: &codeobj::CodeObject<'_>, place: &str) -> Result<u64, Failure> {
     let number = |text: &str| match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct LinkArgs {
-    /// Relocatable objects, and archives of which is taken what is needed.
+    /// Relocatable objects and archives. From an archive, only the members that are needed are linked.
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Where the code object goes (`-` is standard output).
@@ -17,22 +17,25 @@ pub struct LinkArgs {
     /// Write one relocatable object instead of a loadable one.
     #[arg(long)]
     obj: bool,
-    /// Leave out sections that no kernel and no other symbol that loaders see refers to.
+    /// Leave out sections to which no kernel refers, and no other symbol that a loader can see.
     #[arg(long)]
     gc_sections: bool,
-    /// Let loaders see this name and those given besides, kernels, and nothing else.
+    /// Let the loader see this name, other names given with this option, and kernels. All other names are
+    /// hidden.
     #[arg(long, value_name = "NAME")]
     export: Vec<String>,
-    /// Hide what a version script hides; names of versions do not matter.
+    /// Hide the names that this version script hides. The version names in the script are ignored.
     #[arg(long, value_name = "FILE")]
     version_script: Option<PathBuf>,
     /// Take what defines this name from an archive, and keep it.
     #[arg(short, long, value_name = "NAME")]
     undefined: Vec<String>,
-    /// Allot exactly the scratch memory that a kernel's calls take, where that is known, and not what its compiler assumed.
+    /// Allocate exactly the scratch memory that a kernel's calls take, where this is known, instead of what
+    /// its compiler assumed.
     #[arg(long)]
     exact_stack: bool,
-    /// Write what is where, and what each kernel needs and why (`-` is standard output).
+    /// Write a map of the linked object: what is where, and what each kernel needs and why (`-` is standard
+    /// output).
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
     /// Leave names that nothing defines to the loader.
@@ -84,7 +87,8 @@ pub fn run(args: &LinkArgs) -> Result<(), Failure> {
     write(&args.output, &linked.file)
 }
 
-/// Reads the members of a thin archive, which contains only the names of files in its directory.
+/// Reads the members of a thin archive. Such an archive contains only the names of its members, which are
+/// files in its directory.
 fn of_thin(archive: &Path, members: &[String]) -> Result<Vec<(String, Vec<u8>, bool)>, Failure> {
     let folder = archive.parent().unwrap_or(Path::new(""));
     let member =
@@ -96,8 +100,9 @@ fn file(path: &Path, error: &str) -> Failure {
     Failure::File(format!("{}: {error}", path.display()))
 }
 
-/// Converts the faults that the linker found to an error with one line per fault. If a file cannot be parsed,
-/// the error has the exit code of an unreadable file, otherwise that of a wrong source.
+/// Converts the faults that the linker found to an error with one line for each fault. If a file cannot be
+/// parsed, the exit code of the error is that of an unreadable file. Otherwise it is that of a source with
+/// errors.
 fn failure(faults: &[Fault]) -> Failure {
     let text: Vec<String> = faults.iter().map(Fault::to_string).collect();
     match faults.iter().any(|fault| matches!(fault, Fault::File(_))) {

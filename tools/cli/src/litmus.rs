@@ -1,5 +1,5 @@
-//! `kernc litmus FILE...`: explores litmus tests of the memory model, and kernels, in every case (placement
-//! of the threads) and every schedule.
+//! `kernc litmus FILE...`: explores litmus tests of the memory model, and kernels with conditions in
+//! comments. Each test is explored in every placement of its threads and in every schedule.
 
 use super::modes::wrong;
 use super::{Failure, opt_level, read_source};
@@ -13,22 +13,24 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct LitmusArgs {
-    /// Shapes, or kernels whose comments say what must not come out; `docs/litmus.md` has both forms.
+    /// Litmus shapes, or kernels with comments that name the forbidden outcomes; `docs/litmus.md` describes
+    /// both forms.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Processors; GFX10 in both modes. Kernels may be compiled for target ids.
+    /// Processors; for GFX10, both modes of a processor. Kernels may also be compiled for target ids.
     #[arg(long, value_name = "GFX,...", value_delimiter = ',', default_value = "gfx906,gfx1010")]
     mcpu: Vec<String>,
-    /// Compile kernels for waves of both sizes, where there are both.
+    /// Compile kernels for both wave sizes, if the processor has both.
     #[arg(long)]
     waves: bool,
-    /// Dialect of kernels: with `opencl` atomics below sequential consistency order one address space alone.
+    /// Dialect of kernels. With `opencl`, atomics below sequential consistency order accesses to one address
+    /// space only.
     #[arg(long, value_name = "LANGUAGE", default_value = "kernc", value_parser = ["kernc", "opencl"])]
     lang: String,
     /// Optimisation level of kernels.
     #[arg(short = 'O', value_name = "LEVEL", default_value = "2", value_parser = ["0", "1", "2", "3"])]
     opt_level: String,
-    /// Print every case, and the schedule that leads to a forbidden outcome.
+    /// Print every case, and the schedules that lead to forbidden outcomes.
     #[arg(long, short)]
     verbose: bool,
 }
@@ -64,8 +66,8 @@ fn target_id(id: &str) -> Result<(&'static Target, Modes), Failure> {
     Modes::of_target_id(id).map_err(|error| wrong(&error))
 }
 
-/// Returns the machines (processor and mode) on which kernels are explored: those of both wave sizes if
-/// `waves` is set, otherwise only those of the processor's default wave size.
+/// Returns the machines (a processor in a mode) on which kernels are explored. If `waves` is set, both wave
+/// sizes are included; otherwise only the processor's default wave size.
 fn kernel_machines(target: &Target, waves: bool) -> Vec<Machine> {
     let mut all = machines_and_waves(&[target.name]);
     all.retain(|machine| waves || machine.target.wave_size == target.wave_size);

@@ -1,9 +1,9 @@
 //! Command line of kernc.
 //!
-//! Exit codes: 0 success; 1 the source has errors; 2 the command line is wrong; 3 a file cannot be read,
-//! written or understood; 4 the emulated kernel stopped with a fault; 5 an internal error of kernc; 6 `kernc
-//! check`, or `kernc run` in strict mode, has findings; 7 a test of `kernc test` does not pass, or buffers of
-//! `kernc run` have other contents than expected.
+//! The exit codes are: 0, success; 1, the source has errors; 2, the command line is wrong; 3, a file cannot
+//! be read, written or understood; 4, the emulated kernel stopped with a fault; 5, an internal error of
+//! kernc; 6, `kernc check`, or `kernc run` in strict mode, has findings; 7, a test of `kernc test` does not
+//! pass, or buffers of `kernc run` have other contents than expected.
 
 /// Prints like `print!`, but does not panic if standard output is closed.
 macro_rules! out {
@@ -72,17 +72,17 @@ pub struct Cli {
 }
 
 #[derive(Subcommand)]
-// Options of a command are built only when that command is used, because building all of them takes longer
-// than compiling a small kernel.
+// The options of a command are built only when that command is used. Building the options of all commands
+// takes longer than compiling a small kernel.
 #[command(defer = true)]
 enum Command {
     /// Run a kernel in the emulator.
     Run(Box<run::RunArgs>),
-    /// Debug a kernel in the emulator: breakpoints, steps of lines and lanes, variables, the way back.
+    /// Debug a kernel in the emulator: breakpoints, steps by line and by lane, variables, steps backwards.
     Debug(Box<run::debug::DebugArgs>),
     /// Print the code of a code object as assembly.
     Disasm(disasm::DisasmArgs),
-    /// Show what a code object says: header, notes, metadata, kernel descriptors, symbols.
+    /// Show the contents of a code object: header, notes, metadata, kernel descriptors, symbols.
     Inspect(inspect::InspectArgs),
     /// Find missing waits and hazards in the code of a code object, without running it.
     Check(check::CheckArgs),
@@ -92,11 +92,11 @@ enum Command {
     As(assemble::AsArgs),
     /// Link relocatable objects and archives to a code object.
     Link(link::LinkArgs),
-    /// Say where a function has its arguments and its result, and what a call preserves.
+    /// Show where a function has its arguments and its result, and what a call preserves.
     Abi(Box<abi::AbiArgs>),
-    /// Run text tests: files that say what to run on them and what comes out.
+    /// Run text tests: files that contain commands and their expected output.
     Test(test::TestArgs),
-    /// List the items of a source, and what `///` comments say of them.
+    /// List the items of a source with their `///` comments.
     Doc(doc::DocArgs),
     /// List the processors, and what kernc does for each.
     Targets,
@@ -113,14 +113,15 @@ enum Command {
 pub(crate) struct CommonArgs {
     #[command(flatten)]
     target: modes::TargetArgs,
-    /// Language that the metadata names. With opencl, atomics below seq_cst order one address space, and `global_id` counts from the
-    /// global offset of the dispatch.
+    /// Language that the metadata names. With `opencl`, atomics below seq_cst order accesses to one address
+    /// space only, and `global_id` counts from the global offset of the dispatch.
     #[arg(long, value_name = "LANGUAGE", default_value = "kernc", value_parser = ["kernc", "opencl", "hip", "hcc"])]
     lang: String,
-    /// Calling convention of functions: what LLVM 19 does, what LLVM 14 does, or what the guide says.
+    /// Calling convention of functions: `today` is what LLVM 19 does, `llvm14` what LLVM 14 does, `guide`
+    /// what LLVM's AMDGPU guide says.
     #[arg(long, value_name = "CONVENTION", default_value = "today", value_parser = abi::CONVENTIONS)]
     call_abi: String,
-    /// Bytes of stack for calls of which nobody knows how deep they go, of each work-item.
+    /// Bytes of stack that each work-item gets for calls whose depth is unknown.
     #[arg(long, value_name = "BYTES", default_value_t = kernc::Options::default().call_stack_size)]
     call_stack_size: u32,
     /// Optimisation level.
@@ -129,10 +130,10 @@ pub(crate) struct CommonArgs {
     /// Set a `param` item.
     #[arg(short = 'P', value_name = "NAME=VALUE")]
     params: Vec<String>,
-    /// Where `use "file.k"` looks for files that are not beside the one that names them.
+    /// Directory in which `use "file.k"` looks for files that are not in the directory of the using file.
     #[arg(short = 'I', value_name = "DIRECTORY")]
     include: Vec<PathBuf>,
-    /// Warn of something (`all` for everything): `kernc explain NAME` says of what.
+    /// Print a warning for this problem (`all` for every kind); `kernc explain NAME` describes the warning.
     #[arg(short = 'W', value_name = "NAME")]
     warn: Vec<String>,
     /// Do not warn of something.
@@ -144,22 +145,25 @@ pub(crate) struct CommonArgs {
     /// Contract `a * b + c` to one rounding.
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
     fp_contract: String,
-    /// Take the bare instructions for functions and divisions of `f32`.
+    /// Replace functions and divisions of `f32` by the hardware's approximate instructions.
     #[arg(long)]
     fast_math: bool,
     /// Leave `assert` out: its condition is not computed
     #[arg(long)]
     no_asserts: bool,
-    /// Print the place of an integer division by zero, and end the dispatch there
+    /// Print the source position of an integer division by zero, and end the dispatch there
     #[arg(long)]
     check_divisions: bool,
-    /// How what `printf` and `assert` print gets to the host: by OpenCL's buffer, or by calls of the host, as HIP's.
+    /// How the output of `printf` and `assert` reaches the host: through the buffer that OpenCL uses, or by
+    /// calls of the host, as in HIP.
     #[arg(long, value_name = "WAY", default_value = "buffer", value_parser = ["buffer", "hostcall"])]
     printf: String,
-    /// Take the atomic instructions for floats in device memory: they may flush denormals, and are not for memory that the host shares.
+    /// Use the atomic instructions for floats in device memory. They may flush denormals, and do not work on
+    /// memory that the host shares.
     #[arg(long)]
     unsafe_fp_atomics: bool,
-    /// Debug information: 0 for none, 1 for a line table, 2, which `-g` alone is, for all; the others are 2 as well, and say which DWARF.
+    /// Amount of debug information: 0 is none, 1 is a line table, 2 is everything, `-g` alone is 2. The other
+    /// values are 2 as well, and select the form of DWARF.
     #[arg(short = 'g', value_name = "WHAT", default_value = "1", value_parser = DEBUG.map(|row| row.0))]
     debug: Vec<String>,
     #[command(flatten)]
@@ -167,23 +171,25 @@ pub(crate) struct CommonArgs {
     /// How diagnostics are printed.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     error_format: Format,
-    /// Wait for everything after each memory operation (to find a missing wait by bisection).
+    /// With `all`, wait for everything after each memory operation, in order to find a missing wait by
+    /// bisection.
     #[arg(long, value_name = "MODE", value_parser = ["flow", "all"], default_value = "flow")]
     waits: String,
     /// Verify the program between passes and check the register allocation.
     #[arg(long)]
     verify: bool,
-    /// Begin with this pass; the file holds what it works on, as `--stop-after` writes it.
+    /// Begin with this pass. The file contains the program in the form that this pass takes, as
+    /// `--stop-after` writes it.
     #[arg(long, value_name = "PASS")]
     start_at: Option<String>,
-    /// End with this pass, and write the IR or machine IR that it leaves. A pass that runs several times is the first of
-    /// them, PASS.2 is the second.
+    /// End after this pass, and write the IR or machine IR at this point. If the pass runs several times,
+    /// PASS is its first run and PASS.2 its second.
     #[arg(long, value_name = "PASS")]
     stop_after: Option<String>,
-    /// With `--stop-after`: write `!OFFSET` behind instructions that have a place in the source.
+    /// With `--stop-after`, write `!OFFSET` after instructions that have a source position.
     #[arg(long)]
     locations: bool,
-    /// With `--stop-after`: leave out what the module declares, which `--start-at` would need.
+    /// With `--stop-after`, leave out the declarations of the module, which `--start-at` would need.
     #[arg(long)]
     no_declarations: bool,
 }
@@ -193,7 +199,8 @@ struct CompileArgs {
     /// Kernel source, IR (`.kir`) or machine IR (`.mir`, with `--start-at`); `-` reads standard input.
     #[arg(required = true)]
     source: Option<PathBuf>,
-    /// Where the output goes (`-` is standard output). With several `--emit`, the extension is replaced.
+    /// Where the output goes (`-` is standard output). With several values of `--emit`, the extension is
+    /// replaced.
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// What to write.
@@ -204,7 +211,8 @@ struct CompileArgs {
     /// Print what each kernel occupies.
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, default_missing_value = "human", require_equals = true)]
     report: Option<Format>,
-    /// Write a page for a browser: source beside assembly, reasons of waits, register pressure, occupancy.
+    /// Write an HTML page with the source beside the assembly, the reasons of waits, register pressure and
+    /// occupancy.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Print where the time went.
@@ -249,7 +257,7 @@ pub enum Failure {
     Usage(String),
     /// A file cannot be read, written or understood.
     File(String),
-    /// The emulated kernel stopped with a fault; rendered like `Source`.
+    /// The emulated kernel stopped with a fault. The text is rendered like that of `Source`.
     Fault(String),
     /// Strict mode reported findings.
     Found(String),
@@ -261,7 +269,7 @@ pub enum Failure {
     Tests,
     /// Buffers have other contents than expected.
     Differs(String),
-    /// A failure that has been reported; the number is the exit code.
+    /// A failure that has already been reported to the user. The number is the exit code.
     Told(u8),
 }
 
@@ -298,7 +306,8 @@ impl Failure {
     }
 }
 
-/// Returns the name of the test that the current thread runs, if any; used in messages about panics.
+/// Returns the name of the test that the current thread runs, if any. Messages about panics contain this
+/// name.
 pub fn current_test() -> Option<String> {
     test::running()
 }
@@ -348,8 +357,8 @@ fn explain(code: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A row of [`DEBUG`]: a word that can follow `-g`, the amount of debug information that it asks for, and the
-/// DWARF version and dialect that it selects, if any.
+/// A row of [`DEBUG`]. It has a word that can follow `-g`, the amount of debug information that the word asks
+/// for, and the DWARF version and dialect that the word selects, if any.
 type DebugRow = (&'static str, DebugInfo, Option<DwarfVersion>, Option<Dialect>);
 
 /// Word that embeds the source in the object.
@@ -374,7 +383,7 @@ const DEBUG: [DebugRow; 9] = [
     (NAMES, DebugInfo::Full, None, None),
 ];
 
-/// Parses the command line. Exits if the command line is wrong or asks for help.
+/// Parses the command line. Exits if the command line is wrong, or if it only asks for help or the version.
 pub fn parse(line: impl IntoIterator<Item = OsString>) -> Cli {
     usage_errors::parse(words(line).collect()).unwrap_or_else(|error| {
         if error.use_stderr() {
@@ -392,8 +401,8 @@ pub fn parse(line: impl IntoIterator<Item = OsString>) -> Cli {
     })
 }
 
-/// Converts options in the spelling of other compilers: `-g` alone becomes `-g2`, because the option parser
-/// would otherwise take the next word as its value; `-mcpu=NAME` becomes `--mcpu=NAME`.
+/// Converts options in the spelling of other compilers. `-g` alone becomes `-g2`, because the option parser
+/// would otherwise take the next word as its value. `-mcpu=NAME` becomes `--mcpu=NAME`.
 fn words(line: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
     line.into_iter().map(|word| match word.to_str() {
         Some("-g") => "-g2".into(),
@@ -412,7 +421,7 @@ fn opt_level(text: &str) -> OptLevel {
     }
 }
 
-/// Returns a hint for an unknown warning name. The user may have used `-D` or `-W` as in C compilers:
+/// Returns a hint for an unknown warning name. The user may have meant `-D` or `-W` as in C compilers:
 /// `-DNAME=VALUE` is `-P` in kernc, and `-Werror` is `-D all`.
 fn meant(name: &str) -> String {
     match name.split_once('=') {
@@ -456,12 +465,12 @@ impl CommonArgs {
         })
     }
 
-    /// Returns the rows of [`DEBUG`] that the command line asks for.
+    /// Returns the rows of [`DEBUG`] for the words that follow `-g` on the command line.
     fn debug_rows(&self) -> impl DoubleEndedIterator<Item = &'static DebugRow> {
         self.debug.iter().filter_map(|word| DEBUG.iter().find(|row| row.0 == word))
     }
 
-    /// Returns the amount of debug information that the last `-g` asks for.
+    /// Returns the amount of debug information that the last option `-g` asks for.
     fn debug_info(&self) -> DebugInfo {
         let mut rows = self.debug_rows().filter(|row| row.0 != NO_EMBED);
         rows.next_back().map_or_else(DebugInfo::default, |row| row.1)
@@ -481,7 +490,7 @@ impl CommonArgs {
     }
 
     /// Returns the level of each warning. `-D` (deny) takes precedence over `-W` (warn), and `-A` (allow)
-    /// over both. A warning that is named takes precedence over `all`.
+    /// over both. An option that names a warning takes precedence over one for `all`.
     fn warnings(&self) -> Result<kernc::Warnings, Failure> {
         use kernc::Level::{Allow, Deny, Warn};
         let mut warnings = kernc::Warnings::default();
@@ -507,8 +516,8 @@ impl CommonArgs {
         }
     }
 
-    /// Returns the range of passes to run. Whether the file contains source, IR or machine IR is determined
-    /// by its extension or by the first pass.
+    /// Returns the range of passes to run. The extension of the file, or else the first pass, decides whether
+    /// the file contains source, IR or machine IR.
     fn passes(&self, path: &Path, options: &kernc::Options) -> Result<PassRange, Failure> {
         let (start, stop) = (self.start_at.as_deref(), self.stop_after.as_deref());
         let range = PassRange::new(options.opt_level, start, stop).map_err(Failure::Usage)?;
@@ -548,8 +557,8 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).map_err(|error| Failure::File(format!("cannot read {}: {error}", path.display())))
 }
 
-/// Reads a text and removes a byte order mark at its start. In a source of the kernel language the mark
-/// stays, because the frontend handles it.
+/// Reads a text and removes a byte order mark at its start. The mark of a source in the kernel language is
+/// kept, because the frontend handles it.
 fn read_source(path: &Path) -> Result<String, Failure> {
     let text = String::from_utf8(read(path)?)
         .map_err(|error| Failure::File(format!("{} is not UTF-8 text: {error}", path.display())))?;
@@ -579,8 +588,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Sets up that a panic prints its message and exits with the documented exit code. This is needed where
-/// panics do not unwind, as in the release profile; the process would otherwise end with a signal.
+/// Makes a panic print its message and exit with the documented exit code. This is needed where panics do not
+/// unwind, as in the release profile; the process would otherwise end with a signal.
 fn end_at_panic() {
     let tell = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -9,7 +9,8 @@ use kernc::{CodeObjectVersion, ModeError, Modes, PROCESSORS, Subtarget, Target};
 // command.
 #[derive(Args, Clone)]
 pub struct TargetArgs {
-    /// Processor to compile for, with features if they matter, like `gfx908:sramecc+:xnack-`; `kernc targets` lists them.
+    /// Processor to compile for, with features if they matter, like `gfx908:sramecc+:xnack-`. `kernc targets`
+    /// lists the processors.
     #[arg(long, visible_alias = "target-id", value_name = "GFX")]
     mcpu: Option<String>,
     /// Set a mode of the processor: `-mxnack`, `-mno-cumode`.
@@ -103,8 +104,8 @@ impl TargetArgs {
     }
 }
 
-/// Parses the target id in `--mcpu` for commands that work on an existing object. The id may be written for
-/// any operating system or runtime, but its features must exist on the processor.
+/// Parses the target id in `--mcpu`, for commands that work on an existing object. The id may be written for
+/// any operating system or runtime. Its features must exist on the processor.
 pub fn target_id(id: Option<&str>) -> Result<Option<(&'static Target, Modes)>, Failure> {
     let checked = |text| {
         let id = TargetId::parse(text)?;

@@ -15,10 +15,12 @@ const LISTED: usize = 10;
 
 #[derive(Args, Clone)]
 pub struct ObserveArgs {
-    /// Print the most executed source lines and instructions, bytes moved, divergence, and an estimate of cycles. Runs in fast mode.
+    /// Print the most executed source lines and instructions, the bytes moved, the divergence, and an
+    /// estimate of cycles. Runs in fast mode.
     #[arg(long)]
     profile: bool,
-    /// Write down each instruction of a work-group, or of one of its waves, and the registers it changes.
+    /// Write each instruction that a work-group, or one of its waves, executes, and the registers that the
+    /// instruction changes.
     #[arg(long, value_name = "X,Y,Z[:WAVE]")]
     trace: Option<String>,
     /// Where the trace goes (default: standard error).
@@ -27,10 +29,11 @@ pub struct ObserveArgs {
     /// Print how often each source line was executed, for objects with line tables.
     #[arg(long)]
     coverage: bool,
-    /// Write how often each source line was executed, as `lcov` and `genhtml` read it.
+    /// Write how often each source line was executed, in the format of `lcov` and `genhtml`.
     #[arg(long, value_name = "FILE")]
     lcov: Option<PathBuf>,
-    /// List the waits and invalidations that nothing needed: no register on any path, no order of memory in this run.
+    /// List the waits and invalidations that this run did not need: no path needs them for a register, and no
+    /// access in this run for the order of memory.
     #[arg(long)]
     idle_waits: bool,
 }
@@ -172,8 +175,8 @@ pub fn estimate(profile: &Profile, kernel: &sim::KernelInfo) -> Option<sim::Esti
     profile.target.map(|target| profile.estimate(target, resident(target, kernel)))
 }
 
-/// Returns how many waves of a kernel a compute unit can hold at once, considering only the limit that its
-/// VGPRs set.
+/// Returns how many waves of a kernel a compute unit can hold at once. Only the limit that the kernel's VGPRs
+/// set is considered.
 fn resident(target: &kernc::Target, kernel: &sim::KernelInfo) -> u64 {
     // The metadata may contain any number of VGPRs.
     u64::from(target.waves_by_vgprs(kernel.vgprs).max(1) * target.simds_per_cu)
@@ -182,8 +185,8 @@ fn resident(target: &kernc::Target, kernel: &sim::KernelInfo) -> u64 {
 /// Number of executions of source lines, by file and line.
 type Coverage = BTreeMap<(String, u32), u64>;
 
-/// Counts how often the lines of a kernel, and of the functions that it may call, were executed. Lines from
-/// which only other kernels have code are left out, because those kernels did not run.
+/// Counts how often the lines of a kernel, and of the functions that it may call, were executed. Lines that
+/// belong only to the code of other kernels are left out, because those kernels did not run.
 ///
 /// # Errors
 /// The object has no line table.

@@ -1,8 +1,8 @@
 //! Output of commands: standard output, and files, which are written completely or not at all.
 //!
 //! A file is first written under a temporary name in the directory of the file that it replaces, and renamed
-//! when it is complete. A full disk thus leaves the old file unchanged, and if two commands write the same
-//! file, the result is the output of one of them.
+//! when it is complete. If the disk is full, the old file thus stays unchanged. If two commands write the
+//! same file, the result is the output of one of them.
 
 use super::{Failure, capture};
 use std::fs::{File, Metadata, OpenOptions};
@@ -41,7 +41,8 @@ fn not_written(path: &Path, why: &dyn std::fmt::Display) -> Failure {
     Failure::File(format!("cannot write {}: {why}", path.display()))
 }
 
-/// Returns an error if a file cannot be written. Called before expensive work is done for the file.
+/// Returns an error if a file cannot be written. Called before the expensive work whose result goes to the
+/// file.
 pub fn check_output(path: &Path) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
         return Ok(());
@@ -70,7 +71,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// Writes a file completely or not at all. A symbolic link is kept, and the file that it points to is
-/// written; permissions and owner of an existing file are kept. The file is written in place if it is not a
+/// written. Permissions and owner of an existing file are kept. The file is written in place if it is not a
 /// regular file (a device or a pipe), if its directory accepts no new files, or if it is a mount point.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let Some(place) = followed(path) else { return in_place(path, bytes) };
@@ -152,7 +153,7 @@ fn filled(mut file: File, bytes: &[u8], older: Option<&Metadata>) -> io::Result<
         use std::os::unix::fs::{MetadataExt, fchown};
         let new = file.metadata()?;
         if (new.uid(), new.gid()) != (older.uid(), older.gid()) {
-            // Only the superuser may change the owner of a file, so an error is ignored.
+            // Only the superuser may change the owner of a file, so an error of this call is ignored.
             let _ = fchown(&file, Some(older.uid()), Some(older.gid()));
         }
     }

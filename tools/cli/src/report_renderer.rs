@@ -1,4 +1,4 @@
-//! Renders faults and findings for people who know the source: file, line and source text, with the
+//! Renders faults and findings for people who know the source: with file, line and source text, and with the
 //! instruction, the work-item and other facts as notes. With `--isa`, instructions are shown instead of the
 //! source.
 
@@ -21,7 +21,7 @@ const OWN_LANE_HELP: &str = "let the lane that takes the lock do its work and gi
 #[derive(Default)]
 pub struct ReportRenderer {
     isa: bool,
-    /// Directory of the object file. Relative file names in line tables are also looked up there.
+    /// Directory of the object file. Files with relative names in line tables are looked up there too.
     beside: PathBuf,
     texts: RefCell<HashMap<String, Option<String>>>,
 }
@@ -73,7 +73,7 @@ impl ReportRenderer {
         marks.retain(|mark| seen.insert((&mark.at.file, mark.at.line, mark.at.column)));
         let title = fault.headline();
         let notes = match fault {
-            // The list of what each wave waits for already includes the positions of the waves.
+            // The notes about the waits name the position of each wave, so no further positions are added.
             Fault::Stuck { waits, count, .. } if !waits.is_empty() => stuck_notes(waits, *count),
             _ => {
                 let places = fault.places().iter().flat_map(location_notes);
@@ -184,7 +184,7 @@ impl ReportRenderer {
     }
 }
 
-/// Returns what the waves of a deadlock wait for. If there are many waves, only some are listed.
+/// Returns notes about what the waves of a deadlock wait for. If there are many waves, only some are listed.
 fn stuck_notes(waits: &[String], count: usize) -> Vec<String> {
     let more = count.saturating_sub(waits.len());
     let more = (more > 0).then(|| format!("and {more} more waves"));
@@ -214,8 +214,8 @@ fn who(at: &Location) -> String {
     format!("`{text}` at {offset:#x} of {kernel}, {item}wave {wave} in group ({x}, {y}, {z})")
 }
 
-/// Returns the byte range to mark for a source position: the word at that column, with the index or the
-/// arguments that follow it; or the whole line if there is no column.
+/// Returns the byte range in a source line to mark for a position: the word at the column, with the index or
+/// the arguments that follow the word. If there is no column, returns the whole line.
 fn span(text: &str, at: &SourcePlace) -> Option<Range<usize>> {
     let line = at.line.checked_sub(1)? as usize;
     let start = text.split_inclusive('\n').take(line).map(str::len).sum::<usize>();
@@ -231,7 +231,8 @@ fn span(text: &str, at: &SourcePlace) -> Option<Range<usize>> {
     Some(start + column..start + column + size)
 }
 
-/// Returns the length of the bracketed text at the start of `rest`, if it is closed on the same line.
+/// Returns the length of the text in brackets at the start of `rest`. `None` if the bracket is not closed on
+/// the same line.
 fn brackets(rest: &str) -> Option<usize> {
     let mut open = 0usize;
     for (at, byte) in rest.bytes().enumerate() {

@@ -1,5 +1,6 @@
-//! Decides which findings are reported as errors: by their certainty, by their rules, and by a file of
-//! acknowledged findings. `kernc check` and the strict mode of `kernc run` share this module.
+//! Decides which findings are reported as errors. The decision depends on their certainty, on options that
+//! name rules, and on a file of acknowledged findings. `kernc check` and the strict mode of `kernc run` share
+//! this module.
 
 use super::{Failure, read};
 use check::Level;
@@ -14,7 +15,8 @@ const USUAL: &str = "kernc-check.toml";
 
 #[derive(Args, Clone)]
 pub struct RulesArgs {
-    /// Which findings count: those where manuals and practice agree, also those by the manual alone, or all.
+    /// Findings that count: `certain` are those about which manuals and practice agree, `manual` adds those
+    /// that only the manuals require, `all` adds all others.
     #[arg(long, value_name = "certain|manual|all", default_value = "certain", value_parser = ["certain", "manual", "all"])]
     rules: String,
     /// Findings of this rule do not count.
@@ -23,7 +25,8 @@ pub struct RulesArgs {
     /// Findings of this rule count, however sure they are.
     #[arg(long, value_name = "RULE")]
     deny: Vec<String>,
-    /// A file of findings that have been looked at and do not count (default: `kernc-check.toml`, if it is there).
+    /// File of findings that somebody has reviewed and that do not count (default: `kernc-check.toml` if it
+    /// exists).
     #[arg(long, value_name = "FILE")]
     acknowledged: Option<PathBuf>,
 }
@@ -60,7 +63,8 @@ struct Entry {
     used: Cell<bool>,
 }
 
-/// Position of a finding: the object's file, the kernel with the byte offset in it, and the source position.
+/// Position of a finding: the file of the object, the kernel with the byte offset in it, and the source
+/// position.
 pub struct FindingLocation<'a> {
     pub object: &'a Path,
     pub symbol: Option<(&'a str, u64)>,
@@ -73,7 +77,7 @@ pub enum Verdict {
     Counts,
     /// The finding is not certain enough.
     Hidden,
-    /// The finding's rule is allowed, or the finding has been acknowledged.
+    /// The finding does not count, because its rule is allowed or because somebody has acknowledged it.
     Allowed,
 }
 
@@ -98,8 +102,8 @@ impl RulesArgs {
 }
 
 impl RulesArgs {
-    /// Returns the lowest certainty at which findings are reported, for rules that are neither denied nor
-    /// allowed.
+    /// Returns the lowest certainty of findings that are reported. It applies to rules that the options
+    /// neither deny nor allow.
     fn level(&self) -> Level {
         match self.rules.as_str() {
             "all" => Level::Advice,
@@ -168,8 +172,8 @@ impl Policy {
         self.deny.push(rule.to_owned());
     }
 
-    /// Returns whether the policy consists of more than the lowest certainty: it allows or denies rules, or
-    /// has acknowledged findings.
+    /// Returns whether the policy is more than a lowest certainty: whether it allows or denies rules, or has
+    /// acknowledged findings.
     pub fn has_exceptions(&self) -> bool {
         !(self.allow.is_empty() && self.deny.is_empty() && self.acknowledged.is_empty())
     }
@@ -179,7 +183,7 @@ impl Policy {
         self.deny.iter().any(|rule| rule == "unfollowed")
     }
 
-    /// Decides whether a finding is reported. `rule` is the finding's rule, and `level` its certainty.
+    /// Decides whether a finding is reported. `rule` is the rule of the finding, and `level` its certainty.
     pub fn judge(&self, rule: &str, level: Level, location: &FindingLocation) -> Verdict {
         let is_acknowledged = |entry: &&Entry| entry.rule == rule && entry.is_at(location);
         if let Some(entry) = self.acknowledged.iter().find(is_acknowledged) {

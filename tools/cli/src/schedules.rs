@@ -1,5 +1,5 @@
-//! `kernc run --schedules N`: runs a kernel under many schedules. A schedule is an order of waves and groups
-//! in strict mode, and of memory operations in weak mode.
+//! `kernc run --schedules N`: runs a kernel in many schedules. In strict mode, a schedule is an order in
+//! which waves and work-groups run. In weak mode, it is also an order of memory operations.
 
 use super::Failure;
 use clap::Args;
@@ -7,12 +7,14 @@ use kernc::sim::{Buffer, Mode, Number};
 
 #[derive(Args, Clone)]
 pub struct ScheduleArgs {
-    /// In strict and weak mode: the seed of the schedule. The same seed gives the same run. In strict mode 0 stands for waves and groups
-    /// in order, other seeds for other orders and for turns of other lengths.
+    /// Seed of the schedule in strict and weak mode. The same seed gives the same run. In strict mode, seed 0
+    /// runs waves and groups in order. Other seeds give other orders, and let waves run for other lengths of
+    /// time.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
-    /// In strict and weak mode: run under this many seeds from `--seed` on, and report the first that fails; in strict mode also one with
-    /// findings or with other buffers than `--expect` asks for, in weak mode one with other buffers than fast mode leaves.
+    /// In strict and weak mode, run with this many seeds from `--seed` on, and report the first seed that
+    /// fails. In strict mode, a seed also fails if it has findings or other buffers than `--expect` asks for.
+    /// In weak mode, a seed also fails if it has other buffers than fast mode.
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     schedules: u64,
 }
@@ -39,8 +41,8 @@ impl ScheduleArgs {
         (0..self.schedules).map(move |more| first.wrapping_add(more))
     }
 
-    /// Runs the kernel under all schedules if more than one is requested. `run` runs it in a mode with a seed
-    /// for the schedule, and returns the final buffers.
+    /// Runs the kernel in all schedules if more than one is requested. `run` runs the kernel once, in a mode
+    /// and with a seed for the schedule, and returns the final buffers.
     pub fn explore(
         &self,
         mode: Mode,

@@ -1,4 +1,4 @@
-//! Compiles or assembles a source that is given to a command for code objects.
+//! Compiles or assembles a source that is given to a command which works on code objects.
 
 use super::modes::TargetArgs;
 use super::{Failure, read};

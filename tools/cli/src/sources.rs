@@ -1,4 +1,4 @@
-//! Finds the source text to show with machine code: embedded in the object, or in files.
+//! Finds the source text that is shown with machine code. The text is embedded in the object, or is in files.
 
 use codeobj::CodeObject;
 use codeobj::disasm::{Lines, SourcePlace};
@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Returns the path of a source file: the path that the object names, or a file with that name in the
+/// Returns the path of a source file. This is the path that the object names, or a file with that name in the
 /// directory of `file`.
 pub fn path(name: &str, file: &Path) -> Option<PathBuf> {
     let beside = file.parent()?.join(Path::new(name).file_name()?);
@@ -38,15 +38,15 @@ pub struct Sources {
 
 impl Sources {
     pub fn new(object: &CodeObject<'_>, file: &Path) -> Sources {
-        // In a relocatable object, every function starts at address 0 of its section, so addresses are
-        // ambiguous.
+        // In a relocatable object, every function starts at address 0 of its section. An address then says
+        // nothing about the function, so debug information is not used.
         let info = DebugInfo::read(object).ok().filter(|_| !object.header.is_relocatable());
         let inlined = info.map_or(Vec::new(), |info| inlined(&info));
         Sources { lines: Lines::read(object), file: file.to_owned(), inlined, texts: RefCell::default() }
     }
 
-    /// Returns the text to show before the first instruction of a source line: the line, and the inlined
-    /// functions that contain it, innermost first.
+    /// Returns the text to show before the first instruction of a source line. It contains the line, and the
+    /// inlined functions that contain the line, innermost first.
     pub fn line_heading(&self, address: u64, place: &SourcePlace) -> String {
         let mut texts = self.texts.borrow_mut();
         let lines = texts.entry(place.file.clone()).or_insert_with(|| {

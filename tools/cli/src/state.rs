@@ -1,4 +1,4 @@
-//! Initial wave state for all kernels that do not set it by attributes.
+//! Options for the initial state of waves, for kernels that do not set this state by attributes.
 
 use clap::Args;
 use kernc::ir::{Denormals, Exceptions, InitialState};
@@ -7,7 +7,7 @@ use kernc::ir::{Denormals, Exceptions, InitialState};
 // would use it as the help text of the command.
 #[derive(Args, Clone)]
 pub struct StateArgs {
-    /// What becomes of f32 denormals in kernels without `#[denormals]`.
+    /// Treatment of f32 denormals in kernels without `#[denormals]`.
     #[arg(long, value_name = "keep|flush", value_parser = denormals)]
     denormals: Option<Denormals>,
     /// IEEE mode of kernels without `#[ieee]`.
@@ -16,10 +16,11 @@ pub struct StateArgs {
     /// Clamping of NaNs to 0 in kernels without `#[dx10_clamp]`.
     #[arg(long, value_name = "on|off", value_parser = switch)]
     dx10_clamp: Option<bool>,
-    /// What traps in kernels without `#[exceptions]`, separated by commas.
+    /// Exceptions that trap in kernels without `#[exceptions]`, separated by commas.
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = exception)]
     exceptions: Vec<Exceptions>,
-    /// Bytes of hidden arguments of kernels without `#[implicit_args]`, if not as many as the language has.
+    /// Bytes of hidden arguments of kernels without `#[implicit_args]` (default: as many as the language
+    /// has).
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(0..=i64::from(InitialState::MAX_IMPLICIT_ARGS)))]
     implicit_args: Option<u32>,
 }

@@ -1,5 +1,5 @@
-//! `kernc targets`: lists the processors and which parts of kernc support them. The list is not written by
-//! hand: an empty kernel is compiled, assembled, checked and run for each processor.
+//! `kernc targets`: lists the processors, and which parts of kernc support each of them. No part of the list
+//! is written by hand: for each processor, an empty kernel is compiled, assembled, checked and run.
 
 use isa::Feature;
 use isa::products::products;

@@ -1,5 +1,7 @@
-//! `kernc test PATH...`: runs text tests.  The words of a `test:` line in a test file are a kernc command
-//! without the file name, or names of passes such as `licm` and `isel..regalloc`.
+//! `kernc test PATH...`: runs text tests.
+//!
+//! The words of a `test:` line in a test file are a kernc command without the file name, or names of passes
+//! such as `licm` and `isel..regalloc`.
 
 use super::{Failure, capture};
 use clap::{Args, ValueEnum};
@@ -139,7 +141,7 @@ impl IntoIterator for Line {
     }
 }
 
-/// Returns the command lines to run for a test. The output of the last one is compared with the expected
+/// Returns the command lines to run for a test. The output of the last command is compared with the expected
 /// output.
 fn lines(file: &Path, case: &Case, object: &Path) -> Result<Vec<Line>, Failure> {
     let (command, words) = case.words.split_first().map_or(("", &[][..]), |(c, words)| (c.as_str(), words));
@@ -165,16 +167,16 @@ fn lines(file: &Path, case: &Case, object: &Path) -> Result<Vec<Line>, Failure> 
     }
     let passes = if command == "compile" { Vec::new() } else { passes(command, file)? };
     let line = Line::new(&[]).with([file]).with(passes).with(words).with(processor());
-    // If a command prints no output, its output file goes to a temporary path and not into the directory of
-    // the test.
+    // If a command prints nothing, its output file goes to a temporary path. Otherwise the file would go into
+    // the directory of the test.
     let prints = words.iter().any(|word| word.starts_with("--emit") || word.starts_with("--stop-after"));
     let writes = !prints && (command == "compile" || command.ends_with("emit"));
     Ok(vec![if writes { line.with(to_object) } else { line }])
 }
 
-/// Returns the command-line options for a pass or for a range `FIRST..LAST`. A single pass runs alone if the
-/// file contains the form of the program that the pass takes. If the file contains an earlier form, all
-/// passes up to the named pass run.
+/// Returns the command-line options for a pass, or for a range `FIRST..LAST` of passes. If the file contains
+/// the form of the program that a single pass takes, this pass runs alone. If the file contains an earlier
+/// form, all passes up to the named pass run.
 fn passes(name: &str, file: &Path) -> Result<Vec<String>, Failure> {
     let range = |first: &str, last: &str| {
         ["--no-declarations", "--start-at", first, "--stop-after", last].map(str::to_owned).to_vec()

@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 
-/// Options of other compilers, each with the equivalent in kernc.
+/// Options of other compilers, each with the option of kernc that does the same.
 const FOREIGN: [(&str, &str); 22] = [
     ("-S", "`--emit asm` writes assembly"),
     ("-c", "`--emit obj` writes a relocatable object"),
@@ -31,13 +31,13 @@ const FOREIGN: [(&str, &str); 22] = [
     ("-include", "write `use \"file.k\";` in the source"),
 ];
 
-/// Words that users may expect to be the command for compiling, which in kernc is `kernc FILE`.
+/// Words that users may take for the command that compiles. In kernc, this is `kernc FILE` without a command.
 const COMPILES: [&str; 6] = ["compile", "build", "cc", "make", "kc", "emit"];
 
 /// Parses a command line.
 ///
 /// # Errors
-/// The mistake and what the user most likely meant. For `--help` and `--version`, the "error" is their text
+/// The mistake, and what the user most likely meant. For `--help` and `--version`, the "error" is their text
 /// and not a failure.
 pub fn parse(words: Vec<OsString>) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(&words).map_err(|error| explained(&words, error))
@@ -87,7 +87,7 @@ fn explained(words: &[OsString], error: clap::Error) -> clap::Error {
 }
 
 /// Returns a message for a command line with two words that are not options. The option parser takes the
-/// first word for the source and the second for a command.
+/// first word for the source and the second for the name of a command.
 fn second_file(words: &[OsString], error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(second)) = error.get(ContextKind::InvalidSubcommand) else { return None };
     let at = words.iter().position(|word| word.to_str() == Some(second))?;

@@ -52,11 +52,11 @@ impl Watch {
         self.since = Instant::now();
     }
 
-    /// Prints the times, and a warning about passes that should be dumped but did not run. Returns the
-    /// optimised IR if it was requested and a pass has worked on IR.
+    /// Prints the times, and a warning about passes whose dump was requested but that did not run. Returns
+    /// the optimised IR if it was requested and a pass has worked on IR.
     ///
     /// # Errors
-    /// A check has found a wrong analysis.
+    /// A check has found that an analysis is wrong.
     pub fn finish(self) -> Result<Option<ir::Module>, Failure> {
         self.checked
             .map_err(|message| Failure::Internal(kernc::Error::Internal { message }.render(false)))?;

@@ -19,27 +19,30 @@ use total::Total;
 
 #[derive(Args)]
 pub struct CheckArgs {
-    /// Code object, loadable or relocatable (`-` reads standard input), a file with several (offload bundle, archive, host program or
-    /// library), or a source, which is compiled first.
+    /// The code to check: a code object (loadable or relocatable; `-` reads standard input), a file with
+    /// several code objects (offload bundle, archive, host program or library), or a source, which is
+    /// compiled first.
     file: PathBuf,
     #[command(flatten)]
     entry: EntryArgs,
-    /// Processor that it will run on, with features if they matter, like `gfx90a:xnack-` (default: the file's own), or to
-    /// compile a source for.
+    /// Processor that the code will run on, with features if they matter, like `gfx90a:xnack-` (default: the
+    /// one in the file). For a source, the processor to compile it for.
     #[arg(long, visible_alias = "target-id", value_name = "GFX")]
     mcpu: Option<String>,
     /// Begin at this kernel or function only.
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// On GFX7 and GFX8: flat accesses may go to LDS, not to memory alone.
+    /// On GFX7 and GFX8, assume that flat accesses may go to LDS and not only to memory.
     #[arg(long)]
     flat_lds: bool,
-    /// Calling convention of functions: what LLVM 19 does, what LLVM 14 does, or what the guide says.
+    /// Calling convention of functions: `today` is what LLVM 19 does, `llvm14` what LLVM 14 does, `guide`
+    /// what LLVM's AMDGPU guide says.
     #[arg(long, value_name = "CONVENTION", default_value = "today", value_parser = crate::abi::CONVENTIONS)]
     call_abi: String,
     #[command(flatten)]
     rules: RulesArgs,
-    /// Write a page for a browser: findings in the code, beside its source where the object has a line table.
+    /// Write an HTML page that shows the findings in the code, and beside its source if the object has a line
+    /// table.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// How findings are printed; sarif is SARIF 2.1.0.
@@ -91,8 +94,8 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     if counts(&report) > 0 { Err(Failure::Reported) } else { Ok(()) }
 }
 
-/// Checks each code object of a container file. The report for people shows only the code objects with
-/// findings, and counts the others.
+/// Checks each code object of a container file. The report for people shows only the code objects that have
+/// findings, and gives the number of the others.
 fn all(checker: &mut Checker<'_>, opened: &Opened<'_>) -> Result<(), Failure> {
     let format = checker.args.format();
     let mut total = Total::default();
@@ -164,18 +167,19 @@ impl<'a> Checker<'a> {
         };
         let mut policy = args.rules.policy()?;
         if args.flat_lds {
-            // A user of this option wants separate waits for both counters, so findings of this rule always
-            // count.
+            // The option says that flat accesses may go to LDS. They then need separate waits for both
+            // counters, so findings of this rule always count.
             policy.deny("flat-partial-wait");
         }
         Ok(Checker { args, options, policy })
     }
 
-    /// Returns the report of a code object with the findings that the policy does not hide. `position` is
-    /// printed before the progress.
+    /// Returns the report of a code object, without the findings that the policy hides. `position` says which
+    /// code object of how many this is, and is printed before the progress.
     ///
     /// # Errors
-    /// If the code object cannot be read, is for an unknown processor, or has no code or no kernel of the chosen name.
+    /// The code object cannot be read, is for an unknown processor, or has no code or no kernel of the chosen
+    /// name.
     fn examine(&mut self, chosen: &Chosen<'_>, position: &str) -> Result<Report, Failure> {
         let name = chosen.file.display();
         let parsed = parse(&chosen.file, &chosen.bytes)?;
@@ -210,8 +214,8 @@ fn counts(report: &Report) -> usize {
     report.findings.len() + report.notes.iter().filter(|note| note.counts).count()
 }
 
-/// Returns the findings about an object that the policy does not hide, for the HTML page; empty if the object
-/// cannot be checked.
+/// Returns the findings about an object for the HTML page, without those that the policy hides. Returns no
+/// findings if the object cannot be checked.
 pub fn findings(bytes: &[u8], file: &Path, policy: &Policy) -> Vec<page::Finding> {
     let Ok(object) = parse(file, bytes) else { return Vec::new() };
     let Ok(mut report) = object::check(&object, &Options::default()) else { return Vec::new() };

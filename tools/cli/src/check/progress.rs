@@ -23,7 +23,8 @@ impl Progress {
         Progress { is_terminal, begun: Instant::now(), next: AtomicU64::new(Progress::PAUSE) }
     }
 
-    /// Prints that `done` of `all` kernels and functions are checked; `object` names the code object, or is empty.
+    /// Prints that `done` of `all` kernels and functions are checked. `object` is the name of the code
+    /// object; it may be empty.
     pub(super) fn print(&self, object: &str, done: usize, all: usize) {
         if !self.is_terminal {
             return;

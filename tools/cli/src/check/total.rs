@@ -19,7 +19,8 @@ pub(super) struct Total {
     /// Number of findings and notes that count.
     pub reports: usize,
     unfollowed: usize,
-    /// Number of findings of each rule that the policy does not hide; the most serious rules come first.
+    /// Number of findings of each rule, without the findings that the policy hides. The most serious rules
+    /// come first.
     found: BTreeMap<(std::cmp::Reverse<Level>, &'static str), usize>,
     /// Number of findings of each rule that do not count.
     hidden: BTreeMap<&'static str, usize>,

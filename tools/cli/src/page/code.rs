@@ -34,7 +34,7 @@ struct Row {
     to: Option<u64>,
     /// Numbers of registers that are live before the instruction: VGPRs, accumulation VGPRs, SGPRs.
     alive: (u16, u16, u16),
-    /// Number of times that a wave has executed the instruction; `None` if executions were not counted.
+    /// Number of times that waves have executed the instruction. `None` if executions were not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
     /// Average number of active lanes.
@@ -46,8 +46,8 @@ struct Row {
     /// Reason for which the compiler inserted the instruction.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// Operations that a wait instruction waits for, found by analysing the code. The list is empty for a
-    /// wait that is not needed, and `None` for other instructions.
+    /// Operations for which a wait instruction waits, found by analysing the code. The list is empty for a
+    /// wait that is not needed. `None` for other instructions.
     #[serde(skip_serializing_if = "Option::is_none")]
     waits: Option<Vec<String>>,
 }
@@ -57,8 +57,8 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Returns all functions of an object in the order of the code. The names of the source files that they come
-/// from are appended to `names`.
+/// Returns all functions of an object in the order of the code. Appends the names of their source files to
+/// `names`.
 pub fn functions(
     entries: &Entries<'_, '_>,
     lines: &Lines,
@@ -115,8 +115,8 @@ impl Function {
 }
 
 impl Row {
-    /// Sets the execution counts of an instruction's row. They are zero for an instruction that was never
-    /// executed.
+    /// Sets the execution counts in the row of an instruction. They are zero for an instruction that was
+    /// never executed.
     fn count(&mut self, executed: Option<&Executed>) {
         self.count = Some(executed.map_or(0, |executed| executed.count));
         self.lanes = executed.and_then(Executed::mean_lanes).map(|lanes| (lanes * 10.0).round() / 10.0);

@@ -1,4 +1,4 @@
-//! Facts about a kernel's resources and about a run, as pairs of name and value for the HTML page.
+//! Information about a kernel's resources and about a run, as pairs of name and value for the HTML page.
 
 use super::code::Function;
 use isa::{Occupancy, OccupancyLimit, Usage};
@@ -10,8 +10,8 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct Fact(String, String);
 
-/// Row of the occupancy table: a number of waves on a SIMD, and the largest number of VGPRs per wave with
-/// which that many waves fit.
+/// A row of the occupancy table: a number of waves on a SIMD, and the largest number of VGPRs that a wave may
+/// use so that this many waves fit.
 #[derive(Serialize)]
 pub struct Step(u32, u32);
 
@@ -19,7 +19,7 @@ fn fact(name: &str, value: impl ToString) -> Fact {
     Fact(name.to_owned(), value.to_string())
 }
 
-/// Sets the facts about a kernel: registers, memory and occupancy.
+/// Sets the information about a kernel's registers, memory and occupancy.
 pub fn of_kernel(object: &sim::CodeObject, kernel: &KernelInfo, function: &mut Function) {
     let target = kernel.subtarget(object.subtarget());
     let group = match (kernel.reqd_group, kernel.max_group) {
@@ -55,8 +55,8 @@ fn limit(target: &Target, occupancy: &Occupancy) -> String {
     }
 }
 
-/// Returns the largest number of VGPRs per wave with which a SIMD can hold `waves` waves; 0 if it cannot hold
-/// that many waves.
+/// Returns the largest number of VGPRs that a wave may use so that a SIMD can hold `waves` waves. Returns 0
+/// if the SIMD cannot hold that many waves.
 fn most_vgprs(target: &Target, waves: u32) -> u32 {
     let fits = |vgprs: &u32| target.waves_by_vgprs(*vgprs) >= waves;
     (1..=target.addressable_vgprs).rev().find(fits).unwrap_or(0)

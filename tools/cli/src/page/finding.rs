@@ -1,4 +1,4 @@
-//! Findings of the checker and of strict mode in the form in which the HTML page shows them.
+//! Findings of the checker and of strict mode, in the form in which the HTML page shows them.
 
 use check::object::{Located, Note};
 use kernc::sim::{self, Fault, Report};
@@ -14,10 +14,10 @@ pub struct Finding {
     text: String,
     /// Advice on how to fix the problem.
     help: Option<String>,
-    /// Addresses of the instructions that the finding is about; the instruction at which the problem shows is
-    /// the last.
+    /// Addresses of the instructions that the finding is about. The last one is the instruction at which the
+    /// problem shows.
     at: Vec<u64>,
-    /// Calls that are active at the instruction where the problem shows, innermost call first.
+    /// The calls that are active at the instruction where the problem shows, innermost call first.
     calls: Vec<Call>,
     notes: Vec<String>,
 }

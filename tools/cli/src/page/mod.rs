@@ -1,8 +1,9 @@
-//! `--html FILE`: writes a self-contained page about a code object: source next to assembly, heat by line,
-//! the reason of each wait, register pressure, occupancy, bank conflicts, findings.
+//! `--html FILE`: writes a self-contained page about a code object. The page shows the source next to the
+//! assembly, how often each line ran, the reason of each wait, register pressure, occupancy, bank conflicts
+//! and findings.
 //!
-//! Rust collects the data ([`Page`], which is embedded in the page as JSON); `page.js` displays it and
-//! `page.css` defines the style. The page makes no network requests.
+//! The Rust code collects the data ([`Page`], which is embedded in the page as JSON); `page.js` displays it
+//! and `page.css` defines the style. The page makes no network requests.
 
 mod code;
 mod facts;
@@ -26,7 +27,7 @@ pub struct Content<'a> {
     pub file: &'a Path,
     /// Bytes of the code object.
     pub object: &'a [u8],
-    /// Processor to decode the code for. Overrides the processor that the object's header names.
+    /// Processor for which the code is decoded. Overrides the processor that the object's header names.
     pub target: Option<&'static kernc::Target>,
     /// Provides the texts of the sources.
     pub teller: &'a ReportRenderer,

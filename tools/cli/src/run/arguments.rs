@@ -30,8 +30,8 @@ impl Texts {
         self.bind_with(loaded, kernel, |text, info| sim::parse_arg(text, info, self.conversion))
     }
 
-    /// Does the work of [`Texts::bind`], which returns the argument values of a kernel, with the given parser
-    /// for argument texts.
+    /// Does the work of [`Texts::bind`], which returns the argument values of a kernel. `parse` parses the
+    /// text of one argument.
     pub fn bind_with(
         &self,
         loaded: &Loaded,
@@ -57,8 +57,8 @@ impl Texts {
     }
 }
 
-/// Returns an error if the size of a `shared dyn` variable is missing, or if a size is given although the
-/// kernel has no such variable.
+/// Returns an error if a size is missing for a kernel with a `shared dyn` variable, or if a size is given for
+/// a kernel without such a variable.
 fn check_lds(given: Option<u32>, loaded: &Loaded, kernel: &KernelInfo) -> Result<(), Failure> {
     let name = &kernel.name;
     match (loaded.dynamic(kernel), given) {

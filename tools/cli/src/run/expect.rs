@@ -40,7 +40,8 @@ impl Expected {
         Ok(Expected { at, wanted: ExpectedBuffer::new(&name, &text, given, info, conversion)? })
     }
 
-    /// Returns a text that describes the differences; it is empty if the buffer has the expected contents.
+    /// Returns a text that describes the differences between the buffer and its expected contents. The text
+    /// is empty if there are none.
     fn check(&self, device: &Device, placed: &Placed) -> Result<String, Failure> {
         let found = placed.read(device, self.at).map_err(failure)?;
         Ok(found.map_or(String::new(), |found| self.wanted.describe_differences(&found)))
@@ -48,7 +49,8 @@ impl Expected {
 }
 
 impl ExpectedBuffer {
-    /// Parses the expected contents of the buffer of a parameter; `given` is the initial buffer.
+    /// Parses the expected contents of the buffer that a parameter points to. `given` is the initial content
+    /// of the buffer.
     pub fn new(
         name: &str,
         text: &str,
@@ -63,7 +65,8 @@ impl ExpectedBuffer {
         };
         fits(&wanted, given)
             .map_err(|why| Failure::Usage(format!("expected of `{name}`: `{contents}` has {why}")))?;
-        // Expected integers of the same size as the buffer's elements are reinterpreted as the buffer's type.
+        // Expected integers may have the size of the buffer's elements but another type. They are then
+        // reinterpreted as the type of the elements.
         let wanted = Buffer { element: given.element, ..wanted };
         Ok(ExpectedBuffer { name: name.to_owned(), text: contents.to_owned(), contents: wanted, tolerance })
     }
@@ -83,7 +86,7 @@ impl ExpectedBuffer {
     }
 }
 
-/// Checks that the expected contents have the buffer's type and length.
+/// Returns an error if the expected contents do not have the buffer's type and length.
 fn fits(wanted: &Buffer, given: &Buffer) -> Result<(), String> {
     let (ours, theirs) = (wanted.element, given.element);
     if ours != theirs && !ours.is_integer_as_wide_as(theirs) {

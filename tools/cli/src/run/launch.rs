@@ -86,7 +86,8 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// Returns the default limit on wave instructions. A kernel that hangs reaches it within some seconds.
+/// Returns the default limit on the number of wave instructions. A kernel that hangs reaches the limit within
+/// some seconds.
 fn budget(mode: Mode) -> u64 {
     if mode == Mode::Fast { 200_000_000 } else { 50_000_000 }
 }
@@ -104,8 +105,8 @@ pub fn device(args: &RunArgs, mode: Mode) -> Device {
     device
 }
 
-/// Returns the grid size and the group size of a launch. The group size is the one on the command line, or
-/// else the one that the kernel requires, or else 64.
+/// Returns the grid size and the group size of a launch. The group size is the one on the command line.
+/// Without it, it is the size that the kernel requires, or else 64.
 pub fn extents(kernel: &KernelInfo, grid: &[u32], group: &[u32]) -> Result<([u32; 3], [u32; 3]), Failure> {
     let group = match (group, kernel.reqd_group) {
         ([], Some(required)) => required,
@@ -127,8 +128,8 @@ pub fn extents(kernel: &KernelInfo, grid: &[u32], group: &[u32]) -> Result<([u32
     Ok((extent(grid, "--grid")?, group))
 }
 
-/// Returns the global offset of a launch, by default zeros. It is an error to give an offset for a kernel
-/// that does not use it.
+/// Returns the global offset of a launch, which is zero by default. It is an error to give an offset for a
+/// kernel that does not use it.
 pub fn offset(kernel: &KernelInfo, given: &[u64]) -> Result<[u64; 3], Failure> {
     let mut out = [0; 3];
     let refuse = |why: &str| Err(Failure::Usage(format!("{}: {why}", kernel.name)));
@@ -161,7 +162,8 @@ fn extent(given: &[u32], option: &str) -> Result<[u32; 3], Failure> {
 }
 
 impl Run {
-    /// Returns the contents of the buffers after the run, in the order of the arguments.
+    /// Returns the contents of the buffers after the run, in the order of the arguments, or the failure if
+    /// the run ended with a fault.
     pub fn finished(self, teller: &ReportRenderer) -> Result<Vec<sim::Buffer>, Failure> {
         self.stats.map_err(|fault| stopped(&fault, teller))?;
         let read = |at| self.placed.read(&self.device, at).map_err(failure).transpose();
@@ -191,7 +193,8 @@ pub fn stopped(fault: &Fault, teller: &ReportRenderer) -> Failure {
     }
 }
 
-/// Returns the emulator mode that the user asks for, or else the mode that suits the other options.
+/// Returns the emulator mode that the user asks for. Without such a request, returns the mode that suits the
+/// other options.
 pub fn mode(args: &RunArgs, policy: &Policy) -> Result<Mode, Failure> {
     // Findings that do not count must not end the run.
     let strict = Mode::Strict { keep_going: args.keep_going || policy.has_exceptions() };
@@ -222,8 +225,8 @@ pub fn counting<'a>(
     })
 }
 
-/// Returns the first finding of each rule at each source line, with the number of further findings of that
-/// rule there. An unrolled loop can have many equal findings.
+/// Returns one finding for each rule and source line, with the number of further findings of that rule at
+/// that line. An unrolled loop can have many equal findings.
 pub fn by_line<'a>(reports: impl Iterator<Item = &'a sim::Report>) -> Vec<sim::Report> {
     let mut groups: Vec<(&sim::Report, usize)> = Vec::new();
     let mut places: HashMap<_, usize> = HashMap::new();
@@ -247,8 +250,8 @@ pub fn by_line<'a>(reports: impl Iterator<Item = &'a sim::Report>) -> Vec<sim::R
     groups.into_iter().map(one).collect()
 }
 
-/// A position in the code by which findings are grouped: file and line, or the address if there is no source
-/// position.
+/// The position by which findings are grouped: file and line, or the address in the code if there is no
+/// source position.
 type Line<'a> = Result<(&'a str, u32), u64>;
 
 /// Returns the rule and the source lines of a finding.

@@ -11,7 +11,7 @@ use kernc::ir::{Module, Op, Space};
 use kernc::sim;
 use std::path::{Path, PathBuf};
 
-/// A loaded code object, and facts about it that are known only if it was compiled from source.
+/// A loaded code object. If it was compiled here from source, also what only the compiler knows about it.
 pub struct Loaded {
     /// Name of the program in messages.
     pub name: String,
@@ -19,7 +19,7 @@ pub struct Loaded {
     pub object: sim::CodeObject,
     /// Bytes of the object file.
     pub bytes: Vec<u8>,
-    /// The compiler's reasons for the instructions that it inserted; empty if the program was not compiled
+    /// The compiler's reasons for the instructions that it inserted. Empty if the program was not compiled
     /// here.
     pub reasons: Vec<kernc::Reason>,
     pub teller: ReportRenderer,
@@ -80,8 +80,8 @@ impl Loaded {
         let target = args.common.target.subtarget()?;
         let mut options = args.common.options(file)?;
         if args.is_debugged && options.debug == kernc::DebugInfo::Lines {
-            // kernc's own debugger understands all extensions of debug information, so all debug information
-            // is generated.
+            // kernc's own debugger understands all extensions of debug information, so the compiler generates
+            // everything that it can.
             options.debug = kernc::DebugInfo::Full;
             options.dwarf.dialect = kernc::Dialect::Heterogeneous;
         }
@@ -147,7 +147,7 @@ impl Loaded {
         }
     }
 
-    /// Returns whether a kernel uses a `shared dyn` variable, as far as it is known.
+    /// Returns whether a kernel uses a `shared dyn` variable, or that this is not known.
     pub fn dynamic(&self, kernel: &sim::KernelInfo) -> Dynamic<'_> {
         let Some(dynamic) = &self.dynamic else { return Dynamic::Unknown };
         let found = dynamic.iter().find(|(of, _)| *of == kernel.name);
@@ -175,8 +175,8 @@ fn describe(object: &mut sim::CodeObject, args: &RunArgs) -> Result<(), Failure>
     object.set_parameters(&name, text).map_err(|why| Failure::Usage(format!("`--params`: {why}")))
 }
 
-/// Returns the pairs of kernel and dynamically sized LDS variable that the kernel uses. All calls have been
-/// inlined at this point, so only the kernel's own code is searched.
+/// Returns, for each kernel that uses a dynamically sized LDS variable, the names of the kernel and of the
+/// variable. All calls have been inlined at this point, so only the kernel's own code is searched.
 fn dynamic_variables(module: &Module) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for func in module.funcs.values().filter(|func| func.kernel.is_some()) {

@@ -44,11 +44,11 @@ Negative values that are no plain numbers stand behind `--`, or in `--arg NAME=V
 #[derive(Args, Clone)]
 #[command(after_help = FORMS)]
 pub struct RunArgs {
-    /// Whether it is to be debugged: a source is compiled with all that there is to say of it then.
+    /// Whether the program will be debugged. A source is then compiled with all debug information.
     #[arg(skip)]
     is_debugged: bool,
-    /// Kernel source, IR (`.kir`), machine IR (`.mir`), code object, or a file with several of these (offload bundle, archive, host
-    /// program or library).
+    /// The program: kernel source, IR (`.kir`), machine IR (`.mir`), a code object, or a file with several
+    /// code objects (offload bundle, archive, host program or library).
     #[arg(required_unless_present = "script")]
     file: Option<PathBuf>,
     #[command(flatten)]
@@ -56,7 +56,7 @@ pub struct RunArgs {
     /// Arguments in the order of the signature.
     #[arg(value_name = "ARGUMENT", allow_negative_numbers = true)]
     positional: Vec<String>,
-    /// List the kernels of the file with their parameters, and run nothing.
+    /// List the kernels of the file with their parameters, and run none of them.
     #[arg(long)]
     list: bool,
     /// Kernel to run (default: the only one).
@@ -68,64 +68,67 @@ pub struct RunArgs {
     /// Work-items of a group (default: what the kernel requires, else 64).
     #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',')]
     group: Vec<u32>,
-    /// First work-item, as OpenCL's global work offset: `global_id` counts from there in kernels for `--lang opencl`, and
-    /// `get_global_id` in those of other compilers.
+    /// Number of the first work-item, as OpenCL's global work offset. In kernels for `--lang opencl`,
+    /// `global_id` counts from this number, and so does `get_global_id` in kernels of other compilers.
     #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',')]
     offset: Vec<u64>,
     /// An argument by name, or by its position counted from 0.
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     named: Vec<String>,
-    /// What the parameters of the kernel are, where the object does not say it: `src: *const f32, n: u32`.
+    /// Types of the kernel's parameters, if the object does not say them: `src: *const f32, n: u32`.
     // The id is `parameters` because the option `-P` has the id `params`.
     #[arg(id = "parameters", long = "params", value_name = "NAME: TYPE, ...", conflicts_with_all = ["compare", "script"])]
     params: Option<String>,
     /// Bytes of dynamic LDS, for a `shared dyn` variable of the kernel's body.
     #[arg(long, value_name = "BYTES")]
     dynamic_lds: Option<u32>,
-    /// Bytes of stack of a work-item beyond what the kernel's descriptor asks for.
+    /// Bytes of stack that each work-item gets in addition to what the kernel's descriptor asks for.
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     stack: u32,
-    /// Convert numbers of files that are of another type than the parameter's.
+    /// Convert the numbers of files whose type is not that of the parameter.
     #[arg(long)]
     cast: bool,
-    /// Print a buffer, by its name or position, when the kernel has ended.
+    /// Print a buffer when the kernel has ended. The buffer is given by the name or position of its argument.
     #[arg(long, value_name = "NAME")]
     print: Vec<String>,
     /// Write a buffer to a .npy file when the kernel has ended.
     #[arg(long, value_name = "NAME=FILE")]
     out: Vec<String>,
-    /// Compare a buffer with what it shall hold, by RTOL * |expected| + ATOL at most (default: exactly).
+    /// Compare a buffer with expected contents. A difference of RTOL * |expected| + ATOL is allowed (default:
+    /// none).
     #[arg(long, value_name = "NAME=CONTENTS[:RTOL[:ATOL]]")]
     expect: Vec<String>,
-    /// Run another object or source with the same arguments, and compare buffers, instructions and estimated cycles. Runs in
-    /// fast mode.
+    /// Run another object or source with the same arguments, and compare the buffers, the instructions and
+    /// the estimated cycles. Runs in fast mode.
     #[arg(long, value_name = "FILE[:RTOL[:ATOL]]", conflicts_with_all = ["list", "script"])]
     compare: Option<String>,
-    /// Run the dispatches that a TOML file lists, over buffers that they share.
+    /// Run the dispatches that a TOML file lists, on buffers that they share.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "positional", "list", "kernel", "grid", "group", "offset", "named", "dynamic_lds", "print", "out", "expect"])]
     script: Option<PathBuf>,
     /// Host threads (default: all processors).
     #[arg(long)]
     threads: Option<usize>,
-    /// Stop after this many wave instructions, and say where the kernel hangs. Default: some seconds, 50 million in strict
-    /// and weak mode, 200 million in fast mode.
+    /// Stop after this many wave instructions, and say where the kernel hangs. By default, 50 million in
+    /// strict and weak mode and 200 million in fast mode, which take some seconds.
     #[arg(long, value_name = "COUNT")]
     max_instructions: Option<u64>,
-    /// What to look for: `strict` finds missing waits, hazards, races, stale caches and uninitialised data; `weak` lets
-    /// caches go stale and memory operations complete out of order; `fast` runs as if everything were in order.
-    /// Default: `strict`; with `--profile`, `--trace`, `--coverage` or `--idle-waits`: `fast`.
+    /// Mode of the emulator: `strict` finds missing waits, hazards, races, stale caches and uninitialised
+    /// data; `weak` lets caches go stale and memory operations complete out of order; `fast` runs everything
+    /// in order, without checks. Default: `strict`; with `--profile`, `--trace`, `--coverage` or
+    /// `--idle-waits`: `fast`.
     #[arg(long, value_name = "strict|weak|fast", value_parser = ["strict", "weak", "fast"])]
     mode: Option<String>,
     #[command(flatten)]
     schedule: ScheduleArgs,
-    /// In strict mode: list everything that is found instead of stopping at the first.
+    /// In strict mode, list all findings instead of stopping at the first one.
     #[arg(long)]
     keep_going: bool,
     /// Show instructions where something is found, not the source.
     #[arg(long)]
     isa: bool,
-    /// Write a page for a browser: source beside assembly, reasons of waits, register pressure, occupancy, findings; with
-    /// `--profile` or `--coverage` what was executed how often.
+    /// Write an HTML page with the source beside the assembly, the reasons of waits, register pressure,
+    /// occupancy and findings. With `--profile` or `--coverage`, the page also shows how often code was
+    /// executed.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "script", "compare"])]
     html: Option<PathBuf>,
     /// Print what was executed.
@@ -215,7 +218,7 @@ fn save_page(
 ) -> Result<(), Failure> {
     let mut findings: Vec<page::Finding> =
         by_line(counting(loaded, kernel, device.reports(), policy)).iter().map(page::of_report).collect();
-    // A finding that ended the run is among the device's reports already, so only other faults are added.
+    // If a finding ended the run, the device's reports already contain it. Only other faults are added.
     findings.extend(fault.filter(|fault| !matches!(fault, sim::Fault::Found(_))).map(page::of_fault));
     findings.extend(check::findings(&loaded.bytes, &loaded.file, policy));
     let content = page::Content {

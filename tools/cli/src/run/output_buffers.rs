@@ -11,7 +11,7 @@ pub struct Shown {
     out: Vec<(String, usize)>,
 }
 
-/// Returns the position of the argument with this name, and an error if it is not a buffer.
+/// Returns the position of the argument with this name. Returns an error if the argument is not a buffer.
 pub fn buffer_at(kernel: &sim::KernelInfo, values: &[sim::ArgValue], name: &str) -> Result<usize, Failure> {
     let at = sim::args::position(kernel, name).map_err(Failure::Usage)?;
     match values.get(at) {

@@ -21,8 +21,8 @@ use toml::Value;
 struct Script {
     /// Kernel source or code object of the dispatches that do not name a file of their own.
     file: Option<PathBuf>,
-    /// Values of the command-line options `--mcpu`, `--mode` and `-P` in the script. The command line takes
-    /// precedence.
+    /// Values for the command-line options `--mcpu`, `--mode` and `-P`. Options that are on the command line
+    /// take precedence.
     mcpu: Option<String>,
     mode: Option<String>,
     #[serde(default)]
@@ -47,7 +47,8 @@ struct Step {
     /// Arguments: a table with parameter names, or a list in the order of the parameters. Each argument is
     /// the name of a buffer, or a text as for the option `--arg`.
     args: Option<Value>,
-    /// Buffers to print, to write and to compare after the dispatch, and whether to print statistics.
+    /// What to do after the dispatch: buffers to print, to write to files and to compare, and whether to
+    /// print statistics.
     #[serde(default)]
     print: Vec<String>,
     #[serde(default)]
@@ -109,7 +110,7 @@ pub fn run(path: &Path, args: &RunArgs) -> Result<(), Failure> {
     done
 }
 
-/// Returns the options of the command line, completed by those of the script.
+/// Returns the options of the command line. Options that are missing there are taken from the script.
 fn with_options(script: &Script, args: &RunArgs) -> Result<RunArgs, Failure> {
     let mut args = args.clone();
     args.common.target.or(script.mcpu.as_deref());
@@ -217,8 +218,8 @@ impl Planner<'_> {
         sim::parse_arg(text, info, conversion(self.cast))
     }
 
-    /// Returns the address of a shared buffer, which is created at its first use. The type of its elements is
-    /// that of the first parameter that is given the buffer.
+    /// Returns the address of a shared buffer, which is created when it is first used. The type of its
+    /// elements is that of the first parameter to which it is passed.
     fn shared(&mut self, name: &str, contents: &Value, info: &ArgInfo) -> Result<DevicePtr, ArgError> {
         if let Some(shared) = self.buffers.get(name) {
             let (has, wanted) = (shared.first.element, info.element);

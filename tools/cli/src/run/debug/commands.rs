@@ -18,7 +18,7 @@ pub enum Outcome {
 pub type Done = Result<Outcome, String>;
 
 pub struct Command {
-    /// Names of the debugger command. The first is the full name; the others are abbreviations.
+    /// Names of the debugger command. The first is its full name; the others are abbreviations.
     pub names: &'static [&'static str],
     pub takes: &'static str,
     pub help: &'static str,
@@ -300,12 +300,12 @@ const ONCE: [&str; 20] = [
     "help",
 ];
 
-/// Commands that are repeated without their arguments when the user enters an empty line, so that they
-/// continue where they ended.
+/// Commands that an empty line repeats without their arguments. They then show what follows the part that
+/// they showed last.
 const ON: [&str; 3] = ["x", "list", "l"];
 
-/// Returns the command line that an empty line repeats after the command line `last`: `last` itself, the
-/// command without its arguments (to show the next part of memory or of the source), or nothing.
+/// Returns the command line that an empty line repeats after the command line `last`. This is `last` itself,
+/// the command without its arguments (to show the next part of memory or of the source), or nothing.
 pub fn repeated_command(last: &str) -> &str {
     let name = last.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or("");
     match name {
@@ -321,7 +321,8 @@ fn parted(line: &str) -> (&str, &str) {
     (&line[..end], line[end..].trim())
 }
 
-/// Returns whether a line begins with a command that accepts a format, followed by a format: `x/4xw`.
+/// Returns whether a line begins with a command that accepts a format, and a format follows the command, as
+/// in `x/4xw`.
 pub fn has_format(line: &str) -> bool {
     let (name, _) = parted(line);
     line[name.len()..].starts_with('/') && FORMATTED.contains(&name)
@@ -332,7 +333,8 @@ pub fn is_one(line: &str) -> bool {
     named(parted(line).0).is_some()
 }
 
-/// Returns whether the command in a line does nothing except end the session once the dispatch has ended.
+/// Returns whether the command in a line only ends the session, if it is entered after the dispatch has
+/// ended.
 pub fn only_ends_session(line: &str) -> bool {
     let command = named(parted(line).0);
     command.is_some_and(|command| ["continue", "detach", "quit"].contains(&command.names[0]))
@@ -347,8 +349,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     all().filter_map(|command| command.names.first().copied())
 }
 
-/// Runs a command line. It applies to the wave that the user has chosen, or else to the wave that has
-/// stopped.
+/// Runs a command line. The command applies to the wave that the user has chosen. Without such a choice, it
+/// applies to the wave that has stopped.
 pub fn run(line: &str, terminal: &mut Terminal, stop: &mut Stop<'_>) -> Done {
     match stop.chosen_wave() {
         Some(wave) => stop.on_wave(Some(wave), |stop| run_here(line, terminal, stop)),
@@ -446,8 +448,8 @@ fn lane(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     stay()
 }
 
-/// Prints the position at which the chosen lane will resume, if the lane is inactive and the debug
-/// information contains this position.
+/// Prints where the chosen lane will resume if it is inactive. Prints nothing if the debug information does
+/// not contain this position.
 pub fn waits(stop: &Stop<'_>) {
     let lane = stop.lane();
     if stop.at.exec() >> lane & 1 != 0 {
@@ -590,7 +592,8 @@ fn registers(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     for number in 0..count {
         let name = format!("{bank}{number}");
         let Ok(value) = stop.value(&format!("${name}"), stop.lane()) else { continue };
-        // Registers that were never written are skipped, because they would fill the screen.
+        // Registers that contain 0, or that were never written, are skipped, because they would fill the
+        // screen.
         if matches!(value.text.as_str(), "0x00000000" | "?") && value.pending.is_none() {
             continue;
         }

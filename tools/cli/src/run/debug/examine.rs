@@ -1,4 +1,4 @@
-//! The command `x`: prints memory from an address on, as GDB does.
+//! The debugger command `x`: prints memory from an address on, as GDB's command does.
 
 use super::commands::{Done, stay};
 use super::format::{As, Format};
@@ -25,7 +25,7 @@ impl Default for Examined {
     }
 }
 
-/// Runs `x/FORMAT ADDRESS`: prints memory. Without an address, it continues after the memory that was printed
+/// Runs `x/FORMAT ADDRESS`: prints memory. Without an address, continues after the memory that was printed
 /// last.
 pub fn examine(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     let (format, text) = Format::split(rest)?;
@@ -58,8 +58,9 @@ pub fn examine(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done
     stay()
 }
 
-/// Returns the memory and the address that the user's text refers to. The text is an expression (an address
-/// in a specific memory or a flat address), with an optional prefix `lds:`, `private:` or `global:`.
+/// Returns the kind of memory and the address to which the user's text refers. The text is an expression with
+/// an optional prefix `lds:`, `private:` or `global:`. Its value is a flat address, or an address in a
+/// specific memory.
 fn space_and_address(stop: &Stop<'_>, text: &str) -> Result<(Space, u64), String> {
     for (prefix, space) in [("lds:", Space::Lds), ("private:", Space::Private), ("global:", Space::Global)] {
         if let Some(text) = text.strip_prefix(prefix) {

@@ -24,7 +24,7 @@ pub struct Format {
 const SIZES: [(char, usize); 4] = [('b', 1), ('h', 2), ('w', 4), ('g', 8)];
 
 impl Format {
-    /// Splits a command's arguments into the format at their start and the rest: `/4xw tile`.
+    /// Splits the arguments of a command, such as `/4xw tile`, into the format at their start and the rest.
     ///
     /// # Errors
     /// A letter is not a format.
@@ -62,11 +62,11 @@ impl Format {
         Ok(format)
     }
 
-    /// Returns the format letter of a command that prints a value, where only a letter is allowed; `None`
-    /// without a format.
+    /// Returns the format letter of a command that prints a value. Such a command takes only a letter. `None`
+    /// if there is no format.
     ///
     /// # Errors
-    /// The format has other parts, or it is one that only memory can have.
+    /// The format has other parts, or a letter that is only for memory.
     pub fn of_value(self, command: &str) -> Result<Option<NumberFormat>, String> {
         match self {
             Format { count: Some(_), .. } => Err(format!("`{command}` takes no count: `x` shows memory")),

@@ -23,7 +23,7 @@ const TOPICS: &[Topic] = &[
     Topic { name: "waves", run: |terminal, stop, _| commands::run_here("waves", terminal, stop) },
 ];
 
-/// Runs `info TOPIC`. The topic may be shortened as long as it is unambiguous.
+/// Runs `info TOPIC`. The user may shorten the topic as long as it is unambiguous.
 pub fn info(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     let (what, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let fitting: Vec<&Topic> =

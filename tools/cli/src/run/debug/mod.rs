@@ -24,17 +24,19 @@ use terminal::Terminal;
 
 #[derive(Args, Clone)]
 pub struct DebugArgs {
-    /// A command to begin with; those of several options follow one another. Then commands come from standard input.
+    /// Run this debugger command at the start. Several of these options are run in their order. Further
+    /// commands come from standard input.
     #[arg(short = 'x', long = "command", value_name = "COMMAND")]
     commands: Vec<String>,
-    /// Serve the GDB remote serial protocol on this port of the local machine, instead of the terminal; 0: on any that is free.
+    /// Serve the GDB remote serial protocol on this port of the local machine, instead of the terminal. 0
+    /// takes any free port.
     #[arg(long, value_name = "PORT", conflicts_with = "commands")]
     gdb: Option<u16>,
-    /// What GDB is told that it debugs: `aarch64` is for a GDB that does not know AMD's GPUs.
+    /// The architecture that GDB is told: `aarch64` is for a GDB that does not know AMD's GPUs.
     #[arg(long, value_enum, value_name = "NAME", default_value = "amdgcn", requires = "gdb")]
     gdb_architecture: gdb::Architecture,
-    /// Serve an editor: the Debug Adapter Protocol on standard input and output, or on a port of this machine for one client. What is
-    /// launched, and how, is the editor's.
+    /// Serve an editor: the Debug Adapter Protocol on standard input and output, or for one client on a port
+    /// of this machine. The editor decides what is launched and how.
     #[arg(long, value_name = "PORT", num_args = 0..=1, exclusive = true)]
     dap: Option<Option<u16>>,
     #[command(flatten)]
@@ -55,13 +57,14 @@ pub fn run(args: &DebugArgs) -> Result<(), Failure> {
 
 /// Caller that has requested a dispatch.
 trait Host {
-    /// Called when a file has been loaded and the session is ready. Returns whether to begin the dispatch.
+    /// Called when a file has been loaded and the debugging session is ready. Returns whether to begin the
+    /// dispatch.
     fn begins(&self, _session: &Session, _file: &Path) -> bool {
         true
     }
 
-    /// Shows a failure to the user before the session ends. Returns the failure with which the command ends,
-    /// which need not be shown again.
+    /// Shows a failure to the user before the session ends. Returns the failure with which the command ends;
+    /// it need not be shown again.
     fn show_failure(&self, failure: Failure) -> Failure {
         failure.report();
         Failure::Told(failure.code())
@@ -73,7 +76,8 @@ struct Here;
 
 impl Host for Here {}
 
-/// Runs a dispatch under the debugger. `front_end` is called when everything is loaded.
+/// Runs a dispatch under the debugger. `front_end` is called to create the front end when everything is
+/// loaded.
 fn dispatch(
     args: &RunArgs,
     front_end: impl FnOnce() -> Result<Box<dyn FrontEnd>, Failure>,
@@ -134,8 +138,8 @@ fn dispatch(
         if !session.has_left() {
             last = outcome(run);
             if session.may_stay() {
-                // If the front end stays connected after the end of the dispatch, it must show the failure
-                // before that.
+                // The front end may stay connected after the end of the dispatch. It must then show the
+                // failure before it is asked about a final stop.
                 last = last.map_err(|failure| host.show_failure(failure));
                 if session.wants_final_stop() {
                     continue;

@@ -93,7 +93,8 @@ fn kind(gate: &ArrivalFilter) -> &'static str {
     if gate.is_temporary { "temporary " } else { "" }
 }
 
-/// Returns a text with the line of a breakpoint's first address and the number of its addresses.
+/// Returns a text about where a breakpoint is: the line of its first address, and the number of its addresses
+/// if there are several.
 fn places(stop: &Stop<'_>, breakpoint: &Breakpoint) -> String {
     let first = breakpoint.addresses.first().copied().unwrap_or(0);
     match breakpoint.addresses.len() {
@@ -119,8 +120,8 @@ fn watch(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     stay()
 }
 
-/// Returns the ids of the breakpoints and watchpoints that a text such as `1 3-5` selects; all ids if the
-/// text is empty.
+/// Returns the ids of the breakpoints and watchpoints that a text such as `1 3-5` selects. An empty text
+/// selects all.
 ///
 /// # Errors
 /// A selected breakpoint does not exist.
@@ -195,7 +196,8 @@ fn breakpoints(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
     stay()
 }
 
-/// Returns a text about a breakpoint that is disabled or ignores arrivals: `, off, passed over 3 times more`.
+/// Returns a text that says whether a breakpoint is disabled or ignores arrivals, such as `, off, passed over
+/// 3 times more`.
 fn state(gate: &ArrivalFilter) -> String {
     let off = if gate.is_enabled { "" } else { ", off" };
     match gate.ignored() {

@@ -4,8 +4,8 @@ use super::commands::{self, Done, Outcome, number, stay};
 use super::terminal::{Terminal, stop_text};
 use debug::Stop;
 
-/// Runs `wave N`, which selects a wave of the group, or `wave N COMMAND`, which runs one command for that
-/// wave.
+/// Runs `wave N` or `wave N COMMAND`. The first selects a wave of the group; the second runs one command for
+/// that wave.
 pub fn wave(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     if rest.is_empty() {
         return print_selection(stop);
@@ -19,8 +19,8 @@ pub fn wave(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
         terminal.look_anew();
         return stop.on_wave(Some(number), |stop| print_selection(stop));
     }
-    // The selected frame belongs to the stopped wave, so the command for the other wave starts at that wave's
-    // innermost frame.
+    // The frame that the user has selected belongs to the stopped wave. The command for the other wave
+    // therefore starts at that wave's innermost frame.
     let frame = std::mem::replace(&mut terminal.frame, 0);
     let done = stop.on_wave(Some(number), |stop| commands::run_here(command.trim(), terminal, stop));
     terminal.frame = frame;

@@ -26,13 +26,13 @@ impl Display {
 pub struct Terminal {
     /// Remaining commands of the command line.
     first: VecDeque<String>,
-    /// Command that was read after the dispatch had ended, and that is run when the wave stops at the last
+    /// A command that was read after the dispatch had ended. It is run when the wave stops at the last
     /// instruction.
     held: Option<String>,
     /// Line that an empty line repeats.
     last: String,
-    /// Whether a user types the commands. If they come from a file or an option, each command is printed, so
-    /// that the output is readable.
+    /// Whether a user types the commands. If commands come from a file or an option, each command is printed,
+    /// so that the output is easy to read.
     is_typed: bool,
     /// Expressions whose values are printed at each stop.
     pub displays: Vec<Display>,
@@ -58,7 +58,7 @@ impl Terminal {
         }
     }
 
-    /// Selects the innermost frame, after the wave has moved or another wave has been selected.
+    /// Selects the innermost frame. Called when the wave has moved or another wave has been selected.
     pub fn look_anew(&mut self) {
         (self.frame, self.listed) = (0, None);
     }
@@ -77,7 +77,7 @@ impl Terminal {
         }
         if self.is_typed {
             out!("(kernc) ");
-            // The prompt must be visible before the program waits for input.
+            // The prompt must appear before the program waits for input.
             let _ = std::io::Write::flush(&mut std::io::stdout());
         }
         let mut line = String::new();
@@ -90,7 +90,8 @@ impl Terminal {
         }
     }
 
-    /// Returns the line that was read. Prints it if the user has not typed it.
+    /// Returns the line that was read. If the user has not typed it, prints it, because it is not on the
+    /// screen yet.
     fn read(&mut self, line: &str) -> String {
         let line = self.meant(line.trim());
         outln!("(kernc) {line}");
@@ -120,7 +121,7 @@ impl FrontEnd for Terminal {
             }
         }
         loop {
-            // When there are no more commands, the dispatch continues to its end.
+            // If there are no more commands, the dispatch runs to its end.
             let Some(line) = self.next() else { return Action::Detach };
             match commands::run(&line, self, stop) {
                 Ok(Outcome::Stay) => {}
@@ -139,8 +140,8 @@ impl FrontEnd for Terminal {
         }
     }
 
-    /// Returns whether to stop once more at the end of the dispatch. This is not needed if the next command
-    /// only ends the session.
+    /// Returns whether to stop once more at the end of the dispatch. Such a stop is not needed if the next
+    /// command only ends the session.
     fn wants_final_stop(&mut self) -> bool {
         // An empty line must not repeat the command that has run the dispatch to its end.
         self.last.clear();
@@ -157,8 +158,8 @@ impl FrontEnd for Terminal {
     }
 }
 
-/// Returns whether an action is possible at the end of the dispatch: only an action that goes back or ends
-/// the session is.
+/// Returns whether an action is possible at the end of the dispatch. Only actions that go back or end the
+/// session are.
 fn may_go(action: &Action, stop: &Stop<'_>) -> bool {
     match action {
         Action::To(number) => *number <= stop.ordinal(),

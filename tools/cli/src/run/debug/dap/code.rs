@@ -18,7 +18,7 @@ pub fn address(text: &str) -> Result<u64, Refusal> {
     number.ok_or_else(|| format!("`{text}` is no address"))
 }
 
-/// Handles the "Disassemble Request". The response always has as many rows as the request asks for; rows for
+/// Handles the "Disassemble Request". The response always has as many rows as the request asks for. Rows for
 /// addresses without code are marked as invalid.
 pub fn disassemble(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let reference = address(arguments.text("memoryReference").ok_or("`memoryReference` is missing")?)?;
@@ -39,8 +39,8 @@ pub fn disassemble(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) 
 fn starts(stop: &Stop<'_>) -> Vec<u64> {
     let mut starts = Vec::new();
     for function in stop.program.functions() {
-        // If a function's code is inside another function's code, its instructions are already in the list
-        // and are skipped.
+        // If the code of a function is inside the code of another function, its instructions are already in
+        // the list and are skipped.
         let mut at = function.start.max(starts.last().map_or(0, |last| last + 4));
         while at < function.end
             && let Some((_, length)) = stop.at.text_at(at)
@@ -58,8 +58,8 @@ fn row(server: &Server, stop: &Stop<'_>, number: i64) -> Value {
     let known = usize::try_from(number).ok().and_then(|number| server.code.get(number));
     let text = known.and_then(|&start| Some((start, stop.at.text_at(start)?.0)));
     let Some((start, text)) = text else {
-        // Rows before the first and after the last instruction need distinct addresses, so the addresses
-        // continue in steps of four bytes.
+        // The client needs distinct addresses for the rows before the first and after the last instruction.
+        // These addresses continue in steps of four bytes.
         let (first, last) =
             (server.code.first().copied().unwrap_or(0), server.code.last().copied().unwrap_or(0));
         let beyond = number.saturating_sub(server.code.len() as i64).unsigned_abs().saturating_add(1);
@@ -80,8 +80,8 @@ fn row(server: &Server, stop: &Stop<'_>, number: i64) -> Value {
     row
 }
 
-/// Returns the description of a source file for the client ("Source"): its path, or a number with which the
-/// client can request the text.
+/// Returns the description of a source file for the client ("Source"). It contains the path of the file, or a
+/// number with which the client can request the text.
 pub fn described(program: &Program, paths: &[Option<PathBuf>], file: usize) -> Value {
     let named = program.files.get(file).map_or("?", String::as_str);
     let name = Path::new(named).file_name().map_or(named.into(), |name| name.to_string_lossy());

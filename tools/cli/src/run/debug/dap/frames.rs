@@ -1,6 +1,8 @@
-//! Threads, stacks and scopes. Each wave is a thread of the protocol, and on request so is each lane of the
-//! stopped wave.  All waves of the stopped work-group are stopped at instructions, so their active calls can
-//! be inspected. For waves of other groups, only the current source line is known.
+//! Threads, stacks and scopes of the protocol. Each wave is a thread of the protocol; if the client asks for
+//! it, so is each lane of the stopped wave.
+//!
+//! All waves of the stopped work-group are stopped at instructions, so their active calls can be inspected.
+//! For waves of other work-groups, only the current source line is known.
 
 use super::code::described;
 use super::requests::{Answer, Arguments, Refusal, body, needed};
@@ -32,8 +34,8 @@ fn wave_and_lane(server: &Server, thread: u64) -> Result<(WaveId, Option<u32>), 
     Ok((*who, (thread % NUMBERS).checked_sub(1).and_then(|lane| u32::try_from(lane).ok())))
 }
 
-/// Returns the id of the stopped thread. This is the thread of the stopped wave, or of the followed lane if
-/// lanes are threads.
+/// Returns the id of the stopped thread. This is the thread of the stopped wave. If lanes are threads, it is
+/// the thread of the lane that steps follow.
 pub fn stopped_thread(server: &mut Server, stop: &Stop<'_>) -> u64 {
     let lane = server.options.lanes.then(|| stop.lane());
     thread(server, stop.who(), lane)
@@ -62,7 +64,7 @@ pub fn threads(server: &mut Server, stop: &mut Stop<'_>, _: &Value) -> Answer {
     body(json!({ "threads": threads }))
 }
 
-/// Makes a lane the followed lane: the lane of the thread that the request names.
+/// Makes steps follow a lane: the lane of the thread that the request names.
 pub fn follow(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Result<(), Refusal> {
     match wave_and_lane(server, needed(arguments, "threadId")?)? {
         (who, _) if who != stop.who() => Err(format!("{who} does not stand at an instruction of its own")),
@@ -132,7 +134,7 @@ fn frame_id(server: &mut Server, thread: u64, at: usize) -> Result<usize, Refusa
     Ok(server.frames.len())
 }
 
-/// Context in which expressions are evaluated: a frame of a wave of the stopped group, and a lane.
+/// Context in which expressions are evaluated: a call frame of a wave of the stopped work-group, and a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct View {
     wave: u32,
@@ -158,7 +160,7 @@ impl View {
         View { lane, ..self }
     }
 
-    /// Returns the index of the view's frame if the view is of the stopped wave; otherwise `None`.
+    /// Returns the index of the view's frame. `None` if the view is not of the stopped wave.
     pub fn frame_of(self, stop: &Stop<'_>) -> Option<usize> {
         (self.wave == stop.at.wave()).then_some(self.frame)
     }
@@ -173,8 +175,8 @@ impl View {
     }
 }
 
-/// Returns the view that a frame id denotes; without an id, the view of the innermost frame of the stopped
-/// wave.
+/// Returns the view that a frame id stands for. Without an id, returns the view of the innermost frame of the
+/// stopped wave.
 pub fn decoded(server: &Server, stop: &mut Stop<'_>, frame: Option<u64>) -> Result<View, Refusal> {
     let Some(frame) = frame else { return Ok(View::innermost(stop)) };
     let found = frame.checked_sub(1).and_then(|at| server.frames.get(usize::try_from(at).ok()?));

@@ -72,7 +72,7 @@ pub fn launch(server: &mut Server, arguments: &Value) -> Answer {
     without_body(Then::Launch)
 }
 
-/// Handles the "Restart Request", with the arguments of the request or else with those of the last launch.
+/// Handles the "Restart Request". Uses the arguments of this request, or else those of the last launch.
 /// Sources are compiled again.
 pub fn restart(server: &mut Server, arguments: &Value) -> Answer {
     if server.launch.is_null() {
@@ -95,7 +95,7 @@ pub fn configured(server: &mut Server, _: &mut Breakpoints<'_>, _: &Value) -> An
     }
 }
 
-/// Called when the object has been loaded: sets the breakpoints. Returns whether to begin the dispatch.
+/// Sets the breakpoints. Called when the object has been loaded. Returns whether to begin the dispatch.
 pub fn begin(server: &mut Server, session: &Session, file: &Path) -> bool {
     server.options = Options {
         stops_on_entry: server.launch.is("stopOnEntry"),
@@ -149,7 +149,7 @@ pub fn parse(launch: &Value) -> Result<RunArgs, Failure> {
     }
     let line = command_line(launch).map_err(Failure::Usage)?;
     let parsed = Line::try_parse_from(line).map_err(|error| {
-        // The command line's error message is used, without the parts that are useful only on a command line.
+        // The error message is the command line's, without the parts that help only on a command line.
         let text = error.to_string();
         let first = text.split("\n\n").next().unwrap_or_default();
         Failure::Usage(first.trim_start_matches("error: ").to_owned())

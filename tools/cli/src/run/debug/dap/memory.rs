@@ -1,4 +1,4 @@
-//! Memory requests. A memory reference of the protocol is a text: `global:ADDRESS`, `lds:OFFSET` or
+//! Memory requests. In the protocol, a memory reference is a text, here `global:ADDRESS`, `lds:OFFSET` or
 //! `private:LANE:OFFSET`. An address alone refers to global memory.
 
 use super::requests::{Answer, Arguments, Refusal, body, needed};
@@ -56,8 +56,8 @@ pub fn read(_: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     }))
 }
 
-/// Returns rows of the variables view for a range of memory, one row per dword: name, value, memory
-/// reference.
+/// Returns rows of the editor's variables view for a range of memory, one row for each dword: name, value,
+/// memory reference.
 pub fn rows(
     stop: &Stop<'_>,
     space: Space,

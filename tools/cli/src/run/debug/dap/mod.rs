@@ -1,6 +1,6 @@
 //! `kernc debug --dap`: a server for the Debug Adapter Protocol, which editors use for debugging. Like the
-//! terminal, it is a front end: the crate `debug` and the terminal's commands do the work, and this module
-//! translates requests and responses.
+//! terminal, the server is a front end of a debugging session. The crate `debug` and the terminal's commands
+//! do the work, and this module translates requests and responses.
 //!
 //! Section names in comments are those of the protocol's specification, version 1.68.
 
@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wire::Inbox;
 
-/// The server, shared by the dispatch while that runs and by the code that launches dispatches.
+/// The server. While a dispatch runs, the dispatch and the code that launches dispatches share it.
 #[derive(Clone)]
 struct Shared {
     server: Arc<Mutex<Server>>,
@@ -99,8 +99,8 @@ type Ends = (Box<dyn Read + Send>, Box<dyn Write + Send>);
 
 fn connect(port: u16) -> std::io::Result<Ends> {
     let (stream, _) = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?.accept()?;
-    // Messages are small, and each side waits for the other's messages. Without this setting, the operating
-    // system would delay them.
+    // Messages are small, and each side waits for the other's messages. The operating system would delay
+    // small messages without this setting.
     stream.set_nodelay(true)?;
     Ok((Box::new(stream.try_clone()?), Box::new(stream)))
 }

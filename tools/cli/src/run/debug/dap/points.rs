@@ -1,5 +1,5 @@
-//! Breakpoints and watchpoints. A request contains the complete list of breakpoints in one file, or of one
-//! kind, so each request replaces the earlier list for that file or kind.
+//! Breakpoints and watchpoints of the client. A request contains the complete list of breakpoints in one
+//! file, or of one kind. Each request therefore replaces the earlier list for that file or kind.
 
 use super::frames::decoded;
 use super::requests::{Answer, Arguments, Refusal, body};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Limit on the number of breakpoints in a request; real requests are far smaller.
+/// Limit on the number of breakpoints in a request. Real requests are far smaller.
 const MOST: usize = 4096;
 
 /// Location of a breakpoint.
@@ -41,9 +41,11 @@ struct Point {
 pub struct Points {
     groups: BTreeMap<String, Vec<Point>>,
     ids: u64,
-    /// User-visible names of memory ranges that can be watched, by the protocol's data id.
+    /// Names under which the user knows the memory ranges that can be watched. The key is the data id of the
+    /// range in the protocol.
     names: BTreeMap<String, String>,
-    /// Names of the exception filters that are switched on; `None` until the client has chosen filters.
+    /// Names of the exception filters that the client has switched on. `None` until the client has sent its
+    /// choice.
     filters: Option<Vec<String>>,
 }
 
@@ -52,7 +54,8 @@ const INSTRUCTIONS: &str = "instruction breakpoint";
 const DATA: &str = "data breakpoint";
 
 impl Points {
-    /// Stores the user-visible name of a memory range; `id` is the data id by which the client watches it.
+    /// Stores the name under which the user knows a memory range. `id` is the data id by which the client
+    /// watches the range.
     fn call(&mut self, id: &str, name: String) {
         if self.names.len() < MOST {
             self.names.insert(id.to_owned(), name);
@@ -165,8 +168,8 @@ pub fn set_again(server: &mut Server, session: &Session) {
     server.points.groups = groups;
 }
 
-/// Result of setting a breakpoint: the first address at which it was set, and an address at which it could
-/// not be set, with the reason.
+/// Result of setting a breakpoint: the first address at which it was set. If it could not be set at another
+/// address, also this address with the reason.
 struct Set {
     address: u64,
     left_out: Option<(u64, String)>,
@@ -197,7 +200,8 @@ impl Point {
         }
     }
 
-    /// Sets a breakpoint. Returns its addresses if it is a breakpoint at instructions.
+    /// Sets a breakpoint. Returns where it was set, or `None` for a breakpoint on memory, which has no code
+    /// address.
     fn try_set(
         &mut self,
         breakpoints: &mut Breakpoints<'_>,
@@ -231,8 +235,8 @@ impl Point {
     }
 }
 
-/// Returns the index of the program's file that has this path: the same file on disk, or a file with the same
-/// name.
+/// Returns the index of the file of the program that has this path. It is the same file on disk, or else a
+/// file with the same name.
 pub fn file_of(program: &Program, paths: &[Option<std::path::PathBuf>], path: &str) -> Option<usize> {
     let wanted = std::fs::canonicalize(path).ok();
     let same = |known: &Option<std::path::PathBuf>| wanted.is_some() && *known == wanted;
@@ -259,7 +263,7 @@ pub fn locations(server: &mut Server, breakpoints: &mut Breakpoints<'_>, argumen
     body(json!({ "breakpoints": lines }))
 }
 
-/// Handles the "DataBreakpointInfo Request": a value in memory can be watched for changes of its bytes.
+/// Handles the "DataBreakpointInfo Request". Any value in memory can be watched for changes of its bytes.
 pub fn data_info(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let name = arguments.text("name").ok_or("`name` is missing")?;
     let memory_value = if arguments.is("asAddress") {

@@ -10,7 +10,8 @@ use crate::run::debug::commands::{self, Outcome};
 use debug::{Action, Stop};
 use serde_json::{Value, json};
 
-/// Handles the "Evaluate Request". Typed text is run as a command if it is not an expression with a value.
+/// Handles the "Evaluate Request". Text that the user has typed is evaluated as an expression. If it is not
+/// an expression with a value, it is run as a command.
 pub fn evaluate(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let text = arguments.text("expression").ok_or("`expression` is missing")?.trim();
     let is_typed = arguments.text("context") == Some("repl");
@@ -42,7 +43,8 @@ fn is_short(stop: &Stop<'_>, text: &str) -> bool {
 fn command(server: &mut Server, stop: &mut Stop<'_>, line: &str) -> Answer {
     let (text, done) = capture::capture(|| commands::run(line, &mut server.typed, stop));
     let body = json!({ "result": String::from_utf8_lossy(&text).trim_end(), "variablesReference": 0 });
-    // The command may have changed state that the client has read before, for example the followed lane.
+    // The command may have changed state that the client has already read, for example which lane steps
+    // follow.
     server.forget();
     match done.ok_or("kernc panicked")?? {
         Outcome::Stay => {
@@ -61,7 +63,7 @@ fn command(server: &mut Server, stop: &mut Stop<'_>, line: &str) -> Answer {
     }
 }
 
-/// Tells the client that the data which it shows is out of date ("Invalidated Event").
+/// Tells the client that the data it shows is out of date ("Invalidated Event").
 fn invalidated(server: &mut Server) {
     if server.invalidates {
         server.event("invalidated", json!({ "areas": ["stacks", "threads", "variables"] }));

@@ -1,4 +1,4 @@
-//! The table of requests: for each request, the server states in which it is allowed, and its handler.
+//! The table of requests. Each request has a handler, and the states of the server in which it is allowed.
 
 use super::server::Server;
 use super::{code, frames, launch, memory, moves, points, repl, stops, values};
@@ -14,7 +14,7 @@ pub enum Then {
     Go(Action),
     /// Keeps the wave stopped and sends the client a stop event.
     Pause,
-    /// Launches a kernel. The response to the request is sent when the launch has succeeded or failed.
+    /// Launches a kernel. The response to the request is sent later, when the launch has succeeded or failed.
     Launch,
     /// Begins the dispatch, because all breakpoints are set.
     Begin,
@@ -34,7 +34,7 @@ pub struct Reply {
 pub type Refusal = String;
 pub type Answer = Result<Reply, Refusal>;
 
-/// Returns a response with a body, after which the server reads further requests in the same state.
+/// Returns a response with a body. Afterwards the server stays in the same state and reads further requests.
 pub fn body(body: Value) -> Answer {
     Ok(Reply { body, then: Then::Stay })
 }
@@ -56,7 +56,7 @@ pub enum Place<'a, 'b> {
     Ended,
 }
 
-/// Handler of a request. The variants differ in the server state in which the request is allowed.
+/// Handler of a request. The variants differ in when the request is allowed.
 enum Handler {
     /// Allowed at any time.
     Always(fn(&mut Server, &Value) -> Answer),

@@ -25,11 +25,12 @@ pub struct Server {
     /// Arguments of the launch.
     pub launch: Value,
     pub options: Options,
-    /// Sequence number and command of a request whose response is delayed until its work is done.
+    /// Sequence number and command of a request that is still being worked on. Its response is sent when the
+    /// work is done.
     later: Option<(Value, Value)>,
     /// Error that ended the reading of the stream, if any.
     pub broken: Option<String>,
-    /// Whether the client is setting breakpoints because the dispatch has not begun.
+    /// Whether the client is setting breakpoints and the dispatch has not begun.
     pub is_configuring: bool,
     pub is_running: bool,
     /// Whether the client has disconnected or wants to disconnect.
@@ -45,7 +46,8 @@ pub struct Server {
     pub file: PathBuf,
     /// Waves that have thread ids.
     pub waves: Vec<WaveId>,
-    /// Stack frames that have been given ids in the protocol: thread id, and index in that thread's stack.
+    /// Stack frames that have ids in the protocol. Each element is a thread id, and the index of the frame in
+    /// the stack of that thread.
     pub frames: Vec<(u64, usize)>,
     pub nodes: Nodes,
     /// Addresses of all instructions, computed at their first use.
@@ -94,8 +96,8 @@ impl Server {
         }
     }
 
-    /// Handles the requests that have arrived while a dispatch runs. Returns what the server does next;
-    /// `None` if the dispatch simply continues.
+    /// Handles the requests that have arrived while a dispatch runs. Returns what the server does next.
+    /// `None` if no request changes that the dispatch runs.
     pub fn serve_waiting(&mut self, place: &mut Place<'_, '_>) -> Option<Then> {
         while let Some(next) = self.inbox.try_next() {
             match self.take(next, place) {
@@ -161,7 +163,8 @@ impl Server {
         }
     }
 
-    /// Sends an error response to a pending launch request. Returns whether a launch request was pending.
+    /// Sends an error response to a launch request that is still being worked on. Returns whether there was
+    /// such a request.
     pub fn refuses(&mut self, why: &str) -> bool {
         let was_restarting = std::mem::take(&mut self.is_restarting);
         if self.later.is_none() {

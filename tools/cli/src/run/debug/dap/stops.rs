@@ -1,4 +1,4 @@
-//! Stops of a wave: tells the client, and handles requests until the wave continues.
+//! Stops of a wave: tells the client about them, and handles its requests until the wave continues.
 
 use super::frames::stopped_thread;
 use super::requests::{Answer, Place, Then, body};
@@ -8,8 +8,8 @@ use crate::run::debug::terminal::{Display, headline};
 use debug::{Action, Reason, Stop};
 use serde_json::{Value, json};
 
-/// A reason for stopping that the client can switch off ("ExceptionBreakpointsFilter"). All reasons are on by
-/// default.
+/// A reason for stopping that the client can switch on and off ("ExceptionBreakpointsFilter"). All reasons
+/// are on by default.
 pub struct Filter {
     pub name: &'static str,
     label: &'static str,
@@ -37,7 +37,8 @@ pub fn filters() -> Vec<Value> {
     FILTERS.iter().map(told).collect()
 }
 
-/// Called when a wave has stopped or requests have arrived during the run. Returns how the wave continues.
+/// Called when a wave has stopped, or when requests have arrived while the dispatch runs. Returns how the
+/// wave continues.
 pub fn stopped(server: &mut Server, stop: &mut Stop<'_>) -> Action {
     let is_told = matches!(stop.reason, Reason::Asked | Reason::Set);
     if FILTERS.iter().any(|filter| (filter.is)(&stop.reason) && !server.points.has(filter.name)) {
@@ -54,7 +55,7 @@ pub fn stopped(server: &mut Server, stop: &mut Stop<'_>) -> Action {
         match then {
             None => return Action::Resume,
             Some(Then::Pause) => arrive(server, stop),
-            // The wave stays stopped; the client has its response and can send further requests.
+            // The wave stays stopped. The client already has its response and can send further requests.
             Some(Then::Go(action @ Action::Set(_))) => return action,
             Some(Then::Go(action)) => {
                 server.goes_back = matches!(action, Action::BackToBreakpoint);
@@ -101,8 +102,8 @@ fn arrive(server: &mut Server, stop: &Stop<'_>) {
     server.output("console", &displays);
 }
 
-/// Returns the rule, a sentence and the class of the problem because of which a wave has stopped; `None` if
-/// it has stopped for another reason.
+/// Returns the rule, a sentence and the class of the problem that has stopped a wave. `None` if the wave has
+/// stopped for another reason.
 fn exception(stop: &Stop<'_>) -> Option<(String, String, String)> {
     match &stop.reason {
         Reason::Found(report) => {

@@ -1,5 +1,6 @@
-//! The tree of variables that editors show. A node has an id while the wave is stopped, and its rows are
-//! computed when the user opens it. Each row is also an expression, so that it can be watched and evaluated.
+//! The tree of variables that editors show. Each node has an id while the wave is stopped. The rows of a node
+//! are computed when the user opens the node. Each row is also an expression, so that the user can watch and
+//! evaluate it.
 
 use super::frames::View;
 use super::memory;
@@ -84,8 +85,7 @@ struct Row {
     ty: Option<String>,
     /// Expression of the row's value.
     text: Option<String>,
-    /// Node of the tree that shows when the user opens the row. For an array, the number of elements is given
-    /// too.
+    /// The node that is shown when the user opens the row. For an array, also the number of its elements.
     opens: Option<(Node, Option<u64>)>,
     memory: Option<String>,
 }
@@ -185,7 +185,7 @@ fn locals(stop: &Stop<'_>, view: View) -> Vec<Row> {
     variables.into_iter().map(|(name, shown)| Row::from_shown(&name, &name, view, shown)).collect()
 }
 
-/// Changes the row of a variable so that opening it shows the variable's values in all lanes.
+/// Returns a copy of a variable's row that opens the variable's values in all lanes.
 fn across(row: Row, view: View) -> Row {
     let opens = row.text.clone().map(|text| (Node::Across(text, view), None));
     Row { opens, ..row }
@@ -196,14 +196,15 @@ fn across(row: Row, view: View) -> Row {
 fn lanes(stop: &Stop<'_>, text: &str, view: View) -> Vec<Row> {
     let row = |(lane, (shown, is_active)): (usize, (Result<Shown, String>, bool))| {
         let name = format!("lane {lane}{}", if is_active { "" } else { ", waits" });
-        // An expression in the row would be evaluated in the followed lane and not in the row's lane, so the
-        // row has none.
+        // Clients would evaluate an expression of the row in the lane that steps follow, and not in the lane
+        // of the row. The row therefore has no expression.
         Row { text: None, ..Row::from_shown(&name, text, view.of_lane(lane as u32), shown) }
     };
     stop.across(text, None).into_iter().enumerate().map(row).collect()
 }
 
-/// Returns rows for the single registers and for the register banks, which can be opened.
+/// Returns rows for the registers with names of their own, and for the register banks, which the user can
+/// open.
 fn registers(stop: &Stop<'_>, view: View) -> Vec<Row> {
     let alone = ["pc", "exec", "vcc", "m0", "scc", "mode"];
     let mut rows: Vec<Row> = alone.into_iter().map(|name| register(stop, name, view)).collect();
@@ -234,7 +235,7 @@ fn bank_of(stop: &Stop<'_>, bank: char, view: View) -> Vec<Row> {
     if bank == 's' { rows.collect() } else { rows.map(|row| across(row, view)).collect() }
 }
 
-/// Returns the expression for the row `name` of a node, and the view in which to evaluate it.
+/// Returns the expression for the row `name` of a node, and the view in which to evaluate the expression.
 pub fn part(
     server: &Server,
     stop: &mut Stop<'_>,
@@ -246,7 +247,8 @@ pub fn part(
         Node::Locals(view) | Node::Lanes(view) => Ok((name.to_owned(), *view)),
         Node::Whole(text, view) => {
             let parts = view.with_frame(stop, |stop| stop.value(text, view.lane))??.parts;
-            // An array element is found by its index, without computing the rows before it.
+            // The row of an array element is found by the index of the element, without computing the rows
+            // before it.
             let index = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')?.parse().ok());
             let (from, count) = index.map_or((0, ROWS), |index| (index, 1));
             let found = parts.within(text, from, count).find(|part| part.0 == name);

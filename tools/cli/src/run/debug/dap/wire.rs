@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 
-/// Limits on the size of a header and of a message; no client sends more.
+/// Limits on the size of a header and of a message. No real client sends more.
 const HEADER: u64 = 4096;
 const MESSAGE: u64 = 16 << 20;
 /// Number of messages in the queue at which the reading thread pauses.
@@ -27,8 +27,8 @@ fn read(input: &mut impl BufRead) -> Incoming {
     match length(input) {
         Ok(None) => Incoming::Closed,
         Ok(Some(length)) => {
-            // The buffer grows with the received bytes and is not allocated in advance, because the length in
-            // the header may be wrong.
+            // The buffer grows with the bytes that arrive. It is not allocated in advance, because the length
+            // in the header may be wrong.
             let mut bytes = Vec::new();
             match input.by_ref().take(length).read_to_end(&mut bytes) {
                 Ok(read) if read as u64 == length => Incoming::Message(bytes),
@@ -75,7 +75,7 @@ fn length(input: &mut impl BufRead) -> Result<Option<u64>, String> {
     }
 }
 
-/// Queue of messages from the client. A separate thread reads them, so that requests are received while a
+/// Queue of messages from the client. A separate thread reads the messages, so that requests arrive while a
 /// kernel runs.
 pub struct Inbox {
     messages: Receiver<Incoming>,
@@ -116,8 +116,8 @@ impl Inbox {
 
     fn taken(&self) {
         let less = |count: usize| count.checked_sub(1);
-        // Decrements the number of waiting messages, but not below zero: the end of the stream is returned
-        // repeatedly although it was counted only once.
+        // Decrements the number of waiting messages, but not below zero. The end of the stream may be
+        // returned several times, although it was counted only once.
         let _ = self.waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
 }

@@ -1,5 +1,5 @@
 //! `kernc debug --gdb PORT`: makes the debugger available to GDB over the GDB remote serial protocol. GDB's
-//! requests do the same as the terminal debugger's commands.
+//! requests do the same as the commands of the terminal debugger.
 
 mod packets;
 mod registers;
@@ -15,8 +15,8 @@ use requests::Answer;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
-/// Number of instructions between two checks for an interrupt from GDB, because each check costs a system
-/// call.
+/// Number of instructions between two checks for an interrupt from GDB. Not every instruction is followed by
+/// a check, because each check costs a system call.
 const PATIENCE: u32 = 4096;
 
 /// Front end that serves a debugged dispatch to one GDB.
@@ -31,7 +31,8 @@ pub struct Gdb {
     met: Vec<WaveId>,
     /// Selected wave of the group, if it is not the stopped wave.
     chosen: Option<u32>,
-    /// Breakpoints and watchpoints by kind, address and length, with their ids in the session.
+    /// Breakpoints and watchpoints that GDB has set, by kind, address and length. The value is the id in the
+    /// session.
     points: BTreeMap<(char, u64, u64), u32>,
     /// Whether the dispatch is running and GDB waits for a stop reply.
     runs: bool,
@@ -119,8 +120,8 @@ impl Gdb {
     fn serve(&mut self, stop: &mut Stop<'_>) -> Option<Action> {
         if self.connection.is_none() {
             let (stream, _) = self.listener.accept().ok()?;
-            // Packets are small, and each side waits for the other's packets. Without this setting, the
-            // operating system would delay them.
+            // Packets are small, and each side waits for the other's packets. The operating system would
+            // delay small packets without this setting.
             let _ = stream.set_nodelay(true);
             self.connection = Some(Connection::new(stream));
         }
@@ -129,8 +130,8 @@ impl Gdb {
         self.thread(stop.who());
         if self.runs {
             self.runs = false;
-            // GDB's stop reply cannot express these reasons for a stop, so they are sent as text to be
-            // printed.
+            // GDB's stop reply cannot express these reasons for a stop. They are therefore sent as a text
+            // that GDB prints.
             if matches!(stop.reason, Reason::Found(_) | Reason::Trapped(_) | Reason::Changed { .. }) {
                 self.send_packet(format!("O{}", hex(format!("{}\n", headline(stop)).as_bytes())).as_bytes())?;
             }
@@ -187,7 +188,7 @@ impl FrontEnd for Gdb {
         is_interrupted
     }
 
-    /// Returns whether the dispatch must stop once more at its last instruction, which it must while GDB is
+    /// Returns whether the dispatch must stop once more at its last instruction. It must while GDB is
     /// connected. GDB is told that the dispatch has ended only when it continues from that stop.
     fn wants_final_stop(&mut self) -> bool {
         self.connection.is_some()

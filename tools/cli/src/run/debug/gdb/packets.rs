@@ -30,7 +30,8 @@ impl Inbox {
         self.0.extend(bytes);
     }
 
-    /// Returns whether the received bytes exceed the largest packet but contain no complete packet.
+    /// Returns whether more bytes than the largest packet can have are waiting in the buffer. GDB has then
+    /// sent something that is not a packet.
     pub fn is_full(&self) -> bool {
         self.0.len() > 2 * MOST
     }
@@ -133,7 +134,7 @@ impl<S: Read + Write> Connection<S> {
         &self.stream
     }
 
-    /// Waits for the next packet or interrupt and returns it; `None` if GDB has disconnected.
+    /// Waits for the next packet or interrupt and returns it. `None` if GDB has disconnected.
     pub fn next(&mut self) -> Option<Incoming> {
         loop {
             match self.inbox.take() {
@@ -160,10 +161,10 @@ impl<S: Read + Write> Connection<S> {
         Ok(count)
     }
 
-    /// Returns whether GDB has sent an interrupt while the program was running. The stream must be in
-    /// non-blocking mode.
+    /// Returns whether GDB has sent an interrupt while the program runs. The stream must be in non-blocking
+    /// mode.
     pub fn is_interrupted(&mut self) -> bool {
-        // Errors of the stream are ignored: a disconnection is noticed at the next stop, and an empty stream
+        // Errors of the stream are ignored. A disconnection is noticed at the next stop, and an empty stream
         // is not an error here.
         let _ = self.receive();
         self.inbox.0.front() == Some(&INTERRUPT) && self.inbox.take() == Some(Incoming::Interrupt)

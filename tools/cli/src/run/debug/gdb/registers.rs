@@ -1,11 +1,13 @@
-//! Registers of a wave as GDB sees them: their fixed numbers, their description, and their contents.
+//! Registers of a wave as GDB sees them: their numbers in the protocol, their description, and their
+//! contents.
 
 use super::packets::hex;
 use debug::Stopped;
 use std::fmt::Write;
 
-/// A sequence of consecutive register numbers: number of the first register, largest count, and name. If
-/// there are several registers, their names are the name followed by an index.
+/// A sequence of consecutive register numbers in the protocol: the number of the first register, the largest
+/// number of registers, and the name. If there are several registers, their names are this name followed by
+/// an index.
 struct Run {
     first: u32,
     count: u32,
@@ -23,11 +25,11 @@ enum Kind {
     Scc,
     Mode,
     Scalar,
-    /// A vector register: one dword for each lane. The value is the number of the first register in the file
-    /// of all vector registers.
+    /// A vector register, with one dword for each lane. The field is the number of the sequence's first
+    /// register among all vector and accumulation registers.
     Vector(u16),
-    /// A register that only another architecture has. A wave has no value for it; the number is its size in
-    /// bytes.
+    /// A register that only another architecture has. A wave has no value for it. The field is the size of
+    /// the register in bytes.
     Foreign(usize),
 }
 
@@ -62,12 +64,13 @@ const M0: u16 = 124;
 pub enum Architecture {
     /// The processor, for a GDB that knows AMD's GPUs.
     Amdgcn,
-    /// 64-bit ARM, for one that does not: any architecture with addresses of 64 bits that lets others' registers stand beside its own.
+    /// 64-bit ARM, for a GDB that does not know AMD's GPUs. Any architecture with 64-bit addresses would do
+    /// that accepts registers besides its own.
     Aarch64,
 }
 
-/// Returns the contents of a register in the form of GDB's packets: hexadecimal digits, or `x` for each digit
-/// if the register has no value. Returns `None` if there is no register with this number.
+/// Returns the contents of a register in the form of GDB's packets: hexadecimal digits, or `x` instead of
+/// each digit if the register has no value. Returns `None` if there is no register with this number.
 pub fn read(at: &Stopped<'_>, number: u32) -> Option<String> {
     let of = |run: &&Run| (run.first..run.first + run.count).contains(&number);
     let run = RUNS.iter().chain(&ARM).find(of)?;
@@ -92,7 +95,7 @@ pub fn read(at: &Stopped<'_>, number: u32) -> Option<String> {
 }
 
 /// Returns the contents of the registers before the vector registers, in the order of their numbers. GDB
-/// reads these registers with one request, and all others one by one.
+/// reads these registers with one request, and all others one at a time.
 pub fn scalars(at: &Stopped<'_>) -> String {
     let runs = RUNS.iter().filter(|run| !matches!(run.kind, Kind::Vector(_)));
     runs.flat_map(|run| run.first..run.first + run.count).filter_map(|number| read(at, number)).collect()

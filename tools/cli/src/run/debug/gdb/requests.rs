@@ -16,8 +16,8 @@ pub enum Answer {
 
 type Handler = fn(&mut Gdb, &mut Stop<'_>, &str) -> Answer;
 
-/// Handlers of requests by the text that the request's packet starts with; the first row that matches is
-/// used.
+/// The handlers of requests. Each row has the text with which the packet of the request starts. The first row
+/// that matches is used.
 const REQUESTS: &[(&str, Handler)] = &[
     ("?", |gdb, stop, _| Answer::Text(gdb.report(stop))),
     ("!", |_, _, _| Answer::Text(String::new())),
@@ -102,8 +102,8 @@ fn no_acknowledgement(gdb: &mut Gdb, _: &mut Stop<'_>, _: &str) -> Answer {
     text("OK")
 }
 
-/// Returns a part of a long text. `part` gives its offset and length. The answer begins with a letter that
-/// says whether this is the last part.
+/// Returns a part of a long text as the answer to GDB. `part` contains the offset and the length of the part.
+/// The answer begins with a letter that says whether this is the last part.
 fn piece(whole: &str, part: &str) -> Answer {
     let Some((offset, length)) = pair(part) else { return text("E01") };
     let whole = whole.as_bytes();
@@ -128,7 +128,8 @@ fn extra_info(gdb: &mut Gdb, _: &mut Stop<'_>, id: &str) -> Answer {
     met.map_or_else(|| text("E01"), |who| Answer::Text(hex(who.to_string().as_bytes())))
 }
 
-/// Returns the number of the wave that a thread id refers to, if it belongs to the stopped group.
+/// Returns the number of the wave to which a thread id refers. `None` if the wave does not belong to the
+/// stopped work-group.
 fn wave(gdb: &Gdb, stop: &Stop<'_>, id: &str) -> Option<u32> {
     let who = gdb.met.get((number(id)? as usize).checked_sub(1)?)?;
     let is_there = who.group == stop.at.group() && stop.at.wave_of_group(who.wave).is_some();
@@ -159,8 +160,8 @@ fn register(gdb: &mut Gdb, stop: &mut Stop<'_>, digits: &str) -> Answer {
     })
 }
 
-/// Handles a request to read memory at flat addresses as the current lane sees them. Returns the bytes before
-/// the first byte that does not exist.
+/// Handles a request to read memory. Addresses are flat addresses as the current lane sees them. Returns the
+/// bytes up to the first byte that does not exist.
 fn memory(gdb: &mut Gdb, stop: &mut Stop<'_>, rest: &str) -> Answer {
     let Some((address, length)) = pair(rest) else { return text("E01") };
     let mut bytes = vec![0; (length as usize).min(MOST / 2)];
@@ -182,8 +183,8 @@ fn refused(_: &mut Gdb, _: &mut Stop<'_>, _: &str) -> Answer {
     text("E.registers and memory can be read, not written: the way back would not lead here")
 }
 
-/// Handles `Z0,ADDRESS,KIND` (set) and `z0,…` (remove). Types 0 and 1 are breakpoints, type 2 is a write
-/// watchpoint; other types are not supported.
+/// Handles `Z0,ADDRESS,KIND` (set) and `z0,…` (remove). Types 0 and 1 are breakpoints, and type 2 is a
+/// watchpoint for writes. Other types are not supported.
 fn point(gdb: &mut Gdb, stop: &mut Stop<'_>, rest: &str, is_new: bool) -> Answer {
     let mut operands = rest.split([',', ';']);
     let kind = operands.next().and_then(|kind| kind.chars().next());
@@ -225,7 +226,7 @@ fn step(gdb: &mut Gdb, stop: &Stop<'_>) -> Answer {
 }
 
 /// Handles `vCont;s:2;c`. If several threads are to step, only the first step is carried out, because all
-/// other waves continue while one wave steps.
+/// other waves run while one wave steps.
 fn resume(gdb: &mut Gdb, stop: &mut Stop<'_>, actions: &str) -> Answer {
     for action in actions.split(';') {
         let (what, id) = action.split_once(':').unwrap_or((action, "0"));
