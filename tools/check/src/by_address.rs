@@ -1,11 +1,11 @@
-//! Maps the address of each dword of a section to a number. Memory is allocated only for pages with code that
-//! is read, so the map of one kernel in a large section is small.
+//! Maps the address of each dword of a section to a number. Memory is allocated only for those pages of the
+//! section whose code is read. So the map stays small if only one kernel of a large section is read.
 
 /// Number of dwords of a page.
 const PAGE: usize = 512;
 const NONE: u32 = u32::MAX >> 1;
-/// Flag of an entry in the map: control can come to this address from an instruction other than the previous
-/// one.
+/// Flag of an entry in the map. It says that control can come to this address from an instruction other than
+/// the previous one.
 const HEAD: u32 = 1 << 31;
 
 /// A map from addresses to numbers; see the module.
@@ -24,8 +24,8 @@ impl ByAddress {
         ByAddress { base, words, first: 0, pages: Vec::new() }
     }
 
-    /// Returns the index, in dwords from the beginning of the section, of the dword at an address of the
-    /// section. Returns `None` if the address is outside of the section.
+    /// Returns the index of the dword at an address, counted in dwords from the beginning of the section.
+    /// Returns `None` if the address is outside of the section.
     pub(crate) fn word(&self, address: u64) -> Option<usize> {
         let offset = address.checked_sub(self.base)?;
         let word = usize::try_from(offset / 4).ok()?;
@@ -65,8 +65,8 @@ impl ByAddress {
         *entry = *entry & HEAD | number;
     }
 
-    /// Marks an address to which control comes from an instruction other than the previous one. Returns
-    /// whether the address was unmarked.
+    /// Marks an address to which control can come from an instruction other than the previous one. Returns
+    /// whether the address was not marked before.
     pub(crate) fn mark(&mut self, address: u64) -> bool {
         let Some(word) = self.word(address) else { return false };
         let entry = self.entry_mut(word);
@@ -86,8 +86,8 @@ impl ByAddress {
         entries.map(|entry| entry & !HEAD).filter(|number| *number != NONE)
     }
 
-    /// Replaces each number of the map by the result of `new`, in ascending order of addresses. `None`
-    /// removes the number.
+    /// Replaces each number of the map by the result of `new`, in ascending order of addresses. If the result
+    /// is `None`, the map no longer has a number for the address.
     pub(crate) fn renumber(&mut self, mut new: impl FnMut(u32) -> Option<u32>) {
         for entry in self.pages.iter_mut().flatten().flat_map(|page| page.iter_mut()) {
             let number = *entry & !HEAD;

@@ -1,9 +1,10 @@
-//! Checks that the instructions of an `s_clause` are of one kind.
+//! Checks that the instructions of a clause are of one kind. The instruction `s_clause` marks a number of
+//! following instructions as a clause.
 //!
 //! # Source
-//! RDNA ISA, `S_CLAUSE`: the next instruction determines the kind of the clause; an instruction of a
-//! different kind in the clause is undefined, except those that the sequencer executes itself, such as
-//! `s_nop`. The kinds of GFX10 are those of LLVM's pass for hard clauses.
+//! RDNA ISA, `S_CLAUSE`: the next instruction determines the kind of the clause. An instruction of a
+//! different kind in the clause is undefined. Instructions that the sequencer executes itself, such as
+//! `s_nop`, are permitted. The kinds of clauses on GFX10 are those of LLVM's pass for hard clauses.
 
 use crate::finding::{EventRule, Finding, Level, Problem, Site};
 use crate::program::Program;
@@ -19,8 +20,8 @@ pub static BROKEN_CLAUSE: EventRule = EventRule {
     level: Level::Certain,
 };
 
-/// Rule for a clause that contains a wait, which LLVM may insert there, or whose first instruction does not
-/// determine a kind.
+/// Rule about two kinds of clauses: a clause that contains a wait, which LLVM may insert there, and a clause
+/// whose first instruction does not determine a kind.
 pub static CLAUSE_WAIT: EventRule = EventRule {
     id: "clause-with-wait",
     name: "clause begins with an instruction that is of no kind, or holds an s_waitcnt_vscnt or one of its kin",
@@ -54,8 +55,8 @@ fn kind(inst: &MachInst) -> Kind {
         _ if row.is_vmem() => Kind::Vector,
         Family::Ds => Kind::Lds,
         Family::Vop1 | Family::Vop2 | Family::Vop3 | Family::Vop3p | Family::Vopc => Kind::Valu,
-        // For other SOPP instructions, such as `s_sleep`, it is not known whether a clause may contain them,
-        // so they are not reported.
+        // No manual says whether a clause may contain other SOPP instructions, such as `s_sleep`. They are
+        // not reported.
         Family::Sopp if row.flags.contains(Flags::BRANCH) || is_end_or_wait(inst) => Kind::None,
         Family::Sopp => Kind::Internal,
         Family::Sopk if row.name.starts_with("s_waitcnt_") => Kind::Wait,
@@ -67,7 +68,7 @@ fn is_end_or_wait(inst: &MachInst) -> bool {
     matches!(inst.op, op::S_ENDPGM | op::S_WAITCNT | op::S_BARRIER | op::S_CLAUSE | op::S_SENDMSG)
 }
 
-/// Reports the first instruction of each clause that does not belong in it.
+/// Reports, for each clause, the first instruction that does not belong in the clause.
 pub(crate) fn find(program: &Program, mut sink: impl FnMut(Finding)) {
     for (site, placed) in program.insts.iter().enumerate() {
         let [Operand::Imm(more)] = placed.inst.operands() else { continue };
@@ -75,7 +76,8 @@ pub(crate) fn find(program: &Program, mut sink: impl FnMut(Finding)) {
             continue;
         }
         let members = program.insts[site + 1..].iter().take((more & 63) as usize + 1);
-        // Waits and internal instructions do not determine the kind of the clause.
+        // Waits, and instructions that the sequencer executes itself, do not determine the kind of the
+        // clause.
         let mut kinds = members.clone().map(|member| kind(&member.inst));
         let head = kinds.position(|kind| !matches!(kind, Kind::Wait | Kind::Internal));
         let first =

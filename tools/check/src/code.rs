@@ -1,4 +1,5 @@
-//! A program in the form that the scoreboard uses: the effects of each instruction, computed once.
+//! A program in the form that the scoreboard uses. The effects of each instruction are computed once, when
+//! the instruction is added.
 
 use crate::effects::{Effects, Kinds};
 use crate::finding::{EventRule, Site};
@@ -8,40 +9,44 @@ use crate::{illegal_insts, rdna};
 use isa::target::Generation;
 use isa::{Feature, MachInst, Setting, Target};
 
-/// The instructions of a program for one processor, by [`Site`].
+/// The instructions of a program for one processor. A [`Site`] is the number of an instruction.
 #[derive(Clone, Debug)]
 pub struct Code {
     target: &'static Target,
-    /// Hazard rules of the processor, sorted by the role of the first instruction.
+    /// Hazard rules of the processor, sorted by their roles of the first instruction. A role is what an
+    /// instruction does in a hazard, such as "VALU writes a VGPR".
     rules: Vec<&'static Rule>,
-    /// For each role of a first instruction, the range of its rules in `rules`.
+    /// For each role of a first instruction, the range in `rules` of the rules with this role.
     after: [(u8, u8); 64],
-    /// For each role of a first instruction, the number of wait states after which no rule applies.
+    /// For each role of a first instruction, the number of wait states after which it can no longer cause a
+    /// hazard.
     reach: [u8; 64],
-    /// For each role of a second instruction, the roles of first instructions (as bits) that cause a hazard
+    /// For each role of a second instruction, a mask of the roles of first instructions that cause a hazard
     /// with it.
     feared: [u64; 64],
     /// Rules about single instructions that apply to the processor.
     singles: Vec<&'static illegal_insts::Row>,
     effects: Vec<Effects>,
-    /// Roles of first instructions (as bits) that can cause a hazard with some instruction of the program.
-    /// Other roles need not be tracked.
+    /// Mask of the roles of first instructions that can cause a hazard with some instruction of the program.
+    /// The scoreboard need not track other roles.
     pub(crate) wanted: u64,
-    /// Whether the program has instructions that can cause a hazard together with a VALU instruction directly
-    /// before them.
+    /// Whether the program has instructions that, together with a VALU instruction directly before them, are
+    /// the first part of a hazard.
     makes_pairs: bool,
     pub(crate) has: rdna::Has,
     /// Whether the program has loads to LDS or stores from LDS.
     pub(crate) has_transfers: bool,
-    /// Whether vector memory instructions form clauses that may be replayed.
+    /// Whether vector memory instructions form clauses that the hardware may replay after a page fault
+    /// (XNACK).
     pub(crate) vector_clauses: bool,
-    /// Whether memory instructions may be replayed; `Any` if the target id leaves it open.
+    /// Whether the hardware may replay memory instructions after a page fault; `Any` if the target id leaves
+    /// this open.
     xnack: Setting,
 }
 
 impl Code {
-    /// Creates an empty program for a processor; `target` also determines the wave size. `xnack` says whether
-    /// memory instructions may be replayed.
+    /// Creates an empty program for a processor; `target` also has the wave size. `xnack` says whether the
+    /// hardware may replay memory instructions after a page fault.
     pub fn new(target: &'static Target, xnack: Setting) -> Code {
         let mut rules: Vec<_> = RULES.iter().filter(|rule| rule.processors.contains(target)).collect();
         rules.sort_by_key(|rule| rule.first);
@@ -90,7 +95,7 @@ impl Code {
     }
 
     /// Adds an instruction. All instructions must be added before the first is issued on a scoreboard,
-    /// because together they determine which first instructions of hazards the scoreboard tracks.
+    /// because the whole program determines which first instructions of hazards the scoreboard has to track.
     pub fn add(&mut self, inst: &MachInst) -> Site {
         let effects = self.effects_of(inst);
         let pairs = 1 << Producer::AccAfterValu as u32 | 1 << Producer::DgemmAfterValu as u32;
@@ -151,14 +156,14 @@ impl Code {
         &self.rules
     }
 
-    /// Returns the rules whose first instruction has the role `producer`.
+    /// Returns the rules in which the first instruction has the role `producer`.
     pub(crate) fn rules_after(&self, producer: usize) -> &[&'static Rule] {
         let (from, to) = self.after[producer];
         &self.rules[usize::from(from)..usize::from(to)]
     }
 
-    /// Returns the number of wait states after which no rule applies to an instruction with the roles
-    /// `kinds`.
+    /// Returns the number of wait states after which an instruction with the roles `kinds` can no longer
+    /// cause a hazard.
     pub(crate) fn reach(&self, kinds: u64) -> u8 {
         producers(kinds).map(|kind| self.reach[kind]).max().unwrap_or(0)
     }

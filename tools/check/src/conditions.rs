@@ -4,23 +4,23 @@
 //!
 //! # Conditions
 //! A condition is the instruction that computes the flag which a branch tests, together with the instructions
-//! of the same block that compute its operands, down to registers and constants ([`crate::nodes`]). What a
-//! branch tests is expressed in terms of the registers at the beginning of its block. After the branch, that
-//! condition is known if the block does not change these registers; also known is the same condition
-//! expressed in terms of the registers at the end of the block. Two branches share a condition if these
-//! expressions are equal. Compares are converted to a canonical form, so that a branch and the opposite
-//! branch share a condition.
+//! of the same block that compute its operands, down to registers and constants ([`crate::nodes`]). The
+//! condition that a branch tests is expressed in terms of the registers at the beginning of its block. After
+//! the branch, this condition is known if the block does not change these registers. The same condition,
+//! expressed in terms of the registers at the end of the block, is also known. Two branches share a condition
+//! if these expressions are equal. Compares are converted to a canonical form, so that a branch and the
+//! opposite branch share a condition.
 //!
 //! # Implications
 //! Compares of a register with constants restrict the register to a set of values ([`crate::ranges`]). The
-//! set may decide other compares of the register; if it has one value, it decides each condition that depends
-//! only on this register. A constant that a block writes to a register has the same effect. Facts about a
-//! register also hold for its copies.
+//! set may decide other compares of the register. If the set has one value, it decides each condition that
+//! depends only on this register. A constant that a block writes to a register has the same effect. Facts
+//! about a register also hold for its copies.
 //!
 //! Consider a loop that counts down a copy of a register, and code after the loop that tests the lowest bit
-//! of the original register. They agree on whether the number of iterations is even. For this, a condition
-//! says that two registers are both even or both odd. A block that changes one of them by an odd constant
-//! negates the condition.
+//! of the original register. The loop and this code agree on whether the number of iterations is even. For
+//! this, a condition says that two registers are both even or both odd. A block that changes one of them by
+//! an odd constant negates the condition.
 //!
 //! # Limits
 //! Conditions across calls, and implications from two registers to a third, are not handled.
@@ -35,7 +35,8 @@ use smallvec::{SmallVec, smallvec};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Conditions that are known, and whether they are true, as bits.
+/// What is known about conditions: a mask of the conditions whose truth is known, and a mask of those that
+/// are true.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     known: u64,
@@ -77,14 +78,14 @@ impl Facts {
 /// The condition that a branch tests.
 #[derive(Clone, Copy, Debug, Default)]
 struct Test {
-    /// The condition in terms of the registers at the beginning of the block, and whether the branch is taken
-    /// if it is true.
+    /// Number of the condition in terms of the registers at the beginning of the block, and whether the
+    /// branch is taken if the condition is true.
     condition: Option<(u8, bool)>,
-    /// The condition in terms of the registers at the end of the block, and whether the branch is taken if it
-    /// is true.
+    /// Number of the condition in terms of the registers at the end of the block, and whether the branch is
+    /// taken if the condition is true.
     behind: Option<(u8, bool)>,
-    /// The flag itself, for later branches that test the flag again, and whether the branch is taken if it is
-    /// set.
+    /// Number of the condition "the flag is set", and whether the branch is taken if it is. Later branches
+    /// that test the flag again use it.
     flag: Option<(u8, bool)>,
     /// Conditions that may decide this condition.
     needs: u64,
@@ -92,14 +93,16 @@ struct Test {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Block {
-    /// Conditions that are unknown after the block because it changes their registers.
+    /// Mask of the conditions whose truth is unknown after the block, because the block changes their
+    /// registers.
     killed: u64,
     /// Conditions that the block negates.
     negated: u64,
     /// Conditions whose truth is known at the end of the block, because the block writes a constant or a copy
-    /// to their register.
+    /// of another register to their register.
     made: Facts,
-    /// Conditions that are live at the beginning of the block: a later branch may depend on them.
+    /// Mask of the conditions that are live at the beginning of the block, which means that a later branch
+    /// may depend on them.
     live: u64,
 }
 
@@ -133,7 +136,8 @@ pub(crate) struct Conditions<'a> {
 
 /// Largest number of conditions in a program.
 const MOST: usize = 64;
-/// Largest number of conditions that branches test; the remaining numbers are for relations between copies.
+/// Maximum number of conditions that branches test. The remaining numbers are for conditions that relate a
+/// register to its copy.
 const MOST_TESTED: usize = 56;
 
 impl<'a> Conditions<'a> {
@@ -164,8 +168,8 @@ impl<'a> Conditions<'a> {
         conditions
     }
 
-    /// Numbers the conditions, and adds conditions for pairs of registers of which one is a copy. Returns the
-    /// registers on which each condition depends.
+    /// Gives numbers to the conditions. Adds conditions for pairs of registers in which one register is a
+    /// copy of the other. Returns the registers on which each condition depends.
     fn number(&mut self, finder: &Finder<'a>, shared: &HashMap<u32, u8>, held: &[Made]) -> Vec<RegSet> {
         let mut nodes: Vec<(u8, u32)> = shared.iter().map(|(node, number)| (*number, *node)).collect();
         nodes.sort_unstable();
@@ -200,8 +204,8 @@ impl<'a> Conditions<'a> {
         reads
     }
 
-    /// Returns the number of the condition that two registers have the same value, if that condition has a
-    /// number.
+    /// Returns the number of the condition that says that two registers have the same value. Returns `None`
+    /// if there is no such condition.
     fn equal(&self, one: Reg, other: Reg) -> Option<u8> {
         let is = |says: &Says| matches!(says, Says::Equal(a, b) if is_pair((*a, *b), (one, other)));
         self.says.iter().position(is).map(|number| number as u8)
@@ -233,8 +237,8 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Finds the blocks that change the registers of a parity condition only by constants: the condition is
-    /// kept or negated, instead of becoming unknown.
+    /// Finds the blocks that change the registers of a parity condition only by constants. Such a block keeps
+    /// or negates the condition, which therefore does not become unknown.
     fn find_parities(&mut self, finder: &mut Finder<'a>) {
         for (number, says) in self.says.iter().enumerate() {
             let Says::SameParity(one, other) = *says else { continue };
@@ -252,7 +256,8 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Finds the conditions that become known because a block writes a constant or a copy to their register.
+    /// Finds the conditions that become known in each block, because the block writes a constant or a copy to
+    /// their register.
     fn find_made(&mut self, held: &[Made]) {
         for made in held {
             let mut facts = Facts::default();
@@ -288,15 +293,14 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Evaluates a condition that depends on one register, for a given value of that register. `None` if it
-    /// cannot be evaluated.
+    /// Returns whether a condition that depends on one register is true for a given value of the register.
+    /// Returns `None` if it cannot be evaluated.
     fn folded(&self, node: u32, value: u32) -> Option<bool> {
         self.finder.as_ref()?.value_at(node, Some(value)).map(|value| value != 0)
     }
 
-    /// For each condition that a branch tests, finds the other conditions from which its truth may follow. If
-    /// the block itself changes the register of the condition, as loops that count do, no other condition is
-    /// considered.
+    /// Finds, for each condition that a branch tests, the other conditions that may decide it. There are none
+    /// if the block itself changes the register of the condition, as a loop that counts does.
     fn find_needs(&mut self) {
         let block_of = |end: Site, ends: &[(Site, Site)]| {
             let block = ends.binary_search_by_key(&end, |(_, end)| *end).ok()?;
@@ -330,8 +334,8 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Returns the registers that have the same value as a register, according to the copies for which
-    /// `is_there` holds.
+    /// Returns the registers that have the same value as the given register. `is_there` says which conditions
+    /// of equality hold.
     fn same(&self, register: Reg, is_there: impl Fn(u8) -> bool) -> SmallVec<[Reg; 4]> {
         let mut registers: SmallVec<[Reg; 4]> = smallvec![register];
         let mut next = 0;
@@ -349,7 +353,7 @@ impl<'a> Conditions<'a> {
         registers
     }
 
-    /// Returns the register of a condition that depends only on the lowest bit of the register.
+    /// Returns the register of a condition, if the condition depends only on the lowest bit of this register.
     fn lowest_bit(&self, says: &Says) -> Option<Reg> {
         match says {
             Says::Folded(register, node) if self.finder.as_ref()?.is_of_lowest_bit(*node) => Some(*register),
@@ -357,8 +361,8 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Returns the registers whose lowest bit is related to that of a register, each with the number of the
-    /// condition.
+    /// Returns the registers whose lowest bit is related to the lowest bit of a register, each with the
+    /// number of the condition that relates them.
     fn partners(&self, register: Option<Reg>) -> impl Iterator<Item = (u8, Reg)> {
         self.says.iter().enumerate().filter_map(move |(number, says)| match *says {
             Says::SameParity(one, other) if register == Some(one) => Some((number as u8, other)),
@@ -367,8 +371,8 @@ impl<'a> Conditions<'a> {
         })
     }
 
-    /// Returns a value whose lowest bit equals that of the register. `None` unless that bit follows from a
-    /// parity condition and the known value of the other register.
+    /// Returns a value whose lowest bit equals that of the register. Returns `None` if this bit is not known
+    /// from a parity condition and the known value of the other register.
     fn parity(&self, register: Reg, facts: Facts) -> Option<u32> {
         self.partners(Some(register)).find_map(|(number, partner)| {
             let is_same = facts.get(number)?;
@@ -395,8 +399,8 @@ impl<'a> Conditions<'a> {
         ranges
     }
 
-    /// Computes the live conditions at the beginning of each block: those that some path tests before they
-    /// change.
+    /// Computes the live conditions at the beginning of each block. A condition is live if some path tests it
+    /// before the path changes its registers.
     fn find_live(&mut self, program: &Program) {
         loop {
             let mut changed = false;
@@ -415,8 +419,8 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Returns for each block and condition the number of blocks up to the next test of the condition; the
-    /// maximum if there is no test or the condition changes before it.
+    /// Returns, for each block and condition, the number of blocks up to the next test of the condition. The
+    /// number is the maximum if there is no such test, or if the condition changes before the test.
     fn distances(&self, program: &Program) -> HashMap<Site, [u8; MOST]> {
         const FAR: [u8; MOST] = [u8::MAX; MOST];
         let mut distances: HashMap<Site, [u8; MOST]> =
@@ -443,8 +447,8 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Returns the condition, as a bit, whose next test is farthest from the beginning of a block, among the
-    /// conditions in `some`.
+    /// Returns, of the conditions in the mask `some`, the one (as a bit) whose next test is farthest from the
+    /// beginning of a block.
     pub(crate) fn farthest(&self, program: &Program, block: Site, some: u64) -> Option<u64> {
         let distances = self.distances.get_or_init(|| self.distances(program));
         let far = |number: &usize| distances.get(&block).map_or(0, |far| far[*number]);
@@ -452,8 +456,8 @@ impl<'a> Conditions<'a> {
         Some(1 << number)
     }
 
-    /// Returns whether a branch goes to its target, if that follows from the facts at the beginning of its
-    /// block.
+    /// Returns whether a branch is taken, if the facts at the beginning of its block decide this. Returns
+    /// `None` if they do not.
     pub(crate) fn decided(&self, branch: Site, facts: Facts) -> Option<bool> {
         let (condition, taken) = self.tests.get(&branch)?.condition?;
         let holds = facts.get(condition).or_else(|| match &self.says[usize::from(condition)] {
@@ -469,9 +473,9 @@ impl<'a> Conditions<'a> {
         holds.map(|holds| holds == taken)
     }
 
-    /// Returns the facts at the place `next` after the block from `start` to `end`. `taken` says whether
-    /// `next` is the target of the branch that ends the block; it is `None` after a block without a branch at
-    /// its end.
+    /// Returns the facts at the beginning of the block `next`, after control came there from the block from
+    /// `start` to `end`. `taken` says whether `next` is the target of the branch that ends the earlier block.
+    /// It is `None` if that block does not end with a branch.
     pub(crate) fn facts_after(
         &self,
         (start, end): (Site, Site),
@@ -497,7 +501,7 @@ impl<'a> Conditions<'a> {
     }
 }
 
-/// Returns whether two pairs have the same registers, in either order.
+/// Returns whether two pairs consist of the same two registers, in either order.
 fn is_pair((one, other): (Reg, Reg), pair: (Reg, Reg)) -> bool {
     pair == (one, other) || pair == (other, one)
 }
@@ -522,7 +526,8 @@ fn ends(program: &Program, roots: &[Root]) -> Vec<(Site, Site)> {
     blocks
 }
 
-/// Returns the blocks after a block in the same function; none after a call.
+/// Returns the blocks of the same function to which control goes after a block. After a call there are none,
+/// because conditions are not followed across calls.
 fn next_blocks(program: &Program, end: Site) -> SmallVec<[Site; 2]> {
     match program.insts[end as usize].inst.is_call() {
         true => SmallVec::new(),
@@ -530,14 +535,14 @@ fn next_blocks(program: &Program, end: Site) -> SmallVec<[Site; 2]> {
     }
 }
 
-/// A constant or copy that a block writes to a register on which a condition depends.
+/// A constant, or a copy of another register, that a block writes to a register on which a condition depends.
 struct Made {
     block: Site,
     register: Reg,
     held: Held,
 }
 
-/// Finds the constants and copies that blocks write to the registers of conditions.
+/// Finds the constants and the copies of other registers that blocks write to the registers of conditions.
 fn register_constants(
     program: &Program,
     finder: &mut Finder<'_>,
@@ -565,8 +570,8 @@ fn register_constants(
     held
 }
 
-/// Returns the conditions that get a number, because more than one branch tests them or because another
-/// condition may decide them.
+/// Returns the conditions that are worth tracking, each with a number. A condition is worth tracking if more
+/// than one branch tests it, or if another condition may decide it.
 fn shared(finder: &Finder<'_>, branches: &[(Site, Tested)], held: &[Made]) -> HashMap<u32, u8> {
     let mut counts: HashMap<u32, u32> = HashMap::new();
     let mut tests: BTreeMap<Reg, u32> = BTreeMap::new();
@@ -582,7 +587,8 @@ fn shared(finder: &Finder<'_>, branches: &[(Site, Tested)], held: &[Made]) -> Ha
             *tests.entry(leaf).or_default() += 1;
         }
     }
-    // Constants and copies count as tests of their registers, because they may decide conditions.
+    // A constant or copy that a block writes counts as one test of its register, because it may decide
+    // conditions of the register.
     for made in held {
         let registers =
             [Some(made.register), if let Held::Copy(source) = made.held { Some(source) } else { None }];
@@ -594,7 +600,8 @@ fn shared(finder: &Finder<'_>, branches: &[(Site, Tested)], held: &[Made]) -> Ha
         counts[&node] > 1 || finder.only_register(node).is_some_and(|leaf| tests.get(&leaf) > Some(&1))
     };
     let tested: HashSet<u32> = branches.iter().filter_map(|(_, tested)| Some(tested.condition?.0)).collect();
-    // A condition on a flag matters only to a branch that tests the flag without computing it.
+    // A condition on the flag itself gets a number only if some branch tests the flag without computing it in
+    // its own block.
     let mut shared = HashMap::new();
     for (node, _) in branches.iter().flat_map(|(_, tested)| tested.condition.into_iter().chain(tested.behind))
     {

@@ -1,11 +1,12 @@
-//! The wait counters as data: which operations increment which counter, and which operations complete in
-//! order.
+//! The wait counters as data. The tables say which operations increment which counter, and which operations
+//! complete in order.
 //!
-//! A counter counts operations that are not complete; `s_waitcnt` lets the wave continue when the counter is
+//! A counter counts operations that are not complete. `s_waitcnt` lets the wave continue when the counter is
 //! at most n. Which operations are then complete depends on their order. The operations of one *class*
-//! complete either in the order of their issue or in any order; between two classes of one counter no order
-//! is known. So an operation of an in-order class with k younger operations of its own class is complete
-//! after a wait for n exactly if n <= k; an operation of a class without order is complete only if n = 0.
+//! complete either in the order of their issue or in any order. Between two classes of one counter, no order
+//! is known. Consider an operation with k younger operations of its own class. If the class is in order, the
+//! operation is complete after a wait for n exactly if n <= k. If the class has no order, the operation is
+//! complete only if n = 0.
 //!
 //! | counter | GFX6-GFX8 | GFX9 | GFX10 | counts |
 //! |-|-|-|-|-|
@@ -15,10 +16,10 @@
 //! | `vscnt` | - | - | 63 | vector memory operations that return nothing |
 //!
 //! # Source
-//! Seed 000, lines 3090-3135 (order of vector memory, LDS, flat; `vscnt`); Southern Islands ISA 4.4, Sea
-//! Islands ISA 4.4, GCN3 ISA 4.4, Vega ISA 4.4 "Manually Inserted Wait States" and "Data Dependency
-//! Resolution"; RDNA ISA 4.4. That stores of GFX6 increment `expcnt` and flat accesses of GFX10 are in order
-//! comes from LLVM's wait insertion (`vmemWriteNeedsExpWaitcnt`, `hasFlatLgkmVMemCountInOrder`).
+//! LLVM's AMDGPU guide, seed 000, lines 3090-3135 (order of vector memory, LDS, flat; `vscnt`); Southern
+//! Islands ISA 4.4, Sea Islands ISA 4.4, GCN3 ISA 4.4, Vega ISA 4.4 "Manually Inserted Wait States" and "Data
+//! Dependency Resolution"; RDNA ISA 4.4. That stores of GFX6 increment `expcnt` and flat accesses of GFX10
+//! are in order comes from LLVM's wait insertion (`vmemWriteNeedsExpWaitcnt`, `hasFlatLgkmVMemCountInOrder`).
 
 use crate::effects::{Effects, Kinds};
 pub use isa::Counter;
@@ -37,21 +38,22 @@ pub fn wait(counter: Counter, count: u8) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Class {
-    /// Vector memory; on GFX10 only loads and atomics that return data.
+    /// Vector memory operations. On GFX10, only loads and atomics that return data.
     Vector,
     /// GFX10: stores and atomics without a result.
     VectorStore,
-    /// The part of a flat access that is counted in `vmcnt` before GFX10, where the access may go to memory
-    /// or to LDS.
+    /// A flat access before GFX10, as counted in `vmcnt`. The access may go to memory or to LDS, so it has a
+    /// second class for `lgkmcnt`.
     FlatVector,
-    /// The part of a flat access that is counted in `lgkmcnt` before GFX10, where the access may go to memory
-    /// or to LDS.
+    /// A flat access before GFX10, as counted in `lgkmcnt`. The access may go to memory or to LDS, so it has
+    /// a second class for `vmcnt`.
     FlatLds,
     /// LDS.
     Lds,
     /// GDS.
     Gds,
-    /// Scalar memory, and instructions that use the same path (`s_memtime`, `s_dcache_*`).
+    /// Scalar memory operations, and instructions that use the same hardware path (`s_memtime`,
+    /// `s_dcache_*`).
     Scalar,
     /// `s_sendmsg`.
     Message,
@@ -65,13 +67,13 @@ pub enum Class {
     ExportParameter,
     /// GFX6: data of a vector memory store.
     StoreData,
-    /// Any operations that the caller of a function has in flight and that are counted in `vmcnt`.
+    /// All operations that the caller of a function may have in flight and that `vmcnt` counts.
     CallerVm,
-    /// Any operations that the caller of a function has in flight and that are counted in `expcnt`.
+    /// All operations that the caller of a function may have in flight and that `expcnt` counts.
     CallerExp,
-    /// Any operations that the caller of a function has in flight and that are counted in `lgkmcnt`.
+    /// All operations that the caller of a function may have in flight and that `lgkmcnt` counts.
     CallerLgkm,
-    /// Any operations that the caller of a function has in flight and that are counted in `vscnt`.
+    /// All operations that the caller of a function may have in flight and that `vscnt` counts.
     CallerVs,
 }
 
@@ -123,12 +125,12 @@ impl Class {
     }
 }
 
-/// Memory to which a flat access goes: device memory or LDS. The hardware decides that from the addresses of
-/// the lanes.
+/// The kind of memory to which a flat access goes: device memory or LDS. The hardware decides this from the
+/// addresses of the lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlatPath {
-    /// The memory is not known, or differs between lanes. The operation is complete when both of its counters
-    /// have been waited for.
+    /// The kind of memory is not known, or differs between lanes. The operation is complete only after waits
+    /// for both of its counters.
     #[default]
     Unknown,
     /// Global or scratch memory.
@@ -140,9 +142,11 @@ pub enum FlatPath {
 /// Classes of an instruction's operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
-    /// When operations of all these classes are complete, the destination registers are written.
+    /// Classes of the operation for its result. The destination registers are written when the operation is
+    /// complete in all these classes.
     pub done: [Option<Class>; 2],
-    /// When an operation of this class is complete, the source registers have been read.
+    /// Class of the operation for its sources. The source registers have been read when the operation is
+    /// complete in this class.
     pub read: Option<Class>,
 }
 
@@ -177,7 +181,7 @@ pub(crate) fn classes(target: &Target, effects: &Effects, path: FlatPath) -> Cla
     } else if kinds.contains(Kinds::SMEM) {
         classes.done[0] = Some(Class::Scalar);
     } else if kinds.contains(Kinds::EXPORT) {
-        // Export targets 12 to 15 are positions, 32 and above are parameters.
+        // Export targets 12 to 15 are positions. Targets from 32 on are parameters.
         classes.read = Some(match effects.export {
             12..=15 => Class::ExportPosition,
             32.. => Class::ExportParameter,

@@ -1,4 +1,5 @@
-//! Effects of an instruction that waits and hazards depend on, computed once per instruction of a program.
+//! The effects of an instruction on which waits and hazards depend. They are computed once for each
+//! instruction of a program.
 
 use crate::counters::{self, Classes, FlatPath};
 use crate::hazards::{self, Consumer, Producer};
@@ -13,7 +14,7 @@ bitflags::bitflags! {
     /// Kinds of instructions.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Kinds: u64 {
-        /// Vector ALU, including matrix instructions and interpolation.
+        /// Vector ALU instruction. Matrix instructions and interpolation are included.
         const VALU = 1;
         /// Scalar ALU.
         const SALU = 1 << 1;
@@ -37,9 +38,9 @@ bitflags::bitflags! {
         const MESSAGE = 1 << 10;
         /// Writes memory; includes atomics.
         const STORES = 1 << 11;
-        /// Branch that stays within its function. Calls and returns are not included, because the only rule
-        /// that uses this kind (`lds-branch-vmem-war`) comes from LLVM, which looks at one function at a time
-        /// and itself generates code that breaks the rule at calls.
+        /// Branch that stays within its function. Calls and returns are not included, because of the only
+        /// rule that uses this kind (`lds-branch-vmem-war`). The rule comes from LLVM, which looks at one
+        /// function at a time, and itself generates code that breaks the rule at calls.
         const BRANCH = 1 << 12;
         /// Calls a function.
         const CALL = 1 << 13;
@@ -47,9 +48,9 @@ bitflags::bitflags! {
         const SETPC = 1 << 14;
         /// Reads `vccz` to branch.
         const VCCZ_BRANCH = 1 << 15;
-        /// Image instruction of GFX10 whose address needs a third dword.
+        /// Image instruction of GFX10 whose encoding needs a third dword for the address registers.
         const LONG_NSA = 1 << 16;
-        /// Image instruction of GFX10 with its address in non-consecutive registers.
+        /// Image instruction of GFX10 whose address is in non-consecutive registers (NSA).
         const NSA = 1 << 17;
         /// Float atomic in memory.
         const FP_ATOMIC = 1 << 18;
@@ -63,8 +64,8 @@ bitflags::bitflags! {
         const DPP = 1 << 22;
         /// A wait instruction.
         const WAIT = 1 << 23;
-        /// A scalar instruction that on GFX10 does not mitigate the hazard
-        /// [`crate::rdna::SMEM_VECTOR_WRITE`], although other scalar ALU instructions do.
+        /// Scalar instruction that does not mitigate the hazard [`crate::rdna::SMEM_VECTOR_WRITE`] of GFX10,
+        /// although other scalar ALU instructions do.
         const NO_SALU_CHAIN = 1 << 24;
         /// VALU without matrix instructions.
         const PLAIN_VALU = 1 << 25;
@@ -84,7 +85,8 @@ bitflags::bitflags! {
         const TRANSFER = 1 << 32;
         /// LDS instruction that reads LDS.
         const READS_LDS = 1 << 33;
-        /// Scalar store. Scalar atomics are not included because they operate on the L2 cache.
+        /// Scalar store. Scalar atomics are not included, because they operate on the L2 cache and leave
+        /// nothing in the scalar cache.
         const SCALAR_STORE = 1 << 34;
         /// Writes the scalar cache back.
         const WRITE_BACK = 1 << 35;
@@ -98,8 +100,8 @@ pub struct Effects {
     pub reads: RegSet,
     /// Registers written, including implicit ones.
     pub writes: RegSet,
-    /// Registers of `reads` that are read at issue. A register of which a load writes one half and preserves
-    /// the other is not included.
+    /// Those registers of `reads` that the instruction reads at issue. If a load writes one half of a
+    /// register and preserves the other half, this register is in `reads` but not here.
     pub(crate) reads_at_issue: RegSet,
     held: ReadAfterIssue,
     /// Kind.
@@ -114,22 +116,25 @@ pub struct Effects {
     pub classes: Classes,
     /// Counts that the instruction waits for.
     pub waits: Waits,
-    /// For `s_waitcnt_depctr`: whether `vm_vsrc` is 0, and whether `sa_sdst` is 0.
+    /// The fields of `s_waitcnt_depctr` that hazards depend on: whether `vm_vsrc` is 0, and whether `sa_sdst`
+    /// is 0.
     pub depctr: (bool, bool),
     /// Number of wait states for which the instruction counts.
     pub states: u8,
-    /// Additional wait states before the next instruction is issued, and before the next matrix instruction
-    /// is issued.
+    /// Additional wait states because the instruction takes long. The first number counts before the next
+    /// instruction is issued, the second before the next matrix instruction is issued.
     pub(crate) extra: [u8; 2],
-    /// Roles of the instruction as the first instruction of a hazard, as bits of [`Producer`].
+    /// Mask of the roles that the instruction has as the first instruction of a hazard. The bits are the
+    /// numbers of [`Producer`].
     pub(crate) produces: u64,
-    /// Roles of the instruction as the second instruction of a hazard, as bits of [`Consumer`].
+    /// Mask of the roles that the instruction has as the second instruction of a hazard. The bits are the
+    /// numbers of [`Consumer`].
     pub(crate) consumes: u64,
-    /// Roles of first instructions (bits of [`Producer`]) that can cause a hazard with this instruction,
-    /// according to the processor's rules.
+    /// Mask of the roles of first instructions that can cause a hazard with this instruction, by the rules of
+    /// the processor. The bits are the numbers of [`Producer`].
     pub(crate) fears: u64,
-    /// Operand that particular hazards refer to: the lane select, the first source of DPP, or the data of a
-    /// wide store.
+    /// Operand to which some hazards refer: the lane select, the first source of DPP, or the data of a wide
+    /// store.
     pub(crate) aux: RegRange,
     /// Hardware register of `s_setreg`, `s_getreg`.
     hw: HwReg,
@@ -141,7 +146,8 @@ pub struct Effects {
     pub op: isa::Opcode,
 }
 
-/// Source registers that an outstanding operation has yet to read (`expcnt`).
+/// Source registers that an operation reads after its issue. `expcnt` counts the operation until it has read
+/// them.
 #[derive(Clone, Copy, Debug)]
 enum ReadAfterIssue {
     None,
@@ -162,15 +168,15 @@ struct HwReg {
 /// The empty range.
 const NO_REGISTER: RegRange = RegRange { first: Reg(0), len: 0 };
 
-/// Returns the register code that stands for hardware register `id` of `s_setreg`, so that the hazard rules
-/// can treat hardware registers like ordinary registers.
+/// Returns the code by which register sets identify hardware register `id` of `s_setreg`. With such a code,
+/// the hazard rules treat a hardware register like an ordinary register.
 pub(crate) const fn hw_reg(id: u16) -> RegRange {
     RegRange { first: Reg(192 + (id & 31)), len: 1 }
 }
 /// Code that stands for bit `vskip` of MODE in register sets.
 pub(crate) const VSKIP: RegRange = RegRange { first: Reg(224), len: 1 };
-/// Register code that stands for no particular register. For a hazard that does not depend on a register,
-/// both instructions are said to access this code.
+/// Register code for hazards that do not depend on a register. Both instructions of such a hazard are said to
+/// access this code, so that they have a register in common.
 pub(crate) const ANYTHING: RegRange = RegRange { first: Reg(225), len: 1 };
 
 impl Effects {
@@ -285,8 +291,7 @@ impl Effects {
         }
     }
 
-    /// Returns the register codes that stand for the hardware register that `s_setreg` writes or `s_getreg`
-    /// reads.
+    /// Returns the register codes for the hardware register that `s_setreg` writes or that `s_getreg` reads.
     pub(crate) fn hw(&self) -> RegSet {
         let mut set = self.hw.id.map_or(RegSet::EMPTY, |id| RegSet::from_range(hw_reg(id)));
         if self.hw.vskip {
@@ -295,7 +300,8 @@ impl Effects {
         set
     }
 
-    /// Returns the registers that a memory operation writes when it completes.
+    /// Returns the destination registers of a memory operation, which are written when the operation
+    /// completes.
     pub(crate) fn brought(&self) -> RegSet {
         match self.kinds.contains(Kinds::SMEM) {
             true => self.writes.and(&RegSet::SCALAR),
@@ -312,7 +318,7 @@ impl Effects {
     }
 }
 
-/// Returns the registers that a vector memory instruction stores.
+/// Returns the registers whose contents a vector memory instruction stores.
 fn store_data(inst: &MachInst) -> Option<RegRange> {
     let row = inst.op.row();
     let buffer = matches!(row.family, Family::Mubuf | Family::Mtbuf | Family::Mimg);
@@ -355,8 +361,8 @@ fn kinds(inst: &MachInst) -> Kinds {
     kinds
 }
 
-/// Returns the kinds of an instruction that follow from its encoding and name. Names are compared only within
-/// an encoding, because comparing names is slow and programs have many instructions.
+/// Returns the kinds that follow from an instruction's encoding and name. Names are compared only within one
+/// encoding, because comparing names is slow and programs have many instructions.
 fn by_family(inst: &MachInst) -> Kinds {
     let row = inst.op.row();
     let named = |kind: Kinds, prefix: &str| if row.name.starts_with(prefix) { kind } else { Kinds::empty() };
@@ -411,7 +417,7 @@ fn is_lane_select(opcode: isa::Opcode) -> bool {
     in_vop3 || matches!(opcode, op::V_READLANE_B32_VOP2 | op::V_WRITELANE_B32_VOP2)
 }
 
-/// Returns the kinds of an image instruction whose address is in non-consecutive registers.
+/// Returns the kinds that an image instruction has because its address is in non-consecutive registers.
 fn scattered(inst: &MachInst) -> Kinds {
     let lists = inst.operands().iter().filter_map(|operand| match operand {
         Operand::Scattered(list) => Some(list.numbers().len()),
@@ -420,8 +426,8 @@ fn scattered(inst: &MachInst) -> Kinds {
     match lists.sum::<usize>() {
         0 => Kinds::empty(),
         1..=5 => Kinds::NSA,
-        // The address needs a third dword. The first two dwords of the instruction hold the first address
-        // register; each further dword holds four more.
+        // The instruction needs a third dword for its address registers. The first two dwords name the first
+        // address register, and each further dword names four more.
         _ => Kinds::NSA | Kinds::LONG_NSA,
     }
 }
@@ -431,11 +437,11 @@ fn waits(target: &Target, inst: &MachInst) -> Waits {
     if inst.op == op::S_WAIT_IDLE { Waits::ALL } else { target.waited(inst).unwrap_or(Waits::NONE) }
 }
 
-/// Returns the value of [`Effects::extra`] for an instruction. No manual has these numbers; the source is
-/// `WriteQuarterRate32` and the `HWXDL` resource of matrix instructions in LLVM's schedules.
+/// Returns the value of [`Effects::extra`] for an instruction. No manual has these numbers. They come from
+/// LLVM's schedules: `WriteQuarterRate32`, and the resource `HWXDL` of matrix instructions.
 fn extra(effects: &Effects) -> [u8; 2] {
-    // The next matrix instruction waits until the matrix unit is free. Each pass of the unit takes four
-    // cycles, which is the duration of one wait state.
+    // The next matrix instruction waits until the matrix unit is free. A pass of the unit takes four cycles,
+    // and so does a wait state.
     if effects.mai.is_matrix() {
         return [0, effects.mai.passes.saturating_sub(1)];
     }
@@ -445,7 +451,7 @@ fn extra(effects: &Effects) -> [u8; 2] {
     }
 }
 
-/// Returns how many wait states pass while an instruction is issued: `n + 1` for `s_nop n`, none for a
+/// Returns how many wait states an instruction provides: `n + 1` for `s_nop n`, none for a
 /// pseudo-instruction, and one for any other instruction.
 fn states(target: &Target, inst: &MachInst) -> u8 {
     match (inst.op, inst.ops[0]) {

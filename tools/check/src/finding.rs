@@ -16,11 +16,12 @@ pub const CALLER: Site = Site::MAX;
 pub enum Access {
     /// It reads the register before the value has arrived.
     Reads,
-    /// The instruction writes a register that an outstanding operation will overwrite.
+    /// The instruction writes a register that an outstanding operation will overwrite later.
     Writes,
-    /// The instruction overwrites a register that an outstanding operation has yet to read.
+    /// The instruction overwrites a register that an outstanding operation has not read yet.
     Overwrites,
-    /// The instruction returns from the function while an outstanding operation has yet to write a register.
+    /// The instruction returns from the function while an outstanding operation has not written a register
+    /// yet.
     Returns,
 }
 
@@ -29,8 +30,8 @@ pub enum Access {
 pub enum Level {
     /// Advice: worth a look.
     Advice,
-    /// The manuals require the rule, but code that has been in use for years breaks it without a visible
-    /// error.
+    /// The manuals require that code obeys the rule, but code that has been in use for years breaks it
+    /// without a visible error.
     Manual,
     /// Manuals and practice agree.
     Certain,
@@ -47,28 +48,30 @@ impl Level {
     }
 }
 
-/// Why an operation may be complete although the waits do not guarantee it.
+/// Why an operation may be complete in practice, although the waits in the code do not guarantee it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hope {
     /// No reason.
     None,
-    /// At least as many operations of the counter were issued afterwards as the counter can count. The
-    /// operation is complete if the hardware stalls operations that it cannot count.
+    /// After the operation, at least as many operations of its counter were issued as the counter can count.
+    /// If the hardware stalls operations that it cannot count, the operation is complete.
     Limit,
-    /// The operation is counted in two counters, and the code waits for one of them.
+    /// Two counters count the operation, and the code waits for one of them.
     OtherCounter,
-    /// The operation is a flat access. The wait would suffice if flat accesses completed in order of issue.
+    /// The operation is a flat access. The wait would be sufficient if flat accesses completed in the order
+    /// of issue.
     FlatOrder,
 }
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug)]
 pub enum Problem {
-    /// An instruction accesses a register while a memory operation has yet to write or read the register.
+    /// An instruction accesses a register too early: a memory operation has not written or read the register
+    /// yet.
     InFlight {
         /// Class of the operation.
         class: Class,
-        /// Second class in which the operation is counted, if the code has to wait for that class too.
+        /// Second class of the operation, if the code has to wait for this class too.
         also: Option<Class>,
         /// How the instruction accesses the register.
         access: Access,
@@ -93,8 +96,8 @@ pub enum Problem {
     },
 }
 
-/// A rule about a hazard that certain instructions mitigate (rather than wait states), or about an
-/// instruction that is wrong by itself.
+/// A rule of one of two kinds. Either it is about a hazard that particular instructions mitigate, and not
+/// wait states. Or it is about an instruction that is wrong by itself.
 #[derive(Debug)]
 pub struct EventRule {
     /// Short name for machines.
@@ -112,7 +115,8 @@ pub struct EventRule {
 /// A finding.
 #[derive(Clone, Copy, Debug)]
 pub struct Finding {
-    /// Instruction where the problem begins; the same as `second` if an instruction is wrong by itself.
+    /// Instruction where the problem begins. If an instruction is wrong by itself, this is the same as
+    /// `second`.
     pub first: Site,
     /// Instruction where the problem shows.
     pub second: Site,
@@ -120,9 +124,9 @@ pub struct Finding {
     pub registers: Option<RegRange>,
     /// What it is.
     pub problem: Problem,
-    /// Whether a hazard is less than certain: the two instructions are in different functions, while
-    /// compilers look at one function at a time; or the instructions between them take longer than the wait
-    /// states that manuals and LLVM count for them.
+    /// Whether the hazard is less than certain, for one of two reasons. The two instructions may be in
+    /// different functions, while compilers look at one function at a time. Or the instructions between the
+    /// two may take longer than the wait states that the manuals and LLVM count for them.
     pub is_doubtful: bool,
 }
 
@@ -183,8 +187,8 @@ impl Finding {
         }
     }
 
-    /// Returns the text of the instruction that has to be inserted before the second instruction so that the
-    /// problem disappears.
+    /// Returns the text of the instruction that removes the problem if it is inserted before the second
+    /// instruction.
     pub fn mitigation(&self) -> String {
         match self.problem {
             Problem::InFlight { class, also, count, .. } => match also {
@@ -198,8 +202,8 @@ impl Finding {
         }
     }
 
-    /// Merges the finding of another path for the same rule and instructions, keeping the worse of the two.
-    /// Returns whether the findings had the same rule and instructions.
+    /// Merges another finding into this one, if both have the same rule and the same instructions; they come
+    /// from different paths through the code. Keeps the worse of the two. Returns whether they were merged.
     pub(crate) fn merge(&mut self, other: &Finding) -> bool {
         if (self.first, self.second, self.id()) != (other.first, other.second, other.id()) {
             return false;
@@ -219,8 +223,8 @@ impl Finding {
     }
 }
 
-/// Returns `s_nop` instructions for a number of wait states, with at most eight wait states each, the limit
-/// of GFX6 and GFX7.
+/// Returns `s_nop` instructions that provide a number of wait states. Each has at most eight wait states,
+/// which is the limit of GFX6 and GFX7.
 fn nops(mut states: u8) -> String {
     let mut text = String::new();
     while states > 0 {

@@ -2,7 +2,8 @@
 //!
 //! # Source
 //! "Scalar ALU Operations" and the opcode tables of the ISA manuals (SOP1, SOP2, SOPK, SOPC). The emulator
-//! has its own implementation; `tools/sim/tests/folding.rs` compares the two.
+//! has its own implementation; a test of the emulator (`tools/sim/src/exec/scalar_tests/folding.rs`) compares
+//! the two.
 
 use isa::{Opcode, op};
 
@@ -36,10 +37,10 @@ const fn compare(scc: bool) -> Option<Folded> {
     Some(Folded { value: None, scc: Some(scc) })
 }
 
-/// Evaluates an instruction. `a` and `b` are the values that it reads, in the order of its operands (an
-/// operand that is read and written comes first; the constant of SOPK comes second). A value of 32 bits is in
-/// the low half. `scc` is SCC before the instruction, if known. Returns `None` if the result does not depend
-/// on these inputs alone.
+/// Returns the result of a scalar ALU instruction for constant inputs. `a` and `b` are the values that the
+/// instruction reads, in the order of its operands. An operand that is both read and written comes first, and
+/// the constant of SOPK comes second. A value of 32 bits is in the low half. `scc` is SCC before the
+/// instruction, if known. Returns `None` if the result does not depend on these inputs alone.
 pub fn fold(opcode: Opcode, a: u64, b: u64, scc: Option<bool>) -> Option<Folded> {
     let (low, other) = (a as u32, b as u32);
     sums(opcode, low, other, scc)
@@ -121,7 +122,7 @@ fn selects(opcode: Opcode, a: u64, b: u64, scc: Option<bool>) -> Option<Folded> 
     }
 }
 
-/// Returns the position and width of a bit field from the control word.
+/// Returns the position and the width of a bit field, which the control word gives.
 fn field(control: u32, bits: u32) -> (u32, u32) {
     (control & (bits - 1), (control >> 16 & 0x7f).min(bits))
 }

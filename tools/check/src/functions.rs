@@ -1,12 +1,13 @@
-//! The functions of a program and their call graph, which the solver needs to follow calls.
+//! The functions of a program and their call graph. The solver needs them to follow calls.
 
 use crate::finding::Site;
 use crate::program::{Program, Root};
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
-/// Calls are not followed in a program with more functions than this, or if a walk over all functions takes
-/// more than `MOST_STEPS` steps per instruction, because such a program is damaged.
+/// Maximum number of functions in a program whose calls are followed. A program with more functions is taken
+/// as damaged. So is a program in which a walk over all functions takes more than `MOST_STEPS` steps for each
+/// instruction.
 const MOST_FUNCTIONS: usize = 4096;
 const MOST_STEPS: usize = 64;
 
@@ -15,17 +16,18 @@ const MOST_STEPS: usize = 64;
 pub(crate) struct Functions {
     /// First instructions of kernels and functions, sorted.
     starts: Vec<Site>,
-    /// Functions that return and all of whose paths are known, so that calls of them can be followed.
+    /// Functions whose calls the solver can follow: all paths through such a function are known, and the
+    /// function returns.
     followed: HashSet<Site>,
-    /// For each return instruction: the functions that return there, because it is reached from their
-    /// beginning without following calls.
+    /// For each return instruction, the functions that return with it. These are the functions from whose
+    /// beginning control reaches the instruction, apart from calls.
     owners: HashMap<Site, SmallVec<[Site; 1]>>,
     /// Functions all of whose callers are known.
     local: HashSet<Site>,
-    /// For each function: the functions that it may call, directly or indirectly, and the function itself, as
-    /// indices of `starts`.
+    /// For each function, the functions that it may call, directly or indirectly, and the function itself.
+    /// They are given as indices of `starts`.
     reached: HashMap<Site, HashSet<usize>>,
-    /// Whether there are too many functions, or too much code in them, to follow calls.
+    /// Whether calls are not followed, because the program has too many functions or too much code in them.
     pub(crate) are_too_many: bool,
 }
 
@@ -58,8 +60,8 @@ impl Functions {
         functions
     }
 
-    /// Walks over the code of each function. Returns the functions that are reached by a jump (tail call);
-    /// `None` if the walk takes too long.
+    /// Walks over the code of each function to fill in the fields of `self`. Returns the functions that some
+    /// jump reaches, which is then a tail call. Returns `None` if the walk takes too long.
     fn collect_bodies(&mut self, program: &Program, entries: &[Site]) -> Option<HashSet<Site>> {
         let mut jumped = HashSet::new();
         let ends: HashSet<Site> =
@@ -85,8 +87,9 @@ impl Functions {
                     self.owners.entry(site).or_default().push(entry);
                     returns = true;
                 }
-                // The paths through a function are not all known if control goes to an unknown place. A call
-                // of an unknown function is an exception: control comes back to its successor.
+                // If control goes to an unknown place, the paths through the function are not all known. A
+                // call of an unknown function is an exception, because control comes back to the instruction
+                // after the call.
                 is_known &= !ends.contains(&site) || program.successors(site).next().is_some();
                 open.extend(program.successors(site));
             }
@@ -118,12 +121,13 @@ impl Functions {
         self.starts.binary_search(&site).is_ok()
     }
 
-    /// Returns whether the effect of a call can be derived from the function's code.
+    /// Returns whether the solver follows calls of a function, because it can derive the effect of the call
+    /// from the function's code.
     pub(crate) fn is_followed(&self, entry: Site) -> bool {
         self.followed.contains(&entry)
     }
 
-    /// Returns whether a function has callers and all of them are known.
+    /// Returns whether all callers of a function are known and there is at least one.
     pub(crate) fn is_local(&self, entry: Site) -> bool {
         self.local.contains(&entry)
     }
@@ -133,7 +137,8 @@ impl Functions {
         self.owners.get(&site).map_or(&[], SmallVec::as_slice)
     }
 
-    /// Returns whether an instruction is in a function or in a function that it calls directly or indirectly.
+    /// Returns whether an instruction is in the function that begins at `entry`, or in a function that this
+    /// function calls directly or indirectly.
     pub(crate) fn gets_to(&self, entry: Site, site: Site) -> bool {
         self.reached.get(&entry).is_none_or(|reached| reached.contains(&self.number(site)))
     }

@@ -1,7 +1,7 @@
-//! Hazards that wait states mitigate, as data: pairs of instructions that the hardware does not separate by
-//! itself.
+//! Hazards that wait states mitigate, as data. A hazard is a pair of instructions that give a wrong result if
+//! they follow each other too closely, because the hardware does not wait by itself.
 //!
-//! A wait state is an issued instruction, or one of the `n + 1` of an `s_nop n`. The hazards of GFX10 that
+//! An issued instruction provides one wait state, and `s_nop n` provides `n + 1`. The hazards of GFX10 that
 //! wait states do not mitigate are in [`crate::rdna`]; instructions that are wrong in each context are in
 //! [`crate::illegal_insts`].
 //!
@@ -9,7 +9,7 @@
 //! Each row names its source. Usually it is the chapter "Manually Inserted Wait States (NOPs)" of the manual
 //! (SI: Southern Islands ISA 4.5; CI: Sea Islands ISA 4.5; GCN3 ISA 4.5; Vega ISA 4.5; MI100 and MI200 ISA
 //! 4.5). Where no manual has the hazard, or the manual's wording is ambiguous, the row has the number with
-//! which LLVM 19 pads (`llvm`); `tests/llvm_hazards.rs` compares each row with LLVM.
+//! which LLVM 19 pads (`llvm`); `tests/hazards.rs` compares each row with LLVM.
 //!
 //! # Absent on purpose
 //! * "mixed use of VCC: alias and SGPR number", because `vcc` has one name in a decoded instruction;
@@ -34,17 +34,17 @@ pub enum Producer {
     ValuScalar,
     /// VALU, other than a matrix instruction, writes a VGPR.
     ValuVector,
-    /// VALU, other than a matrix instruction or dot product, writes a VGPR.
+    /// VALU writes a VGPR. Matrix instructions and dot products are excluded.
     PlainVector,
     /// SALU writes a scalar register.
     SaluScalar,
-    /// Vector memory stores more than 64 bits, and has yet to read them from its registers.
+    /// Vector memory stores more than 64 bits, and has not read them from its registers yet.
     WideStore,
     /// `s_setreg`.
     SetReg,
     /// `s_setvskip`.
     SetVskip,
-    /// Image instruction whose address needs a third dword or more.
+    /// Image instruction of GFX10 whose encoding needs a third dword or more for the address registers.
     LongNsa,
     /// Float atomic in memory.
     FpAtomic,
@@ -52,12 +52,12 @@ pub enum Producer {
     Mfma2,
     Mfma8,
     Mfma16,
-    /// Matrix instruction on doubles that writes its result, for matrices of 4x4; the next variant is for
-    /// 16x16.
+    /// Matrix instruction on doubles writes its result, for matrices of 4x4. The next variant is for matrices
+    /// of 16x16.
     Dgemm4,
     Dgemm16,
-    /// Matrix instruction that reads its third source, the addend. The three variants are for instructions of
-    /// 2, 8 and 16 passes.
+    /// Matrix instruction reads its third source, which is the addend. This variant and the next two are for
+    /// instructions of 2, 8 and 16 passes.
     Sum2,
     Sum8,
     Sum16,
@@ -86,7 +86,7 @@ pub enum Consumer {
     VmemExec,
     /// Scalar memory reads a scalar register.
     SmemScalar,
-    /// Scalar memory with a buffer descriptor reads a scalar register.
+    /// Scalar memory instruction with a buffer descriptor reads a scalar register.
     BufferSmemScalar,
     /// Lane select of `v_readlane` or `v_writelane`.
     LaneSelect,
@@ -94,7 +94,8 @@ pub enum Consumer {
     DivFmas,
     /// DPP reads a VGPR from other lanes: its first source.
     DppVector,
-    /// DPP reads a VGPR in its own lane: the second source, or the old value of the destination.
+    /// DPP instruction reads a VGPR in its own lane. This is its second source, or the old value of its
+    /// destination.
     DppOwn,
     /// DPP depends on EXEC.
     DppExec,
@@ -166,11 +167,10 @@ pub(crate) enum When {
     OtherOperation,
     /// The two instructions have the same opcode.
     SameOperation,
-    /// Condition: the register tuple with the result of the first instruction is not exactly the tuple of the
-    /// second instruction's addend.
+    /// The first instruction's result is not in exactly the registers of the second instruction's addend.
     OtherTuple,
-    /// Condition: the register tuple with the result of the first instruction is exactly the tuple of the
-    /// second instruction's addend, and both have the same opcode.
+    /// The first instruction's result is in exactly the registers of the second instruction's addend, and
+    /// both instructions have the same opcode.
     SameTupleAndOperation,
 }
 
@@ -183,8 +183,8 @@ pub struct Rule {
     pub name: &'static str,
     /// Role of the first instruction.
     pub first: Producer,
-    /// Role of the second instruction, which accesses a register that the first instruction accesses in its
-    /// role.
+    /// Role of the second instruction. The hazard exists only if the second instruction accesses, in this
+    /// role, a register that the first instruction accesses in its role.
     pub second: Consumer,
     /// Number of wait states that are needed between the two.
     pub states: u8,
@@ -349,7 +349,8 @@ const fn registers_from(reg: Reg, len: u8) -> RegRange {
 }
 const M0: RegRange = registers_from(Reg::M0, 1);
 
-/// Returns the roles of an instruction: bits of [`Producer`] and bits of [`Consumer`].
+/// Returns the roles of an instruction as two masks: its roles as the first instruction of hazards (bits of
+/// [`Producer`]), and its roles as the second instruction (bits of [`Consumer`]).
 pub(crate) fn roles(target: &Target, effects: &Effects, inst: &MachInst) -> (u64, u64) {
     (produces(effects, inst), consumes(target, effects, inst))
 }
@@ -443,9 +444,9 @@ fn consumes(target: &Target, effects: &Effects, inst: &MachInst) -> u64 {
     bits
 }
 
-/// Returns the registers of the first instruction of a hazard, in its role `producer`, that the second
-/// instruction must not access too early. `via` is the instruction before the first one, for roles that
-/// consist of two instructions.
+/// Returns the registers that the second instruction of a hazard must not access too early, because the first
+/// instruction accesses them in its role `producer`. Some roles consist of two instructions; `via` is then
+/// the instruction before the first one.
 pub(crate) fn produced(producer: Producer, effects: &Effects, via: Option<&Effects>) -> RegSet {
     match producer {
         P::ValuScalar | P::SaluScalar => effects.writes.and(&RegSet::SCALAR),
@@ -462,7 +463,7 @@ pub(crate) fn produced(producer: Producer, effects: &Effects, via: Option<&Effec
 }
 
 /// Returns the registers that the second instruction of a hazard accesses in its role `consumer`. The hazard
-/// exists if one of these registers is also in the result of [`produced`].
+/// exists if [`produced`] returns one of these registers for the first instruction.
 pub(crate) fn consumed(consumer: Consumer, effects: &Effects) -> RegSet {
     let vector = |set: &RegSet| set.and(&RegSet::VECTOR);
     match consumer {
@@ -516,9 +517,9 @@ impl When {
     }
 }
 
-/// Returns whether an instruction right after a vector memory store may overwrite the store's data too early.
-/// Safe are buffer stores with an SGPR as offset, which take one more cycle to issue, and image stores, which
-/// have descriptors of 256 bits.
+/// Returns whether an instruction directly after this vector memory store may overwrite the store's data too
+/// early. Buffer stores with an SGPR as offset are safe, because they take one more cycle to issue. Image
+/// stores are safe as well; they have descriptors of 256 bits.
 pub(crate) fn is_exposed_store(inst: &MachInst) -> bool {
     match inst.op.row().family {
         Family::Mubuf | Family::Mtbuf => {

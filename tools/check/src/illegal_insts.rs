@@ -1,5 +1,5 @@
-//! Instructions that are wrong in each context: encodings that no processor of the generation can execute,
-//! and defects of some processors.
+//! Instructions that are wrong in every context. These are encodings that no processor of the generation can
+//! execute, and instructions that a defect of some processors affects.
 //!
 //! [`isa::legal`] says which operands an instruction can combine; the assembler and the compiler use it too.
 //!
@@ -38,8 +38,8 @@ const fn row(
     }
 }
 
-/// A scalar load of several dwords that overwrites its own address, so that a replay would use a different
-/// address.
+/// Rule about a scalar load of several dwords that overwrites its own address registers. After a page fault,
+/// a replay of the load would use a different address.
 const fn own_address(xnack: Setting, level: Level) -> Row {
     Row {
         rule: EventRule {
@@ -79,7 +79,7 @@ static ROWS: [Row; 8] = [
         )
     },
     own_address(Setting::On, Level::Certain),
-    // The rule has a lower level if the target id leaves XNACK open, because Tensile and older compilers
+    // This rule has a lower level, because the target id leaves XNACK open: Tensile and older compilers
     // generate such code.
     own_address(Setting::Any, Level::Manual),
     row(
@@ -123,9 +123,9 @@ static ROWS: [Row; 8] = [
     ),
 ];
 
-/// Returns whether a scalar load of several dwords is certainly not aligned to its size, even if its base is
-/// aligned. The base is not known here. A compiler that does not know that the load is aligned uses other
-/// registers for the result, so a load with an aligned offset is accepted.
+/// Returns whether a scalar load of several dwords is certainly not aligned to its size, because even an
+/// aligned base gives an unaligned address. The base is not known here. A load with an aligned offset is
+/// accepted: a compiler that does not know that the load is aligned uses other registers for the result.
 fn is_unaligned(inst: &MachInst) -> bool {
     match inst.operands() {
         [Operand::Reg(result), .., Operand::Imm(offset)] => offset % (4 * i32::from(result.len)) != 0,
@@ -133,7 +133,8 @@ fn is_unaligned(inst: &MachInst) -> bool {
     }
 }
 
-/// Returns the rules that apply to a processor. `xnack`: whether memory instructions may be replayed.
+/// Returns the rules that apply to a processor. `xnack` says whether the hardware may replay memory
+/// instructions after a page fault.
 pub(crate) fn rows(target: &Target, xnack: Setting) -> Vec<&'static Row> {
     let holds =
         |row: &&Row| row.processors.contains(target) && row.xnack.is_none_or(|wanted| wanted == xnack);

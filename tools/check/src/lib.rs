@@ -1,16 +1,17 @@
 //! Static checks for rules that the hardware does not enforce: waits and hazards in AMD GPU machine code,
 //! GFX6 to GFX10.
 //!
-//! * [`counters`], [`hazards`], [`rdna`], [`single`], [`clauses`]: the facts, as tables.
-//! * [`rules`]: all possible findings, by name.
+//! * [`counters`], [`hazards`], [`rdna`], [`illegal_insts`], [`clauses`]: the facts about processors, as
+//!   tables.
+//! * [`rules`]: the rules of all possible findings, by name.
 //! * [`Code`]: the instructions of a program with their effects, computed once.
 //! * [`reasons`], [`pressure`]: information for readers of the code: which instruction needs a wait, and how
 //!   many registers are live at each instruction.
 //! * [`Scoreboard`]: the operations of a wave that are in flight. It is updated instruction by instruction,
-//!   in an emulator that runs the program, or along the paths of a program that is only read.
+//!   either by an emulator that runs the program, or along all paths of a program that is only read.
 //!
-//! The compiler's own passes for waits and hazards (`memmodel`) are not used here: the checker was written
-//! from the manuals independently.
+//! The checker does not use the compiler's own passes for waits and hazards (`memmodel`). It was written
+//! independently from the manuals, so that it can judge these passes.
 
 mod by_address;
 pub mod clauses;

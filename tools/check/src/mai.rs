@@ -1,4 +1,5 @@
-//! Properties of matrix instructions, accumulation registers and dot products that hazards depend on.
+//! Properties of matrix instructions, instructions on accumulation registers, and dot products. Hazards
+//! depend on these properties.
 
 use isa::table::Family;
 use isa::{MachInst, Operand, Reg, RegRange, op};
@@ -23,7 +24,7 @@ pub(crate) enum MaiKind {
     Fma64,
 }
 
-/// Kind and operands of a matrix instruction or a related instruction.
+/// What hazards depend on in a matrix instruction or a related instruction: its kind and its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mai {
     pub(crate) kind: MaiKind,
@@ -69,7 +70,8 @@ impl Mai {
     }
 }
 
-/// Returns the number of passes by the size of the matrices: 4x4, 16x16, 32x32.
+/// Returns the number of passes of a matrix instruction. `small`, `medium` and `large` are the numbers for
+/// matrices of 4x4, 16x16 and 32x32.
 ///
 /// Source: CDNA ISA, "VALU Instructions: MFMA", table of passes.
 fn passes(name: &str, [small, medium, large]: [u8; 3]) -> u8 {

@@ -1,5 +1,5 @@
-//! Symbolic values of scalar registers in a block, expressed in terms of the registers at the beginning or at
-//! the end of the block. A condition is such a value.
+//! Symbolic values of scalar registers in a block. A value is expressed in terms of the registers at the
+//! beginning or at the end of the block. The condition of a branch is such a value.
 
 use crate::finding::Site;
 use crate::fold::{Folded, fold};
@@ -11,30 +11,31 @@ use isa::{MachInst, Mods, Opcode, Operand, Reg, RegRange, op};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-/// Largest depth of instructions through which a value is traced.
+/// Maximum depth of the chain of instructions through which a value is traced back.
 const DEPTH: u32 = 5;
 
-/// What a branch tests: the numbers of nodes, each with whether the branch is taken if the node is true.
-/// `condition` is in terms of the registers at the beginning of the block, `behind` in terms of the registers
-/// at the end; `flag` is the flag itself.
+/// What a branch tests. Each field has the number of a node (a symbolic value), and whether the branch is
+/// taken if the node is true. `condition` is expressed in terms of the registers at the beginning of the
+/// block, and `behind` in terms of the registers at its end. `flag` is the flag itself.
 pub(crate) struct Tested {
     pub(crate) condition: Option<(u32, bool)>,
     pub(crate) behind: Option<(u32, bool)>,
     pub(crate) flag: (u32, bool),
 }
 
-/// A symbolic value: a register, a constant, or the result of an instruction applied to values.
+/// A symbolic value: a register, a constant, or the result of an instruction whose sources are symbolic
+/// values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Node {
     Register(Reg, u8),
     Constant(Operand),
-    /// The result of an instruction in one of the registers that it writes: the register's code, or 0 for the
-    /// first operand.
+    /// The result of an instruction in one of the registers that it writes. The third field is the code of
+    /// this register, or 0 for the first operand.
     Computed(Opcode, Mods, u16, SmallVec<[u32; 4]>),
 }
 
-/// Program point whose registers express a value: the beginning of the block with this first instruction, or
-/// the end of the block with these first and last instructions.
+/// The program point in whose registers a value is expressed. It is the beginning of the block with this
+/// first instruction, or the end of the block with these first and last instructions.
 #[derive(Clone, Copy)]
 pub(crate) enum View {
     Beginning(Site),
@@ -48,7 +49,8 @@ pub(crate) struct Finder<'a> {
     nodes: Vec<Node>,
     /// Registers on which each node depends.
     pub(crate) reads: Vec<RegSet>,
-    /// For each node, the only register on which the node depends, if there is only one and it is an SGPR.
+    /// For each node, the register on which the node depends, if there is exactly one such register and it is
+    /// an SGPR.
     leaves: Vec<Leaf>,
 }
 
@@ -83,8 +85,8 @@ impl<'a> Finder<'a> {
         Some(Tested { condition: taken(condition), behind: taken(behind), flag: (register, if_set) })
     }
 
-    /// Returns the condition that an instruction computes into a flag, in a canonical form that all
-    /// equivalent compares share.
+    /// Returns the condition that an instruction writes to a flag. Equivalent compares have the same
+    /// canonical form.
     fn condition(&mut self, view: View, site: Site, flag: RegRange) -> Option<(u32, bool)> {
         let inst = self.program.insts[site as usize].inst;
         let Some((opcode, swapped, holds)) = compare(inst.op).filter(|_| flag.first == Reg::SCC) else {
@@ -127,8 +129,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns the only register on which a node depends. Returns `None` if there are several, or if it is
-    /// not an SGPR.
+    /// Returns the only register on which a node depends. Returns `None` if it depends on several registers,
+    /// or on a register that is not an SGPR.
     pub(crate) fn only_register(&self, node: u32) -> Option<Reg> {
         match self.leaves[node as usize] {
             Leaf::One(register) => Some(register),
@@ -136,8 +138,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns the values of its register for which a node is true, if the node compares the register itself
-    /// with a constant.
+    /// Returns the set of values of a node's register for which the node is true. Returns `None` unless the
+    /// node compares the register itself with a constant.
     pub(crate) fn ranges(&self, node: u32) -> Option<Ranges> {
         let Node::Computed(opcode, _, 0, sources) = &self.nodes[node as usize] else { return None };
         let &[one, other] = &sources[..] else { return None };
@@ -153,15 +155,16 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Evaluates a node for a value of its only register; for a condition, returns SCC. Returns `None` if the
-    /// node cannot be evaluated.
+    /// Returns the value of a node if its only register has the given value. If the node is a condition, this
+    /// is SCC. Returns `None` if the node cannot be evaluated.
     pub(crate) fn value_at(&self, node: u32, value: Option<u32>) -> Option<u64> {
         match &self.nodes[node as usize] {
             Node::Register(_, 1) => value.map(u64::from),
             Node::Register(..) => None,
             Node::Constant(operand) => constant(*operand).map(u64::from),
             Node::Computed(opcode, _, which, sources) => {
-                // Instructions on 64 bits are not evaluated, because they extend constants in different ways.
+                // Instructions on 64 bits are not evaluated, because different instructions extend constants
+                // to 64 bits in different ways.
                 let mut read: SmallVec<[u64; 2]> = SmallVec::new();
                 if opcode.row().name.contains("64") || sources.len() > 2 {
                     return None;
@@ -177,8 +180,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns the value of a register at the end of a block that writes the register, if that value is a
-    /// constant or equals the value of another register there.
+    /// Returns what is known about a register at the end of a block that writes the register: it has a
+    /// constant value, or it equals another register there. Returns `None` if neither is known.
     pub(crate) fn at_end(&mut self, (start, end): (Site, Site), register: Reg) -> Option<Held> {
         let range = RegRange { first: register, len: 1 };
         let writer = self.last_writer(start, end + 1, range)?;
@@ -210,8 +213,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns whether a block changes a register by an odd number, if it only adds constants to the register
-    /// or subtracts constants from it; otherwise `None`.
+    /// Returns whether a block changes a register by an odd number. Returns `None` unless the block only adds
+    /// constants to the register and subtracts constants from it.
     pub(crate) fn adds_odd(&mut self, (start, end): (Site, Site), register: Reg) -> Option<bool> {
         let range = RegRange { first: register, len: 1 };
         let node = self.value(View::Beginning(start), end + 1, range, DEPTH)?;
@@ -219,8 +222,8 @@ impl<'a> Finder<'a> {
         has_register.then_some(is_odd)
     }
 
-    /// Returns the parity of a sum: whether it contains the register an odd number of times, and whether the
-    /// sum of its constants is odd.
+    /// Returns two facts about a sum: whether it contains the register an odd number of times, and whether
+    /// the sum of its constants is odd.
     fn parity(&self, node: u32, register: Reg) -> Option<(bool, bool)> {
         match &self.nodes[node as usize] {
             Node::Register(other, 1) => (*other == register).then_some((true, false)),
@@ -248,7 +251,7 @@ impl<'a> Finder<'a> {
         (start..end).rev().find(|site| self.program.code.effects(*site).writes.intersects(&wanted))
     }
 
-    /// Returns the node for the value of registers before an instruction.
+    /// Returns the node for the value that registers have before an instruction.
     fn value(&mut self, view: View, site: Site, registers: RegRange, depth: u32) -> Option<u32> {
         let (start, is_register) = match view {
             View::Beginning(start) => (start, None),
@@ -257,8 +260,8 @@ impl<'a> Finder<'a> {
         let writer = if is_register == Some(true) { None } else { self.last_writer(start, site, registers) };
         match writer {
             Some(writer) => self.computed(view, writer, registers, depth.checked_sub(1)?),
-            // A register that is overwritten later in the block cannot express its earlier value in terms of
-            // the registers at the end of the block.
+            // The value at the end of the block is wanted, but the register is overwritten later in the
+            // block. So the register at the end cannot express this earlier value.
             None if is_register == Some(false) => None,
             None => {
                 Some(self.node(Node::Register(registers.first, registers.len), RegSet::from_range(registers)))
@@ -266,8 +269,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns the node for the value that the instruction at `site` writes to `registers`, if the value is
-    /// known to depend on registers and constants alone.
+    /// Returns the node for the value that the instruction at `site` writes to `registers`. Returns `None` if
+    /// the value may depend on anything but registers and constants.
     fn computed(&mut self, view: View, site: Site, registers: RegRange, depth: u32) -> Option<u32> {
         let MachInst { op, mods, ops, .. } = self.program.insts[site as usize].inst;
         let is_pure =
@@ -289,8 +292,8 @@ impl<'a> Finder<'a> {
         }
         let which = match ops[0] == Operand::Reg(registers) {
             true => 0,
-            // Only the value of the whole result is known, so reading a part of it gives an unknown value.
-            // Flags are an exception.
+            // Only the value of the whole result is known, so a part of it has an unknown value. Flags, which
+            // an instruction writes in addition to its result, are an exception.
             false if registers.first == Reg::SCC || registers.first.0 >= Reg::VCC.0 => registers.first.0,
             false => return None,
         };
@@ -321,7 +324,7 @@ impl<'a> Finder<'a> {
         let mut sources = SmallVec::new();
         for operand in read {
             sources.push(match operand {
-                // Hardware flags and constants that are read like registers have unknown values.
+                // The values of hardware flags and constants that are encoded like registers are not known.
                 Operand::Reg(range) if (192..256).contains(&range.first.0) && range.first != Reg::SCC => {
                     return None;
                 }
@@ -352,7 +355,7 @@ fn constant(operand: Operand) -> Option<u32> {
 }
 
 /// Returns the flag that a branch tests, and whether the branch is taken if the flag is set. `masks` is the
-/// number of dwords of a lane mask.
+/// number of dwords that a lane mask has.
 fn flag(branch: &MachInst, masks: u8) -> Option<(RegRange, bool)> {
     let one = |first| RegRange { first, len: 1 };
     let mask = |first| RegRange { first, len: masks };
@@ -367,8 +370,8 @@ fn flag(branch: &MachInst, masks: u8) -> Option<(RegRange, bool)> {
     }
 }
 
-/// Returns the canonical compare for a compare: its opcode, whether the operands have to be exchanged, and
-/// whether the two have the same result (rather than opposite results).
+/// Returns the canonical form of a compare instruction: the opcode, whether the operands have to be
+/// exchanged, and whether both have the same result. If they do not, they have opposite results.
 fn compare(opcode: Opcode) -> Option<(Opcode, bool, bool)> {
     Some(match opcode {
         op::S_CMP_EQ_I32 | op::S_CMP_EQ_U32 => (op::S_CMP_EQ_U32, false, true),

@@ -1,4 +1,4 @@
-//! Checks code objects: finds the processor, and the kernels and functions in their sections.
+//! Checks code objects. Finds the processor of a code object, and the kernels and functions in its sections.
 
 use crate::finding::{CALLER, Finding, Level, Problem, Site};
 use crate::program::{Program, Root, Unknown};
@@ -16,26 +16,27 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Options of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Options<'a> {
-    /// Processor for which the code is checked. `None`: the processor that the file's header names.
+    /// Processor for which the code is checked. `None` means the processor that the header of the file names.
     pub target: Option<&'static Target>,
-    /// Whether memory instructions may be replayed (XNACK) where the code will run. `None`: as the file's
-    /// header says.
+    /// Whether the hardware on which the code will run may replay memory instructions after a page fault
+    /// (XNACK). `None` means what the header of the file says.
     pub xnack: Option<bool>,
     /// Checks only the kernel or function of this name.
     pub kernel: Option<&'a str>,
-    /// On GFX7 and GFX8, where compilers also use flat instructions for memory that they know to be global:
-    /// whether a flat access may go to LDS, so that its results need a wait for `lgkmcnt`. On other
-    /// processors a flat access always may.
+    /// Whether a flat access on GFX7 and GFX8 may go to LDS, so that its results need a wait for `lgkmcnt`.
+    /// On these processors, compilers also use flat instructions for memory that they know to be global. On
+    /// other processors, a flat access always may go to LDS.
     pub flat_lds: bool,
-    /// Calling convention of functions, which says whether the caller or the function waits for the caller's
-    /// outstanding operations.
+    /// Calling convention of functions. It says whether the caller or the called function waits for the
+    /// caller's outstanding operations.
     pub call_abi: Convention,
 }
 
 /// Why a file cannot be checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The processor of the file is unknown, and the options name none.
+    /// The processor that the file names is unknown, and the options name none. The number is the field in
+    /// the header.
     UnknownProcessor(u32),
     /// The file has no kernel or function of this name.
     NoSuchKernel(String),
@@ -61,7 +62,7 @@ pub struct Place {
     pub address: u64,
     /// The instruction as text.
     pub text: String,
-    /// Kernel or function that contains the instruction, and the offset in it.
+    /// Kernel or function that contains the instruction, and the offset of the instruction in it.
     pub symbol: Option<(String, u64)>,
     /// Source position, if the file has line information.
     pub source: Option<SourcePlace>,
@@ -72,11 +73,11 @@ pub struct Place {
 pub struct Located {
     /// What.
     pub finding: Finding,
-    /// Instruction where the problem begins. `None` if it is in the caller of the function.
+    /// Instruction where the problem begins. `None` if this instruction is in the caller of the function.
     pub first: Option<Place>,
     /// Instruction where the problem shows.
     pub second: Place,
-    /// Disassembly from one of the two instructions to the other, in the order of addresses.
+    /// Disassembly of the two instructions and those between them, in the order of addresses.
     pub listing: Listing,
 }
 
@@ -101,7 +102,7 @@ pub struct Note {
     pub place: Place,
     /// Why it was not checked.
     pub unknown: Unknown,
-    /// Whether the note counts like a finding; by default if its rule is certain.
+    /// Whether the note counts like a finding. By default it counts if its rule is certain.
     pub counts: bool,
 }
 
@@ -112,7 +113,7 @@ pub struct Report {
     pub target: &'static Target,
     /// The findings.
     pub findings: Vec<Located>,
-    /// Rules of the findings that are not shown, with the number of findings of each.
+    /// Names of the rules whose findings are not shown, each with the number of these findings.
     pub hidden: Vec<(&'static str, usize)>,
     /// Code that was not checked.
     pub notes: Vec<Note>,
@@ -133,13 +134,13 @@ struct Entry<'data> {
     wave32: bool,
 }
 
-/// Checks a code object, with the threads of the current thread pool.
+/// Checks a code object, on the threads of the current thread pool.
 pub fn check(object: &CodeObject<'_>, options: &Options<'_>) -> Result<Report, Refusal> {
     check_with(object, options, &|_, _| {})
 }
 
-/// Checks a code object. Calls `progress` with the number of kernels and functions that are done, and the
-/// number of all.
+/// Checks a code object. Calls `progress` with the number of kernels and functions that have been checked and
+/// the number of all kernels and functions.
 pub fn check_with(
     object: &CodeObject<'_>,
     options: &Options<'_>,
@@ -204,13 +205,13 @@ pub struct Part {
     section: usize,
     /// The code.
     pub program: Program,
-    /// Kernels and functions, where the analysis of the code begins.
+    /// Kernels and functions, at which the analysis of the code starts.
     pub roots: Vec<Root>,
 }
 
 impl<'a, 'data> Entries<'a, 'data> {
-    /// Finds the kernels and functions of the object. If `target` is given, it replaces the processor that
-    /// the file's header names.
+    /// Finds the kernels and functions of the object. `target` replaces the processor that the header of the
+    /// file names, if it is given.
     pub fn new(
         object: &'a CodeObject<'data>,
         target: Option<&'static Target>,
@@ -226,8 +227,8 @@ impl<'a, 'data> Entries<'a, 'data> {
         self.target
     }
 
-    /// Returns the name of the kernel or function that contains an address of a part, and the offset of the
-    /// address in it.
+    /// Returns the name of the kernel or function that contains an address of the part, and the offset of the
+    /// address in this kernel or function.
     pub fn owner(&self, part: &Part, address: u64) -> Option<(&'data str, u64)> {
         self.owner_in(part.section, address)
     }
@@ -261,8 +262,8 @@ impl<'a, 'data> Entries<'a, 'data> {
         let mut budget = self.object.file_size;
         let mut found = Vec::new();
         for (index, section) in sections {
-            // The sections of a valid file do not overlap. The budget keeps a damaged file, whose sections
-            // overlap, from being read many times.
+            // The sections of a valid file do not overlap. In a damaged file they may; this budget then
+            // limits how often the same bytes are read.
             let Some(left) = budget.checked_sub(section.data.len()) else { continue };
             budget = left;
             found.extend([(index, false), (index, true)]);
@@ -279,7 +280,8 @@ impl<'a, 'data> Entries<'a, 'data> {
         Some(Part { section: index, program: unit.program, roots: unit.roots })
     }
 
-    /// Prepares a section; `None` if no kernel or function of the wave size begins in it.
+    /// Prepares a section for the check. Returns `None` if no kernel or function with this wave size begins
+    /// in it.
     fn section(&self, index: usize, wave32: bool) -> Option<Section> {
         let section = &self.object.sections[index];
         let mine = self.entries.iter().filter(|entry| entry.section == index && entry.wave32 == wave32);
@@ -317,13 +319,13 @@ struct Section {
 }
 
 impl Section {
-    /// Reads the code that can be reached from `roots`. Adds called functions to `roots`.
+    /// Reads the code that control can reach from `roots`. Adds the functions that the code calls to `roots`.
     fn read(&self, roots: &mut Vec<Root>) -> Option<Program> {
         Program::read_open(self.target, self.xnack, &self.words, self.base, roots, &self.open)
     }
 
-    /// Tells the program which functions are called only by known calls. `taken` has the addresses of this
-    /// section that other code uses as values, for example as function pointers.
+    /// Tells the program of a unit which functions have only known callers. `taken` has the addresses of this
+    /// section that the code of other units uses as values, for example as function pointers.
     fn keep_local(&self, unit: &mut Unit, taken: &HashSet<u32>) {
         let functions = unit.roots.iter().filter(|root| root.is_function).map(|root| root.address);
         let hidden = functions
@@ -332,10 +334,11 @@ impl Section {
     }
 }
 
-/// Finds references to functions from other files and from data (seed 000, line 507, has the relocations).
+/// Methods that find references to functions from other files and from data. LLVM's AMDGPU guide lists the
+/// relocations (seed 000, line 507).
 impl Entries<'_, '_> {
-    /// Fills in the distances to symbols of the same section, as a linker would. Returns the addresses of the
-    /// literals that only the linker can fill in.
+    /// Fills in the distances to symbols of the same section, as a linker would do. Returns the addresses of
+    /// the literals that only a linker can fill in.
     fn link_in_section(&self, index: usize, words: &mut [u32]) -> HashSet<u64> {
         let mut open = HashSet::new();
         if !self.object.header.is_relocatable() {
@@ -367,7 +370,7 @@ impl Entries<'_, '_> {
     /// Returns the addresses of a section at which code of another file can call a function.
     fn callable(&self, index: usize) -> HashSet<u64> {
         let relocatable = self.object.header.is_relocatable();
-        // In a relocatable file, a hidden symbol can still be called from other files, because it becomes
+        // A hidden symbol of a relocatable file can still be called from other files, because it becomes
         // local only when the files are linked.
         let is_hidden = |visibility: u8| !relocatable && matches!(visibility, STV_INTERNAL | STV_HIDDEN);
         let symbols = self.object.symbol_tables.iter().flat_map(|table| &table.symbols);
@@ -385,8 +388,8 @@ impl Entries<'_, '_> {
         for table in &self.object.relocation_tables {
             let symbols = self.object.symbols_of(table.symbols);
             for record in &table.records {
-                // A distance from code to code of the same section is evaluated when the code is read, so its
-                // relocation is skipped here.
+                // A distance from code to code of the same section is no reference to the function as a
+                // value. It is evaluated when the code is read, so its relocation is skipped here.
                 if matches!(record.kind, R_AMDGPU_REL32_LO | R_AMDGPU_REL32_HI) && table.target == index {
                     continue;
                 }
@@ -410,11 +413,11 @@ const STV_INTERNAL: u8 = 1;
 const STV_HIDDEN: u8 = 2;
 const STT_FUNC: u8 = 2;
 const STT_AMDGPU_HSA_KERNEL: u8 = 10;
-/// Size of the header before a kernel's code in code object V2, in bytes.
+/// Size in bytes of the header that code object V2 has before a kernel's code.
 const HEADER: u64 = 256;
 
-/// Returns the kernels and functions. A symbol with a kernel descriptor is a kernel; for a runtime without
-/// descriptors, each symbol is a kernel.
+/// Returns the kernels and functions of a code object. A symbol with a kernel descriptor is a kernel. If the
+/// runtime uses no descriptors, each symbol is a kernel.
 fn entries<'data>(object: &CodeObject<'data>, os_abi: OsAbi, target: &Target) -> Vec<Entry<'data>> {
     let symbols = object.symbols();
     let descriptors: Vec<_> = object.descriptors().collect();
@@ -453,7 +456,7 @@ fn entries<'data>(object: &CodeObject<'data>, os_abi: OsAbi, target: &Target) ->
         });
     }
     if entries.is_empty() {
-        // In a file without symbols, each section of code begins with a kernel.
+        // If the file has no symbols, a kernel begins at the start of each section of code.
         for (section, data) in object.sections.iter().enumerate().filter(|(_, section)| section.is_code()) {
             let address = if object.header.is_relocatable() { 0 } else { data.address };
             entries.push(Entry { name: "", section, address, is_function: false, wave32: default32 });
@@ -519,8 +522,8 @@ impl Reporter<'_, '_> {
         Located { first, second, listing: self.listing(program, &finding), finding }
     }
 
-    /// Returns the listing for a finding: the two instructions and all instructions between them or, if they
-    /// are far apart, only the second.
+    /// Returns the listing for a finding. It has the two instructions and all instructions between them. If
+    /// the two are far apart, it has only the second.
     fn listing(&self, program: &Program, finding: &Finding) -> Listing {
         const LONG: Site = 64;
         let near = finding.first != CALLER && finding.first.abs_diff(finding.second) <= LONG;
@@ -546,8 +549,8 @@ impl Reporter<'_, '_> {
 }
 
 impl Located {
-    /// Returns whether the finding shows only one instruction: an instruction that is wrong by itself, or
-    /// together with the same instruction in an earlier iteration of a loop.
+    /// Returns whether the finding shows only one instruction. Either the instruction is wrong by itself, or
+    /// the first instruction is the same instruction in an earlier iteration of a loop.
     pub fn is_alone(&self) -> bool {
         self.finding.first == self.finding.second && matches!(self.finding.problem, Problem::Event { .. })
     }

@@ -1,9 +1,9 @@
 //! Register pressure: the number of live registers at each instruction.
 //!
 //! # Lattice
-//! Sets of registers, backwards; join: union. A write ends the live range of a register even if some lanes
-//! are inactive. Values that only inactive lanes hold are therefore not counted, so the numbers may be
-//! slightly low in divergent code.
+//! A state is a set of registers. States are propagated backwards, and joined by union. A write is taken as
+//! the start of a live range, even if some lanes are inactive and keep an older value. Values that only
+//! inactive lanes hold are therefore not counted, so the numbers may be slightly low in divergent code.
 
 use crate::finding::Site;
 use crate::program::Program;
@@ -21,10 +21,10 @@ pub struct Alive {
     pub sgprs: u16,
 }
 
-/// Returns for each instruction how many registers of each kind are live before it.
+/// Returns, for each instruction, how many registers of each kind are live before the instruction.
 pub fn alive(program: &Program) -> Vec<Alive> {
     let count = program.insts.len();
-    // Sets are kept only for the first instructions of basic blocks.
+    // Sets of live registers are kept only at the beginnings of basic blocks.
     let heads: Vec<Site> = (0..count as Site).filter(|&site| is_head(program, site)).collect();
     let mut slot = vec![u32::MAX; count];
     heads.iter().enumerate().for_each(|(index, &head)| slot[head as usize] = index as u32);
@@ -49,8 +49,8 @@ pub fn alive(program: &Program) -> Vec<Alive> {
     alive
 }
 
-/// Returns whether an instruction begins a basic block: control can come from an instruction other than the
-/// previous one, or the previous one has other successors.
+/// Returns whether an instruction begins a basic block. It does if control can come from an instruction other
+/// than the previous one, or if the previous one has other successors.
 fn is_head(program: &Program, site: Site) -> bool {
     let Some(before) = site.checked_sub(1) else { return true };
     program.is_leader(site) || !program.successors(before).eq([site])

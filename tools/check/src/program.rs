@@ -1,7 +1,8 @@
-//! The code that can be reached, and its control flow.
+//! The code that control can reach from the roots, and its control-flow graph.
 //!
 //! Code is decoded along the control flow from each root, so data between functions is never decoded. If an
-//! instruction does not determine where control goes (an address in a register), the path ends with a note.
+//! instruction does not determine where control goes, because the address is in a register, the path ends
+//! there with a note.
 
 use crate::by_address::ByAddress;
 use crate::code::Code;
@@ -17,7 +18,7 @@ use std::collections::{BTreeSet, HashSet};
 pub struct Root {
     /// Address.
     pub address: u64,
-    /// Whether the root is a function, whose caller may have operations in flight.
+    /// Whether the root is a function. The caller of a function may have operations in flight.
     pub is_function: bool,
 }
 
@@ -26,10 +27,10 @@ pub struct Root {
 pub enum Unknown {
     /// An indirect branch with an unknown target.
     IndirectBranch,
-    /// A call of an unknown function, which is assumed to wait for all operations at its entry and before it
-    /// returns.
+    /// A call of an unknown function. The function is assumed to wait for all operations at its entry and
+    /// before it returns.
     Call,
-    /// A fork (`s_cbranch_g_fork`, `s_cbranch_join`), for which the hardware keeps a stack of paths.
+    /// A fork or join (`s_cbranch_g_fork`, `s_cbranch_join`), for which the hardware keeps a stack of paths.
     Fork,
     /// Return from a trap handler.
     TrapReturn,
@@ -80,10 +81,10 @@ pub struct Placed {
     pub bytes: u64,
     /// Places where control may go next.
     next: [Option<Site>; 2],
-    /// For an indirect jump through a jump table: the first entry and the number of entries. Each entry is an
+    /// The jump table of an indirect jump: its first entry and its number of entries. Each entry is an
     /// instruction of one dword.
     table: Option<(Site, u32)>,
-    /// Whether control comes here from an instruction other than the previous one.
+    /// Whether control can come to this instruction from an instruction other than the previous one.
     leads: bool,
     /// First instruction of the called function.
     callee: Option<Site>,
@@ -92,7 +93,7 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// Returns whether control comes here from an instruction other than the previous one.
+    /// Returns whether control can come to this instruction from an instruction other than the previous one.
     pub(crate) fn is_leader(&self) -> bool {
         self.leads
     }
@@ -101,16 +102,16 @@ impl Placed {
 /// Decoded code of one section.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Effects of the instructions; [`Site`]s are in the order of addresses.
+    /// The instructions and their effects. Their numbers ([`Site`]s) are in the order of addresses.
     pub code: Code,
     /// The instructions.
     pub insts: Vec<Placed>,
     /// Addresses of code that is not checked, with the reasons.
     pub unknown: Vec<(u64, Unknown)>,
-    /// Addresses of functions that are reached only by direct calls; set by [`Program::keep_local`].
+    /// Addresses of the functions that only direct calls reach. [`Program::keep_local`] sets this field.
     pub(crate) local: BTreeSet<u64>,
-    /// Whether, by the calling convention, callers wait for their own operations, so that no operation is in
-    /// flight at the beginning of a function.
+    /// Whether the calling convention requires that callers wait for their own operations. Then no operation
+    /// is in flight at the beginning of a function.
     pub callers_wait: bool,
     /// Low halves of the addresses that the code uses for something other than calls. A function at such an
     /// address may have unknown callers.
@@ -119,7 +120,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Reads the code that control can reach from `roots`. Adds functions that are called directly to
+    /// Reads the code that control can reach from `roots`. Adds the functions that the code calls directly to
     /// `roots`. `words` is the content of the section, which begins at address `base`.
     pub fn read(
         target: &'static Target,
@@ -131,8 +132,8 @@ impl Program {
         Program::read_open(target, xnack, words, base, roots, &HashSet::new())
     }
 
-    /// Like [`Program::read`], for code of a file that may not be linked yet. `open` has the addresses of
-    /// literals whose values are unknown until a linker fills them in.
+    /// Does the same as [`Program::read`], for code of a file that may not be linked yet. `open` has the
+    /// addresses of literals whose values are unknown until a linker fills them in.
     pub(crate) fn read_open(
         target: &'static Target,
         xnack: Setting,
@@ -158,8 +159,8 @@ impl Program {
         next.into_iter().flatten().chain(first..first + count)
     }
 
-    /// Returns the two successors (next instruction, target) of a conditional branch. Returns `None` for
-    /// other instructions, and for branches that always go the same way.
+    /// Returns the two successors of a conditional branch: the next instruction and the branch target.
+    /// Returns `None` for other instructions, and for branches that always go the same way.
     pub(crate) fn branch_successors(&self, site: Site) -> Option<(Site, Site)> {
         match self.insts[site as usize] {
             Placed { next: [Some(straight), Some(target)], table: None, .. } => Some((straight, target)),
@@ -173,7 +174,8 @@ impl Program {
         *next == [Some(site + 1), None] && table.is_none()
     }
 
-    /// Returns the first instruction of the function that a call calls, if it is known.
+    /// Returns the first instruction of the function that a call instruction calls. Returns `None` if the
+    /// function is not known.
     pub fn callee(&self, site: Site) -> Option<Site> {
         self.insts[site as usize].callee
     }
@@ -183,25 +185,26 @@ impl Program {
         self.insts[site as usize].returns
     }
 
-    /// Sets the local functions, all of whose callers are known. `hidden` has the functions that no other
-    /// file can call and no data refers to; those of them whose address the code uses only for calls are
-    /// local.
+    /// Determines the local functions, which are those whose callers are all known. `hidden` has the
+    /// functions that no other file can call and to which no data refers. Such a function is local if the
+    /// code uses its address only for calls.
     pub(crate) fn keep_local(&mut self, hidden: impl Iterator<Item = u64>) {
         self.local = hidden.filter(|address| !self.taken.contains(&(*address as u32))).collect();
     }
 
-    /// Returns the low halves of the addresses that the code uses other than for calls.
+    /// Returns the low halves of the addresses that the code uses for anything but calls.
     pub(crate) fn taken(&self) -> &HashSet<u32> {
         &self.taken
     }
 
-    /// Returns whether control comes to an instruction from an instruction other than the previous one.
+    /// Returns whether control can come to an instruction from an instruction other than the previous one.
     pub fn is_leader(&self, site: Site) -> bool {
         self.insts[site as usize].is_leader()
     }
 }
 
-/// Returns which instructions can be reached, by number, and the reached addresses that have no instruction.
+/// Returns, for each instruction, whether control can reach it. Also returns the addresses that control can
+/// reach but that have no instruction.
 fn live(reader: &Reader<'_>, roots: &[Root]) -> (Vec<bool>, Vec<(u64, Unknown)>) {
     let mut live = vec![false; reader.found.len()];
     let mut unknown = Vec::new();
@@ -240,7 +243,7 @@ fn assemble(mut reader: Reader<'_>, target: &'static Target, xnack: Setting, roo
     let taken = std::mem::take(&mut reader.taken);
     let mut by_address = reader.by_address;
     drop(reader.found);
-    // From here on, instructions are identified by their places in the order of addresses.
+    // From here on, instructions are identified by their numbers in the order of addresses.
     let mut sites = 0..;
     by_address.renumber(|number| live[number as usize].then(|| sites.next()).flatten());
     for placed in &mut insts {
@@ -263,7 +266,7 @@ fn assemble(mut reader: Reader<'_>, target: &'static Target, xnack: Setting, roo
     Program { code, insts, unknown, local, callers_wait: false, taken, by_address }
 }
 
-/// Marks the instructions to which control comes from an instruction other than the previous one.
+/// Marks the instructions to which control can come from an instruction other than the previous one.
 fn find_leaders(insts: &mut [Placed]) {
     for site in 0..insts.len() {
         for next in insts[site].next.into_iter().flatten() {
@@ -273,7 +276,7 @@ fn find_leaders(insts: &mut [Placed]) {
     }
 }
 
-/// Sets the entries of jump tables. Returns the jumps for which not all entries are known.
+/// Fills in the entries of jump tables. Returns the indirect jumps for which not all entries are known.
 fn place_tables(
     insts: &mut [Placed],
     tables: Vec<(usize, Table)>,
@@ -287,7 +290,8 @@ fn place_tables(
     }
     let mut unknown = Vec::new();
     for (site, table) in tables {
-        // A jump into the sequence after the bound skips the bound, so the table is not reliable.
+        // Another jump into the sequence after the bound would skip the bound, so the table is then not
+        // reliable.
         let since = by_address.get(table.since).map_or(site, |since| since as usize + 1);
         if insts[site].table.is_none() || insts[since..=site].iter().any(Placed::is_leader) {
             unknown.push((insts[site].address, Unknown::IndirectBranch));
@@ -296,8 +300,8 @@ fn place_tables(
     unknown
 }
 
-/// Returns the jumps to the return address's registers that are outside of all functions, where it is not
-/// known to which address they go.
+/// Returns the jumps that look like returns but are outside of all functions. They jump to the address in the
+/// registers of the return address, and it is not known which address this is.
 fn stray_returns(insts: &[Placed], roots: &[Root], by_address: &ByAddress) -> Vec<(u64, Unknown)> {
     if !insts.iter().any(|placed| placed.returns) {
         return Vec::new();
@@ -316,7 +320,7 @@ fn stray_returns(insts: &[Placed], roots: &[Root], by_address: &ByAddress) -> Ve
     stray.map(|(placed, _)| (placed.address, Unknown::IndirectBranch)).collect()
 }
 
-/// Returns the places of a table's entries, if all entries are consecutive instructions.
+/// Returns the entries of a jump table as instruction numbers, if all entries are consecutive instructions.
 fn entries(table: Table, by_address: &ByAddress) -> Option<(Site, u32)> {
     let first = by_address.get(table.first)?;
     let in_row = |(address, site): (u64, Site)| by_address.get(address) == Some(site);

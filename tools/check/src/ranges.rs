@@ -1,5 +1,5 @@
-//! Sets of 32-bit values as ranges: the possible values of a register after compares with constants whose
-//! results are known.
+//! Sets of 32-bit values, represented by ranges. Such a set has the possible values of a register after
+//! compares with constants whose results are known.
 
 use isa::{Opcode, op};
 use smallvec::{SmallVec, smallvec};
@@ -14,8 +14,8 @@ impl Ranges {
         Ranges(smallvec![(0, u32::MAX)])
     }
 
-    /// Returns the values for which a compare with a constant holds. `is_first`: the value is the first
-    /// operand of the compare. Covers the compares that [`crate::conditions`] uses.
+    /// Returns the values for which a compare with a constant is true. `is_first` says whether the value is
+    /// the first operand of the compare. Only the compares that [`crate::conditions`] uses are supported.
     pub(crate) fn of_compare(opcode: Opcode, is_first: bool, constant: u32) -> Option<Ranges> {
         let short = constant & 0xffff;
         let long = constant as u16 as i16 as u32;
@@ -93,7 +93,8 @@ impl Ranges {
         self.complement().and(&other.complement()).complement()
     }
 
-    /// Returns whether all values are in `set` (`Some(true)`) or none is (`Some(false)`); `None` if some are.
+    /// Returns whether the values of this set are in the set `set`: `Some(true)` if all are, `Some(false)` if
+    /// none is, and `None` if some are.
     pub(crate) fn are_in(&self, set: &Ranges) -> Option<bool> {
         match (self.and(&set.complement()).0.is_empty(), self.and(set).0.is_empty()) {
             (true, false) => Some(true),

@@ -1,4 +1,4 @@
-//! Hazards that wait states do not mitigate: they need an instruction of a particular kind between the two
+//! Hazards that wait states do not mitigate. They need an instruction of a particular kind between their two
 //! instructions.
 //!
 //! # Source
@@ -14,7 +14,8 @@ use crate::regset::RegSet;
 use isa::{Reg, RegRange, Setting};
 use smallvec::SmallVec;
 
-/// A vector memory, LDS or flat instruction reads an SGPR, then SALU or SMEM writes it.
+/// Rule of GFX10.1: a vector memory, LDS or flat instruction reads an SGPR, and then SALU or SMEM writes this
+/// SGPR.
 pub static VMEM_SCALAR_WRITE: EventRule = EventRule {
     id: "vmem-scalar-write",
     name: "SGPR is overwritten that a vector memory instruction may still read",
@@ -30,7 +31,7 @@ pub static SMEM_VECTOR_WRITE: EventRule = EventRule {
     source: "llvm: SMEMtoVectorWriteHazard",
     level: Level::Certain,
 };
-/// An instruction other than VALU reads EXEC, then VALU writes EXEC.
+/// Rule of GFX10.1: an instruction that is not VALU reads EXEC, and then VALU writes EXEC.
 pub static CMPX_EXEC: EventRule = EventRule {
     id: "vcmpx-exec-war",
     name: "EXEC is overwritten by v_cmpx while another instruction may still read it",
@@ -38,7 +39,7 @@ pub static CMPX_EXEC: EventRule = EventRule {
     source: "llvm: VcmpxExecWARHazard",
     level: Level::Certain,
 };
-/// `v_cmpx`, then `v_permlane` without a VALU instruction between them.
+/// Rule of GFX10.1: `v_cmpx` is followed by `v_permlane` without a VALU instruction between them.
 pub static CMPX_PERMLANE: EventRule = EventRule {
     id: "vcmpx-permlane",
     name: "v_permlane after v_cmpx without a VALU instruction in between",
@@ -46,8 +47,8 @@ pub static CMPX_PERMLANE: EventRule = EventRule {
     source: "llvm: VcmpxPermlaneHazard",
     level: Level::Certain,
 };
-/// An LDS instruction, a branch, and a vector memory instruction, or the same with LDS and vector memory
-/// exchanged.
+/// Rule of GFX10.1: an LDS instruction, then a branch, and then a vector memory instruction. The rule also
+/// holds if LDS and vector memory are exchanged.
 pub static LDS_BRANCH_VMEM: EventRule = EventRule {
     id: "lds-branch-vmem-war",
     name: "LDS and vector memory on the two sides of a branch",
@@ -63,8 +64,8 @@ pub static VCCZ: EventRule = EventRule {
     source: "llvm: hasReadVCCZBug (GFX6, GFX7), partialVCCWritesUpdateVCCZ (before GFX10)",
     level: Level::Certain,
 };
-/// An instruction overwrites a source of a memory instruction in the same clause, and XNACK may replay that
-/// instruction.
+/// Rule for processors with XNACK: an instruction in a clause overwrites a source of an earlier memory
+/// instruction of the clause, which XNACK may replay.
 pub static CLAUSE: EventRule = EventRule {
     id: "xnack-clause",
     name: "source of a memory instruction is overwritten in its clause, which XNACK may replay",
@@ -80,7 +81,8 @@ pub static LONG_CLAUSE: EventRule = EventRule {
     level: Level::Manual,
     ..CLAUSE
 };
-/// A store after a load in such a clause: a replay of the load would read what the store has written.
+/// Rule for processors with XNACK: a store follows a load in the same clause. A replay of the load would read
+/// what the store has written.
 pub static CLAUSE_STORE: EventRule = EventRule {
     id: "xnack-clause-store",
     name: "store in a clause with a load, which XNACK may replay",
@@ -89,13 +91,14 @@ pub static CLAUSE_STORE: EventRule = EventRule {
     level: Level::Certain,
 };
 
-/// [`CLAUSE`] in code whose target id does not say whether memory instructions are replayed.
+/// Variant of [`CLAUSE`] for code whose target id does not say whether memory instructions may be replayed.
 pub static OPEN_CLAUSE: EventRule = EventRule { level: Level::Manual, ..CLAUSE };
-/// [`CLAUSE_STORE`] in code whose target id does not say whether memory instructions are replayed.
+/// Variant of [`CLAUSE_STORE`] for code whose target id does not say whether memory instructions may be
+/// replayed.
 pub static OPEN_CLAUSE_STORE: EventRule = EventRule { level: Level::Manual, ..CLAUSE_STORE };
 
-/// All rules of this module, for lists of rules. The variants of a rule for target ids that leave XNACK open
-/// have the name of that rule, so they are omitted.
+/// All rules of this module, for lists of rules. A variant for target ids that leave XNACK open has the same
+/// name as its rule, so these variants are omitted.
 pub static EVENT_RULES: [&EventRule; 9] = [
     &VMEM_SCALAR_WRITE,
     &SMEM_VECTOR_WRITE,
@@ -124,7 +127,7 @@ pub(crate) struct Has {
 }
 
 impl Has {
-    /// Returns whether an instruction has to be examined for one of the hazards.
+    /// Returns whether an instruction has to be examined, because it may take part in one of the hazards.
     #[inline(always)]
     pub(crate) fn concerns(self, effects: &Effects, events: &Events) -> bool {
         // Any other instruction only ends the current clause.
@@ -146,11 +149,12 @@ pub(crate) struct Events {
     /// An instruction other than VALU that reads EXEC.
     exec: Option<Site>,
     cmpx: Option<Site>,
-    /// The last memory instruction, if it accesses LDS; `lds_branch` is set if a branch has followed it.
+    /// The last memory instruction, if it accesses LDS. The next field, `lds_branch`, is set if a branch has
+    /// followed this instruction.
     lds: Option<Site>,
     lds_branch: Option<Site>,
-    /// The last memory instruction, if it accesses vector memory; `vector_branch` is set if a branch has
-    /// followed it.
+    /// The last memory instruction, if it accesses vector memory. The next field, `vector_branch`, is set if
+    /// a branch has followed this instruction.
     vector: Option<Site>,
     vector_branch: Option<Site>,
     /// The instruction that has made `vccz` wrong.
@@ -190,7 +194,7 @@ const VCC: RegRange = RegRange { first: Reg::VCC, len: 2 };
 const EXEC: RegRange = RegRange { first: Reg::EXEC, len: 2 };
 
 impl Events {
-    /// Joins the state of another path. Returns whether the join added something.
+    /// Joins the state of another path into this state. Returns whether this state has changed.
     pub(crate) fn join(&mut self, other: &Events) -> bool {
         join_sites(&mut self.vmem, &other.vmem)
             | join_sites(&mut self.smem, &other.smem)
@@ -235,8 +239,8 @@ impl Events {
             || [vmem, smem, clause].into_iter().any(|sites| sites.contains(&site))
     }
 
-    /// Checks an instruction and updates the state. `scalar_pending`: whether scalar memory operations are in
-    /// flight.
+    /// Checks an instruction and updates the state. `scalar_pending` says whether scalar memory operations
+    /// are in flight.
     pub(crate) fn issue(
         &mut self,
         code: &Code,
@@ -276,8 +280,8 @@ impl Events {
     ) {
         let mut written = effects.writes.and(&RegSet::SCALAR);
         if effects.kinds.contains(Kinds::SAVEEXEC) {
-            // For this hazard LLVM considers only the destination of the instruction, and not its implicit
-            // write to EXEC.
+            // For this hazard, LLVM considers only the explicit destination of the instruction. Its implicit
+            // write to EXEC does not count.
             written = written.without(&RegSet::from_range(EXEC));
         }
         if written.is_empty() {
@@ -328,7 +332,8 @@ impl Events {
         }
     }
 
-    /// Updates the events for an instruction: those that it causes, and those that it mitigates.
+    /// Updates the state for the hazards of GFX10: an instruction may be the first instruction of a hazard,
+    /// and it may mitigate hazards of earlier instructions.
     fn rdna1(&mut self, site: Site, effects: &Effects) {
         let kinds = effects.kinds;
         let valu = kinds.contains(Kinds::VALU);
@@ -425,9 +430,8 @@ impl Events {
         if own == 0 {
             return;
         }
-        // The finding is certain only if LLVM prevents this hazard too, which it does within a limited
-        // distance. The members of a clause follow each other directly, so the distance is the number of
-        // instructions.
+        // LLVM prevents this hazard only within a limited distance, and the finding is certain only there.
+        // The members of a clause follow each other directly, so the distance is the number of instructions.
         let near = self.clause.iter().position(|member| site.abs_diff(*member) <= LLVM_LOOKS_BACK);
         let near = near.map_or(&[][..], |first| &self.clause[first..]);
         let is_near = spoilt(code, near, site).is_some();
@@ -448,17 +452,17 @@ impl Events {
     }
 }
 
-/// Returns the hazard between an instruction and the earlier members of its clause: the member that a replay
-/// would execute with changed registers or memory.
+/// Returns the hazard between an instruction and the earlier members of its clause, if there is one. The
+/// result has the member that a replay would execute with changed registers or memory.
 fn spoilt(code: &Code, members: &[Site], site: Site) -> Option<(Site, Option<RegRange>, &'static EventRule)> {
     let effects = code.effects(site);
-    // As in LLVM, a clause of stores alone has no load that could be replayed.
+    // A clause that has only stores has no load that could be replayed. LLVM decides in the same way.
     let load = members.iter().rev().copied().find(|member| !code.effects(*member).writes.is_empty())?;
     if effects.kinds.contains(Kinds::STORES) {
         return Some((load, None, &CLAUSE_STORE));
     }
-    // If a load writes one half of a register, the half that it preserves is not a source, because a replay
-    // loads the other half again.
+    // If a load writes one half of a register, the half that it preserves does not count as a source, because
+    // a replay loads that other half again.
     let common = |reads: &RegSet, writes: &RegSet| reads.and(writes).first_group();
     let overwritten = members.iter().rev().find_map(|&member| {
         let theirs = code.effects(member);
@@ -467,8 +471,8 @@ fn spoilt(code: &Code, members: &[Site], site: Site) -> Option<(Site, Option<Reg
         Some((member, registers))
     });
     let own = || Some((load, common(&effects.reads_at_issue, &effects.writes)?));
-    // A register that an earlier member overwrites was safe only while the load that overwrites it was the
-    // first of the clause.
+    // An earlier member of the clause may overwrite a source of itself or of another member. This was safe
+    // only while the load that overwrites the register was the first of the clause.
     let theirs = || {
         let written = members.iter().fold(RegSet::EMPTY, |all, member| all.or(&code.effects(*member).writes));
         let mut members = members.iter().rev();
@@ -483,7 +487,7 @@ enum Side {
     Vector,
 }
 
-/// Returns whether an instruction accesses LDS or vector memory. Flat accesses, which may go to either, do
+/// Returns whether an instruction accesses LDS or vector memory. Flat accesses may go to either, so they do
 /// not count.
 fn memory_side(kinds: Kinds) -> Option<Side> {
     match kinds {

@@ -1,5 +1,5 @@
-//! Decodes the code that control can reach from the roots. Follows indirect jumps and calls, and branches
-//! whose condition is constant.
+//! Decodes the code that control can reach from the roots. Indirect jumps and calls are followed if their
+//! targets can be computed. Branches whose condition is constant are followed in one direction.
 //!
 //! # Guarantees
 //! [`Reader::flow_after`] returns all places where control may go after an instruction, or says that they are
@@ -26,7 +26,7 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// Returns all places where control may go, without the called function.
+    /// Returns all addresses to which control may go, except that of a called function.
     pub(crate) fn places(&self) -> impl Iterator<Item = u64> {
         self.next.into_iter().flatten().chain(self.table.into_iter().flat_map(Table::targets))
     }
@@ -41,17 +41,17 @@ pub(crate) enum Fact {
     Taken(bool),
 }
 
-/// Returns whether an instruction is the usual return of a function: `s[30:31]` has the return address (seed
-/// 000, line 4089).
+/// Returns whether an instruction is the usual return of a function, which jumps to the address in `s[30:31]`
+/// (LLVM's AMDGPU guide, seed 000, line 4089).
 pub(crate) fn is_return(inst: &MachInst) -> bool {
     const ADDRESS: Operand = Operand::regs(Reg::sgpr(callconv::RETURN_ADDRESS), 2);
     inst.op == op::S_SETPC_B64 && inst.ops[0] == ADDRESS
 }
 
-/// Largest number of rounds in which more indirect calls are searched.
+/// Maximum number of rounds that search for more targets of indirect calls.
 const MOST_ROUNDS: usize = 16;
 
-/// Number of dwords of the longest instruction: an image instruction of GFX10 with its address in
+/// Number of dwords of the longest instruction, which is an image instruction of GFX10 with its address in
 /// non-consecutive registers.
 const LONGEST: u64 = 5;
 
@@ -60,7 +60,8 @@ pub(crate) struct Found {
     pub(crate) address: u64,
     pub(crate) inst: MachInst,
     pub(crate) bytes: u64,
-    /// Whether the instruction neither reads nor writes locations that [`Known`] tracks, except VGPR lanes.
+    /// Whether the instruction has no effect on the constant propagation: it neither reads nor writes
+    /// locations that [`Known`] tracks, except VGPR lanes.
     is_vector: bool,
 }
 
@@ -81,21 +82,21 @@ pub(crate) struct Reader<'a> {
     callees: Vec<u64>,
     /// Facts about branches, by address.
     facts: HashMap<u64, Fact>,
-    /// Registers that each function may change, including those that its callees change.
+    /// Registers that each function may change. Changes by the functions that it calls are included.
     changes: HashMap<u64, RegSet>,
     /// Addresses of literals that a linker will change.
     open: &'a HashSet<u64>,
-    /// Constants that the code uses other than to compute constants or for calls.
+    /// Constants that the code uses for anything but the computation of constants and calls.
     pub(crate) taken: HashSet<u32>,
-    /// For each function, the register pairs in which its callers pass the return address.
+    /// For each function, the pairs of registers in which its callers pass the return address.
     links: HashMap<u64, BTreeSet<u16>>,
-    /// Addresses inside already followed stretches of code to which control also comes from elsewhere. The
-    /// stretches have to be split there.
+    /// Addresses in the middle of basic blocks to which control comes from elsewhere. The blocks were already
+    /// followed and have to be split there.
     split: Vec<u64>,
 }
 
-/// Known values at the first instruction of each stretch of code, and the stretches that have to be followed
-/// again.
+/// Known values of registers at the beginning of each basic block, and a work list of the blocks that have to
+/// be followed again.
 #[derive(Default)]
 struct Heads {
     known: HashMap<u64, Known>,
@@ -103,7 +104,7 @@ struct Heads {
 }
 
 impl<'a> Reader<'a> {
-    /// Creates a reader for a section. `words` is the section's content, which begins at address `base`;
+    /// Creates a reader for a section. `words` is the content of the section, which begins at address `base`.
     /// `open` has the addresses of literals that a linker fills in.
     pub(crate) fn new(
         target: &'static Target,
@@ -127,15 +128,15 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads the code that can be reached from `roots`. Adds called functions to `roots`.
+    /// Reads the code that control can reach from `roots`. Adds the functions that the code calls to `roots`.
     pub(crate) fn read(&mut self, roots: &mut Vec<Root>) {
         for root in &*roots {
             let links = self.links.entry(root.address).or_default();
             links.extend(root.is_function.then_some(callconv::RETURN_ADDRESS));
         }
         let mut next = 0;
-        // Each round may find more, because a register keeps its value across a call of a function that is
-        // known not to write it.
+        // Each round may find more targets. The reason is that a register keeps its value across a call of a
+        // function only if the function is known not to write it.
         for _ in 0..MOST_ROUNDS {
             while next < roots.len() {
                 self.follow(roots[next].address);
@@ -146,8 +147,8 @@ impl<'a> Reader<'a> {
                 return;
             }
         }
-        // The rounds did not reach a fixpoint, so conditions may turn out not to be constant; only targets
-        // are kept.
+        // The rounds have not reached a fixpoint, so a condition that seems constant may turn out not to be.
+        // Only the targets of jumps are kept.
         self.facts.retain(|_, fact| matches!(fact, Fact::Goal(_)));
     }
 
@@ -159,7 +160,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Decodes the code that can be reached without knowing register values.
+    /// Decodes the code that control can reach from `root`, as far as this is known without register values.
     fn follow(&mut self, root: u64) {
         let mut open = vec![root];
         while let Some(address) = open.pop() {
@@ -186,15 +187,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Records a call. Returns whether the register pair in which the call passes the return address was not
-    /// known for this function before.
+    /// Records a call. Returns whether it is the first call of this function that passes the return address
+    /// in this pair of registers.
     fn called(&mut self, callee: u64, call: &MachInst) -> bool {
         let Operand::Reg(RegRange { first, .. }) = call.ops[0] else { return false };
         self.callees.push(callee);
         self.links.entry(callee).or_default().insert(first.0)
     }
 
-    /// Returns where control goes after an instruction, given a fact about the branch.
+    /// Returns where control goes after an instruction. `fact` is what is known about the branch, such as its
+    /// target.
     pub(crate) fn flow_after(&self, address: u64, inst: &MachInst, bytes: u64, fact: Option<Fact>) -> Way {
         let row = inst.op.row();
         let after = address.wrapping_add(bytes);
@@ -243,14 +245,15 @@ impl<'a> Reader<'a> {
         way
     }
 
-    /// Returns where control goes after an instruction, with the facts that were found.
+    /// Returns where control goes after an instruction, by all facts that were found about branches.
     pub(crate) fn final_way(&self, address: u64, inst: &MachInst, bytes: u64) -> Way {
         let branches = inst.op.row().flags.contains(Flags::BRANCH);
         let fact = if branches { self.facts.get(&address).copied() } else { None };
         self.flow_after(address, inst, bytes, fact)
     }
 
-    /// Returns the address to which a jump or call through a pair of registers goes, if the address is known.
+    /// Returns the address to which a jump or call through a pair of registers goes. Returns `None` if the
+    /// address is not known.
     fn goal(&self, address: u64, pair: Operand, fact: Option<Fact>) -> Option<u64> {
         match fact {
             Some(Fact::Goal(Goal::To(target))) if self.by_address.word(target).is_some() => Some(target),
@@ -258,8 +261,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Propagates constants through all code and finds facts about branches. Returns whether the facts have
-    /// changed.
+    /// Propagates constants through all code and finds facts about branches. Returns whether this has changed
+    /// the facts.
     fn find_facts(&mut self, roots: &mut Vec<Root>) -> bool {
         let branches = |found: &Found| found.inst.op.row().flags.contains(Flags::BRANCH);
         if !self.found.iter().any(branches) {
@@ -295,14 +298,14 @@ impl<'a> Reader<'a> {
         goal.map(Fact::Goal)
     }
 
-    /// Returns the registers that each function may change, including the changes by its callees as far as
-    /// these are known.
+    /// Returns the registers that each function may change. Changes by the functions that it calls are
+    /// included as far as these functions are known.
     fn changes(&self, roots: &[Root]) -> HashMap<u64, RegSet> {
         let mut changes: HashMap<u64, RegSet> = HashMap::new();
         let mut calls: Vec<(u64, u64)> = Vec::new();
         let lost = targets::lost();
         let mut seen = vec![u64::MAX; self.found.len()];
-        // The budget limits the work in damaged programs, in which many functions share code.
+        // The budget limits the work in a damaged program, in which many functions may share code.
         let mut budget = 1_000_000 + 64 * self.found.len();
         for root in roots.iter().filter(|root| root.is_function) {
             let mut own = RegSet::EMPTY;
@@ -340,18 +343,19 @@ impl<'a> Reader<'a> {
         HashMap::new()
     }
 
-    /// Returns the known values at the first instruction of each stretch of code. Code that is newly found to
-    /// be reachable is decoded.
+    /// Returns the known values of registers at the beginning of each basic block. Decodes code that is newly
+    /// found to be reachable.
     fn known_at_heads(&mut self, roots: &mut Vec<Root>) -> HashMap<u64, Known> {
-        // Starts again when a function turns out to get its return address in other registers too. There are
-        // few such pairs of registers.
+        // The propagation starts again when a function turns out to get its return address in another pair of
+        // registers, too. There are few such pairs.
         'anew: for _ in 0..MOST_ROUNDS {
             let mut heads = Heads::default();
             self.split.clear();
             for root in &*roots {
                 self.enter(&mut heads, root.address);
             }
-            // A stretch is followed again only when fewer values are known at its beginning.
+            // A basic block is followed again only if fewer values are known at its beginning than before.
+            // The budget is the limit for damaged programs.
             let mut budget = 1_000_000 + 64 * self.found.len();
             while let Some(head) = heads.open.pop_front() {
                 let (end, known, steps) = self.walk(head, heads.known[&head].clone(), &mut |_, _| {});
@@ -373,13 +377,14 @@ impl<'a> Reader<'a> {
         HashMap::new()
     }
 
-    /// Propagates the initial state to the beginning of a kernel or function.
+    /// Adds the state at the beginning of a kernel or function to the known values, and follows the code from
+    /// there.
     fn enter(&mut self, heads: &mut Heads, root: u64) {
         let links: SmallVec<[u16; 2]> = self.links.get(&root).into_iter().flatten().copied().collect();
         self.reach(heads, root, &Known::at_entry(&links));
     }
 
-    /// Joins known values into the state at a place where a stretch begins, and decodes code from there.
+    /// Joins known values into the state at the beginning of a basic block, and decodes the code from there.
     fn reach(&mut self, heads: &mut Heads, to: u64, known: &Known) {
         if self.by_address.mark(to) {
             self.split.push(to);
@@ -395,7 +400,8 @@ impl<'a> Reader<'a> {
         if changed {
             heads.open.push_back(to);
         }
-        // A stretch that contains a new beginning now ends there, so it is followed again.
+        // A basic block that contains the beginning of another block now ends there, so it has to be followed
+        // again.
         for head in std::mem::take(&mut self.split) {
             let starts = self.before(head).map(|(address, ..)| address);
             let start = starts.into_iter().find(|address| self.by_address.is_marked(*address));
@@ -403,7 +409,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Propagates known values from the beginning of a stretch to its end. Returns the end of the stretch,
+    /// Propagates known values from the beginning of a basic block to its end. Returns the end of the block,
     /// the known values there, and the number of instructions.
     fn walk(
         &self,
@@ -438,13 +444,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the instructions that precede an address, in descending order of addresses, up to the first
-    /// gap.
+    /// Returns the instructions before an address, in descending order of addresses. The sequence stops at
+    /// the first gap.
     fn before(&self, address: u64) -> impl Iterator<Item = (u64, &MachInst, u64)> {
         let mut end = address;
         std::iter::from_fn(move || {
-            // The nearest instruction that begins before `end`. It may end elsewhere, if there is a gap or
-            // instructions overlap; then the sequence stops.
+            // Looks for the nearest instruction that begins before `end`. It may not end at `end`, because
+            // there is a gap or instructions overlap. The sequence then stops.
             let starts = (1..=LONGEST).filter_map(|words| end.checked_sub(4 * words));
             let found = &self.found[starts.filter_map(|start| self.by_address.get(start)).next()? as usize];
             let follows = found.next() == end;
@@ -453,8 +459,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns the address in a register pair that `s_getpc_b64`, `s_add_u32` and `s_addc_u32` have computed
-    /// directly before (long branches, calls).
+    /// Returns the address that `s_getpc_b64`, `s_add_u32` and `s_addc_u32` have computed in a pair of
+    /// registers directly before an address. Long branches and calls use this sequence.
     fn computed(&self, address: u64, operand: Operand) -> Option<u64> {
         let Operand::Reg(pair @ RegRange { len: 2, .. }) = operand else { return None };
         let mut before = self.before(address);

@@ -1,5 +1,6 @@
-//! Explains waits: which operations a wait completes, and which instruction needs the result first. The
-//! answers come from the code alone, so they are available for objects of all compilers.
+//! Explains why waits are in the code: which operations a wait completes, and which instruction needs the
+//! results first. The explanations come from the code alone, so they are available for objects of all
+//! compilers.
 //!
 //! # Limits
 //! The code does not show whether a memory order was intended. For operations without result registers, such
@@ -21,12 +22,13 @@ use std::collections::VecDeque;
 pub enum Reason {
     /// A memory operation is complete after the wait.
     Operation {
-        /// The operation; [`CALLER`] stands for the operations that the caller of a function had in flight.
+        /// The operation that the wait completes. [`CALLER`] stands for the operations that the caller of a
+        /// function had in flight.
         first: Site,
-        /// Registers that the operation has written or read once the wait has completed it.
+        /// Registers that the operation has written or read when the wait has completed the operation.
         registers: Option<RegRange>,
-        /// The first instruction after the wait that uses or defines one of the registers; `None` if there is
-        /// none nearby.
+        /// The first instruction after the wait that uses or defines one of the registers. `None` if there is
+        /// no such instruction near the wait.
         user: Option<Site>,
     },
     /// Operations without registers are complete after the wait.
@@ -38,7 +40,8 @@ pub enum Reason {
     },
 }
 
-/// A wait and its effects; no effects if no operation that it waits for is ever in flight.
+/// A wait and the reasons for it. There are no reasons if none of the operations for which it waits is ever
+/// in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Why {
     /// The wait.
@@ -47,11 +50,11 @@ pub struct Why {
     pub reasons: Vec<Reason>,
 }
 
-/// Number of instructions after a wait in which a user is searched.
+/// Number of instructions after a wait among which the first user of a register is searched.
 const NEAR: usize = 256;
 
-/// Returns all waits that can be reached from the roots, in the order of addresses. `flat_lds` as in
-/// [`solve`](crate::solve::solve).
+/// Returns all waits that control can reach from the roots, in the order of addresses. `flat_lds` has the
+/// same meaning as in [`solve`](crate::solve::solve).
 pub fn find(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Why> {
     let solver = Solver::solved(program, roots, flat_lds, Conditions::default());
     let mut found = Vec::new();
@@ -64,7 +67,7 @@ pub fn find(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Why> {
     found
 }
 
-/// Returns the differences between the states before and after a wait.
+/// Returns which operations a wait completes, from the states before and after the wait.
 fn reasons(program: &Program, wait: Site, before: &Scoreboard) -> Vec<Reason> {
     let code = &program.code;
     let mut after = before.clone();
@@ -100,7 +103,8 @@ fn is_callers(class: Class) -> bool {
     matches!(class, Class::CallerVm | Class::CallerExp | Class::CallerLgkm | Class::CallerVs)
 }
 
-/// Returns for each set of registers the nearest instruction after `wait` that uses or defines one of them.
+/// Returns, for each set of registers, the nearest instruction after `wait` that uses or defines one of its
+/// registers.
 fn users(program: &Program, wait: Site, sets: Vec<RegSet>) -> Vec<Option<Site>> {
     let mut users = vec![None; sets.len()];
     let mut seen = vec![wait];
@@ -123,7 +127,7 @@ fn users(program: &Program, wait: Site, sets: Vec<RegSet>) -> Vec<Option<Site>> 
 }
 
 impl Reason {
-    /// Formats the reason for people: `v2 of global_load_dword at 0x40, for v_fmac_f32 at 0x54`.
+    /// Returns the reason as text, such as `v2 of global_load_dword at 0x40, for v_fmac_f32 at 0x54`.
     pub fn text(&self, program: &Program) -> String {
         let at = |site: Site| {
             let placed = &program.insts[site as usize];

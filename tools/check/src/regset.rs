@@ -4,13 +4,14 @@ use isa::{Reg, RegRange};
 
 const WORDS: usize = 11;
 
-/// A set of hardware registers: scalar registers and status bits, VGPRs, accumulation VGPRs.
+/// A set of hardware registers. It can contain scalar registers and status bits, VGPRs, and accumulation
+/// VGPRs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RegSet([u64; WORDS]);
 
-/// Returns the bit of a register code. Scalar codes 0..=127 have the bits of the same numbers; 192..=255
-/// (status bits that are read like constants) follow; 128..=191 are constants and have no bits. VGPRs and
-/// accumulation VGPRs (codes 256..=767) come last.
+/// Returns the number of the bit for a register code. The scalar codes 0..=127 have the bits of the same
+/// numbers. Then come the codes 192..=255, which are status bits that are read like constants. VGPRs and
+/// accumulation VGPRs (codes 256..=767) come last. The codes 128..=191 are constants and have no bits.
 const fn bit(code: u16) -> Option<usize> {
     match code {
         0..=127 => Some(code as usize),
@@ -31,7 +32,7 @@ impl RegSet {
     pub const VECTOR: RegSet = RegSet([0, 0, 0, !0, !0, !0, !0, !0, !0, !0, !0]);
     /// All VGPRs.
     pub const VGPR: RegSet = RegSet([0, 0, 0, !0, !0, !0, !0, 0, 0, 0, 0]);
-    /// All scalar registers with VCC, EXEC and M0, but without the status bits.
+    /// All scalar registers, including VCC, EXEC and M0, but without the status bits.
     pub const SCALAR: RegSet = RegSet([!0, !0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 
     /// Returns the set of the registers in a range.

@@ -1,4 +1,5 @@
-//! Formats the report for people: disassembly with carets, like a compiler's diagnostics.
+//! Formats the report of the checker for people. It shows disassembly with carets, like the diagnostics of a
+//! compiler.
 
 use crate::clauses::{BROKEN_CLAUSE, CLAUSE_WAIT};
 use crate::finding::{Access, Finding, Level, Problem};
@@ -41,7 +42,8 @@ pub fn human(report: &Report, file: &str, color: bool) -> String {
     out
 }
 
-/// Returns the line that says how many findings of each rule are not shown; an empty string if all are shown.
+/// Returns the line that says how many findings of each rule are not shown. Returns an empty string if all
+/// are shown.
 pub fn hidden(counts: &[(&str, usize)]) -> String {
     if counts.is_empty() {
         return String::new();
@@ -110,7 +112,7 @@ fn labels(finding: &Finding) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns the position of an instruction: `saxpy+0x14 (saxpy.cl:7)`.
+/// Returns the position of an instruction as text, such as `saxpy+0x14 (saxpy.cl:7)`.
 fn position(place: &Place) -> String {
     let mut text = match &place.symbol {
         Some((name, offset)) if !name.is_empty() => format!("{}+{offset:#x}", name.escape_debug()),

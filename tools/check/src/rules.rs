@@ -1,4 +1,4 @@
-//! All rules by name, for `explain`, for lists of rules, and to select rules.
+//! All rules by name. The list is used by `kernc explain`, for lists of rules, and to select rules.
 
 use crate::finding::{EventRule, Level};
 use crate::{clauses, hazards, illegal_insts, rdna, transfers, writeback};
@@ -137,8 +137,8 @@ static OWN: [Rule; 10] = [
     },
 ];
 
-/// Rules that have the level "by the manual", in some or all code, because code in use breaks them. Each
-/// comes with the compilers or libraries that generate such code.
+/// Rules that code in use breaks, each with the compilers or libraries that generate such code. For this
+/// reason, these rules have the level "by the manual" in some or all code.
 static RELIED_ON: &[(&str, &str)] = &[
     ("counter-at-limit", "Tensile's kernels rely on it."),
     (

@@ -1,17 +1,18 @@
-//! The operations of a wave that are in flight: memory operations on the counters, and recent instructions
-//! that may cause hazards.
+//! The operations of a wave that are in flight. These are the memory operations that wait counters count, and
+//! recent instructions that may cause hazards.
 //!
 //! # Lattice
-//! An operation (its instruction, and whether it writes or reads registers) -> for each of its classes, how
-//! many younger operations of that class were issued; a producer of a hazard -> the number of wait states
-//! since. Join: union with the lower number. Bottom: nothing in flight.
+//! The state maps each operation to numbers: for each of its classes, how many younger operations of that
+//! class were issued. An operation is identified by its instruction, and by whether it writes or reads
+//! registers. The state also maps each first instruction of a hazard to the number of wait states since it
+//! was issued. The join is the union, with the lower of two numbers. At the bottom, nothing is in flight.
 //!
 //! # Guarantees
 //! Issuing an instruction allocates no memory, unless more operations are in flight than at any time before.
 //!
 //! # Limits
-//! Memory ordering is not checked here: which operations must be complete at a barrier or a release. A model
-//! of memory ordering can ask [`Scoreboard::is_complete`].
+//! Memory ordering is not checked here, that is, which operations must be complete at a barrier or a release.
+//! A model of memory ordering can ask [`Scoreboard::is_complete`].
 
 use crate::code::Code;
 use crate::counters::{self, CLASS_TABLE, CLASSES, Class, Counter, FlatPath};
@@ -27,7 +28,8 @@ use isa::target::Generation;
 use isa::{Reg, RegRange};
 use smallvec::SmallVec;
 
-/// Identity of an operation on a counter: its class, and its number in the class in this wave.
+/// Identifies an operation that a counter counts: its class, and its number among the operations of this
+/// class in the wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
     /// Class.
@@ -52,39 +54,42 @@ struct Operation {
     holds: Holds,
     /// The operation is complete when all these tickets are.
     tickets: [Option<Ticket>; 2],
-    /// Whether the operation of the first ticket is complete, or would be complete if all operations of its
-    /// class completed in order of issue.
+    /// Whether the operation would be complete in the class of its first ticket if all operations of this
+    /// class completed in the order of issue. This is also true if the operation is complete in this class.
     ordered: bool,
 }
 
-/// A memory operation that may be in flight, as returned by [`Scoreboard::pending`].
+/// A memory operation that may be in flight, in the form in which [`Scoreboard::pending`] returns it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pending {
-    /// Instruction of the operation; [`CALLER`] stands for all operations of the caller.
+    /// Instruction of the operation. [`CALLER`] stands for all operations that the caller of the function had
+    /// in flight.
     pub site: Site,
     /// Registers that the operation has yet to write or read.
     pub registers: RegSet,
     /// Whether the operation writes the registers.
     pub writes: bool,
-    /// The operation is complete when each of these counters is at most the given value.
+    /// Pairs of a counter and a value. The operation is complete when each of these counters is at most its
+    /// value.
     pub waits: SmallVec<[(Counter, u32); 2]>,
 }
 
-/// A recent instruction that is the first instruction of some hazard.
+/// A recent instruction that may still be the first instruction of a hazard.
 #[derive(Clone, Copy, Debug)]
 struct Recent {
     site: Site,
-    /// The instruction before it, for hazards whose first part is two instructions.
+    /// The instruction before this one. Only present for hazards whose first part consists of two
+    /// instructions.
     via: Option<Site>,
     produces: u64,
     /// Value of [`Scoreboard::clock`] when the instruction was issued.
     clock: u32,
     /// Whether a call or return was executed since.
     across: bool,
-    /// Wait states that have passed since the instruction in addition to the counted wait states, because
-    /// instructions took longer than manuals and LLVM count ([`Effects::extra`]).
+    /// Wait states that have passed in addition to the counted ones, because instructions took longer than
+    /// the manuals and LLVM count. See [`Effects::extra`] for the two numbers.
     extra: [u8; 2],
-    /// Number of wait states after which no rule applies to the instruction.
+    /// Number of wait states after which the instruction can no longer cause a hazard.
     reach: u8,
 }
 
@@ -104,8 +109,8 @@ pub struct Scoreboard {
     /// Number of wait states since the beginning.
     clock: u32,
     events: Events,
-    /// Instructions of `events` that were executed before the last call or return, so that they belong to a
-    /// different function.
+    /// Those instructions of `events` that were executed before the last call or return. They belong to a
+    /// different function than the current instruction.
     across: SmallVec<[Site; 4]>,
     transfers: Transfers,
     scalar_stores: ScalarStores,
@@ -115,7 +120,7 @@ pub struct Scoreboard {
 }
 
 impl Clone for Scoreboard {
-    /// Copies each list as one block of memory, because a derived `clone` would copy the elements one by one.
+    /// Copies each list as one block of memory. A derived `clone` would copy the elements one by one.
     fn clone(&self) -> Scoreboard {
         Scoreboard {
             operations: SmallVec::from_slice(&self.operations),
@@ -156,7 +161,8 @@ impl Scoreboard {
         }
     }
 
-    /// Returns the state at the beginning of a function whose caller may have any operations in flight.
+    /// Returns the state at the beginning of a function that unknown callers may call. Such a caller may have
+    /// operations of every class in flight.
     pub fn callee(generation: Generation) -> Scoreboard {
         let mut board = Scoreboard::new();
         let mut begin = |holds, first: Class, second: Option<Class>| {
@@ -184,7 +190,8 @@ impl Scoreboard {
         self.issue_on(code, site, FlatPath::Unknown, sink);
     }
 
-    /// Checks an instruction for which it is known where a flat access goes, and updates the state.
+    /// Checks an instruction and updates the state. `path` says to which kind of memory a flat access goes,
+    /// if this is known.
     #[inline]
     pub fn issue_on(&mut self, code: &Code, site: Site, path: FlatPath, sink: &mut impl FnMut(Finding)) {
         let effects = code.effects(site);
@@ -239,13 +246,14 @@ impl Scoreboard {
         self.clock = self.clock.wrapping_add(u32::from(effects.states));
     }
 
-    /// Returns the tickets of the memory operation of the last instruction. The operation is complete when
-    /// the operations of all of its tickets are complete.
+    /// Returns the tickets of the last instruction's memory operation. The memory operation is complete when
+    /// all of its tickets are complete.
     pub fn last_tickets(&self) -> [Option<Ticket>; 2] {
         self.last
     }
 
-    /// Returns whether an operation is known to be complete. Not valid after a join.
+    /// Returns whether an operation is known to be complete. The answer is not valid after a join with
+    /// another state.
     pub fn is_complete(&self, ticket: Ticket) -> bool {
         ticket.index < self.completed[ticket.class as usize]
     }
@@ -266,13 +274,13 @@ impl Scoreboard {
         self.issued[class as usize].wrapping_sub(self.completed[class as usize])
     }
 
-    /// Returns the number of operations of a counter that may be in flight.
+    /// Returns the number of operations that a counter may still count.
     pub fn outstanding(&self, counter: Counter) -> u32 {
         let classes = CLASS_TABLE.iter().filter(|info| info.counter == counter);
         classes.map(|info| self.outstanding_of(info.class)).sum()
     }
 
-    /// Returns the operations with registers that may be in flight.
+    /// Returns the operations that may be in flight and that have not yet written or read their registers.
     pub fn pending(&self, code: &Code) -> impl Iterator<Item = Pending> {
         self.operations.iter().map(|operation| {
             let tickets = operation.tickets.iter().flatten();
@@ -289,19 +297,19 @@ impl Scoreboard {
         })
     }
 
-    /// Returns the instructions of the memory operations in flight that have yet to write or read registers,
-    /// with these registers.
+    /// Returns the instructions whose memory operations are in flight, each with the registers that its
+    /// operation has not yet written or read.
     pub(crate) fn under_way(&self, code: &Code) -> impl Iterator<Item = (Site, RegSet)> {
         self.operations.iter().map(|operation| (operation.site, registers(code, operation)))
     }
 
-    /// Returns the number of operations and recent instructions in the state.
+    /// Returns the number of operations and recent instructions in the state, as a measure of its size.
     pub(crate) fn len(&self) -> usize {
         self.operations.len() + self.recent.len()
     }
 
-    /// Updates the state for a call of an unknown function, which waits for all operations but GFX10's stores
-    /// before it returns.
+    /// Updates the state for a call of an unknown function. Before it returns, such a function waits for all
+    /// operations except those that `vscnt` counts, which are stores of GFX10.
     pub fn after_call(&mut self, code: &Code) {
         let mut waits = Waits::ALL;
         waits.0[Counter::Vs as usize] = Waits::ANY;
@@ -313,16 +321,16 @@ impl Scoreboard {
         self.transfers = Transfers::unknown();
     }
 
-    /// Updates the state for a call or return, after which the earlier instructions belong to a different
-    /// function than the next instructions.
+    /// Updates the state for a call or return. From here on, the earlier instructions belong to a different
+    /// function than the following ones.
     pub fn cross(&mut self) {
         self.recent.iter_mut().for_each(|recent| recent.across = true);
         self.across = self.events.sites();
     }
 
-    /// Returns the state after a call. `self` is the state in which the function returns, `before` the state
-    /// at the call, and `own` returns whether the function may have executed an instruction. Operations of
-    /// other callers of the function are removed.
+    /// Returns the state after a call. `self` is the state in which the function returns, and `before` is the
+    /// state at the call. `own` returns whether the function may have executed an instruction. The result has
+    /// no operations of other callers of the function.
     pub(crate) fn returned(
         &self,
         before: &Scoreboard,
@@ -351,8 +359,8 @@ impl Scoreboard {
         left
     }
 
-    /// Reports each operation that is in flight when a function returns and has yet to access registers,
-    /// because the caller may use these registers at once.
+    /// Reports each operation that is in flight when a function returns and has not yet written its
+    /// registers. This is an error, because the caller may use these registers at once.
     pub fn at_return(&self, code: &Code, site: Site, sink: &mut impl FnMut(Finding)) {
         for operation in self.operations.iter().filter(|operation| operation.holds == Holds::Writes) {
             if let Some(finding) = self.in_flight(code, site, operation, Access::Returns, None) {
@@ -365,7 +373,7 @@ impl Scoreboard {
         self.issued[ticket.class as usize].wrapping_sub(ticket.index).wrapping_sub(1)
     }
 
-    /// Updates the state for a wait until the counters are at most `waits`.
+    /// Updates the state for a wait instruction, after which each counter is at most its value in `waits`.
     fn wait(&mut self, code: &Code, waits: &Waits) {
         for info in &CLASS_TABLE {
             let count = u32::from(waits.0[info.counter as usize]);
@@ -415,16 +423,16 @@ impl Scoreboard {
         self.is_busy = !self.operations.is_empty();
     }
 
-    /// Reports each outstanding operation whose registers the instruction accesses too early, and removes the
-    /// operation from the state.
+    /// Reports each outstanding operation whose registers the instruction accesses too early. Removes the
+    /// reported operations from the state.
     #[cold]
     fn conflicts(&mut self, code: &Code, site: Site, effects: &Effects, sink: &mut impl FnMut(Finding)) {
         let mut kept = SmallVec::<[Operation; 16]>::new();
         for operation in &self.operations {
             let set = registers(code, operation);
             // A load that writes one half of a register preserves the other half when the load's result
-            // arrives. If both operations complete in order, the result of the first is there by then, so
-            // only registers that the second reads at issue count as read.
+            // arrives. If both operations complete in order, the result of the first operation has been
+            // written by then. So only registers that the second operation reads at issue count as read.
             let in_order = in_order(operation, effects);
             let reads = if in_order { &effects.reads_at_issue } else { &effects.reads };
             let (access, common) = match operation.holds {
@@ -472,8 +480,8 @@ impl Scoreboard {
                 outstanding: self.outstanding(info.counter),
                 count,
                 hope: match operation.tickets {
-                    // A flat access that is left only on `vmcnt` is the oldest operation there if flat
-                    // accesses complete in order.
+                    // The code has waited for `lgkmcnt`, and only `vmcnt` still counts this flat access. If
+                    // flat accesses complete in order, it is the oldest operation there.
                     [Some(Ticket { class: Class::FlatVector, .. }), None] if age > most => Hope::Limit,
                     _ if age > most && info.in_order => Hope::Limit,
                     [Some(Ticket { class: Class::FlatVector, .. }), _] if operation.ordered => {
@@ -497,9 +505,9 @@ impl Scoreboard {
         for (slot, class) in tickets.iter_mut().zip(classes.done) {
             *slot = class.map(|class| self.ticket(class));
         }
-        // On GFX10 a flat instruction increments two counters, and both are in order. Even if it is known to
-        // access only one kind of memory, it takes a number on the other counter too, so that older
-        // operations there become one operation older.
+        // On GFX10 a flat instruction increments two counters, and both are in order. This holds even if it
+        // is known to access only one kind of memory. So it takes a number in the class of the other counter
+        // as well, and the age of older operations there increases by one.
         let others = effects.classes.done.into_iter().flatten();
         for class in others.filter(|class| class.info().in_order && !classes.done.contains(&Some(*class))) {
             self.ticket(class);
@@ -531,15 +539,15 @@ impl Scoreboard {
     fn begin(&mut self, new: Operation) {
         let same = |old: &&mut Operation| (old.site, old.holds) == (new.site, new.holds);
         match self.operations.iter_mut().find(same) {
-            // If the state has two operations of the same instruction, only the younger is kept, because it
-            // completes last.
+            // The state has at most one operation of an instruction. The younger one replaces the older one,
+            // because it completes last.
             Some(old) => *old = new,
             None => self.operations.push(new),
         }
         self.is_busy = true;
     }
 
-    /// Removes the operations that must be complete because `expcnt` is full: the hardware stalls the next
+    /// Removes the operations that must be complete because `expcnt` is full. The hardware stalls the next
     /// operation until the first ones are complete.
     fn full(&mut self, code: &Code) {
         let max = u32::from(code.target().max_expcnt);
@@ -556,7 +564,8 @@ impl Scoreboard {
         }
     }
 
-    /// Returns the number of wait states between a recent instruction and the next instruction.
+    /// Returns the number of wait states between a recent instruction and the instruction that is issued
+    /// next.
     fn states_since(&self, recent: &Recent) -> u32 {
         self.clock.wrapping_sub(recent.clock).wrapping_sub(1)
     }
@@ -599,8 +608,8 @@ impl Scoreboard {
         }
     }
 
-    /// Removes the recent instructions that cannot cause a hazard any more, because enough wait states have
-    /// passed.
+    /// Removes the recent instructions after which enough wait states have passed, so that they cannot cause
+    /// a hazard any more.
     fn prune(&mut self) {
         let clock = self.clock;
         let is_near =
@@ -642,7 +651,8 @@ impl Scoreboard {
         }
     }
 
-    /// Adds the roles that an instruction has together with the VALU instruction directly before it.
+    /// Adds the roles that an instruction has as the first part of a hazard because of the VALU instruction
+    /// directly before it.
     fn produce_pairs(&mut self, code: &Code, site: Site, pair: Producer) {
         let clock = self.clock;
         let vectors: SmallVec<[Site; 4]> = (self.recent.iter())
@@ -668,10 +678,11 @@ impl Scoreboard {
         }
     }
 
-    /// Joins the state of another path to the same program point. Returns whether the join added something.
+    /// Joins the state of another path to the same program point into this state. Returns whether this state
+    /// has changed.
     pub fn join(&mut self, other: &Scoreboard, code: &Code) -> bool {
-        // An earlier instruction counts as one of the current function if it is that on at least one of the
-        // two paths.
+        // An earlier instruction counts as one of the current function if it belongs to the current function
+        // on at least one of the two paths.
         let (ours, theirs) = (self.events.sites(), other.events.sites());
         let near =
             |sites: &[Site], across: &[Site], site: &Site| sites.contains(site) && !across.contains(site);
@@ -758,13 +769,13 @@ impl Scoreboard {
     }
 }
 
-/// Returns the registers that a caller's operations may write: all but EXEC, which no memory instruction
-/// writes.
+/// Returns the registers that a caller's operations may write. These are all registers but EXEC, which no
+/// memory instruction writes.
 fn caller_writes() -> RegSet {
     RegSet::VECTOR.or(&RegSet::SCALAR).without(&RegSet::from_range(RegRange { first: Reg::EXEC, len: 2 }))
 }
 
-/// Returns the registers that an operation has yet to write or read.
+/// Returns the registers that an operation has not yet written or read.
 fn registers(code: &Code, operation: &Operation) -> RegSet {
     match (operation.site, operation.holds) {
         (CALLER, Holds::Writes) => caller_writes(),
@@ -774,8 +785,8 @@ fn registers(code: &Code, operation: &Operation) -> RegSet {
     }
 }
 
-/// Returns whether the results of two operations arrive in order, so that the second may write a register
-/// that the first writes.
+/// Returns whether the results of two operations arrive in order. If they do, the second operation may write
+/// a register that the first one writes.
 fn in_order(first: &Operation, second: &Effects) -> bool {
     let [Some(ticket), None] = first.tickets else { return false };
     second.classes.done == [Some(ticket.class), None] && ticket.class.info().in_order

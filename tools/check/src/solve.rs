@@ -6,14 +6,14 @@
 //! Each finding is on some path of the control-flow graph from a root. A path with a missing wait or an
 //! unmitigated hazard is found, unless it goes through code that [`Program::unknown`] lists.
 //! # Calls
-//! The operations that a caller has in flight stay in flight in a directly called function, and the
-//! operations that the function leaves in flight stay in flight after the call: the function's own
-//! operations, and of other operations only those of this caller. A function that unknown callers may call
-//! begins in the state of the calling convention. After a call of an unknown function, the calling convention
-//! holds, which clang obeys.
+//! The operations that a caller has in flight stay in flight in a directly called function. The operations
+//! that the function leaves in flight stay in flight after the call. These are the function's own operations
+//! and the operations of this caller, but not those of other callers. A function that unknown callers may
+//! call begins in the state of the calling convention. After a call of an unknown function, the state is what
+//! the calling convention guarantees; clang obeys the convention.
 //! # Branches that share a condition
-//! Paths on which a condition had different values are kept separate if a later branch tests the condition
-//! again ([`Conditions`]), up to [`MOST_VARIANTS`] kinds of paths at a program point.
+//! If a later branch tests a condition again ([`Conditions`]), paths on which the condition had different
+//! values are kept separate. There are at most [`MOST_VARIANTS`] kinds of paths at a program point.
 //! # Lattice
 //! [`Scoreboard`]. The iteration terminates because joins only lower ages and only add operations at the
 //! beginning of a block.
@@ -35,21 +35,22 @@ pub(crate) struct Solver<'a> {
     program: &'a Program,
     /// States at the beginning of each block that was reached.
     heads: HashMap<Site, Head>,
-    /// Work list: beginnings of blocks with the index of a variant.
+    /// Work list. An element is the beginning of a block and the index of one of its variants (see
+    /// [`Variant`]).
     open: VecDeque<(Site, usize)>,
     conditions: Conditions<'a>,
     path: FlatPath,
     /// Whether a block begins at each instruction.
     is_head: Vec<bool>,
-    /// Whether each instruction can be reached from the start of a function, so that `s_setpc_b64` there is a
-    /// return.
+    /// For each instruction, whether control can reach it from the start of a function. If so, a
+    /// `s_setpc_b64` there is a return.
     in_function: Vec<bool>,
     functions: Functions,
-    /// State in which each function returns, joined over its returns.
+    /// State in which each function returns. It is the join of the states at all its returns.
     exits: HashMap<Site, Scoreboard>,
-    /// Reached calls of each function, with the states at the calls.
+    /// The reached calls of each function. Each call has the state at the call.
     calls: HashMap<Site, Vec<(Site, Scoreboard)>>,
-    /// The block at which the solver stopped because it had used up its budget of steps before the fixpoint.
+    /// The block at which the solver stopped before the fixpoint, because it had used up its budget of steps.
     unfinished: Option<Site>,
 }
 
@@ -57,19 +58,20 @@ pub(crate) struct Solver<'a> {
 pub struct Solution {
     /// All findings, sorted by the second instruction.
     pub findings: Vec<Finding>,
-    /// Code that the solver does not follow although [`Program::unknown`] does not list it, with the reasons.
+    /// Code that the solver has not followed, with the reasons. Code that [`Program::unknown`] lists is not
+    /// included.
     pub unfollowed: Vec<(Site, Unknown)>,
 }
 
 /// Beginning of a block, with the states of the paths to it.
 struct Head {
     variants: Vec<Variant>,
-    /// Conditions (as bits) for which paths to this block are kept apart if the condition has different
-    /// values on them.
+    /// Mask of the conditions that separate paths to this block: paths on which such a condition has
+    /// different values are kept apart.
     apart: u64,
 }
 
-/// The paths to a block on which the known conditions have the same values.
+/// All paths to a block on which the conditions have the same known values.
 struct Variant {
     facts: Facts,
     state: Scoreboard,
@@ -91,13 +93,13 @@ enum End {
 }
 
 /// Checks a program and returns all findings, sorted by the second instruction. `flat_lds` says whether flat
-/// accesses may go to LDS on GFX7 and GFX8 too.
+/// accesses may go to LDS on GFX7 and GFX8, too.
 pub fn solve(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Finding> {
     solution(program, roots, flat_lds).findings
 }
 
-/// Checks a program and returns all findings, and the code that the solver did not follow. `flat_lds` says
-/// whether flat accesses may go to LDS on GFX7 and GFX8 too.
+/// Checks a program and returns all findings and the code that the solver has not followed. `flat_lds` says
+/// whether flat accesses may go to LDS on GFX7 and GFX8, too.
 pub fn solution(program: &Program, roots: &[Root], flat_lds: bool) -> Solution {
     let conditions = Conditions::for_program(program, roots);
     let solver = Solver::solved(program, roots, flat_lds, conditions);
@@ -121,7 +123,8 @@ pub fn solution(program: &Program, roots: &[Root], flat_lds: bool) -> Solution {
     Solution { findings, unfollowed: solver.unfollowed() }
 }
 
-/// Returns which instructions can be reached from the start of a function without calls.
+/// Returns, for each instruction, whether control can reach it from the start of a function. Calls are not
+/// followed.
 fn function_code(program: &Program, roots: &[Root]) -> Vec<bool> {
     let mut reached = vec![false; program.insts.len()];
     let functions = roots.iter().filter(|root| root.is_function);
@@ -153,7 +156,8 @@ impl<'a> Solver<'a> {
             open: VecDeque::new(),
             conditions,
             // GFX7 and GFX8 have no global instructions, so compilers access global memory by flat
-            // instructions. Which of these may go to LDS is not visible in the code.
+            // instructions. The code does not show which flat instructions may go to LDS, so the option
+            // decides.
             path: match generation {
                 Generation::Gfx7 | Generation::Gfx8 if !flat_lds => FlatPath::Memory,
                 _ => FlatPath::Unknown,
@@ -166,7 +170,8 @@ impl<'a> Solver<'a> {
         };
         for root in roots {
             let Some(site) = program.site_at(root.address) else { continue };
-            // A local function begins in the states of its callers, which are found during the iteration.
+            // A local function begins in the states that its callers have at their calls. These states are
+            // found during the iteration.
             if root.is_function && solver.functions.is_local(site) {
                 continue;
             }
@@ -176,11 +181,12 @@ impl<'a> Solver<'a> {
             };
             solver.reach(site, &state, Facts::default());
         }
-        // Valid code needs a few iterations per instruction. If code needs more, the report says so.
+        // Valid code needs few steps for each instruction. If code needs more than this budget, the solver
+        // stops and the report says so.
         let mut budget = 1_000_000 + 64 * program.insts.len();
         while let Some((site, number)) = solver.open.pop_front().or_else(|| solver.missed(roots)) {
             let head = solver.heads.get_mut(&site);
-            // The variant may have been joined with another one since it was put on the work list.
+            // The variant may have been joined with another one since its index was put on the work list.
             let open = head.and_then(|head| head.variants.get_mut(number)).filter(|variant| variant.is_open);
             let Some(variant) = open else { continue };
             variant.is_open = false;
@@ -202,8 +208,8 @@ impl<'a> Solver<'a> {
         solver
     }
 
-    /// Returns the block at which the budget was exhausted, and the calls of known functions if there were
-    /// too many functions to follow calls.
+    /// Returns the code that was not followed: the block at which the budget was used up, and the calls of
+    /// known functions if there were too many functions to follow calls.
     fn unfollowed(&self) -> Vec<(Site, Unknown)> {
         let mut unfollowed: Vec<(Site, Unknown)> = Vec::new();
         if self.functions.are_too_many {
@@ -215,8 +221,8 @@ impl<'a> Solver<'a> {
         unfollowed
     }
 
-    /// Returns a local function that was not checked because all its calls are in unreachable code. The
-    /// function is then checked as if an unknown function called it.
+    /// Finds a local function that was not checked, because all its calls are in code that control cannot
+    /// reach. The function is then checked as if an unknown function called it.
     fn missed(&mut self, roots: &[Root]) -> Option<(Site, usize)> {
         let functions = roots.iter().filter(|root| root.is_function);
         let mut missed = functions.filter_map(|root| self.program.site_at(root.address));
@@ -231,8 +237,8 @@ impl<'a> Solver<'a> {
         Some((site, 0))
     }
 
-    /// Propagates the state from the end of a block to the next blocks. If the truth of the branch's
-    /// condition is known, propagates it to only one of them.
+    /// Propagates the state from the end of a block to the next blocks. If it is known whether the branch is
+    /// taken, propagates the state to only one of them.
     fn propagate(&mut self, (start, end): (Site, Site), next: &[Site], state: &Scoreboard, facts: Facts) {
         let ways = self.program.branch_successors(end);
         let decided = ways.and_then(|_| self.conditions.decided(end, facts));
@@ -249,8 +255,8 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Propagates the state of a call into the function, and to the instruction after the call if the
-    /// function's exit state is known.
+    /// Propagates the state at a call into the called function. If the function's exit state is known, also
+    /// propagates it to the instruction after the call.
     fn call(&mut self, call: Site, callee: Site, state: Scoreboard) {
         let mut inside = state.clone();
         inside.cross();
@@ -263,8 +269,8 @@ impl<'a> Solver<'a> {
         self.come_back(callee, call);
     }
 
-    /// Joins the state of a return into the function's exit state, and propagates it to all callers if it has
-    /// changed.
+    /// Joins the state at a return into the function's exit state. If the exit state has changed, propagates
+    /// it to all callers.
     fn leave(&mut self, site: Site, state: &Scoreboard) {
         for entry in self.functions.owners(site).to_vec() {
             let changed = match self.exits.get_mut(&entry) {
@@ -282,7 +288,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Propagates a function's exit state to the instruction after a call.
+    /// Propagates a function's exit state to the instruction after one of its calls.
     fn come_back(&mut self, callee: Site, call: Site) {
         let Some(exit) = self.exits.get(&callee) else { return };
         let Some((_, before)) = self.calls[&callee].iter().find(|(site, _)| *site == call) else { return };
@@ -293,8 +299,8 @@ impl<'a> Solver<'a> {
         next.into_iter().for_each(|next| self.reach(next, &state, Facts::default()));
     }
 
-    /// Visits each block once per variant, in the order of addresses. `before` gets each instruction with the
-    /// state before it.
+    /// Visits each block once for each of its variants, in the order of addresses. Calls `before` with each
+    /// instruction and the state before it.
     pub(crate) fn walk(&self, sink: &mut dyn FnMut(Finding), before: &mut dyn FnMut(Site, &Scoreboard)) {
         let mut heads: Vec<Site> = self.heads.keys().copied().collect();
         heads.sort();
@@ -327,8 +333,8 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Joins variants at a block until their number is within the limit. Each step stops distinguishing the
-    /// condition whose next test is farthest from the block.
+    /// Joins variants at a block until their number is within the limit. Each step gives up one condition as
+    /// a difference between variants: the one whose next test is farthest from the block.
     fn take_together(&mut self, site: Site) {
         let Some(head) = self.heads.get_mut(&site) else { return };
         while head.variants.len() > MOST_VARIANTS {
@@ -353,7 +359,7 @@ impl<'a> Solver<'a> {
         self.open.extend(open.map(|(number, _)| (site, number)));
     }
 
-    /// Updates the state along a block. Returns the end of the block with the state there.
+    /// Updates the state along the instructions of a block. Returns how the block ends, and the state there.
     fn block(
         &self,
         mut site: Site,
@@ -379,8 +385,8 @@ impl<'a> Solver<'a> {
             }
             if self.program.returns(site) && self.in_function[site as usize] {
                 let owners = self.functions.owners(site);
-                // If all callers of a function are known, operations in flight at its return are checked in
-                // the callers.
+                // If all callers of a function are known, operations that are in flight at its return are
+                // checked in the callers, and not here.
                 if owners.is_empty() || owners.iter().any(|&owner| !self.functions.is_local(owner)) {
                     state.at_return(code, site, &mut |finding| sink(finding));
                 }

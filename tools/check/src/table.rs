@@ -1,4 +1,5 @@
-//! Recognises jump tables: `s_setpc_b64` with an address that is the program counter plus a bounded number.
+//! Recognises jump tables. A jump table is entered by a `s_setpc_b64` whose address is the program counter
+//! plus a bounded number.
 //!
 //! ```text
 //! s_min_u32 i, x, 17           the bound; or v_min_u32 v, 17, x and v_readfirstlane_b32 i, v under one EXEC
@@ -9,17 +10,18 @@
 //! s_setpc_b64 q
 //! ```
 //!
-//! Whatever `x` is, the jump goes to one of the addresses `p + 12 + 4 * i`. This holds if no jump enters the
-//! sequence after the bound, which is checked when all code is known. Other instructions between these are
-//! skipped, as long as they write none of the registers. (A wave without an active lane would read lane 0,
-//! which the bound has not written. Compilers branch around code that has no active lane.)
+//! For every value of `x`, the jump goes to one of the addresses `p + 12 + 4 * i`. This holds if no jump
+//! enters the sequence after the bound, which is checked when all code is known. Other instructions between
+//! those above are skipped, if they write none of the registers. (A wave without an active lane would read
+//! lane 0, which the bound has not written. Compilers branch around code that has no active lane.)
 
 use isa::table::{Flags, Role};
 use isa::{Lane, MachInst, Operand, Reg, RegRange, Target, op};
 
 /// Number of instructions that are examined.
 const REACH: usize = 64;
-/// EXEC. The range includes the upper half for waves of 32 lanes too, because no instruction writes it there.
+/// The register EXEC. Waves of 32 lanes use only its lower half. The range includes the upper half for them
+/// as well, because no instruction writes it there.
 const EXEC: RegRange = RegRange { first: Reg::EXEC, len: 2 };
 /// Limit of the number of entries: the range of an `s_branch`.
 const MOST: u32 = 1 << 15;
@@ -42,8 +44,8 @@ impl Table {
     }
 }
 
-/// Returns the table of a jump to the address in `pair`. `before` gives the address, instruction and size of
-/// the preceding instructions, last first.
+/// Returns the table of a jump to the address in `pair`, if there is one. `before` gives the preceding
+/// instructions, last first, with their addresses and sizes.
 pub(crate) fn find<'a>(
     target: &Target,
     pair: Operand,
@@ -97,14 +99,14 @@ impl<'a, I: Iterator<Item = (u64, &'a MachInst, u64)>> Walk<'_, I> {
         self.before.next()
     }
 
-    /// Returns the instruction that wrote a register; for a vector register, in the lanes that are active at
-    /// the jump.
+    /// Returns the instruction that wrote a register. For a vector register, this is the instruction that
+    /// wrote the lanes that are active at the jump.
     fn writer(&mut self, operand: Operand) -> Option<(&'a MachInst, u64)> {
         let Operand::Reg(wanted @ RegRange { len: 1, .. }) = operand else { return None };
         loop {
             let (address, inst, _) = self.next()?;
-            // The search ends at branches, and at instructions that write a register whose number is in
-            // another register.
+            // The search ends at a branch. It also ends at an instruction that writes a register whose number
+            // is in another register.
             if inst.op.row().flags.contains(Flags::BRANCH) || inst.op.row().name.starts_with("s_movrel") {
                 return None;
             }

@@ -2,13 +2,14 @@
 //! directions of branches.
 //!
 //! # Lattice
-//! A register or a lane of a VGPR -> its value: a constant, or a half of the function's return address. Join:
-//! the values on which both paths agree. Top: nothing known.
+//! The state maps a register or a lane of a VGPR to its value, which is a constant or a half of the
+//! function's return address. The join keeps the values on which both paths agree. At the top, nothing is
+//! known.
 //!
 //! # Guarantees
-//! The result for a call holds on each path to it, provided that the functions called before preserve the
-//! registers that the calling convention says. Compilers compute addresses some distance before the call,
-//! move them, and save the return address in VGPR lanes.
+//! The target of a call is right on each path to the call, provided that the functions that are called before
+//! preserve the registers that the calling convention says. Compilers compute addresses some distance before
+//! the call, move them, and save the return address in VGPR lanes.
 
 use crate::fold::fold;
 use crate::regset::RegSet;
@@ -17,28 +18,30 @@ use isa::table::{Family, Flags, Role};
 use isa::{MachInst, Operand, Reg, RegRange, Target, op};
 use smallvec::SmallVec;
 
-/// Number of a tracked location: an SGPR, SCC, or a lane of a VGPR.
+/// Number of a tracked location. A location is an SGPR, SCC, or a lane of a VGPR.
 type Key = u32;
 
 const SCC: Key = Reg::SCC.0 as Key;
 const VCC: Key = Reg::VCC.0 as Key;
 const EXEC: Key = Reg::EXEC.0 as Key;
-/// Scalar registers, including special ones, have lower numbers.
+/// Upper limit of the numbers of scalar registers, including special ones.
 const SCALARS: Key = 128;
-/// GFX10's null register, whose writes are lost. On other generations no register has this number.
+/// Number of the register `null` of GFX10, whose writes are lost. On other generations, no register has this
+/// number.
 const NULL: Key = 125;
 const LANES: Key = 1 << 16;
-/// Number of bits of a lane number, which `v_writelane_b32` may name.
+/// Number of bits that a location's number has for the lane of a VGPR, because `v_writelane_b32` may write
+/// each lane.
 const LANE_BITS: u32 = 6;
-/// Largest number of tracked locations; compilers do not generate code that has more.
+/// Maximum number of locations that are tracked. Compilers do not generate code that needs more.
 const MOST: usize = 192;
 
 /// Known value of a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     Const(u32),
-    /// The low (`false`) or high (`true`) half of the return address that a call has put into this pair of
-    /// registers.
+    /// One half of the return address that a call has put into this pair of registers: the low half (`false`)
+    /// or the high half (`true`).
     Link(u16, bool),
 }
 
@@ -56,8 +59,8 @@ pub(crate) enum Goal {
 pub(crate) struct Known(SmallVec<[(Key, Value); 8]>);
 
 impl Known {
-    /// Returns the state at the beginning of a function: each pair of registers into which calls put the
-    /// return address has the halves of the return address.
+    /// Returns the state at the beginning of a function. `links` has the pairs of registers into which calls
+    /// put the return address; each of these pairs holds the return address.
     pub(crate) fn at_entry(links: &[u16]) -> Known {
         let mut known = Known::default();
         for &link in links {
@@ -85,8 +88,8 @@ impl Known {
         self.0.last().is_some_and(|(key, _)| *key >= LANES)
     }
 
-    /// Joins the state of another path, keeping the values on which both agree. Returns whether the join
-    /// removed a value.
+    /// Joins the state of another path into this state, which keeps only the values on which both agree.
+    /// Returns whether a value was removed.
     pub(crate) fn join(&mut self, other: &Known) -> bool {
         let before = self.0.len();
         self.0.retain(|(key, value)| other.get(*key) == Some(*value));
@@ -112,8 +115,8 @@ impl Known {
         Some(self.number(low + 1)? << 32 | self.number(low)?)
     }
 
-    /// Returns the value of an operand of `dwords` dwords, if known. `literal` says whether the literal has
-    /// its final value in the file.
+    /// Returns the value of an operand of `dwords` dwords, if it is known. `literal` says whether the literal
+    /// of the instruction has its final value in the file.
     fn operand(&self, operand: Operand, dwords: u8, literal: bool) -> Option<u64> {
         match (operand, dwords) {
             (Operand::Reg(range), _) if !is_followed(range.first) => None,
@@ -121,7 +124,8 @@ impl Known {
             (Operand::Reg(range), _) => self.pair(range.first.0.into()),
             (Operand::Imm(imm), _) => Some(u64::from(imm as u32)),
             (Operand::Literal(_), _) if !literal => None,
-            // The extension of a literal with the sign bit to 64 bits depends on the operation.
+            // How a negative literal is extended to 64 bits depends on the operation, so only a literal
+            // without sign bit has a known value.
             (Operand::Literal(bits), 2) => (bits >> 31 == 0).then_some(bits.into()),
             (Operand::Inline(code), 2) => match code {
                 128..=192 => Some(u64::from(code - 128)),
@@ -142,7 +146,7 @@ impl Known {
         }
     }
 
-    /// Returns whether a conditional branch is taken, if that is known.
+    /// Returns whether a conditional branch is taken. Returns `None` if this is not known.
     pub(crate) fn decides(&self, target: &Target, branch: &MachInst) -> Option<bool> {
         let mask = |low| if target.wave_size == 32 { self.number(low) } else { self.pair(low) };
         match branch.op {
@@ -156,9 +160,9 @@ impl Known {
         }
     }
 
-    /// Returns the constants that an instruction uses for something other than moves, computation of
-    /// constants, or calls. If one of them is the address of a function, the address may be used as a
-    /// function pointer.
+    /// Returns the constants that an instruction uses for anything but moves, the computation of constants,
+    /// and calls. If one of them is the address of a function, the program may use this address as a function
+    /// pointer.
     pub(crate) fn taken(&self, inst: &MachInst) -> SmallVec<[u32; 2]> {
         let mut found = SmallVec::new();
         let moves = [op::S_MOV_B32, op::S_MOV_B64, op::S_ADD_U32, op::S_ADDC_U32];
@@ -182,9 +186,9 @@ impl Known {
         if found.is_empty() || is_used() { found } else { SmallVec::new() }
     }
 
-    /// Updates the state for an instruction. `next` is the address after the instruction; `literal` says
-    /// whether its literal has its final value in the file; `changed` has the registers that the called
-    /// function may change, if known.
+    /// Updates the state for an instruction. `next` is the address after the instruction. `literal` says
+    /// whether the literal of the instruction has its final value in the file. `changed` has the registers
+    /// that the called function may change, if they are known.
     pub(crate) fn step(
         &mut self,
         target: &Target,
@@ -246,7 +250,7 @@ impl Known {
         results
     }
 
-    /// Evaluates an instruction of the scalar ALU if all its operands are constant.
+    /// Returns the result of a scalar ALU instruction, if all its operands are constant.
     fn folded(&self, inst: &MachInst, literal: bool) -> Option<crate::fold::Folded> {
         if !is_scalar(inst) {
             return None;
@@ -296,8 +300,8 @@ impl Known {
     }
 }
 
-/// Returns whether an instruction neither reads nor writes the locations that [`Known`] tracks, except known
-/// VGPR lanes. Returns false for branches.
+/// Returns whether an instruction neither reads nor writes the locations that [`Known`] tracks. VGPR lanes
+/// with known values do not count. Returns false for branches.
 pub(crate) fn is_vector(target: &Target, inst: &MachInst) -> bool {
     let is_other = matches!(
         inst.op.family(),
@@ -315,13 +319,14 @@ pub(crate) fn is_vector(target: &Target, inst: &MachInst) -> bool {
     !writes_scalars
 }
 
-/// Returns whether a register is tracked: a scalar register or SCC.
+/// Returns whether the values of a register are tracked. They are for scalar registers and SCC.
 fn is_followed(reg: Reg) -> bool {
     let key = Key::from(reg.0);
     key < SCALARS && key != NULL || key == SCC
 }
 
-/// Returns the scalar register that an instruction writes, and its number of dwords.
+/// Returns the scalar register that an instruction writes as its result, and the number of dwords of the
+/// result.
 fn destination(inst: &MachInst) -> Option<(Key, u8)> {
     match inst.ops[0] {
         Operand::Reg(range) if range.first != Reg::SCC && is_followed(range.first) => {
@@ -361,8 +366,8 @@ fn register(key: Key) -> Reg {
     }
 }
 
-/// Returns whether a call preserves a location. The registers of the return address are not preserved,
-/// because the call writes them.
+/// Returns whether a location keeps its value across a call of an unknown function. The registers of the
+/// return address do not, because the call writes them.
 fn survives(key: Key) -> bool {
     let facts = column(Convention::Today);
     let (ranges, register) = match key.checked_sub(LANES) {

@@ -1,8 +1,9 @@
-//! Loads to LDS and stores from LDS: vector memory instructions whose data does not pass through VGPRs.
+//! Checks loads to LDS and stores from LDS. These are vector memory instructions whose data does not pass
+//! through VGPRs.
 //!
-//! Such an instruction accesses LDS at some time before it is counted in `vmcnt`. LDS instructions take a
-//! different path and are counted in `lgkmcnt`. So each kind can overtake the other, unless a wait separates
-//! them.
+//! Such an instruction accesses LDS at some time before `vmcnt` counts it as complete. LDS instructions take
+//! a different path through the hardware, and `lgkmcnt` counts them. So each kind can overtake the other,
+//! unless a wait separates them.
 //!
 //! Addresses are not known here, and code that loads one part of LDS while it uses another part is correct. A
 //! finding is certain if an instruction reads LDS and on each path the only operation that has filled LDS is
@@ -14,8 +15,9 @@
 //! before such a load.
 //!
 //! # Lattice
-//! The instructions in flight that fill or read LDS, each with the number of younger operations of its class;
-//! and whether another instruction may have filled LDS. Join: union with the lower number; logical or.
+//! The state has the instructions in flight that fill or read LDS, each with the number of younger operations
+//! of its class. The join of these is the union, with the lower of two numbers. The state also has whether
+//! another instruction may have filled LDS; the join of this is a logical or.
 
 use crate::counters::{CLASSES, Class};
 use crate::effects::{Effects, Kinds, Waits};
@@ -34,7 +36,7 @@ pub static IN_FLIGHT: EventRule = EventRule {
     level: Level::Certain,
 };
 
-/// A load to LDS that no wait orders after earlier LDS instructions.
+/// Rule about a load to LDS for which no wait ensures that it follows earlier LDS instructions.
 pub static OVERTAKES: EventRule = EventRule {
     id: "lds-transfer-overtakes",
     name: "a load to LDS overwrites what an LDS instruction in flight reads or writes",
@@ -55,7 +57,7 @@ pub static MAY_OVERLAP: EventRule = EventRule {
 /// The rules of this module.
 pub static RULES: [&EventRule; 3] = [&IN_FLIGHT, &OVERTAKES, &MAY_OVERLAP];
 
-/// An operation in flight that writes LDS, or a store that reads LDS.
+/// An operation in flight. It writes LDS, or it is a store that reads LDS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Operation {
     site: Site,
@@ -67,9 +69,9 @@ struct Operation {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transfers {
     operations: SmallVec<[Operation; 2]>,
-    /// Whether LDS may contain data of a complete operation that LDS instructions can read.
+    /// Whether LDS may contain data that a complete operation has written and that LDS instructions can read.
     filled: bool,
-    /// Whether LDS may contain data of a complete operation that stores from LDS can read.
+    /// Whether LDS may contain data that a complete operation has written and that stores from LDS can read.
     filled_for_stores: bool,
 }
 
@@ -79,8 +81,8 @@ impl Transfers {
         Transfers { operations: SmallVec::new(), filled: true, filled_for_stores: true }
     }
 
-    /// Checks an instruction and updates the state; `ticket` identifies its memory operation. Passes findings
-    /// to `sink`.
+    /// Checks an instruction and updates the state. `ticket` identifies the memory operation of the
+    /// instruction. Passes findings to `sink`.
     pub(crate) fn issue(
         &mut self,
         site: Site,
@@ -99,8 +101,8 @@ impl Transfers {
         let reads = if is_transfer { stores } else { kinds.contains(Kinds::READS_LDS) };
         let found = if is_transfer { self.filled_for_stores } else { self.filled };
         for old in &self.operations {
-            // Transfers are in order among each other, except that a store reads LDS before the data of an
-            // earlier load has arrived.
+            // Loads to LDS and stores from LDS are in order among each other, with one exception: a store
+            // reads LDS before the data of an earlier load has arrived.
             let by_lds = old.ticket.class == Class::Lds;
             let apart = if is_transfer { reads && old.fills || by_lds && !reads } else { !by_lds };
             if !apart {
@@ -122,7 +124,8 @@ impl Transfers {
         }
     }
 
-    /// Removes the operations that a wait completes; `issued` counts the operations of each class.
+    /// Removes the operations that a wait completes. `issued` has the number of issued operations of each
+    /// class.
     pub(crate) fn wait(&mut self, waits: &Waits, issued: &[u32; CLASSES]) {
         let Transfers { operations, filled, filled_for_stores } = self;
         operations.retain(|operation| {
@@ -136,7 +139,7 @@ impl Transfers {
         });
     }
 
-    /// Joins the state of another path. Returns whether the join changed the state.
+    /// Joins the state of another path into this state. Returns whether this state has changed.
     pub(crate) fn join(
         &mut self,
         other: &Transfers,
@@ -169,13 +172,13 @@ impl Transfers {
         self.operations.retain(|operation| keep(operation.site));
     }
 
-    /// Returns whether an operation of an instruction is in flight.
+    /// Returns whether an operation of the given instruction is in flight.
     pub(crate) fn has(&self, site: Site) -> bool {
         self.operations.iter().any(|operation| operation.site == site)
     }
 }
 
-/// Returns the age of an operation: how many operations of its class were issued after it.
+/// Returns the age of an operation, which is the number of operations of its class that were issued after it.
 fn age(ticket: Ticket, issued: &[u32; CLASSES]) -> u32 {
     issued[ticket.class as usize].wrapping_sub(ticket.index).wrapping_sub(1)
 }

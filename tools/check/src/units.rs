@@ -19,8 +19,8 @@ pub(crate) struct Unit {
     pub roots: Vec<Root>,
 }
 
-/// Splits the kernels and functions of a section into units. Contains a function that reads the code from
-/// given roots on.
+/// Splits the kernels and functions of a section into units. `read` is a function that reads the code that
+/// control can reach from given roots.
 pub(crate) struct Units<'a> {
     /// Sorted by address, without duplicates.
     roots: &'a [Root],
@@ -31,14 +31,14 @@ pub(crate) struct Units<'a> {
 enum Alone<T> {
     /// It reaches only its own code.
     Checked(T),
-    /// The unit's code reaches the code of these other kernels and functions (by number), so it must be
-    /// checked together with them.
+    /// Its code reaches the code of these other kernels and functions, which are given by number. So all of
+    /// them must be checked together.
     Meets(Vec<usize>),
 }
 
 impl<'a> Units<'a> {
-    /// Creates the units. `roots` are sorted by address; `read` reads the code from some roots on, and adds
-    /// called functions to them.
+    /// Creates the units of a section. `roots` must be sorted by address. `read` reads the code that control
+    /// can reach from some roots, and adds the functions that the code calls to them.
     pub(crate) fn new(
         roots: &'a [Root],
         read: &'a (dyn Fn(&mut Vec<Root>) -> Option<Program> + Sync),
@@ -46,9 +46,9 @@ impl<'a> Units<'a> {
         Units { roots, read }
     }
 
-    /// Checks each unit, and reports the number of kernels and functions that are done. The results are in
-    /// the order of addresses, independently of the number of threads. `check` gets a unit and the addresses
-    /// that the code of other units uses as values.
+    /// Checks each unit with `check`. Its arguments are a unit, and the addresses that the code of other
+    /// units uses as values. Calls `done` with the number of kernels and functions that are done. The results
+    /// are in the order of addresses, independently of the number of threads.
     pub(crate) fn check<T: Send>(
         &self,
         check: &(dyn Fn(Unit, &HashSet<u32>) -> T + Sync),
@@ -118,7 +118,7 @@ impl<'a> Units<'a> {
     }
 
     /// Returns the numbers of the kernels and functions whose code a unit reaches, in ascending order. An
-    /// instruction belongs to the nearest kernel or function that begins at or before it.
+    /// instruction belongs to the nearest kernel or function that begins at or before its address.
     fn reached_roots(&self, unit: &Unit) -> Vec<usize> {
         let owner =
             |address: u64| self.roots.partition_point(|root| root.address <= address).saturating_sub(1);
@@ -137,8 +137,8 @@ impl<'a> Units<'a> {
     }
 }
 
-/// Groups of numbers (union-find): each number has an earlier number of the same group as its parent, or
-/// itself.
+/// A partition of numbers into groups (union-find). Each number has a parent: an earlier number of the same
+/// group, or itself.
 struct Groups(Vec<usize>);
 
 impl Groups {

@@ -5,7 +5,7 @@
 //! ends.
 //!
 //! # Lattice
-//! The scalar stores since the last write-back, one per path. Join: union.
+//! The state has the scalar stores since the last write-back, one for each path. The join is the union.
 
 use crate::effects::Kinds;
 use crate::finding::{EventRule, Finding, Level, Problem, Site};
@@ -25,7 +25,7 @@ pub static NOT_WRITTEN_BACK: EventRule = EventRule {
 pub(crate) struct ScalarStores(SmallVec<[Site; 1]>);
 
 impl ScalarStores {
-    /// Updates the state for a scalar store, a write-back or the end of the wave. Passes findings to `sink`.
+    /// Updates the state for a scalar store, a write-back, or the end of the wave. Passes findings to `sink`.
     pub(crate) fn issue(&mut self, site: Site, kinds: Kinds, sink: &mut impl FnMut(Finding)) {
         if kinds.contains(Kinds::WRITE_BACK) {
             self.0.clear();
@@ -39,7 +39,7 @@ impl ScalarStores {
         }
     }
 
-    /// Joins the state of another path. Returns whether the join added something.
+    /// Joins the state of another path into this state. Returns whether this state has changed.
     pub(crate) fn join(&mut self, other: &ScalarStores) -> bool {
         let before = self.0.len();
         for &site in &other.0 {
