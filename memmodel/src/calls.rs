@@ -1,9 +1,12 @@
-//! Assumptions about other functions where control leaves a function or enters it.
+//! Assumptions about other functions, at the instructions where control goes to another function or comes
+//! from one.
 //!
-//! Waits: the convention defines which side waits for what (`callconv::Waits`). Hazards: the convention does
-//! not say. Here, code that passes control to another function makes sure that no hazard is left. It takes
-//! into account the instructions that come at least before the next instruction that could matter: the call
-//! or return itself, and after a call the waits with which every function begins.
+//! Waits: the calling convention defines which side of a call waits for what (`callconv::Waits`).
+//!
+//! Hazards: the calling convention says nothing about them. Here, code that passes control to another
+//! function makes sure that no hazard is left. It takes account of the instructions that are certain to come
+//! before the next instruction that could matter: the call or return itself, and after a call the waits with
+//! which every function begins.
 
 use crate::counters::{Counter, Wait};
 use callconv::{Convention, Waits, column};
@@ -16,16 +19,16 @@ pub(crate) const RETURN: RegRange = RegRange { first: Reg(callconv::RETURN_ADDRE
 /// Kind of control transfer to another function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ControlTransfer {
-    /// A call of a function that returns here, or a tail call of a function that returns in place of this
-    /// function.
+    /// To another function: a call of a function that returns here, or a tail call of a function that returns
+    /// in place of this function.
     Call,
     /// To the caller.
     Return,
 }
 
 impl ControlTransfer {
-    /// Returns the control transfer of an instruction, if it is one. A jump into a jump table can be mistaken
-    /// for a control transfer, which costs at most a wait.
+    /// Returns the control transfer that an instruction performs. `None` if it performs none. A jump through
+    /// a jump table may be mistaken for a control transfer, which costs at most a wait.
     pub fn from_inst(role: FuncRole, inst: &MachInst) -> Option<ControlTransfer> {
         match inst.op {
             _ if inst.is_call() => Some(ControlTransfer::Call),
@@ -39,9 +42,9 @@ impl ControlTransfer {
         }
     }
 
-    /// Returns whether the other side may read a scalar register before writing it: registers that functions
-    /// receive, and registers that are preserved for a caller. The return address does not count, because the
-    /// side that provided it does not read it.
+    /// Returns whether the function that gets control may read a scalar register before it writes this
+    /// register. It may read the registers that functions receive, and the registers that are preserved for a
+    /// caller. The return address does not count, because the function that has provided it does not read it.
     pub fn may_read(self, range: RegRange) -> bool {
         let read: &[(u16, u16)] = match self {
             ControlTransfer::Call => &[(0, 29), (32, 34), (Reg::M0.0, Reg::EXEC.0 + 1)],
@@ -54,7 +57,7 @@ impl ControlTransfer {
     }
 
     /// Returns the minimum number of wait states between a control transfer and the first instruction of the
-    /// other function that a hazard could concern.
+    /// other function that could be the second instruction of a hazard.
     pub fn states(self) -> u8 {
         match self {
             ControlTransfer::Call => 2,

@@ -1,4 +1,5 @@
-//! Builds a function from decoded code for [`crate::check`]: blocks and the linear graph only.
+//! Builds a function from decoded code for [`crate::proof`]: only its blocks and the linear graph (the
+//! control-flow graph of the program counter).
 
 use crate::rules;
 use isa::table::Flags;
@@ -12,14 +13,14 @@ pub struct Decoded {
     pub address: u64,
     /// Size in bytes.
     pub size: u32,
-    /// The decoded instruction. A branch target is an `Operand::Imm`: the distance in dwords from the end of
-    /// the instruction.
+    /// The decoded instruction. A branch target is an `Operand::Imm` with the distance in dwords from the end
+    /// of the instruction.
     pub inst: MachInst,
 }
 
 /// Splits code into blocks at branch targets and after branches. Instructions must be in ascending order of
-/// address, without gaps. A branch to an address outside of the code gets no edge. Branch operands become
-/// blocks.
+/// address, without gaps. The operands of branches become blocks. A branch to an address outside of the code
+/// gets no edge.
 pub fn build(code: &[Decoded]) -> MachFunc {
     let starts = block_starts(code);
     let block_at =

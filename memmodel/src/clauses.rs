@@ -1,15 +1,15 @@
-//! Turns adjacent loads into clauses: `s_clause` lets a wave issue loads without loads of other waves in
-//! between, so that cache lines that the loads share are still in the cache.
+//! Turns adjacent loads into clauses. With `s_clause`, a wave issues several loads without loads of other
+//! waves in between, so that cache lines that the loads share are still in the cache.
 //!
 //! # Source
-//! RDNA ISA, `S_CLAUSE`: the instruction after `s_clause` determines the kind of the clause; a clause has 2
+//! RDNA ISA, `S_CLAUSE`: the instruction after `s_clause` determines the kind of the clause. A clause has 2
 //! to 63 instructions of that kind, and no other instructions. Before GFX10 the hardware forms clauses by
-//! itself. `check` has this rule as `broken-clause`.
+//! itself. `kernc check` has this rule as `broken-clause`.
 //! # Requires
 //! Final code except for branches, because waits and `s_nop` end a clause.
 //! # Guarantees
-//! Waits and hazard mitigation remain valid: no instruction moves. In a clause that may be replayed from its
-//! beginning, no load overwrites a register that an instruction of the clause reads.
+//! Waits and hazard mitigations remain valid, because no instruction moves. In a clause that may be replayed
+//! from its beginning, no load overwrites a register that an instruction of the clause reads.
 //! # Time
 //! Linear.
 
@@ -23,7 +23,8 @@ use mir::{MachFunc, Note};
 const LONGEST: usize = 63;
 const WHY: &str = "a clause: loads that may share cache lines are issued together";
 
-/// Kinds of clauses that this pass forms. Stores and LDS instructions gain nothing from clauses.
+/// The kinds of clauses that this pass forms. There are no kinds for stores and LDS instructions, which gain
+/// nothing from clauses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Scalar,
@@ -98,7 +99,7 @@ fn clauses(insts: &[MachInst], subtarget: &Subtarget, found: &mut Vec<Clause>) {
     }
 }
 
-/// Returns the length of the clause that begins with the first instruction of `insts`.
+/// Returns the number of instructions in the clause that begins with the first instruction of `insts`.
 fn length(insts: &[MachInst], subtarget: &Subtarget) -> usize {
     let Some(first) = insts.first().and_then(kind) else { return 0 };
     let replays = subtarget.xnack.may_be_on();

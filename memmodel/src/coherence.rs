@@ -1,23 +1,25 @@
-//! Translates orders and scopes into cache bits, cache invalidations and wait points.
+//! Translates the memory orders and scopes of accesses and fences into cache bits, cache invalidations and
+//! wait points.
 //!
 //! # Source
 //! The table in [`crate::sequences`].
 //! # Requires
 //! Memory instructions have a [`MemRef`]; `FENCE` pseudo-instructions say what they order.
 //! # Guarantees
-//! No `FENCE` remains. `WAIT_POINT` pseudo-instructions say which counters must be empty at which places.
+//! No `FENCE` remains. A `WAIT_POINT` pseudo-instruction says which counters must be zero at that place.
 //! [`crate::waits`] knows which operations are outstanding there, so a wait point without outstanding
 //! operations costs nothing.
 //! # Beyond the table
-//! A release to the work-group does not wait for global stores, because the work-group shares a cache. But a
-//! wave that acquires from this release and then releases to the agent waits only for its own stores, so
-//! stores of other waves in the group may become visible after the flag. Therefore, in a function that
-//! releases to the agent or the system, or that interacts with functions that may do so, releases to the
-//! group wait for `vmcnt` as well (`docs/memory-model.md`, "Releases in a chain").
+//! According to the table, a release to the work-group does not wait for global stores, because the
+//! work-group shares a cache. But another wave may acquire from this release and then release to the agent.
+//! That wave waits only for its own stores, so stores of other waves in the group may become visible after
+//! its flag. Therefore, in a function that releases to the agent or the system, or that interacts with
+//! functions that may do so, releases to the group wait for `vmcnt` as well (`docs/memory-model.md`,
+//! "Releases in a chain").
 //! # Not here
-//! `s_barrier` itself is an execution barrier and does not order memory: `barrier()` is a fence and an
-//! `s_barrier`. A GFX9 wave that waits at a barrier with accesses in flight cannot report their faults in
-//! time, so LLVM waits for all of them before a barrier. This pass does not.
+//! `s_barrier` itself is an execution barrier and does not order memory: the language's `barrier()` is a
+//! fence and an `s_barrier`. A GFX9 wave that waits at a barrier with accesses in flight cannot report their
+//! faults in time, so LLVM waits for all of them before a barrier. This pass does not.
 
 use crate::sequences::{self, Kind, Steps, When};
 use crate::{Context, Model, Options, Stats, counters, counters::Counter, edit};
@@ -57,16 +59,16 @@ fn concerns(func: &MachFunc, inst: &MachInst) -> bool {
 struct Pass<'a> {
     model: &'a Model,
     /// Whether a release to the work-group must also wait for `vmcnt`, because a later release to the agent
-    /// may depend on it (see "Releases in a chain" in the module's description).
+    /// may depend on it. See "Beyond the table" in the description of this module.
     in_chain: bool,
 }
 
-/// Text of notes for the additional wait of a release in a chain.
+/// Text for the note of the additional wait of a release to the work-group.
 const CHAIN: &str = "release to the group, before one to the agent";
 
 impl Pass<'_> {
-    /// Writes an instruction to `out`, with the waits and cache instructions that the table requires before
-    /// and after it.
+    /// Writes an instruction to `out`, with the waits and cache instructions that the table of sequences
+    /// requires before and after it.
     fn instruction(&self, func: &mut MachFunc, inst: &MachInst, out: &mut Vec<MachInst>, stats: &mut Stats) {
         let mem = inst.mem.index().map(|mem| func.mems[mem]);
         let Some((kind, mem)) = kind(inst).zip(mem) else {
@@ -114,8 +116,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Writes the instructions of a sequence: the write-back of the cache, one wait point for all counters,
-    /// and the cache invalidations.
+    /// Writes the instructions of a sequence: first the write-back of the cache, then one wait point for all
+    /// counters, then the cache invalidations.
     fn steps(
         &self,
         func: &mut MachFunc,
@@ -155,8 +157,8 @@ impl Pass<'_> {
     }
 }
 
-/// Returns whether a function has a release whose scope is the agent or the system, after which other
-/// work-groups may read what the function has written.
+/// Returns whether a function has a release whose scope is the agent or the system. Other work-groups may
+/// read what the function wrote before such a release.
 fn releases_beyond_the_group(func: &MachFunc) -> bool {
     func.blocks.values().flat_map(|block| &block.insts).any(|inst| {
         let mem = inst.mem.index().map(|mem| func.mems[mem]);
@@ -171,8 +173,8 @@ pub(crate) fn kind(inst: &MachInst) -> Option<Kind> {
         return Some(Kind::Fence);
     }
     let row = inst.op.row();
-    // Scalar loads need no ordering, because they read memory that does not change while a kernel runs (seed
-    // 000, line 3127).
+    // Scalar loads need no ordering, because they read memory that does not change while a kernel runs
+    // (LLVM's AMDGPU guide, seed 000, line 3127).
     if row.family == Family::Smem {
         return None;
     }

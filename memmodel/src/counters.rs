@@ -1,11 +1,14 @@
-//! Table of the operations that increment each wait counter, and of the order in which they complete; it has
-//! a column per generation.
+//! Table of the operations that increment each wait counter, and of the order in which they complete. The
+//! table has a column for each generation.
 //!
-//! A counter is the number of operations that are not complete. A wait means "continue when the counter is at
-//! most n". What n guarantees depends on the order. Operations of the same *class* either complete in the
-//! order of their issue or they do not; between classes of one counter no order is known. Consider an
-//! operation P of an in-order class, and k younger operations *of its class* that have issued since. As long
-//! as P is incomplete, these k operations are incomplete too, and the counter is above k. Hence
+//! The value of a counter is the number of operations that are not complete. A wait means "continue when the
+//! counter is at most n". What n guarantees depends on the order of completion. Operations of the same
+//! *class* either complete in the order of their issue, or in no order. Between classes of one counter no
+//! order is known.
+//!
+//! Consider an operation P of an in-order class, and k younger operations *of its class* that have issued
+//! since. As long as P is incomplete, these k operations are incomplete too, and the counter is above k.
+//! Hence
 //!
 //! > P is complete after a wait for n exactly when n <= k,
 //!
@@ -15,9 +18,10 @@
 //! The counters themselves, their widths, and the instructions that wait are defined in [`isa::wait`].
 //!
 //! # Source
-//! Seed 000, lines 3077-3110 (order of vector memory, LDS and flat operations; stores of GFX10 on `vscnt`);
-//! Southern Islands ISA 4.4 (stores increment `expcnt` until their data is read); Vega ISA, "Data Dependency
-//! Resolution" (SMEM may return out of order, a message is a kind of its own); RDNA ISA 4.4.
+//! LLVM's AMDGPU guide, seed 000, lines 3077-3110 (order of vector memory, LDS and flat operations; stores of
+//! GFX10 on `vscnt`); Southern Islands ISA 4.4 (stores increment `expcnt` until their data is read); Vega
+//! ISA, "Data Dependency Resolution" (SMEM may return out of order, a message is a kind of its own); RDNA ISA
+//! 4.4.
 
 use crate::MissingTable;
 use isa::table::{Family, Flags, Kind, OpSpec};
@@ -26,14 +30,14 @@ pub use isa::{Counter, Counts as Wait};
 use isa::{MachInst, ModFlags, Opcode, Operand, RegRange, Role, Target};
 use mir::{MachFunc, SPACE_PRIVATE};
 
-/// What is known about an operation when its counter has been decremented.
+/// What an operation has done when its counter is decremented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tells {
     /// The operation is complete: its results are in their registers or in memory.
     Done,
     /// The operation has read its vector sources.
     SourcesRead,
-    /// The operation has read the data that it stores. Addresses are read at issue.
+    /// The operation has read the data that it stores. It has read its addresses already at issue.
     DataRead,
 }
 
@@ -46,8 +50,9 @@ pub struct Class {
     pub name: &'static str,
     /// Whether the operations of the class complete in the order of issue.
     pub in_order: bool,
-    /// Whether fences order the operations. Scalar memory instructions read memory that does not change while
-    /// a kernel runs (seed 000, line 3127), and messages access no memory.
+    /// Whether fences order the operations. They do not order scalar memory instructions, which read memory
+    /// that does not change while a kernel runs (LLVM's AMDGPU guide, seed 000, line 3127), and messages,
+    /// which access no memory.
     pub ordered_by_fences: bool,
     /// What the counter tells about an operation.
     pub tells: Tells,
@@ -66,26 +71,27 @@ const fn reading(name: &'static str, in_order: bool, tells: Tells) -> Class {
 
 /// The classes of all generations. [`EVENTS`] says which classes a generation uses.
 pub static CLASSES: [Class; CLASS_COUNT] = [
-    // Loads, stores and atomics of the buffer, global and scratch families have a common order; on GFX10 only
-    // those that return a result.
+    // Loads, stores and atomics of the buffer, global and scratch families complete in one common order. On
+    // GFX10, only those that return a result are in this class.
     class(Counter::Vm, "vector memory", true, true),
-    // A flat access of GFX7 to GFX9 goes to memory or to LDS depending on its address, so it is in neither
-    // order (seed 000, line 3093). On GFX10 it is in both orders.
+    // A flat access of GFX7 to GFX9 goes to memory or to LDS depending on its address. It therefore completes
+    // neither in the order of vector memory nor in that of LDS (LLVM's AMDGPU guide, seed 000, line 3093). On
+    // GFX10 it completes in both orders.
     class(Counter::Vm, "flat", false, true),
     class(Counter::Lgkm, "flat", false, true),
     class(Counter::Lgkm, "LDS", true, true),
     class(Counter::Lgkm, "GDS", true, true),
     class(Counter::Lgkm, "scalar memory", false, false),
     class(Counter::Lgkm, "message", false, false),
-    // The source registers of a GDS operation or an export may be overwritten once expcnt has been
-    // decremented. Exports have several destinations of different speed, so they do not complete in order.
+    // When expcnt has been decremented, the source registers of a GDS operation or an export may be
+    // overwritten. Exports do not complete in order, because their destinations differ in speed.
     reading("GDS data", true, Tells::SourcesRead),
     reading("export", false, Tells::SourcesRead),
     reading("store data", true, Tells::DataRead),
     class(Counter::Vs, "vector memory store", true, true),
 ];
 
-/// A set of classes: bit `1 << index` stands for that index in [`CLASSES`].
+/// A set of classes. Bit `1 << index` stands for the class with that index in [`CLASSES`].
 pub type ClassSet = u16;
 
 /// Vector memory.
@@ -109,7 +115,8 @@ pub const STORE_DATA: ClassSet = 1 << 9;
 /// Vector memory operations of GFX10 that return nothing.
 pub const VECTOR_STORE: ClassSet = 1 << 10;
 
-/// A kind of operation. The kinds are those that the counters of some generation distinguish.
+/// A kind of operation. Two kinds are distinguished if the counters of some generation treat them
+/// differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Event {
@@ -153,7 +160,8 @@ const FLAT10S: ClassSet = VECTOR_STORE | LDS;
 /// By generation, the classes of each event.
 #[rustfmt::skip]
 pub static EVENTS: [Option<Events>; Generation::COUNT] = [
-    //   Load    Store         Exchange FlatLoad FlatStore FlatExchange Lds  Gds  WaveSync  Scalar  Message  Export
+    // The columns are the events in the order of `Event`. The last column is `Event::Export`.
+    //    Load    Store         Exchange FlatLoad FlatStore FlatExchange Lds  Gds  WaveSync  Scalar  Message
     Some([VECTOR, BOTH,         BOTH,    NO,      NO,       NO,          LDS, GDS, GDS_DATA, SCALAR, MESSAGE, EXPORT]),
     Some([VECTOR, VECTOR,       VECTOR,  FLAT,    FLAT,     FLAT,        LDS, GDS, GDS_DATA, SCALAR, MESSAGE, EXPORT]),
     Some([VECTOR, VECTOR,       VECTOR,  FLAT,    FLAT,     FLAT,        LDS, GDS, GDS_DATA, SCALAR, MESSAGE, EXPORT]),
@@ -211,8 +219,8 @@ pub fn lds_path(inst: &MachInst) -> Option<LdsPath> {
     }
 }
 
-/// Returns the column of [`EVENTS`] within an instruction family: 0 for a load, 1 for a store or another
-/// operation that returns nothing, and 2 for an atomic that returns the old value.
+/// Returns where an instruction is among the events of its family in [`EVENTS`]: 0 for a load, 1 for a store
+/// or another operation that returns nothing, and 2 for an atomic that returns the old value.
 fn manner(inst: &MachInst) -> usize {
     let flags = inst.op.row().flags;
     match flags.contains(Flags::ATOMIC) {
@@ -222,8 +230,8 @@ fn manner(inst: &MachInst) -> usize {
     }
 }
 
-/// Calls `f` with each register that the instruction's operation still writes or reads after issue. Such a
-/// register must not be accessed before an operation of class `class` is complete.
+/// Calls `f` with each register that the operation of an instruction still writes or reads after issue. Such
+/// a register must not be accessed before the operation is complete, as the counter of `class` tells.
 pub fn registers_in_use(inst: &MachInst, class: &Class, mut f: impl FnMut(RegRange)) {
     let specs = inst.op.row().ops;
     for (index, &operand) in inst.operands().iter().enumerate() {
@@ -242,8 +250,8 @@ pub fn registers_in_use(inst: &MachInst, class: &Class, mut f: impl FnMut(RegRan
     }
 }
 
-/// Returns whether an operation of these classes writes its registers in the order in which all vector memory
-/// operations do. Image instructions have a data path of their own and do not.
+/// Returns whether an operation of these classes writes its registers in the common order of vector memory
+/// operations. Image instructions do not, because they have a data path of their own.
 pub fn writes_in_order(op: Opcode, classes: ClassSet) -> bool {
     classes & !STORE_DATA == VECTOR && op.family() != Family::Mimg
 }
@@ -258,8 +266,8 @@ pub fn indices(mut set: ClassSet) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Returns whether fences order the operation. They do not order accesses to private memory, which no other
-/// work-item can see.
+/// Returns whether fences order the memory access of an instruction. They do not order accesses to private
+/// memory, which no other work-item can see.
 pub fn ordered(func: &MachFunc, inst: &MachInst) -> bool {
     let private = match inst.mem.index() {
         Some(mem) => func.mems[mem].spaces == SPACE_PRIVATE,
@@ -268,7 +276,7 @@ pub fn ordered(func: &MachFunc, inst: &MachInst) -> bool {
     !private
 }
 
-/// Returns the bit of a counter in the operand of a `WAIT_POINT`.
+/// Returns the bit that stands for a counter in the operand of a `WAIT_POINT`.
 pub const fn wait_point_bit(counter: Counter) -> i32 {
     [1, 4, 2, 8][counter as usize]
 }

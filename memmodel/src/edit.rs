@@ -1,14 +1,15 @@
-//! Rewriting of a block's instructions that keeps the boundaries between the block's parts.
+//! Rewrites the instructions of a block. The boundaries between the parts of the block, such as its prologue,
+//! are kept.
 
 use isa::{MBlock, MachInst};
 use mir::MachFunc;
 
-/// Number of instructions above which lists are swapped rather than copied.
+/// Number of instructions in a block up to which a rewritten list is copied rather than swapped.
 const SHORT: usize = 64;
 
-/// Replaces each instruction of a block by the instructions that `f` writes for it. The new list is written
-/// to `scratch`. A short list is then copied to the block's own allocation, because there may be many short
-/// blocks; a long list is swapped with it.
+/// Replaces each instruction of a block by the instructions that `f` writes for it. The new list is first
+/// written to `scratch`. A short list is then copied to the block's own allocation, because there may be many
+/// short blocks. A long list is exchanged with the block's list.
 pub(crate) fn rewrite(
     func: &mut MachFunc,
     block: MBlock,

@@ -1,4 +1,4 @@
-//! Hardware registers that an instruction accesses, and sets of such registers.
+//! The hardware registers that an instruction accesses, and sets of such registers.
 
 pub use isa::RegSet;
 use isa::table::Role;

@@ -1,5 +1,6 @@
-//! Keeps instructions apart that the hardware does not keep apart: inserts `s_nop` if an instruction would
-//! come too soon after another, or the instruction that mitigates the hazard.
+//! Mitigates hazards: pairs of instructions that give a wrong result if the second comes too soon after the
+//! first, because the hardware does not wait. The pass inserts `s_nop`, or another instruction that makes the
+//! hazard harmless.
 //!
 //! # Source
 //! The rules in [`crate::rules`].
@@ -8,11 +9,11 @@
 //! # Guarantees
 //! [`crate::proof::hazards`] finds no violation.
 //! # Lattice
-//! For rules with wait states, the state maps (producer, registers) to the number of wait states since; the
-//! join is the union with the lower number, and entries older than any rule requires are removed. For a rule
-//! with an instruction as mitigation, the state is the set of its registers; the join is the union. The state
-//! at a block's head only gains entries, so the iteration terminates although inserted instructions mitigate
-//! hazards.
+//! For rules with wait states, the state maps (role of the first instruction, registers) to the number of
+//! wait states since. The join is the union with the lower number; entries older than any rule requires are
+//! removed. For a rule with an instruction as mitigation, the state is the set of registers for which the
+//! hazard is possible. The join is the union. The state at a block's head only gains entries, so the
+//! iteration terminates although inserted instructions mitigate hazards.
 
 use crate::calls::ControlTransfer;
 use crate::effects::RegSet;
@@ -36,8 +37,8 @@ struct Recent {
 struct Marks {
     /// Registers for which the hazard is possible.
     armed: RegSet,
-    /// For a rule that requires a branch between its two instructions: whether the first instruction was
-    /// executed, and no branch since.
+    /// Only used for a rule that requires a branch between its two instructions: whether the first
+    /// instruction was executed, and no branch since.
     seen: bool,
 }
 
@@ -71,12 +72,13 @@ pub(crate) struct Scratch {
 struct View<'a> {
     model: &'a Model,
     role: FuncRole,
-    /// Whether the function has DPP instructions or moves to accumulation VGPRs, for which VGPR results of
-    /// VALU matter.
+    /// Whether it matters which VGPRs VALU instructions write. It matters only in functions with DPP
+    /// instructions or moves to accumulation VGPRs.
     vgprs: bool,
-    /// Bit set of the rules with an instruction as mitigation that can apply in the function.
+    /// Set of the rules that an instruction mitigates and that can apply in the function. The bit number is
+    /// the index of the rule among such rules.
     active: u32,
-    /// Whether all of these rules are about clauses, so that instructions outside of clauses do not matter.
+    /// Whether all rules in `active` are about clauses. Instructions outside of clauses then do not matter.
     only_clauses: bool,
 }
 
@@ -98,8 +100,8 @@ impl<'a> View<'a> {
         View { model, role: func.role, vgprs, active, only_clauses }
     }
 
-    /// Returns the rules that apply and are mitigated by an instruction rather than by wait states, with
-    /// their numbers.
+    /// Returns the rules in `active`, each with its index. These are the rules that an instruction mitigates,
+    /// not wait states.
     fn mitigated_rules(&self) -> impl Iterator<Item = (usize, &'a Rule)> + use<'a> {
         let active = self.active;
         let rules = self.model.rules.mitigated_rules().iter().enumerate();
@@ -124,15 +126,16 @@ impl Window {
         (self.scalar_pending, self.clause) = (*scalar_pending, *clause);
     }
 
-    /// Returns the rule that lacks the most wait states before an instruction: its name, the wait states it
-    /// requires, and the number that is missing.
+    /// Returns the rule that lacks the most wait states before an instruction: the name of the rule, the
+    /// number of wait states it requires, and the number that is missing.
     fn required(&self, view: &View<'_>, inst: &MachInst) -> Option<(&'static str, u8, u8)> {
         if self.recent.is_empty() {
             return None;
         }
         let rules = &view.model.rules;
         let away = ControlTransfer::from_inst(view.role, inst);
-        // The largest number of missing wait states; if rules have the same number, the first of them.
+        // The largest number of missing wait states, and the index of its rule. If several rules miss the
+        // same number, the first of them.
         let mut worst: Option<(u8, usize)> = None;
         for recent in &self.recent {
             for index in rules.timed_by(recent.producer) {
@@ -158,8 +161,8 @@ impl Window {
         })
     }
 
-    /// Returns the first rule with an unmitigated hazard at this instruction, and the instruction to insert
-    /// before it.
+    /// Returns the first rule whose hazard is possible at this instruction and not mitigated, and what to
+    /// insert before the instruction.
     fn unmended<'a>(&self, view: &View<'a>, inst: &MachInst) -> Option<(&'a Rule, rules::Insert)> {
         if view.only_clauses && view.model.rules.clause(inst) & self.clause == 0 {
             return None;
@@ -206,8 +209,8 @@ impl Window {
         }
     }
 
-    /// Updates the window for an instruction. The wait state of the instruction itself passes before its own
-    /// effects are recorded.
+    /// Updates the window for an instruction. Wait states of the instruction itself are counted before its
+    /// own effects are recorded.
     fn issue(&mut self, view: &View<'_>, inst: &MachInst) {
         let model = view.model;
         self.pass(rules::states(model.subtarget(), inst));
@@ -224,9 +227,9 @@ impl Window {
         }
     }
 
-    /// Sets the window after a call and at the beginning of a function, for hazards that the other side does
-    /// not mitigate. One wait state has passed. VALU may have written any VGPR; nothing is known about VCC
-    /// and `v_cmpx`.
+    /// Sets the window for code after a call and at the beginning of a function. Only hazards that the other
+    /// function does not mitigate are possible there. One wait state has passed. VALU may have written any
+    /// VGPR. Nothing is known about VCC and `v_cmpx`.
     #[cold]
     fn come_from_elsewhere(&mut self, view: &View<'_>) {
         self.clear(self.marks.len());
@@ -246,8 +249,8 @@ impl Window {
         }
     }
 
-    /// Updates the states of the rules with an instruction as mitigation: hazards that an instruction
-    /// creates, and hazards that it mitigates.
+    /// Updates the states of the rules that an instruction mitigates: records the hazards that the given
+    /// instruction creates, and removes the hazards that it mitigates.
     fn mark(&mut self, view: &View<'_>, inst: &MachInst) {
         let model = view.model;
         let subtarget = model.subtarget();
@@ -286,7 +289,8 @@ impl Window {
         }
     }
 
-    /// Joins the window of another edge. Returns whether that changed this window.
+    /// Joins the window at the end of another edge into this window. Returns whether that changed this
+    /// window.
     fn join(&mut self, other: &Window) -> bool {
         let mut changed = false;
         for new in &other.recent {
@@ -317,21 +321,21 @@ impl Window {
     }
 }
 
-/// Returns whether a hazard about these registers may concern the function that gets control. That function
-/// reads only certain registers before it writes them.
+/// Returns whether a possible hazard may concern the function that gets control. It does not if the function
+/// writes the registers before it reads them.
 fn concerns(away: ControlTransfer, recent: &Recent) -> bool {
     let scalar = recent.range.first.0 < 128;
     recent.producer != Producer::ValuWritesVgpr && (!scalar || away.may_read(recent.range))
 }
 
-/// Returns whether the function that gets control mitigates the hazard, rather than the function that
-/// transfers control. This applies to rules whose second instruction is rare.
+/// Returns whether the function that gets control mitigates the hazard, not the function that transfers
+/// control. This is so for rules whose second instruction is rare.
 fn is_received(second: rules::Consumer) -> bool {
     matches!(second, rules::Consumer::Permlane | rules::Consumer::Vccz)
 }
 
-/// Returns whether a hazard could still concern the other function. The waits at the beginning of a function
-/// mitigate some hazards.
+/// Returns whether the hazard of a rule could still concern the function that gets control. The waits at the
+/// beginning of a function mitigate some hazards.
 fn crosses_call(away: ControlTransfer, rule: &Rule, breaks: rules::Breaks) -> bool {
     use rules::Breaks::{ClauseEnds, MemoryHasRead, SmemHasRead};
     let waited = away == ControlTransfer::Call && matches!(breaks, MemoryHasRead | SmemHasRead);
@@ -378,8 +382,8 @@ pub fn run(func: &mut MachFunc, model: &Model, _opts: &Options, ctx: &mut Contex
     stats
 }
 
-/// Returns the instruction that must precede a branch that is inserted after this pass. A rule may require a
-/// branch between its two instructions, so a new branch can create a hazard that has not been mitigated.
+/// Returns the mitigation that must precede a branch which is inserted after this pass. There are rules that
+/// require a branch between their two instructions, so a new branch can create a hazard.
 pub fn before_new_branch(func: &mut MachFunc, model: &Model) -> Option<MachInst> {
     let mut across = model.rules.mitigated_rules().iter().filter(|rule| rule.needs_branch());
     let rule = across.next()?;
@@ -404,10 +408,11 @@ enum Keep {
 }
 
 /// Updates the window for everything that must be inserted before an instruction. Calls `put` for each
-/// insertion with the rule, the wait states that the rule requires, and the insertion.
+/// insertion, with the name of the rule, the number of wait states that the rule requires, and what to
+/// insert.
 fn apart(view: &View<'_>, window: &mut Window, inst: &MachInst, mut put: impl FnMut(&'static str, u8, Keep)) {
     if view.active != 0 {
-        // Each inserted instruction mitigates its own rule, so the loop ends.
+        // Each inserted instruction mitigates the hazard of its rule, so the loop ends.
         while let Some((rule, insert)) = window.unmended(view, inst) {
             for mitigation in rules::inserted(view.model.subtarget(), insert, inst).into_iter().flatten() {
                 window.issue(view, &mitigation);
@@ -422,7 +427,7 @@ fn apart(view: &View<'_>, window: &mut Window, inst: &MachInst, mut put: impl Fn
 }
 
 /// Computes the window at the head of every block, and the blocks in which a mitigation must be inserted.
-/// Once a block needs a mitigation it always does, because its head only gains entries.
+/// Once a block needs a mitigation, it always does, because the window at its head only gains entries.
 fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
     let Scratch { entry, dirty, missing, window } = scratch;
     let count = func.blocks.len();
@@ -433,8 +438,8 @@ fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
         entry[0].come_from_elsewhere(view);
     }
     dirty.clear();
-    // All blocks are visited first, including unreachable blocks, because the hazard rules hold inside
-    // unreachable blocks too.
+    // At first, every block is visited once, including unreachable blocks, because hazards must be mitigated
+    // inside unreachable blocks too.
     dirty.resize(count, true);
     missing.clear();
     missing.resize(count, false);
@@ -468,7 +473,8 @@ fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
                 .filter(falls)
                 .for_each(|to| arrive(entry, window, to));
             if let Some(to) = next_entry {
-                // A path to the next entry of a jump table does not execute the branch of this entry.
+                // A path to the next entry of a jump table does not execute the branch of this entry. The
+                // window at the head of this block therefore arrives there.
                 if data.insts.len() == 1 {
                     window.copy_from(&entry[index]);
                 }

@@ -2,25 +2,26 @@
 //!
 //! Three passes run over a [`MachFunc`] with hardware registers, in this order:
 //!
-//! 1. [`coherence`] turns orders and scopes into cache bits, cache invalidations and *wait points*;
+//! 1. [`coherence`] turns memory orders and scopes into cache bits, cache invalidations and *wait points*
+//!    (pseudo-instructions at which certain counters must be zero);
 //! 2. [`waits`] turns wait points and data flow into as few waits as possible;
 //! 3. [`hazards`] inserts `s_nop` or another mitigation where the hardware does not interlock.
 //!
 //! Finally, [`clauses`] marks loads that are issued together.
 //!
-//! [`proof`] proves the result on the final code, which may come from any compiler. It shares the tables
-//! ([`sequences`], [`counters`], [`rules`]) with the passes, but none of their logic. [`mod@cfg`] builds a
-//! function from decoded code for it.
+//! [`proof`] proves the result on the final code, which may come from any compiler. The proof shares the
+//! tables ([`sequences`], [`counters`], [`rules`]) with the passes, but none of their logic. [`mod@cfg`]
+//! builds the function for the proof from decoded code.
 //!
 //! # A new processor
-//! The tables have a column per generation: [`counters::EVENTS`], [`sequences::COLUMNS`] with a cell in each
-//! of [`sequences::ROWS`], and [`rules::RULES`]. [`Model::for_subtarget`] collects the columns of a
-//! subtarget, and reports the table that lacks its column.
+//! The tables have a column for each generation: [`counters::EVENTS`], [`sequences::COLUMNS`] with a cell in
+//! each of [`sequences::ROWS`], and [`rules::RULES`]. [`Model::for_subtarget`] collects the columns of a
+//! subtarget, and reports the table that lacks a column for it.
 //!
 //! Every inserted instruction has an [`mir::Note`] that states its purpose.
 //!
 //! # Not here
-//! This crate does not schedule instructions, choose orders and scopes (the language and instruction
+//! This crate does not schedule instructions, choose memory orders and scopes (the language and instruction
 //! selection do that), or encode instructions.
 
 mod calls;
@@ -43,7 +44,8 @@ pub use model::{MissingTable, Model};
 /// Options of the passes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Whether to wait for every memory operation right after it: the first step in bisecting an error.
+    /// Whether to wait for every memory operation right after it. This is the first step when the cause of an
+    /// error is found by bisection.
     pub blunt: bool,
     /// Calling convention, which defines which side of a call waits for what.
     pub convention: callconv::Convention,

@@ -1,4 +1,4 @@
-//! Properties of a subtarget that the passes need, computed once.
+//! The properties of a subtarget that the passes need, computed once.
 
 use crate::counters::{self, CLASS_COUNT, CLASSES, ClassSet, Events};
 use crate::rules::{self, Rules};
@@ -7,7 +7,8 @@ use isa::table::Flags;
 use isa::{MachInst, ModFlags, Subtarget, Target};
 use std::fmt;
 
-/// Error: a table of this crate has no column for the processor, so nothing can be compiled for it.
+/// Error: a table of this crate has no column for the processor, so nothing can be compiled for this
+/// processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MissingTable {
     processor: &'static str,
@@ -42,7 +43,7 @@ pub struct Model {
     events: Events,
     oldest: [u8; CLASS_COUNT],
     column: &'static Column,
-    /// [`When::SPLIT`], if the waves of a work-group do not share their first-level cache.
+    /// [`When::SPLIT`] if the waves of a work-group do not share their first-level cache; otherwise empty.
     split: When,
     pub(crate) rules: Rules,
 }
@@ -55,8 +56,8 @@ impl Model {
     pub fn for_subtarget(subtarget: &Subtarget) -> Result<Model, MissingTable> {
         let mut oldest = [0; CLASS_COUNT];
         for (oldest, class) in oldest.iter_mut().zip(&CLASSES) {
-            // The largest count for which a wait has an effect. The maximum value of the field means that the
-            // wave does not wait.
+            // The largest count for which a wait instruction has an effect. The maximum value of the
+            // instruction's field means "do not wait".
             *oldest = class.counter.max(subtarget).saturating_sub(1);
         }
         Ok(Model {
@@ -75,14 +76,15 @@ impl Model {
         &self.subtarget
     }
 
-    /// Returns the counter classes of an instruction; empty if it is not a memory operation.
+    /// Returns the counter classes of an instruction. The set is empty if the instruction is not a memory
+    /// operation.
     #[inline]
     pub fn classes(&self, inst: &MachInst) -> ClassSet {
         counters::event(inst).map_or(0, |event| self.events[event as usize])
     }
 
-    /// Returns the largest age of an operation of this class. Older operations are treated as if they had
-    /// that age.
+    /// Returns the largest age that is distinguished for operations of this class. Older operations are
+    /// treated as if they had this age.
     #[inline]
     pub(crate) fn oldest(&self, class: usize) -> u8 {
         self.oldest[class]

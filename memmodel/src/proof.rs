@@ -1,14 +1,14 @@
-//! An independent proof on final code of everything that the passes of this crate guarantee.
+//! An independent proof, on final code, of everything that the passes of this crate guarantee.
 //!
-//! The passes walk forward and propagate states of a lattice. The checker works differently: it starts at
-//! each operation and follows every path from it until the operation is known to be complete ([`in_flight`]),
-//! or it starts at each instruction and walks backwards along every path until there are enough wait states
-//! between ([`hazards`]). The passes and the checker share only the tables. The checker also works on code of
-//! other compilers: see [`crate::cfg`].
+//! The passes walk forward and propagate states of a lattice. The checker works differently. For waits, it
+//! starts at each operation and follows every path from there until the operation is known to be complete
+//! ([`in_flight`]). For hazards, it starts at each instruction and walks backwards along every path until
+//! enough wait states have passed ([`hazards`]). The passes and the checker share only the tables. The
+//! checker also works on code of other compilers: see [`crate::cfg`].
 //!
 //! A path is a sequence of blocks of the linear graph. The search leaves a path when it has seen the path's
-//! state before, so it takes time linear in the code for each operation. That is acceptable for tests, and a
-//! compiler need not run it.
+//! state before, so for each operation it takes time linear in the code. That is acceptable for tests; a
+//! compiler need not run the checker.
 
 mod coherence;
 mod hazards;
@@ -50,8 +50,8 @@ impl fmt::Display for Place {
 /// Kind of a violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// The second instruction accesses the register while the first instruction may still write it (or read
-    /// it, if the counter counts reads).
+    /// The second instruction accesses a register while the operation of the first instruction may still
+    /// write it. For a counter of reads: may still read it.
     InFlight {
         /// The first of the registers.
         reg: Reg,
@@ -65,19 +65,19 @@ pub enum Fault {
         rule: &'static str,
         /// Number of wait states found.
         found: u8,
-        /// Number of wait states required; 0 if an instruction is required.
+        /// Number of wait states required. 0 if the rule requires an instruction as mitigation.
         wanted: u8,
     },
-    /// The first instruction may be incomplete at the second, although a row of the memory model requires it
-    /// to be complete.
+    /// At the second instruction, the operation of the first may be incomplete. A row of the memory model
+    /// requires that it is complete.
     Order {
         /// Name of the row, or "barrier".
         row: &'static str,
         /// Name of the counter.
         counter: &'static str,
     },
-    /// The second instruction reads memory after the first, without the cache invalidation that the row of
-    /// the first requires.
+    /// The second instruction reads memory after the first. The row of the first instruction requires a cache
+    /// invalidation in between, which is missing.
     Stale {
         /// Name of the row.
         row: &'static str,
@@ -140,7 +140,7 @@ impl fmt::Display for Violation {
 
 impl std::error::Error for Violation {}
 
-/// Checks all rules that hold for final code of any origin; if the instructions have memory attributes, also
+/// Checks all rules that hold for final code of any origin. If the instructions have memory attributes, also
 /// checks the rows of the memory model.
 pub fn check(func: &MachFunc, model: &Model) -> Vec<Violation> {
     let mut faults = pseudos(func);

@@ -1,6 +1,6 @@
-//! Inserts waits so that no instruction reads or overwrites a register that an older memory operation may
-//! still write (or read), so that loads to LDS and stores from LDS are ordered with LDS instructions, and so
-//! that wait points are satisfied.
+//! Inserts waits, for three purposes: no instruction reads or overwrites a register that an older memory
+//! operation may still write (or read); loads to LDS and stores from LDS are ordered with LDS instructions;
+//! and wait points are satisfied.
 //!
 //! # Source
 //! Vega ISA, "Data Dependency Resolution"; the order of completion is in [`crate::counters`].
@@ -112,8 +112,8 @@ pub fn run(func: &mut MachFunc, model: &Model, opts: &Options, ctx: &mut Context
     stats
 }
 
-/// Inserts waits at the beginning of a function for the operations that its caller may have in flight, as far
-/// as the convention requires. Returns the number of inserted instructions.
+/// Inserts waits at the beginning of a function, for operations that its caller may have in flight. The
+/// calling convention says for which counters. Returns the number of inserted instructions.
 #[cold]
 fn begin(func: &mut MachFunc, model: &Model, convention: Convention) -> u32 {
     let mut left = calls::wait_for(calls::waits(convention).at_entry, model.subtarget());
@@ -139,8 +139,8 @@ fn solve(func: &MachFunc, (model, convention): (&Model, Convention), scratch: &m
     entry.resize_with(entry.len().max(count), State::default);
     reached.clear();
     reached.resize(count, false);
-    // All blocks are visited first, including unreachable blocks, because the checker also follows edges from
-    // unreachable blocks.
+    // At first, every block is visited once, including unreachable blocks, because the checker also follows
+    // edges from unreachable blocks.
     dirty.clear();
     dirty.resize(count, true);
     let mut again = true;
@@ -172,7 +172,8 @@ fn solve(func: &MachFunc, (model, convention): (&Model, Convention), scratch: &m
     }
 }
 
-/// Computes the state after a block: what [`Walk::rewrite`] does to the state, without writing instructions.
+/// Computes the state after a block. Does to the state what [`Walk::rewrite`] does, but writes no
+/// instructions.
 fn transfer(
     func: &MachFunc,
     (model, convention): (&Model, Convention),
@@ -190,8 +191,8 @@ fn transfer(
     state.retire(model, carried.wait);
 }
 
-/// Returns the text that says why a wait point or a wait of the input exists, for the note of the wait that
-/// replaces it.
+/// Returns the text that says why a wait point, or a wait in the input, exists. The wait that replaces it
+/// gets a note with this text.
 fn reason(func: &MachFunc, inst: &MachInst) -> &'static str {
     match inst.note.index().map(|note| &func.notes[note]) {
         Some(Note::Coherence(reason) | Note::Text(reason)) => reason,
@@ -199,8 +200,9 @@ fn reason(func: &MachFunc, inst: &MachInst) -> &'static str {
     }
 }
 
-/// Returns what must be waited for immediately before an instruction. Demands of wait points are delayed as
-/// far as possible. Returns `None` if the instruction only says what to wait for and is removed.
+/// Returns what must be waited for immediately before an instruction. What wait points require is collected
+/// in `carried` and delayed as far as possible. Returns `None` for an instruction that only says what to wait
+/// for; such an instruction is removed.
 #[inline]
 fn step(
     func: &MachFunc,
@@ -237,8 +239,8 @@ fn step(
     }
     if !carried.wait.is_none() {
         if inst.op == op::S_ENDPGM {
-            // Wait points demand nothing at the end of the program, because no instruction follows that could
-            // need a wait, and stores complete without a wait.
+            // At the end of the program, wait points require nothing. No instruction follows that could need
+            // a wait, and stores complete without a wait.
             *carried = Need::NONE;
         } else if !need.wait.is_none()
             || model.classes(inst) != 0
@@ -275,7 +277,7 @@ impl Walk<'_> {
         out.push(*inst);
     }
 
-    /// Waits for every counter that an instruction increments, immediately after the instruction.
+    /// Writes an instruction, and immediately after it a wait for every counter that it increments.
     fn rewrite_blunt(&mut self, func: &mut MachFunc, inst: &MachInst, out: &mut Vec<MachInst>) {
         if inst.op == op::WAIT_POINT || self.model.subtarget().is_wait(inst.op) {
             return;
@@ -292,8 +294,8 @@ impl Walk<'_> {
         self.emit(func, &need, inst.loc, out);
     }
 
-    /// Writes the wait instructions. The notes of a wait instruction, one for each of its counters that is
-    /// waited for, have consecutive numbers from `note` on, in the order in which the instruction names the
+    /// Writes wait instructions. A wait instruction has one note for each counter that it waits for. These
+    /// notes have consecutive numbers from `note` on, in the order in which the instruction names the
     /// counters.
     fn emit(&mut self, func: &mut MachFunc, need: &Need, loc: u32, out: &mut Vec<MachInst>) {
         if need.wait.is_none() {

@@ -1,8 +1,8 @@
-//! Checks that the rows of the memory model are satisfied around every access that has memory attributes, and
-//! that LDS operations are complete at barriers.
+//! Checks that the code around every access with memory attributes does what its row of the memory model
+//! requires, and that LDS operations are complete at barriers.
 //!
 //! Final code contains no fences any more, so only the sequences around atomic accesses can be proved. The
-//! litmus tests and the strict emulator check fences.
+//! litmus tests and the emulator's strict mode check fences.
 
 use super::in_flight::{Found, Query, Search};
 use super::{Fault, Place, Violation, places};
@@ -37,7 +37,7 @@ fn waits(steps: Steps, counter: Counter) -> bool {
     }
 }
 
-/// Returns the counter classes of an instruction whose operations fences order, with their indices.
+/// Returns the counter classes of an instruction that are ordered by fences, with their indices.
 fn fenced(func: &MachFunc, model: &Model, place: Place) -> impl Iterator<Item = (usize, &'static Class)> {
     let inst = place.inst(func);
     let ordered = counters::ordered(func, inst);
@@ -87,7 +87,7 @@ pub fn coherence(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
     }
 }
 
-/// Checks that the cache is invalidated after the access, before memory is read again.
+/// Checks that a cache invalidation follows the access before memory is read again.
 fn stale(
     query: &Query<'_>,
     invalidation: Opcode,

@@ -8,13 +8,13 @@ use isa::table::Flags;
 use isa::{Counter, MBlock, MachInst, RegRange};
 use mir::MachFunc;
 
-/// Walks backwards from every instruction that is the second instruction of a rule.
+/// Checks every instruction that is the second instruction of a rule, by walking backwards from it.
 pub fn hazards(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
     let mut preds = vec![Vec::new(); func.blocks.len()];
     for (block, data) in func.blocks.iter() {
         for edge in data.linear.iter().flatten() {
-            // The only instruction of a jump-table entry is its branch, which a path to the next entry does
-            // not execute.
+            // The only instruction of a jump-table entry is its branch. A path from this entry to the next
+            // one does not execute the branch.
             let goes_by = data.insts.len() == 1 && data.next_entry() == Some(edge.to);
             let end = if goes_by { 0 } else { data.insts.len() };
             preds[edge.to.as_u32() as usize].push((block, end));
@@ -30,8 +30,8 @@ pub fn hazards(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
             }
             let query = Query { func, model, preds: &preds, rule, ranges: &ranges, second: place };
             match rule.mitigation {
-                // Blocks may be empty, so wait states alone do not bound the search. A path also ends after
-                // as many blocks as the function has.
+                // Wait states alone do not bound the search, because blocks may be empty. The search
+                // therefore also leaves a path that has as many blocks as the function.
                 Mitigation::States => {
                     query.search_backwards(place.block, place.index, 0, func.blocks.len(), faults)
                 }
@@ -44,7 +44,8 @@ pub fn hazards(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
 struct Query<'a> {
     func: &'a MachFunc,
     model: &'a Model,
-    /// Predecessors of each block, and the number of their instructions that are executed on the path.
+    /// Predecessors of each block. With each predecessor, the number of its instructions that a path to the
+    /// block executes.
     preds: &'a [Vec<(MBlock, usize)>],
     rule: &'a Rule,
     ranges: &'a [RegRange],
@@ -61,8 +62,8 @@ struct Met {
 }
 
 impl Query<'_> {
-    /// Checks the instructions of a block before `end`. There are `states` wait states between `end` and the
-    /// second instruction.
+    /// Checks the instructions of a block in front of index `end`, and the blocks before it. There are
+    /// `states` wait states between `end` and the second instruction of the rule.
     fn search_backwards(
         &self,
         block: MBlock,
@@ -77,8 +78,8 @@ impl Query<'_> {
                 return;
             }
             let inst = &self.func.blocks[block].insts[index];
-            // At a call, the called function or the returning function makes sure that no hazard is left, so
-            // the search ends.
+            // The search ends at a call. A function that passes control to another one, by a call or by a
+            // return, makes sure that no hazard is left.
             if inst.is_call() {
                 return;
             }
@@ -99,7 +100,8 @@ impl Query<'_> {
         }
     }
 
-    /// Searches every backward path without a mitigation for a first instruction of the rule.
+    /// Searches every backward path for the first instruction of the rule, up to a mitigation. Reports each
+    /// first instruction that it finds.
     fn report_unmitigated(&self, breaks: Breaks, seen: &mut Vec<[bool; 4]>, faults: &mut Vec<Violation>) {
         if breaks == Breaks::ClauseEnds && self.mitigates(breaks, self.second.inst(self.func)) {
             return;
@@ -118,7 +120,7 @@ impl Query<'_> {
         }
     }
 
-    /// Checks one block of such a path. Returns `None` if the path ends in the block.
+    /// Checks one block of a backward path. Returns `None` if the path ends in this block.
     fn block(
         &self,
         breaks: Breaks,
@@ -129,8 +131,8 @@ impl Query<'_> {
     ) -> Option<Met> {
         let subtarget = self.model.subtarget();
         for (index, inst) in self.func.blocks[block].insts[..end].iter().enumerate().rev() {
-            // An instruction with a different kind than the second instruction ends the clause, so
-            // instructions before it are not in the same clause.
+            // An instruction of another kind than the second instruction ends the clause. Instructions before
+            // it are not in the same clause.
             if breaks == Breaks::ClauseEnds && self.mitigates(breaks, inst) {
                 return None;
             }
@@ -149,7 +151,7 @@ impl Query<'_> {
             }
             let waits = subtarget.waited(inst).is_some_and(|wait| wait.count(Counter::Lgkm) == 0);
             match breaks {
-                // Only a write of VCC with no scalar memory operation in flight is a lasting mitigation.
+                // A write of VCC is a lasting mitigation only if no scalar memory operation is in flight.
                 Breaks::VccWrittenInPeace if met.vcc && waits => return None,
                 Breaks::VccWrittenInPeace => met.vcc |= self.mitigates(breaks, inst),
                 _ if self.mitigates(breaks, inst) => return None,

@@ -1,4 +1,5 @@
-//! Checks that no instruction accesses a register that an earlier operation may still write.
+//! Checks that no instruction accesses a register that the operation of an earlier instruction may still
+//! write.
 
 use super::{Fault, Place, Violation, places};
 use crate::Model;
@@ -8,7 +9,7 @@ use crate::effects;
 use isa::{MBlock, MachInst, RegRange};
 use mir::MachFunc;
 
-/// Follows every memory operation, once for each counter that it increments.
+/// Follows every memory operation along all paths, once for each counter that the operation increments.
 pub fn in_flight(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
     let mut search = Search::default();
     for place in places(func) {
@@ -37,8 +38,8 @@ pub(super) struct Query<'a> {
 /// The search along all paths.
 #[derive(Default)]
 pub(super) struct Search {
-    /// For each block, the smallest number of younger operations with which the search has reached the
-    /// block's head. Paths with more younger operations need not be followed.
+    /// For each block, the smallest number of younger operations with which the search has reached the head
+    /// of the block. A path that reaches it with more younger operations need not be followed.
     seen: Vec<Option<u8>>,
     todo: Vec<(MBlock, u8)>,
 }
@@ -71,8 +72,8 @@ impl Search {
         }
     }
 
-    /// Visits every instruction that can follow the operation, even after waits that complete the operation,
-    /// until the visitor ends the path.
+    /// Visits every instruction that can follow the operation, even after the waits that complete it. A path
+    /// ends only where the visitor ends it.
     pub(super) fn follow_through_waits(
         &mut self,
         query: &Query<'_>,
@@ -97,8 +98,8 @@ impl Search {
         }
     }
 
-    /// Visits the instructions of a block from an index on. `younger` operations of the class have issued
-    /// since the operation.
+    /// Visits the instructions of a block from an index on. `younger` is the number of operations of the
+    /// class that have issued since the operation.
     fn path(
         &mut self,
         query: &Query<'_>,
@@ -112,7 +113,7 @@ impl Search {
         let data = &query.func.blocks[block];
         for (index, inst) in data.insts.iter().enumerate().skip(from) {
             // As long as the operation is incomplete, the `younger` operations of its class are incomplete
-            // too. So after a wait for at most `younger`, the operation is complete.
+            // too. A wait for at most `younger` outstanding operations therefore completes the operation.
             let wait = query.model.subtarget().waited(inst);
             if wait.is_some_and(|wait| wait.count(class.counter) <= younger) {
                 return;
@@ -142,12 +143,12 @@ impl Search {
     }
 }
 
-/// Returns a violation if an instruction accesses a register that is in flight.
+/// Returns a violation if an instruction accesses a register that the operation may still write or read.
 fn touch(query: &Query<'_>, ranges: &[RegRange], place: Place, inst: &MachInst) -> Found {
     let class = &CLASSES[query.class];
     let first = query.first.inst(query.func).op;
-    // Vector memory operations write their registers in the order of issue (seed 000, line 3093), so a later
-    // one may write the same register.
+    // Vector memory operations write their registers in the order of issue (LLVM's AMDGPU guide, seed 000,
+    // line 3093). A later one may therefore write the same register.
     let in_order = counters::writes_in_order(first, 1 << query.class)
         && counters::writes_in_order(inst.op, query.model.classes(inst));
     let mut hit = None;

@@ -1,5 +1,5 @@
-//! Checks that loads to LDS and stores from LDS do not overlap with LDS instructions. These two kinds access
-//! LDS on different paths, so that only a wait puts them in order.
+//! Checks that loads from memory to LDS, and stores from LDS to memory, do not overlap with LDS instructions.
+//! The two kinds access LDS on different paths, so that only a wait puts them in order.
 
 use super::in_flight::{Found, Query, Search};
 use super::{Fault, Violation, places};
@@ -11,14 +11,14 @@ use mir::MachFunc;
 /// The row of the faults.
 const ROW: &str = "LDS";
 
-/// Returns whether the second access may access LDS before the first, although the first was issued earlier.
+/// Returns whether the second access may reach LDS before the first, although the first was issued earlier.
 fn may_overtake(first: LdsPath, second: LdsPath) -> bool {
     use LdsPath::{Instruction, Load, Store};
     matches!((first, second), (Load | Store, Instruction) | (Instruction, Load | Store) | (Load, Store))
 }
 
-/// Follows each load to LDS, each store from LDS and, if the function has such transfers, each LDS
-/// instruction, until a wait completes it.
+/// Follows each load to LDS and each store from LDS until a wait completes it. If the function has such
+/// transfers, follows each LDS instruction too.
 pub fn transfers(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
     let is_transfer = |inst: &MachInst| inst.mods.flags.contains(ModFlags::LDS);
     if !func.blocks.values().flat_map(|block| &block.insts).any(is_transfer) {

@@ -1,4 +1,4 @@
-//! Detection of the roles of instructions in hazard rules, and the instructions that are inserted as
+//! Finds the roles of instructions in hazard rules, and builds the instructions that are inserted as
 //! mitigations.
 
 use super::{Breaks, Consumer, Insert, Producer, Rules};
@@ -8,13 +8,13 @@ use isa::target::Generation;
 use isa::{Counter, Form, MachInst, ModFlags, Opcode, Operand, Reg, RegRange, Row, Target, op};
 use smallvec::SmallVec;
 
-/// Returns a pseudo-register, which represents something that is not a register in the hazard rules. Its
-/// number is higher than those of all real registers.
+/// Returns a pseudo-register, which stands for something in the hazard rules that is not a register. The
+/// number of the pseudo-register is higher than those of all real registers.
 const fn pretended(number: u16) -> RegRange {
     RegRange { first: Reg(1024 + number), len: 1 }
 }
 
-/// Returns the pseudo-register for hardware register `id` of `s_setreg`.
+/// Returns the pseudo-register that stands for hardware register `id` of `s_setreg`.
 const fn hw_reg(id: u16) -> RegRange {
     pretended(id & 63)
 }
@@ -23,14 +23,14 @@ const HW_REG_TRAPSTS: u16 = 3;
 /// Pseudo-register for the bit `vskip` of MODE, which is bit 28.
 const VSKIP: RegRange = pretended(64);
 const VSKIP_BIT: i32 = 28;
-/// Pseudo-register that every instruction accesses, for rules that are not about a register.
+/// The pseudo-register that every instruction accesses, for rules that are not about a register.
 const ANYTHING: RegRange = pretended(65);
 
 const M0: RegRange = RegRange { first: Reg::M0, len: 1 };
 const NULL: Reg = Reg(125);
 
-/// Calls `f` with the pseudo-register that every instruction accesses, which is used in rules that are not
-/// about a register.
+/// Calls `f` with the pseudo-register that every instruction accesses. It is used in rules that are not about
+/// a register.
 pub(crate) fn anything(mut f: impl FnMut(RegRange)) {
     f(ANYTHING);
 }
@@ -51,14 +51,14 @@ fn is_scalar(range: RegRange) -> bool {
     range.first.0 < 128
 }
 
-/// Returns whether the family is SALU, program flow or scalar memory, which write scalar registers without
-/// being VALU.
+/// Returns whether instructions of the family write scalar registers and are not VALU. The families are SALU,
+/// program flow and scalar memory.
 fn is_scalar_side(family: Family) -> bool {
     matches!(family, Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc | Family::Sopp | Family::Smem)
 }
 
-/// Calls `f` with the producer and the registers of each hazard that an instruction begins, for rules with
-/// wait states. `vgprs` says whether VGPR results of VALU matter; they matter only for DPP and for moves to
+/// Calls `f` with the role and the registers of each hazard that an instruction begins, for rules with wait
+/// states. `vgprs` says whether VGPR results of VALU matter; they matter only for DPP and for moves to
 /// accumulation VGPRs.
 #[inline]
 pub fn produced(target: &Target, inst: &MachInst, vgprs: bool, mut f: impl FnMut(Producer, RegRange)) {
@@ -121,7 +121,8 @@ fn vector_memory(inst: &MachInst, mut f: impl FnMut(Producer, RegRange)) {
         && !has_sgpr_offset(inst)
     {
         effects::explicit(inst, |access| {
-            // This operand is the data of the store, because an address has only one or two dwords.
+            // An operand of more than two dwords is the data of the store, because an address has only one or
+            // two dwords.
             if access.read && access.range.first.is_vgpr() && access.range.len > 2 {
                 f(Producer::WideStore, access.range);
             }
@@ -130,8 +131,8 @@ fn vector_memory(inst: &MachInst, mut f: impl FnMut(Producer, RegRange)) {
     if row.flags.contains(Flags::ATOMIC) && is_float_atomic(row.name) {
         f(Producer::FloatAtomic, ANYTHING);
     }
-    // Number of address operands. The instruction's first two dwords hold the first address register; each
-    // further dword holds four more.
+    // Number of address registers. The first two dwords of the instruction hold the first address register;
+    // each further dword holds four more.
     let scattered = inst.operands().iter().filter_map(|operand| match operand {
         Operand::Scattered(list) => Some(list.numbers().len()),
         _ => None,
@@ -156,15 +157,15 @@ fn set_reg(inst: &MachInst, mut f: impl FnMut(Producer, RegRange)) {
     }
 }
 
-/// Returns whether `soffset` of a buffer store is a register. Such a store takes one more cycle to issue and
-/// is safe.
+/// Returns whether `soffset` of a buffer store is a register. Such a store takes one more cycle to issue, so
+/// the hazard does not occur.
 fn has_sgpr_offset(inst: &MachInst) -> bool {
     matches!(inst.op.family(), Family::Mubuf | Family::Mtbuf)
         && matches!(inst.operands().last(), Some(Operand::Reg(range)) if !range.first.is_vgpr())
 }
 
-/// Calls `f` with the registers of each hazard that an instruction begins, for a rule with an instruction as
-/// mitigation.
+/// Calls `f` with the registers of each hazard that an instruction begins, for a rule that an instruction
+/// mitigates.
 pub(crate) fn marked(
     rules: &Rules,
     target: &Target,
@@ -211,8 +212,8 @@ pub(crate) fn marked(
     }
 }
 
-/// Returns whether an instruction mitigates a hazard, as the event `breaks` says. `scalar_pending` says
-/// whether scalar memory instructions are in flight; `clause` has the kinds of the current clause.
+/// Returns whether an instruction is a mitigation of the kind `breaks`. `scalar_pending` says whether scalar
+/// memory instructions are in flight. `clause` has the kinds of the current clause.
 pub(crate) fn breaks(
     rules: &Rules,
     target: &Target,
@@ -267,8 +268,8 @@ const fn single_register(first: Reg) -> RegRange {
     RegRange { first, len: 1 }
 }
 
-/// Returns whether an instruction accesses LDS or vector memory. Flat accesses, which may access either, do
-/// not count.
+/// Returns the role of an instruction that accesses LDS or vector memory. `None` for other instructions, and
+/// for flat accesses, which may access either.
 fn memory_side(inst: &MachInst) -> Option<Producer> {
     match inst.op.family() {
         Family::Ds => Some(Producer::Lds),
@@ -410,7 +411,7 @@ fn returns(target: &Target, inst: &MachInst) -> bool {
     any
 }
 
-/// Returns whether a memory instruction returns its result in a register from which it reads its address or
+/// Returns whether a memory instruction writes its result to a register from which it reads its address or
 /// data.
 fn overwrites_own(target: &Target, inst: &MachInst) -> bool {
     let mut written: SmallVec<[RegRange; 4]> = SmallVec::new();
@@ -431,7 +432,8 @@ fn overwrites_own(target: &Target, inst: &MachInst) -> bool {
 const VCC: RegRange = RegRange { first: Reg::VCC, len: 2 };
 const EXEC: RegRange = RegRange { first: Reg::EXEC, len: 2 };
 
-/// Returns whether an instruction is `v_readlane_b32` or `v_writelane_b32`; the older forms are VOP2.
+/// Returns whether an instruction is `v_readlane_b32` or `v_writelane_b32`. Older forms of these instructions
+/// are VOP2.
 fn selects_lane(op: Opcode) -> bool {
     [op::V_READLANE_B32, op::V_WRITELANE_B32, op::V_READLANE_B32_VOP2, op::V_WRITELANE_B32_VOP2].contains(&op)
 }
@@ -446,7 +448,7 @@ pub(crate) fn reads_vccz(inst: &MachInst) -> bool {
 }
 
 /// Returns whether the instruction reads M0 to select or address something: `s_movrel`, `s_sendmsg`, GDS,
-/// add-TID, loads to LDS. LDS instructions of old processors read their limit from M0; that needs no wait
+/// add-TID, loads to LDS. LDS instructions of old processors read their limit from M0, but that needs no wait
 /// state.
 fn reads_m0(inst: &MachInst) -> bool {
     let row = inst.op.row();
@@ -458,8 +460,8 @@ fn reads_m0(inst: &MachInst) -> bool {
             .any(|operand| matches!(operand, Operand::Reg(range) if range.first == Reg::LDS_DIRECT))
 }
 
-/// Returns the instructions that mitigate a hazard as `insert` says, to be inserted before the instruction
-/// `before`.
+/// Returns the instructions to insert before the instruction `before` so that a hazard is mitigated. `insert`
+/// says how.
 pub(crate) fn inserted(target: &Target, insert: Insert, before: &MachInst) -> [Option<MachInst>; 2] {
     let wait = |counter: Counter| {
         let mut counts = isa::Counts::NONE;
@@ -487,7 +489,8 @@ pub(crate) fn inserted(target: &Target, insert: Insert, before: &MachInst) -> [O
     }
 }
 
-/// Largest operand of `s_nop` by generation: the field has three bits, later four.
+/// Largest operand of `s_nop`, by generation. The field of the instruction has three bits on older
+/// generations and four on newer ones.
 const LONGEST_NOP: [u8; Generation::COUNT] = [7, 7, 15, 15, 15];
 
 /// Returns the largest operand of `s_nop`.
@@ -505,7 +508,8 @@ pub fn states(target: &Target, inst: &MachInst) -> u8 {
     }
 }
 
-/// Returns the label operand of an instruction, if its row has one. Such an instruction may leave the block.
+/// Returns the label operand of an instruction. `None` if instructions with this opcode have no such operand.
+/// An instruction with a label may leave the block.
 pub(crate) fn label(inst: &MachInst) -> Option<Operand> {
     let specs = inst.op.row().ops;
     let index = specs.iter().position(|spec| spec.kind == Kind::Label)?;

@@ -1,10 +1,10 @@
 //! Moves waits from loops to the code before them.
 //!
 //! If code before a loop starts an operation whose result the loop uses, the wait is at the first use, inside
-//! the loop. There the operation has age 0 in the first iteration, so the wait requires in every iteration
-//! that all operations issued by the loop itself are complete as well. Then prefetched loads could never stay
-//! in flight. If no instruction in the loop starts the operation again, a wait in the block before the loop
-//! makes the wait in the loop unnecessary.
+//! the loop. There the operation has age 0 in the first iteration. The wait therefore requires, in every
+//! iteration, that all operations issued by the loop itself are complete as well. Prefetched loads could then
+//! never stay in flight. If no instruction in the loop starts the operation again, a wait in the block before
+//! the loop makes the wait in the loop unnecessary.
 //!
 //! The extent of a loop is guessed from the layout: from the target of a backward branch to that branch. A
 //! wrong guess costs only speed, because the pass inserts nothing but waits.
@@ -45,8 +45,8 @@ impl Loop {
     }
 }
 
-/// Inserts waits before loops. Returns whether it inserted any; if so, the states at block heads are out of
-/// date.
+/// Inserts waits before loops. Returns whether it inserted any. The states at the heads of blocks are then
+/// out of date.
 pub(super) fn run(
     func: &mut MachFunc,
     (model, convention): (&Model, Convention),
@@ -104,9 +104,9 @@ impl Scratch {
         let count = func.blocks.len();
         self.starts.clear();
         self.starts.resize(count + 2, 0);
-        // The predecessors of block `b` are first counted at index `b + 2`. The sums of these counts are the
-        // starts of the lists, at index `b + 1`. Filling the lists moves each of these to the end of its
-        // list, which is the start of the next list.
+        // The predecessors of block `b` are first counted at index `b + 2`. After summation, index `b + 1`
+        // has the start of the list of block `b`. Filling the list moves this number to the end of the list,
+        // which is the start of the list of block `b + 1`.
         for edge in func.blocks.values().flat_map(|data| data.linear.iter().flatten()) {
             self.starts[edge.to.as_u32() as usize + 2] += 1;
         }
@@ -130,8 +130,8 @@ impl Scratch {
         &self.preds[self.starts[block] as usize..self.starts[block + 1] as usize]
     }
 
-    /// Finds the registers whose wait should move before the loop: registers that are in flight when the loop
-    /// is entered and are used in the loop, but that the loop itself does not put in flight again.
+    /// Finds the registers for which a wait should move in front of the loop. They are in flight when the
+    /// loop is entered and are used in the loop, and no operation of the loop writes them again.
     fn want(&mut self, func: &MachFunc, model: &Model, states: &Entries<'_>, within: Loop) {
         let mut around = RegSet::EMPTY;
         let mut exit = std::mem::take(&mut self.exit);
@@ -151,8 +151,8 @@ impl Scratch {
         }
     }
 
-    /// Inserts waits at the ends of the blocks that lead into the loop, if none of these blocks has another
-    /// successor.
+    /// Inserts waits at the ends of the blocks from which the loop is entered, if none of these blocks has
+    /// another successor.
     fn insert(&mut self, func: &mut MachFunc, model: &Model, states: &Entries<'_>, within: Loop) -> bool {
         let range = self.starts[within.head] as usize..self.starts[within.head + 1] as usize;
         let outside = |preds: &[MBlock], index: usize| Some(preds[index]).filter(|block| !within.has(*block));

@@ -13,7 +13,8 @@ use mir::{FuncRole, MachFunc};
 /// An operation that may be incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pending {
-    /// Registers that the operation has yet to write, or has yet to read if its class counts reads.
+    /// Registers that the operation has not written yet. For a class that counts reads, registers that it has
+    /// not read yet.
     pub(super) range: RegRange,
     /// Index in [`CLASSES`].
     pub(super) class: u8,
@@ -26,16 +27,17 @@ pub(super) struct Pending {
 /// State of the operations in flight.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// Operations with registers. A younger operation of the same in-order class that covers all of an
-    /// operation's registers replaces it, so the list stays short.
+    /// Operations that still use registers. A younger operation of the same in-order class replaces an
+    /// operation if it covers all registers of that operation, so the list stays short.
     pub(super) ops: Vec<Pending>,
-    /// Union of the operations' registers: a quick test of whether an instruction needs a wait.
+    /// Union of the registers of these operations, for a quick test of whether an instruction needs a wait.
     pub(super) regs: RegSet,
-    /// For each class, the youngest operation that fences order: the clock at its issue ([`Pending::issued`])
-    /// and its opcode.
+    /// For each class, the youngest operation that is ordered by fences: the clock when it was issued
+    /// ([`Pending::issued`]) and its opcode.
     fenced: [Option<(u32, Opcode)>; CLASS_COUNT],
     transfers: Transfers,
-    /// By class, the number of issued operations. Operations of a class without order all have the same age.
+    /// For each class, the number of issued operations, called its clock. All operations of a class without
+    /// order have the same age.
     clock: [u32; CLASS_COUNT],
 }
 
@@ -53,8 +55,8 @@ impl State {
         (self.regs, self.fenced, self.transfers, self.clock) = (*regs, *fenced, *transfers, *clock);
     }
 
-    /// Returns how many operations of the class were issued after the given one, up to the largest count that
-    /// is still a wait.
+    /// Returns the age of an operation of the class that was issued at the clock `issued`: the number of
+    /// operations of the class that were issued later, up to the largest count that is still a wait.
     fn age(&self, model: &Model, class: usize, issued: u32) -> u8 {
         let younger = self.clock[class].wrapping_sub(issued);
         younger.min(model.oldest(class).into()) as u8
@@ -98,8 +100,8 @@ impl State {
         }
     }
 
-    /// Adds to `need` the waits for older accesses to LDS that use another path than this instruction, so
-    /// that the two cannot overtake each other.
+    /// Adds to `need` the waits for older accesses to LDS that are on another path to LDS than this
+    /// instruction. Without these waits, one access could overtake the other.
     #[cold]
     fn required_in_lds(&self, model: &Model, inst: &MachInst, need: &mut Need) {
         let Some(path) = counters::lds_path(inst) else { return };
@@ -127,15 +129,16 @@ impl State {
         need.demand(CLASSES[class].counter, age, Cause { producer, reg: None, consumer });
     }
 
-    /// Adds the waits for all outstanding loads to LDS and stores from LDS, which later code requires.
+    /// Adds to `need` the waits for all outstanding loads to LDS and stores from LDS, for code that requires
+    /// that they are complete.
     pub(super) fn transferred(&self, model: &Model, consumer: &'static str, need: &mut Need) {
         for transfer in self.transfers.all() {
             self.demand_transfer(model, transfer, consumer, need);
         }
     }
 
-    /// Adds to `need` the waits that a wait point requires: on each counter in `mask`, for all operations
-    /// that fences order.
+    /// Adds to `need` what a wait point requires: waits on each counter in `mask` for all operations that are
+    /// ordered by fences.
     pub(super) fn fence(&self, model: &Model, mask: i32, rule: &'static str, need: &mut Need) {
         if mask & counters::wait_point_bit(Counter::Lgkm) != 0 {
             self.transferred(model, rule, need);
@@ -151,7 +154,8 @@ impl State {
         }
     }
 
-    /// Adds to `need` a wait instruction of the input, as far as it waits for operations that are in flight.
+    /// Adds to `need` what a wait in the input requires, as far as operations are in flight that it waits
+    /// for.
     pub(super) fn existing(&self, model: &Model, wait: Wait, consumer: &'static str, need: &mut Need) {
         let registers =
             self.ops.iter().map(|pending| (usize::from(pending.class), pending.issued, pending.op));
@@ -216,8 +220,8 @@ impl State {
         }
     }
 
-    /// Sets the state after unknown code: it may have started any operation of the counters that were not
-    /// waited for. These operations hold no registers.
+    /// Sets the state after code that is not known. That code may have started operations on every counter
+    /// except those in `complete`. These operations hold no registers.
     fn unknown(&mut self, model: &Model, complete: &'static [Counter], op: Opcode) {
         self.clear();
         for (class, fenced) in self.fenced.iter_mut().enumerate() {
@@ -300,8 +304,8 @@ fn harmless(model: &Model, pending: &Pending, inst: &MachInst, access: Access) -
     if class.tells != Tells::Done {
         return !access.write;
     }
-    // Loads of one in-order class write their registers in order, so a later load of the class may write the
-    // same register without a wait.
+    // Loads of one in-order class write their registers in order. A later load of the class may therefore
+    // write the same register without a wait.
     !access.read
         && counters::writes_in_order(pending.op, 1 << pending.class)
         && counters::writes_in_order(inst.op, model.classes(inst))

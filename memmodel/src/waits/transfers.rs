@@ -1,5 +1,6 @@
-//! Loads to LDS and stores from LDS that may be in flight. They access LDS at some time before their counter
-//! is decremented, and LDS instructions use another path to LDS. So only a wait puts the two kinds in order.
+//! Loads from memory to LDS, and stores from LDS to memory, that may be in flight. They access LDS at some
+//! time before their counter is decremented, and LDS instructions use another path to LDS. Only a wait
+//! therefore puts a transfer and an LDS instruction in order.
 //!
 //! # Source
 //! Vega ISA, "Memory Buffer Load to LDS".
@@ -19,7 +20,7 @@ pub(super) struct Transfer {
 }
 
 /// The youngest load to LDS and the youngest store from LDS. All loads to LDS are of one in-order class, and
-/// so are all stores from LDS, so a wait for the youngest completes all.
+/// so are all stores from LDS. A wait for the youngest therefore completes all of its kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Transfers {
     load: Option<Transfer>,
@@ -47,8 +48,8 @@ impl Transfers {
     }
 
     /// Returns the transfers for which an access on the given path has to wait. Transfers complete in order
-    /// among each other. But a store reads LDS when it is issued, possibly before an earlier load has written
-    /// LDS, so the store has to wait for the load.
+    /// among each other. A store reads LDS when it is issued, however, which may be before an earlier load
+    /// has written LDS. The store therefore has to wait for the load.
     pub(super) fn before(self, path: LdsPath) -> impl Iterator<Item = Transfer> {
         let load = self.load.filter(|_| path != LdsPath::Load);
         let store = self.store.filter(|_| path == LdsPath::Instruction);
@@ -68,9 +69,9 @@ impl Transfers {
         }
     }
 
-    /// Joins the transfers of another path, whose clocks have been converted to the clocks of this state.
-    /// `is_younger` returns whether its first operation was issued after its second. Returns whether the join
-    /// changed this state.
+    /// Joins the transfers of another path through the code into these. The clocks of the other path have
+    /// already been converted to the clocks of this state. `is_younger` returns whether its first operation
+    /// was issued after its second. Returns whether the join changed this state.
     pub(super) fn join(&mut self, other: Transfers, is_younger: impl Fn(Transfer, Transfer) -> bool) -> bool {
         let mut changed = false;
         for (own, new) in [(&mut self.load, other.load), (&mut self.store, other.store)] {
