@@ -1,5 +1,6 @@
-//! Compiles the functions that kernels call. A function is compiled before its callers, so that a call
-//! clobbers only the registers that the function uses, and a kernel reserves what its possible callees need.
+//! Compiles the functions that kernels call. A function is compiled before its callers. A call then clobbers
+//! only the registers that the function really uses, and a kernel reserves the registers and the stack that
+//! its possible callees need.
 
 use crate::error::Error;
 use crate::machine::{machine_pass, register_budget};
@@ -14,19 +15,19 @@ use mir::MachFunc;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// Number of stack bytes per work-item that a kernel gets for calls of unknown depth, such as recursion. LLVM
-/// assumes the same number for a call of unknown code (`-amdgpu-assume-external-call-stack-size`).
+/// Number of bytes of stack per work-item that a kernel gets for calls of unknown depth, such as recursion.
+/// LLVM reserves the same number for a call of unknown code (`-amdgpu-assume-external-call-stack-size`).
 pub(crate) const UNKNOWN_DEPTH: u32 = 16384;
 
 /// Largest number of IR instructions in a module for which every function is assumed to be in reach of a
-/// one-instruction call. With a few instructions of eight bytes for each, the code is well within the 2^17
-/// bytes that such a call reaches.
+/// one-instruction call. Even with a few instructions of eight bytes for each, the code is well within the
+/// 2^17 bytes that such a call reaches.
 const NEAR: usize = 2000;
 
 const SGPRS: usize = 0;
 const VGPRS: usize = 1;
 
-/// Facts about the functions of a module that the compilation of calls needs; gathered before the first
+/// Facts about the functions of a module that are needed to compile calls. They are gathered before the first
 /// function is compiled.
 pub(crate) struct Calls {
     /// Callee information, by function.
@@ -35,17 +36,17 @@ pub(crate) struct Calls {
     pub pointer: isel::Callee,
     /// Layout of the LDS variables that functions name.
     pub shared: isel::SharedLayout,
-    /// LDS variable through which functions exchange values between lanes, if other objects may call these
-    /// functions; see `shared.rs`.
+    /// LDS variable through which lanes exchange values, if other objects may call the functions that do so.
+    /// See `shared.rs`.
     pub exchange: Option<ir::Global>,
-    /// For each function, `Some(())` if code of other objects may call it, directly or through other
+    /// For each function, `Some(())` if code of other object files may call it, directly or through other
     /// functions.
     pub outside: Vec<Option<()>>,
-    /// Whether all functions are in reach of a one-instruction call.
+    /// Whether every function of the module can call every other one with a one-instruction call.
     pub near: bool,
-    /// Whether all functions keep the limit of LDS accesses in register M0 (GFX6 to GFX8 need it there). They
-    /// may do so by agreement within the object, although the calling convention does not require calls to
-    /// preserve M0.
+    /// Whether all functions leave the limit of LDS accesses in register M0, where GFX6 to GFX8 need it. The
+    /// calling convention does not require that calls preserve M0, but all functions of one object can agree
+    /// to do so.
     m0_agreed: bool,
     /// Which values are the same in all lanes.
     pub uniform: Arc<UniformCalls>,
@@ -54,14 +55,14 @@ pub(crate) struct Calls {
     /// Implicit arguments that code of another object may read.
     foreign_hidden: isa::Hidden,
     graph: CallGraph,
-    /// For each function, the smallest number of SGPRs and of VGPRs that a kernel which reaches the function
-    /// may use.
+    /// For each function, the numbers of SGPRs and of VGPRs that it may use. Each number is the smallest one
+    /// among the kernels that reach the function.
     register_budget: [Vec<Option<u32>>; 2],
     /// For each function, the smallest and the largest wave size of the kernels that reach it.
     lanes: Vec<Option<(u32, u32)>>,
 }
 
-/// Registers and stack that a function and all its direct and indirect callees use.
+/// Registers and stack that a function uses, together with all its direct and indirect callees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Uses {
     vgprs: u32,
@@ -82,8 +83,7 @@ impl Calls {
             Some(code) => graph_of_code(module, code),
             None => CallGraph::new(module),
         };
-        // Whether this object may receive function addresses from other objects, or other objects from this
-        // one.
+        // Whether function addresses may pass between this object file and others, in either direction.
         let foreign = module.funcs.values().any(|func| func.linkage != ir::Linkage::Local)
             || module.globals.values().any(|global| global.external);
         let (needs, pointer) = isel::needs(module, (&graph, foreign), target, &opts, scratch);
@@ -93,7 +93,7 @@ impl Calls {
         let callees =
             callees.map(|(needs, func)| isel::Callee { needs, local: local(func), ..unknown.clone() });
         let callees = callees.collect();
-        // Stands for kernels of other objects: they may have work-groups of the largest size.
+        // This stands for the kernels of other object files, which may have work-groups of the largest size.
         let stranger = ir::KernelInfo::default();
         let size: usize = module.funcs.values().map(ir::Function::inst_count).sum();
         let shared = isel::shared_layout(module, target, &opts, scratch);
@@ -127,9 +127,9 @@ impl Calls {
     }
 }
 
-/// Returns the implicit arguments that code of another object may read. From code object version 5 on, each
-/// way of printing has an implicit argument of its own. In earlier versions, code of other objects is assumed
-/// to print in the same way as this object.
+/// Returns the implicit arguments that code of another object file may read. From code object version 5 on,
+/// each way of printing has its own implicit argument, and other code may use any of them. In earlier
+/// versions, other code is assumed to print in the same way as this object.
 fn foreign_hidden(target: &Subtarget, printf: Printf) -> isa::Hidden {
     let args = isa::HiddenArgs::for_version(target.code_object);
     let apart = args.offset("hidden_printf_buffer") != args.offset("hidden_hostcall_buffer");
@@ -139,8 +139,8 @@ fn foreign_hidden(target: &Subtarget, printf: Printf) -> isa::Hidden {
     all
 }
 
-/// Compiles all functions of a module that are not kernels, callees first, and records for each what a call
-/// of it costs. The functions' code is appended to `code` in the order of the module.
+/// Compiles all functions of a module that are not kernels, callees first. Records for each function what a
+/// call of it costs. The code of the functions is appended to `code` in the order of the module.
 #[cold]
 pub(crate) fn functions(
     scratch: &mut Scratch,
@@ -187,8 +187,8 @@ pub(crate) fn functions(
     result
 }
 
-/// Returns whether the passes that run include register allocation, so that the registers and frames of
-/// called functions are known. If not, callers must assume that a call clobbers everything that the
+/// Returns whether the passes that run include register allocation. Only then the registers and frames of
+/// called functions are known. Otherwise, callers must assume that a call clobbers everything that the
 /// convention allows.
 pub(crate) fn is_allocated(job: &Job<'_>) -> bool {
     job.range.machine().contains(&const { machine_pass("regalloc") })
@@ -206,8 +206,8 @@ fn wave_sizes(module: &ir::Module, graph: &CallGraph, target: &Subtarget) -> Vec
     fewest.into_iter().zip(most).map(|(fewest, most)| Some((fewest?, most?.0))).collect()
 }
 
-/// Returns the error for a function that waves of two sizes call, because the code of a function works for
-/// only one wave size.
+/// Returns the error for a function that waves of two sizes call. The code of a function works for only one
+/// wave size.
 #[cold]
 fn two_sizes(func: &ir::Function, (fewest, most): (u32, u32), job: &Job<'_>) -> Error {
     let message =
@@ -232,8 +232,8 @@ fn places(module: &ir::Module) -> Vec<Option<usize>> {
     places
 }
 
-/// Returns the call graph that the calls in machine functions form. Used for a module whose functions were
-/// read as machine IR and have no IR.
+/// Returns the call graph of functions that were read as machine IR and have no IR. The calls are those in
+/// the machine functions.
 fn graph_of_code(module: &ir::Module, code: &[MachFunc]) -> CallGraph {
     let places = places(module);
     let mut graph = CallGraph::default();
@@ -263,9 +263,9 @@ fn with_code<'a>(
     funcs.filter(move |(_, func)| here(func)).map(|(id, _)| id)
 }
 
-/// Returns whether M0 contains the limit of LDS accesses when the function returns. The function and its
-/// callees must not leave any other value in M0. If functions do not agree to keep the limit in M0
-/// (`agreed`), a function that sets M0 does not preserve it either.
+/// Returns whether register M0 has the limit of LDS accesses when the function returns. For this, the
+/// function and its callees must not leave any other value in M0. If the functions of the module do not agree
+/// to keep the limit in M0 (`agreed`), a function that writes M0 counts as changing it, whatever it writes.
 fn keeps_m0(func: &MachFunc, agreed: bool) -> bool {
     let limit = isa::RegRange { first: isa::Reg::M0, len: 1 };
     let insts = func.blocks.values().flat_map(|block| &block.insts);
@@ -273,7 +273,7 @@ fn keeps_m0(func: &MachFunc, agreed: bool) -> bool {
         if inst.operands().first() == Some(&isa::Operand::Reg(mir::TAIL_TARGET))
             && inst.op == isa::op::S_SETPC_B64
         {
-            // The function that a tail call jumps to may leave any value in M0.
+            // This is a tail call. The function that it jumps to may leave any value in M0.
             return false;
         }
         let writes = inst.operands().first() == Some(&isa::Operand::Reg(limit));
@@ -285,7 +285,7 @@ fn keeps_m0(func: &MachFunc, agreed: bool) -> bool {
 }
 
 /// Returns whether a function needs a stack: it uses the stack pointer or the scratch descriptor, or calls a
-/// function that does.
+/// function that needs a stack.
 fn wants_stack(func: &MachFunc, convention: Convention) -> bool {
     let pointer = callconv::column(convention).stack.pointer;
     let insts = func.blocks.values().flat_map(|block| &block.insts);
@@ -296,11 +296,10 @@ fn wants_stack(func: &MachFunc, convention: Convention) -> bool {
     named || func.calls.iter().any(|call| call.stack)
 }
 
-/// Makes kernels reserve the resources that their callees need. `code` contains the kernels in order,
+/// Makes each kernel reserve the resources that its callees need. `code` contains the kernels in order,
 /// followed by the functions.
 ///
-/// # Errors
-/// The stack size of a kernel is known and is larger than the processor provides per work-item.
+/// # Errors The stack size of a kernel is known and is larger than the processor provides per work-item.
 #[cold]
 pub(crate) fn propagate(
     calls: &Calls,
@@ -311,8 +310,8 @@ pub(crate) fn propagate(
 ) -> Result<(), Error> {
     let place = places(module);
     let mut uses = vec![None; place.len()];
-    // A recursive function uses what all functions of its call cycle use, so the pass is repeated until
-    // nothing changes.
+    // A recursive function uses what all functions in its cycle of calls use. The computation is therefore
+    // repeated until nothing changes.
     while calls
         .graph
         .bottom_up()
@@ -357,8 +356,8 @@ fn too_deep(func: &ir::Function, (stack, limit): (u32, u32), target: &Subtarget,
     )
 }
 
-/// Computes the registers and the stack that a function and all its callees use, as far as the callees are
-/// known. Returns whether the result differs from the previous one.
+/// Computes the registers and the stack that a function and all its callees use, from what is known about the
+/// callees so far. Returns whether the result has changed.
 fn find_uses(
     calls: &Calls,
     id: ir::FuncId,

@@ -16,9 +16,9 @@ use std::sync::OnceLock;
 
 /// A compiled translation unit.
 ///
-/// Besides the bytes of the loadable object, it keeps the machine code and the facts about kernels and
-/// variables, which are needed to write a listing or a relocatable object. [`CodeObject::into_bytes`] drops
-/// everything but the bytes.
+/// Besides the bytes of the loadable object, it keeps the machine code and facts about kernels and variables.
+/// These are needed to write a listing or a relocatable object. [`CodeObject::into_bytes`] drops everything
+/// but the bytes.
 #[derive(Clone)]
 pub struct CodeObject {
     target: Subtarget,
@@ -28,14 +28,14 @@ pub struct CodeObject {
     /// Parameters of all kernels, one kernel after the other.
     params: Vec<ir::KernelParam>,
     variables: Vec<(ir::Global, ir::GlobalData)>,
-    /// Functions and variables that the code refers to and that another object defines.
+    /// Functions and variables that the code refers to and that another object file defines.
     externals: Vec<(mir::Referent, SmolStr)>,
     /// Signatures for [`emit::Program::signatures`].
     function_signatures: Vec<String>,
     /// LDS variables whose addresses the linker chooses, in the order of their symbols.
     shared: Vec<(ir::Global, ir::GlobalData)>,
-    /// Called functions by id, each with a flag that says whether other objects may call the function. The
-    /// code of the functions follows the code of the kernels.
+    /// The functions of the module, by id, whose code follows the code of the kernels. The flag says whether
+    /// other object files may call the function.
     functions: Vec<(ir::FuncId, bool)>,
     /// Formats of `printf` as the metadata lists them.
     formats: Vec<String>,
@@ -44,7 +44,8 @@ pub struct CodeObject {
     lines: Option<Lines>,
     /// Full debug information, if requested.
     debug: Option<Box<DebugInfo>>,
-    /// Dialect of the call frame information, if the object has any.
+    /// Dialect in which the call frame information is written, or `None` if the object has no call frame
+    /// information.
     frames: Option<Dialect>,
     /// Kernel information, computed at its first use.
     kernels: OnceLock<Vec<KernelInfo>>,
@@ -67,7 +68,7 @@ struct Signature {
 pub struct KernelArg {
     /// Name.
     pub name: SmolStr,
-    /// Type as the source writes it; a struct is written with its fields.
+    /// Type of the parameter as the source writes it. The text of a struct includes the struct's fields.
     pub type_name: SmolStr,
     /// Byte offset in the kernarg segment.
     pub offset: u32,
@@ -81,7 +82,8 @@ pub struct KernelArg {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Resources {
-    /// Number of vector registers, including accumulation registers if both are in the same register file.
+    /// Number of vector registers. It includes the accumulation registers on processors where both are in one
+    /// register file.
     pub vgprs: u32,
     /// Number of accumulation registers.
     pub agprs: u32,
@@ -113,12 +115,12 @@ pub struct Reason {
     pub kernel: SmolStr,
     /// Byte offset of the instruction from the kernel's first instruction.
     pub offset: u32,
-    /// Reason for an inserted instruction as listings show it: `vmcnt: v_fmac_f32 needs v2 of
+    /// Why the compiler inserted the instruction, as listings show it: `vmcnt: v_fmac_f32 needs v2 of
     /// global_load_dword`.
     pub text: String,
 }
 
-/// Facts about a kernel that a host needs to launch it and that engineers may want to know.
+/// Facts about a kernel: what a host needs to launch the kernel, and what engineers may want to know.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct KernelInfo {
@@ -193,8 +195,8 @@ impl fmt::Display for PackError {
 impl std::error::Error for PackError {}
 
 impl<'a> Arg<'a> {
-    /// Returns the bytes of the argument as they are stored in memory. `scalar` is a buffer that holds these
-    /// bytes if the argument is a number.
+    /// Returns the bytes of the argument as they are stored in memory. If the argument is a number, `scalar`
+    /// holds these bytes.
     fn bytes<'b>(self, scalar: &'b mut [u8; 8]) -> &'b [u8]
     where
         'a: 'b,
@@ -291,8 +293,8 @@ impl CodeObject {
         let function_signatures = function_signatures(module, &externals);
         let shared = shared(module, code);
         let referenced = referenced(module.globals.len(), code);
-        // If the object is to be linked with others, constants that this object does not use are emitted too,
-        // because other objects may refer to them.
+        // If the object will be linked with others, all constants are emitted, even those that this object
+        // does not use. Other objects may refer to them.
         let is_open = crate::shared::is_open(module);
         let is_emitted = |(id, global): &(ir::Global, &ir::GlobalData)| match global.space {
             _ if global.external => false,
@@ -338,8 +340,8 @@ impl CodeObject {
         self.signatures.iter().map(|signature| signature.resources.lds)
     }
 
-    /// Adds the sizes of the LDS variables that a linker would place to the LDS sizes of the kernels, for an
-    /// object that is loaded without linking.
+    /// Adds, for an object that is loaded without linking, the sizes of the LDS variables that a linker would
+    /// place to the LDS sizes of the kernels.
     fn count_lds(&mut self, code: &[MachFunc]) {
         if self.shared.is_empty() {
             return;
@@ -351,8 +353,8 @@ impl CodeObject {
         }
     }
 
-    /// Returns the names of the functions and variables that the code uses and other objects define. If there
-    /// are any, only a linker can make a loadable object: [`CodeObject::bytes`] is empty, and
+    /// Returns the names of the functions and variables that the code uses and other object files define. If
+    /// there are any, only a linker can make a loadable object. [`CodeObject::bytes`] is then empty, and
     /// [`CodeObject::relocatable`] returns the input for the linker.
     pub fn undefined(&self) -> impl Iterator<Item = &str> {
         self.externals.iter().map(|(_, name)| name.as_str())
@@ -411,8 +413,8 @@ impl CodeObject {
             .map_err(|error| not_written(error, &self.target))
     }
 
-    /// Returns the reasons of the inserted instructions (waits, invalidates, nops, spills, copies), kernel by
-    /// kernel in the order of the code.
+    /// Returns the inserted instructions (waits, invalidates, nops, spills, copies) with their reasons,
+    /// kernel by kernel in the order of the code.
     pub fn reasons(&self) -> Vec<Reason> {
         let mut reasons = Vec::new();
         for (func, signature) in self.code.funcs().iter().zip(&self.signatures) {
@@ -442,8 +444,8 @@ impl CodeObject {
         self.machine_functions().iter().map(|(func, target)| func.dump(target)).collect()
     }
 
-    /// Returns the final machine code of the kernels and then of the functions, each with the target that it
-    /// is compiled for.
+    /// Returns the final machine code of the kernels, followed by that of the functions. Each comes with the
+    /// target that it is compiled for.
     pub fn machine_functions(&self) -> Vec<(MachFunc, Subtarget)> {
         let kernels = self.signatures.iter().map(|kernel| own_target(&self.target, &kernel.info));
         let own = |(func, target): (MachFunc, Subtarget)| {
@@ -503,7 +505,7 @@ impl CodeObject {
     }
 }
 
-/// Returns the formats of `printf` for the metadata; empty if no kernel prints.
+/// Returns the formats of `printf` for the metadata. The list is empty if no kernel prints.
 fn formats(module: &ir::Module, code: &[MachFunc]) -> Vec<String> {
     if !code.iter().any(|func| func.hidden.contains(Hidden::PRINTF_BUFFER)) {
         return Vec::new();
@@ -524,8 +526,8 @@ fn variable(id: ir::Global, global: &ir::GlobalData) -> emit::Variable<'_> {
     }
 }
 
-/// Converts an error of the emitter: an unsupported request is the user's error, any other error is an
-/// internal one.
+/// Converts an error of the emitter. A request that the format does not support is the user's error. Any
+/// other error is an internal one.
 #[cold]
 fn not_written(error: EmitError, target: &Subtarget) -> Error {
     match error {
@@ -534,8 +536,8 @@ fn not_written(error: EmitError, target: &Subtarget) -> Error {
     }
 }
 
-/// Returns the functions and variables that the code, or the initial value of a variable, refers to and that
-/// another object defines.
+/// Returns the functions and variables that another object file defines and that this object refers to, in
+/// its code or in the initial value of a variable.
 fn externals(module: &ir::Module, code: &[MachFunc]) -> Vec<(mir::Referent, SmolStr)> {
     let addresses = module.globals.values().flat_map(|global| &global.funcs);
     let addresses = addresses.map(|&(_, func)| mir::Referent::Func(func.as_u32()));
@@ -560,9 +562,9 @@ fn externals(module: &ir::Module, code: &[MachFunc]) -> Vec<(mir::Referent, Smol
     found
 }
 
-/// Returns the names and signatures of the functions that other objects may call and of those that the code
-/// calls in other objects. A signature lists the types as the calling convention sees them: the fields of
-/// structs one by one, and integers without signedness.
+/// Returns the names and signatures of the functions that other object files may call, and of those that the
+/// code calls in other object files. A signature lists the types as the calling convention sees them: the
+/// fields of structs one by one, and integers without signedness.
 fn function_signatures(module: &ir::Module, externals: &[(mir::Referent, SmolStr)]) -> Vec<String> {
     let is_named = |id: ir::FuncId| externals.iter().any(|(to, _)| *to == mir::Referent::Func(id.as_u32()));
     let is_known = |(id, func): &(ir::FuncId, &ir::Function)| match func.linkage {
@@ -582,9 +584,9 @@ fn function_signatures(module: &ir::Module, externals: &[(mir::Referent, SmolStr
     module.funcs.iter().filter(is_known).map(text).collect()
 }
 
-/// Returns the LDS variables that a linker places, in the order of their symbols: first the variables that
-/// are private to this object, then the others. Within each group, the variables are in the order in which
-/// the code first refers to them.
+/// Returns the LDS variables that a linker places, in the order of their symbols. Variables that are private
+/// to this object come first, then the others. Within each of these two groups, the variables are in the
+/// order in which the code first refers to them.
 fn shared(module: &ir::Module, code: &[MachFunc]) -> Vec<(ir::Global, ir::GlobalData)> {
     let mut found: Vec<(ir::Global, ir::GlobalData)> = Vec::new();
     let named = code.iter().flat_map(|func| {
@@ -609,8 +611,8 @@ fn shared(module: &ir::Module, code: &[MachFunc]) -> Vec<(ir::Global, ir::Global
     all
 }
 
-/// Returns, for each module variable by id, whether the code refers to it. Other variables are not emitted,
-/// for example a constant whose value was folded into the code.
+/// Returns, for each module variable by id, whether the code refers to it. A variable without a reference is
+/// not emitted. An example is a constant whose value is part of the instructions.
 fn referenced(globals: usize, code: &[MachFunc]) -> SmallVec<[bool; 16]> {
     let mut referenced = smallvec![false; globals];
     for reloc in code.iter().flat_map(|func| &func.relocs) {

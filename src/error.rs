@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub enum Error {
     /// The source has mistakes.
     Source(Diagnostics),
-    /// The program is correct but needs something that the compiler does not support for this processor.
+    /// The program is correct, but it needs something that the compiler does not support for this processor.
     Unsupported {
         /// The unsupported feature.
         what: String,
@@ -53,8 +53,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// Returns the position of the first message in the source: line and column (in bytes), both counted from
-    /// 1.
+    /// Returns the line and the column of the first message in the source. Both count from 1, and columns
+    /// count bytes.
     pub fn position(&self) -> (usize, usize) {
         self.source.position(self.range.start)
     }

@@ -3,8 +3,8 @@
 use frontend::{File, Files, path_next_to};
 use std::path::PathBuf;
 
-/// Finds the files that `use` names: first in the directory of the file with the `use`, then in the
-/// directories of a list, in order.
+/// Finds the files that a program uses with `use`. A file is searched first in the directory of the file that
+/// names it, then in the directories of a list, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Directories {
     /// Directories to search, in order, for files that are not in the directory of the file that names them.

@@ -79,7 +79,7 @@ impl Options {
         let mut hash = Fnv(Fnv::BASIS);
         hash.field(env!("CARGO_PKG_VERSION").as_bytes());
         // The target is hashed as its `Debug` text, so that fields which are added to it later are included
-        // too. Writing to a hash cannot fail.
+        // without a change here. Writing to a hash cannot fail.
         let _ = write!(hash, "{:?}", target.into());
         let calls_host = &(*printf == Printf::Hostcall);
         let switches =
@@ -117,8 +117,8 @@ impl Fnv {
         }
     }
 
-    /// Adds a field to the hash: its length, then its bytes. Without the length, moving bytes from one field
-    /// to the next would give the same hash.
+    /// Adds a field to the hash: its length, then its bytes. Without the length, two inputs that divide the
+    /// same bytes differently into fields would have the same hash.
     fn field(&mut self, bytes: &[u8]) {
         self.bytes(&(bytes.len() as u64).to_le_bytes());
         self.bytes(bytes);

@@ -1,5 +1,5 @@
-//! Checks of machine IR that was read from a text. A pass relies on properties that the earlier passes would
-//! have established. If a text lacks such a property, the error message shows the line.
+//! Checks machine IR that was read from a text. A pass relies on properties of the code that earlier passes
+//! would have established. If the text lacks such a property, the error message shows the line.
 
 use crate::error::Error;
 use crate::machine::{MACHINE, machine_pass};
@@ -29,11 +29,10 @@ const WAITS: usize = machine_pass("waits");
 const HAZARDS: usize = machine_pass("hazards");
 const BRANCHES: usize = machine_pass("branches");
 
-/// Checks machine IR that was read from a text, before the first of the chosen passes (`range`) runs on it.
-/// The text and its name are used in the error messages.
+/// Checks machine IR that was read from a text, before the first of the passes in `range` runs on it. The
+/// text and its name serve for error messages.
 ///
-/// # Errors
-/// The errors of the text, with their lines.
+/// # Errors The errors of the text, with their lines.
 pub(crate) fn check(
     (module, code): (&ir::Module, &[MachFunc]),
     models: &Models,
@@ -57,7 +56,7 @@ pub(crate) fn check(
         let mut with_lines: Vec<(Option<u32>, Fault)> =
             faults.into_iter().map(|fault| (line_of(text, number, fault.part), fault)).collect();
         with_lines.sort_by_key(|(line, _)| *line);
-        // The first error of a line explains the others, so only that one is reported.
+        // The first error of a line explains the other errors of the line, so only the first one is reported.
         with_lines.dedup_by_key(|(line, _)| *line);
         list.extend(with_lines.iter().map(|(line, fault)| diagnostic(fault, &func.name, *line, text)));
     }
@@ -100,8 +99,8 @@ fn faults(func: &MachFunc, target: &Subtarget, range: &PassRange) -> Vec<Fault> 
     faults
 }
 
-/// Returns why an instruction could not be encoded, or `None` if it can. Problems that one of the passes that
-/// will run may remove are not reported.
+/// Returns why an instruction cannot be encoded, or `None` if it can. A problem is not reported if one of the
+/// passes that will run may remove it.
 fn unencodable(func: &MachFunc, target: &Subtarget, inst: &MachInst, range: &PassRange) -> Option<Problem> {
     let start = range.machine().start;
     let goes = match inst.op {
@@ -123,8 +122,8 @@ fn unencodable(func: &MachFunc, target: &Subtarget, inst: &MachInst, range: &Pas
     (start > LEGALIZATION || !is_repaired(&inst, problem)).then_some(problem)
 }
 
-/// Returns whether the pass `legalize` may repair the problem: it moves operands to registers where those are
-/// required, and splits off offsets that are too large.
+/// Returns whether the pass `legalize` may repair the problem. This pass moves operands to registers where
+/// registers are required, and splits off offsets that are too large.
 fn is_repaired(inst: &MachInst, problem: Problem) -> bool {
     let (Problem::Operand(n) | Problem::Register(n) | Problem::Literal(n) | Problem::Range(n)) = problem
     else {
@@ -134,8 +133,8 @@ fn is_repaired(inst: &MachInst, problem: Problem) -> bool {
     inst.op.row().ops.get(usize::from(n)).is_some_and(|spec| !field.contains(&spec.kind))
 }
 
-/// Returns the faults that the final check would find because the pass that prevents such faults does not
-/// run, for example missing wait counts.
+/// Returns the faults that the final check would find in the code because a pass does not run that prevents
+/// such faults. An example is a missing wait count.
 fn left_out(func: &MachFunc, model: &Model, range: &PassRange) -> Vec<Fault> {
     let start = range.machine().start;
     if start <= COHERENCE || !range.machine().contains(&BRANCHES) {

@@ -4,11 +4,11 @@ use crate::error::Error;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// Limits of a compilation; `None` means no limit.
+/// Limits of a compilation. `None` means no limit.
 ///
 /// The limits on sizes also bound the memory: the compiler needs a few kilobytes for each IR instruction or
 /// machine instruction, whichever are more. The time is checked between passes, and each pass takes time in
-/// proportion to the size, so a compilation ends soon after its time has run out but not immediately.
+/// proportion to the size. A compilation whose time has run out therefore ends soon, but not immediately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -23,7 +23,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Returns limits for a service: a megabyte of source, 200,000 instructions, ten seconds.
+    /// Returns limits that suit a service for many users: a megabyte of source, 200,000 instructions, ten
+    /// seconds.
     pub const fn service() -> Limits {
         Limits {
             source_bytes: Some(1 << 20),
@@ -84,8 +85,8 @@ impl Budget {
         self.time()
     }
 
-    /// Checks the limits after a pass over machine code; `instructions` is the number of machine instructions
-    /// after the pass.
+    /// Checks the limits after a pass over machine code. `instructions` is the number of machine instructions
+    /// that exist after the pass.
     pub fn machine(&self, instructions: usize) -> Result<(), Error> {
         within(Resource::MachineInstructions, self.limits.machine_instructions, instructions)?;
         self.time()

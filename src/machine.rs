@@ -9,14 +9,14 @@ use isel::verify::State;
 use mir::MachFunc;
 
 impl Scratch {
-    /// Creates empty working memory. Not inlined into the callers, because the code is long.
+    /// Creates empty working memory. This function is not inlined into its callers, because its code is long.
     #[inline(never)]
     pub fn new() -> Scratch {
         Scratch::default()
     }
 
-    /// Compiles one kernel to final machine code, from IR or from machine IR that was read. `mach` receives
-    /// the code; its memory is reused.
+    /// Compiles one kernel to final machine code. The input is IR, or machine IR that was read from a text.
+    /// The code is stored in `mach`, whose memory is reused.
     pub fn kernel(
         &mut self,
         (model, module): (&memmodel::Model, &ir::Module),
@@ -105,7 +105,8 @@ pub(crate) const fn machine_pass(name: &str) -> usize {
 
 fn select(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     let Kernel { target, module, job, .. } = *kernel;
-    // The function is taken out of `kernel` because selection changes it while `kernel` is borrowed.
+    // The IR function is moved out of `kernel` for selection, which changes the function while `kernel` is
+    // borrowed.
     let mut func = std::mem::take(kernel.func);
     let selected = isel::select_into(module, &mut func, target, &kernel.selection(), &mut scratch.isel, mach);
     *kernel.func = func;
@@ -115,8 +116,8 @@ fn select(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -
 
 fn legalize(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     isel::legalize(mach, kernel.target, &kernel.selection(), &mut scratch.isel).map_err(|error| {
-        // `error.loc` may be the number of a tracked program point. `place` converts such a number to a
-        // source position.
+        // With debug information, `error.loc` is the number of a point, which is converted to a source
+        // position here.
         let loc = mach.track.as_ref().map_or(error.loc, |track| track.location_of_point(error.loc));
         unsupported(isel::Unsupported { loc, ..error }, kernel.job)
     })?;
@@ -209,8 +210,8 @@ fn unsupported(error: isel::Unsupported, job: &Job<'_>) -> Error {
     }
 }
 
-/// Converts an error of the register allocator to a message that names the limit: the hardware, the
-/// work-group size or an attribute of the kernel.
+/// Converts an error of the register allocator to a message for the user. The message names the limit that is
+/// too small: that of the hardware, of the work-group size or of an attribute of the kernel.
 #[cold]
 fn allocation_failed(
     error: &regalloc::AllocError,
@@ -251,8 +252,8 @@ fn allocation_failed(
     job.refuse("E0110", message, help, place.map(|place| (place, "this kernel")))
 }
 
-/// Checks, after the pass `pass`, the invariants of machine code that register allocation relies on. The
-/// allocator checks its own output separately.
+/// Checks the properties of machine code on which register allocation relies. `pass` is the pass that has
+/// just run. The allocator's own output is checked separately.
 fn verify_machine(pass: &str, kernel: &Kernel<'_>, mach: &MachFunc, state: State) -> Result<(), Error> {
     if !kernel.job.options.verify {
         return Ok(());
@@ -275,7 +276,8 @@ fn verify_memory(model: &memmodel::Model, func: &MachFunc, job: &Job<'_>) -> Res
     let faults = memmodel::proof::check(func, model);
     let Some(first) = faults.first() else { return Ok(()) };
     if job.read.is_some() && job.range.machine().start > const { machine_pass("coherence") } {
-        // The wait counts were read from a text, so a wrong wait count is an error in the text.
+        // The wait counts were read from a text, so a missing or wrong wait count is an error in the text and
+        // not in a pass.
         let errors = faults.iter().map(|fault| format!("kernel `{}`: {fault}", func.name));
         return Err(Error::Ir { errors: errors.collect() });
     }

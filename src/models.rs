@@ -1,18 +1,18 @@
-//! The targets that kernels are compiled for: the processor with its modes and with the wave size that each
-//! kernel asks for.
+//! The targets that kernels are compiled for, and their memory models. A target is the processor with its
+//! modes and with the wave size that the kernel asks for.
 
 use crate::error::Error;
 use isa::Subtarget;
 use memmodel::{MissingTable, Model};
 
-/// Returns the target with the wave size that a kernel asks for. If the processor lacks this wave size, the
-/// unchanged target is returned here; [`Models::ready`] reports the error.
+/// Returns the target with the wave size that a kernel asks for. If the processor does not have this wave
+/// size, returns the unchanged target. [`Models::ready`] reports the error in this case.
 pub(crate) fn own_target(target: &Subtarget, kernel: &ir::KernelInfo) -> Subtarget {
     kernel.state.wave_size.and_then(|lanes| target.with_wave_size(lanes)).unwrap_or(*target)
 }
 
-/// Memory models (rules for waits and cache operations) of a processor for both wave sizes, created when they
-/// are first needed.
+/// Memory models of a processor, which are rules for waits and cache operations. There is one for each wave
+/// size, created when it is first needed.
 #[derive(Default)]
 pub(crate) struct Models {
     /// Model for the target's own wave size.
@@ -53,8 +53,8 @@ impl Models {
         self.with_lanes(kernel.and_then(|kernel| kernel.state.wave_size))
     }
 
-    /// Returns the memory model for waves of `asked` lanes, or of the processor's default number of lanes for
-    /// `None`.
+    /// Returns the memory model for waves of `asked` lanes. `None` stands for the processor's default number
+    /// of lanes.
     pub fn with_lanes(&self, asked: Option<u32>) -> Result<&Model, Error> {
         let is_asked = |model: &&Model| asked.is_none_or(|lanes| lanes == model.subtarget().wave_size);
         let mut models = [&self.usual, &self.other].into_iter().flatten();
@@ -69,7 +69,7 @@ fn gather(model: &mut Option<Model>, target: &Subtarget) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the error for a table of the memory model that has no column for the processor.
+/// Returns the error for a table of the memory model that has no column for the processor's generation.
 #[cold]
 fn lacking(missing: &MissingTable, target: &Subtarget) -> Error {
     let what = format!("anything, for want of {},", missing.column());

@@ -34,8 +34,8 @@ impl OptLevel {
 pub enum DebugInfo {
     /// No information.
     None,
-    /// A line table (`.debug_line`) with the source line of each instruction, which debuggers, profilers and
-    /// the emulator show in their reports.
+    /// The object has a line table (`.debug_line`) with the source line of each instruction. Debuggers,
+    /// profilers and the emulator show these lines in their reports.
     #[default]
     Lines,
     /// Full debug information.
@@ -45,11 +45,12 @@ pub enum DebugInfo {
 /// Form of the DWARF in full debug information.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dwarf {
-    /// Version of the DWARF standard. A line table without full debug information always has version 5.
+    /// Version of the DWARF standard for full debug information. A line table alone always has version 5.
     pub version: DwarfVersion,
     /// Standard DWARF, or DWARF with extensions.
     pub dialect: Dialect,
-    /// Whether to embed the source text, so that debuggers need no source file (seed 000, line 2133).
+    /// Whether to embed the source text in the object, so that debuggers need no source file (LLVM's AMDGPU
+    /// guide: seed 000, line 2133).
     pub embed_source: bool,
     /// Whether to write an index of names (`.debug_names`), which only DWARF version 5 has. It corresponds to
     /// clang's `-gpubnames`.
@@ -85,39 +86,42 @@ pub struct Options {
     pub check_divisions: bool,
     /// How the output of `printf` and `assert` reaches the host.
     pub printf: Printf,
-    /// Whether mathematical functions and divisions of `f32` use less accurate `native_` forms, where these
-    /// exist.
+    /// Whether `f32` divisions and mathematical functions use the faster and less accurate operations of the
+    /// functions that begin with `native_`, where these exist.
     pub fast_math: bool,
     /// Whether to use the processor's atomic instructions for adding, subtracting and comparing floats in
-    /// device memory. These instructions may flush denormals and work only on device memory that the host
-    /// does not share.
+    /// device memory. These instructions may flush denormals. They do not work on memory that the host shares
+    /// with the device.
     pub unsafe_fp_atomics: bool,
-    /// Whether to wait for all outstanding operations directly after each memory operation, and not where a
-    /// result is needed. If this removes a fault, a wait is missing.
+    /// Whether to wait for all outstanding operations directly after each memory operation, instead of where
+    /// a result is needed. This helps to find faults of the compiler: if the option removes a fault, a wait
+    /// is missing.
     pub waits_all: bool,
-    /// Initial mode of a wave (rounding, denormals and so on) for kernels whose attributes do not set it.
+    /// Mode in which the waves of a kernel start (rounding, denormals and so on). An attribute of the kernel
+    /// takes precedence.
     pub state: ir::InitialState,
-    /// Source language that the metadata names. It decides which implicit arguments are declared, and which
-    /// memory model atomics follow: in OpenCL's model, accesses to different address spaces are ordered
-    /// separately.
+    /// Source language that the metadata names. It decides which implicit arguments are declared. It also
+    /// decides which memory model atomics follow: in OpenCL's model, accesses to different address spaces are
+    /// ordered separately.
     pub language: Language,
     /// Calling convention of functions. Objects can be linked only if they use the same convention.
     pub call_abi: Convention,
-    /// Stack bytes per work-item that a kernel gets for calls whose depth is unknown: recursion and code of
-    /// other objects. The number is reduced if it exceeds what the processor provides.
+    /// Number of bytes of stack per work-item that a kernel gets for calls whose depth is unknown, such as
+    /// recursion and code of other object files. The number is reduced if it exceeds what the processor
+    /// provides.
     pub call_stack_size: u32,
-    /// Amount of information about the source in the object. It takes some bytes per instruction and does not
-    /// change the code.
+    /// How much information about the source the object contains. The information takes some bytes per
+    /// instruction and does not change the code.
     pub debug: DebugInfo,
     /// Form of the DWARF that [`DebugInfo::Full`] produces.
     pub dwarf: Dwarf,
-    /// Finds the files that `use "file.k";` names, for example [`crate::Directories`] or a map from names to
-    /// texts. Without it, `use` finds no files.
+    /// Finds the files that `use "file.k";` names. An example is [`crate::Directories`], or a map from names
+    /// to texts. If it is `None`, `use` finds no files.
     pub files: Option<Arc<dyn Files>>,
     /// Level of each warning (allowed, shown or denied). [`crate::Observer::warnings`] receives the warnings.
     pub warnings: Warnings,
-    /// Whether to verify IR and machine code between passes and to check the register allocation. On by
-    /// default in debug builds.
+    /// Whether to verify IR and machine code between passes and to check the result of register allocation.
+    /// Debug builds do so by default.
     pub verify: bool,
     /// Limits of the compilation; by default there are none.
     pub limits: Limits,

@@ -1,7 +1,7 @@
 //! Compiles the kernels of a module, on several threads if there are several kernels.
 //!
-//! Threads take kernels in order, and the results are put back in order, so that neither the code nor the
-//! reported errors depend on the number of threads.
+//! Threads take kernels in the order of the module, and the results are put back in this order. Neither the
+//! code nor the reported errors therefore depend on the number of threads.
 
 use crate::error::Error;
 use crate::models::Models;
@@ -11,14 +11,14 @@ use std::slice::IterMut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Number of IR instructions that are worth starting a thread for. They take some milliseconds to compile,
-/// and starting a thread takes about ten microseconds.
+/// Number of IR instructions for which it is worthwhile to start a thread. To compile them takes some
+/// milliseconds, and to start a thread takes about ten microseconds.
 const PER_THREAD: usize = 1500;
 
-/// Compiles each kernel from IR to final machine code and returns the number of kernels. The machine
-/// functions of the kernels are the first ones in `code` afterwards; existing machine functions in `code` are
-/// overwritten, so that their memory is reused. In the IR, only the declarations of the kernels remain valid,
-/// not their code.
+/// Compiles each kernel from IR to final machine code and returns the number of kernels. Afterwards, the
+/// first machine functions in `code` are those of the kernels. Machine functions that were in `code` before
+/// are overwritten, so that their memory is reused. In the IR, only the declarations of the kernels remain
+/// valid, not their code.
 pub(crate) fn kernels(
     (scratch, most): (&mut Vec<Scratch>, Option<usize>),
     code: &mut Vec<MachFunc>,
@@ -45,8 +45,8 @@ pub(crate) fn kernels(
     failed.map_or(Ok(count), |(_, error)| Err(error))
 }
 
-/// Returns the number of threads to use for `count` kernels: as many as they can keep busy, but at most
-/// `most`, or at most the number that the machine runs at once if `most` is `None`.
+/// Returns the number of threads to use for `count` kernels: as many as the kernels can keep busy, but at
+/// most `most`. If `most` is `None`, the limit is the number of threads that the machine runs at once.
 fn threads(module: &ir::Module, count: usize, most: Option<usize>) -> usize {
     let kernels = module.funcs.values().filter(|func| func.kernel.is_some());
     let all: usize = kernels.map(ir::Function::inst_count).sum();
@@ -63,8 +63,8 @@ struct Left<'a> {
     next: usize,
     /// Machine functions for the code of the kernels.
     code: IterMut<'a, MachFunc>,
-    /// The first kernel in module order, among those compiled so far, whose compilation failed, with its
-    /// error.
+    /// The kernel whose compilation failed, as its number and the error. Of several kernels, this is the
+    /// first one in module order.
     failed: Option<(usize, Error)>,
 }
 
@@ -79,7 +79,8 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// Runs one thread for each element of `scratch`; the current thread uses the first element.
+    /// Compiles kernels on one thread for each element of `scratch`. The current thread is one of them and
+    /// uses the first element.
     fn share(&self, scratch: &mut [Scratch], observer: &mut dyn Observer) -> Result<(), Error> {
         let Some((first, others)) = scratch.split_first_mut() else {
             return Err(Error::internal("a compiler without scratch memory"));
@@ -93,7 +94,7 @@ impl<'a> Work<'a> {
                 others.iter_mut().map(|own| scope.spawn(move || self.run(own, &mut ()))).collect();
             self.run(first, observer);
             for helper in helpers {
-                // A panic in a helper thread is passed on to the thread that requested the compilation.
+                // If another thread panics, the panic continues in the thread that requested the compilation.
                 helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             }
         });
@@ -113,8 +114,8 @@ impl<'a> Work<'a> {
         Some((left.next - 1, func, left.code.next()?))
     }
 
-    /// Compiles kernels until none is left or one fails. Kernels are taken in order, so every kernel before
-    /// the first failing one is compiled.
+    /// Compiles kernels until none is left or one fails. Kernels are taken in order, so that all kernels
+    /// before the first failing one are compiled as well.
     fn run(&self, scratch: &mut Scratch, observer: &mut dyn Observer) {
         while let Some((index, func, mach)) = self.take() {
             let Err(error) = self.kernel((index, func), mach, scratch, observer) else { continue };

@@ -97,7 +97,8 @@ impl PassRange {
     pub fn input(&self) -> Form {
         match self.range.start {
             0 => Form::Source,
-            // Instruction selection and the passes before it take IR; the passes after it take machine IR.
+            // Instruction selection is at index `machine`. It and the passes before it take IR, and the
+            // passes after it take machine IR.
             start if start <= self.machine => Form::Ir,
             _ => Form::MachineIr,
         }

@@ -403,8 +403,8 @@ impl Compiler {
             self.code.truncate(count);
             self.code.extend(code);
             count = self.code.len();
-            // If the text was written after register allocation, its kernels already include the resources of
-            // their callees, so they are not added again.
+            // The resources of the callees are added to the kernels. If the text was written after register
+            // allocation, it already includes them.
             if calls::is_allocated(job) {
                 let depth = job.options.call_stack_size;
                 calls::propagate(&calls, &module, &mut self.code, (&self.target, depth), job)?;
@@ -423,8 +423,8 @@ impl Compiler {
         let told = (lines, frames, debug);
         let object = CodeObject::new(target, &mut module, &self.code[..count], told, &mut self.emitter);
         let object = object.map_err(|error| match error {
-            // Some wrong instructions in a text are noticed only during encoding. The error is then reported
-            // as an error in the text and not as an internal error.
+            // If machine IR was read from a text, some of its mistakes are found only by the encoder. Its
+            // error is then an error in the text instead of an internal error.
             Error::Internal { message } if job.read.is_some() => Error::Ir { errors: vec![message] },
             error => error,
         })?;
@@ -436,8 +436,8 @@ impl Compiler {
 }
 
 impl Compiler {
-    /// Returns the debug information, if it was requested. Also replaces the numbers of tracked program
-    /// points in the instructions by normal source positions.
+    /// Returns the debug information, if it was requested. In this case, the instructions have numbers of
+    /// points in place of source positions, and these are replaced by source positions here.
     fn debug_info(
         &mut self,
         module: &mut ir::Module,
@@ -536,8 +536,8 @@ impl Compiler {
 }
 
 impl Job<'_> {
-    /// Returns a copy of the job for compiling the function or kernel that `own` describes, with the facts
-    /// about called functions.
+    /// Returns a copy of the job for compiling one kernel or function, which `own` describes. `calls` has the
+    /// facts about called functions.
     pub fn calling<'a>(&'a self, calls: Option<&'a Calls>, own: Own) -> Job<'a> {
         Job { calls, own, ..*self }
     }
@@ -599,8 +599,8 @@ impl Job<'_> {
         lines
     }
 
-    /// Returns the source position for a location `loc` in the IR, which is a byte offset plus one, or 0 if
-    /// there is none. `bytes` is the length of the marked source range.
+    /// Returns the source position for `loc`, a location in the IR. A location is a byte offset plus one, or
+    /// 0 if there is no position. `bytes` is the length of the source range to mark.
     pub fn source_range(&self, loc: u32, bytes: usize) -> Option<Place> {
         let start = ((loc % self.stride) as usize).checked_sub(1)?;
         let text = self.source.filter(|text| start < text.len())?;
@@ -608,7 +608,7 @@ impl Job<'_> {
         Some(Place { source, range: start..start + bytes })
     }
 
-    /// Returns the error for a program that a phase after the frontend rejects.
+    /// Returns the error for a program that the frontend accepts and a later phase rejects.
     #[cold]
     pub fn refuse(
         &self,
@@ -633,8 +633,9 @@ impl Job<'_> {
     }
 }
 
-/// Replaces queries of the wave size in the IR by a constant: the wave size that the kernel asks for, or else
-/// `usual`. In functions, the query remains unless all kernels have the wave size `usual`.
+/// Replaces queries of the wave size in the IR by a constant. In a kernel, this is the wave size that the
+/// kernel asks for, or `usual` if it asks for none. In a function, it is `usual`, but only if all kernels
+/// have this wave size. Otherwise, the query remains.
 fn set_wave_size(module: &mut ir::Module, usual: u32) {
     let asked =
         |func: &ir::Function| func.kernel.as_ref().map(|kernel| kernel.state.wave_size.unwrap_or(usual));
@@ -647,8 +648,8 @@ fn set_wave_size(module: &mut ir::Module, usual: u32) {
     }
 }
 
-/// Returns the smallest and the largest offset that the optimiser may fold into a memory access, for each
-/// address space.
+/// Returns, for each address space, the smallest and the largest constant offset that the optimiser may make
+/// a part of a memory access.
 fn offset_limits(target: &Subtarget) -> ir::passes::Limits {
     let ends = |offsets: Offsets| (offsets.min as i32, offsets.max as i32);
     let reach = &target.addressing;

@@ -1,4 +1,5 @@
-//! Answers what programs ask about the processor ([`frontend::Processor`]) from the tables of `isa`.
+//! Answers the questions of programs about the target processor ([`frontend::Processor`]) from the tables of
+//! the crate `isa`.
 
 use frontend::Question;
 use isa::{Feature, Generation, PROCESSORS, Subtarget, Target};

@@ -18,8 +18,8 @@ use mir::text::{Names, Options, read_functions, without_functions, write_functio
 pub enum Program {
     /// Result of the frontend or of a pass of the optimiser.
     Ir(ir::Module),
-    /// Result of instruction selection or of a later pass: the declarations of the module, and one machine
-    /// function for each kernel in order.
+    /// The program after instruction selection or a later pass: the declarations of the module, and one
+    /// machine function for each kernel in order.
     MachineIr(ir::Module, Vec<MachFunc>),
     /// Result of the last pass.
     Object(CodeObject),
@@ -42,9 +42,9 @@ impl Default for TextOptions {
 }
 
 impl Program {
-    /// Returns a text that [`Compiler::compile_passes`](crate::Compiler::compile_passes) can continue from:
-    /// IR, or machine IR that follows the declarations of its module. The text of an object is the final
-    /// machine IR and cannot be read back.
+    /// Returns a text of IR, or of machine IR that follows the declarations of its module.
+    /// [`Compiler::compile_passes`](crate::Compiler::compile_passes) can continue from this text. The text of
+    /// an object is its final machine IR, and no pass can continue from it.
     pub fn text(&self, target: &Subtarget, options: TextOptions) -> String {
         match self {
             Program::Ir(module) if options.locations => ir::text::with_locations(module),
@@ -54,11 +54,10 @@ impl Program {
         }
     }
 
-    /// Reads a text of IR or machine IR. A source text cannot be read here but only by the frontend; the form
-    /// `Source` is treated like IR.
+    /// Reads a text of IR or machine IR. Only the frontend can read source text, so the form `Source` is
+    /// treated like IR here.
     ///
-    /// # Errors
-    /// The errors of the text.
+    /// # Errors The errors of the text.
     pub fn read(text: &str, name: &str, form: Form, target: &Subtarget) -> Result<Program, Error> {
         if form != Form::MachineIr {
             return read_module(text, name).map(Program::Ir);
@@ -99,7 +98,8 @@ pub(crate) fn read_machine(
     let kernels = module.funcs.values().filter(|func| func.kernel.is_some());
     let mut declared: Vec<&str> = kernels.map(|func| func.name.as_str()).collect();
     let defined: Vec<&str> = code.iter().map(|func| func.name.as_str()).collect();
-    // A function that is declared but has no machine function in this text is defined in another object.
+    // A function may be declared without having a machine function in this text. It is then defined in
+    // another object file.
     let functions = module.funcs.values().filter(|func| func.kernel.is_none());
     declared.extend(functions.map(|func| func.name.as_str()).filter(|name| defined.contains(name)));
     if declared != defined {
@@ -122,8 +122,8 @@ fn kernels(module: &ir::Module) -> impl Iterator<Item = &ir::KernelInfo> {
     module.funcs.values().filter_map(|func| func.kernel.as_ref())
 }
 
-/// Parses a module from `text`, which is part of the complete text `whole`. Line numbers in errors refer to
-/// `whole`.
+/// Parses a module from `text`, which is a part of the text `whole`. The line numbers in errors count from
+/// the beginning of `whole`.
 fn parse_module(text: &str, whole: &str, name: &str) -> Result<ir::Module, Error> {
     ir::parse::parse_module(text)
         .map_err(|error| malformed(whole, name, (error.line, error.column), error.message))

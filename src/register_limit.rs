@@ -1,4 +1,5 @@
-//! Largest number of vector registers that a wave of a kernel may use, and the reason for this limit.
+//! Computes the largest number of vector registers that a wave of a kernel may use, with the reason for this
+//! limit.
 
 use isa::Subtarget;
 use std::fmt;
@@ -19,8 +20,8 @@ pub struct VgprLimit {
 pub enum VgprLimitReason {
     /// Instructions cannot name more registers.
     Processor,
-    /// The work-group size: all waves of a work-group must fit on the SIMDs of a compute unit at the same
-    /// time.
+    /// The work-group size sets the limit: all waves of a work-group must fit on the SIMDs of a compute unit
+    /// at the same time.
     WorkGroup {
         /// Largest number of work-items in a work-group.
         items: u32,

@@ -1,10 +1,11 @@
-//! LDS variables that the linker places, because kernels or functions of several objects may use them.
+//! LDS variables that the linker places, because kernels or functions of several object files may use them.
 //!
-//! A kernel has its own variables at fixed addresses from 0 on. Which kernels reach a function of another
-//! object is known only when the objects are linked. Therefore a variable has no fixed address if it is used
-//! by a function that other objects may call, and neither have the variables of a module whose kernels may
-//! run code of other objects. Such a variable is a symbol (seed 000, line 472), as if it were `extern` in
-//! each object. Dynamic LDS is a symbol without a size; it comes after all other variables.
+//! A kernel has its own LDS variables at fixed addresses from 0 on. Which kernels reach a function of another
+//! object file is known only when the object files are linked. Two kinds of variables therefore have no fixed
+//! address: those that a function uses which other object files may call, and those of a module whose kernels
+//! may run code of other object files. Each of these variables is a symbol (LLVM's AMDGPU guide: seed 000,
+//! line 472), as if it were `extern` in each object file. Dynamic LDS is a symbol without a size, which comes
+//! after all other variables.
 
 use crate::error::Error;
 use crate::pipeline::Job;
@@ -14,8 +15,8 @@ use ir::{
 };
 use isa::Subtarget;
 
-/// Name of the LDS variable through which functions that other objects may call exchange values between
-/// lanes, on processors that use LDS for cross-lane operations.
+/// Name of an LDS variable through which lanes exchange values, in functions that other object files may
+/// call. Only processors that use LDS for cross-lane operations need it.
 const EXCHANGE: &str = "lanes.exchange";
 
 /// Marks the variables of a module that the linker must place.
@@ -53,8 +54,8 @@ fn mark_shared(module: &mut Module) {
     }
 }
 
-/// Adds the LDS variable [`EXCHANGE`] with one dword per work-item to a module that may need it. If no code
-/// uses the variable, it gets no symbol.
+/// Adds the LDS variable [`EXCHANGE`], with one dword per work-item, to a module that may need it. If the
+/// code does not use the variable in the end, it gets no symbol.
 #[cold]
 fn add_exchange(module: &mut Module) {
     let called = called_from_outside(module, &CallGraph::new(module));
@@ -80,15 +81,15 @@ pub(crate) fn exchange(module: &Module) -> Option<Global> {
     module.globals.iter().find(|(_, data)| data.name == EXCHANGE).map(|(global, _)| global)
 }
 
-/// Returns whether code of other objects may call functions of the module or be called from it. This is also
-/// true if the module has no kernels, because then only other objects can use the module.
+/// Returns whether code of other object files may call functions of the module or be called from it. This is
+/// also true of a module without kernels, because only other object files can use it.
 pub(crate) fn is_open(module: &Module) -> bool {
     let is_outside = |func: &Function| func.kernel.is_none() && func.linkage != Linkage::Local;
     module.funcs.values().any(is_outside) || module.funcs.values().all(|func| func.kernel.is_none())
 }
 
-/// Returns, for each function, `Some(())` if a function of another object may call it, directly or through
-/// other functions.
+/// Returns, for each function, `Some(())` if a function of another object file may call it, directly or
+/// through other functions.
 pub(crate) fn called_from_outside(module: &Module, graph: &CallGraph) -> Vec<Option<()>> {
     let is_open = is_open(module);
     graph.least_of_callers(|id: FuncId| {
@@ -140,8 +141,8 @@ fn operations(func: &Function) -> impl Iterator<Item = Op> + '_ {
     func.layout.iter().flat_map(|&block| func.blocks[block].insts()).map(|&inst| func.insts[inst].op)
 }
 
-/// Returns whether a variable is declared inside a function, so that other objects cannot refer to it. The
-/// name of such a variable contains a dot between the function's name and the name in the source.
+/// Returns whether a variable is declared inside a function, so that other object files cannot refer to it.
+/// The name of such a variable consists of the function's name, a dot and the name in the source.
 pub(crate) fn is_of_function(data: &GlobalData) -> bool {
     data.name.contains('.')
 }

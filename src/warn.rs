@@ -1,6 +1,6 @@
-//! Warnings that are found in the IR after inlining: barriers and wave operations that not all work-items
-//! reach, work-group memory that is read without a barrier after the store, parameters that lack `restrict`,
-//! loops that are not unrolled.
+//! Warnings that are found in the IR after inlining. They are about barriers and wave operations that not all
+//! work-items reach, work-group memory that is read without a barrier after the store, parameters that lack
+//! `restrict`, and loops that are not unrolled.
 
 use crate::options::Options;
 use frontend::{Context, Diagnostic, Diagnostics, Level, Severity, SourceText, Warnings};
@@ -11,15 +11,16 @@ use ir::passes::{OptOptions, PassContext};
 use isa::Subtarget;
 use std::ops::Range;
 
-/// A warning about operations that not all work-items may reach although all must, such as barriers.
+/// A warning about operations that all work-items or lanes must reach, such as barriers, and that only some
+/// of them may reach.
 #[derive(Clone, Copy)]
 struct Row {
     name: &'static str,
     /// Returns whether the warning is about this operation.
     meets: fn(ir::Op) -> bool,
     message: &'static str,
-    /// Whether the operation requires only all lanes of a wave to reach it. If false, all work-items of a
-    /// group must.
+    /// Whether all lanes of a wave must reach the operation together. If false, all work-items of the
+    /// work-group must.
     of_waves: bool,
 }
 
@@ -42,12 +43,12 @@ const PARTED: [Row; 2] = [
 const HANDED_OVER: (&str, &str) =
     ("missing_barrier", "a work-item reads what another one may not have written yet");
 
-/// Name of the warning about memory accesses that cannot be merged or moved because a pointer parameter lacks
+/// Name of the warning that a memory access cannot be merged or moved, because a pointer parameter lacks
 /// `restrict`.
 const UNPROMISED: &str = "missing_restrict";
 
-/// Name and message of the warning about LDS variables in a mode in which the waves of a group may run on
-/// several compute units, each of which has its own LDS.
+/// Name and message of the warning about LDS variables in threadgroup split mode. In this mode, the waves of
+/// a work-group may run on several compute units, each of which has its own LDS.
 const SPLIT_GROUP: (&str, &str) =
     ("split_group_memory", "a work-group has no `shared` memory with `-mtgsplit`");
 /// Name of the warning about loops that are not unrolled although the source asks for it.
@@ -92,9 +93,9 @@ fn attribute(text: &str, loc: ir::SrcLoc) -> Option<Range<usize>> {
     Some(end.map_or(word.clone(), |end| word.start..word.start + end + 1))
 }
 
-/// Describes the optimisations that a kernel misses because pointer parameters lack `restrict`: returns the
-/// message, the labels and the help of one warning. The message describes the first missed optimisation; the
-/// help names all parameters concerned.
+/// Returns the message, the labels and the help of one warning about all optimisations that a kernel misses
+/// because pointer parameters lack `restrict`. The message describes the first missed optimisation, and the
+/// help names all parameters that are concerned.
 fn missed(kernel: &ir::KernelInfo, all: &[MissingRestrict]) -> Option<(String, [String; 2], String)> {
     let name = |param: usize| kernel.params.get(param).map_or("", |param| param.name.as_str());
     let first = all.first()?;
@@ -137,8 +138,8 @@ pub struct Passed<'a> {
     pub lanes: u32,
 }
 
-/// Returns the warnings about an optimised module that was compiled from `text`. If one of the warnings has
-/// the level of an error, all of them are returned as errors.
+/// Returns the warnings about an optimised module that was compiled from `text`. If one of them has the level
+/// of an error, returns all of them as errors.
 pub fn of_module(
     (module, target): (&ir::Module, &Subtarget),
     frontend: &Context,
@@ -175,7 +176,7 @@ impl Found<'_> {
     fn add(&mut self, name: &'static str, message: &str, labels: Labels, help: String) {
         let Some((at, _)) = &labels[0] else { return };
         let level = self.frontend.level(self.warnings, name, at.start);
-        // A function that several kernels call is inlined several times, so the same warning may occur
+        // A function that several kernels call is inlined several times. The same warning may therefore occur
         // several times for one position in the source.
         let told = self.list.iter().any(|old| old.labels[0].0 == *at);
         if level != Level::Allow && !told {
@@ -236,8 +237,8 @@ impl Found<'_> {
         }
     }
 
-    /// Warns about LDS variables if the target's mode lets the waves of a group run on several compute units,
-    /// each of which has its own LDS.
+    /// Warns about LDS variables if the target is in threadgroup split mode. In this mode, the waves of a
+    /// work-group may run on several compute units, each of which has its own LDS.
     fn split_group(&mut self, module: &ir::Module, target: &Subtarget) {
         let (name, message) = SPLIT_GROUP;
         if !target.tgsplit || self.is_off(name) {
@@ -281,7 +282,7 @@ impl Found<'_> {
     }
 }
 
-/// Returns a text that says why a loop is not unrolled, and a text that says what to do about it.
+/// Returns two texts about a loop that is not unrolled: the reason, and what to do about it.
 fn refusal(why: Refusal) -> (String, &'static str) {
     let other = "write `#[unroll(n)]` for `n` copies of the body, or take the attribute away";
     match why {

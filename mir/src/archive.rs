@@ -1,7 +1,9 @@
-//! Stores machine functions compactly, for functions that are kept for later inspection. All functions are
-//! stored in a few flat lists, without the spare capacity that the lists of a [`MachFunc`](crate::MachFunc)
-//! have for the passes. An instruction takes about half the memory that it takes in a function, because most
-//! instructions use three of the six operands and have no modifiers.
+//! Stores machine functions compactly, for functions that are kept for later inspection.
+//!
+//! All functions are stored in a few flat lists, without the spare capacity that the lists of a
+//! [`MachFunc`](crate::MachFunc) have for the passes. An instruction takes about half the memory that it
+//! takes in a function, because most instructions use at most three of the six operands and have no
+//! modifiers.
 
 use crate::{CallSite, Edges, MachBlock, MachFunc, MemRef, Note, RelocRef};
 use isa::{Form, MachInst, MemId, Mods, NoteId, Opcode, Operand, Reg, RegClass, VReg};
@@ -17,8 +19,8 @@ pub struct Archive {
     insts: Vec<Inst>,
     operands: Vec<Operand>,
     mods: Vec<Mods>,
-    /// For each function, the classes of its registers, its tuples and its edge arguments, followed by the
-    /// parameters of each of its blocks.
+    /// Numbers of all functions, one function after the other: the classes of the function's registers, its
+    /// tuples and its edge arguments, then the parameters of each of its blocks.
     numbers: Vec<u32>,
 }
 

@@ -1,16 +1,17 @@
 //! A machine function: a linear list of blocks with two control-flow graphs.
 //!
-//! * The **linear CFG** describes the wavefront's program counter. SGPRs follow it.
-//! * The **logical CFG** describes the individual lanes. VGPRs follow it: a lane whose `exec` bit is clear
-//!   does not write, so the lanes on the other side of a divergent branch keep their values.
+//! * The **linear CFG** describes where the wavefront's program counter goes. SGPRs are live along it.
+//! * The **logical CFG** describes where the individual lanes go. VGPRs are live along it: a lane whose
+//!   `exec` bit is clear does not write, so the lanes on the other side of a divergent branch keep their
+//!   values.
 //!
 //! Block parameters exist on both graphs: SGPR parameters receive arguments from linear predecessors, VGPR
-//! parameters from logical predecessors. No edge of either graph is critical *if it carries arguments*.
+//! parameters from logical predecessors. An edge that carries arguments is not critical in either graph.
 //!
-//! A block consists, in this order, of the **prologue** (instructions that set `exec` for the block; VGPR
-//! moves at the block's beginning go after it), the body, and the **terminator group** (from the first
-//! instruction that narrows `exec` or branches; VGPR moves at the block's end go before it, SGPR moves before
-//! the first branch).
+//! A block consists of three parts, in this order. The **prologue** has the instructions that set `exec` for
+//! the block. The body follows. The **terminator group** begins with the first instruction that narrows
+//! `exec` or branches. VGPR moves at the block's beginning go after the prologue. At the block's end, VGPR
+//! moves go before the terminator group, and SGPR moves before the first branch.
 
 use crate::spare::Spare;
 use crate::track::MachTrack;
@@ -23,12 +24,13 @@ use isa::{
 /// Reason for an instruction. Printed in annotated assembly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// Reason for an `s_waitcnt`: the counter, the operation it waits for, and the instruction that needs the
-    /// result. The text of the note is created only when it is printed.
+    /// Reason for an `s_waitcnt`: the wait counter, the operation whose completion the wait is for, and the
+    /// instruction that needs the result. The text of the reason is created only when it is printed.
     Wait {
         /// "vmcnt", "lgkmcnt" or "expcnt".
         counter: &'static str,
-        /// Mnemonic of the memory operation whose completion the wait is for; of several, the oldest.
+        /// Mnemonic of the memory operation whose completion the wait is for. If there are several such
+        /// operations, this is the oldest one.
         producer: &'static str,
         /// First register (dword) concerned, if any.
         reg: Option<Reg>,
@@ -37,8 +39,8 @@ pub enum Note {
         consumer: &'static str,
     },
     /// Reason for an instruction that mitigates a hazard between two other instructions: the hazard's name,
-    /// and the number of wait states that it requires. The number is 0 if the hazard needs a particular
-    /// instruction and not wait states.
+    /// and the number of wait states that the hazard requires. The number is 0 if the hazard needs a
+    /// particular instruction instead of wait states.
     Hazard {
         /// Name of the rule.
         rule: &'static str,
@@ -82,8 +84,9 @@ pub enum SyncScope {
     System,
 }
 
-/// Set of address spaces, with bit `1 << number` for each address space: 1 global, 3 shared, 5 private; a
-/// generic access has all three bits. Says which spaces a synchronisation orders or an access may touch.
+/// Set of address spaces that a synchronisation orders or that an access may touch. The bit `1 << number`
+/// stands for an address space: 1 global, 3 shared (LDS), 5 private (scratch). A generic access has all three
+/// bits.
 pub type SpaceSet = u8;
 /// Global memory.
 pub const SPACE_GLOBAL: SpaceSet = 1 << 1;
@@ -92,7 +95,7 @@ pub const SPACE_SHARED: SpaceSet = 1 << 3;
 /// Scratch.
 pub const SPACE_PRIVATE: SpaceSet = 1 << 5;
 
-/// What the memory model needs to know about a memory instruction or `FENCE` pseudo-instruction.
+/// What the memory model needs to know about a memory instruction or a `FENCE` pseudo-instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemRef {
     /// Memory order.
@@ -123,7 +126,8 @@ pub enum Referent {
     Func(u32),
 }
 
-/// Which part of a distance between code and a symbol an operand holds, or that it holds an address instead.
+/// What an operand that refers to a symbol stands for: a part of the distance between the code and the
+/// symbol, or the symbol's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distance {
     /// Low half of a 64-bit distance.
@@ -157,32 +161,32 @@ pub enum Callee {
     Pointer(u32),
 }
 
-/// Registers that hold the target address of a tail call. They are suitable because no calling convention
-/// passes arguments in them or preserves them.
+/// Registers that hold the target address of a tail call. They are free at a tail call, because no calling
+/// convention passes arguments in them or preserves them.
 pub const TAIL_TARGET: RegRange = RegRange { first: Reg::sgpr(28), len: 2 };
 
 /// Number of `CALL` operands with fixed registers.
 pub const CALL_PINS: usize = 4;
 
-/// A call: callee, registers and clobbered registers, which the operands of its `CALL` instruction do not
-/// say.
+/// A call. Says what the operands of its `CALL` instruction do not: the callee, the hardware registers of the
+/// operands, and the registers that the call clobbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallSite {
     /// The callee.
     pub callee: Callee,
-    /// First hardware register of each operand of the `CALL`: results, arguments, work-item ids, scalar
-    /// arguments.
+    /// For each operand of the `CALL`, the first hardware register in which it must be. The operands are the
+    /// results, arguments, work-item ids and scalar arguments.
     pub pins: [Reg; CALL_PINS],
     /// Registers that the call may clobber, including results.
     pub clobbers: RegSet,
     /// Whether the call needs the stack.
     pub stack: bool,
-    /// Whether the callee is in the same section and other objects cannot replace it, so that the distance to
-    /// it is known without a relocation.
+    /// Whether the callee is in the same section, and no other object can replace it. The distance to the
+    /// callee is then known without a relocation.
     pub local: bool,
 }
 
-/// Arguments that an edge passes to the parameters of its target block: a slice of `MachFunc::args`.
+/// Arguments that an edge passes to the parameters of its target block, as a range of `MachFunc::args`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArgRange {
     /// First index in `MachFunc::args`.
@@ -196,8 +200,8 @@ pub struct ArgRange {
 pub struct Edge {
     /// Target.
     pub to: MBlock,
-    /// Arguments for the parameters of the target: for SGPR parameters on a linear edge, for VGPR parameters
-    /// on a logical edge.
+    /// Arguments for the parameters of the target block. A linear edge has arguments for the SGPR parameters,
+    /// and a logical edge for the VGPR parameters.
     pub args: ArgRange,
 }
 
@@ -223,19 +227,19 @@ pub struct MachBlock {
     pub logical: Edges,
     /// Loop nesting depth, for spill weights.
     pub depth: u8,
-    /// Whether the block is executed with an EXEC mask that does not belong to it: a change of EXEC that the
-    /// control flow would require (to the other lanes of a branch, or to fewer lanes) is omitted, because
-    /// none of the block's instructions depends on EXEC.
+    /// Whether the block is executed with an EXEC mask that does not belong to it. The control flow would
+    /// require a change of EXEC before the block (to the other lanes of a branch, or to fewer lanes). This
+    /// change is omitted, because none of the block's instructions depends on EXEC.
     pub is_foreign: bool,
 }
 
 impl MachBlock {
-    /// Returns the next entry of a jump table if this block is the head or an entry of a jump table; `None`
-    /// for other blocks and the last entry.
+    /// Returns the next entry of a jump table if this block is the head or an entry of a jump table. Returns
+    /// `None` for the last entry and for other blocks.
     ///
     /// A jump table is a sequence of blocks: a head, which ends in `s_setpc_b64`, and directly after it the
-    /// entries, which contain only an `s_branch`. The head jumps to an entry, or behind all entries. In the
-    /// linear graph, each of these blocks has an edge to its own target and one to the next entry.
+    /// entries, each of which contains only an `s_branch`. The head jumps to an entry, or behind all entries.
+    /// In the linear graph, each of these blocks has an edge to its own target and one to the next entry.
     pub fn next_entry(&self) -> Option<MBlock> {
         let (last, before) = self.insts.split_last()?;
         let row = last.op.row();
@@ -257,8 +261,7 @@ pub enum FuncRole {
     /// Started by the packet processor.
     #[default]
     Kernel,
-    /// A function that other code calls. It uses the stack at the stack pointer, and it returns to its
-    /// caller.
+    /// A function that other code calls. Its frame begins at the stack pointer, and it returns to its caller.
     Callee,
 }
 
@@ -288,14 +291,14 @@ pub struct MachFunc {
     pub calls: Vec<CallSite>,
     /// How the function is started.
     pub role: FuncRole,
-    /// Number of lanes for which a called function is compiled, if it differs from that of the module.
+    /// Number of lanes per wave for which a called function is compiled. `None` if it is the module's number.
     pub wave_size: Option<u32>,
     /// Entry state.
     pub abi: Abi,
     /// Size of statically allocated LDS in bytes.
     pub lds_size: u32,
-    /// Private memory of the function in bytes per work-item. It holds private variables; the allocator adds
-    /// spill slots.
+    /// Private memory of the function in bytes per work-item. Selection counts private variables, and the
+    /// allocator adds spill slots.
     pub scratch_size: u32,
     /// Size of explicit kernel arguments in bytes.
     pub kernarg_size: u32,
@@ -312,13 +315,13 @@ pub struct MachFunc {
     pub sgprs: u32,
     /// Whether an instruction uses VCC, explicitly or implicitly. Set by the allocator.
     pub uses_vcc: bool,
-    /// Whether the stack size that a kernel's calls need is unknown, because a callee is recursive or in
-    /// another object.
+    /// Whether the stack size that a kernel's calls need is unknown. The reason is a recursive callee, or one
+    /// in another object file.
     pub dynamic_stack: bool,
     /// Registers whose value a call of this function may change. Set by the allocator.
     pub clobbers: RegSet,
-    /// Records for debug information, if it was requested. The field `loc` of each instruction is then not a
-    /// source location but the number of a point in these records.
+    /// Records for debug information, if it was requested. The field `loc` of each instruction then has the
+    /// number of a point in these records instead of a source location.
     pub track: Option<Box<MachTrack>>,
     /// Memory of removed lists, for reuse.
     pub spare: SpareLists,
@@ -344,7 +347,8 @@ impl SpareLists {
         self.params.give(vgpr_params);
     }
 
-    /// Returns a copy of the instructions in a list with spare capacity for instructions that passes insert.
+    /// Returns a copy of a list of instructions. The new list has spare capacity for instructions that passes
+    /// will insert.
     pub fn insts(&mut self, insts: &[MachInst]) -> Vec<MachInst> {
         let mut list = self.insts.take(insts.len() + insts.len() / 2 + 2);
         list.extend_from_slice(insts);
@@ -454,8 +458,8 @@ impl MachFunc {
         &self.args[edge.args.start as usize..][..edge.args.len as usize]
     }
 
-    /// Returns whether the function has a stack like that of called functions, accessed through `s[0:3]` and
-    /// the stack pointer. The allocator must not assign these registers then.
+    /// Returns whether the function accesses its private memory as called functions do, through the
+    /// descriptor in `s[0:3]` and the stack pointer. The allocator must not assign these registers then.
     pub fn has_stack(&self) -> bool {
         self.role == FuncRole::Callee || self.calls.iter().any(|call| call.stack)
     }
@@ -479,8 +483,8 @@ impl MachFunc {
         MemId(self.mems.len() as u32 - 1)
     }
 
-    /// Replaces the kernel's entry state. The hardware registers in `inputs` are updated to where the new
-    /// state has the same value; an input whose value the new state does not contain is removed.
+    /// Replaces the state in which the kernel starts. An input keeps its value, in the hardware register
+    /// where the new state has it. An input whose value the new state does not contain is removed.
     pub fn set_abi(&mut self, abi: Abi) {
         let (old, new) = (self.abi.layout(), abi.layout());
         self.inputs.retain_mut(|(_, reg)| {

@@ -1,8 +1,9 @@
-//! Rules for the operands of one instruction of a function, whose registers may be virtual.
+//! Rules for the operands of an instruction whose registers may still be virtual.
 //!
 //! [`problem`] checks these rules before registers are assigned, so that passes cannot create instructions
-//! that the encoder would refuse later. It uses the operand specs in the instruction table and the properties
-//! of the subtarget. With hardware registers, [`isa::encode()`] makes the same checks and a few more.
+//! that the encoder would refuse later. It uses the operand descriptions in the instruction table and the
+//! properties of the subtarget. With hardware registers, [`isa::encode()`] makes the same checks and a few
+//! more.
 
 use crate::MachFunc;
 use isa::legal::{constant_bus_ok, is_vcc, offsets, takes_literal, uses_constant_bus};
@@ -12,22 +13,24 @@ use isa::{Feature, MachInst, Operand, Reg, RegClass, Role, Row, Subtarget, Targe
 /// 1/(2*pi) as an inline constant.
 const INV_2PI: u16 = 248;
 
-/// Reason why an instruction cannot be encoded. A number is the index of the operand that causes it.
+/// Reason why an instruction cannot be encoded. The number in a variant is the index of the operand that
+/// causes the problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Illegal {
     /// The processor does not have the instruction.
     Unavailable,
     /// Wrong number of operands.
     Count,
-    /// The operand is of a kind, or a register of a class, that the instruction does not accept there.
+    /// The instruction does not accept an operand of this kind, or a register of this class, at this
+    /// position.
     Kind(u8),
     /// The operand has the wrong number of dwords, or mixes SGPRs and VGPRs.
     Width(u8),
-    /// The encoding has no room for the literal, or it is a second literal, or the operand is an inline
-    /// constant that the processor does not have.
+    /// The operand is a constant that cannot be encoded: the encoding has no room for a literal, or has
+    /// another literal already, or the processor lacks the inline constant.
     Literal(u8),
-    /// With this operand, the instruction uses more different scalar values than the constant bus can
-    /// transfer.
+    /// The instruction uses more different scalar values than the constant bus can transfer, and this operand
+    /// is one of them.
     ConstantBus(u8),
     /// The immediate offset does not fit.
     Offset,
@@ -47,8 +50,8 @@ impl std::fmt::Display for Illegal {
     }
 }
 
-/// Returns the first reason why an instruction cannot be encoded, or `None` if it can be. Its registers may
-/// be virtual. Pseudo-instructions are never encoded, so this returns `None` for them.
+/// Returns the first reason why an instruction cannot be encoded, or `None` if it can be. The registers of
+/// the instruction may be virtual. Pseudo-instructions are never encoded, so the result for them is `None`.
 pub fn problem(target: &Subtarget, inst: &MachInst, func: &MachFunc) -> Option<Illegal> {
     let row = inst.op.row();
     if row.family == Family::Pseudo {
@@ -60,8 +63,8 @@ pub fn problem(target: &Subtarget, inst: &MachInst, func: &MachFunc) -> Option<I
     if usize::from(inst.len) != row.ops.len() {
         return Some(Illegal::Count);
     }
-    // Counters of literals, and of values that may use the constant bus. Most instructions have at most one
-    // of either.
+    // Numbers of literals and of operands that may use the constant bus. Most instructions have at most one
+    // of either, which needs no further check.
     let (mut literals, mut scalars) = (0, 0);
     for (n, (spec, &operand)) in (0..).zip(row.ops.iter().zip(inst.operands())) {
         let regs = registers(func, operand);
@@ -97,10 +100,10 @@ pub fn problem(target: &Subtarget, inst: &MachInst, func: &MachFunc) -> Option<I
     (!fits).then_some(Illegal::Offset)
 }
 
-/// Returns the encoder's reason for refusing an instruction, or `None` if it can be encoded. Virtual
-/// registers are replaced by suitable hardware registers, and branches are taken to be short. Unlike
-/// [`problem`], this runs the encoder itself and therefore all of its checks, but does not check the constant
-/// bus.
+/// Returns the encoder's reason for refusing an instruction, or `None` if the instruction can be encoded.
+/// Virtual registers are replaced by suitable hardware registers, and branches are assumed to be short. In
+/// contrast to [`problem`], this function runs the encoder itself and therefore all of its checks. It does
+/// not check the constant bus.
 pub fn unencodable(target: &Target, original: &MachInst, func: &MachFunc) -> Option<encode::Problem> {
     let mut inst = *original;
     for (n, operand) in inst.ops[..usize::from(inst.len)].iter_mut().enumerate() {
@@ -152,8 +155,8 @@ fn operand_problem(
         Kind::Imm => !matches!(operand, Operand::Imm(_)),
         Kind::Vaddr => class != Some(RegClass::Vgpr) && !is_absent,
         Kind::Saddr => class != Some(RegClass::Sgpr) && !is_absent,
-        // Code that `kernc` compiles has no matrix or graphics instructions, and uses accumulation registers
-        // only for spilling. So the check of other kinds of operands is superficial.
+        // These kinds of operands are not checked thoroughly. Code that `kernc` compiles has no matrix or
+        // graphics instructions, and uses accumulation registers only for spilling.
         Kind::Agpr => !matches!(operand, Operand::Reg(range) if range.first.is_agpr()),
         Kind::Avgpr | Kind::Acc => true,
         Kind::ExportTarget | Kind::Channel | Kind::Attribute | Kind::Parameter => true,
@@ -188,8 +191,8 @@ fn literal_problem(target: &Target, inst: &MachInst, row: &Row) -> Option<Illega
     None
 }
 
-/// If the instruction uses the constant bus for too many values, returns the last operand that does so as the
-/// reason; moving this operand to a VGPR leaves the bus to the others.
+/// Returns the problem if the instruction needs the constant bus for too many values. The problem names the
+/// last operand that needs it: if this operand moves to a VGPR, the bus is left to the others.
 fn bus_problem(target: &Target, inst: &MachInst, func: &MachFunc) -> Option<Illegal> {
     let row = inst.op.row();
     if constant_bus_ok(target, inst, Some(func)) {

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-/// Empty lists, kept so that their memory can be used again. List `n` of the outer list holds those whose
-/// capacity has the logarithm `n`; a request gets the smallest list that is large enough.
+/// Empty lists that are kept so that their memory can be used again. Element `n` has the lists whose capacity
+/// has the binary logarithm `n`, rounded down. A request gets a list of the first element in which every list
+/// is large enough and which is not empty.
 pub struct Spare<T>(Vec<Vec<Vec<T>>>);
 
 impl<T> Spare<T> {
@@ -34,7 +35,7 @@ impl<T> Default for Spare<T> {
     }
 }
 
-/// The copy of a collection of empty lists is empty, because unused memory need not be copied.
+/// A copy has no lists, because copying memory that nobody uses would be useless.
 impl<T> Clone for Spare<T> {
     fn clone(&self) -> Spare<T> {
         Spare::default()

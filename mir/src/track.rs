@@ -1,19 +1,18 @@
 //! Debug information that accompanies machine code: where source statements begin, and which registers hold
 //! which variables.
 //!
-//! # Idea
-//! Instruction selection numbers the operations of the IR. The number of an operation, its *point*, is stored
-//! in the machine instructions' field for the source location ([`MachInst::loc`](isa::MachInst)). Passes
-//! keep this field anyway, so they need no support for debug information. An instruction that belongs to no
-//! point has 0.
+//! # Idea Instruction selection numbers the operations of the IR. The number of an operation, its *point*, is
+//! stored in the machine instructions' field for the source location ([`MachInst::loc`](isa::MachInst)).
+//! Passes keep this field anyway, so they need no support for debug information. An instruction that belongs
+//! to no point has 0.
 //!
-//! The points of a block increase from its beginning to its end. A [`Record`] before a point therefore
-//! belongs, in the final code, after the last instruction of the block that has an earlier point;
-//! instructions that were moved up from behind it, such as loads, do not count.
+//! The points of a block increase from its beginning to its end. A [`Record`] before a point therefore has
+//! its place, in the final code, after the last instruction of the block that has an earlier point.
+//! Instructions that were moved up from behind it, such as loads, do not count.
 //!
 //! A virtual register has one hardware register during its whole live range, which the allocator records
 //! ([`Watched::place`]). The point of the instruction that writes the virtual register shows from where on
-//! the hardware register holds the value; later writes to the hardware register in the final code show where
+//! the hardware register holds the value. Later writes to the hardware register in the final code show where
 //! it no longer does.
 
 use isa::{Reg, VReg};
@@ -38,7 +37,7 @@ pub enum FragmentLocation {
 pub struct Term {
     /// Operation.
     pub op: TermOp,
-    /// Width of the operands in bits; the operands are integers or addresses.
+    /// Width of the operands in bits. The operands are integers or addresses.
     pub bits: u8,
     /// The one, two or three operands.
     pub args: [FragmentLocation; 3],
@@ -59,10 +58,10 @@ pub enum TermOp {
     AShr,
     Not,
     Neg,
-    /// Zero-extends or sign-extends the given number of low bits of the operand.
+    /// `Low` zero-extends the given number of low bits of the operand, and `SignedLow` sign-extends them.
     Low(u8),
     SignedLow(u8),
-    /// The first operand is an address, the second an unsigned 32-bit offset.
+    /// Adds an address, the first operand, and an unsigned 32-bit offset, the second one.
     AddUnsigned,
     Eq,
     Ne,
@@ -74,13 +73,14 @@ pub enum TermOp {
     Sle,
     Sgt,
     Sge,
-    /// The second operand if the first is true, otherwise the third.
+    /// Selects the second operand if the first one is true, and the third one otherwise.
     Select,
 }
 
-/// Where the value of a variable is. It may exist in up to three forms: in vector registers, in scalar
-/// registers and as a lane mask. Each field is the index of the first [`Watched`] register of that form (one
-/// for each dword), or `u32::MAX` if the value does not exist in it.
+/// Where the value of a variable is. The value may exist in up to three forms at the same time: in vector
+/// registers, in scalar registers and as a lane mask. The fields `vector`, `scalar` and `mask` have, for each
+/// form, the index of the first [`Watched`] register (one for each dword), or `u32::MAX` if the value does
+/// not exist in this form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrackedValue {
     /// First of the vector registers.
@@ -102,8 +102,8 @@ pub struct Watched {
     pub register: VReg,
     /// Instruction that writes the register, if there is one. Set by the allocator, together with `place`.
     pub write: Option<Write>,
-    /// IR block at whose beginning the register gets its value as a block parameter: an index into
-    /// [`MachTrack::parts`], or `u32::MAX` if it is not a block parameter.
+    /// For a register that is a block parameter: the IR block at whose beginning it gets its value, as an
+    /// index into [`MachTrack::parts`]. For any other register, `u32::MAX`.
     pub part: u32,
     /// Hardware register that the allocator has assigned.
     pub place: Option<Reg>,
@@ -117,15 +117,15 @@ pub struct Watched {
 pub struct Write {
     /// Point of the instruction.
     pub point: NonZeroU32,
-    /// Number of earlier instructions with the same point that write the same hardware register, to tell
-    /// these instructions apart.
+    /// Number of earlier instructions of the same point that write the same hardware register. The number
+    /// tells these instructions apart.
     pub number: u32,
 }
 
 /// Location of a spilled register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Point that the store and reload instructions of the spill slot have: see [`spill_point`].
+    /// Point of the instructions that store to the spill slot and reload from it (see [`spill_point`]).
     pub point: u32,
     /// Location that holds it.
     pub cell: Cell,
@@ -143,12 +143,13 @@ pub enum Cell {
     Lane(Reg, u8),
     /// Private memory, at this offset in bytes from the start of the function's frame.
     Private(u32),
-    /// The value is no longer stored. It is the value that this register held when the function was entered.
+    /// The value is not stored anymore, but it is known: it is the value that this register had when the
+    /// function was entered.
     Entered(Reg),
 }
 
-/// Returns the point for instructions that store and reload a spill slot of scalar or vector registers. It is
-/// greater than all points of the IR.
+/// Returns the point of the instructions that store to a spill slot or reload from it. `is_vector` says
+/// whether the slot is for vector or for scalar registers. The point is greater than all points of the IR.
 pub const fn spill_point(is_vector: bool, slot: u32) -> u32 {
     1 << 31 | (is_vector as u32) << 30 | slot
 }
@@ -172,7 +173,8 @@ pub struct Record {
 pub enum What {
     /// A statement begins, at this source location.
     Statement(u32),
-    /// A fragment of a variable gets this location. The number counts the fragments of all variables.
+    /// A fragment (scalar) of a variable gets this location. The number of the fragment counts the fragments
+    /// of all variables of the function.
     Fragment(u32, FragmentLocation),
 }
 
@@ -185,14 +187,15 @@ pub struct Part {
     pub end: u32,
     /// Range of the block's records.
     pub records: (u32, u32),
-    /// Locations of fragments at the beginning of the block: a range in [`MachTrack::heads`].
+    /// Locations of fragments (scalars of variables) at the beginning of the block, as a range of
+    /// [`MachTrack::heads`].
     pub heads: (u32, u32),
 }
 
 /// The debug records of a function.
 #[derive(Clone, Debug, Default)]
 pub struct MachTrack {
-    /// Source locations of the points, starting with point 1, in the form that the IR uses.
+    /// Source location of each point, beginning with point 1, in the form that the IR uses.
     pub places: Vec<u32>,
     /// Blocks in the order of their points.
     pub parts: Vec<Part>,
@@ -202,7 +205,8 @@ pub struct MachTrack {
     pub fragments: u32,
     /// Size of a lane mask in dwords.
     pub mask_dwords: u8,
-    /// Locations of fragments at the beginnings of blocks; each block has a range of this list.
+    /// Locations of fragments (scalars of variables) at the beginnings of blocks. Each block has a range of
+    /// this list.
     pub heads: Vec<(u32, FragmentLocation)>,
     /// Locations of values in registers.
     pub tracked_values: Vec<TrackedValue>,
@@ -214,8 +218,8 @@ pub struct MachTrack {
     pub kept: Vec<Slot>,
     /// Offsets of private variables, by their index in the IR.
     pub slots: Vec<u32>,
-    /// Offsets of LDS variables, by their index in the module; `u32::MAX` for variables that the function
-    /// does not use.
+    /// Offset in LDS of each LDS variable of the module, by the variable's index. The offset is `u32::MAX` if
+    /// the function does not use the variable.
     pub shared: Vec<u32>,
     /// Points of call instructions, each with the index of the call in [`MachFunc::calls`](crate::MachFunc).
     pub calls: Vec<(u32, u32)>,

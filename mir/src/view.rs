@@ -1,4 +1,5 @@
-//! What `isa` needs to know about a function to print its instructions and check their operands.
+//! Implements what the crate `isa` asks about a function, so that it can print the function's instructions
+//! and check their operands.
 
 use crate::{Distance, MachFunc, Referent};
 use isa::{FuncView, MBlock, RegClass, Tuple, VReg};

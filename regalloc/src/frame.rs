@@ -274,7 +274,7 @@ impl Free {
     }
 }
 
-/// Returns an operand whose value the linker inserts: the low or high part of the distance from the program
+/// Returns an operand that refers to a relocation: the low or high part of the distance from the program
 /// counter to a function.
 fn reloc(func: &mut MachFunc, callee: u32, part: Distance) -> Operand {
     func.relocs.push(RelocRef { to: Referent::Func(callee), part, addend: 0 });

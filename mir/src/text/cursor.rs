@@ -1,7 +1,8 @@
 //! A position in a line of text, with functions that read what follows.
 //!
-//! This is separate from the lexer of `ir::parse`, because words are split here as each position requires
-//! (`s[0:1]`, `offset:8`, `-0.5`) and lines are significant; also, neither crate depends on the other.
+//! This is separate from the lexer of `ir::parse`. In machine IR, each position decides how the text is split
+//! into words (`s[0:1]`, `offset:8`, `-0.5`), and line breaks are significant. Also, neither crate depends on
+//! the other.
 
 use std::fmt;
 
@@ -88,7 +89,8 @@ impl<'a> Cursor<'a> {
         if self.accept(text) { Ok(()) } else { self.error(format!("expected `{text}`")) }
     }
 
-    /// Returns the next word without skipping it; empty if there is none.
+    /// Returns the next word without moving past it, or an empty text if the line continues with something
+    /// else.
     pub fn peek_word(&mut self) -> &'a str {
         let rest = self.rest();
         &rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())]
@@ -156,7 +158,7 @@ impl<'a> Cursor<'a> {
         before.error("this text has no closing quote")
     }
 
-    /// Reads `(A, B)`, which may be absent; `item` reads each element.
+    /// Reads a list `(A, B)`, whose elements `item` reads. Returns an empty list if there is no `(`.
     pub fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         let mut items = Vec::new();
         if !self.accept("(") {

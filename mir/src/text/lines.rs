@@ -16,8 +16,8 @@ pub enum Part {
     Inst(MBlock, usize),
 }
 
-/// Returns the line, counted from 1, of a part of function number `function`, in a text that
-/// [`read_functions`](super::read_functions) accepts.
+/// Returns the line, counted from 1, on which a part of function number `function` stands.
+/// [`read_functions`](super::read_functions) must accept the text.
 pub fn line_of(text: &str, function: usize, part: Part) -> Option<u32> {
     let begins = |&(_, line): &(u32, &str)| line.starts_with(BEGIN);
     let mut lines = (1..).zip(text.lines()).skip_while(|line| !begins(line));

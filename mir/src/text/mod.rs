@@ -1,11 +1,11 @@
-//! Machine IR as text, written and read. This is the format of `--stop-after`, `--dump-after` and `.mir`
-//! files.
+//! Writes machine IR as text and reads it. The text is the format of `--stop-after`, `--dump-after` and
+//! `.mir` files.
 //!
-//! The text contains everything that determines the meaning of a [`MachFunc`](crate::MachFunc): applying
-//! [`write_function`], [`read_functions`] and [`write_function`] again gives the same text, and passes have
-//! the same results for a function that was read as for the original. The text does not preserve how the
-//! function stores its data: the numbers of notes, of memory attributes and of tuples, and virtual registers
-//! that are never used. The syntax is documented in `docs/machine-ir.md`.
+//! The text contains everything that determines the meaning of a [`MachFunc`](crate::MachFunc). If a function
+//! is written, read and written again ([`write_function`], [`read_functions`]), both texts are the same, and
+//! passes have the same results for the function that was read as for the original. The text does not
+//! preserve how the function stores its data: the numbers of notes, of memory attributes and of tuples, and
+//! virtual registers that are never used. `docs/machine-ir.md` describes the syntax.
 
 mod cursor;
 mod lines;

@@ -1,9 +1,10 @@
-//! Words of the text form, with one table for both writing and reading.
+//! Words of the text form of machine IR. Each table serves both for writing and for reading.
 
 use crate::{MachFunc, SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED, SpaceSet, SyncOrder, SyncScope};
 use isa::{Abi, Hidden, ModFlags};
 
-/// Modifier bits. Their names are those of LLVM's assembler if it has a name.
+/// Modifiers of instructions with their words in the text. A modifier that LLVM's assembler knows has the
+/// same word there.
 pub(super) const FLAGS: &[(ModFlags, &str)] = &[
     (ModFlags::IDXEN, "idxen"),
     (ModFlags::OFFEN, "offen"),
@@ -65,8 +66,8 @@ pub(super) const SPACES: &[(SpaceSet, &str)] = &[
     (SPACE_PRIVATE, "private"),
 ];
 
-/// A field of `T`, represented by a function that borrows the field mutably. One table of such functions
-/// serves for both reading and writing.
+/// A field of a type `T`, as a function that returns a mutable reference to it. A table of such functions
+/// serves both for reading and for writing.
 type Place<T, U> = fn(&mut T) -> &mut U;
 
 /// Inputs that the kernel descriptor can request.

@@ -1,9 +1,9 @@
-//! Writing and reading of operands.
+//! Writes and reads operands of machine IR.
 //!
-//! The meaning of a plain number depends on the operand's entry in the table: either the value of a field
-//! (`s_nop 3`), or a constant source (`v_add_u32_e64 %v2, %v1, 3`), where decimal numbers are inline
-//! constants and hexadecimal numbers are literals that follow the instruction. The other meaning is written
-//! explicitly: `imm(3)`, `const(3)`, `literal(0x3)`.
+//! The meaning of a plain number depends on the operand's entry in the instruction table. It may be the value
+//! of a field (`s_nop 3`). It may also be a constant source (`v_add_u32_e64 %v2, %v1, 3`), where a decimal
+//! number is an inline constant and a hexadecimal number is a literal that follows the instruction. The
+//! meaning that does not apply by itself is written explicitly: `imm(3)`, `const(3)`, `literal(0x3)`.
 
 use super::cursor::{Cursor, Result};
 use super::parse::Body;
@@ -18,7 +18,7 @@ use std::fmt::{self, Write};
 /// Meaning of a plain number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// The mask of `s_waitcnt`, whose counters may be written by name.
+    /// The mask of `s_waitcnt`, which may be written as the names of its counters with their numbers.
     Counters,
     /// A field of the instruction.
     Field,
@@ -94,7 +94,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Writes hardware registers by their names, if reading the names back gives the same registers.
+    /// Writes hardware registers by their names. If reading the names back would give other registers, writes
+    /// their numbers instead.
     pub fn regs(&mut self, range: RegRange) -> fmt::Result {
         let start = self.out.len();
         write_reg(self.target, range, self.out)?;
@@ -105,7 +106,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Writes `%v5`, `%v[5,7]`, or `%[s5,v7]` for different classes.
+    /// Writes virtual registers: `%v5`, `%v[5,7]`, or `%[s5,v7]` if their classes differ.
     fn tuple(&mut self, regs: &[VReg]) -> fmt::Result {
         if let [reg] = regs {
             return self.vreg(*reg);
@@ -137,7 +138,7 @@ impl Printer<'_> {
     }
 
     /// Writes the mask of an `s_waitcnt` as the counters that are waited for, such as `vmcnt(0) lgkmcnt(3)`.
-    /// Only if reading this back gives the same mask.
+    /// If reading this back would give another mask, writes the mask as a number.
     fn counters(&mut self, mask: i32) -> fmt::Result {
         let all = self.target.unpack_waitcnt(mask as u16);
         if i32::from(self.target.waitcnt(all.vm, all.exp, all.lgkm)) != mask {
@@ -348,7 +349,7 @@ fn named_registers(target: &Target, text: &str) -> Option<RegRange> {
     };
     let (low, high): (u16, u16) = (low.parse().ok()?, high.parse().ok()?);
     let len = u8::try_from(high.checked_sub(low)?).ok()?.checked_add(1)?;
-    // Scalar registers beyond the numbered ones that have no name are written in brackets.
+    // Some scalar registers have no name and come after the numbered ones. They are written with brackets.
     let room = if first == 0 && !numbers.starts_with('[') { target.numbered_sgprs() } else { room };
     (high < room).then(|| RegRange { first: Reg(first + low), len })
 }
@@ -400,7 +401,8 @@ fn scattered(at: &mut Cursor<'_>) -> Result<Operand> {
     }
 }
 
-/// Reads `vmcnt(0) lgkmcnt(3)`. A counter that is not named is not waited for.
+/// Reads the counters of an `s_waitcnt`, such as `vmcnt(0) lgkmcnt(3)`. The instruction does not wait for a
+/// counter that is not named.
 fn counters(at: &mut Cursor<'_>, target: &Target) -> Result<Operand> {
     let (mut vm, mut exp, mut lgkm) = (u8::MAX, u8::MAX, u8::MAX);
     loop {

@@ -21,11 +21,10 @@ use std::str::Lines;
 /// Limit for the numbers of virtual registers and blocks in a text.
 const MAX_NUMBER: u32 = 1 << 22;
 
-/// Reads the machine functions in a text and ignores everything else in it. `target` returns the processor of
-/// each function, counted from 0.
+/// Reads the machine functions in a text and ignores everything else in the text. `target` returns the
+/// processor for the function with a given number, counted from 0.
 ///
-/// # Errors
-/// Returns the first position that is not machine IR of the processor.
+/// # Errors The first position at which the text is not machine IR of this processor.
 pub fn read_functions<'a>(
     text: &str,
     target: impl Fn(usize) -> &'a Target,
@@ -85,7 +84,8 @@ pub(super) struct Body<'a> {
     /// Variables and functions of the module by name.
     pub names: &'a HashMap<&'a str, Referent>,
     pub func: MachFunc,
-    /// For each number of a virtual register, its class if the register has been mentioned.
+    /// For each virtual register, by its number in the text: its class, if the text has mentioned the
+    /// register so far.
     classes: Vec<Option<RegClass>>,
     /// Blocks that have been mentioned.
     used: Vec<(u32, Cursor<'a>)>,
@@ -172,7 +172,8 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// Reads `@name pins v0 v0 v31 s4 stack local clobbers s[4:31] v[0:39]`.
+    /// Reads the rest of a line that describes a call, such as `@name pins v0 v0 v31 s4 stack local clobbers
+    /// s[4:31] v[0:39]`.
     fn site(&mut self, at: &mut Cursor<'a>) -> Result<()> {
         let before = *at;
         let callee = match entity(at.peek_word(), "sig") {
@@ -355,8 +356,8 @@ impl<'a> Body<'a> {
         Ok(inst)
     }
 
-    /// Chooses between rows of the instruction table that have the same name: returns the first row whose
-    /// operand specs fit the operands.
+    /// Chooses one of several rows of the instruction table with the same name: the first row that has as
+    /// many operands as the text.
     fn choose(&self, candidates: &[Opcode], operands: &[Operand]) -> Opcode {
         let fits = |op: &&Opcode| op.row().ops.len() == operands.len();
         *candidates.iter().find(fits).unwrap_or(&candidates[0])
@@ -424,15 +425,16 @@ impl<'a> Body<'a> {
             }
         }
         for class in self.classes {
-            // If the text skips the number of a virtual register, a register that is never used gets this
-            // number.
+            // The text may leave out the number of a virtual register. Such a number gets a register that is
+            // never used.
             self.func.vregs.push(class.unwrap_or(RegClass::Sgpr));
         }
         Ok(self.func)
     }
 }
 
-/// Completes a block: parts whose beginning the text does not mark are empty or end where the block ends.
+/// Completes a block at its end. If the text does not mark the beginning of a part, the part is empty or
+/// consists of the rest of the block.
 fn close(func: &mut MachFunc, block: Option<(MBlock, Part)>) {
     let Some((id, part)) = block else { return };
     let block = &mut func.blocks[id];
@@ -443,7 +445,8 @@ fn close(func: &mut MachFunc, block: Option<(MBlock, Part)>) {
     }
 }
 
-/// Returns the rows with a mnemonic, and the encoding that its suffix requests.
+/// Returns the rows of the instruction table with a mnemonic, and the encoding that the mnemonic's suffix
+/// requests.
 fn opcodes(target: &Target, name: &str) -> Option<(Vec<Opcode>, Form)> {
     let rows = |name: &str| -> Vec<Opcode> {
         let known = |op: &Opcode| op.family() == Family::Pseudo || table::available(*op, target);

@@ -7,8 +7,8 @@ use isa::table::{Family, Flags};
 use isa::{Form, Lane, MBlock, MachInst, Mods, RegClass, RegRange, Target, VReg, op};
 use std::fmt::{self, Write};
 
-/// Names of a module's variables and functions by index. A variable or function without a name is written as
-/// `global7` or `func7`.
+/// Names of a module's variables and functions, by their indices. A variable or function without a name is
+/// written with its index, as `global7` or `func7`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Names<'a> {
     /// Names of variables.
@@ -63,8 +63,8 @@ impl Printer<'_> {
 
     /// Writes the entry state, and the sizes that are not 0.
     fn head(&mut self) -> fmt::Result {
-        // The table of numeric properties borrows fields mutably, so a copy of the function's properties is
-        // made for reading them.
+        // The table of numeric properties has functions that borrow a property mutably. The properties are
+        // therefore read from a copy of the function's properties.
         let mut sizes = MachFunc {
             lds_size: self.func.lds_size,
             scratch_size: self.func.scratch_size,
@@ -110,7 +110,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Writes `site @name pins v0 v0 v31 s4 stack local clobbers s[4:31] v[0:39]`.
+    /// Writes the line that describes a call, such as `site @name pins v0 v0 v31 s4 stack local clobbers
+    /// s[4:31] v[0:39]`.
     fn call(&mut self, call: &CallSite) -> fmt::Result {
         self.out.push_str("    site ");
         match call.callee {
@@ -160,7 +161,8 @@ impl Printer<'_> {
 
     /// Writes the name of the part that begins at an instruction.
     fn mark(&mut self, index: usize, prologue: usize, term: usize, len: usize) {
-        // If the terminators directly follow the prologue, there is no body to mark.
+        // If the terminator group directly follows the prologue, the body between them is empty and is not
+        // marked.
         if index == term && term < len {
             self.out.push_str("  terminators:\n");
         } else if index == prologue && prologue > 0 {
@@ -289,7 +291,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes `[0,1]`, with bit 0 first, up to the highest bit that is set.
+    /// Writes the bits of a number such as `[0,1]`, beginning with bit 0, up to the highest bit that is set.
     fn bits(&mut self, bits: u8) -> fmt::Result {
         for n in 0..(8 - bits.leading_zeros()).max(1) {
             write!(self.out, "{}{}", if n == 0 { "[" } else { "," }, bits >> n & 1)?;
@@ -298,8 +300,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Writes `mem(acquire agent global alias:3)`, which are the memory attributes that differ from the
-    /// defaults. The defaults describe an access that does not synchronise with other lanes.
+    /// Writes the memory attributes of an access that differ from the defaults, such as `mem(acquire agent
+    /// global alias:3)`. The defaults describe an access that does not synchronise with other lanes.
     fn mem(&mut self, mem: &MemRef) -> fmt::Result {
         let mut words = Vec::new();
         let default = MemRef::default();
@@ -337,7 +339,7 @@ impl Printer<'_> {
 
 const _: () = assert!(SyncScope::SingleThread as u8 == 0, "the default is not written");
 
-/// Returns the suffix that distinguishes the encodings of a family.
+/// Returns the suffix of a mnemonic that distinguishes the encodings of an instruction, such as `_e64`.
 fn suffix(family: Family, form: Form) -> &'static str {
     let several = matches!(family, Family::Vop1 | Family::Vop2 | Family::Vopc);
     match form {

@@ -1,7 +1,7 @@
 //! The call graph of a module.
 //!
-//! A call through an address leads to a node for the signature of the call, and this node leads to the
-//! functions that the call may reach.
+//! Each function is a node. A call through an address leads to a node for the signature of the call. From
+//! this node, edges lead to the functions that the call may reach.
 
 use crate::dot;
 use ir::analysis::callgraph::CallGraph;
@@ -12,8 +12,8 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-/// Registers and memory of a kernel or function. Those of a kernel include those of the functions that it
-/// calls.
+/// Registers and memory of a kernel or function. The numbers of a kernel include those of the functions that
+/// it calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resources {
     /// Number of SGPRs, without VCC and other special registers.
@@ -126,9 +126,9 @@ impl Calls {
         }
     }
 
-    /// Returns the graph in DOT: boxes for kernels and functions, ellipses for signatures. Edges of calls
-    /// through addresses are dashed, edges from a signature to a function are dotted, and members of cycles
-    /// are red.
+    /// Returns the graph in the language DOT. Kernels and functions are boxes, signatures are ellipses. Edges
+    /// of calls through addresses are dashed, and edges from a signature to a function are dotted. Functions
+    /// in cycles of calls are red.
     pub fn dot(&self, name: &str) -> String {
         let node = |member: &Member| match (member.role, member.is_recursive) {
             (Role::Kernel, _) => "shape=box penwidth=2.5",

@@ -4,7 +4,8 @@ use petgraph::dot::{Config, Dot};
 use petgraph::graph::DiGraph;
 use std::fmt::{self, Display, Formatter};
 
-/// Returns a graph in DOT. The labels are the texts of the nodes; `node` and `edge` return other attributes.
+/// Returns a graph in the language DOT. The labels of the nodes are the texts of the node weights. `node` and
+/// `edge` return the other attributes of a node or an edge.
 pub(crate) fn write<N: Display, E>(
     name: &str,
     graph: &DiGraph<N, E>,

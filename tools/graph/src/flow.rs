@@ -1,8 +1,8 @@
 //! The control-flow graph of a machine function.
 //!
-//! Both graphs of the function are in one petgraph graph: each edge belongs to the linear or to the logical
-//! graph. A logical edge is *divergent* if some lanes of a block may take the edge while other lanes take the
-//! block's other edge.
+//! Both control-flow graphs of the function are in one petgraph graph, in which each edge belongs to the
+//! linear graph (of the program counter) or to the logical graph (of a lane). A logical edge is *divergent*
+//! if some lanes of a block may take this edge while other lanes take the block's other edge.
 
 use crate::dot;
 use crate::pressure::{self, Pressure};
@@ -39,7 +39,7 @@ pub enum Edge {
     },
     /// A lane may follow the edge.
     Logical {
-        /// Whether other lanes may leave the block along the other edge at the same time.
+        /// Whether some lanes may leave the block along this edge while others leave it along the other edge.
         is_divergent: bool,
     },
 }
@@ -74,7 +74,8 @@ impl Flow {
         flow
     }
 
-    /// Marks the edges that lead to a block which dominates their source, and these blocks.
+    /// Marks back edges and loop headers. A back edge leads to a block that dominates the block from which
+    /// the edge comes.
     fn find_loops(&mut self) {
         if self.graph.node_count() == 0 {
             return;
@@ -95,8 +96,8 @@ impl Flow {
         }
     }
 
-    /// Returns the graph in DOT: a node for each block, a grey edge for each linear edge and a blue edge for
-    /// each logical edge. Divergent edges are dashed, and edges back to the header of a loop are thick.
+    /// Returns the graph in the language DOT. Each block is a node, each linear edge is grey, and each
+    /// logical edge is blue. Divergent edges are dashed, and edges back to a loop header are thick.
     pub fn dot(&self) -> String {
         let edge = |edge: &Edge| match edge {
             Edge::Linear { is_back: false } => r##"color="#808080""##,
@@ -113,8 +114,9 @@ fn node(block: MBlock) -> NodeIndex {
     NodeIndex::new(block.as_u32() as usize)
 }
 
-/// Returns whether lanes of a block may take different logical edges. If so, the terminators change EXEC or
-/// test EXEC, or the code of one side runs without the change of EXEC that would belong to it.
+/// Returns whether lanes of a block may take different logical edges. In such a block, the terminator group
+/// changes or tests EXEC. There is an exception: the code of one side may run without the change of EXEC that
+/// would belong to it.
 fn is_divergent(func: &MachFunc, block: &MachBlock) -> bool {
     let mut sides = block.logical.iter().flatten().map(|edge| edge.to);
     let (Some(first), Some(second)) = (sides.next(), sides.next()) else { return false };

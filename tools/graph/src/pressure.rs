@@ -1,15 +1,15 @@
 //! Register pressure of the blocks of final machine code.
 //!
-//! SGPRs are live along the linear graph and VGPRs along the logical graph, as in the register allocator. A
-//! call ends the live ranges of the registers that every call of the function may clobber. The registers in
-//! which a call passes arguments, and in which a function returns results, are not counted as read, because
-//! the final code does not name these registers.
+//! As in the register allocator, SGPRs are live along the linear graph and VGPRs along the logical graph. A
+//! call ends the live ranges of the registers that every call of the function may clobber. Some registers are
+//! not counted as read, because the final code does not name them: those in which a call passes arguments,
+//! and those in which a function returns results.
 
 use isa::table::Role;
 use isa::{MBlock, MachInst, Reg, RegRange, RegSet, Target};
 use mir::{Edges, MachBlock, MachFunc};
 
-/// Largest numbers of registers that are live at the same point of a block.
+/// For each kind of register, the largest number of registers that are live at the same point of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pressure {
     /// SGPRs, without VCC and other special registers.
@@ -20,7 +20,7 @@ pub struct Pressure {
     pub agprs: usize,
 }
 
-/// Returns the pressure of each block, in the order of the blocks.
+/// Returns the register pressure of each block, in the order of the blocks.
 pub(crate) fn of_blocks(func: &MachFunc, target: &Target) -> Vec<Pressure> {
     let clobbers = clobbers(func);
     let walk = Walk { func, target, clobbers: &clobbers };
@@ -70,7 +70,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Returns the registers that are live at the beginning of each block if control follows `edges`.
+    /// Returns, for each block, the registers that are live at its beginning. `edges` returns the edges of
+    /// the control-flow graph along which registers are live.
     fn solve(&self, edges: impl Fn(&MachBlock) -> &Edges + Copy) -> Vec<RegSet> {
         let mut live = vec![RegSet::EMPTY; self.func.blocks.len()];
         let mut changed = true;
@@ -85,8 +86,8 @@ impl Walk<'_> {
         live
     }
 
-    /// Propagates liveness from the end of a block to its beginning. Calls `each` with the set at the end and
-    /// the set before each instruction, and returns the set at the beginning.
+    /// Walks a block backwards. Calls `each` with the set of registers that are live at the end of the block
+    /// and before each instruction, and returns the set at the beginning.
     fn block(
         &self,
         block: MBlock,

@@ -1,7 +1,7 @@
-//! Checks the compiler's own graph analyses with the algorithms of petgraph.
+//! Checks the compiler's own graph analyses with the algorithms of the crate petgraph.
 //!
-//! The compiler computes dominators and strongly connected components in memory that passes reuse. petgraph's
-//! functions `simple_fast` and `kosaraju_scc` share no code with these.
+//! The compiler computes dominators and strongly connected components with code of its own, in memory that
+//! passes reuse. petgraph's functions `simple_fast` and `kosaraju_scc` share no code with it.
 
 use ir::analysis::callgraph::CallGraph;
 use ir::analysis::cfg::Cfg;
@@ -47,11 +47,10 @@ pub fn dominators(func: &Function, ours: &DomTree) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks which functions are recursive according to the call graph `ours` of a module, and that callees
-/// precede their callers there.
+/// Checks the call graph `ours` of a module: which functions are recursive, and that callees come before
+/// their callers in its order.
 ///
-/// # Errors
-/// A description of the first difference.
+/// # Errors A description of the first difference.
 pub fn call_graph(module: &Module, ours: &CallGraph) -> Result<(), String> {
     let graph = function_graph(module, ours);
     let mut component_of = vec![0; graph.node_count()];
@@ -86,8 +85,8 @@ pub fn call_graph(module: &Module, ours: &CallGraph) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the graph of all calls that are possible. Its nodes are the functions, then one node for all other
-/// objects.
+/// Returns the graph of all possible calls. It has one node for each function, followed by one node that
+/// stands for all code of other object files.
 fn function_graph(module: &Module, calls: &CallGraph) -> DiGraph<(), ()> {
     let mut graph = DiGraph::new();
     let nodes: Vec<NodeIndex> = module.funcs.values().map(|_| graph.add_node(())).collect();

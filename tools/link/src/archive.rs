@@ -1,5 +1,5 @@
-//! Reads archives. The members of an ordinary archive are objects; a thin archive contains only the names of
-//! object files.
+//! Reads archives. The members of an ordinary archive are object files. A thin archive contains only the
+//! names of object files.
 
 use object::read::archive::ArchiveFile;
 
@@ -30,11 +30,10 @@ pub fn members(data: &[u8]) -> Result<Vec<Member<'_>>, String> {
     Ok(members)
 }
 
-/// Returns the file names in a thin archive, relative to the archive's directory. Returns `None` for other
-/// files.
+/// Returns the file names in a thin archive, which are relative to the archive's directory. Returns `None`
+/// for any other file.
 ///
-/// # Errors
-/// Says what is wrong with the archive.
+/// # Errors Says what is wrong with the archive.
 pub fn thin_members(data: &[u8]) -> Result<Option<Vec<String>>, String> {
     if !data.starts_with(b"!<thin>\n") {
         return Ok(None);

@@ -1,14 +1,15 @@
 //! Analyses the code of a function: the registers that it uses, its calls, and its use of the stack.
 //!
-//! The stack grows upwards from `s32`. The stack pointer counts bytes, or, if scratch memory is swizzled,
-//! bytes times the number of lanes in a wave (seed 000, line 4089). The analysis follows scalar registers
-//! along all paths: the stack pointer and its copies, addresses made by `s_getpc_b64`, and the return
-//! address. All other values are unknown.
+//! The stack grows upwards from `s32`. The stack pointer counts bytes. If scratch memory is swizzled
+//! (distributed over the lanes), it counts bytes times the number of lanes in a wave (LLVM's AMDGPU guide:
+//! seed 000, line 4089). The analysis follows the values of scalar registers along all paths: the stack
+//! pointer and its copies, addresses made by `s_getpc_b64`, and the return address. All other values are
+//! unknown.
 //!
 //! A function that moves `s32` owns the memory below the new value: clang moves `s32` by the whole frame in
 //! one step wherever a call follows or a frame pointer is needed. A function that does not move `s32` may
-//! still use memory above it. If all of its accesses there have constant offsets, they determine the frame;
-//! if the function computes addresses there, the size cannot be determined from the code.
+//! still use memory above it. If all of its accesses there have constant offsets, these determine the size of
+//! the frame. If the function computes addresses there, the code does not determine the size.
 
 use crate::registers::Used;
 use codeobj::elf::Relocation;
@@ -24,8 +25,8 @@ const STACK: u16 = 32;
 const RETURN: u16 = 30;
 /// SGPRs that a callee preserves (seed 000, line 4113).
 const PRESERVED: Range<u16> = 30..Reg::VCC.0;
-/// Largest number of instructions in a function that is analysed. Every real function has fewer; the limit
-/// bounds the time for damaged files.
+/// Largest number of instructions that the analysis of a function visits. Every real function has fewer. The
+/// limit bounds the time for damaged files.
 const MOST: usize = 1 << 18;
 
 /// Place to which code refers.
@@ -42,18 +43,20 @@ pub enum Site {
 pub struct Call {
     /// Callee; `None` if the address comes from elsewhere.
     pub to: Option<Site>,
-    /// Distance by which the stack pointer has moved since the beginning of the function when the call is
-    /// executed; `None` if unknown.
+    /// Distance from the stack pointer at the beginning of the function to the stack pointer at the call.
+    /// `None` if it is unknown.
     pub stack: Option<i64>,
 }
 
-/// Use of the stack by a function. Distances are in units of the stack pointer.
+/// How a function uses the stack. Distances are in units of the stack pointer: bytes, or bytes times the
+/// number of lanes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stack {
     /// Maximum distance by which the stack pointer moves.
     pub moved: i64,
-    /// Stack accesses with constant offsets. The key is the distance of the base register from the stack
-    /// pointer on entry; the value is the number of bytes from the base to the end of the farthest access.
+    /// Stack accesses with constant offsets. The key is the distance of the access's base register from the
+    /// stack pointer on entry. The value is the number of bytes from the base to the end of the farthest
+    /// access.
     pub accesses: FxHashMap<i64, u64>,
     /// Whether addresses above the stack pointer are computed.
     pub escapes: bool,
@@ -67,10 +70,10 @@ pub struct Facts {
     pub used: Used,
     pub stack: Stack,
     pub calls: Vec<Call>,
-    /// Offsets in the function's own section to which the function refers without relocations.
+    /// Offsets in the function's own section to which the code refers without a relocation.
     pub here: Vec<u64>,
-    /// Whether the function may refer to any place in its section, because the analysis cannot follow how the
-    /// function uses its program counter.
+    /// Whether the function may refer to any place in its section. This is so if the analysis cannot follow
+    /// what the function does with a program counter that it has read.
     pub is_wild: bool,
     pub is_code: bool,
     /// Whether all code of the function could be followed.
@@ -166,11 +169,11 @@ struct Follow<'f, 'a> {
     function: &'f Function<'a>,
     target: &'f Target,
     found: &'f [Found],
-    /// States at offsets where paths join; `None` until the first path has reached the offset.
+    /// For each offset where paths of control join, the state there. `None` until the first path has reached
+    /// the offset.
     leaders: FxHashMap<usize, Option<State>>,
     calls: FxHashSet<Call>,
-    /// Number of analysis steps that remain before the analysis gives up. Each instruction is visited a few
-    /// times.
+    /// Number of steps after which the analysis gives up. Each instruction takes a few steps.
     steps: usize,
     facts: Facts,
 }
@@ -204,8 +207,8 @@ impl Follow<'_, '_> {
                 return;
             }
             if let Some(known) = self.leaders.get_mut(&at) {
-                // Where paths join, the state keeps only the facts that all paths share. So the state can
-                // only lose facts, and the analysis ends.
+                // Where paths join, the state keeps only the facts that hold on all paths. A state can
+                // therefore only lose facts, and the analysis ends.
                 let joined = known.as_ref().map_or_else(|| state.clone(), |known| joined(known, &state));
                 if known.as_ref() == Some(&joined) {
                     return;
@@ -218,8 +221,8 @@ impl Follow<'_, '_> {
             if let Some(target) = way.jump {
                 match self.index(target) {
                     Some(next) => {
-                        // An indirect jump does not lead to a label, so its target is not known to be a join
-                        // point yet. Make the target a join point.
+                        // The target of an indirect jump has no label, so it is not yet known as an offset
+                        // where paths join. It becomes one here.
                         self.leaders.entry(next).or_default();
                         work.push((next, state.clone()));
                     }
@@ -233,15 +236,15 @@ impl Follow<'_, '_> {
                 return;
             }
         }
-        // The size of the function is unknown, so control may continue into the next function.
+        // If the symbol of the function has no size, control may continue into the next function.
         if !self.function.is_sized {
             self.facts.here.push(self.function.extent.end);
             self.add_call(Some(Site::Here(self.function.extent.end)), &state);
         }
     }
 
-    /// Returns the index of the instruction that begins at an offset of the section; `None` if no instruction
-    /// begins there.
+    /// Returns the index of the instruction that begins at an offset of the section. Returns `None` if no
+    /// instruction begins there.
     fn index(&self, offset: u64) -> Option<usize> {
         self.found.binary_search_by_key(&offset, |found| found.offset).ok()
     }
@@ -293,7 +296,7 @@ impl Follow<'_, '_> {
         }
     }
 
-    /// Handles a call. After the call, the registers that callees need not preserve are unknown.
+    /// Handles a call. Afterwards, only the registers that callees must preserve have known values.
     fn call(&mut self, to: Option<Site>, state: &mut State, result: Operand) -> Way {
         self.add_call(to, state);
         state.retain(|&(register, _)| PRESERVED.contains(&register));
@@ -312,8 +315,8 @@ impl Follow<'_, '_> {
         self.calls.insert(Call { to, stack });
     }
 
-    /// Handles an indirect jump: a return, a jump to another function, or a jump within the function that is
-    /// too far for a branch.
+    /// Handles an indirect jump. It may be a return, a jump to another function, or a jump within the
+    /// function to a target that is too far for a branch.
     fn jump(&mut self, pair: Option<u16>, state: &State) -> Way {
         let is_saved = |value| matches!(value, Some(Value::Return | Value::Restored));
         let is_return = pair
@@ -330,7 +333,7 @@ impl Follow<'_, '_> {
         Way { goes_on: false, jump }
     }
 
-    /// Returns the values of an instruction's results, as far as they are known.
+    /// Returns the result registers of an instruction with their values, as far as the values are known.
     fn result(&mut self, found: &Found, state: &State) -> [Option<(u16, Value)>; 2] {
         let inst = &found.inst;
         let Some(to) = inst.ops.first().and_then(|&operand| register(operand)) else { return [None; 2] };
@@ -354,7 +357,7 @@ impl Follow<'_, '_> {
             op::S_ADD_I32 | op::S_ADD_U32 => one(sum(value(1), value(2), 1)),
             op::S_SUB_I32 | op::S_SUB_U32 => one(sum(value(1), value(2), -1)),
             op::S_AND_B32 => one(in_frame(value(1)).or(in_frame(value(2))).map(|_| Value::Frame)),
-            // The instruction loads an address from the global offset table; the relocation names the symbol
+            // This loads an address from the global offset table. The relocation of the load names the symbol
             // whose address it is.
             op::S_LOAD_DWORDX2 => match register(inst.ops[1]).and_then(|pair| address(state, pair)) {
                 Some(Site::Relocation(n)) if is_table(self.function.relocations[n].kind) => {
@@ -367,8 +370,8 @@ impl Follow<'_, '_> {
         }
     }
 
-    /// Returns the low half of a computed address as a value: the address of a relocation's symbol, or of a
-    /// place in this section.
+    /// Returns the low half of an address that an instruction computes from a program counter. It is the
+    /// address of a relocation's symbol, or of a place in this section.
     fn site(&mut self, found: &Found, pc: Option<Value>) -> Option<Value> {
         let distance = found.inst.ops[2].const_u32()?;
         let literal =
@@ -382,8 +385,8 @@ impl Follow<'_, '_> {
         Some(Value::Low(Site::Here(target)))
     }
 
-    /// Records that the function uses the stack pointer or the program counter in a way that the analysis
-    /// cannot follow.
+    /// Looks for uses of the stack pointer or of a program counter that the analysis cannot follow, and
+    /// records them.
     fn look_at_stack(&mut self, inst: &MachInst, state: &State) {
         let access = access(inst);
         for (n, &operand) in inst.operands().iter().enumerate() {
@@ -398,8 +401,8 @@ impl Follow<'_, '_> {
                         Some((place, end)) if place == n => self.access(moved, end),
                         _ => self.facts.stack.escapes = true,
                     },
-                    // A kernel sets the stack pointer to a constant. It stores the stack arguments of its
-                    // calls relative to that value.
+                    // A kernel sets the stack pointer to a constant, and stores the stack arguments of its
+                    // calls relative to this constant.
                     Some(Value::Number(moved)) if self.function.is_kernel && register == STACK => {
                         if let Some((_, end)) = access.filter(|&(place, _)| place == n) {
                             self.access(moved, end);
@@ -441,8 +444,8 @@ fn forget(state: &mut State, range: RegRange) {
     }
 }
 
-/// Returns the number of a scalar register operand, or of the first register of a group; `None` for other
-/// operands.
+/// Returns the number of a scalar register operand. For a group of registers, this is the number of the first
+/// one. Returns `None` for other operands.
 fn register(operand: Operand) -> Option<u16> {
     match operand {
         Operand::Reg(RegRange { first, .. }) if first.is_scalar() => Some(first.number()),
@@ -487,8 +490,9 @@ fn in_frame(value: Option<Value>) -> Option<Value> {
     value.filter(|value| matches!(value, Value::Stack(_) | Value::Frame))
 }
 
-/// If an instruction accesses the stack with a register base and otherwise constant address, returns the
-/// index of the base operand, and the offset from the base at which the access ends.
+/// Returns the stack access of an instruction whose address is a base register plus a constant: the index of
+/// the base operand, and the offset from the base at which the access ends. Returns `None` for any other
+/// instruction.
 fn access(inst: &MachInst) -> Option<(usize, u64)> {
     let row = inst.op.row();
     let is_constant = |n: usize| inst.operands().get(n).is_none_or(|operand| *operand == Operand::None);

@@ -1,5 +1,5 @@
-//! Compatibility of objects: they must have the same processor, operating system and version, and compatible
-//! settings.
+//! Tests whether objects are compatible. They must have the same processor, operating system and code object
+//! version, and their settings must not contradict each other.
 
 use crate::Object;
 use codeobj::elf::Header;
@@ -7,8 +7,8 @@ use objwriter::elf::Identity;
 
 /// Bits of `e_flags` that identify the processor.
 pub const MACH: u32 = 0xff;
-/// Settings in the `e_flags` of V4 and later (`EI_ABIVERSION` 2), each with the lowest of its two bits. The
-/// two bits mean: 0 unsupported, 1 any, 2 off, 3 on.
+/// Settings in the `e_flags` of code objects of V4 and later (`EI_ABIVERSION` 2). Each setting has two bits,
+/// and the number is the position of the lower one. The bits mean: 0 unsupported, 1 any, 2 off, 3 on.
 const SETTINGS: [(&str, u32); 2] = [("xnack", 8), ("sramecc", 10)];
 const HSA: u8 = 64;
 

@@ -1,5 +1,5 @@
-//! Relocatable object files in the form that linking needs: sections, symbols, relocations by section,
-//! groups.
+//! Relocatable object files in the form that the linker needs: sections, symbols, relocations by section, and
+//! section groups.
 
 use codeobj::elf::{CodeObject, Relocation, Section, Symbol};
 use objwriter::elf::{SHT_GROUP, SHT_NOBITS, STB_LOCAL};
@@ -13,8 +13,8 @@ const GRP_COMDAT: u32 = 1;
 const SHN_LORESERVE: u16 = 0xff00;
 const SHN_ABS: u16 = 0xfff1;
 const SHN_COMMON: u16 = 0xfff2;
-/// Largest section size and offset that is accepted. It exceeds everything in real GPU objects, and ensures
-/// that sums of sizes cannot overflow.
+/// Largest size of a section, and largest offset, that is accepted. Real GPU objects are far smaller. With
+/// this limit, sums of sizes cannot overflow.
 const MAX_SIZE: u64 = 1 << 40;
 const MAX_ALIGN: u64 = 1 << 20;
 
@@ -39,8 +39,8 @@ pub struct Object<'a> {
     pub groups: Vec<Group<'a>>,
     /// For each section, its group.
     pub group_of: Vec<Option<usize>>,
-    /// For each section, whether it is dropped because another object contains a section group with the same
-    /// signature.
+    /// For each section, whether it is dropped. This is so if another object contains a section group with
+    /// the same signature, because only one of such groups is kept.
     pub dropped: Vec<bool>,
 }
 
@@ -96,13 +96,14 @@ impl<'a> Object<'a> {
         &self.file.sections
     }
 
-    /// Returns the place that a symbol denotes. Parsing has rejected symbols that denote anything else.
+    /// Returns what a symbol denotes, such as a section or an absolute number. Parsing has rejected symbols
+    /// that denote anything else.
     pub fn symbol_place(&self, symbol: &Symbol) -> Place {
         section_place(symbol.section).unwrap_or(Place::Undefined)
     }
 
-    /// Returns the name of a symbol. For a section symbol, which has no name, returns the name of the
-    /// section.
+    /// Returns the name of a symbol. A section symbol has no name of its own, so the name of the section is
+    /// returned.
     pub fn name_of(&self, symbol: &Symbol<'a>) -> &'a str {
         match self.symbol_place(symbol) {
             Place::Section(section) if symbol.name.is_empty() => self.file.sections[section].name,
@@ -110,8 +111,8 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Removes versions from symbol names. References to a version, and default versions, are treated as the
-    /// plain name, because no loader of AMD GPU code evaluates versions.
+    /// Removes versions from symbol names. A reference to a version of a name, or a default version, becomes
+    /// the plain name. No loader of AMD GPU code evaluates versions.
     fn drop_versions(&mut self) -> Result<(), String> {
         let is_versioned = |symbol: &Symbol| symbol.binding != STB_LOCAL && symbol.name.contains('@');
         if !self.symbols.iter().any(is_versioned) {
@@ -130,8 +131,8 @@ impl<'a> Object<'a> {
             }
             self.symbols[n].name = plain;
         }
-        // The directive `.symver f, f@@V` makes two symbols, which have the same name without the version.
-        // One of the two becomes local, so that they do not clash.
+        // The directive `.symver f, f@@V` makes two symbols, which have the same name when the version is
+        // removed. One of them becomes local, so that they do not clash.
         let mut known = FxHashMap::default();
         for n in 1..self.symbols.len() {
             let Symbol { name, section, value, binding, .. } = self.symbols[n];
@@ -246,7 +247,7 @@ fn check_sections(sections: &[Section]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns whether a section contains information for linkers only, so that the output does not contain the
+/// Returns whether a section contains information for linkers only. The output does not contain such a
 /// section.
 pub fn is_for_linkers(section: &Section) -> bool {
     const SHT_NULL: u32 = 0;

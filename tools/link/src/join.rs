@@ -21,30 +21,30 @@ struct Join<'s, 'a> {
     symbols: &'s Symbols<'a>,
     placed: Vec<Vec<Option<Placed>>>,
     object: Object<'a>,
-    /// For each common symbol, its offset in `.bss`; then, if the linker assigns addresses to LDS symbols,
-    /// these addresses.
+    /// `commons` has the offset in `.bss` of each common symbol. `lds` has the addresses of LDS symbols, if
+    /// this link assigns them.
     commons: FxHashMap<usize, u64>,
     lds: FxHashMap<Lds, u64>,
-    /// For each symbol of each object, the number of its local symbol in the output, if it has one.
+    /// For each symbol of each object: the number of the local symbol that stands for it in the output, if
+    /// there is one.
     locals: Vec<Vec<Option<u32>>>,
     /// For each global symbol, its number in the output.
     globals: Vec<Option<u32>>,
 }
 
-/// The joined object and the report about it. The rows of the report contain section offsets until addresses
-/// are assigned.
+/// The joined object and the report about it. Until addresses are assigned, the rows of the report have
+/// offsets in sections.
 pub struct Joined<'a> {
     pub object: Object<'a>,
     pub report: Report,
-    /// Entries of the global offset table whose values are absolute numbers, as pairs of index and value. The
-    /// loader does not fill in these entries, so the linker writes them.
+    /// Entries of the global offset table whose values are absolute numbers instead of addresses, as pairs of
+    /// index and value. The loader does not fill in these entries, so the linker writes them.
     pub table: Vec<(usize, u64)>,
 }
 
-/// Joins the live sections of all objects.
+/// Joins the sections that the output keeps (the live sections) of all objects.
 ///
-/// # Errors
-/// Says which parts cannot be joined.
+/// # Errors Says which parts cannot be joined.
 pub fn joined<'a>(
     symbols: &Symbols<'a>,
     live: &[Vec<bool>],
@@ -85,14 +85,14 @@ pub fn joined<'a>(
     Ok(Joined { object: join.object, report, table })
 }
 
-/// Returns whether a symbol is a common symbol. Several objects may define the same common symbol, and the
-/// output has only one of them.
+/// Returns whether a symbol is a common symbol, that is, zeroed memory that several objects may define under
+/// one name. The output has only one of these definitions.
 fn is_shared(object: &input::Object, symbol: &read::Symbol) -> bool {
     symbol.binding != STB_LOCAL && object.symbol_place(symbol) == Place::Common
 }
 
-/// Assigns consecutive offsets to common symbols in the order of `ld.lld`: in the order in which objects that
-/// have common symbols name them.
+/// Assigns consecutive offsets to common symbols. Their order is that of `ld.lld`: the order in which symbols
+/// occur in those objects that have common symbols.
 fn commons(symbols: &Symbols) -> (CommonMemory, FxHashMap<usize, u64>) {
     let (mut room, mut places) = (CommonMemory::default(), FxHashMap::default());
     let has_some = |object: &&input::Object| object.symbols.iter().any(|symbol| is_shared(object, symbol));
@@ -109,7 +109,8 @@ fn commons(symbols: &Symbols) -> (CommonMemory, FxHashMap<usize, u64>) {
             room = CommonMemory { size: offset + size, align: room.align.max(align) };
         }
     }
-    // If all common symbols have size 0, the output needs no memory for them and no `.bss`.
+    // If there are no common symbols, or all of them have size 0, the output needs no memory for them and no
+    // `.bss`.
     if room.size == 0 { Default::default() } else { (room, places) }
 }
 
@@ -121,8 +122,8 @@ impl<'a> Join<'_, 'a> {
         number
     }
 
-    /// Returns the rows of the report that say where each input section is in the output, in the order of the
-    /// output.
+    /// Returns the rows of the report for input sections, in the order of the output. A row says where an
+    /// input section is in the output.
     fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
         for (object, placed) in self.symbols.objects.iter().zip(&self.placed) {
@@ -141,8 +142,8 @@ impl<'a> Join<'_, 'a> {
         rows.into_iter().map(|(.., row)| row).collect()
     }
 
-    /// Returns the place that a defined symbol denotes in the output; `None` if the output does not contain
-    /// its section.
+    /// Returns where a defined symbol is in the output. Returns `None` if the output does not contain the
+    /// symbol's section.
     fn output_place(&self, object: usize, symbol: &read::Symbol) -> Option<elf::Place> {
         match self.symbols.objects[object].symbol_place(symbol) {
             Place::Section(section) => {
@@ -156,8 +157,8 @@ impl<'a> Join<'_, 'a> {
         }
     }
 
-    /// Returns the place that an LDS symbol denotes in the output: its address as an absolute number, if the
-    /// linker assigns addresses, or otherwise a request for LDS.
+    /// Returns what an LDS symbol denotes in the output. This is an absolute number, the symbol's address, if
+    /// this link assigns addresses. Otherwise, it is a request for LDS, for a later link.
     fn lds(&self, lds: Lds, align: u64) -> elf::Place {
         self.lds.get(&lds).map_or(elf::Place::Lds(align), |&address| elf::Place::Absolute(address))
     }
@@ -204,7 +205,7 @@ impl<'a> Join<'_, 'a> {
                         },
                     };
                     // The address of an LDS symbol is an absolute number: it is the same in all kernels, and
-                    // loaders do not change it.
+                    // a loader does not change it. Such a symbol is hidden from other objects.
                     let is_number = matches!(place, elf::Place::Absolute(_));
                     let visibility = if is_number { STV_HIDDEN } else { global.visibility };
                     let common = defined(symbol, symbol.binding, visibility, place);
@@ -231,9 +232,9 @@ impl<'a> Join<'_, 'a> {
         }
     }
 
-    /// Adds a symbol that the linker defines, for the beginning of a section or (if `is_end`) its end. If the
-    /// output has no such section, the symbol denotes the beginning of the image. The image is represented by
-    /// a section outside of the output, which has no number in a symbol table.
+    /// Adds a symbol that the linker defines. It denotes the beginning of a section, or its end with
+    /// `is_end`. If the output has no such section, the symbol denotes the beginning of the image. The image
+    /// is represented by a section outside of the output, which has no number in a symbol table.
     fn make(&mut self, global: &Global<'a>, section: &str, is_end: bool) -> u32 {
         let found =
             self.object.sections.iter().position(|output| output.name == section && !section.is_empty());
@@ -294,8 +295,9 @@ impl<'a> Join<'_, 'a> {
                         addend,
                     });
                 }
-                // Debug information about removed code refers to address 0, as with `ld.lld`. In lists that
-                // end with two zeros, it refers to address 1, so that the list does not end early.
+                // If debug information refers to code that the output does not contain, the reference becomes
+                // the address 0, as with `ld.lld`. Some lists end with two zeros. In such a list, the
+                // reference becomes the address 1, so that the list does not end early.
                 None if !is_loaded => {
                     let data = &mut self.object.sections[output as usize].data;
                     if is_list && let Some(byte) = data.to_mut().get_mut((start + record.offset) as usize) {
@@ -309,11 +311,14 @@ impl<'a> Join<'_, 'a> {
         Ok(())
     }
 
-    /// Orders the global offset table as `ld.lld` does it: global symbols in the order in which they
-    /// appeared, then local symbols. Table entries are created for relocations in their order, so one more
-    /// relocation for each entry is inserted before all others. These relocations fill in the field of the
-    /// first real table relocation, which overwrites that field later. Returns the entries that are absolute
-    /// numbers: index and value.
+    /// Orders the global offset table as `ld.lld` does it: first global symbols in the order in which they
+    /// appeared, then local symbols.
+    ///
+    /// The writer creates the table's entries in the order of the relocations that need them. For each entry,
+    /// one more relocation is therefore inserted before all others. It fills in the field of the first real
+    /// relocation, which overwrites the field later.
+    ///
+    /// Returns the entries that are absolute numbers, as pairs of index and value.
     fn order_table(&mut self) -> Vec<(usize, u64)> {
         let is_table = |record: &&Relocation| {
             matches!(record.kind, reloc::GOTPCREL | reloc::GOTPCREL32_LO | reloc::GOTPCREL32_HI)
@@ -349,7 +354,7 @@ impl<'a> Join<'_, 'a> {
         targets.iter().enumerate().filter_map(number).collect()
     }
 
-    /// Returns the target and the addend that a relocation has in the output; `None` if the output does not
+    /// Returns the target and the addend of a relocation in the output. Returns `None` if the output does not
     /// contain the target.
     fn target(&self, object: usize, record: &read::Relocation) -> Option<(Target, i64)> {
         if record.symbol == 0 {
@@ -369,16 +374,17 @@ impl<'a> Join<'_, 'a> {
         let target = Target::Section(placed.output);
         let add = |offset: u64| (offset.wrapping_add(record.addend as u64)) as i64;
         Some(match symbol.kind {
-            // In a section whose entries are merged, the symbol's value and the addend together select the
-            // entry. So the addend becomes the offset of that entry in the output.
+            // The relocation refers to a section by its section symbol. If the section's entries are merged,
+            // the symbol's value and the addend together select an entry. The new addend is the offset of
+            // this entry in the output.
             STT_SECTION => (target, placed.output_offset(add(symbol.value) as u64) as i64),
             _ => (target, add(placed.output_offset(symbol.value))),
         })
     }
 }
 
-/// Returns whether a local symbol only labels an entry of a mergeable section, so that the output omits the
-/// symbol. `ld.lld` has the same rule.
+/// Returns whether a local symbol only labels an entry of a mergeable section. The output omits such a
+/// symbol, as `ld.lld` does.
 fn is_for_assembler(object: &input::Object, symbol: &read::Symbol) -> bool {
     let is_merged = |section: usize| object.sections()[section].flags & SHF_MERGE != 0;
     symbol.name.starts_with(".L")
@@ -394,11 +400,11 @@ fn undefined(name: &str, weak: bool, visibility: u8) -> elf::Symbol<'_> {
     elf::Symbol { name, binding, visibility, kind: 0, size: 0, place: elf::Place::Undefined }
 }
 
-/// Names of debug sections that contain lists which end with two zeros.
+/// Debug sections with lists that end with two zeros, so that a zero address in a list would end it.
 const LISTS: [&str; 2] = [".debug_ranges", ".debug_loc"];
 
-/// Returns how many bytes of a section a relocation of this type changes; `None` for unknown types (seed 000,
-/// line 531).
+/// Returns how many bytes of a section a relocation of this type changes, or `None` for an unknown type
+/// (LLVM's AMDGPU guide: seed 000, line 531).
 fn width(kind: u32) -> Option<u64> {
     Some(match kind {
         reloc::REL16 => 2,

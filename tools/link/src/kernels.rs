@@ -2,15 +2,15 @@
 //! LDS.
 //!
 //! A compiler counts what it sees, and makes assumptions about functions in other objects. The linker knows
-//! all code that a kernel reaches, so it raises a descriptor that allocates less than this code takes. A
-//! kernel reaches the targets of relocations and distances, function by function, including targets in tables
-//! of addresses. A kernel that reaches no code of other objects keeps the register counts of its compiler.
-//! Code of other objects may call functions of the kernel's own object that the compiler did not count for
-//! the kernel, so the linker counts the registers of those functions, too.
+//! all code that a kernel reaches. If a kernel descriptor allocates less than this code needs, the linker
+//! raises the descriptor's numbers. A kernel reaches the targets of relocations and distances, function by
+//! function, including targets in tables of addresses. A kernel that reaches no code of other objects keeps
+//! the register counts of its compiler. Code of other objects may call functions of the kernel's own object
+//! that the compiler did not count for the kernel. The linker counts the registers of these functions, too.
 //!
-//! LDS symbols get consecutive addresses after the LDS that kernels have of their own; symbols without a size
-//! (which a launch determines) come last. Each symbol has the same address in all kernels (seed 000, line
-//! 490).
+//! LDS symbols get consecutive addresses after the LDS that kernels have of their own. Symbols without a
+//! size, whose size a launch determines, come last. Each symbol has the same address in all kernels (LLVM's
+//! AMDGPU guide: seed 000, line 490).
 
 use crate::Kind;
 use crate::input::{Object, Place};
@@ -30,8 +30,8 @@ use objwriter::descriptor::{
 use objwriter::elf::{STT_AMDGPU_HSA_KERNEL, reloc};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// LDS symbol. A global symbol is identified by its number, a local symbol by the number of its object and
-/// its number in the object.
+/// An LDS symbol. `Shared` is a global symbol, by its number. `Local` is a local symbol, by the number of its
+/// object and its number in the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lds {
     Shared(usize),
@@ -44,13 +44,13 @@ pub struct Counts {
     pub vgprs: u32,
     pub sgprs: u32,
     pub lds: u64,
-    /// New size of scratch memory, or `None` if it stays. The new size may be less than the old one, because
-    /// a size that is computed may be less than the size that the compiler assumed.
+    /// New size of scratch memory, or `None` if the size does not change. The new size may be less than the
+    /// old one: a compiler may have assumed more than the code needs.
     pub scratch: Option<u64>,
     pub dynamic_stack: Option<bool>,
 }
 
-/// Changes to descriptors and metadata for kernels that need more than their compilers knew.
+/// Changes to the descriptors and the metadata of kernels that need more than their compilers knew.
 #[derive(Default)]
 pub struct Needs<'a> {
     /// New contents of sections with descriptors.
@@ -70,11 +70,12 @@ pub struct Needs<'a> {
 pub struct How {
     pub target: Option<&'static Target>,
     pub kind: Kind,
-    /// Whether the stack size computed from the code replaces the size that the compiler assumed, even if it
-    /// is less.
+    /// Whether the stack size that is computed from the code replaces the size that the compiler assumed,
+    /// even if it is less than that.
     pub exact_stack: bool,
-    /// Whether descriptors have the bit which says that the stack size is unknown (`uses_dynamic_stack`):
-    /// from V5 on (seed 000, line 2567).
+    /// Whether kernel descriptors have the bit `uses_dynamic_stack`, which says that the stack size is
+    /// unknown. They have it from code object V5 on (LLVM's AMDGPU guide describes the descriptor: seed 000,
+    /// line 2567).
     pub has_dynamic_stack: bool,
     /// Whether a report is requested.
     pub tells: bool,
@@ -98,17 +99,16 @@ impl Kernel<'_> {
     }
 }
 
-/// Computes the changes for all kernels.
+/// Computes the changes that all kernels need in their descriptors and metadata.
 ///
-/// # Errors
-/// A kernel needs more registers or LDS than it can have.
+/// # Errors A kernel needs more registers or LDS than it can have.
 pub fn needs<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>], how: How) -> Result<Needs<'a>, String> {
     let mut graph = Graph::new(symbols, how.target);
     let mut kernels = kernels(symbols, live, &mut graph);
     let lds = match how.kind {
         Kind::Loadable => allotted(symbols, &kernels)?,
-        // A relocatable output may be linked with more LDS symbols later, so this link assigns no addresses
-        // to LDS symbols.
+        // A relocatable output may be linked again, with more LDS symbols. This link therefore assigns no
+        // addresses to LDS symbols.
         Kind::Relocatable => {
             kernels.iter_mut().for_each(|kernel| kernel.lds.clear());
             FxHashMap::default()
@@ -120,8 +120,8 @@ pub fn needs<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>], how: How) -> Result<
         let of_object: &FxHashMap<&str, Declared> = &declared[graph.nodes[node].piece.object];
         if of_object.is_empty() { None } else { of_object.get(graph.name(node)).copied() }
     };
-    // Stack depths are cached for each pair of wave size and stack pointer scale (stack pointer units for one
-    // byte), because the code of callees is analysed for such a pair.
+    // The stack size of a function depends on the wave size and on the scale, the number of stack pointer
+    // units for one byte. Known sizes are therefore kept for each pair of these.
     let mut depths: FxHashMap<(bool, u32), Depths> = FxHashMap::default();
     for kernel in &kernels {
         let scale = scale(kernel, how.target);
@@ -135,8 +135,8 @@ pub fn needs<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>], how: How) -> Result<
     Ok(needs)
 }
 
-/// Returns how much the stack pointer moves for one byte of a lane. In swizzled scratch memory the stack
-/// pointer counts the bytes of all lanes.
+/// Returns the number of units by which the stack pointer moves for one byte of a lane. In swizzled scratch
+/// memory, the stack pointer counts the bytes of all lanes.
 fn scale(kernel: &Kernel, target: Option<&Target>) -> u32 {
     let is_flat = FLAT_SCRATCH_INIT.get(&kernel.bytes) != 0 && PRIVATE_SEGMENT_BUFFER.get(&kernel.bytes) == 0;
     let lanes = if kernel.is_wave32() { 32 } else { target.map_or(64, |target| target.wave_size.max(32)) };
@@ -303,8 +303,8 @@ impl<'a> Raise<'_, '_, 'a> {
         Ok(self.kernel.lds.iter().filter_map(row).collect())
     }
 
-    /// Updates the size of scratch memory, but only if the kernel reaches code of other objects, because the
-    /// compiler has counted the code in the kernel's own object.
+    /// Updates the size of a kernel's scratch memory. This is done only if the kernel reaches code of other
+    /// objects, because the compiler has counted the code in the kernel's own object.
     fn scratch(
         &mut self,
         bytes: &mut [u8; SIZE],
@@ -317,8 +317,8 @@ impl<'a> Raise<'_, '_, 'a> {
         let allotted = PRIVATE_SEGMENT_FIXED_SIZE.get(bytes);
         let is_exact = depth.unknown.is_none();
         let known = depth.bytes.next_multiple_of(16).min(PRIVATE_SEGMENT_FIXED_SIZE.max());
-        // The stack pointer's initial value is the end of the kernel's own frame. If the value is known at
-        // all calls, it includes the size of that frame.
+        // A kernel sets the stack pointer to the end of its own frame. If the value of the stack pointer is
+        // known at all calls, the sum therefore includes the kernel's own frame.
         let is_based = self.graph.nodes[root].facts.calls.iter().all(|call| call.stack.is_some());
         let may_lower = is_exact && is_based && self.how.exact_stack;
         let now = if may_lower { known } else { allotted.max(depth.bytes) };
@@ -348,8 +348,8 @@ impl<'a> Raise<'_, '_, 'a> {
         })
     }
 
-    /// Returns the chain of calls that needs most stack, starting at function `root`, each function with the
-    /// number of bytes that it takes.
+    /// Returns the chain of calls from the function `root` that needs most stack. Each function in the chain
+    /// has the number of bytes that it takes itself.
     fn chain(&self, root: usize, depths: &mut Depths) -> Vec<(Part, u64)> {
         let (mut chain, mut node, mut seen) = (Vec::new(), Some(root), FxHashSet::default());
         while let Some(here) = node.filter(|&node| seen.insert(node)) {
@@ -360,8 +360,8 @@ impl<'a> Raise<'_, '_, 'a> {
         chain
     }
 
-    /// Warns if functions that the kernel calls use scratch memory, but the kernel does not initialise the
-    /// scratch registers.
+    /// Warns if a kernel does not initialise the registers for scratch memory, although functions that it
+    /// calls use scratch memory.
     fn check_scratch(&mut self, depth: Depth, bytes: &[u8; SIZE]) {
         let fields = [PRIVATE_SEGMENT_BUFFER, FLAT_SCRATCH_INIT, PRIVATE_SEGMENT_WAVEFRONT_OFFSET];
         let has_none = fields.iter().all(|field| field.get(bytes) == 0);
@@ -379,8 +379,8 @@ impl<'a> Raise<'_, '_, 'a> {
     }
 }
 
-/// Warns about code that kernels of different wave sizes reach. Code is compiled for one wave size, so it is
-/// wrong for the others.
+/// Warns about code that kernels with different wave sizes reach. Code is compiled for one wave size, and is
+/// wrong for the other.
 fn wave_sizes(symbols: &Symbols, graph: &Graph, kernels: &[Kernel], warnings: &mut Vec<String>) {
     let mut users = FxHashMap::default();
     let mut said = FxHashSet::default();
@@ -426,8 +426,8 @@ fn allotted(symbols: &Symbols, kernels: &[Kernel]) -> Result<FxHashMap<Lds, u64>
         places.insert(lds, place);
         end = place.saturating_add(size);
     }
-    // LDS symbols without a size share one address: each is a view of the same memory, whose size the launch
-    // determines.
+    // All LDS symbols without a size have the same address: each is a view of the same memory, whose size the
+    // launch determines.
     let align = dynamic.iter().map(|&lds| symbols.lds(lds).1).max().unwrap_or(1);
     let place = end.next_multiple_of(align.max(1));
     places.extend(dynamic.into_iter().map(|lds| (lds, place)));
@@ -435,7 +435,8 @@ fn allotted(symbols: &Symbols, kernels: &[Kernel]) -> Result<FxHashMap<Lds, u64>
 }
 
 impl Symbols<'_> {
-    /// If a symbol of an object is an LDS symbol, returns the LDS symbol to which it resolves.
+    /// Returns the LDS symbol to which a symbol of an object resolves. Returns `None` if the symbol is not in
+    /// LDS.
     pub fn lds_of(&self, object: usize, symbol: usize) -> Option<Lds> {
         let found = &self.objects[object].symbols[symbol];
         let lds = self.global_of(found).map_or(Lds::Local(object, symbol), Lds::Shared);
@@ -476,7 +477,8 @@ impl Symbols<'_> {
                 if object.symbol_place(symbol) == Place::Lds
                     && let Some(lds) = self.lds_of(number, n)
                 {
-                    // Each global symbol is listed once: only for the object whose definition was chosen.
+                    // A global symbol may occur in several objects. It is listed once, for the object whose
+                    // definition was chosen.
                     let is_first = self.definition(lds) == Some((number, n));
                     all.extend(is_first.then_some(lds));
                 }

@@ -58,7 +58,7 @@ pub enum Kind {
     /// Loadable code object, as from `ld.lld -shared`.
     #[default]
     Loadable,
-    /// The output is a relocatable object, as `ld.lld -r` writes it, in which names may be undefined.
+    /// The output is a relocatable object, as `ld.lld -r` writes it. Names may be undefined in it.
     Relocatable,
 }
 
@@ -70,19 +70,19 @@ pub struct Options {
     /// Whether to omit sections to which no remaining section refers. Sections that other objects may see
     /// remain, and so do kernels.
     pub gc_sections: bool,
-    /// Names that other objects may see, besides kernels. If this list is empty, all names with default
-    /// visibility may be seen.
+    /// Names that other objects may see, besides those of kernels. If the list is empty, other objects see
+    /// all names with default visibility.
     pub export: Vec<String>,
-    /// Version script, which also decides which names other objects see, including kernels. Ignored for
-    /// relocatable output.
+    /// Version script. It also decides which names other objects may see, including those of kernels. Ignored
+    /// for relocatable output.
     pub versions: Option<Versions>,
     /// Names that are needed although no object refers to them.
     pub undefined: Vec<String>,
-    /// Whether to allocate exactly the scratch memory that a kernel's calls take, where that size is known,
-    /// instead of the size that the compiler assumed.
+    /// Whether a kernel gets exactly the scratch memory that its calls take, if this size is known.
+    /// Otherwise, it gets at least the size that its compiler assumed.
     pub exact_stack: bool,
-    /// Whether the report says where everything is, and what kernels need and why. The report contains
-    /// warnings in any case.
+    /// Whether the report includes where everything is in the output, and what kernels need and why. Warnings
+    /// are in the report in any case.
     pub tells: bool,
     /// Whether to leave undefined names to the loader, as `ld.lld -shared` does by default.
     pub allow_undefined: bool,
@@ -91,7 +91,8 @@ pub struct Options {
 /// Reason why files cannot be linked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A file is not an object, is damaged, or contains something that no linker for AMD GPUs supports.
+    /// An input file is not an object file, is damaged, or contains something that no linker for AMD GPUs
+    /// supports.
     File(String),
     /// The files are valid but do not fit together.
     Link(String),
@@ -115,12 +116,12 @@ pub struct Linked {
     pub report: Report,
 }
 
-/// Links files in order. From archives, takes the members that define names which are undefined so far.
+/// Links files, in order, to one output. Of an archive, only the members are linked that define names which
+/// are needed and not defined so far.
 ///
-/// # Errors
-/// Returns everything that is wrong, one sentence for each fault: files that are not objects or are damaged,
-/// objects for different processors, names that are defined twice or not at all, relocations that cannot be
-/// applied.
+/// # Errors Returns everything that is wrong, one sentence for each fault: files that are not objects or are
+/// damaged, objects for different processors, names that are defined twice or not at all, relocations that
+/// cannot be applied.
 pub fn link(inputs: &[Input], options: &Options) -> Result<Vec<u8>, Vec<Fault>> {
     link_with_report(inputs, options).map(|linked| linked.file)
 }
@@ -175,8 +176,8 @@ fn linked(symbols: &mut symbols::Symbols, options: &Options) -> Result<Linked, V
     };
     let places = report.add_addresses(&file);
     for (n, number) in table {
-        // The writer of the object fills the global offset table with addresses only, so the linker writes
-        // entries that are absolute numbers here.
+        // Some entries of the global offset table are absolute numbers. The writer of the object only fills
+        // in addresses, so these entries are written here.
         let at = places.get(".got").map_or(0, |&(_, offset)| offset as usize) + n * 8;
         if let Some(entry) = file.get_mut(at..at + 8) {
             entry.copy_from_slice(&number.to_le_bytes());

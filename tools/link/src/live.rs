@@ -1,5 +1,5 @@
-//! Decides which sections the output keeps: all sections, or (`gc_sections`) only the sections that can be
-//! reached from the names that other objects may see.
+//! Decides which sections the output keeps. It normally keeps all sections. With `gc_sections`, it keeps only
+//! the sections that can be reached from names that other objects may see.
 
 use crate::input::{Object, Place, is_for_linkers};
 use crate::symbols::{Global, Meaning, Symbols};
@@ -13,8 +13,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub struct Live {
     /// For each section of each object, whether it remains.
     pub sections: Vec<Vec<bool>>,
-    /// Numbers of global names that the output does not need and that no section contains: unused common
-    /// symbols and undefined names.
+    /// Numbers of the global names that the output does not need although they are in no section. These are
+    /// unused common symbols and undefined names.
     pub dropped: Vec<usize>,
 }
 
@@ -93,8 +93,7 @@ struct Reach<'s, 'a> {
     possible: Vec<Vec<bool>>,
     live: Vec<Vec<bool>>,
     work: Vec<(usize, usize)>,
-    /// Sections for which a symbol such as `__start_NAME` may denote the beginning or end; the key is the
-    /// section name.
+    /// The sections, by name, whose beginning or end a symbol such as `__start_NAME` may denote.
     bounded: FxHashMap<&'a str, Vec<(usize, usize)>>,
     /// Names outside sections that are needed.
     used: FxHashSet<usize>,
@@ -114,8 +113,8 @@ impl<'a> Reach<'_, 'a> {
         }
     }
 
-    /// Marks all sections named `name` as kept. A reference to the beginning or end of these sections means
-    /// that the program reads their contents.
+    /// Marks all sections named `name` as kept. It is called for a reference to the beginning or end of these
+    /// sections, which means that the program reads their contents.
     fn mark_named(&mut self, name: &'a str) {
         for (object, section) in self.bounded.remove(name).unwrap_or_default() {
             self.mark(object, section);
@@ -128,8 +127,9 @@ impl<'a> Reach<'_, 'a> {
         }
     }
 
-    /// Marks what other objects may see, notes, and sections with the retain flag. Sections that are not
-    /// loaded remain, but references in them keep nothing alive.
+    /// Marks the sections that are kept in any case. These are the sections with names that other objects may
+    /// see, notes, arrays of constructors and destructors, and sections with the retain flag. Sections that
+    /// are not loaded are kept, too, but what they refer to need not be kept.
     fn roots(&mut self) {
         for global in &self.symbols.globals {
             if let (true, Meaning::Defined { object, symbol }) = (is_seen(global), global.meaning)

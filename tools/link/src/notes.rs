@@ -1,6 +1,6 @@
-//! Joins the notes of several objects. Equal notes of AMD are kept once, and metadata becomes one tree. A
-//! loader reads only the first metadata record, so the output of `ld.lld`, which concatenates records, makes
-//! loaders miss the kernels of the other objects.
+//! Joins the notes of several objects. If several objects have the same note of AMD, it is kept once. The
+//! metadata of all objects becomes one tree. `ld.lld` writes the metadata records one after the other
+//! instead, but a loader reads only the first record and misses the kernels of the other objects.
 
 use crate::kernels::Counts;
 use crate::symbols::Symbols;
@@ -95,8 +95,8 @@ fn is_text(record: &note::Note) -> bool {
     record.owner == "AMD" && record.kind == NT_METADATA_V2
 }
 
-/// Returns the V2 metadata of all objects joined into one YAML text; `None` if fewer than two objects have V2
-/// metadata.
+/// Returns the V2 metadata of all objects, joined into one YAML text. Returns `None` if fewer than two
+/// objects have V2 metadata, because nothing must be joined then.
 fn texts(symbols: &Symbols, sections: &Sections) -> Result<Option<String>, String> {
     let texts = sections.iter().flat_map(|((object, _), records)| {
         let texts = records.iter().filter(|record| is_text(record) && !record.desc.is_empty());
@@ -109,7 +109,8 @@ fn texts(symbols: &Symbols, sections: &Sections) -> Result<Option<String>, Strin
             _ => None,
         };
         let Some(tree) = tree else {
-            // If only one object has metadata, its text stays unchanged, so it need not be valid YAML.
+            // If only one object has metadata, its text stays unchanged and is not parsed. It need not even
+            // be valid YAML.
             if count == 0 {
                 (all, count) = (Some(Value::Nil), 1);
                 continue;
@@ -162,7 +163,7 @@ fn set(entries: &mut [(Value, Value)], name: &str, new: Value) {
     known.for_each(|(_, value)| *value = new.clone());
 }
 
-/// Joins two metadata trees: lists are concatenated, and all other values must be equal.
+/// Joins two trees of metadata. Lists are concatenated. All other values must be equal in both trees.
 fn both(a: Value, b: Value) -> Result<Value, String> {
     let (Value::Map(mut all), Value::Map(new)) = (a, b) else { return Err("its metadata is no map".into()) };
     for (key, value) in new {
@@ -199,8 +200,8 @@ fn target(a: &str, b: &str) -> Option<String> {
     Some(std::iter::once(processor).chain(settings).collect::<Vec<_>>().join(":"))
 }
 
-/// Joins the lists of `printf` formats of two objects. Each format begins with the number by which the code
-/// refers to it, so numbers must not be used for different formats.
+/// Joins the lists of `printf` formats of two objects. A format begins with the number by which the code
+/// refers to it. Two different formats must therefore not have the same number.
 fn formats(items: &mut Vec<Value>, more: Vec<Value>) -> Result<(), String> {
     let number =
         |text: &Value| text.as_str().and_then(|text| text.split(':').next()).unwrap_or_default().to_owned();

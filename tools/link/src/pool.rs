@@ -1,4 +1,4 @@
-//! Merges the entries of mergeable sections: each string or constant is stored once.
+//! Merges the entries of mergeable sections, so that each string or constant is stored only once.
 
 use rustc_hash::FxHashMap;
 
@@ -9,13 +9,15 @@ pub struct Pool<'a> {
     known: FxHashMap<&'a [u8], u64>,
 }
 
-/// Mapping of the entries of one section to the pool: offset in the section, offset in the pool.
+/// Where the entries of one section are in the pool of merged entries. Each pair has the offset of an entry
+/// in the section, and its offset in the pool.
 #[derive(Default)]
 pub struct Moves(Vec<(u64, u64)>);
 
 impl<'a> Pool<'a> {
-    /// Adds the entries of a section: constants of `size` bytes, or (if `texts`) zero-terminated strings of
-    /// characters of `size` bytes. Returns `None` if the section does not consist of such entries.
+    /// Adds the entries of a section to the pool. The entries are constants of `size` bytes. With `texts`,
+    /// they are zero-terminated strings whose characters have `size` bytes. Returns `None` if the section
+    /// does not consist of such entries.
     pub fn add(&mut self, data: &'a [u8], size: usize, texts: bool, align: u64) -> Option<Moves> {
         let mut moves = Moves::default();
         let mut start = 0;

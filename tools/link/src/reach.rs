@@ -1,8 +1,8 @@
-//! References between functions and data of all objects.
+//! The graph of references between the functions and data of all objects.
 //!
-//! A function is what a symbol of type `STT_FUNC` covers. In code from assembly sources without such symbols,
-//! a function is the code between two names that other objects see. Everything that no function covers forms
-//! one piece with the rest of its section.
+//! A function is the code that a symbol of type `STT_FUNC` covers. Code from an assembly source may have no
+//! such symbols. A function is then the code between two names that other objects see. Everything in a
+//! section that no function covers is one more node of the graph.
 
 use crate::code::{Call, Facts, Function, Site};
 use crate::input::{Object, Place};
@@ -21,8 +21,8 @@ const STT_SECTION: u8 = 3;
 pub struct Piece {
     pub object: usize,
     pub section: usize,
-    /// Index of the function in the list of the object's functions; `None` for the part of the section that
-    /// no function covers.
+    /// Index of the function in the list of the object's functions. `None` stands for the rest of the
+    /// section, which no function covers.
     pub function: Option<usize>,
 }
 
@@ -71,8 +71,8 @@ pub struct Graph<'s, 'a> {
     targets: [Option<&'static Target>; 2],
     pub nodes: Vec<Node>,
     by_piece: FxHashMap<(Piece, bool), usize>,
-    /// For each section, given by object and number, the indices of its relocations in the order of their
-    /// offsets.
+    /// For each section: the indices of its relocations, in the order of their offsets. The key is the number
+    /// of the object and the number of the section.
     places: FxHashMap<(usize, usize), Vec<usize>>,
 }
 
@@ -89,7 +89,7 @@ impl<'s, 'a> Graph<'s, 'a> {
         }
     }
 
-    /// Returns the name of a node (piece of code or data): that of its function, or of its section.
+    /// Returns the name of a node: the name of its function, or of its section if the node is not a function.
     pub fn name(&self, node: usize) -> &'a str {
         let Piece { object, section, function } = self.nodes[node].piece;
         let object_file = &self.symbols.objects[object];
@@ -104,7 +104,7 @@ impl<'s, 'a> Graph<'s, 'a> {
         &self.symbols.objects[self.nodes[node].piece.object].name
     }
 
-    /// Returns the nodes at the target of a relocation, followed by all nodes that can be reached from there.
+    /// Returns the node to which a relocation refers, followed by all nodes that can be reached from it.
     pub fn reached(&mut self, object: usize, entry: &Relocation, is_wave32: bool) -> Vec<usize> {
         let Some(piece) = self.target(object, entry, From::Descriptor).first().copied() else {
             return Vec::new();
@@ -116,8 +116,8 @@ impl<'s, 'a> Graph<'s, 'a> {
             next += 1;
             for n in 0..self.nodes[node].to.len() {
                 let to = self.nodes[node].to[n];
-                // The references of a node are found only when the node is reached, so long chains need no
-                // recursion.
+                // The references of a node are looked for when the search reaches the node. The list of
+                // reached nodes takes the place of recursion, so long chains do no harm.
                 if known.insert(to) {
                     self.fill(to, is_wave32);
                     reached.push(to);
@@ -266,8 +266,8 @@ impl<'s, 'a> Graph<'s, 'a> {
         Some(Piece { object, section, function })
     }
 
-    /// Returns the pieces to which a relocation may refer. In code, the addend includes the distance of the
-    /// field from the program counter: 4 or 12 bytes.
+    /// Returns the nodes to which a relocation may refer. In code, the addend also contains the distance from
+    /// the program counter to the field that the relocation changes, which is 4 or 12 bytes.
     fn target(&self, object: usize, record: &Relocation, from: From) -> Vec<Piece> {
         let Some((object, symbol)) = self.symbols.definition_of(object, record.symbol as usize) else {
             return Vec::new();
@@ -285,8 +285,8 @@ impl<'s, 'a> Graph<'s, 'a> {
         };
         let mut pieces = Vec::with_capacity(2);
         pieces.extend(self.piece_at(object, section, found.value.wrapping_add_signed(added)));
-        // Hand-written code may not contain the distance of the field from the program counter in the addend.
-        // So the target of the plain addend is included, too.
+        // In hand-written code, the addend may lack the distance from the program counter to the field. The
+        // target for this case is therefore included, too.
         let plain = if found.kind == STT_SECTION { record.addend } else { 0 };
         let plain = self.piece_at(object, section, found.value.wrapping_add_signed(plain));
         pieces.extend(plain.filter(|plain| !pieces.contains(plain)));
@@ -312,11 +312,11 @@ fn functions(object: &Object) -> Vec<Extent> {
         (is_name && found.is_code() && symbol.value < found.data.len() as u64).then_some(extent)
     };
     let mut extents: Vec<Extent> = object.symbols.iter().enumerate().skip(1).filter_map(extent).collect();
-    // If several names denote the same place, a name with a size is sorted last, because lookups find the
+    // Several names may denote the same place. A name with a size then comes last, because lookups find the
     // last one.
     extents.sort_by_key(|extent| (extent.section, extent.start, extent.is_sized, extent.is_kernel));
-    // For each function, the next function's position that differs from its own. A function without a size
-    // extends to there. Computed from the last function to the first.
+    // A function without a size extends to the beginning of the next function that begins at a different
+    // position. The loop computes this from the last function to the first.
     let mut next: Option<(usize, u64)> = None;
     let mut after: Option<(usize, u64)> = None;
     for extent in extents.iter_mut().rev() {
@@ -332,8 +332,8 @@ fn functions(object: &Object) -> Vec<Extent> {
 }
 
 impl Symbols<'_> {
-    /// Returns the definition to which a symbol of an object resolves: the number of an object, and of a
-    /// symbol in it.
+    /// Returns the definition to which a symbol of an object resolves, as the number of an object and the
+    /// number of a symbol in it.
     pub fn definition_of(&self, object: usize, symbol: usize) -> Option<(usize, usize)> {
         let found = &self.objects[object].symbols[symbol];
         match self.global_of(found).map(|global| self.globals[global].meaning) {

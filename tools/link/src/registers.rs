@@ -1,4 +1,4 @@
-//! Finds the registers that code uses, and raises the counts in kernel descriptors.
+//! Finds the registers that code uses, and raises the register counts in kernel descriptors.
 
 use isa::{Decoder, Feature, MachInst, Operand, RegRange, Target};
 use objwriter::descriptor::{
@@ -61,8 +61,8 @@ impl Used {
         [self.vgprs, self.agprs, self.sgprs]
     }
 
-    /// Returns how many registers a descriptor allocates. Up to gfx908, there are as many accumulation VGPRs
-    /// as ordinary VGPRs. GFX10 descriptors do not count SGPRs.
+    /// Returns how many registers a kernel descriptor allocates. Up to gfx908, a kernel has as many
+    /// accumulation VGPRs as ordinary VGPRs. GFX10 descriptors do not count SGPRs.
     pub fn allotted(target: &Target, bytes: &[u8; SIZE]) -> Used {
         let wave = if descriptor::WAVEFRONT_SIZE32.get(bytes) != 0 { 32 } else { target.wave_size };
         let granules = Granules::for_target(target.with_wave_size(wave).unwrap_or(target));
@@ -84,11 +84,10 @@ impl Used {
         }
     }
 
-    /// Makes a descriptor allocate at least these registers. Returns the numbers of VGPRs and SGPRs as
-    /// metadata counts them, or 0 where the descriptor allocates enough already.
+    /// Makes a kernel descriptor allocate at least these registers. Returns the new numbers of VGPRs and
+    /// SGPRs, as metadata counts them. A number is 0 if the descriptor allocates enough already.
     ///
-    /// # Errors
-    /// There are more registers than the processor has.
+    /// # Errors There are more registers than the processor has.
     pub fn raise(self, target: &Target, bytes: &mut [u8; SIZE]) -> Result<(u32, u32), TooMany> {
         let wave = if descriptor::WAVEFRONT_SIZE32.get(bytes) != 0 { 32 } else { 64 };
         let target = target.with_wave_size(wave).unwrap_or(target);
@@ -96,9 +95,10 @@ impl Used {
         let granules = Granules::for_target(target);
         let allotted = has(VGPR_BLOCKS.get(bytes), granules.vgpr);
         let vgprs = self.all_vgprs(target, allotted, bytes);
-        // Called functions may use VCC and the other special registers, which come after the numbered SGPRs,
-        // so they are allocated, too. The exception: on processors where the special registers are among the
-        // last numbered SGPRs, code that uses these last SGPRs does not use the special registers.
+        // Called functions may use VCC and the other special registers, which come after the numbered SGPRs.
+        // These are therefore allocated, too. There is an exception: on some processors the special registers
+        // are among the last numbered SGPRs, and code that uses these SGPRs does not use the special
+        // registers.
         let others = self.sgprs <= target.allocatable_sgprs();
         let needed =
             Registers { vgprs, sgprs: self.sgprs, vcc: others, flat_scratch: others, xnack_mask: others };
@@ -116,8 +116,8 @@ impl Used {
         Ok(counts)
     }
 
-    /// Returns the total number of VGPRs, accumulation VGPRs included. On gfx908 accumulation VGPRs are
-    /// separate registers with the same numbers; on gfx90a they follow the other VGPRs, and the descriptor
+    /// Returns the total number of VGPRs, including accumulation VGPRs. On gfx908, accumulation VGPRs are
+    /// separate registers with the same numbers. On gfx90a, they follow the other VGPRs, and the descriptor
     /// says where they begin.
     fn all_vgprs(self, target: &Target, allotted: u32, bytes: &mut [u8; SIZE]) -> u32 {
         if !target.has(Feature::GFX90A) {

@@ -1,4 +1,4 @@
-//! Report of linking: where everything is, and what each kernel needs and why.
+//! The report of a link: where everything is in the output, and what each kernel needs and why.
 
 use crate::stack::Unknown;
 use rustc_hash::FxHashMap;
@@ -19,8 +19,8 @@ impl fmt::Display for Part {
     }
 }
 
-/// Amount of one resource that a kernel needs because of code in other objects, and the part of the program
-/// that needs it.
+/// Amount of a resource that a kernel needs because of code in other objects, with the part of the program
+/// that needs the most.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
     /// Name of the resource: `VGPRs`, `AGPRs`, `SGPRs` or `LDS`.
@@ -42,10 +42,11 @@ pub struct Scratch {
     pub allotted: u64,
     /// Amount that the descriptor allocates in the output.
     pub now: u64,
-    /// Number of bytes that the kernel and its callees take as far as their code shows it: a lower bound if
-    /// some amount is unknown.
+    /// Number of bytes that the kernel and its callees take, as far as their code shows it. If some amount is
+    /// unknown, this is a lower bound.
     pub known: u64,
-    /// Chain of calls that needs most stack, each function with the number of bytes that it takes.
+    /// The chain of calls that needs most stack. Each function in the chain has the number of bytes that it
+    /// takes.
     pub chain: Vec<(Part, u64)>,
     /// Function whose amount is unknown, and the reason.
     pub unknown: Option<(Part, Unknown)>,
@@ -64,7 +65,8 @@ pub struct KernelReport {
     pub functions: Vec<Part>,
     /// Registers that code in other objects needs.
     pub registers: Vec<Count>,
-    /// LDS symbols that the kernel reaches. The kernel needs the LDS up to the end of each symbol.
+    /// LDS symbols that the kernel reaches. The amount of each is the LDS up to the end of the symbol, which
+    /// the kernel needs.
     pub lds: Vec<Count>,
     /// Scratch memory that the kernel needs, if the kernel reaches code of other objects.
     pub scratch: Option<Scratch>,
@@ -75,7 +77,7 @@ pub struct KernelReport {
 pub struct Row {
     /// Output section.
     pub section: String,
-    /// Address in memory; for a section that is not loaded, the offset in the section.
+    /// Address in memory. For a section that is not loaded, this is the offset in the output section.
     pub address: u64,
     /// Size in bytes.
     pub size: u64,
@@ -95,8 +97,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds the addresses of the output's sections to the offsets of the rows. Returns the address and the
-    /// file offset of each section, by name.
+    /// Completes the rows of the report: adds the address of the output section to each offset. Returns the
+    /// address and the file offset of each section, by name.
     pub(crate) fn add_addresses(&mut self, file: &[u8]) -> FxHashMap<String, (u64, u64)> {
         let sections = codeobj::CodeObject::parse(file).map(|file| file.sections).unwrap_or_default();
         // If several sections have the same name, take the address of the first one.

@@ -1,9 +1,11 @@
-//! Resources that objects declare for their functions: since version 20, LLVM writes symbols with numbers,
-//! named after the function.
+//! Reads the resources that objects declare for their functions. Since version 20, LLVM writes a symbol for
+//! each resource of a function. The symbol's value is the number, and its name begins with the name of the
+//! function.
 //!
-//! `f.num_vgpr`, `f.num_agpr`, `f.numbered_sgpr` and `f.private_seg_size` count what `f` takes, including all
-//! functions that it calls. `f.has_recursion`, `f.has_dyn_sized_stack` and `f.has_indirect_call` are not 0 if
-//! the compiler had to assume something. A call of a function in another object counts as an indirect call.
+//! For a function `f`, the symbols `f.num_vgpr`, `f.num_agpr`, `f.numbered_sgpr` and `f.private_seg_size`
+//! count what `f` takes, including all functions that it calls. `f.has_recursion`, `f.has_dyn_sized_stack`
+//! and `f.has_indirect_call` are not 0 if the compiler had to assume something. A call of a function in
+//! another object counts as an indirect call.
 
 use crate::input::{Object, Place};
 use crate::registers::Used;
@@ -15,12 +17,13 @@ pub struct Declared {
     pub used: Used,
     /// Bytes of scratch memory for each lane.
     pub scratch: u64,
-    /// Whether the numbers include everything that the function calls and do not depend on assumptions of the
-    /// compiler.
+    /// Whether the numbers include everything that the function calls, so that they do not depend on
+    /// assumptions of the compiler.
     pub is_all: bool,
 }
 
-/// Suffix of the names of symbols that declare a resource, and the function that stores the symbol's number.
+/// A suffix of symbol names that declare a resource, such as `.num_vgpr`, and the function that stores the
+/// value of such a symbol.
 type Row = (&'static str, fn(&mut Partial, u64));
 
 /// All suffixes.
@@ -55,7 +58,7 @@ fn count(number: u64) -> u32 {
     if number <= 512 { number as u32 } else { 0 }
 }
 
-/// Returns the declarations in an object, by the name of the function.
+/// Returns the declared resources of the functions in an object, by the name of the function.
 pub fn declared<'a>(object: &Object<'a>) -> FxHashMap<&'a str, Declared> {
     let mut partial: FxHashMap<&str, Partial> = FxHashMap::default();
     for symbol in object.symbols.iter().filter(|symbol| object.symbol_place(symbol) == Place::Absolute) {

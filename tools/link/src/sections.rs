@@ -9,8 +9,8 @@ use objwriter::elf::{SHF_ALLOC, SHF_MERGE, SHF_STRINGS, SHF_WRITE, SHT_NOBITS, S
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// Prefixes of section names: an input section whose name consists of a prefix and a dot with more text
-/// belongs to the output section with the name of the prefix.
+/// Names of output sections that collect input sections. An input section belongs to such an output section
+/// if its name is the same, or begins with the name and a dot.
 const PREFIXES: [&str; 10] = [
     ".text",
     ".rodata",
@@ -23,8 +23,8 @@ const PREFIXES: [&str; 10] = [
     ".ctors",
     ".dtors",
 ];
-/// Largest number of zero bytes that zeroed memory may add to the file. Zeroed memory must be written out if
-/// it is joined with a section that has contents.
+/// Largest number of zero bytes that zeroed memory may add to the file. If zeroed memory is joined with a
+/// section that has contents, its zeros must be written out.
 const MAX_ZEROS: u64 = 1 << 28;
 
 /// Position of an input section in the output.
@@ -48,8 +48,8 @@ pub struct Joined<'a> {
     pub placed: Vec<Vec<Option<Placed>>>,
 }
 
-/// Memory for common symbols, which the linker allocates at the beginning of `.bss`. If there is any, `.bss`
-/// is the first output section.
+/// Memory for common symbols, which the linker allocates at the beginning of `.bss`. If there is such memory,
+/// `.bss` is the first output section.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CommonMemory {
     pub size: u64,
@@ -63,8 +63,8 @@ enum Part {
     Pool(usize),
 }
 
-/// Entries may be merged only with entries of the same kind: the same output section, entry size, flags and
-/// alignment.
+/// The kind of an entry of a mergeable section: its output section, entry size, flags and alignment. Only
+/// entries of the same kind may be merged.
 type Kind = (usize, u64, u64, u64);
 
 struct Output<'a> {
@@ -91,10 +91,9 @@ fn output_name(name: &str) -> &str {
     PREFIXES.iter().find(is_of).copied().unwrap_or(name)
 }
 
-/// Joins the live sections of all objects.
+/// Joins the sections that the output keeps (the live sections) of all objects.
 ///
-/// # Errors
-/// Sections of the same name cannot be joined.
+/// # Errors Sections of the same name cannot be joined.
 pub fn joined<'a>(
     symbols: &Symbols<'a>,
     live: &[Vec<bool>],
@@ -144,8 +143,8 @@ impl<'a> Join<'_, 'a> {
             }
             known.kind = SHT_PROGBITS;
         }
-        // The output section keeps the flags that allow merging only if all input sections have the same
-        // flags and entry size; otherwise a later linker would merge wrongly.
+        // The output section keeps the flags that allow merging only if all its input sections have the same
+        // flags and entry size. Otherwise, a later linker would merge entries wrongly.
         let mergeable = SHF_MERGE | SHF_STRINGS;
         if (known.flags ^ section.flags) & mergeable != 0 || known.entry_size != section.entry_size {
             known.flags &= !mergeable;
@@ -161,8 +160,8 @@ impl<'a> Join<'_, 'a> {
         Ok(())
     }
 
-    /// Puts the entries of a mergeable section into the pool for entries of their kind. Returns `false`, and
-    /// does nothing, if the section is not mergeable.
+    /// Puts the entries of a mergeable section into the pool of entries of the same kind. If the section is
+    /// not mergeable, does nothing and returns `false`.
     fn pool(&mut self, object: usize, n: usize, section: &Section<'a>, output: usize) -> bool {
         let Section { flags, entry_size: size, align, data, .. } = *section;
         let is_plain = self.symbols.objects[object].relocations[n].is_empty();
@@ -181,8 +180,8 @@ impl<'a> Join<'_, 'a> {
         moves.map(|moves| self.pooled.push((object, n, pool, moves))).is_some()
     }
 
-    /// Sorts constructors by priority, which is the number at the end of the section name. Constructors
-    /// without a priority come last.
+    /// Sorts constructors by priority. The priority is the number at the end of the section's name.
+    /// Constructors without a priority come last.
     fn order_constructors(&mut self) {
         let objects = &self.symbols.objects;
         let priority = |part: &Part| match *part {

@@ -1,17 +1,17 @@
 //! Compares the signatures of functions across objects.
 //!
 //! Objects compiled by kernc record the types of parameters and results of the functions that they define for
-//! other objects or call in other objects: [`objwriter::elf::SIGNATURES`]. If the two differ, a call puts
-//! arguments where the callee does not expect them. Objects of other compilers record nothing and are not
-//! compared.
+//! other objects or call in other objects, in the section [`objwriter::elf::SIGNATURES`]. If two records of a
+//! function differ, a call would put arguments where the callee does not expect them. Objects of other
+//! compilers record nothing and are not compared.
 
 use crate::input::Object;
 use codeobj::elf::Section;
 use objwriter::elf::SIGNATURES;
 use rustc_hash::FxHashMap;
 
-/// Returns messages: one for each function for which two objects record different signatures, in the order of
-/// the objects, and one for each section of signatures that cannot be read.
+/// Returns messages, in the order of the objects: one for each function for which two objects record
+/// different signatures, and one for each section of signatures that cannot be read.
 pub fn differences(objects: &[Object<'_>]) -> Vec<String> {
     let mut known: FxHashMap<&str, (&str, &str)> = FxHashMap::default();
     let mut found = Vec::new();
@@ -35,8 +35,8 @@ pub fn differences(objects: &[Object<'_>]) -> Vec<String> {
     found
 }
 
-/// Returns the pairs of function name and signature in a section; `None` if the section does not have that
-/// form.
+/// Returns the function names and signatures in a section. Returns `None` if the section does not have the
+/// form of such a list.
 fn entries<'a>(section: &Section<'a>) -> Option<Vec<(&'a str, &'a str)>> {
     let text = std::str::from_utf8(section.data).ok()?;
     text.split_terminator('\0').map(|entry| entry.split_once(' ')).collect()

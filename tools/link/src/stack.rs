@@ -8,8 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Reason why the stack size of a function is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// The function accesses memory above the stack pointer at computed addresses but does not move the stack
-    /// pointer, so its frame may have any size.
+    /// The frame of the function may have any size: the function accesses memory above the stack pointer at
+    /// computed addresses, but does not move the stack pointer.
     Unbounded,
     /// The function moves the stack pointer by an amount that is not constant.
     Dynamic,
@@ -37,8 +37,8 @@ pub struct Depth {
 /// Stack sizes of functions in waves of one kind.
 pub struct Depths<'g, 's, 'a> {
     graph: &'g Graph<'s, 'a>,
-    /// Returns the resources that an object declares for the function of a node; `None` if the object
-    /// declares none.
+    /// Returns the resources that the object with a node's function declares for the function. Returns `None`
+    /// if it declares none.
     declared: &'g dyn Fn(usize) -> Option<Declared>,
     /// Number of stack pointer units in one byte of a lane.
     scale: i64,
@@ -61,8 +61,8 @@ impl<'g, 's, 'a> Depths<'g, 's, 'a> {
         Depths { graph, declared, scale: scale.max(1).into(), known: FxHashMap::default() }
     }
 
-    /// Returns the stack size of a kernel or function. The traversal is depth-first but not recursive,
-    /// because chains of calls may be long.
+    /// Returns the stack size of a kernel or function, with all its callees. The depth-first search uses a
+    /// list instead of recursion, because chains of calls may be long.
     pub fn stack_size(&mut self, root: usize) -> Depth {
         let mut open: Vec<Open> = Vec::new();
         let mut is_open = FxHashSet::default();
@@ -97,7 +97,7 @@ impl<'g, 's, 'a> Depths<'g, 's, 'a> {
         let declared = (self.declared)(node);
         if let Some(Declared { scratch, is_all: true, .. }) = declared {
             self.known.insert(node, Depth { bytes: scratch, own: scratch, ..Depth::default() });
-            // The declared size includes all callees, so the traversal does not visit them.
+            // The size that the object declares includes all callees, so the search does not visit them.
             open.push(Open { node, next: usize::MAX, depth: self.known[&node] });
             is_open.insert(node);
             return;
@@ -119,8 +119,8 @@ impl<'g, 's, 'a> Depths<'g, 's, 'a> {
     }
 }
 
-/// Adds a call to the stack size of its caller. `stack` is the distance that the stack pointer has moved when
-/// the call is executed; the frame of the callee begins there.
+/// Adds a call to the stack size of its caller. `stack` is the distance by which the stack pointer has moved
+/// at the call. The frame of the callee begins there.
 fn add(known: &mut Depth, node: usize, callee: usize, depth: Depth, stack: Option<i64>) {
     // A callee that uses no stack adds nothing, even if the stack pointer at the call is unknown.
     if depth.bytes == 0 && depth.unknown.is_none() && stack.is_none() {
@@ -139,7 +139,7 @@ fn add(known: &mut Depth, node: usize, callee: usize, depth: Depth, stack: Optio
     }
 }
 
-/// Returns the size of a function's own frame, as far as its code shows the size.
+/// Returns the size of a function's own frame in bytes per lane, as far as its code shows the size.
 fn frame(stack: &Stack, scale: i64) -> u64 {
     let access = |(&moved, &end): (&i64, &u64)| u64::try_from(moved / scale).unwrap_or(0).saturating_add(end);
     let accessed = stack.accesses.iter().map(access).max().unwrap_or(0);

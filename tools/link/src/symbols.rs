@@ -1,8 +1,8 @@
 //! Resolves names to definitions, and selects the archive members that are needed.
 //!
-//! A strong definition wins over a common definition, and a common definition over a weak one. As in
-//! `ld.lld`, the order of archives does not matter: a missing definition is taken immediately from any
-//! archive that has it, so objects come in the same order as with `ld.lld`.
+//! A strong definition takes precedence over a common definition, and a common definition over a weak one. As
+//! in `ld.lld`, the order of archives does not matter: if a name is needed, the member that defines it is
+//! taken at once from any archive. The objects therefore come in the same order as with `ld.lld`.
 
 use crate::Input;
 use crate::archive;
@@ -13,8 +13,8 @@ use objwriter::elf::{STB_LOCAL, STB_WEAK, STT_AMDGPU_HSA_KERNEL, STV_DEFAULT, ST
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 
-/// Names that a linker defines: the section whose beginning or end (`true`) they are; without a section, the
-/// beginning of the image. Code that runs constructors uses these names.
+/// Names that the linker defines, for code that runs constructors. Each name denotes the beginning of a
+/// section, or with `true` its end. A name without a section denotes the beginning of the image.
 pub const MADE: [(&str, &str, bool); 5] = [
     ("__init_array_start", ".init_array", false),
     ("__init_array_end", ".init_array", true),
@@ -23,8 +23,9 @@ pub const MADE: [(&str, &str, bool); 5] = [
     ("__dso_handle", "", false),
 ];
 
-/// If a name has the form `__start_NAME` or `__stop_NAME`, returns the section name `NAME`, and whether the
-/// name denotes the end of the section. `NAME` must be a valid C identifier.
+/// Returns the section that a name such as `__start_NAME` or `__stop_NAME` denotes, as its name `NAME`, and
+/// whether the name denotes the section's end. Returns `None` for other names. `NAME` must be a valid C
+/// identifier.
 fn bound(name: &str) -> Option<(&str, bool)> {
     let (section, is_end) = match name.strip_prefix("__start_") {
         Some(section) => (section, false),
@@ -38,20 +39,19 @@ fn bound(name: &str) -> Option<(&str, bool)> {
 /// Meaning of a global name.
 #[derive(Clone, Copy, Debug)]
 pub enum Meaning<'a> {
-    /// No definition has been found so far. `weak` is whether all references are weak, so that the name may
-    /// stay undefined.
+    /// No definition has been found so far. If all references are weak (`weak`), the name may stay undefined.
     Undefined {
         weak: bool,
     },
-    /// A member of an archive defines the name, but no object has needed that member so far. The number
+    /// A member of an archive defines the name, but the member has not been needed so far. The number
     /// identifies the member.
     Lazy(usize),
     Defined {
         object: usize,
         symbol: usize,
     },
-    /// The linker defines the name: as the beginning or end of an output section, or as the beginning of the
-    /// image if there is no section.
+    /// The linker defines the name. It denotes the beginning or end of an output section. Without a section,
+    /// it denotes the beginning of the image.
     Made {
         section: &'a str,
         is_end: bool,
@@ -73,8 +73,8 @@ pub struct Global<'a> {
     pub meaning: Meaning<'a>,
     /// Most restrictive visibility in any object.
     pub visibility: u8,
-    /// Whether a linked object contains the name. Otherwise only members of archives that are not linked
-    /// contain it.
+    /// Whether an object that is linked contains the name. Otherwise, only archive members contain it that
+    /// are not linked.
     pub is_mentioned: bool,
     /// Whether the command line requests the name.
     pub is_wanted: bool,
@@ -86,7 +86,7 @@ pub struct Global<'a> {
     pub wanted_by: Option<usize>,
 }
 
-/// All objects, and the global names in the order in which they appeared.
+/// All objects that are linked, and all global names. The names are in the order in which they appeared.
 #[derive(Default)]
 pub struct Symbols<'a> {
     pub objects: Vec<Object<'a>>,
@@ -131,7 +131,8 @@ impl<'a> Symbols<'a> {
         Ok(())
     }
 
-    /// Registers the definitions of an archive member. Takes the member at once if a name is already needed.
+    /// Registers the names that an archive member defines. If one of them is already needed, the member is
+    /// linked at once.
     fn add_member(&mut self, name: String, data: &'a [u8]) -> Result<(), String> {
         let object = Object::parse(name.clone(), data).map_err(|error| format!("{name}: {error}"))?;
         let number = self.members.len();
@@ -172,8 +173,8 @@ impl<'a> Symbols<'a> {
         self.globals[global].is_wanted = true;
     }
 
-    /// Hides all names that are not in `list` from other objects, except kernels. Does nothing if the list is
-    /// empty. Returns messages for listed names that are not defined.
+    /// Hides all names from other objects that are not in `list`, except names of kernels. Does nothing if
+    /// the list is empty. Returns a message for each name in the list that is not defined.
     pub fn restrict(&mut self, list: &[String]) -> Vec<String> {
         if list.is_empty() {
             return Vec::new();
@@ -198,8 +199,8 @@ impl<'a> Symbols<'a> {
             .collect()
     }
 
-    /// Hides the names that a version script hides, including kernels. Returns messages for names in the
-    /// script that are not defined.
+    /// Hides the names from other objects that a version script hides, including names of kernels. Returns a
+    /// message for each name in the script that is not defined.
     pub fn hide(&mut self, versions: &Versions) -> Vec<String> {
         let is_defined =
             |global: &Global| matches!(global.meaning, Meaning::Defined { .. } | Meaning::Common { .. });
@@ -212,7 +213,8 @@ impl<'a> Symbols<'a> {
         missing.map(|name| format!("the version script names `{name}`, which is not defined")).collect()
     }
 
-    /// Returns whether a name denotes a kernel, that is, has a kernel descriptor or is a kernel of V2.
+    /// Returns whether a name denotes a kernel: it has a kernel descriptor, or is a symbol of a kernel in
+    /// code object V2.
     fn is_defined_as_kernel(&self, name: &str) -> bool {
         let meaning = |name: &str| self.by_name.get(name).map(|&global| self.globals[global].meaning);
         match meaning(name) {
@@ -248,7 +250,7 @@ impl<'a> Symbols<'a> {
         }
     }
 
-    /// Returns the number of the global name for a symbol; `None` if the symbol is local.
+    /// Returns the number of the global name of a symbol. Returns `None` if the symbol is local.
     pub fn global_of(&self, symbol: &Symbol) -> Option<usize> {
         (symbol.binding != STB_LOCAL).then(|| self.by_name.get(symbol.name).copied()).flatten()
     }
@@ -277,7 +279,8 @@ impl<'a> Symbols<'a> {
         Open { object: number, next: 1 }
     }
 
-    /// Returns whether the object defines the symbol in a section that is not dropped.
+    /// Returns whether the object defines the symbol. A definition in a section that is dropped does not
+    /// count.
     fn is_defined_in(&self, object: usize, symbol: &Symbol) -> bool {
         match self.objects[object].symbol_place(symbol) {
             Place::Undefined => false,
@@ -286,8 +289,8 @@ impl<'a> Symbols<'a> {
         }
     }
 
-    /// Restricts the visibility of a name. From most to least restrictive: internal, hidden, protected,
-    /// default.
+    /// Makes the visibility of a name as restrictive as `visibility`, if it is less restrictive. The order,
+    /// from most to least restrictive, is: internal, hidden, protected, default.
     fn narrow(&mut self, global: usize, visibility: u8) {
         let known = &mut self.globals[global].visibility;
         *known = match (*known, visibility) {
@@ -336,8 +339,8 @@ impl<'a> Symbols<'a> {
         matches!(object.symbol_place(&object.symbols[symbol]), Place::Common | Place::Lds)
     }
 
-    /// Reports an error if a name is an LDS symbol in one object and a symbol in other memory in another
-    /// object.
+    /// Reports an error if a name is an LDS symbol in one object and a symbol in another kind of memory in
+    /// another object.
     fn check_memory(&mut self, global: usize, object: usize, symbol: usize) {
         let Global { name, meaning, .. } = self.globals[global];
         let (Meaning::Defined { object: old, symbol: at } | Meaning::Common { object: old, symbol: at, .. }) =
@@ -360,8 +363,8 @@ impl<'a> Symbols<'a> {
         self.objects[object].symbols[symbol].binding == STB_WEAK
     }
 
-    /// Returns whether two definitions are the same absolute number. Such definitions may coexist, because
-    /// each object that contains a function has LLVM's numbers about it.
+    /// Returns whether two definitions of a name are the same absolute number. They may then coexist. LLVM
+    /// declares the resources of a function by such numbers, in every object that contains the function.
     fn is_same_number(&self, one: (usize, usize), two: (usize, usize)) -> bool {
         let number = |(object, symbol): (usize, usize)| {
             let object = &self.objects[object];
@@ -379,8 +382,9 @@ impl<'a> Symbols<'a> {
         ));
     }
 
-    /// Takes the archive members that define what objects lack. The undefined names of a member are resolved
-    /// right after the member is taken, as a recursive traversal would do.
+    /// Links the archive members that define what the objects lack. The undefined names of a member are
+    /// looked up directly after the member, before those of the objects that come later. A recursive search
+    /// would have the same order.
     fn look_up(&mut self, first: Open) -> Result<(), String> {
         let mut open = vec![first];
         while let Some(Open { object, next }) = open.last_mut() {
@@ -414,7 +418,7 @@ impl<'a> Symbols<'a> {
         self.faults.clone()
     }
 
-    /// Defines the undefined names that a linker is expected to define, such as `__start_NAME`.
+    /// Defines those undefined names that every linker is expected to define, such as `__start_NAME`.
     pub fn make(&mut self) {
         let is_open = |meaning| matches!(meaning, Meaning::Undefined { .. } | Meaning::Lazy(_));
         for (name, section, is_end) in MADE {
@@ -437,8 +441,8 @@ impl<'a> Symbols<'a> {
         }
     }
 
-    /// Returns messages for names that are needed but not defined. If `ask_loader` is true, names with
-    /// default visibility are accepted, because the loader may define them.
+    /// Returns a message for each name that is needed but not defined. With `ask_loader`, a name with default
+    /// visibility is accepted, because the loader may define it.
     pub fn undefined(&self, ask_loader: bool) -> Vec<String> {
         let missing = |global: &&Global| {
             let is_loaders = ask_loader && global.visibility == STV_DEFAULT;
@@ -454,8 +458,8 @@ impl<'a> Symbols<'a> {
         self.globals.iter().filter(missing).map(message).collect()
     }
 
-    /// If no object defines a name, and the name denotes the beginning or end of a section, returns the name
-    /// of that section.
+    /// Returns the name of the section whose beginning or end a name denotes, if no object defines the name.
+    /// Returns `None` otherwise.
     pub fn bounds(&self, global: usize) -> Option<&'a str> {
         match self.globals[global].meaning {
             Meaning::Made { section, .. } => Some(section),
@@ -466,8 +470,8 @@ impl<'a> Symbols<'a> {
         }
     }
 
-    /// Returns the object and section of the definition to which a symbol of an object refers, if it is in a
-    /// section.
+    /// Returns the object and the section that contain the definition to which a symbol of an object
+    /// resolves. Returns `None` if the definition is not in a section.
     pub fn section_of(&self, object: usize, symbol: usize) -> Option<(usize, usize)> {
         let found = &self.objects[object].symbols[symbol];
         let (object, symbol) = match self.global_of(found).map(|global| self.globals[global].meaning) {

@@ -58,8 +58,8 @@ impl Versions {
         Err("a `}` is missing at the end".into())
     }
 
-    /// Returns whether a name is hidden from other objects. An exact name takes precedence over patterns, and
-    /// patterns over `*`.
+    /// Returns whether the script hides a name from other objects. An exact name takes precedence over
+    /// patterns, and other patterns take precedence over `*`.
     pub fn hides(&self, name: &str) -> bool {
         let rank = |pattern: &str| match pattern {
             "*" => 2,
@@ -82,7 +82,7 @@ fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-/// Splits a script into words, quoted words and punctuation, with their line numbers.
+/// Splits a script into words, quoted words and punctuation. Each has its line number.
 fn tokens(text: &str) -> Result<Vec<(usize, String)>, String> {
     let (mut tokens, mut rest, mut line) = (Vec::new(), text, 1);
     while let Some(first) = rest.chars().next() {
@@ -119,8 +119,8 @@ fn tokens(text: &str) -> Result<Vec<(usize, String)>, String> {
     Ok(tokens)
 }
 
-/// Returns whether a pattern matches a name. The last `*` first matches as little as possible, and more on
-/// each retry.
+/// Returns whether a pattern matches a name. If the match fails, the last `*` is tried again and matches one
+/// more character.
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut n, mut star) = (0, 0, None);
     while n < name.len() {
@@ -145,8 +145,8 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
     pattern[at..].iter().all(|&byte| byte == b'*')
 }
 
-/// If the first element of a pattern (a letter, `?` or `[...]`) matches the letter, returns the length of
-/// that element.
+/// Returns the length of the first element of a pattern (a letter, `?` or `[...]`), if this element matches
+/// the letter. Returns `None` if it does not.
 fn one(pattern: &[u8], letter: u8) -> Option<usize> {
     match pattern[0] {
         b'?' => Some(1),
