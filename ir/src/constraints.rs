@@ -21,7 +21,7 @@
 use crate::op::{Mem, MemFlags, Op, Order};
 
 bitflags::bitflags! {
-    /// The accesses that an operation keeps on their side.
+    /// Which accesses an operation does not let across itself.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct OrderingConstraint: u8 {
         /// Accesses after the operation must not be moved before it (as for acquire).
@@ -33,7 +33,7 @@ bitflags::bitflags! {
     /// The changes that the semantics of an access permit. Each access has exactly one class.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Class: u8 {
-        /// No demands.
+        /// The access has no restrictions of its own; only memory ordering restricts how it moves.
         const PLAIN = 1;
         /// The access has a nontemporal hint. It is merged only with other nontemporal accesses, so that the
         /// hint stays correct.
@@ -45,7 +45,7 @@ bitflags::bitflags! {
         const VOLATILE = 8;
         /// The access is executed as often as written, in order, and without being split.
         const ATOMIC = 16;
-        /// The classes without a fixed order.
+        /// The classes whose accesses passes may merge and move.
         const FREE = Self::PLAIN.bits() | Self::NONTEMPORAL.bits() | Self::INVARIANT.bits();
     }
 }
@@ -149,7 +149,7 @@ const fn rule(pass: &'static str, does: &'static str, takes: Class, stopped_by: 
     Rule { pass, does, takes, stopped_by }
 }
 
-/// Marks loads of memory that is never written.
+/// The rule for marking loads of memory that is never written.
 pub const PROMISE: Rule = rule(
     "restrict",
     "a load through `const restrict` becomes invariant",
@@ -160,13 +160,13 @@ pub const PROMISE: Rule = rule(
 /// access stored or loaded.
 pub const FORWARD: Rule =
     rule("gvn", "a load takes the value of an earlier access", Class::FREE, OrderingConstraint::LATER);
-/// Merges equal loads regardless of what is between them.
+/// The rule for merging equal loads, whatever instructions are between them.
 pub const EQUAL: Rule =
     rule("gvn", "equal loads become one, whatever is between", Class::INVARIANT, OrderingConstraint::empty());
-/// Removes unused loads.
+/// The rule for removing loads that nobody uses.
 pub const UNUSED: Rule =
     rule("dce", "a load that nobody uses is removed", Class::FREE, OrderingConstraint::empty());
-/// Turns private variables into values.
+/// The rule for turning private variables into SSA values.
 pub const PROMOTE: Rule =
     rule("sroa", "private variables become values", Class::FREE, OrderingConstraint::empty());
 /// The rule for executing a load on a path on which it was not executed before.
@@ -176,10 +176,10 @@ pub const SPECULATE: Rule = rule(
     Class::INVARIANT,
     OrderingConstraint::empty(),
 );
-/// Copies the test of a loop.
+/// The rule for copying the loads in the test of a loop.
 pub const COPY: Rule =
     rule("rotate", "the loads of a loop's test are copied", Class::FREE, OrderingConstraint::empty());
-/// Moves loads out of loops.
+/// The rule for moving loads out of loops.
 pub const HOIST: Rule =
     rule("licm", "a load moves up, out of a loop", Class::FREE, OrderingConstraint::LATER);
 /// The rule for moving loads up to the first load of a group of adjacent loads.
@@ -188,20 +188,20 @@ pub const MERGE_LOADS: Rule =
 /// The rule for moving stores down to the last store of a group of adjacent stores.
 pub const MERGE_STORES: Rule =
     rule("merge_mem", "a store moves down, to its neighbour", Class::FREE, OrderingConstraint::EARLIER);
-/// Merges equal blocks into one block.
+/// The rule for merging equal blocks into one block.
 pub const SHARE: Rule =
     rule("tails", "blocks that do the same become one", Class::FREE, OrderingConstraint::empty());
-/// Loads through the scalar cache.
+/// The rule for loading through the scalar cache.
 pub const SCALAR: Rule = rule(
     "isel",
     "a uniform load of what nobody writes goes through the scalar cache",
     Class::FREE,
     OrderingConstraint::empty(),
 );
-/// Merges two loads of LDS into one instruction.
+/// The rule for merging two loads of LDS into one instruction.
 pub const PAIR: Rule =
     rule("isel", "two loads of LDS become one, at the first", Class::FREE, OrderingConstraint::LATER);
-/// Moves loads up.
+/// The rule for moving loads up in the schedule.
 pub const SCHEDULE: Rule = rule("schedule", "a load moves up", Class::FREE, OrderingConstraint::all());
 
 /// All rules, in the order of the passes.

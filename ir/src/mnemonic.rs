@@ -225,7 +225,7 @@ const DIMENSIONED: &[(&str, Dimensioned)] = &[
     ("global_offset", Pos::GlobalOffset),
 ];
 
-/// The other positions.
+/// Positions without a dimension.
 const PLAIN: &[(&str, Pos)] = &[
     ("lane_id", Pos::LaneId),
     ("wave_size", Pos::WaveSize),

@@ -203,9 +203,9 @@ pub enum FloatCc {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum CastOp {
-    /// i64 -> i32
+    /// Truncation, from i64 to i32.
     Trunc,
-    /// i32 -> i64, bool -> i32/i64
+    /// Zero extension, from i32 to i64 or from bool to i32 or i64.
     Zext,
     Sext,
     /// The low 8 or 16 bits of an i32, extended to 32.
@@ -339,9 +339,9 @@ impl RmwOp {
 pub enum WaveOp {
     /// Operand: a bool. Result: the i64 mask of the active lanes in which the operand is true.
     Ballot,
-    /// i32/f32 -> value of the first active lane; uniform.
+    /// Operand: an i32 or f32 value. Result: the value of the first active lane, which is uniform.
     ReadFirstLane,
-    /// value, i32 uniform lane number -> value of that lane.
+    /// Operands: a value and an i32 lane number, which is uniform. Result: the value of that lane.
     ReadLane,
     /// Operands: a value and an i32 lane number, which may differ between lanes. Result: the value of the
     /// lane with that number, unspecified if that lane is inactive.
@@ -350,7 +350,7 @@ pub enum WaveOp {
     /// the value that an active lane sends to this lane. 0 if no lane sends to it, and one of the values if
     /// several lanes do.
     Permute,
-    /// i64 mask -> number of mask bits below this lane's bit.
+    /// Operand: an i64 mask. Result: the number of bits that are set in the mask below the bit of this lane.
     Mbcnt,
 }
 
@@ -368,7 +368,7 @@ pub enum Order {
     SeqCst,
 }
 
-/// Synchronisation scope (seed 000, line 318).
+/// Synchronisation scope (LLVM's AMDGPU guide, seed 000, line 318).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[allow(missing_docs)]
 pub enum Scope {

@@ -44,7 +44,7 @@ trait Real: Copy + PartialOrd {
     fn from_u64_bits(bits: u64) -> Self;
     fn bits(self) -> u64;
     fn wide(self) -> f64;
-    /// Rounds to nearest.
+    /// Converts a number of double precision to this type, rounding to nearest.
     fn narrow(x: f64) -> Self;
     fn add(self, b: Self) -> Self;
     fn sub(self, b: Self) -> Self;

@@ -22,7 +22,7 @@ pub(crate) enum ControlTransfer {
     /// To another function: a call of a function that returns here, or a tail call of a function that returns
     /// in place of this function.
     Call,
-    /// To the caller.
+    /// A return to the caller.
     Return,
 }
 

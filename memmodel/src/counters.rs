@@ -54,7 +54,7 @@ pub struct Class {
     /// that does not change while a kernel runs (LLVM's AMDGPU guide, seed 000, line 3127), and messages,
     /// which access no memory.
     pub ordered_by_fences: bool,
-    /// What the counter tells about an operation.
+    /// What an operation has done when the counter is decremented.
     pub tells: Tells,
 }
 
@@ -200,11 +200,11 @@ pub fn event(inst: &MachInst) -> Option<Event> {
 /// How an instruction accesses LDS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LdsPath {
-    /// A vector memory load that writes LDS in place of registers.
+    /// A vector memory load that writes to LDS instead of registers.
     Load,
-    /// A vector memory store of what is in LDS.
+    /// A vector memory store whose data comes from LDS.
     Store,
-    /// An LDS instruction, or a flat one, which may be one.
+    /// An LDS instruction, or a flat instruction, which may access LDS in the same way.
     Instruction,
 }
 

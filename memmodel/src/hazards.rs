@@ -199,7 +199,7 @@ impl Window {
         rules::breaks(&model.rules, model.subtarget(), inst, breaks, self.scalar_pending, self.clause)
     }
 
-    /// Lets wait states pass.
+    /// Records that this many wait states have passed.
     fn pass(&mut self, states: u8) {
         if states != 0 && !self.recent.is_empty() {
             self.recent.retain_mut(|recent| {
@@ -400,7 +400,7 @@ pub fn before_new_branch(func: &mut MachFunc, model: &Model) -> Option<MachInst>
     rules::inserted(model.subtarget(), insert, &branch)[0].map(|mitigation| MachInst { note, ..mitigation })
 }
 
-/// What is inserted before an instruction.
+/// What must be inserted before an instruction to mitigate a hazard.
 enum Keep {
     /// The given number of wait states.
     States(u8),

@@ -45,7 +45,7 @@ pub(crate) struct Scratch {
     hoist: hoist::Scratch,
 }
 
-/// Reason for the count of a counter.
+/// Why a wait has its count for a counter. The notes of wait instructions show this.
 #[derive(Clone, Copy, Debug)]
 struct Cause {
     producer: Opcode,
@@ -53,7 +53,7 @@ struct Cause {
     consumer: &'static str,
 }
 
-/// A wait that is being collected.
+/// What must be waited for at one place, collected from several requirements.
 #[derive(Clone, Copy, Debug)]
 struct Need {
     wait: Wait,

@@ -18,7 +18,7 @@ pub struct Escapes {
 }
 
 impl Escapes {
-    /// Forgets everything.
+    /// Forgets the results for the last function.
     pub fn clear(&mut self) {
         self.slots.clear();
         self.escaped.clear();

@@ -67,7 +67,7 @@ impl PartialExecution {
         &self.found
     }
 
-    /// Computes where the work-items of a group part.
+    /// Computes which blocks only a part of the work-items of a group executes.
     pub(super) fn compute(&mut self, func: &Function) {
         self.places.clear();
         self.part(func, LaneGroup::Group);

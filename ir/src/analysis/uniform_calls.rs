@@ -89,7 +89,7 @@ impl Search<'_> {
             .layout
             .iter()
             .filter(|&&block| matches!(func.terminator(block), Some(inst) if func.insts[inst].op == Op::Ret));
-        // Lanes that parted may meet again only at the return.
+        // Lanes that took different directions at a branch may meet again only at the return.
         let parts =
             ends.count() > 1 && func.layout.iter().any(|&block| uniformity.is_branch_divergent(block));
         for &block in &func.layout {

@@ -115,7 +115,7 @@ impl Wave {
                 Pos::KernargPtr => launch.kernarg,
                 Pos::PrintfBuffer => launch.interp.printf_buffer,
                 Pos::HostcallBuffer => launch.interp.hostcall_buffer,
-                // Any increasing number suffices.
+                // The clock may be any number that increases while the program runs.
                 Pos::Clock | Pos::Realtime => launch.steps,
                 _ => u64::from(bits),
             };

@@ -26,7 +26,8 @@ const READY: u64 = 32;
 /// packet header that says that a wave waits for the answer to the packet.
 const PRINTF: u64 = 2;
 const WAITS: u64 = 1 << 32;
-/// Fields in the first word of a call.
+/// Fields of the first word of a message part: flags for the first and the last part, the position of the
+/// number of words, and the position of the message number.
 const BEGIN: u64 = 1;
 const END: u64 = 2;
 const COUNT_SHIFT: u64 = 5;

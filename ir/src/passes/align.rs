@@ -1,4 +1,4 @@
-//! Known alignment of addresses.
+//! Derives the alignment that addresses are known to have from how they are computed.
 
 use crate::entity::Value;
 use crate::func::{Function, Module};

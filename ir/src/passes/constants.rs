@@ -17,7 +17,7 @@ use cranelift_entity::{EntityRef, PrimaryMap};
 /// Maximum number of additions of constants to an address that the search for the variable follows.
 const DEPTH: u32 = 4;
 
-/// Benefit of knowing that a value is a constant.
+/// Benefit of knowing that a value is a constant: other instructions become simpler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Worth {
     /// There is no benefit.

@@ -108,7 +108,7 @@ fn sweep(func: &mut Function, s: &mut Scratch) {
     }
 }
 
-/// Removes the stack slots whose address is no longer used.
+/// Removes the private variables (stack slots) whose address the function no longer uses.
 fn drop_unused_slots(func: &mut Function) {
     if func.slots.is_empty() {
         return;

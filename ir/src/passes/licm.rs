@@ -115,7 +115,7 @@ fn regroup(
             s.kept.push(product);
             let product = func.insts[product].first;
             func.replace(inst, Op::Bin(BinOp::Add), &[outside, product]);
-            // The sum may in turn be regrouped as part of the next sum.
+            // This sum may in turn be regrouped as a part of the next sum.
             s.uses.resize(func.values.len(), 1);
             s.uses[args[0].index()] += 1;
         }

@@ -28,7 +28,7 @@ const WINDOW: usize = 16;
 /// Width of the widest access in bytes.
 const WIDEST: i64 = 16;
 
-/// What a missing guarantee would save.
+/// What the generated code would save if the guarantee were given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saving {
     /// Several loads would become one load: the number of loads, and the width of the one load in bytes.
@@ -39,7 +39,7 @@ pub enum Saving {
     Iterations,
 }
 
-/// A place where a `restrict` guarantee is missing.
+/// An access for which a `restrict` guarantee is missing.
 #[derive(Clone, Debug)]
 pub struct MissingRestrict {
     /// What the guarantee would save.

@@ -131,7 +131,7 @@ struct Tree<'f, 'c> {
 }
 
 impl<'c> Tree<'_, 'c> {
-    /// Ends `block` with the code that decides the node.
+    /// Ends `block` with the code that decides which case of the node applies.
     fn fill(&mut self, block: Block, node: Node<'c>) {
         if let Some(edge) = node.only_edge() {
             return self.jump(block, edge);
@@ -159,7 +159,7 @@ impl<'c> Tree<'_, 'c> {
         );
     }
 
-    /// Ends `block` with a switch on some of the cases.
+    /// Ends `block` with a switch on the cases of the node, which becomes a jump table.
     fn row(&mut self, block: Block, cases: &[Case]) {
         let mut data = SwitchData::default();
         let mut args = vec![self.value];

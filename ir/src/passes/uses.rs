@@ -9,7 +9,7 @@ use crate::entity::{Inst, Value};
 use crate::func::Function;
 use cranelift_entity::EntityRef;
 
-/// The counts and their storage.
+/// The use counts, and reusable memory for updating them.
 #[derive(Debug, Default)]
 pub(super) struct Uses {
     counts: Vec<u32>,

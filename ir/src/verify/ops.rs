@@ -5,7 +5,7 @@ use crate::entity::{Block, Inst, SigId, Value};
 use crate::op::{BinOp, CastOp, IntCc, Mem, MemFlags, Op, Order, Pos, RmwOp, TernOp, UnOp, WaveOp};
 use crate::types::{MemTy, Space, Type};
 
-/// A set of types an operand may have.
+/// A set of types that an operand may have.
 #[derive(Clone, Copy, PartialEq)]
 enum Class {
     I32,

@@ -20,7 +20,7 @@ pub(super) struct Pending {
     pub(super) class: u8,
     /// Clock of the class when the operation was issued.
     issued: u32,
-    /// Opcode, for the notes.
+    /// Opcode of the instruction, for the notes of waits.
     op: Opcode,
 }
 

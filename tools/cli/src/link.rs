@@ -27,7 +27,7 @@ pub struct LinkArgs {
     /// Hide the names that this version script hides. The version names in the script are ignored.
     #[arg(long, value_name = "FILE")]
     version_script: Option<PathBuf>,
-    /// Take what defines this name from an archive, and keep it.
+    /// Link the archive member that defines this name, and keep it.
     #[arg(short, long, value_name = "NAME")]
     undefined: Vec<String>,
     /// Allocate exactly the scratch memory that a kernel's calls take, where this is known, instead of what
@@ -38,7 +38,7 @@ pub struct LinkArgs {
     /// output).
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
-    /// Leave names that nothing defines to the loader.
+    /// Allow names that nothing defines, which the loader must resolve.
     #[arg(long)]
     allow_undefined: bool,
 }

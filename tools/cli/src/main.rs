@@ -98,7 +98,7 @@ enum Command {
     Test(test::TestArgs),
     /// List the items of a source with their `///` comments.
     Doc(doc::DocArgs),
-    /// List the processors, and what kernc does for each.
+    /// List the processors, and what kernc supports for each of them.
     Targets,
     /// Explain a diagnostic code or a rule, like `kernc explain E0012` or `kernc explain read-in-flight`.
     Explain {
@@ -136,13 +136,13 @@ pub(crate) struct CommonArgs {
     /// Print a warning for this problem (`all` for every kind); `kernc explain NAME` describes the warning.
     #[arg(short = 'W', value_name = "NAME")]
     warn: Vec<String>,
-    /// Do not warn of something.
+    /// Do not print warnings of this kind.
     #[arg(short = 'A', value_name = "NAME")]
     allow_warning: Vec<String>,
-    /// Take a warning for an error.
+    /// Treat warnings of this kind as errors.
     #[arg(short = 'D', value_name = "NAME")]
     deny_warning: Vec<String>,
-    /// Contract `a * b + c` to one rounding.
+    /// Compute `a * b + c` with a single rounding.
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
     fp_contract: String,
     /// Replace functions and divisions of `f32` by the hardware's approximate instructions.
@@ -203,19 +203,19 @@ struct CompileArgs {
     /// replaced.
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// What to write.
+    /// The forms of output to write.
     #[arg(long, value_delimiter = ',', default_value = "co")]
     emit: Vec<Emit>,
     #[command(flatten)]
     common: CommonArgs,
-    /// Print what each kernel occupies.
+    /// Print the resources that each kernel uses.
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, default_missing_value = "human", require_equals = true)]
     report: Option<Format>,
     /// Write an HTML page with the source beside the assembly, the reasons of waits, register pressure and
     /// occupancy.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Print where the time went.
+    /// Print how long each pass took.
     #[arg(long)]
     time_passes: bool,
     /// Print the program after a pass (`all` for each of them).

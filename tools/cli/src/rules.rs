@@ -22,7 +22,7 @@ pub struct RulesArgs {
     /// Findings of this rule do not count.
     #[arg(long, value_name = "RULE")]
     allow: Vec<String>,
-    /// Findings of this rule count, however sure they are.
+    /// Findings of this rule count, whatever their certainty.
     #[arg(long, value_name = "RULE")]
     deny: Vec<String>,
     /// File of findings that somebody has reviewed and that do not count (default: `kernc-check.toml` if it

@@ -17,17 +17,17 @@ pub struct TestArgs {
     /// Files (`.k`, `.kir`, `.mir`, `.s`) and folders of them.
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// Rewrite what the files expect to what comes out.
+    /// Replace the expected output in the files by the actual output.
     #[arg(long)]
     bless: bool,
-    /// How the result is told.
+    /// Format in which the results are reported.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     format: Format,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// What did not pass, with a diff.
+    /// The tests that did not pass, each with a diff.
     Human,
     /// JSON.
     Json,

@@ -218,7 +218,7 @@ impl Breakpoints<'_> {
         ids
     }
 
-    /// Returns the gate of a breakpoint or watchpoint.
+    /// Returns the arrival filter of a breakpoint or watchpoint.
     pub fn arrival_filter(&mut self, id: u32) -> Option<&mut ArrivalFilter> {
         let State { breakpoints, watchpoints, .. } = &mut *self.state;
         let watched = watchpoints.iter_mut().filter(|one| one.id == id).map(|one| &mut one.arrival_filter);
@@ -236,16 +236,16 @@ impl Breakpoints<'_> {
     }
 }
 
-/// A watchpoint: a place in memory whose content is watched.
+/// A watchpoint: memory whose content is watched for changes.
 #[derive(Clone, Debug)]
 pub struct Watchpoint {
     /// Identifier. Breakpoints and watchpoints share one sequence of numbers.
     pub id: u32,
-    /// Place as the user has written it.
+    /// Expression for the memory, as the user has written it.
     pub text: String,
     pub(crate) place: MemoryLocation,
     pub(crate) bytes: usize,
-    /// Content when the place was looked at last.
+    /// Content of the memory when the watchpoint read it last.
     pub(crate) old: Option<Vec<u8>>,
     /// Type of the value, as the offset of its entry in the debug information.
     pub(crate) ty: Option<u64>,

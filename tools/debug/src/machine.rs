@@ -51,7 +51,7 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Calls `look` with the arguments that the caller has passed.
+    /// Calls `look` with the values that registers had on entry to the function.
     fn with_entry_state<T>(
         &self,
         look: impl FnOnce(&EntryState<'_>) -> Result<T, Reason>,
@@ -103,7 +103,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Returns what was asked for so far.
+    /// Returns which kinds of state have been read so far.
     pub(crate) fn state_use(&self) -> StateUse {
         self.state_use.get()
     }
@@ -158,7 +158,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Calls `ask` with the registers and memory alone.
+    /// Calls `ask` with a frame that has only registers and memory, without debug information.
     fn of_registers<T>(&self, ask: impl FnOnce(&Frame<'_>) -> Result<T, Reason>) -> Result<T, Reason> {
         let registers = Frame::registers_of(self.at, self.lane);
         let found = ask(&registers);

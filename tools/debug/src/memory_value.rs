@@ -18,7 +18,7 @@ pub enum MemoryLocation {
 }
 
 impl MemoryLocation {
-    /// Returns the place of a flat address of a lane.
+    /// Returns the memory location to which a flat address of a lane refers.
     pub(crate) fn from_flat(address: u64, who: WaveId, lane: u32) -> MemoryLocation {
         match FlatAddress::from_address(address) {
             FlatAddress::Global(address) => MemoryLocation::Global(address),

@@ -24,7 +24,7 @@ const CHOICES: usize = 64;
 pub enum Step {
     /// One instruction of the wave.
     Instruction,
-    /// To another line; the step enters functions that are called.
+    /// Step to another line. The step enters functions that are called.
     Line,
     /// Step to another line. If the line calls a function, the function runs to its return as part of the
     /// step.
@@ -32,7 +32,7 @@ pub enum Step {
     /// Step to a later line of this function, or to its caller. The step does not stop in loops that go back
     /// to earlier lines or in called functions.
     Past,
-    /// Until the function returns.
+    /// Run until the function returns.
     Out,
 }
 

@@ -27,7 +27,7 @@ pub enum Reason {
         /// Why the condition has no value.
         why: Problem,
     },
-    /// A watched place has changed.
+    /// The content of watched memory has changed.
     Changed {
         /// Identifier of the watchpoint.
         id: u32,
@@ -115,7 +115,7 @@ pub struct Stop<'a> {
     pub at: &'a Stopped<'a>,
     /// The wave with the registers of its innermost frame.
     top: &'a Stopped<'a>,
-    /// As `Frame::level`, for the frame that the user looks at.
+    /// Number of inlined functions that are nested in the selected function: [`Frame::level`] of that frame.
     level: usize,
     /// Whether the wave that the user has selected is the one that has stopped.
     is_own: bool,
@@ -618,7 +618,7 @@ fn call_line(die: &Die) -> Option<String> {
     Some(format!("{file}:{line}"))
 }
 
-/// Returns the value of a watched place as text.
+/// Returns the value of watched memory as text.
 pub(crate) fn watched(program: &Program, at: &Stopped<'_>, watch: &Watchpoint, bytes: Vec<u8>) -> String {
     let ty = watch.ty.map_or(Ty::Bits(bytes.len()), Ty::Die);
     Evaluator::new(at, program, 0, 0).text(&Value::new(ty, Some(Content::from_bytes(bytes))), None)

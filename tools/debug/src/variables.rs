@@ -25,7 +25,7 @@ impl std::fmt::Display for Nowhere {
     }
 }
 
-/// What holds a value.
+/// What holds a value: a location, or the debug information itself.
 #[derive(Clone)]
 pub(crate) enum ValueSource {
     At(Location),
@@ -79,7 +79,7 @@ impl<'a> Variable<'a> {
     }
 }
 
-/// What the object says of a variable at an address.
+/// What the debug information says about a variable at an address.
 pub(crate) enum VariableEntry<'a> {
     At(Expression<'a>),
     Constant(Vec<u8>),

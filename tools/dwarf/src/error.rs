@@ -66,7 +66,7 @@ pub enum Reason {
     /// The operation needs a location, but the stack entry is a value that is not an address, or a composite
     /// location description that is not complete.
     NoLocation,
-    /// An integer is needed.
+    /// The operation needs an integer, but the value has another type.
     NoInteger,
     /// Both operands must have the same type.
     Types,
@@ -81,11 +81,11 @@ pub enum Reason {
     /// A location is before the beginning or after the end of its storage: the register, memory or bytes in
     /// which it is.
     Outside,
-    /// The bits do not exist.
+    /// The bits at the location do not exist, for example because the variable is optimised away there.
     Undefined,
     /// An implicit pointer is used as a number.
     ImplicitPointer,
-    /// Sizes that must agree differ.
+    /// Two sizes differ that must be equal.
     Size,
     /// An operand that must not be zero is zero.
     Zero,
@@ -94,9 +94,9 @@ pub enum Reason {
     Limit(&'static str),
     /// A branch target is not an operation.
     Branch,
-    /// The operation is not allowed here.
+    /// The operation is not allowed in this kind of expression.
     NotHere,
-    /// Information is missing.
+    /// The machine does not know information that the expression needs.
     Need(Need),
 }
 

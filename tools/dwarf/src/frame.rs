@@ -335,7 +335,7 @@ fn common(offset: u64, offset_size: u8, mut entry: Reader<'_>) -> Result<Common,
     let mut address_size = 8;
     if version == 4 {
         address_size = entry.read_address_size()?;
-        // There are no segments on AMD GPUs (seed 000, line 1619).
+        // There are no segments on AMD GPUs (LLVM's AMDGPU guide, seed 000, line 1619).
         if entry.read_u8()? != 0 {
             return Err(FrameError::Damaged("an address has a segment".to_owned()));
         }
@@ -465,7 +465,7 @@ impl Table<'_> {
             (0x0b, _) => {
                 (self.row.cfa, self.row.rules) = self.remembered.pop().ok_or(FrameError::NoState)?;
             }
-            // These instructions imply the default address space.
+            // These instructions do not name an address space; they imply the default one.
             (0x0c | 0x12, &[Of(register), Number(offset)]) => {
                 self.row.cfa = Some(Cfa::Register(register, offset, AddressSpace::GLOBAL));
             }

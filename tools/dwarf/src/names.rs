@@ -4,7 +4,7 @@
 pub use objwriter::registers::{Bank, Register};
 use std::fmt;
 
-/// Address space of DWARF expressions (seed 000, line 706).
+/// Address space of DWARF expressions (LLVM's AMDGPU guide, seed 000, line 706).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AddressSpace(pub u64);
 
@@ -15,7 +15,7 @@ impl AddressSpace {
     pub const GENERIC: AddressSpace = AddressSpace(1);
     /// GDS.
     pub const REGION: AddressSpace = AddressSpace(2);
-    /// LDS of the current wave.
+    /// LDS of the work-group to which the current wave belongs.
     pub const LOCAL: AddressSpace = AddressSpace(3);
     /// Scratch memory of the current lane.
     pub const PRIVATE_LANE: AddressSpace = AddressSpace(5);

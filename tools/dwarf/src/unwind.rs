@@ -91,7 +91,7 @@ impl<'m> Caller<'m> {
         self.cfa.as_ref()
     }
 
-    /// Returns the row in force in the function.
+    /// Returns the row of call frame information that applies in the called function.
     pub fn row(&self) -> &'m Row {
         self.row
     }

@@ -42,7 +42,7 @@ struct Emitter<'a> {
     case: &'a Case,
     base: u64,
     deleted: Option<Deletion>,
-    /// The deletions that are possible in this source.
+    /// The words that can be left out of the sequences in this source.
     words: Vec<Deletion>,
     text: String,
     constants: usize,
@@ -80,7 +80,7 @@ pub fn source(shape: &Shape, case: &Case, base: u64, deleted: Option<Deletion>) 
     (text, words)
 }
 
-/// A lane, and a statement that it executes.
+/// A step of a wave: the active lane, and the statement that it executes.
 type Step<'a> = (u32, &'a Statement);
 
 /// Returns the steps of each wave.

@@ -64,7 +64,7 @@ pub enum Home {
 }
 
 impl Home {
-    /// All homes.
+    /// All combinations of memory and instructions.
     pub const ALL: [Home; 4] = [Home::Global, Home::Local, Home::GenericGlobal, Home::GenericLocal];
 
     fn name(self) -> &'static str {
@@ -215,7 +215,7 @@ pub fn machines(names: &[&str]) -> Vec<Machine> {
     targets.flat_map(modes).collect()
 }
 
-/// A shape with everything fixed but the schedule.
+/// A shape of which everything is fixed except the schedule.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Processor.

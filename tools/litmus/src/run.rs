@@ -23,7 +23,7 @@ pub struct Verdict {
     pub forbidden: Vec<(String, Vec<String>)>,
     /// Allowed conditions and gaps that no outcome meets.
     pub missing: Vec<String>,
-    /// Gaps that some outcome meets.
+    /// Gaps of the shape that occurred: outcomes that LLVM's memory model forbids but the hardware allows.
     pub gaps: Vec<String>,
     /// Schedules in which some thread did not end.
     pub broken: Vec<Vec<String>>,

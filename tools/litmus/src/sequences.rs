@@ -37,7 +37,7 @@ pub struct Row {
     spaces: &'static [Space],
     gfx6: &'static str,
     gfx10: &'static str,
-    /// Line of the row in the AMDGPU guide (seed 000).
+    /// Line of the row in LLVM's AMDGPU guide (seed 000).
     pub line: u32,
 }
 

@@ -13,7 +13,7 @@ use crate::types::Type;
 /// instructions. Testing a case takes two instructions.
 const MIN_TABLE: usize = 16;
 
-/// The value for each index in the row.
+/// A row of numbers: the value for each index.
 pub struct Row {
     pub ty: Type,
     pub numbers: Vec<u64>,
@@ -36,16 +36,16 @@ pub struct Packed {
     clamp: bool,
 }
 
-/// How a row is computed.
+/// How the numbers of a row are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// `step * index + base`
+    /// The number is `step * index + base`.
     Linear { step: u64, base: u64 },
-    /// One of two numbers, chosen by a bit of a literal.
+    /// One of two numbers, chosen by the bit of a literal at the position of the index.
     Pick { bits: Packed, numbers: [u64; 2] },
-    /// Bits of a literal, plus a base.
+    /// A field of bits in a literal at the position of the index, plus a base.
     Bits { bits: Packed, base: u64 },
-    /// A load from a table in memory.
+    /// A load from a table in constant memory.
     Table,
 }
 

@@ -62,7 +62,7 @@ pub struct RunArgs {
     /// Kernel to run (default: the only one).
     #[arg(long)]
     kernel: Option<String>,
-    /// Work-items: X, X,Y or X,Y,Z.
+    /// Number of work-items in each dimension: X, X,Y or X,Y,Z.
     #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',', required_unless_present_any = ["list", "script"])]
     grid: Vec<u32>,
     /// Work-items of a group (default: what the kernel requires, else 64).
@@ -123,7 +123,7 @@ pub struct RunArgs {
     /// In strict mode, list all findings instead of stopping at the first one.
     #[arg(long)]
     keep_going: bool,
-    /// Show instructions where something is found, not the source.
+    /// Show instructions instead of source lines where something is found.
     #[arg(long)]
     isa: bool,
     /// Write an HTML page with the source beside the assembly, the reasons of waits, register pressure,
@@ -131,7 +131,7 @@ pub struct RunArgs {
     /// executed.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "script", "compare"])]
     html: Option<PathBuf>,
-    /// Print what was executed.
+    /// Print how many waves and instructions were executed, and other counts.
     #[arg(long)]
     stats: bool,
     #[command(flatten)]

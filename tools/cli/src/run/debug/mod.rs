@@ -55,7 +55,7 @@ pub fn run(args: &DebugArgs) -> Result<(), Failure> {
     }
 }
 
-/// Caller that has requested a dispatch.
+/// The code that has requested a debugging session: the command line, or a server for editors.
 trait Host {
     /// Called when a file has been loaded and the debugging session is ready. Returns whether to begin the
     /// dispatch.
@@ -71,7 +71,7 @@ trait Host {
     }
 }
 
-/// The command line as caller.
+/// The command line, as the code that has requested a session.
 struct Here;
 
 impl Host for Here {}

@@ -59,7 +59,7 @@ const ARM: [Run; 3] = [
 const VCC: u16 = 106;
 const M0: u16 = 124;
 
-/// What GDB is told that it debugs.
+/// The processor architecture that GDB is told to debug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Architecture {
     /// The processor, for a GDB that knows AMD's GPUs.
