@@ -3,8 +3,8 @@
 //!
 //! Arguments are in vector registers, which the callee may change. An argument stays known if it is a
 //! constant, if it was copied from a register that the call preserves, or if it is a value that the caller
-//! itself received as an argument. This information is read from the block that contains the call, because
-//! the arguments are moved to their registers there.
+//! itself received as an argument. The moves of arguments to their registers are in the block that contains
+//! the call, so only this block is read.
 
 use emit::Entered;
 use isa::table::Role;
@@ -21,7 +21,7 @@ const MOST: usize = 32;
 pub enum Passed {
     /// This constant in all lanes.
     Constant(u32),
-    /// The value that this register holds. Neither the caller nor the callee changes the register during the
+    /// The argument is the value of this register, which neither the caller nor the callee changes during the
     /// call.
     Kept(Reg),
     /// The value that this register had on entry to the caller.
@@ -31,14 +31,15 @@ pub enum Passed {
 /// Call instruction with what is known about its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Byte offsets, in the code of the function, of the call instruction and of the end of that instruction.
+    /// Offsets in bytes of the call instruction and of its end, from the beginning of the function's code.
     pub bytes: (u32, u32),
     /// Callee, if it is known.
     pub callee: Option<Callee>,
     /// Whether this is a tail call: the function ends with the call, and the callee returns to the function's
     /// caller.
     pub is_tail: bool,
-    /// Argument registers whose values are known during the call, each with its value.
+    /// The argument registers whose values are known during the call. Each comes with what is known about its
+    /// value.
     pub parameters: SmallVec<[(Reg, Passed); 4]>,
 }
 
@@ -91,13 +92,14 @@ struct Reader<'a> {
     target: &'a Subtarget,
     entered: Entered<'a>,
     is_called: bool,
-    /// For each vector register, what the instructions of the current block so far have moved there: a
-    /// constant, or the value of a register that has not changed since the move.
+    /// For each vector register, what the current block has moved there so far: a constant, or the value of a
+    /// register that has not changed since the move. `None` if the value is not known.
     put: [Option<Passed>; MOST],
 }
 
 impl Reader<'_> {
-    /// Returns the argument registers of a call whose values are known during the call.
+    /// Returns the argument registers of the call `site` whose values are known while the called function
+    /// runs.
     fn parameters(&self, site: &CallSite, dwords: u32, is_tail: bool) -> SmallVec<[(Reg, Passed); 4]> {
         let first = site.pins[1];
         let count = dwords.min(MOST as u32) as u16;
@@ -115,8 +117,8 @@ impl Reader<'_> {
         passed.collect()
     }
 
-    /// If a register holds an argument that the caller itself received, returns that argument as the value on
-    /// entry to the caller.
+    /// Returns the argument of the calling function that is in register `reg`, if `reg` holds one. It is
+    /// described by the register in which it was on entry to the calling function.
     fn entry_argument(&self, reg: Reg) -> Option<Passed> {
         self.entered.value(reg).filter(|_| self.is_called).map(Passed::Entered)
     }
@@ -138,9 +140,9 @@ impl Reader<'_> {
         self.entered.step(inst);
     }
 
-    /// Forgets the values that were in the registers of `range` or were copied from these registers. If
-    /// `range` includes EXEC, forgets all values, because a copy made with a different EXEC mask would not
-    /// copy all lanes.
+    /// Forgets the values in the registers of `range`, and the values that were copied from these registers.
+    /// If EXEC is in `range`, forgets all values, because a copy that was made with another EXEC mask does
+    /// not have all lanes.
     fn changed(&mut self, range: RegRange) {
         if range.overlaps(RegRange { first: Reg::EXEC, len: 2 }) {
             self.put = [None; MOST];
@@ -157,8 +159,9 @@ impl Reader<'_> {
         }
     }
 
-    /// If an instruction moves a value to a vector register, returns that register, and the value if it is
-    /// known (a constant or an unchanged register).
+    /// Returns the vector register to which an instruction moves a value. If the value is known (a constant
+    /// or the value of an unchanged register), returns the value too. Returns `None` for instructions that
+    /// move nothing.
     fn moved_value(&self, inst: &MachInst) -> Option<(Reg, Option<Passed>)> {
         let is_move = inst.op == op::V_MOV_B32 && inst.mods == isa::Mods::default();
         let (Operand::Reg(to), from) = (inst.ops[0], inst.ops[1]) else { return None };

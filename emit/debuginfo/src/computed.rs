@@ -1,5 +1,5 @@
-//! Values that debuggers compute from other values, on the stack of a DWARF expression, whose entries are
-//! 64-bit integers.
+//! Values that no register holds any more and that debuggers compute from other values. The computation is a
+//! DWARF expression, whose stack has entries of 64-bit integers.
 //!
 //! # Idea
 //! An operation on narrower integers is done in 64 bits, and its low bits are correct. The upper bits are
@@ -22,8 +22,8 @@ enum Above {
 }
 
 impl Writer {
-    /// Appends to `out` the operations that push value `number` of `terms`, which is computed from other
-    /// values. Returns `false`, and writes nothing, if DWARF cannot describe some operand.
+    /// Appends to `out` the DWARF operations that compute value `number` of `terms` and push it. Returns
+    /// `false`, and appends nothing, if DWARF cannot describe some operand.
     pub fn computed(self, number: u32, terms: &[Computed], out: &mut Vec<u8>) -> bool {
         let start = out.len();
         let is_written = self.term(number, terms, out).is_some();
@@ -49,8 +49,8 @@ impl Writer {
             TermOp::And => simple(DW_OP_AND, out),
             TermOp::Or => simple(DW_OP_OR, out),
             TermOp::Xor => simple(DW_OP_XOR, out),
-            // Flip only the lowest bit, so that a truth value stays 0 or 1: all operations on truth values
-            // rely on that.
+            // Flips only the lowest bit, so that a truth value stays 0 or 1. All other operations on truth
+            // values rely on this.
             TermOp::Not if bits == 1 => {
                 self.value(arg(0)?, bits, terms, out)?;
                 out.extend_from_slice(&[DW_OP_LIT0 + 1, DW_OP_XOR]);
@@ -67,8 +67,8 @@ impl Writer {
                 if low > bits {
                     return Some(above);
                 }
-                // A conversion between types of the same width changes no bit, so the bits above the value
-                // stay as they are.
+                // A conversion to a type of the same width changes no bit, so the bits above the value on the
+                // stack stay as they are.
                 self.clear(if low < bits { Above::Anything } else { above }, low, out);
                 Some(Above::Zero)
             }
@@ -87,9 +87,9 @@ impl Writer {
                 self.value(arg(1)?, 64, terms, out)?;
                 self.value(arg(2)?, 64, terms, out)?;
                 self.clean(arg(0)?, 1, terms, out)?;
-                // Selects one of two values. The stack holds both values and, on top, the condition.
-                // `DW_OP_bra` skips the swap if the condition is true; then `DW_OP_drop` removes the value
-                // that was not selected.
+                // Selects one of two values. The stack holds the two values and, on top, the condition. If
+                // the condition is true, `DW_OP_bra` skips the swap. Then `DW_OP_drop` removes the value on
+                // top, which is the one that was not selected.
                 out.extend_from_slice(&[DW_OP_BRA, 1, 0, DW_OP_SWAP, DW_OP_DROP]);
                 Some(Above::Anything)
             }
@@ -128,8 +128,9 @@ impl Writer {
         Some(if op == TermOp::LShr { Above::Zero } else { Above::Anything })
     }
 
-    /// Appends a comparison of two values. DWARF compares signed 64-bit integers, so 64-bit unsigned values
-    /// can only be compared for equality; narrower unsigned values are extended first.
+    /// Appends a comparison of two values. DWARF can only compare signed 64-bit integers. So narrower
+    /// unsigned values are zero-extended first, and unsigned values of 64 bits can only be compared for
+    /// equality.
     fn compare(
         self,
         op: TermOp,

@@ -1,8 +1,8 @@
 //! Entries of `.debug_info` and their abbreviations.
 //!
-//! A shape is a tag with a list of attributes. The table of shapes below serves both versions of DWARF: an
-//! attribute's form says what kind of value it has, and the version determines how the form is encoded. The
-//! shapes that are used become abbreviations.
+//! A *shape* is a kind of entry: a tag with a list of attributes. The table of shapes below serves both DWARF
+//! 4 and DWARF 5: for each attribute it says what kind of value the attribute has (its form), and the version
+//! determines how this form is encoded. The shapes that are used become the abbreviations.
 //!
 //! # Source
 //! DWARF 5, 7.5 (forms and attributes).
@@ -51,8 +51,9 @@ impl Form {
             (Form::Text, Version::V4) => 0x0e,    // DW_FORM_strp
             (Form::Address, Version::V5) => 0x1b, // DW_FORM_addrx
             (Form::Address, Version::V4) => 0x01, // DW_FORM_addr
-            // References to range lists and location lists are section offsets (`DW_FORM_sec_offset`). So the
-            // lists need no table of offsets, which the index forms would require.
+            // An attribute refers to a range list or location list by an offset in the section of lists
+            // (`DW_FORM_sec_offset`). Forms with an index (`DW_FORM_rnglistx`) would need a table of offsets
+            // in addition.
             (Form::Section | Form::Ranges | Form::Places, _) => 0x17, // DW_FORM_sec_offset
             (Form::Place, _) => 0x18,                                 // DW_FORM_exprloc
             (Form::Entry, _) => 0x13,                                 // DW_FORM_ref4
@@ -226,8 +227,8 @@ const CALLEE: (u16, Form) = (at::CALL_ORIGIN, Form::Entry);
 const CALLED: [(u16, Form); 3] =
     [(at::CALL_FILE, Form::Number), (at::CALL_LINE, Form::Number), (at::CALL_COLUMN, Form::Number)];
 
-/// Table of all shapes of entries: the shape, its DWARF tag, whether entries of this shape have children, and
-/// the attributes.
+/// All shapes (kinds of entries). Each row has the shape, its DWARF tag, whether entries of this shape have
+/// children, and the attributes.
 const SHAPES: [(Shape, u16, bool, Attributes); 57] = [
     (Shape::Unit5, 0x11, true, unit!(BASES[0], BASES[1])),
     (Shape::Unit4, 0x11, true, unit!()),
@@ -323,15 +324,16 @@ const SHAPES: [(Shape, u16, bool, Attributes); 57] = [
     (Shape::CallParameter, 0x49, false, &[PLACE, (at::CALL_VALUE, Form::Place)]),
 ];
 
-/// DWARF 5 tags and the GNU extensions that replace them in DWARF 4. DWARF 4 readers know these extensions,
-/// from which the DWARF 5 tags were developed (DWARF 5, 3.4).
+/// DWARF 5 tags that DWARF 4 does not have, each with the GNU extension that replaces it in DWARF 4. Readers
+/// of DWARF 4 know these extensions, from which the DWARF 5 tags were developed (DWARF 5, 3.4).
 const TAGS_BEFORE_5: [(u16, u16); 2] = [
     (0x48, 0x4109), // DW_TAG_GNU_call_site
     (0x49, 0x410a), // DW_TAG_GNU_call_site_parameter
 ];
 const ATTRIBUTES_BEFORE_5: [(u16, u16); 6] = [
     (at::CALL_RETURN_PC, at::LOW_PC),
-    // DWARF 4 has no attribute for the address of a call, so a tail call has the address after its jump.
+    // DWARF 4 has no attribute for the address of a call instruction, so a tail call gets the address after
+    // its jump instead.
     (at::CALL_PC, at::LOW_PC),
     (at::CALL_ORIGIN, at::ABSTRACT_ORIGIN),
     (at::CALL_VALUE, 0x2111),     // DW_AT_GNU_call_site_value
@@ -339,8 +341,8 @@ const ATTRIBUTES_BEFORE_5: [(u16, u16); 6] = [
     (at::CALL_ALL_CALLS, 0x2117), // DW_AT_GNU_all_call_sites
 ];
 
-/// Returns the number that a DWARF 5 tag or attribute has in `version`. `before_5` is the table of the
-/// numbers that differ.
+/// Returns the number by which a DWARF 5 tag or attribute is written in `version`. `before_5` lists the
+/// numbers that differ before DWARF 5.
 fn number_in(version: Version, before_5: &[(u16, u16)], number: u16) -> u16 {
     let other = before_5.iter().find(|other| other.0 == number && version == Version::V4);
     other.map_or(number, |other| other.1)
@@ -359,7 +361,8 @@ const _: () = {
 pub struct Entries {
     pub contents: Contents,
     pub version: Version,
-    /// For each shape, its abbreviation code, counted from 1; 0 if no entry has used the shape yet.
+    /// For each shape (kind of entry), its abbreviation code, counted from 1; 0 if no entry has this shape
+    /// yet.
     codes: [u8; SHAPES.len()],
     pub abbreviations: Vec<u8>,
     used: u8,
@@ -377,8 +380,8 @@ impl Entries {
         }
     }
 
-    /// Begins an entry of this shape. Returns the offset of the entry in `.debug_info`. The section has a
-    /// single unit, so this is also the offset in the unit.
+    /// Begins an entry of this shape (kind of entry). Returns the offset of the entry in `.debug_info`, which
+    /// is also its offset in the unit, because the section has a single unit.
     pub fn begin(&mut self, shape: Shape) -> u32 {
         let offset = self.contents.bytes.len() as u32;
         let code = match self.codes[shape as usize] {
@@ -437,8 +440,8 @@ impl Entries {
         self.bytes(expression);
     }
 
-    /// Writes the offset of an entry into a reference at position `at`, which was reserved before the offset
-    /// of the entry was known.
+    /// Writes the offset of an entry into a reference that was reserved at position `at`, because the entry
+    /// was not written yet.
     pub fn fill(&mut self, at: usize, offset: u32) {
         self.contents.bytes[at..at + 4].copy_from_slice(&offset.to_le_bytes());
     }

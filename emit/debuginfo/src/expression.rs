@@ -1,7 +1,7 @@
 //! Writes locations of variables as DWARF expressions.
 //!
 //! # Source
-//! DWARF 5, 2.5 and 7.7; the heterogeneous extensions of the AMDGPU guide (seed 000, line 755), with the
+//! DWARF 5, 2.5 and 7.7; the heterogeneous extensions of LLVM's AMDGPU guide (seed 000, line 755), with the
 //! operation numbers of LLVM's current AMDGPU guide (see `docs/debug-information.md`).
 
 use crate::calls::Passed;
@@ -15,14 +15,15 @@ use objwriter::leb::{signed, unsigned};
 use objwriter::operations::*;
 use objwriter::registers::{Bank, Register};
 
-/// Number of the address space for a lane's private memory in the AMDGPU guide (seed 000, line 706).
+/// Number of the DWARF address space for a lane's private memory (LLVM's AMDGPU guide, seed 000, line 706).
 const PRIVATE_LANE: u8 = 5;
 
 /// Number of bits of a program location (a program counter).
 const LOCATION_BITS: u8 = 64;
 
-/// GPU memory other than the default (global) memory. Expressions name such a memory by the address space of
-/// the AMDGPU guide (seed 000, line 706) or by LLVM's address class, depending on the dialect.
+/// A GPU memory that expressions must name, because it is not global memory. The heterogeneous dialect names
+/// it by the address space of the AMDGPU guide (seed 000, line 706), and the standard dialect by LLVM's
+/// address class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// LDS.
@@ -56,17 +57,17 @@ pub struct Writer {
     pub is_called: bool,
 }
 
-/// Returns the DWARF number of a register; `None` for registers without a DWARF number, such as VCC. `lanes`
-/// is the number of lanes of a wave, because vector registers have different numbers for waves of 32 and 64
-/// lanes.
+/// Returns the DWARF number of a register, or `None` if it has no number, as VCC. `lanes` is the number of
+/// lanes of a wave: vector registers have different numbers for waves of 32 and of 64 lanes.
 pub fn number(reg: Reg, lanes: u32) -> Option<u64> {
     Register::named(reg, lanes).map(|register| register.0)
 }
 
 impl Writer {
-    /// Appends the location of a fragment of `bytes` bytes to `out`. Returns `false`, and writes nothing, if
-    /// DWARF cannot describe the location. `is_part` is whether the variable has other fragments, too, so
-    /// that this location is one piece of a composite location description.
+    /// Appends the location of a fragment (scalar part of a variable) to `out`. `bytes` is the size of the
+    /// fragment. `is_part` says whether the variable has other fragments too, so that this location is one
+    /// piece of a composite location description. Returns `false`, and appends nothing, if DWARF cannot
+    /// describe the location.
     pub fn fragment_location(
         self,
         place: Location,
@@ -86,10 +87,11 @@ impl Writer {
                     self.piece(4, out);
                 }
             }
-            // If the value has two dwords but the fragment at most one, the fragment is the low dword.
+            // If the value has two dwords but the fragment has at most one, the fragment is the value's low
+            // dword.
             Location::Dwords(low, _) => return self.cell(low, is_part, out),
-            // A location in memory describes a whole variable. The caller writes it before it asks for single
-            // fragments.
+            // A location in memory always describes a whole variable, so the caller has written it without
+            // asking for fragments.
             Location::Memory(_) => return false,
             Location::Mask(reg) => {
                 let is_written = self.bit(reg, out);
@@ -105,8 +107,8 @@ impl Writer {
         true
     }
 
-    /// Returns whether the location that [`Self::fragment_location`] writes for a fragment of `bytes` bytes
-    /// is already a composite location description, because the fragment itself consists of several pieces.
+    /// Returns whether [`Self::fragment_location`] describes a fragment of `bytes` bytes by several pieces,
+    /// so that the location is already a composite location description.
     pub const fn is_composite(place: Location, bytes: u8) -> bool {
         matches!(place, Location::Dwords(_, Some(_)) if bytes > 4)
     }
@@ -117,14 +119,14 @@ impl Writer {
         unsigned(out, bytes.into());
     }
 
-    /// Appends operations that push the value of a dword in a cell (a register or spill slot). Returns
-    /// `false` if DWARF cannot describe the cell.
+    /// Appends operations that push the value of the dword in a cell, which is a register or spill slot.
+    /// Returns `false` if DWARF cannot describe the cell.
     pub(crate) fn dword(self, cell: Cell, out: &mut Vec<u8>) -> bool {
         match (cell, self.dialect) {
             (Cell::Private(_), Dialect::Standard) => {
                 self.cell(cell, true, out);
-                // The location of the dword ends with `DW_OP_stack_value`. Remove that operation, because
-                // here the value is an operand that stays on the stack.
+                // The location of the dword ends with `DW_OP_stack_value`. This operation is removed, because
+                // here the value stays on the stack as an operand.
                 out.pop();
             }
             (Cell::Reg(reg), dialect) if reg.is_scalar() || dialect == Dialect::Standard => {
@@ -149,8 +151,8 @@ impl Writer {
         match cell {
             Cell::Reg(reg) => return self.register(reg, out),
             Cell::Lane(reg, lane) => {
-                // In the standard dialect, the number of a vector register means the dword of the current
-                // lane, so the dword of a different lane cannot be described.
+                // In the standard dialect, the number of a vector register stands for the dword of the
+                // current lane. So the dword of another lane cannot be described.
                 let Some(register) =
                     number(reg, self.lanes).filter(|_| self.dialect == Dialect::Heterogeneous)
                 else {
@@ -162,8 +164,9 @@ impl Writer {
                 unsigned(out, 4 * u64::from(lane));
             }
             Cell::Private(offset) if is_part && self.dialect == Dialect::Standard => {
-                // In the standard dialect, an address space applies to the whole expression. So a fragment in
-                // private memory is described by the value that is read from there, not by its location.
+                // In the standard dialect, an address space applies to a whole expression, so a location in
+                // private memory cannot be one piece of it. Instead, the fragment is described by the value
+                // that is read from there.
                 self.private(offset, out);
                 out.extend_from_slice(&[lit(PRIVATE_LANE), DW_OP_SWAP, DW_OP_XDEREF_SIZE, 4]);
                 out.push(DW_OP_STACK_VALUE);
@@ -180,7 +183,7 @@ impl Writer {
 
     fn constant(self, bits: u64, bytes: u8, is_float: bool, out: &mut Vec<u8>) {
         // `DW_OP_implicit_value` gives the bytes of a value of any type. It is used for floats, which cannot
-        // be pushed; other numbers are pushed.
+        // be pushed on the stack; other numbers are pushed.
         if is_float && bits != 0 {
             out.extend_from_slice(&[DW_OP_IMPLICIT_VALUE, bytes]);
             out.extend_from_slice(&bits.to_le_bytes()[..usize::from(bytes.min(8))]);
@@ -212,8 +215,8 @@ impl Writer {
         out.push(DW_OP_REGX);
         unsigned(out, register);
         if self.dialect == Dialect::Heterogeneous && !reg.is_scalar() {
-            // Selects the dword of the current lane in the vector register that was just named: lane number
-            // times 4 bytes (seed 000, line 1915).
+            // Selects the current lane's dword of the vector register: its offset is the lane number times 4
+            // bytes (LLVM's AMDGPU guide, seed 000, line 1915).
             out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_PUSH_LANE, lit(4), DW_OP_MUL]);
             out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_OFFSET]);
         }
@@ -228,8 +231,9 @@ impl Writer {
             return false;
         }
         if self.dialect == Dialect::Heterogeneous && !reg.is_scalar() {
-            // `DW_OP_entry_value` does not accept a part of a register (seed 000, line 861). So its operand
-            // is an expression that reads the four bytes of the current lane.
+            // `DW_OP_entry_value` does not accept a part of a register as its operand (LLVM's AMDGPU guide,
+            // seed 000, line 861). So the operand is an expression that reads the current lane's four bytes
+            // from the register.
             inner.extend_from_slice(&[DW_OP_DEREF_SIZE, 4]);
         }
         out.push(match self.version {
@@ -242,7 +246,8 @@ impl Writer {
     }
 
     /// Writes an argument register as the location of a call site parameter. Debuggers recognise only a plain
-    /// register there, so no lane is selected. Returns `false` if the register has no DWARF number.
+    /// register as such a location, so no lane is selected. Returns `false` if the register has no DWARF
+    /// number.
     pub fn parameter(self, reg: Reg, out: &mut Vec<u8>) -> bool {
         let Some(register) = number(reg, self.lanes) else { return false };
         out.push(DW_OP_REGX);
@@ -250,8 +255,8 @@ impl Writer {
         true
     }
 
-    /// Pushes the value that the caller passes in an argument register. Returns `false` if DWARF cannot
-    /// describe the value.
+    /// Appends operations that push the value which the caller passes in an argument register. Returns
+    /// `false` if DWARF cannot describe the value.
     pub fn passed_value(self, passed: Passed, out: &mut Vec<u8>) -> bool {
         match passed {
             Passed::Constant(bits) => self.number(bits.into(), 8, out),
@@ -300,11 +305,11 @@ impl Writer {
         self.mark(memory, out);
     }
 
-    /// Writes the location at an offset in bytes from the beginning of the function's private memory.
+    /// Writes the location of the data at byte `offset` of the function's private memory.
     pub fn in_private(self, offset: u32, out: &mut Vec<u8>) {
         self.private(offset, out);
-        // In the heterogeneous dialect, the frame base of a called function is already a location in private
-        // memory, which needs no conversion.
+        // In the heterogeneous dialect, the frame base of a function is already a location in private memory,
+        // so it is not converted. The frame base of a kernel is converted.
         if !(self.is_called && self.dialect == Dialect::Heterogeneous) {
             self.mark(Memory::Private, out);
         }
@@ -324,8 +329,8 @@ impl Writer {
         out.push(DW_OP_CALL_FRAME_CFA);
     }
 
-    /// Converts the plain address on top of the stack to an address in `memory`, in the way of the current
-    /// dialect.
+    /// Appends operations that convert the number on top of the stack to an address in `memory`, as the
+    /// dialect prescribes.
     fn mark(self, memory: Memory, out: &mut Vec<u8>) {
         out.push(lit(memory.number(self.dialect)));
         match self.dialect {
@@ -342,9 +347,9 @@ impl Writer {
         self.for_each_lane(DW_OP_LLVM_EXTEND, out);
     }
 
-    /// The stack holds the locations of all lanes. Replaces the locations of active lanes with the program
-    /// counter. `saved` is the register that holds the mask of active lanes where EXEC temporarily has all
-    /// lanes on.
+    /// Replaces the locations of the active lanes by the program counter, in the locations of all lanes on
+    /// the stack. `saved` is the register that holds the mask of active lanes at places where the code has
+    /// temporarily set all bits of EXEC.
     pub fn at_program_counter(self, saved: Option<Reg>, out: &mut Vec<u8>) {
         self.only_register(Bank::Pc, DW_OP_REGX, out);
         self.for_each_lane(DW_OP_LLVM_EXTEND, out);
@@ -352,8 +357,9 @@ impl Writer {
         self.for_each_lane(DW_OP_LLVM_SELECT_BIT_PIECE, out);
     }
 
-    /// The stack holds the locations of all lanes and, on top, one new location. Replaces the locations of
-    /// the lanes in the mask `lanes` with the new location. `None` means all lanes that were active on entry.
+    /// Replaces the locations of the lanes in the mask `lanes` by a new location. The stack holds the
+    /// locations of all lanes and, on top, the new location. If `lanes` is `None`, the lanes are all that
+    /// were active on entry.
     pub fn at_location(self, lanes: Option<&Dwords>, out: &mut Vec<u8>) {
         out.push(DW_OP_STACK_VALUE);
         self.for_each_lane(DW_OP_LLVM_EXTEND, out);
@@ -368,8 +374,8 @@ impl Writer {
         self.for_each_lane(DW_OP_LLVM_SELECT_BIT_PIECE, out);
     }
 
-    /// Pushes the mask of active lanes. `saved` is the register that holds the mask where EXEC temporarily
-    /// has all lanes on; otherwise EXEC itself is read.
+    /// Pushes the mask of active lanes. `saved` is the register that holds this mask at places where the code
+    /// has temporarily set all bits of EXEC; elsewhere EXEC itself is read.
     pub fn active(self, saved: Option<Reg>, out: &mut Vec<u8>) {
         match saved {
             Some(reg) => self.mask(&[0, 1].map(|n| vec![Term::All(Place::Scalar(reg.offset(n)))]), out),

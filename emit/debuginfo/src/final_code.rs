@@ -1,22 +1,23 @@
-//! Reads from final code at which byte offsets statements begin, and between which offsets each fragment of a
-//! variable is at which location. A fragment is a scalar part of a variable.
+//! Reads from final code at which byte offsets statements begin, and in which ranges of offsets each fragment
+//! of a variable is at which location. A fragment is a scalar part of a variable, such as one field of a
+//! struct.
 //!
 //! # Terms
 //! The input is [`MachTrack`], which instruction selection and the allocator fill in:
 //! * Point: number of an operation of the IR. An instruction has the point of the operation from which it was
 //!   selected.
 //! * Part: block of the IR, a range of points.
-//! * Record: says that a statement begins at a point, or that a fragment is something else from that point
+//! * Record: says that a statement begins at a point, or that a fragment has another value from that point
 //!   on.
-//! * Watched register: virtual register whose location is tracked.
-//! * Spot: value that is in watched registers.
+//! * Watched register: virtual register whose hardware register and spill slot are followed through the code.
+//! * Tracked value: value that is in one or more watched registers.
 //!
 //! # Idea
-//! Two kinds of facts flow through the code. First, what each fragment *is* (a constant, or a set of watched
-//! registers) changes at records. This fact flows as lanes do, and instruction selection has already worked
-//! out what fragments are where blocks begin. Second, whether a watched register *holds* its value yet, or
-//! still holds it, depends on what instructions write. This fact flows as the program counter does for scalar
-//! registers, and as lanes do for vector registers. A fragment is in a register where both facts say so.
+//! Two kinds of facts flow through the code. First, what each fragment *is* (a constant or a tracked value)
+//! changes at records. This fact flows as lanes do, and instruction selection has already worked out what
+//! fragments are where blocks begin. Second, whether a watched register *holds* its value yet, or still holds
+//! it, depends on what instructions write. This fact flows as the program counter does for scalar registers,
+//! and as lanes do for vector registers. A fragment is in a register where both facts say so.
 //!
 //! If no register holds a fragment any more, the fragment may still be recoverable as a value that the caller
 //! passed: an argument of the function is known from its register on entry, even if the register has been
@@ -54,14 +55,13 @@ use smallvec::SmallVec;
 pub enum Location {
     /// The fragment has no location: its value is this constant.
     Constant(u64),
-    /// The fragment is in one cell (a register or its spill slot), or its low and high dwords are in two
-    /// cells.
+    /// The fragment is in one cell (a register or spill slot). A fragment of 64 bits has its low dword in the
+    /// first cell and its high dword in the second.
     Dwords(Cell, Option<Cell>),
-    /// The fragment is a truth value. The bit of each lane is in a lane mask, which is in this register or in
-    /// the register pair that begins here.
+    /// The fragment is a truth value, held as a lane mask with one bit for each lane. The mask is in this
+    /// register, or in the register pair that begins with it.
     Mask(Reg),
-    /// The whole variable is in private memory, at this byte offset from the beginning of the function's own
-    /// private memory.
+    /// The fragment's whole variable is in private memory, at this byte offset in the function's frame.
     Memory(u32),
     /// The value is computed. An index into [`FinalCode::terms`].
     Term(u32),
@@ -131,8 +131,8 @@ pub struct Scratch {
     places: Vec<(u32, u32)>,
 }
 
-/// Reads the debug information of a function from its final code. `has_masks` is whether the DWARF dialect
-/// can describe one lane's bit of a lane mask as a location.
+/// Reads the debug information of a function from its final code. `has_masks` says whether the DWARF dialect
+/// can describe a truth value by one lane's bit of a lane mask.
 pub fn read(
     func: &MachFunc,
     track: &MachTrack,
@@ -153,8 +153,9 @@ pub fn read(
     if !begins.is_new.contains(&true) {
         return code;
     }
-    // Each walk assumes that loops keep all facts. If the state at a back edge shows that a loop header has
-    // fewer facts than the walk assumed, compute the entry states to a fixpoint and walk again.
+    // The first walk assumes that loops lose no facts except those found by `loops`. If the state at a back
+    // edge shows that a loop header has fewer facts than assumed, the entry states are computed to a
+    // fixpoint, and the code is walked again.
     reader.run_to_fixpoint(walker, begins);
     reader.walk(walker, begins, (writer, places), (terms, given))
 }
@@ -163,14 +164,14 @@ pub fn read(
 #[derive(Debug, Default)]
 struct Known {
     effects: Effects,
-    /// Bit sets that classify the places: first the set of scalar places (one value for all lanes), then the
-    /// set of vector places (one value for each lane).
+    /// Two bit sets of places: the places with one value for all lanes (scalar), and the places with one
+    /// value for each lane (vector).
     kinds: [Vec<u64>; 2],
-    /// Places whose values are available, or in flight, where blocks of the IR begin; sorted by block of the
-    /// IR.
+    /// The places (registers and spill slots) that hold their value where a block of the IR begins, or will
+    /// receive it from an outstanding operation. Sorted by block of the IR.
     at_heads: Vec<AtHead>,
     coming: InFlightAtHeads,
-    /// For each block of the code, whether the block is executed with the lanes of another block (see
+    /// For each machine block, whether it is executed while the lanes of another block are active (see
     /// `foreign`), so that no statement begins there.
     foreign: Vec<bool>,
 }
@@ -201,9 +202,9 @@ impl Known {
 }
 
 impl Known {
-    /// Corrects `at_heads` for values that were spilled between the beginning of a block of the IR and the
-    /// first instruction selected from the block. If a reload has overwritten such a value's register by
-    /// then, the value is in its spill slot, or lost if it was never stored there.
+    /// Corrects `at_heads` for values that are spilled after the beginning of a block of the IR, but before
+    /// the first instruction selected from the block. If a reload has overwritten the register of such a
+    /// value by then, the value is in its spill slot, or lost if it was never stored there.
     fn spilled_at_heads(&mut self, func: &MachFunc, track: &MachTrack, places: &Places) {
         let Known { effects, at_heads, .. } = self;
         if !effects.has_spills() {
@@ -240,8 +241,8 @@ impl Known {
     }
 }
 
-/// Entry states of all blocks, as bit sets: for each block, first the set of places that hold or will receive
-/// their value, then the set of places whose value has arrived (see `State`).
+/// What is known at the beginning of each block, as two bit sets of places: those that hold or will receive
+/// their value, and those whose value has arrived (see `State`).
 #[derive(Debug, Default)]
 struct EntryStates {
     bits: Vec<u64>,
@@ -252,10 +253,9 @@ struct EntryStates {
 }
 
 impl EntryStates {
-    /// Resets all entry states to the optimistic state in which every place holds its value and the value has
-    /// arrived. Scalar places need an incoming edge that the program counter can take (`linear`), vector
-    /// places need an incoming edge that lanes can take (`logical`); a block without such an edge begins
-    /// without these places.
+    /// Resets all entry states to the optimistic assumption that every place holds its value and that the
+    /// value has arrived. A block begins with scalar places only if an edge for the program counter leads to
+    /// it (`linear`), and with vector places only if an edge for lanes leads to it (`logical`).
     fn reset(&mut self, func: &MachFunc, known: &Known) {
         self.words = known.kinds[0].len();
         self.bits.clear();
@@ -290,8 +290,8 @@ impl EntryStates {
         [present, ready]
     }
 
-    /// Joins `state` into the entry state of block `to`. The join covers only the places in the bit set
-    /// `kind` (the scalar or the vector places).
+    /// Adds `state` to the states with which control reaches block `to`: keeps only the facts that hold in
+    /// all of them. Only the places in the bit set `kind` (the scalar or the vector places) are affected.
     fn meet(&mut self, to: MBlock, state: &State, kind: &[u64]) {
         let mut changed = false;
         let [present, ready] = self.of_mut(to);
@@ -333,7 +333,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Joins the state at the end of a block into the entry states of the block's successors.
+    /// Passes the state at the end of a block on to the entry states of the block's successors.
     fn leave(&self, data: &MachBlock, walker: &Walker, begins: &mut EntryStates) {
         for (edges, kind) in [&data.linear, &data.logical].into_iter().zip(&self.known.kinds) {
             for edge in edges.iter().flatten() {
@@ -342,8 +342,8 @@ impl Reader<'_> {
         }
     }
 
-    /// If a block of the IR begins at the next instruction, marks the values that are available at its
-    /// beginning. Returns the number of that block of the IR, or `None` if none begins.
+    /// Returns the number of the block of the IR that begins at the next instruction, or `None` if none
+    /// begins there. Marks the values that are available at its beginning.
     fn arrive(&self, walker: &mut Walker) -> Option<u32> {
         let part = walker.next.head(&self.known.effects)?;
         let first = self.known.at_heads.partition_point(|head| head.part < part);
@@ -353,7 +353,7 @@ impl Reader<'_> {
         Some(part)
     }
 
-    /// Applies the effect of instruction `n` of the block to the walker.
+    /// Applies the effect of instruction number `n` of the block to the state of the walker.
     fn step(&self, data: &MachBlock, n: usize, walker: &mut Walker) {
         let effect = self.known.effects.effect(walker.next.inst);
         if let EffectKind::Wait(counts) = effect.does {
@@ -385,8 +385,8 @@ impl Reader<'_> {
         walker.next.inst += 1;
     }
 
-    /// Updates the state of the walker for an instruction that spills a register to its spill slot, reloads a
-    /// register, or computes an address for that.
+    /// Updates the state of the walker for an instruction that stores a register to its spill slot, reloads a
+    /// register, or computes an address for such a store or reload.
     fn spill(&self, inst: &MachInst, (written, counter): (&[u16], Option<Counter>), walker: &mut Walker) {
         let overwrite = |walker: &mut Walker| written.iter().for_each(|&cell| walker.clear_cell(cell.into()));
         let Some(data) = spilled(inst) else {
@@ -432,8 +432,8 @@ impl Reader<'_> {
         all.filter(move |&first| site.is_none_or(|site| site.clobbers.hits(RegRange { first, len: 1 })))
     }
 
-    /// Returns where the value of a tracked value (a value in watched registers) is available to the
-    /// debugger; `None` if it is not available.
+    /// Returns where a debugger finds a tracked value (a value in watched registers): in registers or spill
+    /// slots, as a computation, or as a value on entry to the function. Returns `None` if it is nowhere.
     #[inline]
     fn location_of(
         &self,
@@ -483,8 +483,8 @@ impl Reader<'_> {
         (is_there && first != Reg::VCC).then_some(Location::Mask(first))
     }
 
-    /// Returns a description of the value of `term` as a computation on available values, with at most
-    /// `steps` nested operations. Returns `None` if the value cannot be computed that way.
+    /// Returns how a debugger computes the value of `term` from values that are available, with at most
+    /// `steps` nested operations. Returns `None` if it cannot.
     fn computed(&self, term: u32, walker: &Walker, terms: &mut Terms, steps: u32) -> Option<Location> {
         let Term { op, bits, args } = *self.track.terms.get(term as usize)?;
         let steps = steps.checked_sub(1)?;
@@ -548,9 +548,9 @@ impl Reader<'_> {
                 if let Some(entered) = &entered {
                     given.note(track, (walker, first), entered, part == Some(0));
                 }
-                // The debugger stops at the first instruction of a statement. So the statement begins after
-                // the instructions that wait for its operands, when its values and lanes are available. For
-                // the same reason, the first statement begins after the copies of the function's arguments.
+                // The debugger stops at the first instruction of a statement, so its values and lanes should
+                // be available there. So a statement begins only after the instructions that wait for its
+                // operands, and the first statement begins after the copies of the function's arguments.
                 let early = n < arguments.max(data.prologue as usize) || effect.is_wait;
                 let statement = if early { None } else { writer.records(track, places[n]) };
                 let statement = statement.filter(|_| !known.foreign[block.as_u32() as usize]);
@@ -579,20 +579,20 @@ impl Reader<'_> {
     }
 }
 
-/// Returns whether an instruction was selected from an operation of the IR and so has a point. The compiler
-/// has added all other instructions.
+/// Returns whether an instruction was selected from an operation of the IR, and therefore has a point. Later
+/// passes have added the other instructions.
 fn is_pointed(effect: &Effect) -> bool {
     effect.point != 0 && !is_spill(effect.point)
 }
 
-/// For each watched register, the register that held the same value on entry to the function, if the caller
-/// passed that value as an argument.
+/// For each watched register, the register that held the same value when the function was called, if the
+/// value is an argument. A debugger can get the value from the caller even if no register holds it any more.
 #[derive(Debug, Default)]
 struct EntryRegisters(Vec<Option<Reg>>);
 
 impl EntryRegisters {
-    /// If the caller passed the value of a tracked value (a value in watched registers), returns its location
-    /// as the value of a register on entry.
+    /// Returns the location of a tracked value (a value in watched registers) as the value that a register
+    /// had on entry to the function, if the value is an argument.
     fn entry_location(&self, tracked: &TrackedValue) -> Option<Location> {
         let given = |watched: u32| self.0.get(watched as usize).copied().flatten().map(Cell::Entered);
         let first = [tracked.vector, tracked.scalar].into_iter().find(|&first| given(first).is_some())?;
@@ -600,8 +600,8 @@ impl EntryRegisters {
         Some(Location::Dwords(given(first)?, high.map_or(Some(None), |high| high.map(Some))?))
     }
 
-    /// For the watched registers in `walker.changes[first..]`, which have just received values, notes which
-    /// register held the same value on entry.
+    /// For the watched registers in `walker.changes[first..]`, which have just received values, records which
+    /// register held the same value on entry to the function.
     ///
     /// A scalar register can be described by a vector register on entry only if the watched value is the
     /// argument itself. Otherwise the scalar register may hold what was read from a single lane of the vector
@@ -628,7 +628,8 @@ impl EntryRegisters {
 struct Terms {
     all: Vec<Computed>,
     numbers: FxHashMap<Computed, u32>,
-    /// For each tracked value, whether a computed value needed the tracked value.
+    /// For each tracked value, whether it has been an operand of a computed value, so that a change of its
+    /// registers can change computed values.
     is_asked: Vec<bool>,
 }
 

@@ -23,8 +23,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 const PRODUCER: &str = concat!("kernc ", env!("CARGO_PKG_VERSION"));
-/// Language of the unit. DWARF has no number for the source language, so OpenCL stands in: debuggers know it,
-/// its expressions are those of C, and it has the memories of GPUs.
+/// Language of the unit. DWARF has no number for kernc's language, so the unit says OpenCL: debuggers know
+/// OpenCL, its expressions are those of C, and it has the memories of GPUs.
 const DW_LANG_OPENCL: u16 = 0x15;
 const DW_UT_COMPILE: u8 = 1;
 const DW_INL_INLINED: u8 = 1;
@@ -65,18 +65,19 @@ fn lists(version: Version) -> [Name; 2] {
     }
 }
 
-/// Returns the relocation target for a debug section. The target's section number is provisional;
-/// [`sections::number`] replaces it with the final one.
+/// Returns the relocation target for a debug section. Its section number is provisional, because empty
+/// sections are omitted later; [`sections::number`] replaces it by the final number.
 fn section(image: &Image<'_>, name: Name) -> Target {
     Target::Section(image.first + name as u32)
 }
 
-/// Abstract entry of a source function that was inlined. The entries of all inlined copies refer to it.
+/// The abstract entry of a source function that was inlined. The entries of all its inlined copies refer to
+/// this entry.
 #[derive(Default)]
 struct Abstract {
     /// Offset of the entry.
     entry: u32,
-    /// Offsets of the variables' entries in this abstract entry. The key is the position of the declaration
+    /// Offsets of the entries of the function's variables. The key is the source position of the declaration,
     /// and the name.
     variables: FxHashMap<(u32, String), u32>,
 }
@@ -93,15 +94,16 @@ struct Unit<'a> {
     address_numbers: FxHashMap<(Target, u64), u64>,
     /// Offsets of the entries of DWARF procedures, by expression.
     procedures: FxHashMap<Vec<u8>, u32>,
-    /// `types`: offset of the entry of each type. `waiting`: references to types whose entries are not
-    /// written yet, to be filled in later.
+    /// `types` has the offset of each type's entry. `waiting` has the positions of references to types whose
+    /// entries are not written yet, so that these references can be filled in later.
     types: Vec<u32>,
     waiting: Vec<(usize, u32)>,
     abstracts: FxHashMap<u32, Abstract>,
     /// Entries that the index of names contains.
     named: Vec<Named>,
-    /// Offsets of the entries of functions that have code, in the order of the functions; and references to
-    /// functions whose entries are not written yet, to be filled in later.
+    /// `functions` has the offsets of the entries of functions that have code, in the order of the functions.
+    /// `callers` has the positions of references to functions whose entries are not written yet, so that
+    /// these references can be filled in later.
     functions: Vec<u32>,
     callers: Vec<(usize, usize)>,
     /// Offset of the first byte of the unit's code in its section.
@@ -110,8 +112,8 @@ struct Unit<'a> {
     listing: Option<Listing>,
 }
 
-/// Variable whose location list is written: its function, its size in bytes, and the offset of the function's
-/// code in the code of the unit (`start`).
+/// The variable whose location list is written: its function, its size in bytes, and the offset of the
+/// function's code in the unit's code (`start`).
 struct VariableEntry<'a> {
     function: &'a Function,
     variable: &'a Variable,
@@ -123,13 +125,13 @@ struct VariableEntry<'a> {
 struct Listing {
     /// Offset of the list, if the list has an entry.
     list: Option<u32>,
-    /// Code range of the list entry that is to be written next; `scratch` holds its expression. The range may
-    /// still be extended.
+    /// Code range of the list entry that is to be written next. The range may still be extended, if the next
+    /// range has the same expression; `last` holds this expression.
     open: Option<(u32, u32)>,
     last: Vec<u8>,
     /// Current expression.
     bytes: Vec<u8>,
-    /// Code offsets at which the location of some fragment of the variable changes.
+    /// Code offsets at which the location of some fragment (scalar part) of the variable changes.
     bounds: Vec<u32>,
 }
 
@@ -190,8 +192,8 @@ impl<'a> Unit<'a> {
         self.entries.number(number);
     }
 
-    /// Returns the index in `.debug_addr` of an address (`target` plus `addend`). Appends the address if the
-    /// table does not contain it.
+    /// Returns the index in `.debug_addr` of the address `target` plus `addend`. Appends the address if the
+    /// table does not contain it yet.
     fn address_number(&mut self, target: Target, addend: u64) -> u64 {
         *self.address_numbers.entry((target, addend)).or_insert_with(|| {
             self.addresses.push((target, addend));
@@ -199,8 +201,8 @@ impl<'a> Unit<'a> {
         })
     }
 
-    /// Writes a reference to a range list or location list. `offset` is the offset of the list that
-    /// [`Lists::begin`] returned.
+    /// Writes a reference to a range list or location list in the section `name`. `offset` is what
+    /// [`Lists::begin`] returned for the list.
     fn list(&mut self, name: Name, offset: u32) {
         self.entries.section(self.section(name), offset.into());
     }
@@ -227,8 +229,8 @@ impl<'a> Unit<'a> {
         (Name::Names, names::write(&self.named, &self.strings, sections))
     }
 
-    /// Writes a reference to a type whose entry has already been written. All entries of types precede the
-    /// entries that use this form.
+    /// Writes a reference to a type whose entry has been written already. All entries with such a reference
+    /// come after the entries of all types.
     fn known_type(&mut self, ty: u32) {
         self.entries.number(self.types[ty as usize].into());
     }
@@ -240,7 +242,8 @@ impl<'a> Unit<'a> {
         self.entries.number(place.line.into());
     }
 
-    /// Writes the number of a source file. DWARF 5 counts files from 0, DWARF 4 from 1.
+    /// Writes the number of a source file in the line table. DWARF 5 counts files from 0, and DWARF 4 counts
+    /// from 1.
     fn file(&mut self, file: u32) {
         self.entries.number(u64::from(file) + u64::from(self.version == Version::V4));
     }
@@ -301,8 +304,8 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Writes abstract entries for functions that were inlined, with all variables that occur in any inlined
-    /// copy.
+    /// Writes an abstract entry for each function that was inlined. It has all variables that occur in any
+    /// inlined copy of the function.
     fn abstracts(&mut self) {
         let mut callees: Vec<u32> = Vec::new();
         let functions = || self.info.functions.iter().flatten();
@@ -435,11 +438,11 @@ impl<'a> Unit<'a> {
         self.entries.end();
     }
 
-    /// Writes the variables of a scope, and then the scopes nested in it. `start` is the offset of the
-    /// function's code in the code of the unit.
+    /// Writes the entries of the variables of scope number `number`, and then of the scopes nested in it.
+    /// `start` is the offset of the function's code in the unit's code.
     fn scope(&mut self, function: &Function, scopes: &Scopes, number: usize, start: u32) {
         let scope = &scopes.list[number];
-        // Sort the variables so that parameters come first, in the order of their positions.
+        // Parameters come first, in the order in which the function declares them.
         let mut variables = scope.variables.clone();
         variables.sort_by_key(|&n| function.variables[n as usize].parameter.map_or(u32::MAX, u32::from));
         for variable in variables {
@@ -467,7 +470,7 @@ impl<'a> Unit<'a> {
             if let Some(site) = site {
                 let origin = self.abstracts.get(&site.callee).map_or(0, |origin| origin.entry);
                 self.entries.number(origin.into());
-                // Add the inlined copy to the index of names under the name of the callee.
+                // The index of names lists the inlined copy, too, under the name of the called function.
                 if let Some(callee) = self.info.description.functions.get(site.callee as usize) {
                     self.named(&callee.name, entry, shape);
                 }
@@ -484,8 +487,8 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Writes the code ranges of a scope: as start address and size if there is one range, otherwise as a
-    /// range list.
+    /// Writes the code ranges of a scope. If the scope has one range, writes its start address and size, and
+    /// otherwise a reference to a range list.
     fn code(&mut self, code: &[(u32, u32)], start: u32) {
         if let [(from, to)] = *code {
             let base = self.base;
@@ -534,8 +537,8 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// If a variable is in private memory during its whole lifetime, writes its location to `scratch` and
-    /// returns `true`. Returns `false` if the variable may be elsewhere and needs a location list.
+    /// Writes the location of a variable to `scratch`, if the variable is in private memory during its whole
+    /// lifetime. Returns whether it did. Otherwise the variable needs a location list.
     fn fixed_place(&mut self, function: &Function, variable: &Variable) -> bool {
         if variable.is_value {
             return false;
@@ -547,8 +550,8 @@ impl<'a> Unit<'a> {
         true
     }
 
-    /// Writes the location list of variable `number`. Returns the offset of the list, or `None` if the list
-    /// would be empty.
+    /// Writes the location list of variable number `number` of a function. Returns the offset of the list, or
+    /// `None` if the list would be empty.
     fn place_list(&mut self, function: &Function, number: u32, start: u32) -> Option<u32> {
         let first = function.first_fragments[number as usize];
         let variable = &function.variables[number as usize];
@@ -580,9 +583,9 @@ impl<'a> Unit<'a> {
         list
     }
 
-    /// Adds entries to the location list of a variable that has several fragments, of which the first has
-    /// number `first`. There is one entry for each interval between consecutive offsets at which some
-    /// fragment moves.
+    /// Adds entries to the location list of a variable that has several fragments (scalar parts). `first` is
+    /// the number of its first fragment. There is one entry for each interval between two successive offsets
+    /// at which the location of some fragment changes.
     fn parts(&mut self, told: &VariableEntry<'_>, first: u32, ranges: &[Range], listing: &mut Listing) {
         let mut bounds = std::mem::take(&mut listing.bounds);
         bounds.clear();
@@ -590,8 +593,8 @@ impl<'a> Unit<'a> {
         bounds.sort_unstable();
         bounds.dedup();
         let fragments = first..first + told.variable.fragments.len() as u32;
-        // For each fragment of the variable: the index of its first range that does not end before the
-        // current interval, and the fragment's location in the interval.
+        // For each fragment: the index of its first range that does not end before the current interval
+        // (`next`), and its location in the interval (`places`).
         let mut next: SmallVec<[usize; 16]> = fragments
             .clone()
             .map(|fragment| ranges.partition_point(|range| range.fragment < fragment))
@@ -611,8 +614,9 @@ impl<'a> Unit<'a> {
         listing.bounds = bounds;
     }
 
-    /// Adds an entry to the location list: in this range of code, the fragments of the variable are at
-    /// `places`. If the previous entry ends here and has the same expression, that entry is extended instead.
+    /// Adds an entry to the location list: in the given range of code, the fragments of the variable are at
+    /// `places`. If the previous entry ends where the range begins and has the same expression, the previous
+    /// entry is extended instead.
     fn location_range(
         &mut self,
         told: &VariableEntry<'_>,
@@ -634,7 +638,8 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Writes the open entry to the location list. If this is the first entry, begins the list.
+    /// Writes the entry that may no longer be extended to the location list. Begins the list if this is its
+    /// first entry.
     fn listed(&mut self, start: u32, listing: &mut Listing) {
         let Some((from, to)) = listing.open else { return };
         if listing.list.is_none() {
@@ -674,8 +679,8 @@ impl<'a> Unit<'a> {
                 writer.piece(bytes.into(), out);
             }
         }
-        // Pad the location with an empty piece for the bytes after the last fragment, which have no value:
-        // for example, a vector of three elements has the size of four.
+        // The bytes after the last fragment have no value, such as the last quarter of a vector of three
+        // elements. An empty piece describes them.
         if found && size > covered {
             writer.piece(size - covered, out);
         }

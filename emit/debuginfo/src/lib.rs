@@ -1,11 +1,10 @@
 //! Debug information of code objects: turns what the passes kept about the source into DWARF.
 //!
-//! The steps: [`final_code`] finds out where statements begin and where variables are located, [`calls`]
-//! finds out what each call passes, and [`lanes`] finds out where inactive lanes wait. [`scopes`] assigns
-//! code to the blocks of the source and to inlined calls. [`info`] writes the entries ([`entries`]), with
-//! variable locations from [`expression`] and computed values from [`computed`]. [`names`] writes the index
-//! of names, and [`lines`] writes the line table. The results become [`sections`] of the object that [`emit`]
-//! writes.
+//! In the first step, [`final_code`] finds where statements begin and where variables are located, [`calls`]
+//! finds what each call passes, and [`lanes`] finds where inactive lanes wait. [`scopes`] assigns code to the
+//! blocks of the source and to inlined calls. [`info`] writes the entries ([`entries`]), with variable
+//! locations from [`expression`] and computed values from [`computed`]. [`names`] writes the index of names,
+//! and [`lines`] writes the line table. The results become [`sections`] of the object that [`emit`] writes.
 //!
 //! The compiler writes this debug information only if the user asks for it (`-g`). The line table that every
 //! object has is written by [`emit`]. Reading debug information is the task of the `dwarf` crate.
@@ -40,16 +39,17 @@ pub struct Options {
     pub version: Version,
     /// Whether the DWARF extensions of the guide are used.
     pub dialect: Dialect,
-    /// Whether the line table contains the text of the source files (seed 000, line 2133).
+    /// Whether the line table contains the text of the source files (LLVM's AMDGPU guide, seed 000, line
+    /// 2133).
     pub embed_source: bool,
-    /// Whether `.debug_names`, the index of names, is written. DWARF 4 has no such index.
+    /// Whether the index of names, `.debug_names`, is written. DWARF 4 does not have this section.
     pub names: bool,
-    /// Whether private memory holds the current value of each variable that has a copy there, wherever a
-    /// statement begins. This is so if the optimiser has neither moved nor removed accesses to memory.
+    /// Whether a variable that has a copy in private memory can always be read from there when a statement
+    /// begins. This is so if the optimiser has neither moved nor removed accesses to memory.
     pub memory_is_true: bool,
 }
 
-/// Function of the object, with all that its debug information needs.
+/// A function of the object, with everything from which its debug information is written.
 #[derive(Clone, Debug)]
 struct Function {
     /// Number of the function in the description of the source: an index into [`Description::functions`].
@@ -68,13 +68,13 @@ struct Function {
     lanes: u32,
     /// Where the lanes are, if the dialect can describe that.
     lanes_at: Option<lanes::Lanes>,
-    /// Whether other functions call this function. Kernels are not called.
+    /// Whether other functions call this function. This is false for kernels.
     is_called: bool,
-    /// For each variable that has a copy in private memory, its byte offset there, indexed by variable
-    /// number.
+    /// For each variable that has a copy in private memory, the byte offset of the copy there. The index is
+    /// the number of the variable's slot.
     slots: Vec<u32>,
-    /// Offsets of the module's variables in LDS, by variable number. `u32::MAX` for a variable that the
-    /// function does not use.
+    /// Offsets in LDS of the module's variables, by number of the variable. The offset is `u32::MAX` for a
+    /// variable that the function does not use.
     shared: Vec<u32>,
 }
 
@@ -99,10 +99,11 @@ pub struct DebugInfo {
 }
 
 impl DebugInfo {
-    /// Collects the debug information of a module from its final code.
+    /// Collects the debug information of a module from its final code. `ids` are the functions of the IR in
+    /// the order of `code`.
     ///
-    /// Afterwards `MachInst::loc` holds source locations again instead of points. `ids` are the functions of
-    /// the IR in the order of `code`.
+    /// While debug information is kept, `MachInst::loc` holds the number of an IR operation (a point).
+    /// Afterwards it holds the source location again.
     pub fn new(
         (options, target): (Options, &Subtarget),
         module: &mut ir::Module,
@@ -150,8 +151,8 @@ impl DebugInfo {
         DebugInfo { options, description, functions, ids: ids.to_vec(), stride, lines, source }
     }
 
-    /// Splits an instruction's location into the source location and the number of the inlined call to which
-    /// the instruction belongs (0: not inlined).
+    /// Splits the location of an instruction into two parts: the source location, and the number of the
+    /// inlined call to which the instruction belongs. The number is 0 for code that was not inlined.
     fn split(&self, loc: u32) -> (u32, u32) {
         let (loc, site) = ir::track::split(ir::SrcLoc(loc), self.stride);
         (loc.0, site)
@@ -169,8 +170,8 @@ impl DebugInfo {
     }
 }
 
-/// Numbers of dwords that callees receive in argument registers, by function and by signature. For a call
-/// through a pointer, only the signature is known.
+/// How many dwords the arguments of a call take in registers, by the number of the called function and by the
+/// number of the signature. For a call through a function pointer, only the signature is known.
 struct Dwords {
     functions: Vec<u32>,
     signatures: Vec<u32>,

@@ -30,13 +30,13 @@ pub fn write(info: &DebugInfo, image: &Image<'_>) -> Contents {
         let mut in_prologue = true;
         for line in &function.code.lines {
             let place = match (line.start, line.loc) {
-                // Debuggers expect that the first row of a function has the line of the function's
+                // Debuggers expect that the first row of a function has the source line of the function's
                 // declaration.
                 (0, 0) => info.declaration(function),
                 _ => info.source_position(ir::SrcLoc(line.loc)),
             };
-            // A row at which no statement begins, and that has the same source location as the previous row,
-            // tells the debugger nothing and is omitted.
+            // A row is omitted if no statement begins there and its source location is that of the previous
+            // row, because it tells the debugger nothing.
             if line.is_statement {
                 table.statement(true);
                 if std::mem::take(&mut in_prologue) {

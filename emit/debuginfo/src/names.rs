@@ -1,9 +1,9 @@
-//! `.debug_names`: hash table from names to entries.
+//! `.debug_names`, the index of names: a hash table by which debuggers find the entries with a name.
 //!
 //! # Source
-//! DWARF 5, 6.1.1 and 7.19 (the index), 7.33 (the hash). The index does not name the parents of entries: no
-//! form of `DW_IDX_parent` is accepted by the verifiers of both LLVM 14 and LLVM 19, and in this language no
-//! type or function is nested in another.
+//! DWARF 5, 6.1.1 and 7.19 (the index), 7.33 (the hash). The index does not give the parents of entries
+//! (`DW_IDX_parent`). No form of this attribute is accepted by the verifiers of both LLVM 14 and LLVM 19. In
+//! this language no type or function is nested in another, so parents are not needed.
 
 use crate::sections::Strings;
 use objwriter::dwarf::Contents;

@@ -11,8 +11,8 @@ use std::ops::Range;
 pub enum Kind {
     /// The whole function.
     Function,
-    /// Block of the source. The range is in bytes of the source: from the block's first declaration to its
-    /// end.
+    /// Block of the source that declares variables. The range is in bytes of the source text, from the
+    /// block's first declaration to the end of the block.
     Block(Range<u32>),
     /// Inlined call, by its number.
     Site(u32),
@@ -37,14 +37,16 @@ pub struct Scope {
 pub struct Scopes {
     /// All scopes.
     pub list: Vec<Scope>,
-    /// For each inlined call (0 for the function itself): the scope of the call, and the blocks in it, each
-    /// with the source offset at which it begins; outer blocks precede inner ones.
+    /// For each inlined call, and with index 0 for the function itself: the index of its scope, and the
+    /// blocks in it. Each block has the source offset at which it begins, and the index of its scope. Outer
+    /// blocks come before inner ones.
     sites: Vec<(usize, Vec<(u32, usize)>)>,
 }
 
 impl Scopes {
-    /// Creates the scopes of a function; their code is assigned later. `ends` contains, for each inlined call
-    /// (site), the source offset at which the text of the inlined function ends.
+    /// Creates the scopes of a function; their code is assigned later. `sites` are the inlined calls. For
+    /// each of them, and first for the function itself, `ends` has the source offset at which the text of the
+    /// inlined function ends.
     pub fn new(variables: &[Variable], sites: &[Site], ends: &[u32]) -> Scopes {
         let function = Scope {
             kind: Kind::Function,
@@ -56,8 +58,8 @@ impl Scopes {
         let mut scopes = Scopes { list: Vec::with_capacity(8), sites: Vec::with_capacity(1 + sites.len()) };
         scopes.list.push(function);
         scopes.sites.push((0, Vec::new()));
-        // The site (inlined call) of a caller precedes the sites that were inlined into it, so outer scopes
-        // are created first.
+        // A site is an inlined call. If code was inlined into an inlined function, the site of the outer call
+        // comes first in the list, so outer scopes are created before inner ones.
         for site in 0..=sites.len() as u32 {
             if let Some(own) = site.checked_sub(1).map(|n| &sites[n as usize]) {
                 let parent = scopes.innermost(own.parent, own.call.0.wrapping_sub(1));
@@ -83,15 +85,15 @@ impl Scopes {
         number
     }
 
-    /// Adds the blocks of an inlined call (site). Only blocks that declare variables are known from the
-    /// source.
+    /// Adds the scopes for the blocks of the source text of an inlined function, given the number of the
+    /// inlined call (site). Only blocks that declare variables get a scope.
     fn blocks(&mut self, site: u32, variables: &[Variable], end: u32) {
         let own = || variables.iter().zip(0u32..).filter(|(variable, _)| variable.site == site);
         let mut blocks: Vec<Range<u32>> = Vec::new();
         let mut named: FxHashSet<(u32, &str)> = FxHashSet::with_capacity_and_hasher(16, FxBuildHasher);
         for (variable, _) in own() {
-            // A variable that hides an earlier variable of the same name begins a block of its own, so that a
-            // debugger finds the right one.
+            // If a variable has the same name as an earlier one in the same block, it hides the earlier one.
+            // It then begins a block of its own, so that a debugger finds the right variable.
             if !named.insert((variable.scope.end, &variable.name)) {
                 blocks.push(variable.scope.clone());
             } else if variable.scope.end < end {
@@ -101,7 +103,7 @@ impl Scopes {
                 }
             }
         }
-        // Sort outer blocks before the blocks in them: an outer block begins earlier or ends later.
+        // Outer blocks come before the blocks in them: an outer block begins earlier or ends later.
         blocks.sort_unstable_by_key(|block| (block.start, u32::MAX - block.end));
         for block in blocks {
             let start = block.start;
@@ -120,7 +122,8 @@ impl Scopes {
         }
     }
 
-    /// Returns the innermost scope of an inlined call (site) that contains byte `at` of the source.
+    /// Returns the innermost scope that contains byte `at` of the source text, within the inlined call number
+    /// `site`.
     fn innermost(&self, site: u32, at: u32) -> usize {
         let Some((root, blocks)) = self.sites.get(site as usize) else { return 0 };
         // Blocks are nested or disjoint, and sorted by their beginnings. So the innermost block is the last
@@ -138,12 +141,12 @@ impl Scopes {
         *root
     }
 
-    /// Assigns the code to the scopes. `split` splits an instruction's location into a source offset and the
-    /// number of an inlined call (site).
+    /// Assigns the code to the scopes. `split` splits the location of an instruction into a source offset and
+    /// the number of the inlined call (site) to which the instruction belongs.
     pub fn code(&mut self, lines: &[Line], size: u32, split: impl Fn(u32) -> (u32, u32)) {
         let (mut scope, mut start) = (0, 0);
-        // Site of the current scope, and a range of source offsets that certainly belong to the current
-        // scope. It saves the search for the scope at most rows.
+        // The site (inlined call) of the current scope, and a range of source offsets that certainly belong
+        // to this scope. For most rows, the range makes a search for the scope unnecessary.
         let mut near = (u32::MAX, 0..0);
         for line in lines {
             // Code without a source location belongs to the scope of the code before it.
@@ -165,8 +168,8 @@ impl Scopes {
         self.extend(scope, start, size);
     }
 
-    /// If a scope is a block without nested blocks, returns the source offsets of the block, for which it is
-    /// the innermost scope. Otherwise returns an empty range.
+    /// Returns the source offsets of a block without nested blocks; the block is the innermost scope of all
+    /// these offsets. Returns an empty range for other scopes.
     fn undivided(&self, scope: usize) -> Range<u32> {
         let Scope { kind, children, .. } = &self.list[scope];
         match kind {

@@ -80,8 +80,8 @@ impl Strings {
         }
     }
 
-    /// Returns the number of a string. Strings in the table end at the first zero byte, so a string that
-    /// contains a zero byte is cut there.
+    /// Returns the number of a string in the table, and adds the string if needed. Strings in the table end
+    /// at the first zero byte, so of a string that contains a zero byte only the part before it is kept.
     pub fn number(&mut self, text: &str) -> u32 {
         if let Some(&known) = self.numbers.get(text) {
             return known;
@@ -111,8 +111,8 @@ impl Strings {
     }
 }
 
-/// Numbers the debug sections in the object, starting at `first`, and updates their relocations, which name
-/// sections by [`Name`].
+/// Assigns the final numbers of the debug sections in the object, beginning with `first`. Updates the
+/// relocations in them, which refer to sections by [`Name`].
 pub fn number(all: &mut [(Name, Contents)], first: u32) {
     let mut numbers = [0; COUNT];
     for ((name, _), number) in all.iter().zip(first..) {
@@ -133,8 +133,8 @@ pub struct Lists {
     bytes: Vec<u8>,
 }
 
-/// Header of a DWARF 5 section of lists: length (filled in later), version, size of an address, no segment
-/// selectors, no table of offsets.
+/// Header of a DWARF 5 section of range lists or location lists: length (filled in later), version, size of
+/// an address, no segment selectors, no table of offsets.
 const LISTS_HEADER: [u8; 12] = [0, 0, 0, 0, 5, 0, 8, 0, 0, 0, 0, 0];
 const OFFSET_PAIR: u8 = 4;
 
@@ -181,7 +181,8 @@ impl Lists {
         self.bytes.extend_from_slice(end);
     }
 
-    /// Returns the contents of the section of lists, or `None` if the section contains no list.
+    /// Returns the contents of the section of range lists or location lists. Returns `None` if it contains no
+    /// list.
     pub fn finish(self, version: Version) -> Option<Contents> {
         let header = if version == Version::V5 { LISTS_HEADER.len() } else { 0 };
         if self.bytes.len() == header {

@@ -1,7 +1,7 @@
 //! Counting sort by small numbers.
 
-/// Sorts `items` by their `number`, which is less than `numbers`, with a stable counting sort. Afterwards the
-/// items with number `n` are `sorted[first[n]..first[n + 1]]`.
+/// Sorts `items` by their `number`, which is less than `numbers`. The sort is a counting sort and stable.
+/// Afterwards the items with number `n` are `sorted[first[n]..first[n + 1]]`.
 pub(super) fn sort<T: Copy>(
     items: &[T],
     numbers: usize,
@@ -19,8 +19,8 @@ pub(super) fn sort<T: Copy>(
     }
     sorted.clear();
     sorted.extend_from_slice(items);
-    // `first[n]` serves as the next free position for items with number `n`. After all items are placed, it
-    // is the end of these items.
+    // While items are placed, `first[n]` is the next free position for an item with number `n`. After all
+    // items are placed, it is the end of these items.
     for item in items {
         let end = &mut first[number(item) + 1];
         sorted[*end as usize] = *item;

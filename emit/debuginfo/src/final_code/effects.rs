@@ -1,4 +1,5 @@
-//! Effects of instructions on watched registers, computed once because the code is walked several times.
+//! Effects of instructions on watched registers (virtual registers whose hardware registers debug information
+//! follows). They are computed once, because the code is walked several times.
 
 use super::counting;
 use super::walker::{NONE, Next, Places, REGISTERS, counter};
@@ -11,31 +12,32 @@ use mir::track::{MachTrack, is_spill};
 #[derive(Debug, Default)]
 pub(super) struct Effects {
     insts: Vec<Effect>,
-    /// The watched cells (registers and spill slots) that instructions write, one instruction after another.
-    /// `Effect::cells` is the range of one instruction.
+    /// The cells (hardware registers and spill slots) of watched registers that instructions write. The cells
+    /// of one instruction are contiguous; `Effect::cells` is their range.
     cells: Vec<u16>,
-    /// For each block, the positions in `insts`, `writes` and `heads` of the block's first elements.
+    /// For each block, the indices in `insts`, `writes` and `heads` at which the block's elements begin.
     first: Vec<Next>,
     /// Whether some instruction stores or reloads a spill slot.
     has_spills: bool,
-    /// Pairs of the number of an instruction and a watched register that the instruction writes, in the order
-    /// of the code.
+    /// The writes to watched registers, in the order of the code: the number of the instruction, and the
+    /// watched register.
     pub(super) writes: Vec<(u32, u32)>,
-    /// Pairs of the number of an instruction and the block of the IR that begins at this instruction, in the
-    /// order of the code. Earlier instructions only move values to where the block of the IR expects them.
+    /// The beginnings of blocks of the IR, in the order of the code: the number of the first instruction that
+    /// was selected from the block, and the block of the IR. Instructions of the machine block before it only
+    /// move values to where the block of the IR expects them.
     pub(super) heads: Vec<(u32, u32)>,
     /// For each block of the IR, whether the first instruction selected from the block has been found.
     has_begun: Vec<bool>,
     /// Bit set of the registers that are watched.
     is_watched: [u64; REGISTERS as usize / 64],
-    /// Bit set of the registers that some instruction writes asynchronously, so that the value arrives after
-    /// the instruction has been executed.
+    /// Bit set of the registers that some instruction writes asynchronously, such as a load: the value
+    /// arrives after the instruction has been executed.
     is_brought: [u64; REGISTERS as usize / 64],
-    /// Whether the current block has outstanding operations of vector memory, and whether it has outstanding
-    /// operations that `lgkmcnt` counts.
+    /// Whether operations that the current block has issued may be outstanding: first for vector memory
+    /// operations, then for operations that `lgkmcnt` counts.
     sent: [bool; 2],
-    /// Whether some operation may be outstanding at the end of a block or at the beginning of a block of the
-    /// IR. If not, no value is in flight where blocks begin.
+    /// Whether some operation may be outstanding where a block ends, or where a block of the IR begins. If
+    /// not, no value is in flight at the beginning of any block.
     leaves_some: bool,
     wanted: PointWrites,
 }
@@ -43,17 +45,17 @@ pub(super) struct Effects {
 /// Effect of an instruction.
 #[derive(Debug)]
 pub(super) struct Effect {
-    /// The point of the instruction, that is, the number of the IR operation from which it was selected, and
-    /// the length of its encoding in dwords.
+    /// `point` is the number of the IR operation from which the instruction was selected, and `words` is the
+    /// length of its encoding in dwords.
     pub(super) point: u32,
     pub(super) words: u8,
     pub(super) does: EffectKind,
     /// Whether the instruction does nothing but wait.
     pub(super) is_wait: bool,
-    /// Counter that the instruction raises, if it writes a register asynchronously; `None` if its result is
-    /// available at once.
+    /// The wait counter that counts the instruction, if it writes a register asynchronously. `None` if its
+    /// result is available at once.
     pub(super) counter: Option<Counter>,
-    /// Range of the cells that the instruction writes in `Effects::cells`: start and end.
+    /// Start and end of the range in `Effects::cells` with the cells that the instruction writes.
     cells: [u32; 2],
 }
 
@@ -119,8 +121,8 @@ impl Effects {
         &self.insts[first(block).unwrap_or(0)..first(block + 1).unwrap_or(self.insts.len())]
     }
 
-    /// Returns whether the value of the register may still be in flight where a block begins, because some
-    /// instruction writes the register asynchronously.
+    /// Returns whether a value in the register may still be in flight where a block begins. This is possible
+    /// only if some instruction, such as a load, writes the register asynchronously.
     pub(super) fn is_brought(&self, register: u32) -> bool {
         self.leaves_some && self.is_brought[register as usize / 64] >> (register % 64) & 1 != 0
     }
@@ -143,8 +145,9 @@ impl Effects {
         &self.cells[effect.cells[0] as usize..effect.cells[1] as usize]
     }
 
-    /// If the next instruction, whose point is `point`, is the first instruction of its block of the IR,
-    /// records that the block begins there (see `heads`).
+    /// Records that a block of the IR begins at the next instruction (see `heads`), if the next instruction
+    /// is the first one that was selected from the block. `point` is the number of the IR operation from
+    /// which it was selected.
     fn head(&mut self, track: &MachTrack, point: u32, last: &mut u32) {
         if !is_of(track, *last, point) {
             let Some(part) = track.part_of(point) else { return };
@@ -203,12 +206,12 @@ impl Effects {
     }
 }
 
-/// Finds out which writes to hardware registers are writes to watched registers. The instructions of one
-/// point may write the same hardware register several times; the allocator has recorded which of these writes
-/// (`Write::number`) belongs to the watched register.
+/// Finds out which writes to hardware registers are writes to watched registers. The instructions that were
+/// selected from one IR operation (one point) may write the same hardware register several times. The
+/// register allocator has recorded which of these writes belongs to the watched register (`Write::number`).
 #[derive(Debug, Default)]
 struct PointWrites {
-    /// For each point, the index in `all` of the first watched register that the instructions of the point
+    /// For each point (IR operation), the index in `all` of the first watched register that its instructions
     /// write.
     first: Vec<u32>,
     all: Vec<Write>,
@@ -221,7 +224,7 @@ struct PointWrites {
 struct Write {
     point: u32,
     place: Reg,
-    /// Number of earlier writes to the same hardware register by the same point that are still to be skipped
+    /// Number of writes to the same hardware register by instructions of the same point that still come
     /// before this write.
     left: u32,
     watched: u32,
@@ -240,7 +243,7 @@ impl PointWrites {
         counting::sort(found, points + 1, point, all, first);
     }
 
-    /// Returns the watched registers that the instructions of a point write.
+    /// Returns the watched registers that the instructions of a point (IR operation) write.
     fn writes_of_point(&mut self, point: u32) -> &mut [Write] {
         match self.first.get(point as usize..).and_then(<[u32]>::first_chunk) {
             Some(&[start, end]) => &mut self.all[start as usize..end as usize],
@@ -250,8 +253,8 @@ impl PointWrites {
 }
 
 impl Write {
-    /// Handles a write to the hardware register with number `code` by an instruction of this point. If this
-    /// is the write that belongs to a watched register, calls `is_of` with that watched register.
+    /// Handles a write to the hardware register with number `code` by an instruction of this point. Calls
+    /// `is_of` with the watched register if this is the write that belongs to it.
     fn written(&mut self, code: u16, is_of: &mut impl FnMut(u32)) {
         if self.place == Reg(code) {
             if self.left == 0 {

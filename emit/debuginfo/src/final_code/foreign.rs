@@ -1,4 +1,4 @@
-//! Finds blocks that are executed with the lanes of another block.
+//! Finds *foreign* blocks: blocks that are executed while the lanes of another block are active.
 //!
 //! If nothing in a block depends on EXEC, the compiler does not set EXEC for the block. The program counter
 //! reaches such a block from the other side of a branch, or from before the branch, and the lanes of the
@@ -8,7 +8,7 @@
 use isa::{MBlock, Reg, RegRange, Subtarget};
 use mir::{Edges, MachBlock, MachFunc};
 
-/// Sets `foreign[b]` for each block `b` that is executed with the lanes of another block.
+/// Sets `foreign[b]` for each block `b` that is executed while the lanes of another block are active.
 pub(super) fn find(func: &MachFunc, target: &Subtarget, foreign: &mut Vec<bool>) {
     foreign.clear();
     foreign.resize(func.blocks.len(), false);
@@ -31,8 +31,8 @@ pub(super) fn find(func: &MachFunc, target: &Subtarget, foreign: &mut Vec<bool>)
     if work.is_empty() {
         return;
     }
-    // A block whose predecessors are all foreign is foreign, too. A predecessor that is not foreign brings
-    // its own lanes to the block, so then the block is not foreign.
+    // A block whose predecessors are all foreign is foreign, too. If one predecessor is not foreign, lanes of
+    // the block itself may arrive from there, so the block is not foreign.
     let mut others = vec![0u32; func.blocks.len()];
     let ways = func.blocks.values().flat_map(|data| targets(&data.logical));
     ways.for_each(|to| others[to.as_u32() as usize] += 1);

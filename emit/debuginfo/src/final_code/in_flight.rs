@@ -1,8 +1,8 @@
 //! Finds the values that are still in flight where blocks of the IR begin.
 //!
-//! A load may write directly to the register of a block's parameter if register allocation has removed the
-//! copy, and the code does not wait where control flow joins. Then the parameter has its register at the
-//! beginning of the block but receives its value later. A value counts as in flight unless it is known to
+//! If register allocation has removed the copy to a block's parameter, a load before the block may write the
+//! parameter's register directly, and the code does not wait where control flow joins. The parameter then
+//! receives its value after the beginning of the block. A value counts as in flight unless it is known to
 //! have arrived.
 
 use super::effects::{Effect, EffectKind, Effects};
@@ -10,36 +10,37 @@ use super::walker::{Flight, Places, REGISTERS};
 use isa::{Counter, Counts};
 use mir::MachFunc;
 
-/// A place that holds its value, or will receive it from an outstanding operation, when a block of the IR
-/// begins. A place is a watched register or its spill slot.
+/// A place (the hardware register or the spill slot of a watched register) that holds its value when a block
+/// of the IR begins, or that will receive it from an outstanding operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct AtHead {
     /// Number of the block of the IR: an index into [`mir::track::MachTrack::parts`].
     pub(super) part: u32,
     pub(super) place: u32,
-    /// Counter for which the code must wait before the value has arrived. `Exp` stands for both counters,
+    /// The wait counter on which the code must wait until the value has arrived. `Exp` stands for both
     /// `vmcnt` and `lgkmcnt`. `None` if the value has arrived.
     pub(super) coming: Option<Counter>,
 }
 
-/// Cells (registers and spill slots) whose values are in flight, as bit sets: first the cells that vector
-/// memory operations will write, then the cells that operations counted by `lgkmcnt` will write.
+/// Computes which cells (hardware registers and spill slots) are still to be written by outstanding
+/// operations. Each state has two bit sets: the cells that vector memory operations will write, and the cells
+/// that operations counted by `lgkmcnt` will write.
 #[derive(Debug, Default)]
 pub(super) struct InFlightAtHeads {
     /// Number of words in a bit set.
     words: usize,
     /// Bit set of the cells that are examined.
     wanted: Vec<u64>,
-    /// `begins`: for each block, the cells in flight where the block begins. `ends`: for each block, the
-    /// cells in flight at its end if no cell was in flight at its beginning, followed by the cells in flight
-    /// at its end if every cell was.
+    /// `begins` has, for each block, the cells in flight where the block begins. `ends` has two states for
+    /// each block: the cells in flight at its end if no cell is in flight at its beginning, and those in
+    /// flight at its end if every cell is in flight at its beginning.
     begins: Vec<u64>,
     ends: Vec<u64>,
-    /// Cells in flight at the current instruction: one state, or two consecutive states when a block is
-    /// summarised for both assumptions about its beginning.
+    /// Cells in flight at the current instruction. While a block is summarised, these are two states, one for
+    /// each assumption about its beginning.
     now: Vec<u64>,
-    /// Outstanding operations that the current block has issued. In these entries, `Flight::place` is the
-    /// number of a cell.
+    /// Outstanding operations that the current block has issued. `Flight::place` is the number of a cell
+    /// here.
     flights: Vec<Flight>,
     raised: [u32; 2],
 }
@@ -94,8 +95,8 @@ impl InFlightAtHeads {
         }
     }
 
-    /// Computes for each block which cells are in flight at its end, as a function of the cells in flight at
-    /// its beginning (see `ends`).
+    /// Computes for each block which cells are in flight at its end, depending on which are in flight at its
+    /// beginning (see `ends`).
     fn summarise(&mut self, func: &MachFunc, effects: &Effects) {
         self.ends.clear();
         for block in func.blocks.keys() {
@@ -137,8 +138,8 @@ impl InFlightAtHeads {
         for effect in effects {
             match effect.does {
                 EffectKind::Wait(counts) => self.wait(&counts),
-                // The callee waits for all outstanding operations when it begins, so no operation is
-                // outstanding after a call.
+                // The called function waits for all outstanding operations when it begins, so none is
+                // outstanding after the call.
                 EffectKind::Call => {
                     self.now.fill(0);
                     self.flights.clear();
@@ -153,9 +154,9 @@ impl InFlightAtHeads {
         }
     }
 
-    /// Handles a write to `cell`. If the write is asynchronous, `counter` is the counter that it raises, and
-    /// the cell is in flight afterwards. `Exp` stands for an operation that may raise either counter: its
-    /// result has arrived only after the code has waited for both counters.
+    /// Handles a write to `cell`. If the write is asynchronous, `counter` is the wait counter that counts it,
+    /// and the cell is in flight afterwards. `Exp` stands for an operation that either of two counters may
+    /// count: its result has arrived only after the code has waited for both.
     fn write(&mut self, cell: u32, counter: Option<Counter>) {
         let word = self.wanted.get(cell as usize / 64).copied().unwrap_or(0);
         if word >> (cell % 64) & 1 == 0 {

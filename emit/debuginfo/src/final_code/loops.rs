@@ -1,5 +1,6 @@
-//! Finds the cells (registers and spill slots) that loops overwrite. Such a cell does not hold its value at
-//! the beginning of the loop, because the value is lost when control returns over the back edge.
+//! Finds the cells (registers and spill slots) that loops overwrite. A value that such a cell holds before
+//! the loop is lost when control returns over the back edge, so the cell does not count as holding it at the
+//! beginning of the loop.
 //!
 //! If these cells are removed from the loop header's entry state in advance, a single walk through the blocks
 //! in order is enough: joining the state of a back edge does not change that entry state any more.
@@ -15,16 +16,16 @@ use mir::MachFunc;
 pub(super) struct Loops {
     /// Back edges, as pairs of a loop header and the block from which control returns.
     backs: Vec<(u32, u32)>,
-    /// Edges between blocks (`ways`); the same edges sorted by successor (`to`); and for each block the index
-    /// in `to` of the first edge that leads to the block (`first`).
+    /// Edges between blocks: `ways` has them as pairs, `to` has them sorted by successor, and `first` has for
+    /// each block the index in `to` of the first edge that leads to the block.
     ways: Vec<(u32, u32)>,
     to: Vec<(u32, u32)>,
     first: Vec<u32>,
     /// For each block, the last loop in which the block was found.
     seen: Vec<u32>,
     work: Vec<u32>,
-    /// For each block, the index in `overwritten` of the bit set of cells that the block overwrites; `NONE`
-    /// if that set has not been computed yet.
+    /// For each block, the index in `overwritten` of the bit set of cells that the block overwrites. `NONE`
+    /// if this set has not been computed yet.
     known: Vec<u32>,
     overwritten: Vec<u64>,
     /// Bit set of the cells that the current loop overwrites.
@@ -32,8 +33,9 @@ pub(super) struct Loops {
 }
 
 impl Loops {
-    /// Removes from the entry states of loop headers the places that the loops overwrite. Returns `false` if
-    /// some back edge does not belong to a loop with a single entry (irreducible control flow).
+    /// Removes from the entry state of each loop header the values in cells that the loop overwrites. Returns
+    /// `false` if control flow is irreducible, that is, if some back edge does not belong to a loop with a
+    /// single entry.
     pub(super) fn enter(&mut self, reader: &Reader<'_>, places: &Places, begins: &mut EntryStates) -> bool {
         self.find(reader.func);
         let backs = std::mem::take(&mut self.backs);
@@ -73,9 +75,9 @@ impl Loops {
         overwritten.clear();
     }
 
-    /// Finds the cells that a loop overwrites, walking backwards from the latches to the header. Returns
-    /// `false` if the walk reaches the entry of the function. Then the loop has an entry other than its
-    /// header.
+    /// Finds the cells that a loop overwrites, walking backwards from the blocks with its back edges to its
+    /// header. Returns `false` if the walk reaches the entry of the function, because then the loop has
+    /// another entry than its header.
     fn go_through(
         &mut self,
         reader: &Reader<'_>,
@@ -122,7 +124,7 @@ impl Loops {
         all.iter_mut().zip(own).for_each(|(all, own)| *all |= own);
     }
 
-    /// Removes from the entry state of loop header `begin` the places in the cells that the loop overwrites.
+    /// Removes from the entry state of the loop header `begin` the values in cells that the loop overwrites.
     fn take_away(&self, places: &Places, begins: &mut EntryStates, begin: u32) {
         let [present, ready] = begins.of_mut(MBlock::from_u32(begin));
         for (place, number) in places.all.iter().zip(0usize..) {

@@ -1,41 +1,42 @@
-//! Finds the fragments whose location may change when a watched register changes: fragments that are in the
-//! register, and fragments that are computed from it.
+//! Finds the fragments (scalar parts of variables) whose location may change when a watched register receives
+//! or loses its value: fragments that are in the register, and fragments that are computed from it.
 
 use super::walker::NONE;
 use super::{MOST_STEPS, counting};
 use mir::track::{FragmentLocation, MachTrack};
 
-/// Dependencies from watched registers to tracked values (values in watched registers), and from tracked
-/// values to fragments of variables.
+/// Dependencies from watched registers to tracked values (each a value in one or more watched registers), and
+/// from tracked values to fragments of variables.
 #[derive(Debug, Default)]
 pub(super) struct Users {
-    /// For each watched register, the number of the tracked value of which the register holds a dword.
+    /// For each watched register, the number of the tracked value that the register holds, or holds a dword
+    /// of.
     tracked_values: Vec<u32>,
-    /// `named`: pairs of an operand tracked value and the tracked value that is computed from that operand.
-    /// `users`: the computing tracked values, sorted by operand. `first`: for each operand, the index of its
-    /// first element in `users`.
+    /// Which tracked values are computed from which. `named` has pairs of an operand and the value that is
+    /// computed from it. `users` has the same pairs sorted by operand, and `first` has, for each operand, the
+    /// index of its first pair in `users`.
     named: Vec<(u32, u32)>,
     users: Vec<(u32, u32)>,
     first: Vec<u32>,
-    /// Linked lists of the fragments in each tracked value: for each tracked value, its first fragment; for
-    /// each fragment, the previous and the next fragment of the same tracked value.
+    /// Linked lists of the fragments that have each tracked value. `fragments` has the first fragment of each
+    /// tracked value, and `links` has for each fragment the previous and the next fragment in the list.
     fragments: Vec<u32>,
     links: Vec<[u32; 2]>,
-    /// For each fragment, the tracked value that holds the fragment.
+    /// For each fragment, the tracked value that is currently its value.
     of: Vec<u32>,
-    /// For each tracked value, the number of the last change that reached the tracked value. The last field
-    /// counts the changes so far. Together they prevent that a change visits a tracked value twice.
+    /// For each tracked value, the number of the last change that visited it (`reached`), and the number of
+    /// changes so far (`changes`). They make sure that one change visits a tracked value only once.
     reached: Vec<u32>,
     changes: u32,
-    /// Worklists of a breadth-first search: tracked values whose users are visited in the current step, and
-    /// tracked values whose users are visited in the next step.
+    /// Worklists of a breadth-first search over the values that are computed from each other: the tracked
+    /// values of the current step (`next`), and those of the step after it (`far`).
     next: Vec<u32>,
     far: Vec<u32>,
 }
 
 impl Users {
-    /// Prepares for another function with this number of fragments (`fragments`). No fragment has a tracked
-    /// value yet.
+    /// Prepares for another function, which has `fragments` fragments. At first no fragment has a tracked
+    /// value.
     pub(super) fn reset(&mut self, track: &MachTrack, fragments: usize) {
         let count = track.tracked_values.len();
         let fill = |table: &mut Vec<u32>, len: usize, with: u32| {
@@ -95,9 +96,9 @@ impl Users {
         }
     }
 
-    /// Calls `reach` for each fragment whose location may be affected by a change of the `watched` registers.
-    /// `is_asked` returns whether a tracked value was an operand of some computed value, so that its users
-    /// must be visited, too.
+    /// Calls `reach` for each fragment whose location may be affected because the `watched` registers have
+    /// received or lost their values. `is_asked` says whether some computed value has used a tracked value as
+    /// an operand, so that the computed values must be visited, too.
     pub(super) fn reached(
         &mut self,
         watched: &[u32],
@@ -125,8 +126,7 @@ impl Users {
         self.far.clear();
     }
 
-    /// Visits a tracked value that a change has reached, unless the same change has visited the tracked value
-    /// before.
+    /// Visits a tracked value that a change affects, unless the same change has visited it before.
     fn visit_tracked(&mut self, tracked: u32, is_asked: &impl Fn(u32) -> bool, reach: &mut impl FnMut(u32)) {
         match self.reached.get_mut(tracked as usize) {
             Some(reached) if *reached != self.changes => *reached = self.changes,

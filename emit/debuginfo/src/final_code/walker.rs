@@ -1,5 +1,5 @@
-//! State of watched registers during a walk through the code, instruction by instruction: where each value
-//! is, and which values are in flight.
+//! State during a walk through the code, instruction by instruction: which registers and spill slots hold the
+//! values of watched registers, and which values are in flight.
 
 use super::effects::Effects;
 use isa::table::{Family, Flags};
@@ -7,17 +7,19 @@ use isa::{Counter, MachInst, Operand, Reg, RegRange, Subtarget, op};
 use mir::track::{Cell, MachTrack};
 use rustc_hash::FxHashMap;
 
-/// The places in which the values of watched registers may be. Place `n` is watched register `n` in its
-/// hardware register, for each watched register. The places for spill slots follow.
+/// The places in which values of watched registers may be. A place stands for one watched register in its
+/// hardware register, or in its spill slot. Place `n` is watched register number `n` in its hardware
+/// register; the places for spill slots follow.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     /// The places.
     pub(super) all: Vec<Kept>,
-    /// For each watched register, the number of the place for its spill slot; `u32::MAX` if the register is
-    /// never spilled.
+    /// For each watched register, the number of the place that stands for its spill slot; `u32::MAX` if the
+    /// register is never spilled.
     pub(super) slots: Vec<u32>,
-    /// Number of cells, and the cell of the spill slot for each spill point. Cells are the hardware
-    /// registers, followed by the spill slots.
+    /// `cells` is the number of cells, which are the hardware registers, followed by the spill slots.
+    /// `points` has the cell of each spill slot; the key is the point of the instructions that spill to the
+    /// slot.
     pub(super) cells: usize,
     pub(super) points: FxHashMap<u32, u32>,
 }
@@ -63,8 +65,8 @@ impl Places {
         self.cells = REGISTERS as usize + points.len();
     }
 
-    /// Returns the cell of a spill slot. `point` is the point of the instructions that spill to the slot and
-    /// reload from it.
+    /// Returns the cell of a spill slot. `point` is the number that the instructions which spill to the slot
+    /// and reload from it have as their point.
     pub(super) fn slot_of(&self, point: u32) -> u32 {
         self.points.get(&point).copied().unwrap_or(NONE)
     }
@@ -111,16 +113,16 @@ impl State {
 #[derive(Debug)]
 pub(super) struct Flight {
     pub(super) counter: Counter,
-    /// Number of the operation that delivers the value, counted among the operations that raised the same
-    /// counter.
+    /// Number of the operation that delivers the value, among the operations that the same wait counter
+    /// counts.
     pub(super) number: u32,
     /// Place that receives the value.
     pub(super) place: u32,
 }
 
 impl Flight {
-    /// Returns whether the value has arrived after a wait until each counter is at most as in `counts`.
-    /// `raised` says how often each counter has been raised so far.
+    /// Returns whether the value has arrived once the code has waited until at most `counts` operations are
+    /// outstanding. `raised` has the number of operations so far for each counter.
     pub(super) fn is_done(&self, counts: &isa::Counts, raised: [u32; 2]) -> bool {
         let count = u32::from(counts.count(self.counter));
         match self.counter {
@@ -132,9 +134,9 @@ impl Flight {
     }
 }
 
-/// Returns the counter that an instruction raises if it writes a register asynchronously: a load, an atomic
-/// operation, or an LDS exchange between lanes. `Exp` stands for both counters. Returns `None` for other
-/// instructions.
+/// Returns the wait counter that counts an instruction which writes a register asynchronously: a load, an
+/// atomic operation, or an exchange between lanes through LDS hardware. `Exp` stands for both `vmcnt` and
+/// `lgkmcnt`. Returns `None` for other instructions.
 pub(super) fn counter(target: &Subtarget, inst: &MachInst) -> Option<Counter> {
     let row = inst.op.row();
     if !row.flags.intersects(Flags::VM | Flags::LGKM) {
@@ -144,8 +146,8 @@ pub(super) fn counter(target: &Subtarget, inst: &MachInst) -> Option<Counter> {
     inst.for_each_written(target, |_| returns = true);
     if row.flags.contains(Flags::VM) {
         let counts = returns || Counter::Vs.max(target) == 0;
-        // A flat operation may access LDS and completes out of order. So no wait for a count shows that its
-        // result has arrived; only a use of the result does.
+        // A FLAT operation may access LDS, so it completes out of order. Therefore a wait for a count does
+        // not show that its result has arrived; only a use of the result does.
         return counts.then_some(if row.family == Family::Flat { Counter::Exp } else { Counter::Vm });
     }
     returns.then_some(Counter::Lgkm)
@@ -182,8 +184,8 @@ pub(super) fn spilled(inst: &MachInst) -> Option<Spilled> {
 pub(super) struct Walker {
     pub(super) places: Places,
     pub(super) state: State,
-    /// Linked lists of the places in each cell: for each cell, the first place whose value the cell holds or
-    /// will receive; for each place, the next place of the same cell.
+    /// Linked lists of the places in each cell. For each cell, this is the first place whose value the cell
+    /// holds or will receive; for each place, the next place in the same cell.
     pub(super) holders: Vec<u32>,
     pub(super) next_holder: Vec<u32>,
     /// Cells that may have holders.
@@ -191,10 +193,10 @@ pub(super) struct Walker {
     /// Number of places that are in flight.
     pub(super) pending: u32,
     pub(super) flights: Vec<Flight>,
-    /// How often each counter has been raised: first the counter of vector memory, then the counter of scalar
-    /// memory and LDS.
+    /// Number of operations so far for each wait counter: first vector memory, then scalar memory and LDS.
     pub(super) raised: [u32; 2],
-    /// Places whose values may be in flight. Places whose values have arrived may still be in this list.
+    /// Places whose values may be in flight. The list may still contain places whose values have arrived
+    /// since.
     waiting: Vec<u32>,
     pub(super) next: Next,
     /// Watched registers whose state has changed.
@@ -206,7 +208,7 @@ pub(super) struct Walker {
 pub(super) struct Next {
     /// Number of the next instruction.
     pub(super) inst: u32,
-    /// Indices of the next elements of [`Effects::writes`] and [`Effects::heads`] that the walk will reach.
+    /// Indices in [`Effects::writes`] and [`Effects::heads`] of the next elements that the walk will reach.
     pub(super) write: u32,
     pub(super) head: u32,
 }
@@ -219,7 +221,7 @@ impl Next {
         Some(part)
     }
 
-    /// Returns the next watched register that the current instruction writes, if any.
+    /// Returns the next watched register that the current instruction writes, if there is another one.
     pub(super) fn write(&mut self, effects: &Effects) -> Option<u32> {
         let &(_, watched) = effects.writes.get(self.write as usize).filter(|write| write.0 == self.inst)?;
         self.write += 1;
@@ -254,8 +256,8 @@ impl Walker {
         self.state.ready.clear();
         self.state.ready.extend_from_slice(ready);
         self.changes.clear();
-        // Operations of this block are numbered from 1. Operations of earlier blocks have number 0, so a wait
-        // for any operation of this block covers them.
+        // Operations of this block are numbered from 1, and all operations of earlier blocks have number 0.
+        // So a wait for any operation of this block also covers those of earlier blocks.
         (self.next, self.raised) = (first, [1; 2]);
         for (word, (&present, &ready)) in present.iter().zip(ready).enumerate() {
             let mut rest = present;
@@ -280,7 +282,8 @@ impl Walker {
         }
     }
 
-    /// Marks a place as holding its value, if `ready`, or as expecting a value that is in flight.
+    /// Marks a place as holding its value if `ready` is set, and otherwise as waiting for a value that is in
+    /// flight.
     pub(super) fn set(&mut self, place: u32, ready: bool) {
         let Kept { watched, cell, .. } = self.places.all[place as usize];
         // A place that is neither ready nor pending is in no list.
@@ -296,8 +299,8 @@ impl Walker {
         self.changes.push(watched);
     }
 
-    /// Marks a place as written by the current instruction. If the instruction raises `counter`, the value is
-    /// in flight until the code waits.
+    /// Marks a place as written by the current instruction. If a wait counter counts the instruction
+    /// (`counter`), the value is in flight until the code waits.
     pub(super) fn bring(&mut self, place: u32, counter: Option<Counter>) {
         self.set(place, counter.is_none());
         if let Some(counter @ (Counter::Vm | Counter::Lgkm)) = counter {
@@ -307,7 +310,8 @@ impl Walker {
     }
 
     /// Marks a place as available where a block of the IR begins. If `counter` is given, the value is still
-    /// in flight: its operation was issued at an unknown time before all operations of this block.
+    /// in flight. The operation that delivers it was issued at an unknown time before all operations of this
+    /// block.
     pub(super) fn expect(&mut self, place: u32, counter: Option<Counter>) {
         self.set(place, counter.is_none());
         if let Some(counter @ (Counter::Vm | Counter::Lgkm)) = counter {
@@ -334,8 +338,8 @@ impl Walker {
         }
     }
 
-    /// Marks values in flight to the registers of `range` as arrived, because the current instruction reads
-    /// these registers and the compiler waits before every use.
+    /// Marks values in flight to the registers of `range` as arrived. The current instruction reads these
+    /// registers, and the compiler inserts a wait before every use of a result.
     pub(super) fn mark_arrived(&mut self, range: RegRange) {
         let first = usize::from(range.first.0);
         for cell in first..first + usize::from(range.len) {
@@ -347,8 +351,8 @@ impl Walker {
         }
     }
 
-    /// Returns the watched registers whose values are in the cell and have arrived, among those for which
-    /// `is_wanted` returns true.
+    /// Returns the watched registers whose values have arrived in `cell`, among those for which `is_wanted`
+    /// returns true.
     pub(super) fn arrived_in_cell(&self, cell: u32, is_wanted: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut found = Vec::new();
         let mut place = self.holders.get(cell as usize).copied().unwrap_or(NONE);
@@ -370,12 +374,12 @@ impl Walker {
         }
     }
 
-    /// Marks the values that have arrived after the code has waited until at most `counts` operations of each
-    /// kind are outstanding.
+    /// Handles a wait until at most `counts` operations of each kind are outstanding: marks the values that
+    /// have arrived by then.
     pub(super) fn wait(&mut self, counts: &isa::Counts) {
         let all = [Counter::Vm, Counter::Lgkm].map(|counter| counts.count(counter) == 0);
         if all == [true, true] {
-            // No operation of either kind is outstanding, so every value has arrived.
+            // No operation of either kind is outstanding after this wait, so all values have arrived.
             let mut waiting = std::mem::take(&mut self.waiting);
             waiting.drain(..).for_each(|place| self.arrives(place));
             self.waiting = waiting;

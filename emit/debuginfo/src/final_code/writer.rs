@@ -1,5 +1,5 @@
-//! Collects the results of the walk through final code: where statements begin, and the location ranges of
-//! fragments.
+//! Collects the results of the walk through final code: where statements begin, and in which ranges of code
+//! the fragments (scalar parts of variables) are at which location.
 
 use super::effects::{Effect, EffectKind};
 use super::users::Users;
@@ -7,18 +7,19 @@ use super::walker::NONE;
 use super::{FinalCode, Line, Location, Range};
 use mir::track::{FragmentLocation, MachTrack, Part, TrackedValue, What};
 
-/// Sets `places[n]`, for each instruction `n` of a block, to a pair: the part (block of the IR) to which the
-/// instruction belongs, and the least point from there to the end of the part. A record with a greater point
-/// than that takes effect after the instruction.
+/// Sets `places[n]`, for each instruction `n` of a block, to a pair. The first element is the part (block of
+/// the IR) to which the instruction belongs. The second is the least point (number of an IR operation) of the
+/// instructions from there to the end of the part. A record with a greater point takes effect after the
+/// instruction.
 pub(super) fn find_places(track: &MachTrack, insts: &[Effect], places: &mut Vec<(u32, u32)>) {
     places.clear();
     places.resize(insts.len(), (NONE, u32::MAX));
     let (mut part, mut least, mut first) = (NONE, u32::MAX, 0);
     for (n, inst) in insts.iter().enumerate().rev() {
         if inst.point != 0 && !is_of(track, part, inst.point) {
-            // The instruction belongs to a different part than its successors. The loop walks backwards, so
-            // this is the last instruction of the other part and a new part begins, unless the instruction
-            // was moved into the middle of the current part.
+            // The instruction belongs to another part (block of the IR) than the instructions after it. The
+            // loop walks backwards, so this is the last instruction of that part. The exception is an
+            // instruction that was moved into the middle of the current part.
             if let Some(own) = track.part_of(inst.point).filter(|_| part == NONE || n < first) {
                 (part, least) = (own as u32, u32::MAX);
                 let in_part = |other: &Effect| is_of(track, part, other.point);
@@ -26,8 +27,8 @@ pub(super) fn find_places(track: &MachTrack, insts: &[Effect], places: &mut Vec<
             }
         }
         if is_of(track, part, inst.point) {
-            // A call has the point of the call statement as its least point, even if instructions of earlier
-            // statements come after the call: the statement of the call has begun when the call is executed.
+            // The statement of a call has begun when the call is executed, even if instructions of earlier
+            // statements come after it. So the least point at the call is that of the call itself.
             let is_call = matches!(inst.does, EffectKind::Call);
             least = if is_call { inst.point } else { least.min(inst.point) };
         }
@@ -39,7 +40,7 @@ pub(super) fn is_of(track: &MachTrack, part: u32, point: u32) -> bool {
     track.parts.get(part as usize).is_some_and(|part| (part.first..part.end).contains(&point))
 }
 
-/// Returns the point at which a record takes effect; `u32::MAX` if `record` is past the last record of the
+/// Returns the point at which a record takes effect, or `u32::MAX` if `record` is past the last record of the
 /// part.
 fn due(track: &MachTrack, part: &Part, record: u32) -> u32 {
     let own = track.records.get(record as usize).filter(|_| record < part.records.1);
@@ -50,27 +51,29 @@ fn due(track: &MachTrack, part: &Part, record: u32) -> u32 {
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     pub(super) code: FinalCode,
-    /// `ranges`: location ranges in the order of their starts, each with the index of the previous range of
-    /// the same fragment. `last`: for each fragment, the index of its last range. `open`: the same index, if
-    /// that range has no end yet.
+    /// The location ranges of fragments. `ranges` has them in the order of their starts, each with the index
+    /// of the previous range of the same fragment. `last` has the index of each fragment's last range. `open`
+    /// has the same index if this range has no end yet.
     ranges: Vec<(Range, u32)>,
     last: Vec<u32>,
     open: Vec<u32>,
     /// For each fragment, what it is at the current point.
     pub(super) held: Vec<FragmentLocation>,
     pub(super) users: Users,
-    /// Fragments whose value has been known somewhere in the current part.
+    /// Fragments whose value has been known somewhere in the current part (block of the IR).
     known: Vec<u32>,
-    /// `entered`: number of parts that the walk has entered. For each fragment: the last such part at whose
-    /// beginning the fragment's value was known, and whether `known` contains the fragment.
+    /// `entered` is the number of parts (blocks of the IR) that the walk has entered. `begun` has for each
+    /// fragment the last such part at whose beginning the fragment's value was known, and whether `known`
+    /// contains the fragment.
     entered: u32,
     begun: Vec<(u32, bool)>,
-    /// Fragments whose location may have changed at the current instruction, without duplicates.
+    /// Fragments whose location may have changed at the current instruction. `is_touched` says for each
+    /// fragment whether it is in the list, so that none is listed twice.
     pub(super) touched: Vec<u32>,
     pub(super) is_touched: Vec<bool>,
     pub(super) part: u32,
-    /// Index of the record that takes effect next, and its point; the point is `u32::MAX` if the part has no
-    /// more records.
+    /// Index of the record that takes effect next (`next`), and its point (`due`). The point is `u32::MAX` if
+    /// the part has no more records.
     pub(super) next: u32,
     due: u32,
     /// For each record, whether its statement was written.
@@ -102,7 +105,7 @@ impl Writer {
         (self.part, self.next, self.due) = (NONE, 0, u32::MAX);
     }
 
-    /// Enters a part (block of the IR): sets each fragment to the value that it has at the beginning of the
+    /// Enters a part (block of the IR): gives each fragment the value that it has at the beginning of the
     /// part.
     pub(super) fn enter(&mut self, track: &MachTrack, part: u32) {
         self.part = part;
@@ -118,8 +121,8 @@ impl Writer {
                 }
             }
         }
-        // Check the locations of all known fragments again: even if a fragment is the same value as before,
-        // the registers that hold the value may differ in the new part.
+        // The locations of all known fragments must be determined again: even if a fragment has the same
+        // value as before, other registers may hold this value in the new part.
         let mut known = std::mem::take(&mut self.known);
         known.retain(|&fragment| {
             self.touch(fragment);
@@ -146,8 +149,9 @@ impl Writer {
         self.users.set(fragment, held);
     }
 
-    /// Applies the records that take effect before the current instruction. The argument is the instruction's
-    /// pair from `find_places`. Returns the statement that begins at the instruction, if any.
+    /// Applies the records that take effect before the current instruction, whose pair from `find_places` is
+    /// given. Returns the source location of the statement that begins at the instruction, if one begins
+    /// there.
     #[inline]
     pub(super) fn records(&mut self, track: &MachTrack, (part, least): (u32, u32)) -> Option<u32> {
         if part != self.part && part != NONE {
@@ -164,9 +168,9 @@ impl Writer {
         let mut statement = None;
         while self.due <= least && self.next < own.records.1 {
             match track.records[self.next as usize].what {
-                // This record comes after the record of the statement and also takes effect here. So the code
-                // of the statement is before this instruction, and the statement has no code left at which
-                // the debugger could stop.
+                // A record for a fragment that takes effect here and comes after the record of a statement.
+                // So all code of this statement is before the instruction, and the debugger cannot stop at
+                // the statement here.
                 What::Fragment(fragment, held) => {
                     self.set(fragment, held);
                     statement = None;
@@ -184,16 +188,17 @@ impl Writer {
         statement
     }
 
-    /// Returns whether the next record takes effect before the current instruction, whose pair from
-    /// `find_places` is given.
+    /// Returns whether the next record takes effect before the instruction whose pair from `find_places` is
+    /// given.
     pub(super) fn is_due(&self, track: &MachTrack, (part, least): (u32, u32)) -> bool {
         let Some(own) = track.parts.get(part as usize) else { return false };
         let due = if part == self.part { self.due } else { due(track, own, own.records.0) };
         due != u32::MAX && due <= least
     }
 
-    /// The `watched` registers have received or lost their values. Marks all fragments that are in these
-    /// registers, or are computed from them, as possibly moved. `is_asked` is passed to `Users::reached`.
+    /// Marks all fragments that are in the `watched` registers, or are computed from them, as possibly at
+    /// another location, because these registers have received or lost their values. `is_asked` is passed to
+    /// `Users::reached`.
     pub(super) fn changed(&mut self, watched: &[u32], is_asked: impl Fn(u32) -> bool) {
         let Writer { users, touched, is_touched, .. } = self;
         users.reached(watched, is_asked, |fragment| {
@@ -209,8 +214,8 @@ impl Writer {
         }
     }
 
-    /// Determines the new locations of the fragments in `touched`, and closes and opens their location
-    /// ranges.
+    /// Determines the locations of the fragments in `touched` at code offset `offset`. Where a location has
+    /// changed, ends the fragment's location range and begins another one.
     #[inline]
     pub(super) fn refresh(
         &mut self,
@@ -237,8 +242,8 @@ impl Writer {
         self.touched = touched;
     }
 
-    /// Records the location of a fragment from code offset `offset` on. If the fragment's open range has a
-    /// different location, closes that range.
+    /// Records that a fragment is at the location `now` from code offset `offset` on. Ends the fragment's
+    /// open range if it has another location.
     #[inline]
     fn set_location(&mut self, fragment: u32, now: Option<Location>, offset: u32) {
         let Writer { ranges, last, open, .. } = self;
@@ -280,7 +285,8 @@ impl Writer {
         for &last in &self.last {
             let (start, mut next) = (code.ranges.len(), last);
             while let Some(&(range, before)) = self.ranges.get(next as usize) {
-                // Two changes before the same instruction would make an empty range, which is dropped.
+                // If a location changes twice before the same instruction, there is an empty range, which is
+                // dropped.
                 if range.start < range.end {
                     code.ranges.push(range);
                 }

@@ -1,12 +1,12 @@
 //! Writes the attributes that give the program counter of each lane of a function: `DW_AT_LLVM_lanes`,
 //! `DW_AT_LLVM_active_lane` and `DW_AT_LLVM_lane_pc`.
 //!
-//! As in the example of the AMDGPU guide, there is one DWARF procedure for each place where lanes wait. The
-//! procedure sets the location of the lanes in a mask to that place, and takes the locations of the other
-//! lanes from the procedure of the enclosing region. The expression at an instruction calls the procedure of
-//! the innermost region, and then sets the location of active lanes to the program counter. One difference:
-//! in the example, lanes wait before the branch that they will take later; here, lanes wait at the
-//! instruction where they will resume (seed 000, line 1915).
+//! As in the example of LLVM's AMDGPU guide (seed 000, line 1915), there is one DWARF procedure for each
+//! place where inactive lanes wait. The procedure sets the location of the lanes in a mask to that place, and
+//! takes the locations of the other lanes from the procedure of the enclosing region. The expression at an
+//! instruction calls the procedure of the innermost region, and then sets the location of active lanes to the
+//! program counter. There is one difference. In the example, lanes wait before the branch that they will take
+//! later; here, lanes wait at the instruction where they will resume.
 
 use super::{Unit, lists};
 use crate::Function;
@@ -19,7 +19,7 @@ use objwriter::leb::unsigned;
 use objwriter::operations::*;
 use rustc_hash::FxHashMap;
 
-/// The location lists of a function for these attributes, each by its offset from
+/// The offsets of a function's location lists for two of these attributes. The offsets come from
 /// [`crate::sections::Lists::begin`].
 #[derive(Clone, Copy)]
 pub(super) struct Attributes {
@@ -27,9 +27,9 @@ pub(super) struct Attributes {
     lane_pc: u32,
 }
 
-/// DWARF procedures of a function. Some describe waiting lanes, and are found by the list of wakes for which
-/// the lanes wait. Others also describe active lanes, and are found by the register that holds the mask of
-/// active lanes.
+/// The entries of the DWARF procedures that have been written for a function. `waiting` has the procedures
+/// for waiting lanes; the key is the list of places where lanes wait. `active` has the procedures for active
+/// lanes; the key is the register with the mask of active lanes.
 #[derive(Default)]
 struct Procedures {
     waiting: FxHashMap<List, u32>,
@@ -37,9 +37,9 @@ struct Procedures {
 }
 
 impl Unit<'_> {
-    /// Writes the DWARF procedures and location lists of a function whose code begins at offset `start` of
-    /// the unit's code. Returns the values of the lane attributes; `None` if the locations of the lanes
-    /// cannot be described.
+    /// Writes the DWARF procedures and location lists that say where a function's lanes are. `start` is the
+    /// offset of the function's code in the unit's code. Returns what the lane attributes of the function
+    /// refer to, or `None` if the locations of the lanes cannot be described.
     pub(super) fn lanes(&mut self, function: &Function, start: u32) -> Option<Attributes> {
         let lanes = function.lanes_at.as_ref().filter(|lanes| !lanes.ranges.is_empty())?;
         let writer = self.writer(function);
@@ -69,7 +69,8 @@ impl Unit<'_> {
         Some(Attributes { active_lane, lane_pc })
     }
 
-    /// Writes the lane attributes of a function's entry, in the order of the entry's shape.
+    /// Writes the lane attributes into the entry of a function, in the order that the entry's shape
+    /// prescribes.
     pub(super) fn lane_attributes(&mut self, function: &Function, attributes: Attributes) {
         self.entries.bytes(&[function.lanes as u8]);
         for list in [attributes.active_lane, attributes.lane_pc] {
@@ -90,8 +91,9 @@ impl Unit<'_> {
         list
     }
 
-    /// Returns the DWARF procedure that describes the lanes waiting for the wakes in a list. If the procedure
-    /// does not exist yet, writes it after the procedures for the tails of the list, which it calls.
+    /// Returns the entry of the DWARF procedure that gives the locations of waiting lanes, for a list of
+    /// places where lanes wait (wakes). If the procedure does not exist yet, writes it. The procedure of a
+    /// list calls the procedure of the list's tail, which is written first.
     fn waiting(
         &mut self,
         lanes: &Lanes,
@@ -149,9 +151,9 @@ impl Unit<'_> {
         }
     }
 
-    /// Returns the entry of a DWARF procedure whose expression is in `scratch`. Equal expressions share one
-    /// entry. If the expression pushes a code address, `address` contains the position of that operation and
-    /// the address; in DWARF 4 the operation needs a relocation.
+    /// Returns the entry of the DWARF procedure whose expression is in `scratch`, and writes the entry if no
+    /// equal expression has one. If the expression pushes a code address, `address` has the position of this
+    /// operation and the address, for which DWARF 4 needs a relocation.
     fn procedure(&mut self, address: Option<(usize, u64)>) -> u32 {
         if let Some(&known) = self.procedures.get(&self.scratch) {
             return known;

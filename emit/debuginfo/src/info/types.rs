@@ -7,8 +7,8 @@ use ir::Space;
 use ir::describe::{Encoding, TypeInfo};
 
 impl Unit<'_> {
-    /// Writes entries for all types in the description. These are the types of variables and the types of
-    /// their components.
+    /// Writes entries for all types in the description of the source: the types of variables, and the types
+    /// that these consist of.
     pub(super) fn used_types(&mut self) {
         let info = self.info;
         for (number, ty) in (0..).zip(&info.description.types) {
@@ -98,8 +98,8 @@ impl Unit<'_> {
         self.entries.end();
     }
 
-    /// Writes the entry of a pointer to a function and then the entry of the function type to which it
-    /// points.
+    /// Writes the entry of a pointer to a function, followed by the entry of the function type to which the
+    /// pointer points.
     fn function_type(&mut self, name: &str, params: &[u32], result: u32) -> u32 {
         let entry = self.entries.begin(Shape::Pointer);
         self.text(name);
@@ -147,9 +147,9 @@ impl Unit<'_> {
     }
 }
 
-/// Returns the address class of pointers to a memory: that of the AMDGPU guide or that of LLVM, depending on
-/// the dialect. LLVM has no class for memories with 64-bit addresses; then returns `None` (seed 000, line
-/// 664).
+/// Returns the address class of pointers to a memory. The heterogeneous dialect has the classes of the AMDGPU
+/// guide (seed 000, line 664), and the standard dialect has LLVM's classes. LLVM has no class for memories
+/// with 64-bit addresses, so the result is `None` for these.
 fn class(space: Space, dialect: Dialect) -> Option<u8> {
     match (space, dialect) {
         (Space::Private, Dialect::Standard) => Some(1),

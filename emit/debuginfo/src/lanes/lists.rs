@@ -1,14 +1,17 @@
-//! Lists of the wakes for which lanes wait at a place in the code, the nearest wake first.
+//! Lists of *wakes*: at a point in the code, the later places at which inactive lanes become active again and
+//! resume, the nearest place first.
 //!
-//! Lanes wait at later places. Near wakes come and go while distant wakes stay, so the lists at two
+//! From one instruction to the next, near wakes come and go while distant wakes stay, so the lists at two
 //! consecutive instructions mostly differ only at the front. Therefore lists share their tails, and equal
-//! lists are stored once. The list of a region is the list of the enclosing region with one more wake.
+//! lists are stored once. The list in a region of the code is the list of the enclosing region with one more
+//! wake at the front.
 
 use super::masks::{self, Dwords, Lost, Place, Value};
 use isa::Reg;
 use rustc_hash::FxHashMap;
 
-/// Place in the code where lanes resume: the first instruction that the lanes execute after their wake.
+/// A place in the code where inactive lanes resume: the first instruction that they execute after they have
+/// become active again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Wake {
     /// Byte offset of the instruction.
@@ -40,8 +43,8 @@ impl List {
 /// Registers that an instruction writes.
 #[derive(Default)]
 pub struct Writes {
-    /// The scalar registers, and single lanes of vector registers, that the instruction writes, each with the
-    /// value that it receives.
+    /// The scalar registers and the single lanes of vector registers that the instruction writes, each with
+    /// what is known about the value.
     pub places: Vec<(Place, Value)>,
     /// Whole vector registers.
     pub vectors: Vec<Reg>,
@@ -77,8 +80,9 @@ impl Writes {
     }
 }
 
-/// Approximate set of registers, for quick tests: each scalar register has a bit, and all vector registers
-/// whose numbers have the same remainder share a bit.
+/// An approximate set of registers, with which most tests for common registers end quickly. Each scalar
+/// register has a bit. A vector register shares its bit with all vector registers whose numbers have the same
+/// remainder.
 #[derive(Clone, Copy, Debug, Default)]
 struct Uses(u128);
 
@@ -115,8 +119,8 @@ pub struct Lists {
 
 impl Default for Lists {
     fn default() -> Lists {
-        // The empty list is the first list cell. Its wake is after all code, so that it is farther than every
-        // other wake.
+        // The empty list is the first list cell. Its place is after all code, so that it is farther away than
+        // every other place.
         let nowhere = Wake { at: u32::MAX, is_end: true };
         let first = Cell { wake: nowhere, mask: 0, next: List::EMPTY, uses: Uses::default(), is_known: true };
         Lists {
@@ -130,8 +134,8 @@ impl Default for Lists {
 }
 
 impl Lists {
-    /// Returns the nearest wake of a list, the mask of the lanes that wait for that wake, and the rest of the
-    /// list; `None` for the empty list.
+    /// Returns the first element of a list and the rest of the list: the nearest wake (place where lanes
+    /// resume), the mask of the lanes that wait for it, and the tail. Returns `None` for the empty list.
     pub fn first(&self, list: List) -> Option<(Wake, &Mask, List)> {
         let cell = &self.cells[list.0 as usize];
         (list != List::EMPTY).then(|| (cell.wake, &self.masks[cell.mask as usize], cell.next))
@@ -180,8 +184,8 @@ impl Lists {
         list
     }
 
-    /// Returns the list of wakes that holds before an instruction, given the list after the instruction and
-    /// what the instruction writes.
+    /// Returns the list of wakes (places where lanes resume) before an instruction, given the list after it.
+    /// What the instruction writes changes the masks of the lanes that wait.
     pub fn before(&mut self, list: List, writes: &Writes) -> List {
         let mut front = Vec::new();
         let mut rest = list;
@@ -208,8 +212,9 @@ impl Lists {
         rest
     }
 
-    /// Returns the list of wakes before a branch, given the lists at its two successors. A wake that is in
-    /// only one list is kept: if control takes the other way, the mask of that wake contains no lane.
+    /// Returns the list of wakes (places where lanes resume) before a branch, given the lists at its two
+    /// successors. A wake that is in only one of the lists is kept: if control takes the other way, the mask
+    /// of that wake contains no lane.
     pub fn meet(&mut self, a: List, b: List) -> List {
         let key = (List(a.0.min(b.0)), List(a.0.max(b.0)));
         if let Some(&known) = self.meets.get(&key) {
@@ -237,7 +242,8 @@ impl Lists {
         list
     }
 
-    /// Returns whether all lane masks of a list are known and DWARF can describe them.
+    /// Returns whether the masks of the waiting lanes are known for all wakes of a list, and DWARF can
+    /// describe the masks.
     pub fn is_known(&self, list: List) -> bool {
         self.cells[list.0 as usize].is_known
     }

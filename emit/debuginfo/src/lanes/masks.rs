@@ -10,7 +10,8 @@ use mir::track::Cell;
 pub enum Place {
     /// A scalar register.
     Scalar(Reg),
-    /// A lane of a vector register, to which the register allocator has moved a dword of the mask.
+    /// A lane of a vector register. The register allocator has moved a dword of the mask there for lack of
+    /// scalar registers.
     Lane(Reg, u8),
 }
 
@@ -80,8 +81,8 @@ enum Kind {
 pub struct Lost;
 
 impl Value {
-    /// Adds terms for the lanes of the value that are inactive before the instruction. The terms may also
-    /// contain lanes that are active before the instruction, but no other additional lanes.
+    /// Adds terms that describe the lanes of this value which are inactive before the instruction. The terms
+    /// may also contain lanes that are active before the instruction, but no other lanes.
     fn add_terms(self, terms: &mut Vec<Term>) -> Result<(), Lost> {
         match self.0 {
             Kind::Copy(source) => add_source(source, terms)?,
@@ -153,9 +154,9 @@ impl Term {
         std::iter::once(first).chain(second)
     }
 
-    /// Adds terms that say, in values before an instruction, which lanes this term contains after the
-    /// instruction. `set` returns the value that the instruction writes to a place. The result may or may not
-    /// include lanes that are active before the instruction.
+    /// Converts a term that holds after an instruction to terms that hold before it. The terms describe the
+    /// same lanes by the values that registers have before the instruction. `set` returns the value that the
+    /// instruction writes to a place. Lanes that are active before the instruction may be added or missing.
     fn before(self, set: &dyn Fn(Place) -> Option<Value>, terms: &mut Vec<Term>) -> Result<(), Lost> {
         let now = |place| match set(place) {
             None => Ok(Some(place)),
@@ -182,11 +183,11 @@ impl Term {
     }
 }
 
-/// The dwords of a lane mask. Each dword is the union of the terms in its list.
+/// The dwords of a lane mask. Each dword is a list of terms and contains the lanes of all of them.
 pub type Dwords = [Vec<Term>; 2];
 
-/// Returns the mask before an instruction, given the mask after it. `set` returns the value that the
-/// instruction writes to a place, or `None` if it does not write there.
+/// Converts a mask that holds after an instruction to the mask that holds before it. `set` returns the value
+/// that the instruction writes to a place, or `None` if it does not write there.
 pub fn before(mask: &Dwords, set: &dyn Fn(Place) -> Option<Value>) -> Result<Dwords, Lost> {
     let mut all = Dwords::default();
     for (own, terms) in mask.iter().zip(&mut all) {
@@ -202,8 +203,9 @@ enum Operation {
     Or,
     And,
     AndNot,
-    /// These four operations save EXEC to the destination. They set EXEC to: EXEC and source, EXEC or source,
-    /// EXEC without the source's lanes, the source without EXEC's lanes.
+    /// The next four operations save EXEC in the destination, and then set EXEC to: the lanes in EXEC and in
+    /// the source, the lanes in either, the lanes of EXEC that are not in the source, and the lanes of the
+    /// source that are not in EXEC.
     SaveAnd,
     SaveOr,
     SaveWithout,
@@ -237,8 +239,8 @@ fn source(inst: &MachInst, operand: usize, dword: u16) -> Source {
                 _ => Source::Other,
             }
         }
-        // Only zero is recognised as a constant, because an inline constant is sign-extended to the size of
-        // the operand.
+        // Only zero is recognised as a constant. An inline constant is sign-extended to the size of the
+        // operand, so the dwords of other constants can differ.
         operand if operand.const_u32() == Some(0) => Source::Zero,
         _ => Source::Other,
     }
@@ -249,7 +251,8 @@ pub fn is_scalar(reg: Reg) -> bool {
     reg.0 < Reg::VCC.0 + 2
 }
 
-/// Returns the value that an instruction writes to dword `dword` of its first operand, the destination.
+/// Returns what is known about the value that an instruction writes to dword number `dword` of its
+/// destination, the first operand.
 pub fn value(inst: &MachInst, dword: u16) -> Value {
     let from = |operand| source(inst, operand, dword);
     Value(match operation(inst) {
@@ -270,7 +273,8 @@ pub fn value(inst: &MachInst, dword: u16) -> Value {
     })
 }
 
-/// If an instruction is `v_writelane_b32`, returns the lane that it writes and the value.
+/// Returns the lane of a vector register that `v_writelane_b32` writes, and what is known about the value.
+/// Returns `None` for other instructions.
 pub fn lane_written(inst: &MachInst) -> Option<(Place, Value)> {
     match (inst.op, inst.ops) {
         (op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2, [Operand::Reg(to), _, lane, ..]) => {
@@ -281,8 +285,8 @@ pub fn lane_written(inst: &MachInst) -> Option<(Place, Value)> {
     }
 }
 
-/// Returns the value that an instruction writes to dword `dword` of EXEC. The caller has checked that the
-/// instruction writes EXEC.
+/// Returns what is known about the value that an instruction writes to dword number `dword` of EXEC. The
+/// caller has checked that the instruction writes EXEC.
 fn exec_value(inst: &MachInst, dword: u16, dwords: u8) -> Value {
     let from = || source(inst, 1, dword);
     Value(match operation(inst) {
@@ -316,7 +320,8 @@ pub fn switches_all_on(inst: &MachInst) -> bool {
     }
 }
 
-/// If an instruction restores EXEC from a copy, returns the scalar register that holds the copy.
+/// Returns the first scalar register of the copy from which an instruction restores EXEC. Returns `None` for
+/// other instructions.
 pub fn restored(inst: &MachInst, dwords: u8) -> Option<Reg> {
     match (operation(inst)?, inst.ops) {
         (Operation::Copy, [to, Operand::Reg(from), ..]) => {
@@ -326,8 +331,8 @@ pub fn restored(inst: &MachInst, dwords: u8) -> Option<Reg> {
     }
 }
 
-/// Returns whether an instruction that removes lanes from EXEC keeps the lanes of a mask (`true`) or the
-/// lanes that are not in the mask (`false`). Returns `None` for other instructions.
+/// For an instruction that removes lanes from EXEC: returns `true` if the lanes that are in a mask remain,
+/// and `false` if the lanes that are not in the mask remain. Returns `None` for other instructions.
 pub fn narrows(inst: &MachInst, dwords: u8) -> Option<bool> {
     let by = |dword: u16| match exec_value(inst, dword, dwords).0 {
         Kind::And(Source::Exec, Source::At(_)) | Kind::And(Source::At(_), Source::Exec) => Some(true),
@@ -337,8 +342,8 @@ pub fn narrows(inst: &MachInst, dwords: u8) -> Option<bool> {
     by(0).filter(|_| (1..u16::from(dwords)).all(|dword| by(dword) == by(0)))
 }
 
-/// If the destination of an instruction is a scalar register of mask size, and every dword that the
-/// instruction writes there satisfies `is_so`, returns the destination.
+/// Returns the first register of the destination of an instruction, if the destination has the size of a lane
+/// mask and `is_so` returns true for each dword that the instruction writes.
 pub fn set_to(inst: &MachInst, dwords: u8, is_so: impl Fn(Value) -> bool) -> Option<Reg> {
     match inst.ops[0] {
         Operand::Reg(to) if to.len == dwords && is_scalar(to.first) => {
@@ -348,7 +353,8 @@ pub fn set_to(inst: &MachInst, dwords: u8, is_so: impl Fn(Value) -> bool) -> Opt
     }
 }
 
-/// If an instruction writes a lane mask that contains only active lanes, returns the destination.
+/// Returns the first register of the destination of an instruction that writes a lane mask with active lanes
+/// only. Returns `None` for other instructions.
 pub fn active(inst: &MachInst, dwords: u8) -> Option<Reg> {
     let is_active = |value: Value| {
         let mut terms = Vec::new();
@@ -357,7 +363,8 @@ pub fn active(inst: &MachInst, dwords: u8) -> Option<Reg> {
     set_to(inst, dwords, is_active)
 }
 
-/// The two places that hold the dwords of a lane mask. A mask of one dword (wave32) has the same place twice.
+/// The two places that hold the dwords of a lane mask. In a wave of 32 lanes, a mask has one dword, and both
+/// places are the same.
 pub type Pair = [Place; 2];
 
 /// Applies `of` to each dword of a mask. Returns `None` if `of` returns `None` for a dword.
@@ -366,7 +373,8 @@ fn map_dwords<T: Copy>(mask: &Dwords, dwords: u8, of: impl Fn(&[Term]) -> Option
     Some([low, if dwords == 2 { of(&mask[1])? } else { low }])
 }
 
-/// If a lane mask is a plain copy of a value (`Term::All`), returns the places of that copy.
+/// Returns the places of the register whose lanes a mask consists of, if the mask is just one such register
+/// (`Term::All` in each dword).
 pub fn plain_copy(mask: &Dwords, dwords: u8) -> Option<Pair> {
     map_dwords(mask, dwords, |terms| match *terms {
         [Term::All(place)] => Some(place),
@@ -374,9 +382,9 @@ pub fn plain_copy(mask: &Dwords, dwords: u8) -> Option<Pair> {
     })
 }
 
-/// If a mask consists of the lanes of a first mask that are in a second mask, or of those that are not in the
-/// second mask, returns the places of the first mask, and a flag. The flag is whether the lanes missing from
-/// the result are those in the second mask.
+/// Returns the places of the mask M, if the given mask consists of the lanes of M that are in a second mask,
+/// or of those that are not in it. The flag is true in the latter case, so that the lanes of the second mask
+/// are missing from the result.
 pub fn parted(mask: &Dwords, dwords: u8) -> Option<(Pair, bool)> {
     let of = |terms: &[Term]| match *terms {
         [Term::Both(place, _)] => Some((place, false)),
@@ -387,7 +395,8 @@ pub fn parted(mask: &Dwords, dwords: u8) -> Option<(Pair, bool)> {
     (keeps == also_keeps).then_some(([low, high], keeps))
 }
 
-/// Returns the lane mask at places `all`, without the lanes in the mask at places `without`, if given.
+/// Returns the lane mask whose dwords are at the places `all`. If `without` is given, the lanes of the mask
+/// at these places are removed.
 pub fn of_places((all, without): (Pair, Option<Pair>), dwords: u8) -> Dwords {
     let mut mask = Dwords::default();
     for (dword, terms) in mask.iter_mut().enumerate().take(dwords.into()) {

@@ -1,12 +1,12 @@
-//! Tracks forward through final code which registers hold the current value of EXEC or an earlier value.
-//! Values are identified by numbers.
+//! Walks forward through final code and tracks which registers hold the current value of EXEC or an earlier
+//! one. A value is identified by the instruction that produced it.
 //!
 //! # Purpose
 //! The lanes that wait for the other side of a branch are the lanes at the branch that are not in its
-//! condition. The condition is often in VCC, which has no number in DWARF (seed 000, line 624). But if all
-//! lanes that took the near side are active, or wait for a wake nearer than the other side, then of the lanes
-//! at the branch only the lanes that wait for the other side remain. This is the case if EXEC has the value
-//! that it had on the near side, or if a nearer wake restores that value.
+//! condition. The condition is often in VCC, which has no number in DWARF (LLVM's AMDGPU guide, seed 000,
+//! line 624). But if all lanes that took the near side are active, or wait for a wake nearer than the other
+//! side, then of the lanes at the branch only the lanes that wait for the other side remain. This is the case
+//! if EXEC has the value that it had on the near side, or if a nearer wake restores that value.
 
 use super::masks::{self, Pair, Place};
 use isa::{MachInst, Operand, Reg, RegRange, RegSet, Role, Target};
@@ -19,7 +19,8 @@ pub enum Value {
     Entry,
     /// The value that the instruction with this number produced.
     Made(u32),
-    /// The value at the beginning of the block with this number, where several values of EXEC are joined.
+    /// The value at the beginning of the block with this number, where the predecessors have different values
+    /// of EXEC.
     Joined(u32),
 }
 
@@ -38,9 +39,9 @@ pub struct Values {
     dwords: u8,
 }
 
-/// For each kind of branch, the numbers of the instructions that removed lanes from EXEC, in the order of the
-/// code. The key is the value of EXEC before the instruction, and whether the instruction kept the lanes in a
-/// mask (`true`) or the lanes outside of it (`false`).
+/// The instructions by which branches have removed lanes from EXEC, as numbers in the order of the code. The
+/// key is the value of EXEC before the instruction, and whether the instruction kept the lanes in a mask
+/// (`true`) or the lanes that are not in the mask (`false`).
 #[derive(Default)]
 pub struct Branches(FxHashMap<(Value, bool), Vec<u32>>);
 
@@ -61,7 +62,8 @@ impl Values {
         self.copies.iter().find(|copy| copy.0 == place).map(|copy| copy.1)
     }
 
-    /// Returns registers that hold this value of EXEC and that DWARF can describe, if any.
+    /// Returns the registers that hold this value of EXEC, if there are such registers and DWARF can describe
+    /// them.
     pub fn registers_with(&self, value: Value) -> Option<Pair> {
         let at = |n: u8| {
             let mut copies = self.copies.iter().filter(|copy| copy.1 == (value, n)).map(|copy| copy.0);
@@ -71,7 +73,8 @@ impl Values {
         Some([low, if self.dwords == 2 { at(1)? } else { low }])
     }
 
-    /// Returns the state where a block begins, given the states at the ends of its predecessors.
+    /// Returns what is known at the beginning of a block, given what is known at the ends of its
+    /// predecessors.
     pub fn meet<'v>(mut ends: impl Iterator<Item = &'v Values>, block: u32) -> Option<Values> {
         let mut all = ends.next()?.clone();
         all.active.clear();
@@ -89,8 +92,8 @@ impl Values {
         self.active.contains(&reg)
     }
 
-    /// Applies a call that changes the registers in `clobbers`. Returns whether a copy of some value of EXEC
-    /// was lost.
+    /// Applies a call, which changes the registers in `clobbers`. Returns whether a register that held a
+    /// known value was among them.
     pub fn call(&mut self, clobbers: &RegSet) -> bool {
         let count = self.copies.len() + self.active.len();
         self.copies.retain(|copy| !clobbers.hits(RegRange { first: copy.0.register(), len: 1 }));
@@ -98,8 +101,8 @@ impl Values {
         self.copies.len() != count
     }
 
-    /// Applies an instruction. `writes_exec` is whether the instruction changes EXEC. Returns whether EXEC,
-    /// or a register that held a copy, has another value afterwards.
+    /// Applies an instruction. `writes_exec` says whether it changes EXEC. Returns whether EXEC or any
+    /// register with a known value of EXEC is different afterwards.
     pub fn step(
         &mut self,
         (inst, number): (&MachInst, u32),
@@ -130,7 +133,8 @@ impl Values {
         is_less || is_more || exec.is_some()
     }
 
-    /// Returns the registers to which an instruction copies a known value of EXEC, with these values.
+    /// Returns the registers into which an instruction copies a known value of EXEC, each with the dword of
+    /// the value.
     fn new_copies(&self, inst: &MachInst) -> Vec<(Place, Dword)> {
         if let Some((place, value)) = masks::lane_written(inst) {
             let copy = value.copied().and_then(|from| self.copy_at(from));
@@ -151,7 +155,7 @@ impl Values {
         (0..to.len).filter_map(copy).collect()
     }
 
-    /// Forgets the copies that an instruction overwrites. Returns whether any copy was lost.
+    /// Forgets the known values in registers that an instruction overwrites. Returns whether there were any.
     fn lose(&mut self, inst: &MachInst, target: &Target) -> bool {
         let count = self.copies.len() + self.active.len();
         if count == 0 {
@@ -175,12 +179,13 @@ impl Values {
 }
 
 impl Branches {
-    /// Returns the value of EXEC on the near side of the last matching branch before instruction `before`. A
-    /// branch matches if EXEC was `branch.0` before it, and it kept the lanes in a mask (`branch.1` true) or
-    /// the lanes outside of it (`branch.1` false).
+    /// Returns the value that EXEC had on the near side of a branch, that is, after the branch had removed
+    /// lanes. The branch is the last one before instruction number `before` that matches `branch`: EXEC had
+    /// the value `branch.0` before it, and it kept the lanes in a mask (if `branch.1`) or those that are not
+    /// in the mask (otherwise).
     ///
-    /// The instruction is still on the near side of that branch, because EXEC gets its earlier value back
-    /// only after both sides.
+    /// The instruction `before` is still on the near side of that branch, because EXEC gets its earlier value
+    /// back only after both sides.
     pub fn near_side(&self, before: u32, branch: (Value, bool)) -> Option<Value> {
         let numbers = self.0.get(&branch)?;
         let count = numbers.partition_point(|&number| number < before);
