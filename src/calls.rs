@@ -30,7 +30,7 @@ const VGPRS: usize = 1;
 /// Facts about the functions of a module that are needed to compile calls. They are gathered before the first
 /// function is compiled.
 pub(crate) struct Calls {
-    /// Callee information, by function.
+    /// For each function, what its callers must know about it.
     pub callees: Vec<isel::Callee>,
     /// Callee information for calls through function addresses.
     pub pointer: isel::Callee,
@@ -48,7 +48,7 @@ pub(crate) struct Calls {
     /// calling convention does not require that calls preserve M0, but all functions of one object can agree
     /// to do so.
     m0_agreed: bool,
-    /// Which values are the same in all lanes.
+    /// Which parameters and results of functions have the same value in all lanes.
     pub uniform: Arc<UniformCalls>,
     /// The calling convention.
     pub convention: Convention,

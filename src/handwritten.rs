@@ -108,7 +108,8 @@ fn unencodable(func: &MachFunc, target: &Subtarget, inst: &MachInst, range: &Pas
         op::CALL | op::TAIL_CALL | op::RETURN | op::STACK_END => start <= ALLOCATION,
         op::FENCE => start <= COHERENCE,
         op::WAIT_POINT => start <= WAITS,
-        // The range ends before instructions are encoded.
+        // The passes that run end before instructions are encoded, so it does not matter whether this one can
+        // be encoded.
         _ => start > ALLOCATION && !range.has_emit(),
     };
     if goes {

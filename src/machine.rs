@@ -43,7 +43,7 @@ impl Scratch {
 pub(crate) struct Kernel<'a> {
     target: &'a Subtarget,
     model: &'a memmodel::Model,
-    /// Module without its functions.
+    /// The module, without its functions, which are compiled separately.
     module: &'a ir::Module,
     func: &'a mut ir::Function,
     job: &'a Job<'a>,

@@ -57,7 +57,7 @@ pub struct Dwarf {
     pub names: bool,
 }
 
-/// A version of the DWARF standard.
+/// Version of the DWARF standard that debug information follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DwarfVersion {
     /// DWARF 4.

@@ -4,7 +4,7 @@
 use crate::ast::{Ast, BinaryOp, ExprId, ExprKind};
 use ir::{MemFlags, Order, Scope, Spaces};
 
-/// Memory orders by name.
+/// The words for memory orders. Each entry has the word and the order in the IR.
 pub const ORDERS: [(&str, Order); 6] = [
     ("unordered", Order::Unordered),
     ("relaxed", Order::Relaxed),
@@ -29,11 +29,12 @@ pub const SCOPES: [(&str, Scope, bool); 10] = [
     ("system_one_as", Scope::System, true),
 ];
 
-/// Address spaces that a fence may name.
+/// The words for address spaces that the argument of a `fence` may name, with the set of address spaces in
+/// the IR.
 pub const SPACES: [(&str, Spaces); 3] =
     [("global", Spaces::GLOBAL), ("shared", Spaces::SHARED), ("private", Spaces::PRIVATE)];
 
-/// Hints of `load` and `store`.
+/// The words for hints in the arguments of `load` and `store`, with the flag of the access in the IR.
 pub const HINTS: [(&str, MemFlags); 2] =
     [("volatile", MemFlags::VOLATILE), ("nontemporal", MemFlags::NONTEMPORAL)];
 
@@ -73,7 +74,7 @@ pub fn hints(ast: &Ast<'_>, arg: ExprId) -> Result<MemFlags, ExprId> {
     Ok(all | one(first)?)
 }
 
-/// Returns the text of an argument that is a single name.
+/// Returns the text of an argument if it is a single name and not a larger expression.
 pub fn word<'a>(ast: &Ast<'a>, arg: ExprId) -> Option<&'a str> {
     match ast.expr(arg).kind {
         ExprKind::Name(sym) => Some(ast.name(sym)),

@@ -4,7 +4,7 @@ use crate::lexer::Span;
 use crate::scalar::Scalar;
 use ir::{Space, UnrollHint};
 
-/// An interned name.
+/// An interned name: the index of its text in [`Ast::names`]. Equal names have equal indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sym(pub u32);
 
@@ -14,7 +14,7 @@ macro_rules! index {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub struct $name(pub u32);
         impl $name {
-            /// Position in its array.
+            /// Returns the index of the node in its array of the tree.
             pub fn at(self) -> usize {
                 self.0 as usize
             }
@@ -29,7 +29,7 @@ index! {
     StmtId
     /// A block.
     BlockId
-    /// A type as written.
+    /// A type as the source writes it. The checker resolves it to a [`crate::types::Ty`].
     TypeId
     /// A loop or a labelled block, that is, a statement that `break` can leave.
     LoopId
@@ -46,7 +46,7 @@ pub struct List {
 }
 
 impl List {
-    /// Positions in the pool.
+    /// Returns the range of indices in the pool.
     pub fn range(self) -> std::ops::Range<usize> {
         self.start as usize..(self.start + self.len) as usize
     }
@@ -206,7 +206,7 @@ pub enum ExprKind {
         /// [`Ast::generic_args`]. Empty if the call has none.
         given: List,
     },
-    /// A call of an expression: `(s.f)(x)`, `table[i](x)`.
+    /// A call of a function pointer that an expression yields: `(s.f)(x)`, `table[i](x)`.
     CallValue {
         callee: ExprId,
         args: List,
@@ -227,7 +227,7 @@ pub enum ExprKind {
         arms: List,
         otherwise: Option<BlockId>,
     },
-    /// The arms are a range of [`Ast::match_arms`].
+    /// A `match`. The arms are a range of [`Ast::match_arms`].
     Match {
         value: ExprId,
         arms: List,
@@ -239,7 +239,7 @@ pub enum ExprKind {
     Labelled(LoopId, BlockId),
 }
 
-/// `if cond then` at the start of an `if` or after an `else`.
+/// A condition with its block: `if cond { … }` at the start of an `if` or after an `else`.
 #[derive(Clone, Copy, Debug)]
 pub struct IfArm {
     /// Position of the keyword `if`.
@@ -258,7 +258,7 @@ pub struct MatchArm {
 
 #[derive(Clone, Copy, Debug)]
 pub enum PatKind {
-    /// `_`
+    /// The pattern `_`, which matches every value and declares no variable.
     Any,
     /// `..` in a tuple, array or struct pattern: matches all elements or fields that the pattern does not
     /// list.
@@ -266,19 +266,20 @@ pub enum PatKind {
     /// A name in a pattern, which declares a new variable. In a `match`, the name may also refer to a
     /// constant; `value` is then the name as an expression.
     Name { mutable: bool, name: Name, value: Option<ExprId> },
-    /// A constant.
+    /// A constant, which the value must equal.
     Value(ExprId),
     /// `first..=last` or `first..last`. Either end may be absent.
     Range { first: Option<ExprId>, last: Option<ExprId>, inclusive: bool },
-    /// `(a, b)`; the parts are a range of [`Ast::patterns_pool`].
+    /// A tuple pattern `(a, b)`. The sub-patterns are a range of [`Ast::patterns_pool`].
     Tuple(List),
-    /// `[a, b]`
+    /// An array pattern `[a, b]`. The sub-patterns are a range of [`Ast::patterns_pool`].
     Array(List),
     /// `S { a, b: p }`: a list of [`PatKind::Field`] and [`PatKind::Rest`].
     Struct { name: Name, fields: List },
     /// A field of a struct with the pattern that the field must match.
     Field { name: Name, part: PatId },
-    /// `a | b`
+    /// A pattern `a | b`, which matches if one of its alternatives does. These are a range of
+    /// [`Ast::patterns_pool`].
     Or(List),
 }
 
@@ -400,14 +401,14 @@ pub enum TypeKind {
     /// type's name. The kernel cannot read or write the contents of such a parameter directly.
     Opaque(ir::Access, Sym),
     Array(TypeId, ExprId),
-    /// `(A, B)`; the parts are a range of [`Ast::types_pool`].
+    /// The tuple type `(A, B)`. The element types are a range of [`Ast::types_pool`].
     Tuple(List),
     /// The function type `fn(A, B) -> R`. The parameter types are a range of [`Ast::types_pool`].
     Function {
         params: List,
         result: Option<TypeId>,
     },
-    /// `[T]`, allowed only for `shared dyn` variables.
+    /// The type `[T]` of an array without a length, which is allowed only for `shared dyn` variables.
     Unsized(TypeId),
     Pointer {
         space: Option<Space>,
@@ -424,7 +425,7 @@ pub struct TypeNode {
     pub span: Span,
 }
 
-/// `#[name(args)]`.
+/// An attribute `#[name(args)]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Attr {
     pub name: Name,
@@ -460,7 +461,8 @@ pub struct GenericArg {
     pub span: Span,
 }
 
-/// Lengths of the lists of a tree at some point of parsing.
+/// The lengths of the tree's lists at some point of parsing. Two such points delimit the nodes that were
+/// added between them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extent {
     pub exprs: usize,
@@ -520,7 +522,7 @@ pub struct Item {
     pub attrs: List,
 }
 
-/// A source file.
+/// The syntax tree of a program.
 #[derive(Default)]
 pub struct Ast<'a> {
     pub items: Vec<Item>,
@@ -535,7 +537,7 @@ pub struct Ast<'a> {
     pub match_arms: Vec<MatchArm>,
     pub patterns: Vec<Pattern>,
     pub loops: Vec<LoopHead>,
-    /// Argument lists.
+    /// Pool of the lists of expressions, such as the arguments of calls.
     pub exprs_pool: Vec<ExprId>,
     pub patterns_pool: Vec<PatId>,
     pub types_pool: Vec<TypeId>,

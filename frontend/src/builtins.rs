@@ -40,7 +40,8 @@ pub enum Math {
     Step,
 }
 
-/// Functions with two results.
+/// Built-in functions with two results. The call returns one result, and stores the other one through a
+/// pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Two {
     Frexp,
@@ -50,7 +51,7 @@ pub enum Two {
 }
 
 impl Two {
-    /// Returns what the stored result is called in messages.
+    /// Returns the word that messages use for the result that the function stores through its pointer.
     pub fn stored(self) -> &'static str {
         match self {
             Two::Frexp => "exponent",
@@ -72,7 +73,7 @@ pub enum Wide {
     Xor,
 }
 
-/// Whether a scan includes the lane's own value.
+/// Whether the result of a scan includes the lane's own value, or only the values of the lanes before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Own {
     Inclusive,
@@ -135,7 +136,7 @@ impl Class {
     }
 }
 
-/// Operation of an element-wise built-in on each lane.
+/// Operation that an element-wise built-in function applies to each element of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     Un(UnOp),
@@ -484,7 +485,7 @@ pub fn native(op: Lane) -> Option<Lane> {
     }
 }
 
-/// Returns all names, for spelling suggestions.
+/// Returns the names of all built-in functions, for spelling suggestions.
 pub fn names<'n>() -> impl Iterator<Item = &'n str> {
     TABLE.iter().copied().chain(library()).map(|row| -> &'n str { row.0 })
 }

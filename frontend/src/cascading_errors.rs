@@ -11,7 +11,7 @@ use crate::lexer::{Span, Tok, Tokens};
 use crate::similar_errors::Alike;
 use std::ops::Range;
 
-/// What is known about the syntax of a program.
+/// What the lexer and the parser found out about a program, for judging its diagnostics.
 pub struct Read<'p> {
     pub source: &'p str,
     pub tokens: &'p Tokens,

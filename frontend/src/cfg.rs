@@ -33,7 +33,7 @@ pub trait Processor: Debug + Sync {
     /// or has this feature. Returns `None` if the name is unknown.
     fn answer(&self, question: Question, name: &str) -> Option<bool>;
 
-    /// Returns all names that are valid in such a question.
+    /// Returns all names for which there is an answer to such a question, for spelling suggestions.
     fn names(&self, question: Question) -> Vec<String>;
 }
 

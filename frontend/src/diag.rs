@@ -65,13 +65,15 @@ impl Diagnostic {
         }
     }
 
-    /// Suggests a certain replacement for a byte range.
+    /// Suggests to replace the byte range by `replacement`. The suggestion is certain, so a tool may apply
+    /// it.
     pub(crate) fn suggest_here(&mut self, range: Range<usize>, replacement: impl Into<String>) {
         self.suggestion =
             Some(Box::new(Suggestion { range, replacement: replacement.into(), certain: true }));
     }
 
-    /// Suggests a certain replacement for a span.
+    /// Suggests to replace the text at `span` by `replacement`. The suggestion is certain, so a tool may
+    /// apply it.
     pub(crate) fn suggest(mut self, span: Span, replacement: impl Into<String>) -> Self {
         self.suggest_here(span.start as usize..span.end as usize, replacement);
         self
@@ -135,7 +137,7 @@ impl Diagnostic {
     }
 }
 
-/// Collects diagnostics during a compilation.
+/// Collects the diagnostics of a compilation, up to a limit.
 #[derive(Default)]
 pub(crate) struct Sink {
     list: Vec<Diagnostic>,
@@ -337,7 +339,7 @@ impl Diagnostic {
         };
         let mut group = Group::with_title(level.primary_title(self.message.as_str()).id(self.code));
         if !self.labels.is_empty() {
-            // One snippet per file; the file of the mistake comes first.
+            // Each file with a label gets its own snippet. The file that contains the mistake comes first.
             let mut files: Vec<(&str, Range<usize>)> = Vec::new();
             for (range, _) in &self.labels {
                 let file = source.file(range.start);

@@ -51,7 +51,7 @@ pub trait Files: Debug + Send + Sync {
     fn open(&self, path: &str, from: &str) -> Result<File, String>;
 }
 
-/// Files in memory, by name.
+/// A map from names to texts serves as a source of files.
 impl<S: BuildHasher + Send + Sync> Files for HashMap<String, String, S>
 where
     HashMap<String, String, S>: Debug,
@@ -61,7 +61,7 @@ where
     }
 }
 
-/// Files in memory, by name.
+/// A map from names to texts serves as a source of files.
 impl Files for BTreeMap<String, String> {
     fn open(&self, path: &str, from: &str) -> Result<File, String> {
         in_memory(path, from, |name| self.get(name))

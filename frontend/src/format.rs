@@ -313,7 +313,7 @@ impl Conversion {
     }
 }
 
-/// A part of a format.
+/// A part of a parsed format: a text or a conversion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
     /// Text that is printed unchanged. `%%` is the text `%`.
@@ -535,7 +535,7 @@ impl Reader<'_> {
         let fits = match length {
             Length::None => true,
             Length::Char => is_integer,
-            // `%v2hf` prints two `f16` values.
+            // The length `h` is for integers, and also for vectors of `f16`, as in `%v2hf`.
             Length::Short => is_integer || kind == Kind::Float && lanes > 0,
             Length::Word => lanes > 0,
             Length::Long => is_integer || kind == Kind::Float,

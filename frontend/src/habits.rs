@@ -25,7 +25,7 @@ pub const ASSIGNS: &str = "`=` assigns and `==` compares";
 /// this prefix says which part of the matched text is the name of the function.
 const CALLED: &str = "call \\";
 
-/// One row of the table.
+/// One row of the table of hints: its kind, its pattern of tokens, and its text.
 #[derive(Clone, Copy)]
 pub struct Row {
     kind: u8,
@@ -75,7 +75,7 @@ pub enum Hint {
     Hint(String),
 }
 
-/// Returns what to say about a function of another language.
+/// Returns the advice about the name of a function of another language.
 pub fn function(name: &str) -> Option<Hint> {
     word(b'f', name).or_else(|| derived_function(name))
 }
@@ -103,7 +103,7 @@ pub fn called_of(of: &str, name: &str) -> String {
     }
 }
 
-/// Returns what to say about an unknown function name.
+/// Returns the advice about a function name that no table knows: the most similar name, if there is one.
 pub fn no_function(name: &str) -> String {
     match nearest(name, builtins::names()) {
         Some(close) => {
@@ -118,7 +118,7 @@ pub fn suffix(text: &str) -> Option<&'static str> {
     rows().find(|row| row.kind == b'x' && row.pattern == text).map(|row| row.text)
 }
 
-/// Returns what to say about a type name of another language.
+/// Returns the advice about the name of a type of another language.
 pub fn type_name(name: &str) -> Option<Hint> {
     if let Some(said) = word(b't', name) {
         return Some(said);
@@ -273,10 +273,11 @@ pub fn amend(source: &str, tokens: &Tokens, skipped: &[Span], parsed: usize, sin
     ));
 }
 
-/// Source text that matched each part of a pattern.
+/// The texts that matched the placeholders of a pattern, such as `\i`, in order.
 type Parts = SmallVec<[String; 4]>;
 
-/// A match of a pattern: token range and matched parts.
+/// A place where a pattern matches: the range of tokens, and the texts that matched the pattern's
+/// placeholders.
 struct Found {
     start: usize,
     end: usize,

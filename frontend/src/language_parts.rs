@@ -128,7 +128,7 @@ kinds!(ITEMS, item, ItemKind, {
     ItemKind::Static { dynamic: true, .. } => "shared static dyn",
     ItemKind::Static { space: Space::Shared, .. } => "shared static",
     ItemKind::Static { space: Space::Constant, .. } => "constant static",
-    // Only global variables exist besides the two spaces above.
+    // The other spaces cannot be named in the source, so this is a global variable.
     ItemKind::Static { space: Space::Global | Space::Generic | Space::Region | Space::Private, .. } => "global static",
 });
 

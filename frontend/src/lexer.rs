@@ -208,7 +208,7 @@ pub enum Tok {
     #[token("/*", block_comment)]
     BlockComment,
 
-    /// Something that is not a token.
+    /// Text that forms no token. The lexer has reported it.
     Bad,
     /// End of the source.
     Eof,

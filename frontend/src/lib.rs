@@ -53,7 +53,7 @@ pub fn builtin_names() -> impl Iterator<Item = &'static str> {
 pub struct Options<'a> {
     /// Values of `param` items: `NAME` and the value as written in `-P NAME=VALUE`.
     pub params: &'a [(String, String)],
-    /// Whether `a*b + c` may be rounded once.
+    /// Whether `a*b + c` may become a fused multiply-add, which rounds only once.
     pub fp_contract: bool,
     /// Finds and reads the files that `use` names. Without it, `use` finds no files.
     pub files: Option<&'a dyn Files>,
@@ -80,7 +80,7 @@ pub struct Options<'a> {
     /// Whether the generated code tests the divisor of an integer division. If the divisor is zero, the code
     /// prints the position of the division and ends the dispatch.
     pub check_divisions: bool,
-    /// How printed text reaches the host.
+    /// How the text that `printf` and `assert` print reaches the host.
     pub printf: Printf,
     /// Whether to generate debug information, which is stored in [`ir::Module::description`] and
     /// [`ir::Function::track`].

@@ -10,7 +10,7 @@ use ir::Space;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// An interned type.
+/// An interned type: a number that stands for an entry of [`Types`]. Equal types have equal numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ty(u32);
 
@@ -22,7 +22,7 @@ impl Ty {
     pub const UNIT: Ty = Ty(1);
     /// Type of an expression that control never leaves.
     pub const NEVER: Ty = Ty(2);
-    /// As an expected type: nothing is expected.
+    /// As an expected type: the context expects no particular type.
     pub const NONE: Ty = Ty(3);
     pub const BOOL: Ty = Ty::scalar(Scalar::Bool);
     pub const I32: Ty = Ty::scalar(Scalar::I32);

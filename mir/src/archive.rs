@@ -28,7 +28,7 @@ pub struct Archive {
 #[derive(Clone, Debug)]
 struct Func {
     name: SmolStr,
-    /// Everything except the name and the lists.
+    /// The function without its name and its lists.
     bare: MachFunc,
     parts: u32,
     classes: u32,
@@ -36,7 +36,7 @@ struct Func {
     args: u32,
 }
 
-/// An element of one of a function's short lists.
+/// An element of one of the short lists of a function, all of which are stored in one list of the archive.
 #[derive(Clone, Debug)]
 enum Part {
     Input(VReg, Reg),

@@ -52,7 +52,7 @@ pub enum Note {
     Coherence(&'static str),
     /// Register allocation: "spill", "reload", "copy".
     Alloc(&'static str),
-    /// Any other reason.
+    /// Any other reason, as a text.
     Text(&'static str),
     /// A reason that was read from text.
     Read(String),
@@ -106,7 +106,8 @@ pub struct MemRef {
     pub scope: SyncScope,
     /// Address spaces accessed, or ordered by a fence.
     pub spaces: SpaceSet,
-    /// Whether it is ordered only within `spaces` (`_one_as`).
+    /// Whether the operation is ordered only with accesses to the address spaces in `spaces` (the scopes
+    /// `_one_as`).
     pub one_as: bool,
     /// `volatile`.
     pub volatile: bool,
@@ -117,7 +118,7 @@ pub struct MemRef {
     pub alias: u16,
 }
 
-/// Something to which code refers by its distance.
+/// What an instruction refers to, by a distance or an address that the linker or the emitter inserts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Referent {
     /// A global variable of the module (`ir::Global`).
@@ -179,7 +180,7 @@ pub struct CallSite {
     pub pins: [Reg; CALL_PINS],
     /// Registers that the call may clobber, including results.
     pub clobbers: RegSet,
-    /// Whether the call needs the stack.
+    /// Whether the callee may need a stack, so that the stack pointer and the scratch descriptor must be set.
     pub stack: bool,
     /// Whether the callee is in the same section, and no other object can replace it. The distance to the
     /// callee is then known without a relocation.
@@ -274,14 +275,14 @@ pub struct MachFunc {
     pub blocks: PrimaryMap<MBlock, MachBlock>,
     /// Class of each virtual register.
     pub vregs: PrimaryMap<VReg, RegClass>,
-    /// Storage of the registers of `Operand::Virt`.
+    /// The registers of all `Operand::Virt`, each of which is a range of this list.
     pub tuples: Vec<VReg>,
-    /// Storage of edge arguments.
+    /// The arguments of all edges, each of which has a range of this list.
     pub args: Vec<VReg>,
     /// Virtual registers that have a value when the function begins, each with the hardware register in which
     /// the value arrives.
     pub inputs: Vec<(VReg, Reg)>,
-    /// Reasons of instructions.
+    /// Reasons of instructions (`MachInst::note` is an index of this list).
     pub notes: Vec<Note>,
     /// Attributes of memory accesses.
     pub mems: Vec<MemRef>,
@@ -293,7 +294,7 @@ pub struct MachFunc {
     pub role: FuncRole,
     /// Number of lanes per wave for which a called function is compiled. `None` if it is the module's number.
     pub wave_size: Option<u32>,
-    /// Entry state.
+    /// State in which the kernel starts: which inputs the hardware puts into registers.
     pub abi: Abi,
     /// Size of statically allocated LDS in bytes.
     pub lds_size: u32,
@@ -323,7 +324,7 @@ pub struct MachFunc {
     /// Records for debug information, if it was requested. The field `loc` of each instruction then has the
     /// number of a point in these records instead of a source location.
     pub track: Option<Box<MachTrack>>,
-    /// Memory of removed lists, for reuse.
+    /// Emptied lists, whose memory is used for new lists.
     pub spare: SpareLists,
 }
 

@@ -21,7 +21,7 @@ use std::num::NonZeroU32;
 /// Where a fragment of a variable is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FragmentLocation {
-    /// Unknown.
+    /// The value of the fragment is lost: nothing in the program holds it.
     #[default]
     Lost,
     /// A constant.
@@ -95,7 +95,7 @@ pub struct TrackedValue {
     pub term: u32,
 }
 
-/// A virtual register whose location is tracked.
+/// A virtual register that debug information refers to, with the location that the allocator gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Watched {
     /// The register.
@@ -134,7 +134,7 @@ pub struct Slot {
     pub enters: bool,
 }
 
-/// Location of a dword.
+/// Where a dword of a spilled value is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cell {
     /// A register.
@@ -159,7 +159,7 @@ pub const fn is_spill(point: u32) -> bool {
     point >> 31 != 0
 }
 
-/// A fact that holds from just before a point on.
+/// A fact for debuggers that holds from just before a point (an operation of the IR) on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The point.
@@ -212,7 +212,7 @@ pub struct MachTrack {
     pub tracked_values: Vec<TrackedValue>,
     /// Values that the debugger computes.
     pub terms: Vec<Term>,
-    /// Registers of the values.
+    /// The virtual registers to which the tracked values refer.
     pub watched: Vec<Watched>,
     /// Locations of spilled registers.
     pub kept: Vec<Slot>,

@@ -60,14 +60,14 @@ enum Engine {
     Ask,
 }
 
-/// What has been tried to make a class fit.
+/// What has been tried so far to make the registers of a class fit into the register file.
 #[derive(Clone, Copy, Default)]
 struct Try {
     /// Number of registers reserved for breaking cycles.
     reserved: u32,
-    /// Whether copies are no longer coalesced.
+    /// Whether the two registers of a copy are no longer joined in a group, so that groups are smaller.
     scattered: bool,
-    /// Number of questions that regalloc2 has been asked.
+    /// Number of runs of regalloc2 for this class so far, an index into [`QUESTIONS`].
     asked: usize,
     /// Whether the code was just changed by an answer of regalloc2 whose success is not known yet.
     /// `Snapshots::before` has the function as it was before the change.
@@ -78,7 +78,7 @@ struct Try {
     engine: Engine,
     /// Number of registers that linear scan leaves free, because reloads will need registers.
     slack: u32,
-    /// Whether thinning out has been considered.
+    /// Whether [`Context::thin_out`] has been considered for this class.
     thinned: bool,
 }
 
@@ -251,7 +251,7 @@ impl Context {
         if std::mem::take(&mut attempt.answered) {
             self.snapshots.before[class].restore(func, &mut self.spiller.state);
             attempt.resided = false;
-            // The other class is allocated again from this state too.
+            // The other class will be allocated again for the restored function, so its attempts start anew.
             let Try { asked, engine, resided, .. } = tries[1 - class];
             tries[1 - class] = Try { asked, engine, resided, ..Try::default() };
             return Ok(());

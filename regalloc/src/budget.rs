@@ -41,7 +41,7 @@ struct Row {
     end: bool,
 }
 
-/// A register class in the form that regalloc2 requires.
+/// The function as regalloc2 sees it, which is one register class of it.
 #[derive(Default)]
 struct View {
     rows: Vec<Row>,
@@ -79,7 +79,7 @@ pub(crate) struct Budget {
     is_spilled: Vec<bool>,
     /// For each spilled register, the intervals of program points in which it is in a hardware register.
     resides: Lists<(u32, u32)>,
-    /// The same before the intervals at jump tables are removed.
+    /// The intervals of `resides` before the changes at jump tables.
     all: Lists<(u32, u32)>,
 }
 

@@ -56,7 +56,7 @@ pub struct CheckError {
 pub enum Problem {
     /// The register does not hold the value that the operand requires.
     Missing { value: Value, reg: Reg },
-    /// The final code is not the original code with copies added.
+    /// The final code differs from the original code by more than inserted instructions.
     Different,
     /// An instruction was inserted that is not one of those that an allocator may insert (copies, stores,
     /// reloads and the like).
@@ -84,7 +84,7 @@ pub enum Value {
     /// Contents that registers of the original function always have, such as a constant. The number is the
     /// index of this fact in the module `facts`.
     Fact(u32),
-    /// The wave's scratch offset plus that number of bytes.
+    /// The sum of the wave's scratch offset and this number of bytes.
     ScratchBase(u32),
     /// `Counter` is one half of the program counter that the last inserted `s_getpc_b64` read. `Carry` is the
     /// carry of the addition to the low half.
@@ -92,7 +92,7 @@ pub enum Value {
     Carry,
 }
 
-/// A location that can hold values.
+/// A place that can hold values: a register, a lane with a spilled SGPR, or a scratch slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Place {
     Reg(u16),
@@ -141,7 +141,7 @@ impl fmt::Display for CheckError {
 
 type Values = SmallVec<[Value; 2]>;
 
-/// Values in all places at one program point.
+/// For each place, the set of values that it holds at one program point.
 #[derive(Clone, Default, PartialEq)]
 struct State {
     places: FxHashMap<Place, Values>,
@@ -162,7 +162,7 @@ fn placed_at(operand: Operand, pin: Reg) -> Result<(), Problem> {
 }
 
 impl State {
-    /// Removes the contents of the given registers.
+    /// Records that registers are overwritten with unknown contents.
     fn lose(&mut self, registers: &RegSet) {
         self.places.retain(|place, _| match *place {
             Place::Reg(code) | Place::Lane(code, _) => !registers.contains(Reg(code)),
@@ -204,7 +204,8 @@ impl State {
         self.places.get(&place).cloned().unwrap_or_default()
     }
 
-    /// Assigns values to values in parallel.
+    /// Executes a parallel copy of the original code: every place that holds a source then also holds its
+    /// destination.
     fn assign(&mut self, pairs: &[(Value, Value)]) {
         if pairs.is_empty() {
             return;

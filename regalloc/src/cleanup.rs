@@ -146,9 +146,10 @@ impl Effect {
         // A barrier stops the wave whatever EXEC is. But EXEC at a barrier tells readers and checkers which
         // lanes reached the barrier, so it counts as read.
         effect.needs.exec |= inst.op == op::S_BARRIER;
-        // The trap handler reports the active lanes.
+        // A trap reads EXEC, because the trap handler reports the active lanes.
         effect.needs.exec |= inst.op == op::S_TRAP;
-        // Other functions continue with the active lanes.
+        // A call, a return or another jump to a function reads EXEC, because the other function continues
+        // with the active lanes.
         effect.needs.exec |= inst.is_call() || inst.op == op::S_SETPC_B64;
         effect
     }

@@ -144,7 +144,7 @@ struct Frame {
     free: [Free; 2],
 }
 
-/// Registers that hold no value that is needed.
+/// Temporary registers at the function's entry or end: they hold no value that is needed.
 struct Free {
     /// For moving SGPRs to and from memory.
     vgprs: [Reg; 2],
@@ -312,7 +312,8 @@ impl Writer<'_> {
                 op::CALL => self.call(func, inst, body),
                 op::RETURN => {
                     self.bring_back(mem, body);
-                    // The registers are restored before the terminators begin.
+                    // The preserved registers are restored here, so the terminator group begins after these
+                    // instructions.
                     term = body.len() as u32;
                     body.push(self.inst(op::S_SETPC_B64, &[Operand::Reg(RETURN)]));
                 }

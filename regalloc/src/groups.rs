@@ -85,7 +85,7 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// Takes over the live ranges. Every register becomes a group.
+    /// Takes the live ranges from `live`, and makes each register a group of its own.
     fn reset(&mut self, live: &mut Liveness) {
         std::mem::swap(&mut self.ranges.intervals, &mut live.intervals);
         self.ranges.share();
@@ -362,7 +362,8 @@ impl Groups {
         stream.ops[index as usize].start = start as u32;
     }
 
-    /// Makes the registers of an operand adjacent.
+    /// Joins the registers of an operand to one group, in which they are adjacent. If that fails, the operand
+    /// gets new registers.
     fn tuple(&mut self, stream: &mut ClassStream, event: u32, index: u32) {
         let op = stream.ops[index as usize];
         let width = |groups: &mut Groups, register: u32| {
@@ -443,7 +444,7 @@ impl Groups {
         self.fixes.iter().for_each(|fix| stream.ops[fix.op as usize].start = fix.old);
     }
 
-    /// Discards a register that is not needed after all.
+    /// Removes a new register again, because the operand can keep its own one.
     fn discard(&mut self, register: u32) {
         self.range[register as usize] = (0, 0);
         let columns = self.info[register as usize].columns;

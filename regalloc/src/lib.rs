@@ -80,7 +80,7 @@ pub struct Stats {
     pub moves: u32,
     /// Register pressure: the largest number of SGPRs, and of VGPRs, that are live at the same program point.
     pub pressure: [u32; 2],
-    /// Number of rounds of allocation.
+    /// Number of times that the function was allocated, including the attempts that led to spilling.
     pub rounds: u32,
 }
 

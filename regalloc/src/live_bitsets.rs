@@ -15,7 +15,8 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct Dense {
     /// Number of words per set; 0 if there are no sets.
     words: usize,
-    /// Registers by number, and numbers by register.
+    /// `registers` has the registers in the sets, by their numbers. A register's number is the position of
+    /// its bit. `number` has the number of each register.
     registers: Vec<u32>,
     number: Vec<u32>,
     live_in: Vec<u64>,

@@ -16,7 +16,7 @@ pub(crate) enum From {
     Reg(VReg),
     /// Another slot.
     Slot(u32),
-    /// None: the value of this register is rematerialised.
+    /// The value of this register is not kept anywhere, but is rematerialised.
     Made(VReg),
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Outline {
     innermost: Vec<u32>,
     /// For each block, the last block with a back edge to it.
     back: Vec<u32>,
-    /// Block of each register's first mention.
+    /// For each register, the block that mentions it first in layout order.
     home: Vec<u32>,
 }
 

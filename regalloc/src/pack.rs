@@ -66,7 +66,7 @@ enum Order {
     Width,
 }
 
-/// Places of the groups.
+/// The packer of one class, with the hardware registers that it has assigned.
 #[derive(Default)]
 pub(crate) struct Packer {
     /// For each register of `Groups`, its hardware register as a number within the register file, or `None`

@@ -45,7 +45,7 @@ pub(crate) struct Plan {
     track_scratch: track::Scratch,
 }
 
-/// A class after packing.
+/// A register class whose groups have hardware registers.
 pub(crate) struct Packed<'a> {
     pub file: File,
     pub stream: &'a ClassStream,
@@ -187,7 +187,8 @@ impl Plan {
                 }
             }
             let at = u32::from(after);
-            // Registers that a call clobbers are free before the call.
+            // The points of the copies end before the call, so that registers which the call clobbers are
+            // free for them.
             let points = (event.pos + 3 * at, 2 + 2 * at);
             if !self.flush(target, packed, event, points, event.index + at, phys_base) {
                 return false;

@@ -29,7 +29,7 @@ use isa::{MBlock, MachInst, NoteId, Operand, Subtarget, VReg, op};
 use mir::MachFunc;
 use smallvec::SmallVec;
 
-/// Entry of `Spiller::slot`: not spilled.
+/// Value in `Spiller::slot` of a register that is not spilled.
 const NONE: u32 = u32::MAX;
 
 /// Value in `Spiller::slot` of a spilled register that is rematerialised where it is needed, and so needs no
@@ -101,7 +101,8 @@ pub(crate) struct Spiller {
     address_place: usize,
 }
 
-/// A reload at the beginning of a stay in hardware.
+/// A reload of a spilled register at the beginning of an interval in which regalloc2 has it in a hardware
+/// register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Reload {
     block: u32,
@@ -109,7 +110,7 @@ struct Reload {
     reg: u32,
 }
 
-/// Place in a block, in the order in which a block is visited.
+/// A place in a block where a reload can be inserted, in the order in which a block is visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Head,
@@ -117,7 +118,7 @@ enum Place {
     End,
 }
 
-/// Information that a rewrite needs.
+/// What the code that inserts stores and reloads needs to know about the function and the class.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
     pub class: usize,
@@ -220,7 +221,8 @@ impl Spiller {
     /// Marks the registers that cannot be spilled, and returns the marks, indexed by register.
     pub fn fix(&mut self, func: &MachFunc, streams: &Streams, class: usize) -> &[bool] {
         self.state.fixed.resize(func.vregs.len(), false);
-        // Scratch accesses would lose the lanes that `exec` masks.
+        // Some registers are written in all lanes. A spill to scratch memory would lose the lanes that `exec`
+        // masks.
         streams.class[class].whole.iter().for_each(|&reg| self.state.fixed[reg as usize] = true);
         // The jump into a jump table relies on the number of instructions after `s_getpc_b64`, so there must
         // be no reloads between them.
@@ -235,7 +237,7 @@ impl Spiller {
         &self.state.fixed
     }
 
-    /// Spills the registers that do not always reside in hardware.
+    /// Spills the registers that regalloc2 does not keep in hardware registers all the time (`budget`).
     pub fn reside(&mut self, func: &mut MachFunc, scene: Scene, flow: &Flow, budget: &Budget) -> bool {
         self.recipes.find(func, scene.target);
         self.chosen.clear();

@@ -68,7 +68,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks `has(feature)`, which is a constant.
+    /// Checks `has(feature)` and turns it into a `bool` constant, because the target processor is known.
     fn has_feature(&mut self, id: ExprId, callee: Name, args: List) -> Ty {
         let &[arg] = self.ast.list(args) else {
             self.check_all(args);

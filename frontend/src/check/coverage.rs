@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 /// The range of a box along one coordinate: the first and the last number. For signed types, the sign bit is
 /// flipped, so that comparing the numbers as unsigned compares the values.
 type Side = (u64, u64);
-/// A box: its side along each coordinate.
+/// A box of values: its range along each coordinate, that is, for each scalar of the type.
 type Shape = SmallVec<[Side; 4]>;
 
 /// The largest number of boxes that the patterns of one `match` may have, unless the values have only one
@@ -26,7 +26,7 @@ type Shape = SmallVec<[Side; 4]>;
 const MAX_BOXES: usize = 4096;
 const MAX_WORK: usize = 1 << 20;
 
-/// The check exceeds one of the limits.
+/// Error value: the patterns exceed one of the limits of this check.
 struct TooMany;
 
 impl Checker<'_, '_> {

@@ -9,7 +9,7 @@ use crate::types::{Ty, TyKind, swizzle};
 use ir::half::Half;
 use smallvec::SmallVec;
 
-/// Reason why an operation has no value.
+/// Reason why an operation on constants has no constant value.
 enum Undefined {
     DivisionByZero,
     NotConstant,

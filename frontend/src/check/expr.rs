@@ -1,4 +1,4 @@
-//! Expressions.
+//! Checks expressions: names, literals, casts, fields, indices and branches.
 
 use super::item::Literal;
 use super::{Binding, Checker, Res};

@@ -43,7 +43,7 @@ pub static BOUNDS: [Bound; 5] = [
     ("Unsigned", |scalar| scalar.is_int() && !scalar.is_signed(), &[Scalar::U32]),
 ];
 
-/// Argument for a parameter of a generic function.
+/// A generic argument: what a parameter of a generic function stands for in an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arg {
     Type(Ty),
@@ -113,11 +113,13 @@ struct Pending {
 #[derive(Default)]
 pub(super) struct Generics {
     pending: Vec<Pending>,
-    /// Function of each instance.
+    /// For each instance, given by the item of the generic function and the arguments: the instance's
+    /// function.
     funcs: FxHashMap<(u32, Args), u32>,
-    /// Items of generic functions with reported mistakes.
+    /// Items of generic functions in which a mistake has been reported. Further instances of them are not
+    /// checked.
     broken: FxHashSet<u32>,
-    /// Whether a sample is being checked.
+    /// Whether the function that is being checked is a sample instance and not one that a call needs.
     sampling: bool,
 }
 

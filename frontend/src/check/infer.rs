@@ -19,7 +19,7 @@ use crate::types::Ty;
 /// literals are known.
 #[derive(Default)]
 pub(super) struct OpenLiteral {
-    /// Expressions with open types.
+    /// Expressions whose types were open when they were checked.
     exprs: Vec<ExprId>,
     /// Integer literals with their values; the `bool` says whether a minus sign precedes the literal.
     integers: Vec<(ExprId, u64, bool)>,
@@ -28,7 +28,7 @@ pub(super) struct OpenLiteral {
     floats: Vec<(ExprId, bool)>,
     /// Patterns of a `match` on a value whose type is still open. Each pattern is stored with that type.
     patterns: Vec<(PatId, Ty)>,
-    /// Tests that are postponed until an open type is known.
+    /// Tests that are postponed, each with the open type that must be known for the test.
     questions: Vec<(Ty, Question)>,
     /// Literal types that were decided by their use, with the position that decided each; messages show it.
     decisions: Vec<(Ty, Span)>,

@@ -65,7 +65,7 @@ pub enum PatRes {
     /// Nothing is recorded for this pattern: it has a reported error, or its syntax alone says what it
     /// matches, as for `_`.
     Unknown,
-    /// A pattern for a value with parts.
+    /// The pattern matches a tuple, array or struct if its sub-patterns match the parts.
     Parts,
     /// Number of the field.
     Field(u32),
@@ -142,9 +142,9 @@ pub struct Func {
 #[derive(Default)]
 pub struct Checked {
     pub types: Types,
-    /// Type of each expression.
+    /// Type of each expression, by the expression's index in the tree.
     pub expr_ty: Vec<Ty>,
-    /// Meaning of each name and call.
+    /// Meaning of each name and call, by the expression's index in the tree.
     pub res: Vec<Res>,
     /// For each statement that declares a local variable, `shared` variable or constant: the index of the
     /// declared item in [`Checked::locals`], [`Checked::statics`] or [`Checked::consts`].
@@ -156,7 +156,7 @@ pub struct Checked {
     /// Pointer expressions whose values lowering must convert to generic pointers, because the context
     /// expects a generic pointer.
     pub made_generic: FxHashSet<ExprId>,
-    /// Meaning of each pattern.
+    /// Meaning of each pattern, by the pattern's index in the tree.
     pub patterns: Vec<PatRes>,
     pub locals: Vec<Local>,
     pub consts: Vec<ConstItem>,
@@ -202,7 +202,8 @@ struct Checker<'c, 'a> {
 pub struct Scratch {
     pub checked: Checked,
     bindings: Vec<Binding>,
-    /// Bindings that the ends of the open scopes will restore.
+    /// Names that inner scopes have bound again, with the bindings that they had before. The end of a scope
+    /// restores these.
     shadowed: Vec<(Sym, Binding)>,
     type_cache: Vec<Option<Ty>>,
     /// State of each constant and struct, by item number.
@@ -233,7 +234,7 @@ pub struct Scratch {
     /// The `shared` variables that are declared in bodies, as pairs of function name and variable name. A
     /// second variable with the same pair of names needs a different name in the module.
     static_names: FxHashSet<(Sym, Sym)>,
-    /// Operators of the chains that are being checked.
+    /// Stack of operators: those of the chain that is being checked, and of the chains that contain it.
     chain: Vec<operator::Link>,
 }
 
@@ -330,7 +331,7 @@ impl Checker<'_, '_> {
         self.sink.push(Diagnostic::error(code, message).label(span, label));
     }
 
-    /// Does the work of [`Checker::error`] and adds a help text.
+    /// Reports an error as [`Checker::error`] does, with a help text.
     #[cold]
     fn error_help(
         &mut self,

@@ -9,18 +9,18 @@ use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind};
 use ir::Space;
 
-/// One operator of a chain.
+/// One operator of a chain of binary operators such as `a + b - c`.
 #[derive(Clone, Copy)]
 pub(super) struct Link {
     id: ExprId,
     op: BinaryOp,
     left: ExprId,
     right: ExprId,
-    /// Kind of the left operand if it consists only of literals.
+    /// Whether the left operand is an integer or a float literal, if it consists only of literals.
     literal: Option<Literal>,
     /// Type of the right operand if it has been checked, else `Ty::NONE`.
     right_is: Ty,
-    /// Type that literal operands should have.
+    /// Type that the context expects of the result, and so of literal operands.
     expect: Ty,
 }
 

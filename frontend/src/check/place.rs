@@ -8,7 +8,7 @@ use crate::lexer::Span;
 use crate::types::{Pointer, Qualifiers, TyKind, swizzle};
 use ir::Space;
 
-/// Storage that a place is part of.
+/// What a place is a part of, which decides whether it can be assigned to or have its address taken.
 pub(super) enum Root {
     /// A local variable.
     Local(u32),
@@ -16,9 +16,9 @@ pub(super) enum Root {
     Memory { space: Space, qualifiers: Qualifiers },
     /// A constant, which can only be read.
     Const,
-    /// A value without storage.
+    /// A value that has no storage, such as the result of a call.
     Value,
-    /// An error was reported.
+    /// Nothing is known, because an error has been reported.
     Unknown,
 }
 

@@ -12,7 +12,7 @@ use ir::Space;
 use super::item::MAX_SHARED;
 use smol_str::format_smolstr;
 
-/// Largest number of scalars in a value that may be copied.
+/// Largest number of scalars in a value that an assignment or a call may copy.
 pub const MAX_VALUE: u32 = 1024;
 
 impl Checker<'_, '_> {

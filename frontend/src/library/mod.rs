@@ -35,7 +35,7 @@ const TEXTS: &[&str] = &[
     include_str!("hostcall.k"),
 ];
 
-/// Text of each item by name.
+/// The source text of each library function, by the function's name.
 static ITEMS: LazyLock<FxHashMap<&str, &str>> =
     LazyLock::new(|| TEXTS.iter().flat_map(|text| text.split("\n\n")).filter_map(item).collect());
 
@@ -66,7 +66,8 @@ fn template(name: &str) -> Option<(&'static str, &str)> {
     Some((text, ty))
 }
 
-/// Returns the text of an item for its type.
+/// Returns the source text of a library function. If the function comes from a template, its type is
+/// inserted.
 fn text_of(name: &str) -> Option<Cow<'static, str>> {
     if let Some(&text) = ITEMS.get(name) {
         return Some(text.into());

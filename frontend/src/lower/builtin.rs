@@ -95,7 +95,8 @@ impl Lower<'_, '_> {
             Builtin::Bitcast => return self.bitcast(args[0], ty),
             Builtin::Ballot => self.ballot(args[0], false),
             Builtin::Any | Builtin::All => {
-                // `all` is true if no lane's condition is false.
+                // For `all`, the ballot asks which lanes have a false condition. The result is true if there
+                // are none.
                 let mask = self.ballot(args[0], builtin == Builtin::All);
                 let zero = self.constant(Type::I64, 0);
                 let cc = if builtin == Builtin::Any { IntCc::Ne } else { IntCc::Eq };

@@ -15,7 +15,7 @@ const MAX_CHEAP: u16 = 12;
 /// A loop or labelled block that is being lowered.
 pub struct Loop {
     label: Option<Sym>,
-    /// SSA variables declared outside and assigned inside.
+    /// SSA variables that are declared outside of the loop and assigned inside.
     vars: SmallVec<[u32; 8]>,
     pub(super) breaks: Edges,
     pub(super) continues: Edges,
@@ -132,7 +132,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Lowers `continue`, or `break` with its value.
+    /// Lowers `continue`, or `break` with the value `bring` of the loop or block that it leaves.
     fn leave(&mut self, label: Option<Name>, bring: Option<Val>) {
         let target = match label {
             None => self.loops.len().checked_sub(1),

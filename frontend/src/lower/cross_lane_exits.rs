@@ -53,7 +53,8 @@ struct Body {
     /// Second, the block depends on other lanes, or such a block precedes it on a path from which none leads
     /// back.
     asks: Vec<bool>,
-    /// For each block: the same for calls.
+    /// The same for calls: for each block, whether no path leads back to the header and a call precedes the
+    /// end of the block.
     calls: Vec<bool>,
 }
 

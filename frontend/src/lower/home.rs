@@ -12,7 +12,7 @@ use super::track::{MOST_FRAGMENTS, fragments_of};
 use crate::types::Ty;
 use ir::{Slot, SlotData, Space, Value};
 
-/// Position of an SSA variable in private memory.
+/// The home of an SSA variable: the place in private memory to which its values are also stored.
 #[derive(Clone, Copy)]
 pub struct Home {
     slot: Slot,

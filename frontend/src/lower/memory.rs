@@ -35,7 +35,7 @@ pub struct MemPlace {
 }
 
 impl MemPlace {
-    /// Returns a part of the place.
+    /// Returns the part of this memory that begins `offset` bytes after its start and has the type `ty`.
     pub fn part(self, offset: u32, ty: Ty) -> MemPlace {
         MemPlace { offset: self.offset + i64::from(offset), ty, ..self }
     }
@@ -355,7 +355,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Moves a place by `index` elements of type `ty`.
+    /// Returns the memory that is `index` elements of type `ty` after `place`.
     pub(super) fn offset_by(&mut self, place: MemPlace, index: ExprId, ty: Ty) -> MemPlace {
         let scalar = self.scalar_of(self.ty_of(index));
         let value = self.scalar_expr(index);

@@ -35,7 +35,7 @@ use smallvec::SmallVec;
 use smol_str::SmolStr;
 use std::sync::Arc;
 
-/// Fragments of a value, in order.
+/// The IR values of the fragments (scalars) of a source value, in order.
 type Val = SmallVec<[Value; 8]>;
 /// Types of the fragments of a value.
 type FragmentTypes = SmallVec<[Type; 8]>;

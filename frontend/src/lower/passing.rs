@@ -52,18 +52,18 @@ struct Bits {
     count: u32,
 }
 
-/// A value of the IR that is passed.
+/// A value of the IR with which a part of an argument or a result is passed.
 #[derive(Clone, Debug)]
 enum Unit {
-    /// An unused place.
+    /// A register or stack slot that carries no value.
     Gap,
-    /// A whole fragment.
+    /// A whole fragment (scalar), given by its number.
     Fragment(usize, Type),
     /// An `f16` that is passed as the `f32` of the same value.
     Single(usize),
     /// A dword made of parts of fragments.
     Word(SmallVec<[Bits; 4]>),
-    /// Address of the value in memory.
+    /// The address of the value, which is in memory.
     Address(Space),
 }
 
@@ -300,7 +300,8 @@ impl Walk {
     }
 }
 
-/// Returns the parts of fragments that a piece contains.
+/// Returns the parts of fragments (scalars) that a piece contains. A piece is what the calling convention
+/// passes in one place.
 fn parts(all: &[LaidOutScalar], piece: &Piece) -> SmallVec<[Bits; 4]> {
     let (first, end) = (8 * piece.offset, 8 * piece.offset + u32::from(piece.bits));
     let shift = u32::from(piece.shift) + if piece.form == Form::UpperHalf { 16 } else { 0 };

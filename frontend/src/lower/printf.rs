@@ -186,7 +186,7 @@ impl Lower<'_, '_> {
         Val::new()
     }
 
-    /// Appends the three components of an id.
+    /// Appends the three components of a work-item's or work-group's id, for a message.
     fn ids(&mut self, parts: &mut Vec<Part<'_>>, id: fn(u8) -> Pos) {
         for d in 0..3 {
             if d > 0 {

@@ -16,7 +16,7 @@ use ir::track::Fragment;
 use ir::{Block, Op, Value};
 use smallvec::SmallVec;
 
-/// Values of the variables at the current point.
+/// The current values of the SSA variables, with a log of their assignments.
 #[derive(Default)]
 pub struct Env {
     values: Vec<Value>,
@@ -42,7 +42,7 @@ pub struct Edge {
 /// Edges with the same target.
 pub type Edges = SmallVec<[Edge; 2]>;
 
-/// State of [`Env`] that can be restored.
+/// A state of [`Env`], which can be restored by undoing the assignments since then.
 #[derive(Clone, Copy)]
 pub struct Mark {
     log: usize,

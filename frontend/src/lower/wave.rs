@@ -25,10 +25,10 @@ const ROW: u64 = 16;
 /// lanes. The last two mirror groups of eight and sixteen lanes.
 const BUTTERFLY: [u64; 4] = [1, 2, 7, 15];
 
-/// Lanes that take part in an operation.
+/// The lanes that take part in a reduction or a scan.
 #[derive(Clone, Copy)]
 struct Members {
-    /// Mask of the lanes, as seen by the current lane.
+    /// Mask of the lanes that take part in the current lane's operation.
     mask: Value,
     /// Whether all lanes have the same mask.
     uniform: bool,

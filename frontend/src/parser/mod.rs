@@ -26,7 +26,7 @@ use symbols::Symbols;
 /// Limit on the nesting of expressions and blocks.
 const MAX_DEPTH: u16 = 200;
 
-/// Error value for a syntax error that has been reported.
+/// Error value of a parser function: a syntax error has been found and reported.
 pub struct Failed;
 
 type Parsed<T> = Result<T, Failed>;
@@ -126,7 +126,7 @@ impl<'a> Parser<'a, '_> {
         self.spans[self.at]
     }
 
-    /// Returns the span of the previous token.
+    /// Returns the source range of the previous token, the last one that was consumed.
     fn last_span(&self) -> Span {
         self.spans[self.at.saturating_sub(1)]
     }
@@ -368,7 +368,7 @@ impl<'a> Parser<'a, '_> {
         Failed
     }
 
-    /// Runs `f` one level of nesting deeper.
+    /// Runs `f`, which parses something one level of nesting deeper. Fails if this is too deep.
     fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_DEPTH {
             return Err(self.too_deep());

@@ -29,7 +29,7 @@ fn assign_op(tok: Tok) -> Option<Option<BinaryOp>> {
 /// gave to the parameter.
 pub(super) type TakenApart = SmallVec<[(PatId, Name); 2]>;
 
-/// A parsed statement or block value.
+/// What was parsed: a statement, or the value of the enclosing block.
 pub(super) enum Parsed1 {
     Stmt(StmtKind, u16),
     /// The last expression of the enclosing block, without a `;` after it. It is the value of the block.
@@ -178,7 +178,8 @@ impl Parser<'_, '_> {
                 }
                 Tok::Semi if depth == 0 => {
                     self.bump();
-                    // An `else` here belongs to an `if` that was skipped.
+                    // An `else` can only stand here if the parser skipped the `if` before it, so it is not
+                    // reported.
                     if self.peek() != Tok::Else {
                         return;
                     }

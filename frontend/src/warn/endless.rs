@@ -41,7 +41,8 @@ pub(super) fn find(ast: &Ast<'_>, checked: &Checked) -> Vec<(u32, Span)> {
 struct Around {
     label: Option<Sym>,
     is_loop: bool,
-    /// Whether every `break` so far comes after an endless call.
+    /// Whether a call of a function that may recurse without end precedes every `break` that has been found
+    /// so far.
     called: bool,
 }
 
@@ -50,7 +51,7 @@ struct Walk<'w, 'a> {
     checked: &'w Checked,
     endless: &'w dyn Fn(u32) -> bool,
     call: Option<Span>,
-    /// Whether a path ends the function before an endless call.
+    /// Whether a path ends the function without a call of a function that may recurse without end.
     leaves: bool,
     around: Vec<Around>,
 }

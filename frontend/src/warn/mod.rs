@@ -118,7 +118,7 @@ pub(crate) fn is_quiet(ast: &Ast<'_>, name: &str, start: u32, end: u32) -> bool 
     })
 }
 
-/// Warnings that phases after the frontend issue.
+/// Names of the warnings that phases after the frontend compute.
 const LATER: [&str; 6] = [
     "divergent_barrier",
     "divergent_wave_operation",

@@ -58,7 +58,7 @@ enum Buffer {
 pub(super) enum Base {
     /// In a virtual register of its own.
     Own(VReg),
-    /// An operand that exists anyway.
+    /// An operand that exists for other reasons, such as the stack pointer.
     Given(Operand),
 }
 

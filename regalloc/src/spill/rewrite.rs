@@ -308,7 +308,7 @@ impl Spiller {
         }
     }
 
-    /// Stores an instruction's results to their slots as well.
+    /// Adds stores of an instruction's results that are spilled but stay in their registers, too.
     fn store_results(&mut self, func: &mut MachFunc, inst: &MachInst, class: usize) {
         for i in 0..usize::from(inst.len) {
             let Operand::Virt(tuple) = inst.ops[i] else { continue };

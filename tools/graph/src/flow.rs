@@ -29,7 +29,7 @@ pub struct Block {
     pub pressure: Pressure,
 }
 
-/// An edge of one of the two graphs.
+/// An edge of the linear or of the logical control-flow graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
     /// The program counter may follow the edge.

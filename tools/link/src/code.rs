@@ -23,13 +23,13 @@ use std::ops::Range;
 const STACK: u16 = 32;
 /// Number of the first of the two scalar registers that hold the return address.
 const RETURN: u16 = 30;
-/// SGPRs that a callee preserves (seed 000, line 4113).
+/// SGPRs that a callee preserves (LLVM's AMDGPU guide: seed 000, line 4113).
 const PRESERVED: Range<u16> = 30..Reg::VCC.0;
 /// Largest number of instructions that the analysis of a function visits. Every real function has fewer. The
 /// limit bounds the time for damaged files.
 const MOST: usize = 1 << 18;
 
-/// Place to which code refers.
+/// What code refers to, by a relocation or by a distance from the program counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Site {
     /// Target of the relocation with this number.
@@ -41,7 +41,7 @@ pub enum Site {
 /// Call, or jump to another function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Call {
-    /// Callee; `None` if the address comes from elsewhere.
+    /// What is called. `None` if the analysis does not know where the address comes from.
     pub to: Option<Site>,
     /// Distance from the stack pointer at the beginning of the function to the stack pointer at the call.
     /// `None` if it is unknown.
@@ -58,7 +58,8 @@ pub struct Stack {
     /// stack pointer on entry. The value is the number of bytes from the base to the end of the farthest
     /// access.
     pub accesses: FxHashMap<i64, u64>,
-    /// Whether addresses above the stack pointer are computed.
+    /// Whether the function computes addresses above the stack pointer, so that its accesses there are not
+    /// known.
     pub escapes: bool,
     /// Whether the function moves the stack pointer by an amount that is not constant.
     pub is_dynamic: bool,
@@ -86,7 +87,7 @@ enum Value {
     Number(i64),
     /// The stack pointer on entry plus this distance.
     Stack(i64),
-    /// Somewhere in the frame: a frame pointer that was aligned.
+    /// An unknown place in the frame, such as a frame pointer after it was aligned.
     Frame,
     /// Low half of the program counter.
     PcLow(u64),
@@ -178,7 +179,7 @@ struct Follow<'f, 'a> {
     facts: Facts,
 }
 
-/// Successors of an instruction.
+/// How control continues after an instruction.
 struct Way {
     goes_on: bool,
     jump: Option<u64>,
@@ -527,7 +528,7 @@ fn adds_distance(inst: &MachInst) -> bool {
     matches!(inst.op, op::S_ADD_U32 | op::S_ADDC_U32) && inst.ops[2].const_u32().is_some()
 }
 
-/// Returns whether the instruction changes the stack pointer.
+/// Returns whether the instruction writes the stack pointer.
 fn names_stack(inst: &MachInst) -> bool {
     let mut names = false;
     inst.for_each_reg(|role, operand| {

@@ -227,7 +227,7 @@ impl<'a> Raise<'_, '_, 'a> {
         Part { name: self.graph.name(node).to_owned(), object: self.graph.object(node).to_owned() }
     }
 
-    /// Returns the code that the kernel reaches in other objects.
+    /// Returns the nodes in other objects that the kernel reaches.
     fn elsewhere(&self) -> impl Iterator<Item = usize> {
         let (graph, object) = (self.graph, self.kernel.object);
         let nodes = self.kernel.nodes.iter().copied();

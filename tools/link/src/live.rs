@@ -8,7 +8,7 @@ use codeobj::elf::Section;
 use objwriter::elf::{SHF_ALLOC, SHF_GNU_RETAIN, SHT_NOTE, SIGNATURES, STV_HIDDEN, STV_INTERNAL};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Sections and symbols that remain.
+/// The sections and symbols that the output keeps.
 #[derive(Default)]
 pub struct Live {
     /// For each section of each object, whether it remains.
@@ -95,7 +95,7 @@ struct Reach<'s, 'a> {
     work: Vec<(usize, usize)>,
     /// The sections, by name, whose beginning or end a symbol such as `__start_NAME` may denote.
     bounded: FxHashMap<&'a str, Vec<(usize, usize)>>,
-    /// Names outside sections that are needed.
+    /// Numbers of global names that are needed and that no section contains.
     used: FxHashSet<usize>,
 }
 

@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 const STT_SECTION: u8 = 3;
 
-/// Part of a section.
+/// A node of the graph: a function, or what remains of a section without its functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Piece {
     pub object: usize,
@@ -45,7 +45,7 @@ pub struct Callee {
     pub stack: Option<i64>,
 }
 
-/// Piece with its references.
+/// A function or the rest of a section, with its references to other nodes.
 pub struct Node {
     pub piece: Piece,
     pub facts: Facts,
@@ -55,7 +55,7 @@ pub struct Node {
     is_filled: bool,
 }
 
-/// Kind of place that contains a relocation.
+/// Where a relocation is, which decides how its addend is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum From {
     Data,
@@ -63,7 +63,7 @@ enum From {
     Descriptor,
 }
 
-/// Graph of all pieces that have been requested.
+/// The graph of references. It contains only the nodes that have been asked for so far.
 pub struct Graph<'s, 'a> {
     symbols: &'s Symbols<'a>,
     pub functions: Vec<Vec<Extent>>,

@@ -31,7 +31,7 @@ const MAX_ZEROS: u64 = 1 << 28;
 pub struct Placed {
     pub output: u32,
     pub offset: u64,
-    /// Mapping of merged entries, relative to `offset`.
+    /// For a section whose entries were merged: where its entries are, relative to `offset`.
     pub moves: Option<Moves>,
 }
 

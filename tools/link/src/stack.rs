@@ -45,7 +45,7 @@ pub struct Depths<'g, 's, 'a> {
     known: FxHashMap<usize, Depth>,
 }
 
-/// Function whose callees are being visited.
+/// A function on the current path of the search, whose callees are being visited.
 struct Open {
     node: usize,
     next: usize,

@@ -66,7 +66,7 @@ pub enum Meaning<'a> {
     },
 }
 
-/// Name that several objects may share.
+/// A global name, which several objects may define or need.
 #[derive(Clone, Copy)]
 pub struct Global<'a> {
     pub name: &'a str,
@@ -103,7 +103,7 @@ struct Member<'a> {
     is_taken: bool,
 }
 
-/// Object whose undefined names are being resolved.
+/// An object on the current path of the search, whose undefined names are being looked up.
 struct Open {
     object: usize,
     next: usize,

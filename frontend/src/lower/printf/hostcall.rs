@@ -15,7 +15,7 @@ use super::{Part, Stream};
 use crate::scalar::Scalar;
 use ir::{BinOp, CastOp, Mem, MemTy, Op, Pos, Space, Type, Value};
 
-/// Number of the host's printing service.
+/// Number of the service of the host that prints.
 const PRINTF: u64 = 2;
 /// Number of words of a part after the word that describes it.
 const PART_WORDS: usize = 7;
