@@ -1,13 +1,14 @@
-//! Says which registers hold which values when a kernel's first instruction runs.
+//! Says which values are in which registers when a kernel's first instruction runs.
 //!
-//! User SGPRs come first, in a fixed order, followed by the system SGPRs (seed 000, lines 2567 and 2902). A
-//! value is in registers only if the kernel descriptor requests it; the values after a missing one move down.
+//! User SGPRs come first, in a fixed order. The system SGPRs follow (LLVM's AMDGPU guide, seed 000, lines
+//! 2567 and 2902). A value is in registers only if the kernel descriptor requests it. If a value is missing,
+//! the values after it are in lower registers.
 
 use crate::reg::Reg;
 use smallvec::SmallVec;
 
-/// Values that the kernel descriptor requests, so that the hardware puts them into registers before a
-/// kernel's first instruction (seed 000, lines 2567 and 2902).
+/// Values that a kernel descriptor can request. The hardware puts the requested values into registers before
+/// the kernel's first instruction (LLVM's AMDGPU guide, seed 000, lines 2567 and 2902).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Abi {
     /// User SGPRs: private segment buffer (4 dwords).
@@ -26,7 +27,7 @@ pub struct Abi {
     pub workgroup_id: [bool; 3],
     /// Scratch wave offset (1).
     pub private_segment_wave_offset: bool,
-    /// How many work-item ids are in VGPRs: 0 for x, 1 for x and y, 2 for x, y and z.
+    /// Which work-item ids are in VGPRs: 0 for x only, 1 for x and y, 2 for x, y and z.
     pub workitem_ids: u8,
 }
 
@@ -51,8 +52,8 @@ pub enum AbiInput {
     PrivateSegmentWaveOffset,
     /// Work-item id in dimension 0, 1 or 2 (1 VGPR).
     WorkitemId(u8),
-    /// Address of the hidden arguments (2 SGPRs). Only functions other than kernels receive it in registers;
-    /// a kernel finds its hidden arguments in memory after its own arguments.
+    /// Address of the hidden arguments (2 SGPRs). A function that is not a kernel receives it in registers. A
+    /// kernel does not, because its hidden arguments are in memory after its own arguments.
     ImplicitArgPtr,
 }
 
@@ -68,8 +69,8 @@ pub struct AbiSlot {
 }
 
 impl Abi {
-    /// Lists the values in user SGPRs in register order: value, number of dwords, and whether the kernel
-    /// descriptor requests it.
+    /// Returns the values in user SGPRs in register order. Each has its number of dwords, and whether the
+    /// kernel descriptor requests it.
     const fn user_sgprs(&self) -> [(AbiInput, u8, bool); 6] {
         [
             (AbiInput::PrivateSegmentBuffer, 4, self.private_segment_buffer),
@@ -81,8 +82,8 @@ impl Abi {
         ]
     }
 
-    /// Lists the values in system SGPRs in register order: value, number of dwords, and whether the kernel
-    /// descriptor requests it.
+    /// Returns the values in system SGPRs in register order. Each has its number of dwords, and whether the
+    /// kernel descriptor requests it.
     const fn system_sgprs(&self) -> [(AbiInput, u8, bool); 4] {
         [
             (AbiInput::WorkgroupId(0), 1, self.workgroup_id[0]),
@@ -92,9 +93,9 @@ impl Abi {
         ]
     }
 
-    /// Returns all values that are present on entry with their registers: SGPRs in ascending order, then
-    /// VGPRs. `v0` always holds the work-item id of dimension 0; `workitem_ids` requests ids of further
-    /// dimensions.
+    /// Returns all values that are present when the kernel starts, with their registers. SGPRs come first, in
+    /// ascending order, then VGPRs. `v0` always holds the work-item id of dimension 0. `workitem_ids`
+    /// requests the ids of the other dimensions.
     pub fn layout(&self) -> SmallVec<[AbiSlot; 13]> {
         let mut slots = SmallVec::new();
         let mut next = 0;

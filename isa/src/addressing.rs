@@ -1,17 +1,18 @@
-//! Memory addressing: ranges of immediate offsets, and what the addresses of memory
-//! instructions must satisfy.
+//! Facts about memory addressing on each processor: ranges of immediate offsets, and conditions for the
+//! addresses of memory instructions.
 //!
 //! # Source
 //! Offsets: the chapters on memory instructions in the ISA manuals (the widths are those of the fields in
 //! `layout.rs`, which the encoder uses). Negative LDS bases and range-checked scratch: the manuals' notes on
-//! the GFX6 LDS clamp and on swizzled buffers; scratch set-up: seed 000, line 2902 ("Flat Scratch").
-//! Descriptors of device memory: seed 000, line 2990 (`ATC` if there is an IOMMU, `MTYPE` CC for APUs and NC
-//! for other processors); bits and numbers: Sea Islands and GCN3 ISA, "Buffer Resource Descriptor", seed 002,
-//! line 49 (NC is 1), and the value that LLVM uses for APUs on GFX8 (CC is 2). GFX6 has neither field.
+//! the GFX6 LDS clamp and on swizzled buffers; scratch set-up: LLVM's AMDGPU guide, seed 000, line 2902
+//! ("Flat Scratch"). Descriptors of device memory: seed 000, line 2990 (`ATC` if there is an IOMMU, `MTYPE`
+//! CC for APUs and NC for other processors); bits and numbers: Sea Islands and GCN3 ISA, "Buffer Resource
+//! Descriptor", ROCm's code object ABI, seed 002, line 49 (NC is 1), and the value that LLVM uses for APUs on
+//! GFX8 (CC is 2). GFX6 has neither field.
 
 use crate::target::{Feature, Target};
 
-/// Range of byte offsets that an immediate offset can express, including both ends.
+/// Range of byte offsets that the immediate offset of an instruction can express. Both ends are included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offsets {
     /// Smallest offset.
@@ -46,9 +47,9 @@ impl Offsets {
         self.min <= offset && offset <= self.max && offset % self.unit as i64 == 0
     }
 
-    /// Splits an offset into the part that goes into an instruction's offset field and the rest, which is
-    /// added to the address: `(field, rest)`. Nearby offsets have the same rest, so that accesses can share
-    /// its addition.
+    /// Splits an offset into two parts and returns them: `(field, rest)`. The first part goes into an
+    /// instruction's offset field. The rest must be added to the address. Nearby offsets have the same rest,
+    /// so that several accesses can use the same sum.
     pub const fn split(&self, offset: i64) -> (i64, i64) {
         if self.contains(offset) {
             return (offset, 0);
@@ -67,36 +68,37 @@ pub struct Addressing {
     pub flat: Option<Offsets>,
     /// Offsets of `buffer_*` instructions, including those for scratch.
     pub buffer: Offsets,
-    /// Fourth dword of a buffer descriptor for device memory. It contains the element format and, under HSA,
-    /// caching and address translation.
+    /// Fourth dword of a buffer descriptor for device memory. It has the element format. Under the operating
+    /// system HSA, it also says how memory is cached and whether addresses are translated.
     pub descriptor: u32,
-    /// The same for a processor that shares its memory with the host.
+    /// Fourth dword of such a descriptor on a processor that shares its memory with the host (APU).
     pub(crate) shared_descriptor: u32,
-    /// Whether there are memory instructions for three dwords. GFX6 has none according to its manual,
+    /// Whether the processor has memory instructions for three dwords. GFX6 has none according to its manual,
     /// although LLVM's assembler accepts `buffer_load_dwordx3` for GFX6.
     pub three_dwords: bool,
-    /// Whether an access to device memory may cross a dword boundary, so that its address need not be a
+    /// Whether an access to device memory may cross a dword boundary. If so, its address need not be a
     /// multiple of the element size.
     pub unaligned: bool,
     /// Offsets of `s_load_*` and `s_buffer_load_*`.
     pub scalar: Offsets,
-    /// Whether a scalar load's offset may be a 32-bit literal, in units of `scalar` (GFX7).
+    /// Whether the offset of a scalar load may be a 32-bit literal, which counts in units of `scalar`. Only
+    /// GFX7 has this.
     pub scalar_literal: bool,
     /// Offsets of `ds_*` instructions.
     pub lds: Offsets,
-    /// Whether the address register of an LDS instruction may be negative, if the sum of address and offset
-    /// is not negative.
+    /// Whether the address register of an LDS instruction may be negative. The sum of the register and the
+    /// offset must not be negative in any case.
     pub lds_negative_base: bool,
-    /// Whether LDS instructions compare their address with a limit in M0, which then must be set before the
-    /// first LDS access.
+    /// Whether LDS instructions compare their address with a limit in M0. If they do, M0 must be set before
+    /// the first LDS access.
     pub lds_needs_m0: bool,
-    /// Whether the hardware checks the range of a scratch address before it adds the offset, so that the
+    /// Whether the hardware checks the range of a scratch address before it adds the offset. If it does, the
     /// address without the offset must not be negative.
     pub scratch_checks_base: bool,
     /// Maximum size of a wave's scratch memory in bytes.
     pub scratch_per_wave: u32,
-    /// Where code finds the apertures, which are the ranges of generic addresses that refer to LDS and to
-    /// private memory.
+    /// Where code finds the values of the apertures. These are the ranges of generic addresses that refer to
+    /// LDS and to private memory.
     pub apertures: Apertures,
     /// Required contents of FLAT_SCRATCH.
     pub flat_scratch: FlatScratch,
@@ -113,42 +115,43 @@ pub enum Apertures {
     Registers,
 }
 
-/// What FLAT_SCRATCH must contain for FLAT accesses to private memory. The kernel computes it from
-/// `flat_scratch_init` and the wave's scratch offset (seed 000, lines 2935 and 3021).
+/// What FLAT_SCRATCH must contain for FLAT accesses to private memory. A kernel computes this from
+/// `flat_scratch_init` and the wave's scratch offset (LLVM's AMDGPU guide, seed 000, lines 2935 and 3021).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlatScratch {
     /// There is no FLAT_SCRATCH.
     None,
-    /// Low half: size in bytes of a work-item's private memory. High half: start of the wave's private
-    /// memory, in units of 256 bytes.
+    /// FLAT_SCRATCH has two parts. The low half is the size in bytes of a work-item's private memory. The
+    /// high half is the start of the wave's private memory, in units of 256 bytes.
     SizeAndOffset,
     /// Address of the wave's memory.
     Address,
-    /// Address of the wave's private memory. FLAT_SCRATCH consists of hardware registers here that only
-    /// `s_setreg_b32` writes.
+    /// FLAT_SCRATCH is the address of the wave's private memory. On these processors, it consists of hardware
+    /// registers that only `s_setreg_b32` can write.
     HardwareRegisters,
 }
 
-/// `DATA_FORMAT` field of a buffer descriptor: elements are dwords. For accesses without a format, the field
-/// may have any value except 0 (invalid).
+/// Value of the field `DATA_FORMAT` of a buffer descriptor for elements of one dword. For accesses without a
+/// format, the field may have any value except 0 (invalid).
 pub(crate) const DWORDS: u32 = 0xf000;
-/// `DST_SEL` fields of a buffer descriptor: the order of the components in an element. Accesses without a
-/// format ignore them.
+/// Value of the fields `DST_SEL` of a buffer descriptor, which give the order of the components in an
+/// element. Accesses without a format ignore these fields.
 pub(crate) const ANY_COMPONENTS: u32 = 0xfff;
-/// `MTYPE` field of a buffer descriptor for an APU, which shares its memory with the host: memory is kept
-/// coherent with the host.
+/// Value of the field `MTYPE` of a buffer descriptor for an APU, which shares its memory with the host. With
+/// it, memory is kept coherent with the host.
 pub(crate) const COHERENT: u32 = 2 << 27;
-/// `MTYPE` field of a buffer descriptor for a processor with memory of its own. The field must not be 0, as
-/// it is for scratch: that would mean non-volatile memory, which `buffer_wbinvl1_vol` leaves in the cache.
+/// Value of the field `MTYPE` of a buffer descriptor for a processor with memory of its own. The value 0,
+/// which the field has for scratch, would be wrong here: it means non-volatile memory, which
+/// `buffer_wbinvl1_vol` leaves in the cache.
 pub(crate) const NONCOHERENT: u32 = 1 << 27;
 
 impl Addressing {
-    /// `ATC` bit of a buffer descriptor's fourth dword: the host's IOMMU translates addresses. Only HSA sets
-    /// it.
+    /// Bit `ATC` of a buffer descriptor's fourth dword. If it is set, the IOMMU of the host translates
+    /// addresses. Only HSA sets it.
     pub const TRANSLATED: u32 = 1 << 24;
 
     /// Converts an offset in bytes to the value of a scalar load's offset field. Returns `None` if the field
-    /// cannot express it.
+    /// cannot express the offset.
     pub const fn scalar_field(&self, bytes: i64) -> Option<i32> {
         let field = bytes / self.scalar.unit as i64;
         let literal = self.scalar_literal && 0 <= field && field <= i32::MAX as i64;

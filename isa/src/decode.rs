@@ -1,4 +1,5 @@
-//! Decodes words to machine instructions. This is the inverse of `encode` and uses the same slots and fields.
+//! Decodes words to machine instructions. Decoding is the inverse of `encode` and uses the same slots (places
+//! for operands) and fields.
 //!
 //! Bits that have no meaning in an instruction must have the value that an assembler gives them. Every part
 //! of the decoder reports which bits it has interpreted; all other bits must equal the constant bits of the
@@ -55,10 +56,11 @@ pub(crate) enum Meaningless {
     Ignored,
 }
 
-/// Decodes the instruction at the beginning of `words`. Returns the instruction and its length in words.
+/// Decodes the instruction at the beginning of `words`. Returns the instruction and its length in words
+/// (dwords).
 ///
 /// # Errors
-/// The words are not an instruction of the processor, or too few words are given.
+/// Fails if the words are not an instruction of the processor, or if too few words are given.
 pub fn decode(target: &Target, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
     Decoder::new(target).ok_or(DecodeError::Unknown)?.decode(words)
 }
@@ -73,7 +75,7 @@ pub struct Decoder {
 /// Maps opcode numbers to instructions, for each family.
 struct Maps {
     families: [Vec<Option<Opcode>>; FAMILIES],
-    /// The family to whose encoding a first dword belongs, by the dword's top nine bits.
+    /// The family of instructions to which a first dword belongs, by the top nine bits of the dword.
     prefixes: [Option<Family>; 512],
 }
 
@@ -112,7 +114,7 @@ impl Maps {
     }
 
     /// Finds the instruction that the first dword `word` encodes. Returns it with its opcode number in its
-    /// own family, which differs from the number in the word for VOP3.
+    /// own family. In the VOP3 encoding, this number differs from the number in the word.
     fn get(&self, layout: &Layout, family: Family, word: u32) -> Result<(Opcode, u32), DecodeError> {
         let code = layout.patterns.of(family).opcode.get(u64::from(word));
         let op = self.families[family as usize].get(code as usize).copied().flatten();
@@ -136,8 +138,8 @@ impl Maps {
 }
 
 impl Decoder {
-    /// Returns the decoder of a processor; `None` if it is not one of [`PROCESSORS`], or if its family leaves the
-    /// layout of the encodings open.
+    /// Returns the decoder of a processor. Returns `None` if the processor is not one of [`PROCESSORS`], or
+    /// if the encodings of its architecture are not completely known.
     pub fn new(target: &Target) -> Option<Decoder> {
         target.arch.layout.get(target).ok()?;
         let target = target.with_wave_size(target.wave_size)?;
@@ -158,8 +160,8 @@ impl Decoder {
         self.decode_as(words, Meaningless::Refused)
     }
 
-    /// Decodes as tolerantly as hardware and LLVM's disassembler: bits that have no meaning in the
-    /// instruction may have any value. Encoding the result may therefore give different words.
+    /// Decodes as tolerantly as hardware and LLVM's disassembler do: bits that have no meaning in the
+    /// instruction may have any value. If the result is encoded again, the words may therefore be different.
     ///
     /// # Errors
     /// The errors of [`decode`].
@@ -174,7 +176,7 @@ impl Decoder {
         }
     }
 
-    /// Decodes an instruction of any family that `graphics` does not handle.
+    /// Decodes an instruction of a family that the module `graphics` does not handle.
     fn decode_compute(&self, words: &[u32], rest: Meaningless) -> Result<(MachInst, usize), DecodeError> {
         let &first = words.first().ok_or(DecodeError::Truncated)?;
         let (target, layout) = (self.target, Layout::for_target(self.target));
@@ -235,7 +237,7 @@ impl Decoder {
     }
 }
 
-/// Returns whether an assembler would accept this combination of operands.
+/// Returns whether an assembler would accept this combination of operands in one instruction.
 fn is_sound(target: &Target, row: &Row, inst: &MachInst) -> bool {
     if is_index_mode(inst.op) {
         return matches!(inst.ops[1], Operand::Imm(0..16));
@@ -250,8 +252,8 @@ fn is_sound(target: &Target, row: &Row, inst: &MachInst) -> bool {
     !row.is_valu() || constant_bus_ok(target, inst, None) && !sum_overlaps(row, inst)
 }
 
-/// Returns the form (encoding) of the instruction that the first dword specifies and, if it is a DPP form,
-/// which kind of DPP.
+/// Returns the form (encoding) of the instruction, which the first dword specifies. If it is a DPP form, also
+/// returns which kind of DPP.
 fn form_of(target: &Target, family: Family, row: &Row, word: u32) -> (Form, Lane) {
     if !matches!(family, Family::Vop1 | Family::Vop2 | Family::Vopc) {
         return (Form::Full, Lane::None);
@@ -288,7 +290,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Returns the value of a field and records that its bits have been interpreted.
+    /// Returns the value of a field. Also records that the bits of the field have been interpreted.
     fn get(&mut self, field: Field) -> u32 {
         self.known |= field.bits();
         field.get(self.bits)
@@ -395,21 +397,22 @@ impl Reader {
         })
     }
 
-    /// Returns whether the instruction refuses the registers, although its fields can encode them.
+    /// Returns whether the instruction does not accept the registers in this slot, although the slot's field
+    /// can encode them.
     fn is_refused(&self, slot: Slot, spec: &OpSpec, range: RegRange) -> bool {
         let strict = self.rest == Meaningless::Refused;
         if range.first.0 >= 256 {
             return is_odd_gws(self.target, self.row, range);
         }
-        // Source codes after EXEC are constants and status bits, which an instruction cannot write. LLVM's
-        // disassembler nevertheless accepts status bits as destinations.
+        // The codes of sources after EXEC are constants and status bits, which an instruction cannot write.
+        // LLVM's disassembler nevertheless accepts status bits as destinations.
         let constant = range.first.0 < 256 && range.first.0 > Reg::EXEC.0 + 1;
         is_forbidden(self.target, self.row, slot, spec, range)
             || strict && is_refused_sgpr(self.target, self.row, range)
             || spec.role != Role::Use && constant && (strict || !is_status(range.first.0))
     }
 
-    /// Returns whether the addend of a matrix instruction may be a constant. On gfx908 it may not because of
+    /// Returns whether the addend of a matrix instruction may be a constant. On gfx908 it may not, because of
     /// a hardware defect.
     fn takes_constant_sums(&self) -> bool {
         self.target.has(Feature::MATRIX_CONSTANTS) || self.rest == Meaningless::Ignored
@@ -421,8 +424,8 @@ impl Reader {
         self.group(Reg(first as u16), width)
     }
 
-    /// Reads a source that consists of VGPRs or of accumulation VGPRs. The latter if the field `bit` is set,
-    /// or if `bit` is `None`.
+    /// Reads a source that consists of VGPRs or of accumulation VGPRs. They are accumulation VGPRs if the
+    /// field `bit` is set, or if `bit` is `None`.
     fn vgpr_source(&mut self, field: Field, bit: Option<Field>, width: u8) -> Result<Operand, DecodeError> {
         let code = self.get(field);
         let is_acc = bit.is_none_or(|bit| self.get(bit) != 0);
@@ -519,8 +522,8 @@ impl Reader {
         code != Layout::for_target(self.target).no_base && !(code == SADDR_OFF && self.has_no_address())
     }
 
-    /// Returns whether the instruction is a scratch access without any address register, which only gfx103x
-    /// has: its address is the immediate offset.
+    /// Returns whether the instruction is a scratch access without any address register. Its address is the
+    /// immediate offset. Only gfx103x has such accesses.
     fn has_no_address(&self) -> bool {
         self.row.family == Family::Scratch
             && self.target.has(Feature::SCRATCH_NO_ADDRESS)

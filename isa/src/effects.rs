@@ -1,5 +1,5 @@
-//! Determines which registers an instruction reads and writes. Passes, checkers and the allocator all use
-//! this module.
+//! Determines which registers an instruction reads and writes. The compiler's passes, the register allocator
+//! and the checkers all use this module.
 //!
 //! Whether an explicit operand is read or written is its role in the instruction table, refined by form and
 //! modifiers ([`MachInst::role`]). Implicit registers ([`MachInst::for_each_implicit`]) also depend on the
@@ -17,8 +17,8 @@ use crate::reg::Reg;
 use crate::table::{Family, Flags, Implicit, Kind, OpSpec, Role, Row, op};
 use crate::target::{Feature, Target};
 
-/// Implicit registers that instructions use: flag in the table, register, and whether it is read or written.
-/// Row `n` of this table belongs to bit `n` of [`Implicit`].
+/// Implicit registers that instructions use. Each row has the flag in the instruction table, the register,
+/// and whether the register is read or written. Row `n` belongs to bit `n` of [`Implicit`].
 const IMPLICIT: [(Implicit, ImplicitRegister, Role); 9] = [
     (Implicit::READ_SCC, ImplicitRegister::One(Reg::SCC), Role::Use),
     (Implicit::READ_VCC, ImplicitRegister::Mask(Reg::VCC), Role::Use),
@@ -67,7 +67,7 @@ enum ImplicitRegister {
 const ALIASES: [(Reg, ImplicitRegister); 3] = [
     (Reg::VCCZ, ImplicitRegister::Mask(Reg::VCC)),
     (Reg::EXECZ, ImplicitRegister::Mask(Reg::EXEC)),
-    // An instruction that reads LDS directly takes the LDS address from M0.
+    // An instruction that reads a value directly from LDS takes the LDS address from M0, so it reads M0.
     (Reg::LDS_DIRECT, ImplicitRegister::One(Reg::M0)),
 ];
 
@@ -84,8 +84,8 @@ impl ImplicitRegister {
 /// Calls `f` for each implicit register range that the given flags select from [`IMPLICIT`].
 #[inline]
 fn implicit_registers(row: &Row, mut bits: u16, target: &Target, f: &mut impl FnMut(Role, RegRange)) {
-    // Scalar instructions can use only half of EXEC: `s_and_saveexec_b32` uses one dword whatever the wave
-    // size. The width of the first operand is therefore the width of the mask.
+    // A scalar instruction may use only half of EXEC: `s_and_saveexec_b32` uses one dword for every wave
+    // size. So the width of the mask is the width of the first operand.
     let masks =
         if row.is_salu() { row.ops.first().map_or(0, |spec| spec.width) } else { target.mask_dwords() };
     while bits != 0 {
@@ -103,24 +103,24 @@ impl Target {
         self.arch.registers.flat_scratch.map(|first| RegRange { first, len: 2 })
     }
 
-    /// Returns the register range of the lane mask VCC or EXEC, whose low dword is `first`: one dword for 32
-    /// lanes, two for 64.
+    /// Returns the registers of the lane mask VCC or EXEC, whose low dword is `first`. The mask has one dword
+    /// for waves of 32 lanes, and two for waves of 64.
     pub const fn lane_mask(&self, first: Reg) -> RegRange {
         RegRange { first, len: self.mask_dwords() }
     }
 }
 
 impl OpSpec {
-    /// Returns the size of the operand in dwords. The size of a lane mask depends on the number of lanes of
-    /// the wave.
+    /// Returns the size of the operand in dwords. If the operand is a lane mask, the size depends on the
+    /// number of lanes of the wave.
     pub fn dwords(&self, target: &Target) -> u8 {
         if self.kind == Kind::Mask { target.mask_dwords() } else { self.width }
     }
 }
 
 impl MachInst {
-    /// Returns how the operand with the given index is accessed: the row's role, refined by form and
-    /// modifiers.
+    /// Returns whether the operand with the given index is read, written, or both. This is the role in the
+    /// instruction's row of the table, with two exceptions that depend on form and modifiers:
     ///
     /// * The data of an atomic without `glc` is only read, because the atomic does not return a value.
     /// * A destination that keeps a part of its old value is also read: `op_sel` on the destination, SDWA's
@@ -134,8 +134,8 @@ impl MachInst {
     #[inline]
     fn role_in(&self, row: &Row, index: usize) -> Role {
         let Some(spec) = row.ops.get(index) else {
-            // The table has no operand specs for pseudo-instructions. Their destination, if there is one, is
-            // operand 0.
+            // The instruction table does not describe the operands of pseudo-instructions. Their destination,
+            // if there is one, is operand 0.
             let defines = matches!(self.op, op::COPY | op::UNDEF | op::CALL | op::TAIL_CALL | op::STACK_END);
             return if index == 0 && defines { Role::Def } else { Role::Use };
         };
@@ -146,8 +146,7 @@ impl MachInst {
         }
     }
 
-    /// Returns whether the instruction is an atomic that does not return the old value, because `glc` is not
-    /// set.
+    /// Returns whether the instruction is an atomic without `glc`, which does not return the old value.
     fn returns_nothing(&self, row: &Row) -> bool {
         row.flags.contains(Flags::ATOMIC)
             && !self.mods.flags.contains(ModFlags::GLC)
@@ -203,8 +202,8 @@ impl MachInst {
     pub fn for_each_implicit(&self, target: &Target, mut f: impl FnMut(Role, RegRange)) {
         let row = self.op.row();
         let mut implicit = self.implicit();
-        // Global data share (GDS) instructions take their part of the memory from M0, and LDS instructions
-        // before GFX9 take their limit from M0; both therefore read M0.
+        // Two kinds of instructions read M0. Global data share (GDS) instructions take from M0 which part of
+        // the memory they use. LDS instructions before GFX9 take the limit of LDS from M0.
         let limited = !target.has(Feature::LDS_NO_M0) || self.mods.flags.contains(ModFlags::GDS);
         if row.family == Family::Ds && limited {
             implicit |= Implicit::READ_M0;
@@ -242,8 +241,8 @@ impl MachInst {
         implicit_registers(row, row.implicit.bits() & WRITTEN, target, &mut |_, range| f(range));
     }
 
-    /// Returns the flags of the implicit registers that do not depend on the processor: the flags of the
-    /// table row, and READ_M0 for a load to LDS.
+    /// Returns flags for the implicit registers of the instruction, as far as these do not depend on the
+    /// processor. They are the flags of the table row, and READ_M0 for a load to LDS.
     pub fn implicit(&self) -> Implicit {
         let row = self.op.row();
         match self.mods.flags.contains(ModFlags::LDS) {

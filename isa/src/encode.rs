@@ -1,6 +1,6 @@
-//! Encodes machine instructions as words. The encoder is driven by tables: the row of an instruction in the
-//! instruction table describes its operands and modifiers, and `layout` gives the positions of the fields in
-//! the words.
+//! Encodes machine instructions as words. Tables drive the encoder. The row of an instruction in the
+//! instruction table describes its operands and modifiers, and the module `layout` has the positions of the
+//! fields in the words.
 
 use crate::graphics;
 use crate::inst::{Form, Lane, MachInst, ModFlags};
@@ -32,12 +32,14 @@ pub enum Problem {
     Form,
     /// Too few or too many operands.
     Count,
-    /// The operand with this index is of a kind that the instruction does not accept in this position.
+    /// The instruction does not accept an operand of this kind in this position. The number is the index of
+    /// the operand.
     Operand(u8),
-    /// The register operand with this index has the wrong size, is misaligned or does not exist.
+    /// The register operand has the wrong size, is misaligned or does not exist. The number is the index of
+    /// the operand.
     Register(u8),
-    /// The operand with this index is a literal for which the encoding has no room, or a second literal with
-    /// a different value.
+    /// The operand is a literal that the encoding has no room for, or a second literal with a different
+    /// value. The number is the index of the operand.
     Literal(u8),
     /// A virtual register or block that should have been replaced.
     Unresolved(u8),
@@ -75,11 +77,11 @@ impl fmt::Display for Problem {
 impl std::error::Error for EncodeError {}
 
 /// Appends the words of an instruction. Registers must be hardware registers, and branch targets must be
-/// `Operand::Imm` in dwords from the end of the instruction. An `Operand::Reloc` becomes a literal of 0 for
-/// the caller to patch.
+/// `Operand::Imm` in dwords from the end of the instruction. An `Operand::Reloc` becomes a literal of 0,
+/// which the caller must patch.
 ///
 /// # Errors
-/// The processor does not have the instruction, or the encoding cannot express an operand.
+/// Fails if the processor does not have the instruction, or if the encoding cannot express an operand.
 pub fn encode(target: &Target, inst: &MachInst, out: &mut Vec<u32>) -> Result<(), EncodeError> {
     let error = |problem| EncodeError { op: inst.op, problem };
     if graphics::handles(inst.op.family()) {
@@ -103,7 +105,8 @@ pub fn problem(target: &Target, inst: &MachInst) -> Option<Problem> {
     }
 }
 
-/// Returns the number of dwords of an encoded instruction; 0 for a pseudo-instruction, which is not encoded.
+/// Returns the number of dwords of an instruction when it is encoded. Returns 0 for a pseudo-instruction,
+/// which is not encoded.
 pub fn size_in_words(target: &Target, inst: &MachInst) -> usize {
     if graphics::handles(inst.op.family()) {
         return graphics::size_in_words(inst);
@@ -115,7 +118,8 @@ pub fn size_in_words(target: &Target, inst: &MachInst) -> usize {
         Operand::Literal(_) => true,
         // The distance of a call is in a field of the instruction.
         Operand::Reloc(_) => inst.op != op::S_CALL_B64,
-        // GFX7 encodes an offset that is too large for the offset field of a scalar load as a literal.
+        // On GFX7, the offset of a scalar load may be too large for the offset field. It is then encoded as a
+        // literal.
         Operand::Imm(value) => encoding == Encoding::Smem && is_long_smrd_offset(target, *value),
         _ => false,
     };
@@ -142,8 +146,8 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Words, Proble
     let row = inst.op.row();
     let code = row.code(target).ok_or(Problem::Unavailable)?;
     let encoding = Encoding::for_row(target, row, inst.form, inst.mods.lane).ok_or(Problem::Form)?;
-    // `s_endpgm` and similar instructions may be created without their only operand, a number, which is then
-    // 0.
+    // `s_endpgm` and similar instructions have one operand, which is a number. They may be created without
+    // the operand; the number is then 0.
     let implied = inst.len == 0 && row.ops.len() == 1 && row.ops[0].kind == Kind::Imm;
     if usize::from(inst.len) != row.ops.len() && !implied {
         return Err(Problem::Count);
@@ -168,8 +172,8 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Words, Proble
     Ok(Words { bits: words.bits | modifiers, ..words })
 }
 
-/// Returns the fixed bits of an instruction: the constant bits of the encoding, the opcode and, for SDWA and
-/// DPP, the source code in the first dword that announces the second dword.
+/// Returns the fixed bits of an instruction: the constant bits of the encoding and the opcode. For SDWA and
+/// DPP, they also include the code in the first source field that announces the second dword.
 #[inline]
 pub(crate) fn opcode_bits(layout: &Layout, family: Family, encoding: Encoding, code: u32) -> u64 {
     if encoding == Encoding::Vop3 {
@@ -192,8 +196,8 @@ struct Writer<'a> {
     inst: &'a MachInst,
     encoding: Encoding,
     words: Words,
-    /// For the last VGPR operand that may be an ordinary or an accumulation VGPR: the bit that says which,
-    /// and whether this bit is set. Operands that share the bit must agree.
+    /// The bit that says whether an operand is in VGPRs or accumulation VGPRs, and whether this bit is set.
+    /// It belongs to the last operand that may be in either. Operands that share the bit must agree.
     file: Option<(Field, bool)>,
 }
 
@@ -298,8 +302,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the bits of an operand that consists either of VGPRs or of accumulation VGPRs; the field `bit`
-    /// says which. Fails if another operand that shares `bit` is in the other register file.
+    /// Returns the bits of an operand that may be in VGPRs or in accumulation VGPRs. The field `bit` says in
+    /// which. Fails if another operand that shares `bit` is in the other register file.
     fn either(
         &mut self,
         field: Field,
@@ -322,7 +326,7 @@ impl Writer<'_> {
     }
 
     /// Records the literal that follows the instruction. Fails if another operand has already recorded a
-    /// different value.
+    /// literal with a different value.
     fn literal(&mut self, value: u32, index: u8) -> Result<(), Problem> {
         match self.words.literal.replace(value) {
             Some(other) if other != value => Err(Problem::Literal(index)),
@@ -391,8 +395,9 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the bits for a scalar memory offset that is an SGPR plus the immediate `offset`. GFX9 and
-    /// GFX10 can encode such sums; before, the immediate must be 0. `None` if the sum cannot be encoded.
+    /// Returns the bits for the offset of a scalar memory instruction that is an SGPR plus the immediate
+    /// `offset`. GFX9 and GFX10 can encode such sums. On earlier processors, the immediate must be 0. Returns
+    /// `None` if the sum cannot be encoded.
     fn smem_register(&self, reg: u32, offset: i32) -> Option<u64> {
         if !SMEM_OFFSET.fits_signed(offset) || !takes_offset(self.target, self.inst.op.row(), offset) {
             return None;
@@ -426,8 +431,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns whether the instruction is a scratch access without any address register, which only gfx103x
-    /// has: its address is the immediate offset.
+    /// Returns whether the instruction is a scratch access without any address register. Its address is the
+    /// immediate offset. Only gfx103x has such accesses.
     fn has_no_address(&self) -> bool {
         let row = self.inst.op.row();
         let is_off = |(spec, operand): (&OpSpec, &Operand)| {
@@ -444,22 +449,22 @@ impl Writer<'_> {
     }
 }
 
-/// Returns whether a scalar memory access can have this offset. An offset may be negative only if the base is
-/// an address, not if it is a buffer descriptor.
+/// Returns whether a scalar memory access can have this offset. The offset may be negative if the base is an
+/// address, but not if the base is a buffer descriptor.
 #[inline]
 pub(crate) fn takes_offset(target: &Target, row: &Row, offset: i32) -> bool {
     let from_buffer = || row.ops.iter().rev().nth(1).is_some_and(|base| base.width == 4);
     offset >= 0 || !Layout::for_target(target).scalar_offsets.is_signed() || !from_buffer()
 }
 
-/// Returns whether the register must be refused because it has an odd number: gfx90a reads the operand of a
+/// Returns whether the register must be refused because its number is odd. gfx90a reads the operand of a
 /// global wave sync (GWS) instruction only from an even VGPR.
 #[inline]
 pub(crate) fn is_odd_gws(target: &Target, row: &Row, range: RegRange) -> bool {
     row.flags.contains(Flags::GDS_ONLY) && target.has(Feature::EVEN_VGPRS) && !range.first.0.is_multiple_of(2)
 }
 
-/// Returns whether the register must be refused because it is an SGPR: gfx908 writes accumulation VGPRs only
+/// Returns whether the register must be refused because it is an SGPR. gfx908 writes accumulation VGPRs only
 /// from VGPRs and inline constants.
 #[inline]
 pub(crate) fn is_refused_sgpr(target: &Target, row: &Row, range: RegRange) -> bool {
@@ -472,7 +477,7 @@ pub(crate) fn is_refused_sgpr(target: &Target, row: &Row, range: RegRange) -> bo
 pub(crate) fn is_forbidden(target: &Target, row: &Row, slot: Slot, spec: &OpSpec, range: RegRange) -> bool {
     let exec = range.first.0 & !1 == Reg::EXEC.0;
     match slot {
-        // `src_lds_direct` is accepted only as the whole first source of a vector ALU instruction.
+        // Only a vector ALU instruction accepts `src_lds_direct`, and only as its whole first source.
         Slot::Source(SRC0 | VOP3_SRC0) if range.first == Reg::LDS_DIRECT => {
             let writes_lane = row.ops[0].kind == Kind::Vgpr && row.flags.contains(Flags::NO_EXEC);
             spec.kind != Kind::Vsrc && !row.flags.contains(Flags::NO_EXEC)
@@ -486,8 +491,8 @@ pub(crate) fn is_forbidden(target: &Target, row: &Row, slot: Slot, spec: &OpSpec
         Slot::Source(MUBUF_SOFFSET) => range.first == Reg(254),
         // EXEC cannot be the mask that an instruction reads.
         Slot::Source(_) => exec && spec.kind == Kind::Mask,
-        // A SGPR base must not have the code that means "no base": the code of `exec_hi` and, on GFX10, also
-        // the code of `null`.
+        // The code of the SGPR base must not be the code that means "no base". This is the code of `exec_hi`
+        // and, on GFX10, also the code of `null`.
         Slot::Base => {
             let code = u32::from(range.first.0);
             code == SADDR_OFF || target.arch.registers.null == Some(range.first)
@@ -496,14 +501,14 @@ pub(crate) fn is_forbidden(target: &Target, row: &Row, slot: Slot, spec: &OpSpec
     }
 }
 
-/// Returns whether the instruction is `s_set_gpr_idx_on`. Its immediate says which operands are indexed and
-/// uses only four bits of its eight-bit field.
+/// Returns whether the instruction is `s_set_gpr_idx_on`. The immediate of this instruction says which
+/// operands are indexed, and uses only four bits of its eight-bit field.
 pub(crate) fn is_index_mode(op: Opcode) -> bool {
     op == op::S_SET_GPR_IDX_ON
 }
 
-/// Returns whether the sources of an instruction may be a literal. That depends on the encoding, and the lane
-/// mask of a fork (`s_cbranch_g_fork`) may never be a literal.
+/// Returns whether a source of an instruction may be a literal. This depends on the encoding. The lane mask
+/// of a fork (`s_cbranch_g_fork`) may never be a literal.
 pub(crate) fn takes_literals(target: &Target, row: &Row, encoding: Encoding) -> bool {
     let forks = row.flags.contains(Flags::BRANCH) && row.implicit.contains(Implicit::WRITE_EXEC);
     encoding.has_literals(Layout::for_target(target)) && !forks
@@ -524,8 +529,8 @@ fn immediate(operand: Operand, index: u8) -> Result<i32, Problem> {
     }
 }
 
-/// Returns the bits of a 16-bit immediate. Signed and unsigned values are both accepted, so that -1 and
-/// 0xffff have the same bits.
+/// Returns the bits of a 16-bit immediate. Both signed and unsigned values are accepted: -1 and 0xffff have
+/// the same bits.
 fn simm16(operand: Operand, index: u8) -> Result<u64, Problem> {
     let value = immediate(operand, index)?;
     let fits = SIMM16.fits_signed(value) || u16::try_from(value).is_ok();
@@ -558,8 +563,8 @@ pub(crate) fn is_inline(target: &Target, code: u16) -> bool {
     matches!(code, 128..=208 | 240..=247) || code == 248 && target.has(Feature::INV_2PI)
 }
 
-/// Returns the bit that says whether the data of a memory instruction is in accumulation VGPRs. `None` if the
-/// processor has no such bit or `field` is not a data field.
+/// Returns the field of one bit that says whether the data of a memory instruction is in accumulation VGPRs.
+/// Returns `None` if the processor has no such bit, or if `field` is not a data field.
 pub(crate) fn data_file(target: &Target, family: Family, field: Field) -> Option<Field> {
     match (family, field) {
         _ if !target.has(Feature::UNIFIED_VGPRS) => None,
@@ -569,12 +574,12 @@ pub(crate) fn data_file(target: &Target, family: Family, field: Field) -> Option
     }
 }
 
-/// Returns how many VGPRs the operand in a slot of kind `Slot::Address` must have; 0 if the operand must be
-/// absent. `based` says whether the address also has an SGPR base.
+/// Returns the number of VGPRs that the operand in a slot of kind `Slot::Address` must have. Returns 0 if the
+/// operand must be absent. `based` says whether the address also has an SGPR base.
 pub(crate) fn address_width(row: &Row, field: Field, spec: &OpSpec, flags: ModFlags, based: bool) -> u8 {
     match (row.family, field) {
-        // The family is checked first, because fields of different families may be at the same position and
-        // then compare equal.
+        // The family is compared first, because fields of different families may be at the same position, and
+        // two fields at the same position are equal.
         (Family::Mubuf, MUBUF_VADDR) if flags.contains(ModFlags::ADDR64) => 2,
         (Family::Mubuf, MUBUF_VADDR) => {
             u8::from(flags.contains(ModFlags::OFFEN)) + u8::from(flags.contains(ModFlags::IDXEN))
@@ -590,8 +595,8 @@ pub(crate) fn address_width(row: &Row, field: Field, spec: &OpSpec, flags: ModFl
     }
 }
 
-/// Returns whether the processor has an encoding for the instruction in this form, independent of the
-/// operands.
+/// Returns whether the processor has an encoding for the instruction in this form. The operands are not
+/// considered.
 pub fn has_form(target: &Target, op: Opcode, form: Form) -> bool {
     if graphics::handles(op.family()) {
         return op.row().code(target).is_some() && graphics::has_form(op, form);

@@ -1,11 +1,11 @@
-//! Hidden arguments: values such as the `printf` buffer that the runtime stores after a kernel's own
-//! arguments, and their offsets.
+//! Hidden arguments and their offsets. Hidden arguments are values, such as the address of the `printf`
+//! buffer, that the runtime stores after a kernel's own arguments.
 //!
 //! # Source
 //!
-//! Hidden arguments up to code object V4: seed 000, line 4381. Which of them the metadata lists depends on
-//! what the code reads, and was determined with LLVM 14 and 19. `tests/hidden_arguments.rs` compares the
-//! lists with those of clang.
+//! Hidden arguments up to code object V4: LLVM's AMDGPU guide, seed 000, line 4381. Which of them the
+//! metadata lists depends on what the code reads. This dependence was determined with LLVM 14 and 19.
+//! `tests/hidden_arguments.rs` compares the lists with those of clang.
 
 use crate::addressing::Apertures;
 use crate::{CodeObjectVersion, Subtarget};
@@ -15,7 +15,8 @@ bitflags! {
     /// Conditions that determine which hidden arguments the metadata of a kernel lists.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct Hidden: u8 {
-        /// The code reads the address of the `printf` buffer, or the module contains `printf` formats.
+        /// The code reads the address of the `printf` buffer, or the module contains formats of `printf`
+        /// calls.
         const PRINTF_BUFFER = 1 << 0;
         /// The code reads the queue pointer from the hidden arguments, because it is not in SGPRs.
         const QUEUE_PTR = 1 << 1;
@@ -23,7 +24,7 @@ bitflags! {
         const HOSTCALL_BUFFER = 1 << 2;
         /// The code reads the global offset.
         const GLOBAL_OFFSET = 1 << 3;
-        /// The kernel calls code of another object, which may read any hidden argument.
+        /// The kernel calls code of another object. That code may read any hidden argument.
         const FOREIGN = 1 << 4;
         /// The kernel has dynamic LDS.
         const DYNAMIC_LDS = 1 << 5;
@@ -33,8 +34,8 @@ bitflags! {
 }
 
 impl Hidden {
-    /// Conditions that mean that the code reads a hidden argument. If none of these holds, the metadata lists
-    /// no hidden arguments.
+    /// Conditions under which the code reads a hidden argument. If none of them holds, the metadata lists no
+    /// hidden arguments.
     const READ: Hidden = Hidden::PRINTF_BUFFER
         .union(Hidden::QUEUE_PTR)
         .union(Hidden::HOSTCALL_BUFFER)
@@ -46,7 +47,8 @@ impl Hidden {
         self.intersects(Hidden::READ)
     }
 
-    /// Returns the conditions that hold for any code on this processor.
+    /// Returns the conditions that hold for every code on this processor, because they depend only on the
+    /// processor.
     pub const fn of_target(target: &Subtarget) -> Hidden {
         match target.addressing.apertures {
             Apertures::Registers => Hidden::empty(),
@@ -64,8 +66,8 @@ pub struct HiddenArg {
     pub offset: u32,
     /// Size in bytes, which is also its alignment.
     pub size: u32,
-    /// The metadata lists the argument if at least one of these conditions holds, or if the set is empty. See
-    /// also `without`.
+    /// Conditions of which at least one must hold for the metadata to list the argument. If the set is empty,
+    /// there is no such requirement. See also `without`.
     with: Hidden,
     /// Conditions of which none may hold.
     without: Hidden,
@@ -74,7 +76,7 @@ pub struct HiddenArg {
 /// The hidden arguments of a code object version.
 #[derive(Debug)]
 pub struct HiddenArgs {
-    /// The hidden arguments in the order of their offsets. Several arguments may have the same offset; their
+    /// The hidden arguments in the order of their offsets. Several arguments may have the same offset. Their
     /// conditions exclude each other, so that a kernel lists at most one of them.
     args: &'static [HiddenArg],
     /// Total size in bytes.
@@ -112,8 +114,8 @@ impl HiddenArgs {
         }
     }
 
-    /// Returns the offset at which the hidden arguments start, if the kernel's own arguments take `own`
-    /// bytes.
+    /// Returns the offset of the first hidden argument. `own` is the size in bytes of the kernel's own
+    /// arguments.
     pub const fn start(own: u32) -> u32 {
         own.saturating_add(7) & !7
     }
@@ -123,8 +125,8 @@ impl HiddenArgs {
         self.args.iter().find(|arg| arg.kind == kind).map(|arg| arg.offset)
     }
 
-    /// Returns the hidden arguments that the metadata lists for a kernel for which the conditions `holds` are
-    /// true.
+    /// Returns the hidden arguments that the metadata lists for a kernel. `holds` are the conditions that are
+    /// true for the kernel.
     pub fn listed(&self, holds: Hidden) -> impl Iterator<Item = HiddenArg> {
         self.args.iter().copied().filter(move |arg| arg.is_listed(holds))
     }
@@ -144,8 +146,8 @@ const HOSTCALL: Hidden = Hidden::HOSTCALL_BUFFER;
 const FOREIGN: Hidden = Hidden::FOREIGN;
 
 // Hidden arguments of code object V3 and V4. The default queue and the completion action are listed as
-// `hidden_none`, because kernels cannot be enqueued from the device here, and ROCm 5.2 fails to launch a HIP
-// kernel that lists them.
+// `hidden_none`, for two reasons: kernels cannot be enqueued from the device here, and ROCm 5.2 fails to
+// launch a HIP kernel that lists them.
 static V3: HiddenArgs = HiddenArgs {
     args: &[
         arg("hidden_global_offset_x", 0, 8),

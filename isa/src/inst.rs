@@ -9,8 +9,8 @@ pub const MAX_OPERANDS: usize = 6;
 /// Encoding of an instruction that has several encodings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// The encoding of the instruction's own family (scalar, memory or VOP3-only instructions); for VOP1,
-    /// VOP2 and VOPC instructions, the 64-bit VOP3 encoding.
+    /// The encoding of the instruction's own family, such as scalar, memory or VOP3. For VOP1, VOP2 and VOPC
+    /// instructions, which also have shorter encodings, this is the 64-bit VOP3 encoding.
     #[default]
     Full,
     /// VOP1/VOP2/VOPC in their 32-bit encoding (`_e32`).
@@ -100,7 +100,7 @@ bitflags::bitflags! {
     }
 }
 
-/// Part of a dword that an SDWA operand uses. The discriminants are the hardware's codes.
+/// Part of a dword that an SDWA operand selects. The discriminants are the codes of the hardware.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -116,7 +116,8 @@ pub enum SdwaSel {
 }
 
 impl SdwaSel {
-    /// Returns the part of a dword with `width` bits from bit `offset` on; `None` if SDWA cannot select it.
+    /// Returns the SDWA selection of `width` bits from bit `offset` on. Returns `None` if SDWA cannot select
+    /// this part of a dword.
     pub const fn of_field(offset: u32, width: u32) -> Option<SdwaSel> {
         match (width, offset) {
             (8, 0 | 8 | 16 | 24) => SdwaSel::from_code((offset / 8) as u8),
@@ -149,19 +150,20 @@ pub enum Lane {
     /// No such controls.
     #[default]
     None,
-    /// SDWA: selected parts of the destination and of the sources. `unused` says what happens to the other
-    /// bits of the destination: 0 zeros, 1 sign extension, 2 preserved. `sext` has a bit for each source that
-    /// is sign-extended.
+    /// SDWA: the selected parts of the destination and of the sources. `unused` says what the other bits of
+    /// the destination become: 0 for zeros, 1 for copies of the sign, 2 for their old values. `sext` has a
+    /// bit for each source that is sign-extended.
     Sdwa { dst: SdwaSel, unused: u8, src0: SdwaSel, src1: SdwaSel, sext: u8 },
     /// DPP: control word, row and bank masks.
     Dpp { ctrl: u16, row_mask: u8, bank_mask: u8 },
-    /// MTBUF: format of the data. Before GFX10 this is the data format plus 16 times the numeric format; on
-    /// GFX10 one number.
+    /// MTBUF: the format of the data. Before GFX10, this is the data format plus 16 times the numeric format.
+    /// On GFX10, it is one number.
     Format(u8),
-    /// DPP8 (GFX10): for each of eight lanes, the number of the lane from which it reads, with three bits
-    /// each, starting with lane 0 in the lowest bits.
+    /// DPP8 (GFX10): for each of eight lanes, the number of the lane from which it reads. Each number has
+    /// three bits; that of lane 0 is in the lowest bits.
     Dpp8 { lanes: u32 },
-    /// MIMG: enabled components of a texel, one bit for each, and on GFX10 the dimension of the image.
+    /// MIMG: a mask with one bit for each enabled component of a texel. On GFX10, also the dimension of the
+    /// image.
     Image { dmask: u8, dim: u8 },
 }
 
@@ -174,24 +176,24 @@ pub struct Mods {
     pub neg: u8,
     /// Absolute value of source n (bit n); VOP3P: `neg_hi`.
     pub abs: u8,
-    /// Output modifier: 0 none, 1 multiply by 2, 2 multiply by 4, 3 divide by 2.
+    /// Output modifier: 0 for none, 1 to multiply by 2, 2 to multiply by 4, 3 to divide by 2.
     pub omod: u8,
     /// `op_sel` bits.
     pub op_sel: u8,
-    /// `op_sel_hi` (VOP3P): one bit for each source. Packed instructions normally have the bits of all their
-    /// sources set; with 0, both results would use the low halves. For `v_fma_mix_*`, a clear bit means an
-    /// f32 source.
+    /// The field `op_sel_hi` of VOP3P, with one bit for each source. Packed instructions normally have the
+    /// bits of all their sources set; if a bit is clear, both results use the low half of the source. For
+    /// `v_fma_mix_*`, a clear bit means that the source is an f32.
     pub op_sel_hi: u8,
-    /// Offset of a memory access in bytes. For DS instructions with two offsets, `offset0 | offset1 << 8`;
-    /// the unit of each is the element size.
+    /// Offset of a memory access in bytes. DS instructions with two offsets have `offset0 | offset1 << 8`
+    /// here, and each offset counts in units of the element size.
     pub offset: i32,
     /// Controls of SDWA, DPP and other encodings.
     pub lane: Lane,
 }
 
-/// A machine instruction. Its explicit operands are in the assembler's order, destinations first. An
-/// instruction has the same operands in all forms: a carry-out is an explicit operand even in a form that
-/// implies `vcc` for it.
+/// A machine instruction. Its explicit operands are in the order of the assembler, destinations first. An
+/// instruction has the same operands in all forms. For example, a carry-out is an explicit operand even in a
+/// form that implies `vcc` for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MachInst {
     /// Row of the instruction table.
@@ -204,8 +206,8 @@ pub struct MachInst {
     pub ops: [Operand; MAX_OPERANDS],
     /// Modifiers.
     pub mods: Mods,
-    /// Source location: byte offset into the source text plus one, or 0 if there is none (as in
-    /// `ir::SrcLoc`).
+    /// Source location, as in `ir::SrcLoc`: the byte offset into the source text plus one, or 0 if there is
+    /// none.
     pub loc: u32,
     /// Reason for the instruction, if a pass inserted it.
     pub note: NoteId,

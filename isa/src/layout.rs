@@ -1,8 +1,8 @@
 //! Positions of the fields in instruction words, used by both the encoder and the decoder.
 //!
-//! An instruction has one or two dwords, and possibly a literal after these. The one or two dwords are
-//! treated here as one 64-bit number with the first dword in the low half. The module `slots` determines
-//! which fields hold which operand.
+//! An instruction has one or two dwords, and possibly a literal after these. This module treats the one or
+//! two dwords as one 64-bit number, with the first dword in the low half. The module `slots` determines which
+//! fields hold which operand.
 
 use crate::inst::{Form, Lane, ModFlags};
 use crate::table::{Family, Flags, Kind, Role, Row};
@@ -21,8 +21,8 @@ impl Field {
         Field { lo, bits }
     }
 
-    /// Returns the value, shifted to the position of the field. Bits that do not fit in the field are
-    /// dropped.
+    /// Returns the value, shifted to the position of the field. Bits of the value that do not fit in the
+    /// field are dropped.
     pub const fn put(self, value: u32) -> u64 {
         (value as u64 & self.mask()) << self.lo
     }
@@ -95,7 +95,7 @@ fields! {
 
     SMEM_SBASE 0 6;
     SMEM_SDATA 6 7;
-    /// GFX9: set if the offset is the sum of an SGPR and the immediate.
+    /// Bit on GFX9 that is set if the offset is the sum of an SGPR and the immediate.
     SMEM_SOE 14 1;
     SMEM_IMM 17 1;
     /// The field of GFX8 is one bit shorter and unsigned.
@@ -103,7 +103,8 @@ fields! {
     SMEM_OFFSET_GFX8 32 20;
     /// The offset SGPR if there is no immediate (GFX8, GFX9).
     SMEM_OFFSET_REG 32 7;
-    /// The offset SGPR. GFX9 uses this field only if there is also an immediate offset, GFX10 always.
+    /// Field for the SGPR of the offset. GFX9 uses this field only if there is also an immediate offset.
+    /// GFX10 always uses it.
     SMEM_SOFFSET 57 7;
 
     VDST 17 8;
@@ -154,8 +155,8 @@ fields! {
     VOP3P_OP_SEL_HI2 14 1;
     VOP3P_OP_SEL_HI 59 2;
 
-    /// Matrix instructions: set if the addend and the result are in accumulation VGPRs; the next two fields
-    /// say the same for the two factors.
+    /// Bit of matrix instructions that is set if the addend and the result are in accumulation VGPRs. The
+    /// next two fields say the same about the two factors.
     MFMA_ACC_SUM 15 1;
     MFMA_ACC_A 59 1;
     MFMA_ACC_B 60 1;
@@ -163,8 +164,8 @@ fields! {
     MFMA_ABID 11 4;
     MFMA_BLGP 61 3;
 
-    /// gfx90a: set if the data of a memory instruction is in accumulation VGPRs (fields for DS, MUBUF and
-    /// FLAT).
+    /// Bits on gfx90a that are set if the data of a memory instruction is in accumulation VGPRs. This field
+    /// is for DS; the next fields are for MUBUF and FLAT.
     DS_ACC 25 1;
     MUBUF_ACC 55 1;
     FLAT_ACC 55 1;
@@ -188,23 +189,23 @@ fields! {
     FLAT_VDST 56 8;
 }
 
-/// Value of the field `saddr` that means "no SGPR base" for GLOBAL and SCRATCH instructions before GFX10. On
-/// GFX10, it means for a SCRATCH instruction that there is no address register at all.
+/// Value of the field `saddr` that means "no SGPR base". It applies to GLOBAL and SCRATCH instructions before
+/// GFX10. In a SCRATCH instruction of GFX10, it means that there is no address register at all.
 pub(crate) const SADDR_OFF: u32 = 0x7f;
-/// Code of the register `null`. In the field of an SGPR, GFX10 uses it for "no SGPR".
+/// Code of the register `null`. GFX10 uses it in the field of an SGPR for "no SGPR".
 pub(crate) const NULL: u32 = 0x7d;
 /// Value of `src0` that announces an SDWA dword.
 pub(crate) const SRC_SDWA: u32 = 249;
 /// Value of `src0` that announces a DPP dword.
 pub(crate) const SRC_DPP: u32 = 250;
-/// Value of the field `src0` that says that the second dword is a DPP8 dword. The value is without its low
-/// two bits, which are 1, or 2 if inactive lanes are also read.
+/// Value of the field `src0` that says that the second dword is a DPP8 dword, without its low two bits. These
+/// bits are 1, or 2 if inactive lanes are also read.
 pub(crate) const SRC_DPP8: u32 = 232;
 /// Source code of a literal.
 pub(crate) const SRC_LITERAL: u32 = 255;
 
-/// Encodings of instruction words. An instruction of one family may have several encodings: a VOP2
-/// instruction, for example, `Vop32`, `Vop3`, `Sdwa` or `Dpp`.
+/// Encodings of instruction words. An instruction of one family may have several encodings. For example, a
+/// VOP2 instruction may have `Vop32`, `Vop3`, `Sdwa` or `Dpp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub(crate) enum Encoding {
@@ -227,8 +228,8 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// Returns the encoding for an instruction in a form. `None` if the instruction has no such form, or if
-    /// the module `graphics` encodes it. `lane` tells DPP and DPP8 apart.
+    /// Returns the encoding of an instruction in a given form. Returns `None` if the instruction has no such
+    /// form, or if the module `graphics` encodes it. `lane` says whether the form is DPP or DPP8.
     #[inline]
     pub fn for_row(target: &Target, row: &Row, form: Form, lane: Lane) -> Option<Encoding> {
         Some(match row.family {
@@ -292,13 +293,13 @@ impl Encoding {
     }
 }
 
-/// Constant bits of a family's own encoding, and the field of its opcode. For a family with a 32-bit and a
-/// 64-bit encoding, this is the 32-bit one.
+/// Pattern of a family's own encoding: its constant bits, and the field of its opcode. If the family has a
+/// 32-bit and a 64-bit encoding, the pattern is that of the 32-bit one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pattern {
     pub bits: u64,
-    /// How many of the first dword's top bits tell this family from all others; 0 if the processors do not have
-    /// the encoding, or if the module `graphics` encodes it.
+    /// Number of the first dword's top bits that distinguish this family from all others. It is 0 if the
+    /// processors do not have the encoding, or if the module `graphics` encodes it.
     pub prefix: u8,
     pub opcode: Field,
 }
@@ -322,13 +323,14 @@ impl Patterns {
             .with(Family::Vopc, 0b011_1110, 7, Field::new(17, 8))
     };
 
-    /// Changes the pattern of a family of instructions: the first dword starts with the `prefix` bits `top`.
+    /// Returns the patterns with another pattern for one family. In it, the top `prefix` bits of the first
+    /// dword are `top`.
     pub const fn with(mut self, family: Family, top: u64, prefix: u8, opcode: Field) -> Patterns {
         self.0[family as usize] = Pattern { bits: top << (32 - prefix), prefix, opcode };
         self
     }
 
-    /// Adds constant bits to the pattern of a family of instructions.
+    /// Returns the patterns with more constant bits in the pattern of one family.
     pub const fn and(mut self, family: Family, bits: u64) -> Patterns {
         self.0[family as usize].bits |= bits;
         self
@@ -350,8 +352,9 @@ impl Patterns {
         &self.0[family as usize]
     }
 
-    /// Returns the family to whose encoding a first dword with these top nine bits belongs: the one with the
-    /// longest matching prefix. The FLAT encoding counts as [`Family::Flat`], whatever its segment.
+    /// Returns the family of instructions to which a first dword belongs, given its top nine bits. This is
+    /// the family with the longest matching prefix. The FLAT encoding counts as [`Family::Flat`] for every
+    /// segment.
     pub fn family(&self, top: u32) -> Option<Family> {
         let matches = |pattern: &Pattern| {
             let shift = 32 - u32::from(pattern.prefix);
@@ -375,7 +378,7 @@ pub(crate) enum ScalarOffsets {
     Unsigned,
     /// Signed, in bytes, or an SGPR, or the sum of both.
     Signed,
-    /// The sum of a signed offset in bytes and an SGPR, which may be `null`.
+    /// The offset is the sum of an SGPR, which may be `null`, and a signed offset in bytes.
     Sum,
 }
 
@@ -398,24 +401,24 @@ pub(crate) const fn flag(bit: u8, flag: ModFlags) -> FlagBit {
     (Field::new(bit, 1), flag)
 }
 
-/// Positions of the fields that differ between families of processors, and other facts about encodings. A field
-/// that a family does not have has a width of 0 bits.
+/// Positions of the fields that differ between architectures, and other facts about encodings. A field that
+/// an architecture does not have has a width of 0 bits.
 #[derive(Clone, Copy)]
 pub struct Layout {
     pub(crate) patterns: Patterns,
-    /// Number that is added to a VOP1 opcode to get the VOP3 opcode of the same instruction.
+    /// Number that is added to a VOP1 opcode to get the opcode of the same instruction in the VOP3 encoding.
     pub(crate) vop1_in_vop3: u32,
     /// How scalar memory accesses encode their offsets.
     pub(crate) scalar_offsets: ScalarOffsets,
     /// Whether a literal can follow VOP3 and VOP3P instructions.
     pub(crate) vop3_literals: bool,
-    /// Number of values that most vector instructions may use over the constant bus.
+    /// Number of different values that most vector instructions may use over the constant bus.
     pub(crate) constant_bus: usize,
     /// Whether DPP8 exists.
     pub(crate) dpp8: bool,
     /// Value of the field `saddr` that means "no SGPR base".
     pub(crate) no_base: u32,
-    /// Value of the field `saddr` of FLAT instructions, which have no SGPR base.
+    /// Value of the field `saddr` in FLAT instructions. It is a constant, because they have no SGPR base.
     pub(crate) flat_base: u32,
     /// Whether `v_writelane_b32` can read its value directly from LDS.
     pub(crate) writes_lane_from_lds: bool,
@@ -424,8 +427,8 @@ pub struct Layout {
     pub(crate) graphics: Graphics,
     pub(crate) vop3_clamp: [FlagBit; 1],
     pub(crate) vop3_op_sel: Field,
-    /// Output modifier of SDWA. Absent on GFX8, where SDWA has no output modifier. Scalar sources, see
-    /// `sdwa_scalars`, are absent there too.
+    /// Field of the output modifier of SDWA. It is absent on GFX8, where SDWA has no output modifier. SDWA
+    /// has no scalar sources there either; see `sdwa_scalars`.
     pub(crate) sdwa_omod: Field,
     pub(crate) sdwa_scalars: bool,
     /// Valid control words of DPP.
@@ -441,23 +444,25 @@ pub struct Layout {
 /// Facts about graphics instructions.
 #[derive(Clone, Copy)]
 pub(crate) struct Graphics {
-    /// Top six bits of the first dword of exports, of interpolation, and of interpolation in VOP3.
+    /// Top six bits of the first dword of an export. The next fields are those of interpolation, and of
+    /// interpolation in VOP3.
     pub export: u32,
     pub interp: u32,
     pub vop3: u32,
-    /// Number that is added to the opcode of an interpolation instruction to get the VOP3 opcode of the same
-    /// instruction; `None` if it has no VOP3 form.
+    /// Number that is added to the opcode of an interpolation instruction to get the opcode of the same
+    /// instruction in the VOP3 encoding. `None` if there is no VOP3 form.
     pub interp_in_vop3: Option<u32>,
     /// The fields with the low and the high bits of an MTBUF opcode.
     pub typed_opcode: (Field, Field),
-    /// Bits of MTBUF and of MIMG instructions that LLVM's disassembler ignores.
+    /// Bits that LLVM's disassembler ignores in MTBUF instructions. The next field has those of MIMG
+    /// instructions.
     pub typed_spare: u64,
     pub image_spare: u64,
     pub typed_flags: &'static [(ModFlags, Field)],
     pub image_flags: &'static [(ModFlags, Field)],
     /// Whether image instructions contain the dimension of the image.
     pub image_dims: bool,
-    /// Whether a buffer format is one number, not a pair of a data format and a numeric format.
+    /// Whether a buffer format is one number. Otherwise it is a pair of a data format and a numeric format.
     pub unified_formats: bool,
     /// Whether numeric format 6 has the name `SNORM_OGL`.
     pub snorm_ogl: bool,
@@ -465,15 +470,15 @@ pub(crate) struct Graphics {
     pub more_export_targets: bool,
 }
 
-/// For each encoding, the bits outside of all fields that LLVM's disassembler ignores. They were determined
-/// for GFX8 to GFX10.
+/// For each encoding, a mask of the bits outside of all fields that LLVM's disassembler ignores. They were
+/// determined for GFX8 to GFX10.
 #[derive(Clone, Copy)]
 pub(crate) struct Spare {
     pub smem: u64,
     pub ds: u64,
     pub mubuf: u64,
-    /// Bits that LLVM's disassembler ignores in an MUBUF instruction without operands, such as a cache
-    /// invalidation: the offset, registers and cache flags.
+    /// Bits that LLVM's disassembler ignores in a MUBUF instruction without operands, such as a cache
+    /// invalidation. They are the offset, the registers and the cache flags.
     pub mubuf_bare: u64,
     pub flat: u64,
     pub sdwa: u64,
@@ -482,8 +487,8 @@ pub(crate) struct Spare {
     pub dpp: u64,
 }
 
-/// MUBUF bits that are ignored in an instruction without operands: the fields of offset and registers, and
-/// the bits between them.
+/// Bits that LLVM's disassembler ignores in a MUBUF instruction without operands: the fields of the offset
+/// and of registers, and the bits between them.
 pub(crate) const MUBUF_BARE: u64 = 0xff7f_ffff_0202_0fff;
 
 /// DPP control words of GFX8 and GFX9: `quad_perm`; `row_shl`, `row_shr` and `row_ror` by 1 to 15;
@@ -505,8 +510,8 @@ pub(crate) const DPP_CTRL_GFX90A: [RangeInclusive<u16>; 10] = {
     let [a, b, c, d, e, f, g, h, i] = DPP_CTRL_GFX8;
     [a, b, c, d, e, f, g, h, i, 0x150..=0x15f]
 };
-/// DPP control words of GFX10. The words that move data across rows are missing; `row_share` and `row_xmask`
-/// are new.
+/// DPP control words of GFX10. Those words of GFX9 are missing that move data across rows; `row_share` and
+/// `row_xmask` are new.
 pub(crate) const DPP_CTRL_GFX10: [RangeInclusive<u16>; 6] =
     [0..=0xff, 0x101..=0x10f, 0x111..=0x11f, 0x121..=0x12f, 0x140..=0x141, 0x150..=0x16f];
 
@@ -527,8 +532,8 @@ impl Layout {
         target.arch.layout.known()
     }
 
-    /// Returns the number that is added to an opcode of the family to get the VOP3 opcode of the same
-    /// instruction.
+    /// Returns the number that is added to an opcode of the family to get the opcode of the same instruction
+    /// in the VOP3 encoding.
     pub(crate) const fn vop3_base(&self, family: Family) -> u32 {
         match family {
             Family::Vop2 => 0x100,
@@ -537,7 +542,7 @@ impl Layout {
         }
     }
 
-    /// Returns the single-bit modifiers that exist in an encoding, with their positions.
+    /// Returns the modifiers of one bit that exist in an encoding, with the positions of their bits.
     pub(crate) fn flags(&'static self, encoding: Encoding) -> &'static [FlagBit] {
         match encoding {
             Encoding::Smem => self.smem,
@@ -552,16 +557,16 @@ impl Layout {
     }
 }
 
-/// Returns the bits that are set in each encoded instruction of this row and encoding, whatever its operands
-/// and modifiers.
+/// Returns the bits that are set in every encoded instruction of this table row and encoding, for all
+/// operands and modifiers.
 #[inline]
 pub(crate) fn fixed_bits(target: &Target, row: &Row, encoding: Encoding) -> u64 {
     match encoding {
         Encoding::Flat if row.family == Family::Flat => FLAT_SADDR.put(Layout::for_target(target).flat_base),
         // This `v_cmpx` writes EXEC and nothing else.
         Encoding::Vop3 if row.family == Family::Vopc && row.ops[0].role == Role::Use => VOP3_DST.put(126),
-        // Moves from and to accumulation VGPRs are VOP3P instructions without `op_sel`, but the `op_sel_hi`
-        // bits must be set as in a packed instruction.
+        // An instruction that moves data from or to accumulation VGPRs is a VOP3P instruction without
+        // `op_sel`. Its `op_sel_hi` bits must nevertheless be set as in a packed instruction.
         Encoding::Vop3p if row.has_kind(Kind::Agpr) => VOP3P_OP_SEL_HI.put(3) | VOP3P_OP_SEL_HI2.put(1),
         _ => 0,
     }

@@ -12,8 +12,8 @@ use crate::table::{Caps, Family, Flags, Implicit, Kind, OpSpec, Role, Row, op};
 use crate::target::Target;
 use crate::view::FuncView;
 
-/// Returns whether an operand must be VCC because it is a lane mask for which the instruction's encoding has
-/// no field.
+/// Returns whether an operand can only be VCC. This is so for a lane mask for which the instruction's
+/// encoding has no field.
 pub fn is_vcc(target: &Target, inst: &MachInst, index: usize) -> bool {
     let row = inst.op.row();
     if inst.form == Form::Full || row.ops.get(index).is_none_or(|spec| spec.kind != Kind::Mask) {
@@ -23,7 +23,8 @@ pub fn is_vcc(target: &Target, inst: &MachInst, index: usize) -> bool {
         .is_some_and(|encoding| Slots::new(target, row, encoding).nth(row, index) == Some(Slot::Vcc))
 }
 
-/// Returns a description of an instruction's operands for error messages; `None` if it has no operands.
+/// Returns a description of an instruction's operands for error messages. Returns `None` if the instruction
+/// has no operands.
 pub fn usage(row: &Row) -> Option<String> {
     let operands: Vec<String> = row.ops.iter().map(describe).collect();
     (!operands.is_empty()).then(|| format!("the operands of `{}`: {}", row.name, operands.join("; ")))
@@ -53,8 +54,8 @@ fn describe(spec: &OpSpec) -> String {
     format!("{what}{dwords}")
 }
 
-/// Returns the range of offsets that an instruction can have in `Mods::offset`. `None` if the instruction has
-/// no such offset.
+/// Returns the range of the offsets that an instruction can have in `Mods::offset`. Returns `None` if the
+/// instruction has no such offset.
 pub fn offsets(target: &Subtarget, row: &Row) -> Option<Offsets> {
     let addressing = &target.addressing;
     match row.family {
@@ -78,33 +79,33 @@ pub fn takes_literal(target: &Target, inst: &MachInst) -> bool {
 enum BusValue {
     Hw(RegRange),
     Virt(crate::reg::VReg),
-    /// A literal, with a flag that says whether its operand has 64 bits. The same number in a 32-bit and in a
-    /// 64-bit operand counts as two values.
+    /// A literal, and whether its operand has 64 bits. The same number in a 32-bit and in a 64-bit operand
+    /// counts as two values.
     Literal(u32, bool),
 }
 
-/// Returns how many different values a vector instruction may use over the constant bus: one; on GFX10 two,
-/// except for 64-bit shifts.
+/// Returns how many different values a vector instruction may use over the constant bus. This is one. On
+/// GFX10 it is two, except for 64-bit shifts.
 pub fn constant_bus_limit(target: &Target, row: &Row) -> usize {
     if row.flags.contains(Flags::BUS1) { 1 } else { Layout::for_target(target).constant_bus }
 }
 
-/// Returns whether a vector instruction respects the limit of the constant bus; always true for other
+/// Returns whether a vector instruction respects the limit of the constant bus. Returns true for all other
 /// instructions.
 ///
 /// The values on the bus are SGPRs or SGPR pairs, literals, status bits and apertures. An instruction may use
-/// one such value, on GFX10 two ([`constant_bus_limit`]), each in any number of operands. Inline constants do
+/// one such value, or two on GFX10 ([`constant_bus_limit`]), in any number of operands. Inline constants do
 /// not use the bus. A literal also needs an encoding with room for it (32-bit encodings; on GFX10 also VOP3),
 /// and there may be only one.
 ///
-/// `func` tells whether virtual registers are SGPRs; without it, they are treated as VGPRs.
+/// `func` knows which virtual registers are SGPRs. Without `func`, virtual registers are treated as VGPRs.
 pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&dyn FuncView>) -> bool {
     let row = inst.op.row();
     if !row.is_valu() {
         return true;
     }
-    // Fast path for most instructions, whose operands are all VGPRs and inline constants, so that they do not
-    // use the bus.
+    // Fast path for most instructions. If all operands are VGPRs and inline constants, the instruction does
+    // not use the constant bus.
     let by_wire = |operand: &Operand| match operand {
         Operand::Reg(range) => range.first.is_vgpr(),
         Operand::Inline(_) => true,
@@ -127,8 +128,8 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&dyn FuncV
         }
         true
     };
-    // A VCC operand that the encoding implies uses the bus. LLVM counts it as a register pair, whatever the
-    // wave size.
+    // If the encoding implies VCC as an operand, VCC uses the constant bus. LLVM counts it as a register pair
+    // for every wave size.
     for (flag, first, len) in [(Implicit::READ_VCC, Reg::VCC, 2), (Implicit::READ_M0, Reg::M0, 1)] {
         if row.implicit.contains(flag) {
             fits(BusValue::Hw(RegRange { first, len }));
@@ -144,7 +145,7 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&dyn FuncV
         if implied_mask && spec.kind == Kind::Mask {
             continue;
         }
-        // `v_writelane_b32` does not use the constant bus for M0 if M0 is its lane selection.
+        // `v_writelane_b32` does not use the constant bus for M0 if M0 is the operand that selects the lane.
         let lane_write = matches!(inst.op, op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2);
         if lane_write && index == 2 && operand == Operand::reg(Reg::M0) {
             continue;
@@ -165,7 +166,7 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&dyn FuncV
 }
 
 /// Returns whether the addend of a matrix instruction overlaps its result without being in exactly the same
-/// registers, which is not allowed if the result has more than four registers.
+/// registers. This is not allowed if the result has more than four registers.
 pub fn sum_overlaps(row: &Row, inst: &MachInst) -> bool {
     match (inst.ops[0], inst.ops[3]) {
         (Operand::Reg(to), Operand::Reg(sum)) if row.caps.contains(Caps::MFMA) && to.len > 4 => {
@@ -176,8 +177,8 @@ pub fn sum_overlaps(row: &Row, inst: &MachInst) -> bool {
     }
 }
 
-/// Returns whether an operand of a vector instruction is a value that uses the constant bus. `func` is as for
-/// [`constant_bus_ok`].
+/// Returns whether an operand of a vector instruction is a value that uses the constant bus. `func` has the
+/// same meaning as for [`constant_bus_ok`].
 pub fn uses_constant_bus(
     target: &Target,
     operand: Operand,

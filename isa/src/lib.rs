@@ -1,4 +1,5 @@
-//! Description of the machine: processors, registers, instruction table, encoder, decoder, assembler syntax.
+//! Description of the machine. It consists of the processors, registers, instruction table, encoder, decoder
+//! and assembler syntax.
 
 #![warn(clippy::missing_errors_doc)]
 

@@ -1,8 +1,8 @@
 //! Encodes and decodes the modifiers of instructions (`neg`, `abs`, `clamp`, `offset` and so on). For each
 //! encoding, the code that writes a modifier is next to the code that reads it.
 //!
-//! Which modifiers an instruction accepts follows from its row in the instruction table; which bits exist,
-//! and where, follows from the family's [`Layout`].
+//! The row of an instruction in the instruction table says which modifiers it accepts. The [`Layout`] of the
+//! architecture says which bits for modifiers exist, and where.
 
 use crate::decode::DecodeError;
 use crate::encode::Problem;
@@ -13,7 +13,8 @@ use crate::slots::Slots;
 use crate::table::{Caps, Family, Flags, Kind, OpSpec, Row};
 use crate::target::{Feature, Target};
 
-/// Counts the source operands of an instruction while its operands are visited, and records which are floats.
+/// Counts the source operands of an instruction while its operands are visited one after another. Also
+/// records which sources are floats.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Sources {
     count: u8,
@@ -21,7 +22,8 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Counts the operand for which `slots` has just returned the slot, if it is a source.
+    /// Counts an operand if it is a source. Called for each operand after `slots` has returned the slot of
+    /// the operand.
     pub fn note(&mut self, slots: &Slots, spec: &OpSpec) {
         let count = slots.last_source().map_or(0, |n| n + 1);
         if count > self.count {
@@ -36,8 +38,8 @@ impl Sources {
     }
 }
 
-/// Returns two masks with a bit for each source: the sources that may have `neg`, and those that may have
-/// `abs`.
+/// Returns two masks with a bit for each source. The first has the sources that may have `neg`, the second
+/// those that may have `abs`.
 fn signs(row: &Row, encoding: Encoding, sources: Sources) -> (u8, u8) {
     match encoding {
         // The fields hold `blgp` and `cbsz`.
@@ -73,7 +75,7 @@ fn op_sel(row: &Row, encoding: Encoding, sources: Sources) -> u8 {
     }
 }
 
-/// Returns the single-bit modifiers that the instruction accepts in this encoding on the processor.
+/// Returns the modifiers of one bit that the instruction accepts in this encoding on the processor.
 fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
     let mut hints = ModFlags::GLC | ModFlags::SLC | ModFlags::DLC | ModFlags::SCC;
     if row.requires.contains(Feature::ATOMIC_FADD) && !target.has(Feature::FLOAT_ATOMIC_RESULTS) {
@@ -94,8 +96,8 @@ fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
         Encoding::Dpp8 => ModFlags::FETCH_INACTIVE,
         Encoding::Vop3 | Encoding::Vop3p if row.clamps(target) => ModFlags::CLAMP,
         Encoding::Ds if row.flags.contains(Flags::NO_GDS) => ModFlags::empty(),
-        // `gds` is accepted only for global wave sync instructions: gfx90a has no memory in its global data
-        // share, but still uses this unit to synchronise waves.
+        // The modifier `gds` is accepted here only for global wave sync instructions. gfx90a has no memory in
+        // its global data share, but still uses this unit to synchronise waves.
         Encoding::Ds if !target.has(Feature::GDS) && !row.flags.contains(Flags::GDS_ONLY) => {
             ModFlags::empty()
         }
@@ -113,8 +115,8 @@ fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
     }
 }
 
-/// Returns whether the single-bit modifiers can be combined with each other, and whether modifiers that the
-/// instruction needs are there.
+/// Returns whether the instruction can have these modifiers together, and whether all modifiers that it needs
+/// are among them.
 pub(crate) fn flags_agree(row: &Row, flags: ModFlags) -> bool {
     (!flags.contains(ModFlags::ADDR64) || !flags.intersects(ModFlags::OFFEN | ModFlags::IDXEN))
         && !flags.contains(ModFlags::LDS | ModFlags::TFE)
@@ -122,11 +124,11 @@ pub(crate) fn flags_agree(row: &Row, flags: ModFlags) -> bool {
         && (!row.flags.contains(Flags::LDS_ONLY) || flags.contains(ModFlags::LDS))
 }
 
-/// Returns the positions of an instruction's single-bit modifiers in this encoding on the processor.
+/// Returns the positions of an instruction's modifiers of one bit in this encoding on the processor.
 fn flag_bits(layout: &'static Layout, row: &Row, encoding: Encoding) -> &'static [FlagBit] {
     match encoding {
-        // On GFX6 and GFX7, the field of a lane mask destination includes the position of `clamp`, so an
-        // instruction with such a destination has no `clamp`.
+        // On GFX6 and GFX7, the field of a destination that is a lane mask includes the position of `clamp`.
+        // So an instruction with such a destination has no `clamp`.
         Encoding::Vop3 if row.has_mask_out() && layout.vop3_clamp[0].0.overlaps(VOP3_SDST) => &[],
         // Only GFX8 has `clamp` on compares.
         Encoding::Sdwa if row.family == Family::Vopc && layout.sdwa_scalars => &[],
@@ -174,13 +176,14 @@ pub(crate) fn bits(
     Ok(bits | offset_bits(target, row, encoding, inst)?)
 }
 
-/// Returns whether the instruction has no modifiers, as most instructions; encoding is then faster.
+/// Returns whether the instruction has no modifiers, as is the case for most instructions. Encoding is then
+/// faster.
 fn is_plain(mods: &Mods) -> bool {
     let bits = mods.neg | mods.abs | mods.omod | mods.op_sel | mods.op_sel_hi;
     bits == 0 && mods.offset == 0 && mods.flags.is_empty() && mods.lane == Lane::None
 }
 
-/// Returns whether the instruction can be encoded with all modifier bits clear.
+/// Returns whether the instruction can be encoded with all bits for modifiers clear.
 fn needs_no_modifiers(row: &Row, encoding: Encoding) -> bool {
     !matches!(encoding, Encoding::Sdwa | Encoding::Dpp | Encoding::Dpp8 | Encoding::Vop3p)
         && !row.flags.intersects(Flags::GDS_ONLY | Flags::LDS_ONLY)
@@ -288,8 +291,8 @@ fn vop3_bits(layout: &Layout, row: &Row, mods: &Mods) -> Result<u64, Problem> {
     Ok(common | VOP3_ABS.put(u32::from(mods.abs)) | layout.vop3_op_sel.put(u32::from(mods.op_sel)))
 }
 
-/// Returns whether a VOP3P instruction selects halves of its sources with `op_sel`. Matrix instructions and
-/// moves of accumulation VGPRs do not.
+/// Returns whether a VOP3P instruction selects halves of its sources with `op_sel`. Matrix instructions, and
+/// moves from and to accumulation VGPRs, do not.
 fn is_packed(row: &Row) -> bool {
     !row.caps.contains(Caps::MFMA) && !row.has_kind(Kind::Agpr)
 }
@@ -312,14 +315,15 @@ fn vop3p_bits(mods: &Mods, sources: Sources) -> u64 {
         | VOP3P_OP_SEL_HI2.put(hi2)
 }
 
-/// Returns whether the `op_sel_hi` bit of the third source is set in a packed instruction that has only two
-/// sources, as assemblers encode it. LLVM before version 10 left the bit clear.
+/// Returns whether the bits of `op_sel_hi` are as assemblers encode them. In a packed instruction with only
+/// two sources, assemblers also set the bit of the third source. LLVM before version 10 left the bit clear.
 pub(crate) fn selects_as_assembled(row: &Row, encoding: Encoding, bits: u64, sources: Sources) -> bool {
     let is_short = encoding == Encoding::Vop3p && is_packed(row) && sources.count < 3;
     !is_short || VOP3P_OP_SEL_HI2.get(bits) != 0
 }
 
-/// Returns whether the instruction accepts `ctrl` as its DPP control word.
+/// Returns whether the instruction accepts `ctrl` as its DPP control word, which says from which lanes it
+/// reads.
 pub fn is_dpp_ctrl(target: &Target, row: &Row, ctrl: u16) -> bool {
     match row.flags.contains(Flags::DPP64) {
         // Double-precision values accept only `row_newbcast`.
@@ -333,7 +337,7 @@ fn offset_bits(target: &Target, row: &Row, encoding: Encoding, inst: &MachInst) 
     let field = offset_field(target, row, encoding);
     let fits = match encoding {
         Encoding::Flat if row.family != Family::Flat => field.fits_signed(offset),
-        // If the offset is the sum of an SGPR and an immediate, the operand's encoding already contains the
+        // The offset is the sum of an SGPR and an immediate. The encoding of the operand already contains the
         // immediate.
         Encoding::Smem if has_offset_register(row, inst) => return Ok(0),
         _ => u32::try_from(offset).is_ok_and(|offset| field.fits(offset)),
@@ -341,8 +345,8 @@ fn offset_bits(target: &Target, row: &Row, encoding: Encoding, inst: &MachInst) 
     if fits { Ok(field.put(offset as u32)) } else { Err(Problem::Offset) }
 }
 
-/// Returns the field that holds `Mods::offset`. Scalar memory accesses are not handled here, except that they
-/// have no such field.
+/// Returns the field that holds `Mods::offset`. A scalar memory access has no such field here, because the
+/// encoding of its offset operand is determined elsewhere.
 fn offset_field(target: &Target, row: &Row, encoding: Encoding) -> Field {
     match encoding {
         Encoding::Ds if !row.ops.is_empty() || row.flags.contains(Flags::GDS_ONLY) => DS_OFFSET,
@@ -359,7 +363,8 @@ fn has_offset_register(row: &Row, inst: &MachInst) -> bool {
     is_offset && matches!(inst.operands().last(), Some(Operand::Reg(_)))
 }
 
-/// Decodes the single-bit modifiers. Returns them, and a mask of the bits that can hold such modifiers.
+/// Decodes the modifiers of one bit. Returns the modifiers, and a mask of the bits that can hold such
+/// modifiers.
 pub(crate) fn read_flags(target: &Target, row: &Row, encoding: Encoding, word: u64) -> (ModFlags, u64) {
     let (layout, allowed) = (Layout::for_target(target), allowed_flags(target, row, encoding));
     let (mut flags, mut known) = (ModFlags::empty(), 0);
@@ -372,7 +377,7 @@ pub(crate) fn read_flags(target: &Target, row: &Row, encoding: Encoding, word: u
     (flags, known)
 }
 
-/// Decodes all modifiers that have several bits. Returns a mask of the bits that can hold such modifiers.
+/// Decodes all modifiers of several bits. Returns a mask of the bits that can hold such modifiers.
 pub(crate) fn read(
     target: &Target,
     mods: &mut Mods,
@@ -434,7 +439,7 @@ pub(crate) fn read(
             mods.op_sel = byte(VOP3P_OP_SEL);
             let hi = byte(VOP3P_OP_SEL_HI) | byte(VOP3P_OP_SEL_HI2) << 2;
             mods.op_sel_hi = hi & sources.all();
-            // The `op_sel_hi` bit of a third source may have any value if there is no third source.
+            // If there is no third source, the `op_sel_hi` bit of a third source may have any value.
             VOP3_NEG.put(all)
                 | VOP3_ABS.put(all)
                 | VOP3P_OP_SEL.put(all)

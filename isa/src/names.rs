@@ -1,6 +1,6 @@
-//! Names of numbers in scalar instructions: hardware registers, messages and the operations of messages. The
-//! meaning of each name, and the processors that have it, were determined with LLVM 19's assembler and
-//! disassembler.
+//! Names of numbers in scalar instructions. These are the numbers of hardware registers, of messages and of
+//! the operations of messages. The meaning of each name, and the processors that have it, were determined
+//! with LLVM 19's assembler and disassembler.
 
 use crate::target::{ArchId, ArchSet, Target};
 use ArchId::{Gfx8, Gfx9, Gfx10, Gfx10_3};
@@ -50,7 +50,7 @@ static HW_REGISTERS: &[Name] = &[
     name("HW_REG_XNACK_MASK", 22, since(Gfx10).until(Gfx10_3)),
     name("HW_REG_HW_ID1", 23, since(Gfx10)),
     name("HW_REG_HW_ID2", 24, since(Gfx10)),
-    // These hardware registers can only be read. For the first register, LLVM 19 also accepts this older
+    // From here on, the hardware registers can only be read. For this one, LLVM 19 also accepts this older
     // name.
     name("HW_REG_HW_ID", 23, since(Gfx10)),
     name("HW_REG_POPS_PACKER", 25, since(Gfx10)),

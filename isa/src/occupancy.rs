@@ -1,10 +1,11 @@
 //! Computes how many waves of a kernel a SIMD can hold, and which resource limits the number.
 //!
 //! # Source
-//! Vega ISA manual, the limits on waves; seed 000, line 2640 ff. for the allocation units of registers and
-//! LDS. Sizes of register files, units and limits are properties of the [`Target`]: in waves of 32 lanes, a
-//! VGPR takes half the space, so that there are twice as many VGPRs, in allocation units twice as large. From
-//! GFX10 on, every wave gets the same number of SGPRs, so that SGPRs are never the limit.
+//! Vega ISA manual, the limits on waves; LLVM's AMDGPU guide, seed 000, line 2640 ff. for the allocation
+//! units of registers and LDS. Sizes of register files, units and limits are properties of the [`Target`]. In
+//! waves of 32 lanes, a VGPR takes half the space. So there are twice as many VGPRs, in allocation units
+//! twice as large. From GFX10 on, every wave gets the same number of SGPRs, so that SGPRs are never the
+//! limit.
 
 use crate::subtarget::Subtarget;
 use crate::target::{Feature, Target};
@@ -57,8 +58,8 @@ pub struct Usage {
 }
 
 impl Occupancy {
-    /// Computes the occupancy of a kernel. The result is 0 waves if the kernel uses more registers or LDS
-    /// than exist.
+    /// Computes the occupancy of a kernel. If the kernel uses more registers or LDS than exist, the result is
+    /// 0 waves.
     pub fn new(target: &Subtarget, usage: &Usage) -> Occupancy {
         let mut result = Occupancy { waves: target.max_waves, limit: OccupancyLimit::Waves };
         let mut limit = |waves: u32, limit| {
@@ -81,8 +82,8 @@ impl Occupancy {
 }
 
 impl Subtarget {
-    /// Returns how many compute units a work-group can use with their SIMDs and LDS: one, or both compute
-    /// units of a work-group processor.
+    /// Returns the number of compute units whose SIMDs and LDS a work-group can use. It is one, or two if the
+    /// group can use both compute units of a work-group processor.
     pub fn units_per_group(&self) -> u32 {
         if self.has(Feature::WAVE32) && !self.cumode { 2 } else { 1 }
     }
@@ -95,8 +96,9 @@ impl Subtarget {
 
 impl Target {
     /// Returns the number of VGPRs that are allocated for a wave with `vgprs` VGPRs and `agprs` accumulation
-    /// VGPRs. If accumulation VGPRs have a register file of their own, this is the larger of both numbers. On
-    /// gfx90a, where they share the file and start at a multiple of four after the VGPRs, it is the sum.
+    /// VGPRs. On gfx908, accumulation VGPRs have a register file of their own, and the result is the larger
+    /// of both numbers. On gfx90a, both kinds share a file, and accumulation VGPRs start at a multiple of
+    /// four after the VGPRs; the result is the sum.
     pub fn vgprs_with(&self, vgprs: u32, agprs: u32) -> u32 {
         match agprs {
             0 => vgprs,
@@ -105,8 +107,8 @@ impl Target {
         }
     }
 
-    /// Returns how many accumulation VGPRs a wave can use without allocating more registers, if it allocates
-    /// `vgprs` registers of which the first 256 are ordinary VGPRs.
+    /// Returns how many accumulation VGPRs a wave can use without allocating more registers. The wave
+    /// allocates `vgprs` registers, of which the first 256 are ordinary VGPRs.
     pub fn agprs_within(&self, vgprs: u32) -> u32 {
         match self.has(Feature::MAI) {
             true if self.has(Feature::UNIFIED_VGPRS) => vgprs.min(self.addressable_vgprs).saturating_sub(256),
@@ -127,7 +129,7 @@ impl Target {
         (self.total_sgprs / allotted).min(self.max_waves)
     }
 
-    /// Returns the maximum number of VGPRs that a kernel may use so that a SIMD can hold `waves` waves.
+    /// Returns the maximum number of VGPRs that a kernel may use if a SIMD is to hold `waves` waves of it.
     pub fn vgprs_for_waves(&self, waves: u32) -> u32 {
         let share = self.total_vgprs / waves.max(1) / self.vgpr_granule * self.vgpr_granule;
         share.clamp(self.vgpr_granule, self.addressable_vgprs)

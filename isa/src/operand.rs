@@ -3,7 +3,8 @@
 use crate::reg::Reg;
 use cranelift_entity::entity_impl;
 
-/// A block of a machine function, given by its index. The blocks are laid out in the order of their indices.
+/// A block of a machine function, given by its index. The code of the blocks is in the order of their
+/// indices.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MBlock(u32);
 entity_impl!(MBlock, "bb");
@@ -17,8 +18,8 @@ pub struct RegRange {
     pub len: u8,
 }
 
-/// A group of virtual registers for which the allocator must find consecutive hardware registers: a slice of
-/// `mir::MachFunc::tuples`. The struct is packed so that an operand fits in eight bytes.
+/// A group of virtual registers for which the allocator must find consecutive hardware registers. It is a
+/// slice of `mir::MachFunc::tuples`. The struct is packed, so that an operand fits in eight bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(Rust, packed)]
 pub struct Tuple {
@@ -36,10 +37,11 @@ pub struct Scattered {
 }
 
 impl Scattered {
-    /// Maximum number of registers in one operand. It is chosen so that `Operand` has eight bytes.
+    /// Maximum number of registers in one operand. With this number, `Operand` has eight bytes.
     pub const MAX: usize = 6;
 
-    /// Returns the operand with the given VGPR numbers; `None` if there are more than [`Scattered::MAX`].
+    /// Returns the operand with the given VGPR numbers. Returns `None` if there are more than
+    /// [`Scattered::MAX`].
     pub fn new(numbers: &[u8]) -> Option<Scattered> {
         let mut all = [0; Scattered::MAX];
         all.get_mut(..numbers.len())?.copy_from_slice(numbers);
@@ -55,34 +57,37 @@ impl Scattered {
 /// An operand of a machine instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Operand {
-    /// No operand: `off` for a global address, or a destination that the instruction does not have.
+    /// No operand. It stands for `off` in place of a global address, or for a destination that the
+    /// instruction does not have.
     #[default]
     None,
     /// Hardware registers.
     Reg(RegRange),
     /// Virtual registers.
     Virt(Tuple),
-    /// VGPRs that need not be consecutive: part of an image address on GFX10. An address with more registers
-    /// than fit here continues in further operands, after the last operand in the instruction's row.
+    /// VGPRs that need not be consecutive. They are a part of an image address on GFX10. If an address has
+    /// more registers than fit here, further operands after the last operand in the instruction's row hold
+    /// the rest.
     Scattered(Scattered),
-    /// An inline constant, given by its code in a source field: codes 128 to 192 are the integers 0 to 64,
-    /// 193 to 208 are -1 to -16, 240 to 248 are 0.5, -0.5, 1.0, -1.0, 2.0, -2.0, 4.0, -4.0 and 1/(2*pi) in
-    /// the operand's own floating-point type.
+    /// An inline constant, given by its code in a source field. Codes 128 to 192 are the integers 0 to 64,
+    /// and 193 to 208 are -1 to -16. Codes 240 to 248 are 0.5, -0.5, 1.0, -1.0, 2.0, -2.0, 4.0, -4.0 and
+    /// 1/(2*pi) in the operand's own floating-point type.
     Inline(u16),
     /// A 32-bit literal that follows the instruction.
     Literal(u32),
-    /// A number that is part of the instruction and not a source operand: `simm16`, the mask of `s_waitcnt`,
-    /// or the memory offset of SMEM.
+    /// A number that is part of the instruction and not a source operand, such as `simm16`, the mask of
+    /// `s_waitcnt`, or the offset of a scalar memory instruction.
     Imm(i32),
     /// A branch target.
     Block(MBlock),
-    /// A reference to a global variable or function: an index into `mir::MachFunc::relocs`, which gives the
-    /// target, the addend, and which part of the distance or address this operand holds.
+    /// A reference to a global variable or function, as an index into `mir::MachFunc::relocs`. The entry
+    /// there says what the target and the addend are, and which part of the distance or address this operand
+    /// holds.
     Reloc(u32),
 }
 
-/// Returns the code of the inline constant whose value in a 16-bit operand has these bits: an integer from
-/// -16 to 64, one of eight floats, or 1/(2 pi). `None` if there is no such constant.
+/// Returns the code of the inline constant that has these bits in a 16-bit operand. It is an integer from -16
+/// to 64, one of eight floats, or 1/(2 pi). Returns `None` if there is no such constant.
 pub const fn inline_half(bits: u16) -> Option<u16> {
     Some(match bits {
         0..=64 => 128 + bits,
@@ -116,8 +121,8 @@ impl Operand {
     /// `exec` as a 64-bit mask.
     pub const EXEC: Operand = Operand::regs(Reg::EXEC, 2);
 
-    /// Returns an operand for a 32-bit source: an inline constant if one has these bits (an integer or an
-    /// f32), otherwise a literal.
+    /// Returns an operand with these bits for a 32-bit source. It is an inline constant if one has these bits
+    /// (an integer or an f32), and a literal otherwise.
     pub const fn int(value: i32) -> Operand {
         match value {
             0..=64 => Operand::Inline(128 + value as u16),
@@ -137,15 +142,15 @@ impl Operand {
     /// Returns an operand with these bits for a source that the instruction reads as f16.
     pub const fn f16(bits: u16) -> Operand {
         match inline_half(bits) {
-            // Only floats with codes up to 247 become inline constants here: small integers are handled by
-            // `int`, and not all processors have the constant with code 248 (1/(2 pi)).
+            // Only floats with codes up to 247 become inline constants here. `int` handles small integers,
+            // and not all processors have the constant with code 248, which is 1/(2 pi).
             Some(code @ 240..=247) => Operand::Inline(code),
             _ => Operand::int(bits as i32),
         }
     }
 
-    /// Returns an operand for a 64-bit integer source, if the value is an inline integer (-16 to 64);
-    /// otherwise `None`. Literals are not used for 64-bit sources.
+    /// Returns an operand for a 64-bit integer source, if the value is an inline integer (-16 to 64). Returns
+    /// `None` otherwise, because 64-bit sources do not use literals.
     pub const fn int64(value: i64) -> Option<Operand> {
         match value {
             0..=64 => Some(Operand::Inline(128 + value as u16)),
@@ -154,9 +159,9 @@ impl Operand {
         }
     }
 
-    /// Returns an operand for an f64 source, given its bits: an inline constant, or a literal if the low half
-    /// is zero. (The hardware takes a literal as the high half and sets the low half to zero.) `None` for
-    /// other values.
+    /// Returns an operand for an f64 source, given the bits of the value. It is an inline constant, or a
+    /// literal if the low half is zero: the hardware takes a literal as the high half and sets the low half
+    /// to zero. Returns `None` for other values.
     pub const fn f64(bits: u64) -> Option<Operand> {
         if let Some(op) = Operand::int64(bits as i64) {
             return Some(op);
@@ -177,7 +182,8 @@ impl Operand {
         Some(Operand::Inline(code))
     }
 
-    /// Returns the operand for dword `n` of a register group. Returns other operands unchanged.
+    /// Returns the operand for dword `n` of a group of registers. If the operand is not a group of registers,
+    /// returns it unchanged.
     pub const fn dword(self, n: u8) -> Operand {
         match self {
             Operand::Virt(tuple) => Operand::Virt(Tuple { start: tuple.start + n as u32, len: 1 }),
@@ -201,8 +207,8 @@ impl Operand {
     }
 }
 
-/// Returns the code of the inline constant with the bits of an f32, if there is one. (`1/(2*pi)` exists from
-/// GFX8 on; the encoder refuses it for GFX6 and GFX7.)
+/// Returns the code of the inline constant with the bits of an f32, if there is one. The constant `1/(2*pi)`
+/// exists from GFX8 on, and the encoder refuses it for GFX6 and GFX7.
 const fn inline_f32(bits: u32) -> Option<u16> {
     Some(match bits {
         0x3f00_0000 => 240,
@@ -218,8 +224,8 @@ const fn inline_f32(bits: u32) -> Option<u16> {
     })
 }
 
-/// Returns the bits that an inline constant has in a 32-bit operand, given its code. `None` if the code is
-/// not that of an inline constant.
+/// Returns the bits that an inline constant has in a 32-bit operand, given its code. Returns `None` if the
+/// code is not that of an inline constant.
 pub const fn inline_value(code: u16) -> Option<u32> {
     Some(match code {
         128..=192 => (code - 128) as u32,
@@ -237,6 +243,6 @@ pub const fn inline_value(code: u16) -> Option<u32> {
     })
 }
 
-/// Keeps operands small, because every instruction has room for six operands, and passes move many
+/// Operands must be small, because every instruction has room for six operands, and passes move many
 /// instructions.
 const _: () = assert!(size_of::<Operand>() == 8);

@@ -1,9 +1,10 @@
 //! Product names of the processors.
 //!
 //! # Source
-//! AMDGPU backend guide, "Processors" (seed 000, line 31), and for later products the manufacturers' pages.
+//! LLVM's AMDGPU guide, "Processors" (seed 000, line 31). For later products, the pages of the manufacturers.
 
-/// For each processor, the names of products that contain it, without `AMD`, `Radeon` and `Instinct`.
+/// For each processor, the names of products that contain it. The words `AMD`, `Radeon` and `Instinct` are
+/// left out.
 #[rustfmt::skip]
 pub static PRODUCTS: [(&str, &[&str]); 27] = [
     ("gfx600", &["HD 7950", "HD 7970", "R9 280", "R9 280X"]),
@@ -36,8 +37,8 @@ pub static PRODUCTS: [(&str, &[&str]); 27] = [
     ("gfx1036", &["Ryzen 5 7600", "Ryzen 7 7700X", "Ryzen 9 7950X"]),
 ];
 
-/// Returns the product that a name refers to, and its processor. Case, blanks and manufacturer names are
-/// ignored, and the name of a series at the beginning may be omitted (`Vega 64`, `6800 XT`) if the rest
+/// Returns the product to which a name refers, and its processor. Case, blanks and the names of manufacturers
+/// are ignored. The name of a series at the beginning may be omitted (`Vega 64`, `6800 XT`), if the rest
 /// identifies one processor.
 pub fn product(name: &str) -> Option<(&'static str, &'static str)> {
     let wanted = plain(name);
@@ -51,7 +52,7 @@ pub fn product(name: &str) -> Option<(&'static str, &'static str)> {
     ends.all(|other| other.1 == first.1).then_some(first)
 }
 
-/// Returns whether a name is that of a product whose processor is newer than GFX10.
+/// Returns whether a name is that of a product with a processor newer than GFX10.
 pub fn is_later(name: &str) -> bool {
     let name = plain(name);
     ["rx7", "rx9", "mi3", "gfx94", "gfx95", "gfx11", "gfx12"].iter().any(|start| name.starts_with(start))
@@ -62,7 +63,7 @@ pub fn products(processor: &str) -> &'static [&'static str] {
     PRODUCTS.iter().find(|row| row.0 == processor).map_or(&[], |row| row.1)
 }
 
-/// Returns the letters and digits of a name in lower case, without manufacturer names.
+/// Returns the letters and digits of a name in lower case. The names of manufacturers are removed.
 fn plain(name: &str) -> String {
     let letters = |c: char| c.is_ascii_alphanumeric();
     let text: String = name.to_ascii_lowercase().chars().filter(|&c| letters(c)).collect();

@@ -1,11 +1,12 @@
-//! Registers: hardware registers in the numbering of the 9-bit source field, and virtual ones.
+//! Registers. Hardware registers have the numbers of the 9-bit source field, and virtual registers have
+//! numbers of their own.
 
 use cranelift_entity::entity_impl;
 use std::fmt;
 
-/// A hardware register, given by its code in a 9-bit source operand: SGPRs from 0, special registers from
-/// 102, VGPRs from 256. Accumulation VGPRs follow from 512; they are encoded like VGPRs, with a separate bit
-/// elsewhere in the instruction.
+/// A hardware register, given by its code in a 9-bit source operand. SGPRs have codes from 0 on, special
+/// registers from 102 on, and VGPRs from 256 on. Accumulation VGPRs have codes from 512 on; they are encoded
+/// like VGPRs, with a separate bit elsewhere in the instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reg(pub u16);
 
@@ -58,8 +59,9 @@ impl Reg {
         self.0 >> 8 == 2
     }
 
-    /// Returns whether it is a scalar register, which has one value for the whole wave. The number of
-    /// numbered SGPRs depends on the processor: see [`Target::is_sgpr`](crate::Target::is_sgpr).
+    /// Returns whether the register is scalar, which means that it has one value for the whole wave. How many
+    /// of the scalar registers are numbered SGPRs depends on the processor: see
+    /// [`Target::is_sgpr`](crate::Target::is_sgpr).
     pub const fn is_scalar(self) -> bool {
         self.0 < 256
     }
@@ -94,7 +96,7 @@ pub enum RegClass {
     Vgpr,
 }
 
-/// A virtual register, which always has one dword. A 64-bit value consists of two virtual registers.
+/// A virtual register. It always has one dword, so a 64-bit value consists of two virtual registers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VReg(u32);
 entity_impl!(VReg, "%");

@@ -5,9 +5,9 @@ use crate::reg::Reg;
 
 const WORDS: usize = 12;
 
-/// A set of hardware registers, stored as bits: two words for scalar registers, four words each for VGPRs and
-/// accumulation VGPRs, and two words for registers with codes from 1024 on. The latter do not exist in
-/// hardware; passes use them for state of their own.
+/// A set of hardware registers, stored as bits. It has two words for scalar registers, four words each for
+/// VGPRs and accumulation VGPRs, and two words for registers with codes from 1024 on. The latter do not exist
+/// in hardware; passes use them for state of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RegSet([u64; WORDS]);
 
@@ -63,13 +63,14 @@ impl RegSet {
         self.hits(RegRange { first: reg, len: 1 })
     }
 
-    /// Returns the registers in ascending order, without fictitious registers.
+    /// Returns the registers in ascending order. Registers with codes from 1024 on, which do not exist in
+    /// hardware, are left out.
     pub fn iter(&self) -> impl Iterator<Item = Reg> + '_ {
         let codes = (0..128).chain(256..768);
         codes.map(Reg).filter(|&reg| self.contains(reg))
     }
 
-    /// Returns the registers as ranges of consecutive registers of one register file.
+    /// Returns the registers as ranges. A range has consecutive registers of one register file.
     pub fn ranges(&self) -> impl Iterator<Item = RegRange> + '_ {
         let mut rest = self.iter().peekable();
         std::iter::from_fn(move || {

@@ -1,5 +1,6 @@
-//! Memory instructions that may be executed again. With XNACK replay, an access that encounters a missing
-//! page is repeated when the page is present, together with its whole clause.
+//! Facts about memory instructions that may be executed again. On processors with XNACK, an access that
+//! encounters a missing page is repeated when the page is present. The whole clause of the access is repeated
+//! with it.
 //!
 //! # Source
 //! "Instructions in scalar memory clauses must not overwrite the sources of any of the instructions in the
@@ -18,8 +19,8 @@ use crate::table::{Family, Flags, Role};
 
 impl Subtarget {
     /// Returns whether an instruction may be executed again after it has already returned a part of its
-    /// result. The allocator must then not put a result into a register of a source, which an operand that is
-    /// modified in place cannot satisfy.
+    /// result. For such an instruction, the allocator must not put a result into a register of a source. An
+    /// operand that is modified in place is an exception.
     pub fn holds_sources(&self, inst: &MachInst) -> bool {
         let row = inst.op.row();
         self.xnack.may_be_on()
@@ -30,8 +31,8 @@ impl Subtarget {
 
 impl MachInst {
     /// Returns whether a repeated execution of the instruction may find a part of its work done already. This
-    /// is so for a scalar load of several dwords, which may return some of them before it encounters a
-    /// missing page.
+    /// is so for a scalar load of several dwords, which may return some dwords before it encounters a missing
+    /// page.
     pub fn is_replayed_in_parts(&self) -> bool {
         let row = self.op.row();
         row.family == Family::Smem
@@ -39,8 +40,8 @@ impl MachInst {
             && matches!(self.operands().first(), Some(Operand::Reg(range)) if range.len > 1)
     }
 
-    /// Returns the registers of a source that are also a destination of the instruction; `None` if there are
-    /// none. Operands that are modified in place are ignored.
+    /// Returns the registers of a source that are also registers of a destination. Returns `None` if there
+    /// are none. Operands that are modified in place are ignored.
     pub fn overwritten_source(&self) -> Option<RegRange> {
         let registers = |role: Role| {
             self.operands().iter().enumerate().filter_map(move |(n, operand)| match operand {

@@ -6,10 +6,11 @@ use crate::reg::Reg;
 use crate::table::{Family, Flags, Kind, Opcode, Role, op};
 use crate::target::{Feature, Target};
 
-/// Replaces the instruction by the shortest one with the same effect, including SCC: the 32-bit form of a
-/// vector instruction (with exchanged sources if necessary), `v_fmac_f32` for a `v_fma_f32` that adds to its
-/// destination, or a 16-bit constant instead of a literal. Must run after register allocation; instructions
-/// with virtual registers stay as they are.
+/// Replaces the instruction by the shortest one with the same effect, including the effect on SCC. This may
+/// be the 32-bit form of a vector instruction, with exchanged sources if necessary. It may be `v_fmac_f32`
+/// for a `v_fma_f32` that adds to its destination, or an instruction with a 16-bit constant instead of a
+/// literal. The function must run after register allocation; it does not change instructions with virtual
+/// registers.
 pub fn choose_form(target: &Target, inst: &mut MachInst) {
     match inst.op.family() {
         Family::Vop3 => accumulate(target, inst),
@@ -34,7 +35,7 @@ fn plain(mods: &Mods) -> bool {
     *mods == Mods { offset: mods.offset, ..Mods::default() } && mods.lane == Lane::None
 }
 
-/// Changes VOP1, VOP2 and VOPC instructions to the 32-bit form. Returns whether that was possible.
+/// Changes a VOP1, VOP2 or VOPC instruction to its 32-bit form. Returns whether this was possible.
 fn shorten(target: &Target, inst: &mut MachInst) -> bool {
     let row = inst.op.row();
     if inst.form != Form::Full || row.flags.intersects(Flags::NO_E32 | Flags::NO_E64) || !plain(&inst.mods) {
@@ -60,7 +61,8 @@ fn shorten(target: &Target, inst: &mut MachInst) -> bool {
     true
 }
 
-/// Replaces `v_fma_f32 d, a, b, d` by `v_fmac_f32 d, a, b` if that fits in 32 bits; the same for `v_mad_f32`.
+/// Replaces `v_fma_f32 d, a, b, d` by `v_fmac_f32 d, a, b`, if that fits in 32 bits. Does the same for
+/// `v_mad_f32`.
 fn accumulate(target: &Target, inst: &mut MachInst) {
     let short = match inst.op {
         op::V_FMA_F32 if target.has(Feature::DL_INSTS) => op::V_FMAC_F32,
@@ -78,7 +80,8 @@ fn accumulate(target: &Target, inst: &mut MachInst) {
     }
 }
 
-/// Shortens a `v_mov_b32` of a number that is the complement or the bit reversal of an inline constant.
+/// Shortens a `v_mov_b32` whose source is a literal, if the literal is the complement or the bit reversal of
+/// an inline constant.
 fn move_without_literal(inst: &mut MachInst) {
     let Operand::Literal(value) = inst.ops[1] else { return };
     if let code @ Operand::Inline(_) = Operand::int(!value as i32) {
@@ -120,7 +123,7 @@ fn short_constant(inst: &mut MachInst) {
     }
 }
 
-/// Shortens commutative operations in which one of the two sources is a literal.
+/// Shortens a commutative scalar operation in which one of the two sources is a literal.
 fn binary(inst: &mut MachInst, dst: Operand, other: Operand, value: u32) {
     let accumulating = match inst.op {
         op::S_ADD_I32 => Some(op::S_ADDK_I32),
@@ -188,8 +191,8 @@ macro_rules! pairs {
     };
 }
 
-/// Returns the opcode that gives the same result with the first two sources exchanged: the same opcode for
-/// commutative instructions, the reversed one otherwise.
+/// Returns the opcode that gives the same result if the first two sources are exchanged. For a commutative
+/// instruction, this is the same opcode. For others, it is the opcode of the reversed instruction.
 pub fn swapped(op: Opcode) -> Option<Opcode> {
     if op.row().flags.contains(Flags::COMMUTES) {
         return Some(op);

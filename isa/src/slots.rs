@@ -1,4 +1,5 @@
-//! Determines which field of its encoding an operand occupies, for the encoder, the decoder and the printer.
+//! Determines the slot of an operand, which is the field of the encoding that the operand occupies. The
+//! encoder, the decoder and the printer use this module.
 
 use crate::layout::*;
 use crate::table::{Flags, Kind, Num, OpSpec, Role, Row};
@@ -11,33 +12,35 @@ pub(crate) enum Slot {
     Scalar(Field),
     /// Number of a VGPR.
     Vector(Field),
-    /// Code of a source operand. An 8-bit field can name scalar registers and constants, a 9-bit field also
-    /// VGPRs.
+    /// Source operand, given by its code. A field of 8 bits can name scalar registers and constants. A field
+    /// of 9 bits can also name VGPRs.
     Source(Field),
-    /// 8-bit code of a source in a field that otherwise holds a VGPR number: scalar registers and constants
-    /// only.
+    /// Source operand, given by its code of 8 bits, in a field that holds a VGPR number in other
+    /// instructions. It can be a scalar register or a constant.
     Source8(Field),
     /// Number of an accumulation VGPR.
     Acc(Field),
     /// Code of a source that is an accumulation VGPR.
     AccSource(Field),
-    /// VGPR or accumulation VGPR, by its number. The second field is a bit that is set for an accumulation
-    /// VGPR.
-    Either(Field, Field),
-    /// VGPR or accumulation VGPR, by its source code. The second field is a bit that is set for an
+    /// VGPR or accumulation VGPR, given by its number. The second field has one bit, which is set for an
     /// accumulation VGPR.
+    Either(Field, Field),
+    /// VGPR or accumulation VGPR, given by its code as a source. The second field has one bit, which is set
+    /// for an accumulation VGPR.
     EitherSource(Field, Field),
-    /// Addend of a matrix instruction: in registers of the same file as the result, or a constant.
+    /// Addend of a matrix instruction. It is a constant, or in registers of the same file as the result.
     Sum(Field),
-    /// SDWA source: number of a VGPR, or code of an SGPR if the bit is set.
+    /// Source of SDWA. The first field is the number of a VGPR, or the code of an SGPR if the bit in the
+    /// second field is set.
     SdwaSource(Field, Field),
     /// Destination mask of an SDWA compare.
     SdwaMask,
-    /// Scalar register, in units of two registers (SMEM base) or four (MUBUF resource).
+    /// Scalar registers, whose code is divided by the number of registers of the group: two for the base of
+    /// SMEM, four for the resource of MUBUF.
     Scaled(Field, u8),
     /// Unsigned number.
     Unsigned(Field),
-    /// 16-bit number that is sign-extended; 0xffff is accepted for -1.
+    /// 16-bit number that the hardware extends with its sign. 0xffff is accepted for -1.
     Simm16,
     /// Unsigned 16-bit number; -1 is accepted for 0xffff.
     Uimm16,
@@ -62,8 +65,8 @@ pub(crate) enum Slot {
 pub(crate) struct Slots {
     encoding: Encoding,
     layout: &'static Layout,
-    /// Whether the processor accepts accumulation VGPRs as well as VGPRs in memory instructions and as
-    /// addends of matrix instructions (gfx90a).
+    /// Whether memory instructions, and the addends of matrix instructions, may be in accumulation VGPRs as
+    /// well as in VGPRs (gfx90a).
     both_files: bool,
     flags: Flags,
     index: u8,
@@ -115,16 +118,16 @@ impl Slots {
         row.ops.iter().map(|spec| self.next(spec)).nth(index)
     }
 
-    /// Returns the position of the next operand among the sources of the instruction (0 for the first
-    /// source); `None` if the operand is no source.
+    /// Returns the position of the next operand among the sources of the instruction, where the first source
+    /// has position 0. Returns `None` if the operand is not a source.
     pub fn source_of(&mut self, spec: &OpSpec) -> Option<u8> {
         let before = self.sources;
         self.next(spec);
         self.last_source().filter(|_| self.sources != before)
     }
 
-    /// Returns the position among the sources of the operand whose slot was returned last. Meaningful only if
-    /// this operand is a source.
+    /// Returns the position among the sources of the operand whose slot was returned last. The result is
+    /// meaningful only if this operand is a source.
     pub fn last_source(&self) -> Option<u8> {
         self.sources.checked_sub(1)
     }
@@ -165,7 +168,8 @@ impl Slots {
             (Encoding::Sdwa, 0) if sdwa_scalars => Slot::SdwaSource(LANE_SRC0, SDWA_S0),
             (Encoding::Sdwa, 1) if sdwa_scalars => Slot::SdwaSource(VSRC1, SDWA_S1),
             (_, 0) => Slot::Vector(LANE_SRC0),
-            // `v_readlane_b32` and `v_writelane_b32` are VOP2 on GFX6 and GFX7.
+            // On GFX6 and GFX7, `v_readlane_b32` and `v_writelane_b32` are VOP2 instructions, and their
+            // second source is scalar.
             (_, 1) if spec.kind != Kind::Vgpr && spec.kind != Kind::Vsrc => Slot::Source8(VSRC1),
             (_, 1) => Slot::Vector(VSRC1),
             _ => Slot::Nowhere,
@@ -202,8 +206,8 @@ impl Slots {
             true => (SMRD_SDATA, SMRD_SBASE),
             false => (SMEM_SDATA, SMEM_SBASE),
         };
-        // `s_dcache_discard` and similar instructions have no data operand, so their address base is the
-        // first operand.
+        // `s_dcache_discard` and similar instructions have no data operand. Their address base is therefore
+        // the first operand.
         match index + u8::from(self.flags.contains(Flags::NO_DATA)) {
             0 if spec.kind == Kind::Imm => Slot::Unsigned(data),
             0 => Slot::Scalar(data),

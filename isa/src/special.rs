@@ -10,8 +10,8 @@ use ArchId::{Gfx7, Gfx8, Gfx9, Gfx10};
 pub struct Special {
     /// Name in assembly text.
     pub name: &'static str,
-    /// First register and number of dwords. Apertures have one code for 32-bit and 64-bit accesses and are
-    /// listed with one dword.
+    /// First register and number of dwords. An aperture has one code for accesses of 32 and of 64 bits, and
+    /// is listed with one dword.
     pub range: RegRange,
     families: ArchSet,
 }
@@ -26,7 +26,7 @@ const fn since(first: ArchId) -> ArchSet {
     ArchSet::since(first)
 }
 
-/// All named scalar registers, by code. The first name of a register is the one that is printed.
+/// All scalar registers that have names, by code. The first name of a register is the one that is printed.
 static SPECIAL: &[Special] = &[
     row("flat_scratch", 102, 2, since(Gfx8).until(Gfx10)),
     row("flat_scratch_lo", 102, 1, since(Gfx8).until(Gfx10)),
@@ -68,8 +68,8 @@ pub fn named() -> impl Iterator<Item = &'static Special> {
     SPECIAL.iter()
 }
 
-/// Returns the named scalar registers of a processor. Short names are not listed because they follow from the
-/// long names: `scc` for `src_scc`.
+/// Returns the scalar registers of a processor that have names. Short names are not listed, because they
+/// follow from the long names, such as `scc` from `src_scc`.
 pub fn special_registers(target: &Target) -> impl Iterator<Item = &'static Special> {
     let family = target.arch.id;
     SPECIAL.iter().filter(move |row| row.families.contains(family))
@@ -77,21 +77,21 @@ pub fn special_registers(target: &Target) -> impl Iterator<Item = &'static Speci
 
 /// Returns the name of a special register.
 pub(crate) fn special_name(target: &Target, range: RegRange) -> Option<&'static str> {
-    // Registers that are encoded like constants have the same code for both widths; `null` has one code for
-    // all widths.
+    // A register that is encoded like a constant has the same code for 32 and 64 bits. `null` has one code
+    // for all widths.
     let is_null = target.arch.registers.null == Some(range.first);
     let len = if range.first.0 >= 128 || is_null { 1 } else { range.len };
     let mut rows = special_registers(target);
     rows.find(|row| row.range == RegRange { first: range.first, len }).map(|row| row.name)
 }
 
-/// Returns whether a source code is that of an aperture or of a status bit. These are registers that are
+/// Returns whether the code of a source is that of an aperture or of a status bit. These registers are
 /// encoded like constants.
 pub(crate) const fn is_status(code: u16) -> bool {
     matches!(code, 235..=239 | 251..=253)
 }
 
-/// Returns the first trap handler register `ttmp0`, and the number of these registers.
+/// Returns the first register of the trap handler, `ttmp0`, and the number of these registers.
 pub const fn trap_registers(target: &Target) -> (Reg, u16) {
     let registers = target.arch.registers.known();
     (registers.trap, registers.traps)
@@ -99,7 +99,7 @@ pub const fn trap_registers(target: &Target) -> (Reg, u16) {
 
 impl Target {
     /// Returns the number of SGPRs that instructions can name, starting at `s0`. A kernel may be able to use
-    /// fewer ([`Target::addressable_sgprs`]): on gfx802 and gfx805 every wave has 96.
+    /// fewer ([`Target::addressable_sgprs`]). For example, every wave has 96 on gfx802 and gfx805.
     pub const fn numbered_sgprs(&self) -> u16 {
         self.arch.registers.known().numbered
     }
@@ -112,13 +112,14 @@ impl Target {
 }
 
 impl RegRange {
-    /// Returns whether the processor has the registers and can address them as one group. SGPR pairs must be
-    /// even-aligned, wider groups aligned to four, and a group must not contain registers of different kinds.
+    /// Returns whether the processor has the registers and can address them as one group. A pair of SGPRs
+    /// must start at an even number, and a wider group of SGPRs at a multiple of four. A group must not
+    /// contain registers of different kinds.
     #[inline]
     pub fn exists(self, target: &Target) -> bool {
         let (first, len) = (self.first.0, u16::from(self.len));
         if first >= 256 {
-            // VGPRs and accumulation VGPRs: on gfx90a, groups start at even numbers.
+            // For VGPRs and accumulation VGPRs, groups must start at even numbers on gfx90a.
             let even = len < 2 || first & 1 == 0 || !target.has(Feature::EVEN_VGPRS);
             let end = match first {
                 ..512 => 512,
@@ -162,7 +163,7 @@ impl RegRange {
             124 => len == 1,
             254 => len == 1 && target.has(Feature::LDS_DIRECT),
             125 => registers.null.is_some(),
-            // Apertures and status bits: each has one code for 32-bit and 64-bit operands.
+            // Apertures and status bits have one code each, which is used for 32-bit and 64-bit operands.
             235..=239 => len <= 2 && registers.apertures,
             251..=253 => len <= 2,
             _ => false,

@@ -1,6 +1,7 @@
 //! Suggests known names for a misspelt name.
 
-/// Returns the candidate most similar to `name`, if it is similar enough to be what was meant.
+/// Returns the candidate that is most similar to `name`. Returns `None` if none is similar enough to be what
+/// the user meant.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = match name.len() {
         0..=1 => return None,
@@ -14,8 +15,9 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
             continue;
         }
         let distance = edit_distance(name.as_bytes(), candidate.as_bytes());
-        // Ties are broken by equal length (as results from exchanged letters) and then by the alphabet, so
-        // that messages do not depend on the order of the candidates.
+        // Of equally similar candidates, those of the same length come first, because exchanged letters keep
+        // the length. Then the alphabet decides, so that messages do not depend on the order of the
+        // candidates.
         let key = (distance, candidate.len().abs_diff(name.len()), candidate);
         if distance <= limit && best.is_none_or(|old| key < old) {
             best = Some(key);
@@ -24,8 +26,8 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     best.map(|(.., candidate)| candidate)
 }
 
-/// Returns the Damerau-Levenshtein distance (an exchange of adjacent letters counts as one), computed with
-/// three rows.
+/// Returns the Damerau-Levenshtein distance of two words, in which an exchange of adjacent letters counts as
+/// one change. The computation keeps three rows of the matrix.
 fn edit_distance(a: &[u8], b: &[u8]) -> usize {
     let mut before: Vec<usize> = vec![0; b.len() + 1];
     let mut last: Vec<usize> = (0..=b.len()).collect();

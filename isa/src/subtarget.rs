@@ -1,13 +1,13 @@
-//! The subtarget: the processor and the modes in which code runs, in one value. It contains everything that
-//! determines which code is correct.
+//! The subtarget, which is the processor together with the modes in which code runs. This value contains
+//! everything that determines which code is correct.
 //!
 //! Every pass of the compiler takes a [`Subtarget`]. It dereferences to the [`Target`] (with the chosen wave
-//! size), so that properties of the processor can be written as `subtarget.max_vmcnt`; properties of
+//! size), so that properties of the processor can be written as `subtarget.max_vmcnt`. Properties of
 //! addressing are in `subtarget.addressing`.
 //!
 //! # Source
-//! Features of target ids and their defaults: seed 000, lines 31 and 187. Code object versions: seed 000,
-//! line 387.
+//! LLVM's AMDGPU guide. Features of target ids and their defaults: seed 000, lines 31 and 187. Code object
+//! versions: seed 000, line 387.
 
 use crate::addressing::Addressing;
 use crate::target::{Feature, Target};
@@ -33,7 +33,7 @@ impl Setting {
         if on { Setting::On } else { Setting::Off }
     }
 
-    /// Converts the two bits that code objects from V4 on have for each feature.
+    /// Converts the two bits that code objects from V4 on have for each feature to a setting.
     pub const fn from_bits(bits: u32) -> Setting {
         match bits & 3 {
             0 => Setting::Unsupported,
@@ -59,10 +59,10 @@ impl Setting {
     }
 }
 
-/// The operating system of the target triple, which determines the runtime that loads the object.
+/// The operating system in the target triple. It determines which runtime loads the code object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Os {
-    /// `amdhsa`: ROCm and other runtimes that follow the HSA rules.
+    /// The operating system `amdhsa`: ROCm and other runtimes that follow the HSA rules.
     #[default]
     AmdHsa,
     /// `amdpal`: the PAL runtime.
@@ -146,11 +146,11 @@ pub struct Subtarget {
     pub xnack: Setting,
     /// Error correction of registers and memories.
     pub sramecc: Setting,
-    /// Whether a work-group stays within a compute unit. Always true except on GFX10, where false means that
-    /// it stays within a work-group processor.
+    /// Whether a work-group stays within a compute unit. This is always true except on GFX10. There, false
+    /// means that it stays within a work-group processor (WGP mode).
     pub cumode: bool,
-    /// Whether the waves of a work-group may be distributed over several compute units (gfx90a's threadgroup
-    /// split mode).
+    /// Whether the waves of a work-group may run on several compute units, in threadgroup split mode of
+    /// gfx90a.
     pub tgsplit: bool,
     /// Operating system whose runtime loads the object.
     pub os: Os,
@@ -161,8 +161,9 @@ pub struct Subtarget {
 }
 
 impl Subtarget {
-    /// Returns a processor in its default modes: its default wave size, work-group processor mode on GFX10,
-    /// and the default code object version, with code for either setting of `xnack` and `sramecc`.
+    /// Returns a processor in its default modes. These are the default wave size, work-group processor mode
+    /// on GFX10, and the default code object version. The code may run with either setting of `xnack` and
+    /// `sramecc`.
     pub const fn new(target: &'static Target) -> Subtarget {
         Subtarget {
             target,
@@ -178,7 +179,8 @@ impl Subtarget {
     }
 
     /// Returns the subtarget for another code object version, with the default settings of features in that
-    /// version: either setting from V4 on, the processor's default before.
+    /// version. From V4 on, the default is code for either setting. Before V4, it is the default of the
+    /// processor.
     pub const fn with_version(self, version: CodeObjectVersion) -> Subtarget {
         let target = self.target;
         Subtarget {
@@ -194,7 +196,8 @@ impl Subtarget {
         Target::by_name(name).map(Subtarget::new)
     }
 
-    /// Returns the subtarget with `lanes` lanes per wavefront, if the processor supports that.
+    /// Returns the subtarget with `lanes` lanes in each wave. Returns `None` if the processor does not
+    /// support this.
     pub fn with_wave_size(self, lanes: u32) -> Option<Subtarget> {
         Some(Subtarget { target: self.target.with_wave_size(lanes)?, ..self })
     }
@@ -224,7 +227,7 @@ impl From<&'static Target> for Subtarget {
     }
 }
 
-/// Formats as `gfx1010`, `gfx906:sramecc-:xnack-`, `gfx1030 (wave64)`.
+/// Formats a subtarget as text such as `gfx1010`, `gfx906:sramecc-:xnack-` or `gfx1030 (wave64)`.
 impl fmt::Display for Subtarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)?;

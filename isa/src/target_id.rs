@@ -2,9 +2,9 @@
 //! resulting [`Subtarget`].
 //!
 //! # Source
-//! Features and their defaults: seed 000, lines 31 and 187. From code object V4 on, a feature that is not
-//! named may be on or off (LLVM's `Any`). Before V4, an object says on or off, and the guide's table gives
-//! the meaning of an omitted feature.
+//! Features and their defaults: LLVM's AMDGPU guide, seed 000, lines 31 and 187. From code object V4 on, a
+//! feature that is not named may be on or off (LLVM's `Any`). Before V4, an object says on or off, and the
+//! guide's table gives the meaning of a feature that is not named.
 
 use crate::subtarget::{CodeObjectVersion, Os, Setting, Subtarget};
 use crate::target::{Feature, Target};
@@ -19,7 +19,7 @@ pub struct Modes {
     pub sramecc: Option<bool>,
     /// Whether work-groups stay within a compute unit.
     pub cumode: Option<bool>,
-    /// Whether the waves of a work-group may run on several compute units.
+    /// Whether the waves of a work-group may run on several compute units. `None` if this was not requested.
     pub tgsplit: Option<bool>,
     /// Number of lanes of a wavefront: 32 or 64.
     pub wave_size: Option<u32>,
@@ -34,7 +34,8 @@ pub enum ModeError {
         /// The given name.
         name: String,
     },
-    /// The target id consists neither of one part nor of the five parts of a triple and a processor.
+    /// The target id does not have the right number of parts: one (a processor), or five (a triple and a
+    /// processor).
     Shape {
         /// The given text.
         text: String,
@@ -104,21 +105,21 @@ impl fmt::Display for ModeError {
 
 impl std::error::Error for ModeError {}
 
-/// Syntax for features in a target id, which also determines the meaning of a feature that is not named.
+/// Syntax of the features in a target id. It also determines the meaning of a feature that is not named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spelling {
     /// No feature is named.
     Plain,
-    /// `gfx906+xnack`, up to code object V3: a feature that is not named is off.
+    /// Syntax such as `gfx906+xnack`, up to code object V3. A feature that is not named is off.
     Plus,
-    /// `gfx906:xnack-`, from code object V4 on: a feature that is not named may be on or off.
+    /// Syntax such as `gfx906:xnack-`, from code object V4 on. A feature that is not named may be on or off.
     Colon,
 }
 
-/// A target id: an optional triple, the processor, and settings of its features.
+/// A target id. It consists of an optional triple, the processor, and settings of the processor's features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TargetId {
-    /// The operating system of the triple; `None` without a triple.
+    /// The operating system of the triple. `None` if the target id has no triple.
     pub os: Option<Os>,
     /// The processor.
     pub target: &'static Target,
@@ -134,8 +135,8 @@ struct Part {
     known: &'static [&'static str],
 }
 
-/// The parts of a triple: seed 000, line 9; environments of older compilers: seed 001, the table of target
-/// triples.
+/// The parts of a triple. They come from LLVM's AMDGPU guide (seed 000, line 9); the environments of older
+/// compilers come from its older version (seed 001, the table of target triples).
 const TRIPLE: [Part; 4] = [
     Part { name: "architecture", known: &["amdgcn"] },
     Part { name: "vendor", known: &["amd", "mesa", "mesa3d", "unknown", ""] },
@@ -144,7 +145,8 @@ const TRIPLE: [Part; 4] = [
 ];
 
 impl TargetId {
-    /// Parses `amdgcn-amd-amdhsa--gfx908:sramecc+:xnack-`, `gfx908:xnack+`, `gfx902+xnack` or `gfx906`.
+    /// Parses a target id such as `amdgcn-amd-amdhsa--gfx908:sramecc+:xnack-`, `gfx908:xnack+`,
+    /// `gfx902+xnack` or `gfx906`.
     ///
     /// # Errors
     /// Fails if a part is unknown, a feature is named twice, or the processor does not have a feature.
@@ -169,8 +171,8 @@ impl TargetId {
         Ok(TargetId { os, target, named, spelling })
     }
 
-    /// Returns the modes that the target id requests: those that are named, and those that are off because
-    /// they are not named.
+    /// Returns the modes that the target id requests. They include modes that are off because the target id
+    /// does not name them.
     pub fn modes(&self) -> Modes {
         let off = |feature| (self.spelling == Spelling::Plus && self.target.has(feature)).then_some(false);
         Modes {
@@ -193,7 +195,7 @@ fn triple(parts: [&str; 4]) -> Result<Os, ModeError> {
     Ok(found.unwrap_or(Os::Unknown))
 }
 
-/// Parses the settings in `:sramecc+:xnack-` or `+xnack+sram-ecc`.
+/// Parses the settings of features in a target id, such as `:sramecc+:xnack-` or `+xnack+sram-ecc`.
 fn settings(text: &str, spelling: Spelling) -> Result<Modes, ModeError> {
     let mut modes = Modes::default();
     let mark = if spelling == Spelling::Plus { '+' } else { ':' };
@@ -214,8 +216,8 @@ fn settings(text: &str, spelling: Spelling) -> Result<Modes, ModeError> {
     Ok(modes)
 }
 
-/// A mode such as `xnack` or `wavefrontsize64`: its name, a function that reads whether it was requested, and
-/// a function that says whether a processor has it.
+/// A mode such as `xnack` or `wavefrontsize64`. It has a name, a function that returns whether the mode was
+/// requested, and a function that returns whether a processor has the mode.
 struct Mode {
     name: &'static str,
     is_set: fn(&Modes) -> bool,
@@ -248,7 +250,7 @@ impl Modes {
         }
     }
 
-    /// Combines two sets of requested modes.
+    /// Returns the union of two sets of requested modes.
     ///
     /// # Errors
     /// Fails if both request different settings of a mode.
@@ -304,7 +306,8 @@ impl Modes {
 /// Function that sets a mode.
 type ModeSetter = fn(&mut Modes, bool);
 
-/// Returns all combinations of the modes that a processor has, with every mode set explicitly.
+/// Returns all combinations of the modes that a processor has. In each combination, every mode is set
+/// explicitly.
 pub fn combinations(target: &Target) -> Vec<Modes> {
     let exists = |name: &str| MODES.iter().any(|mode| mode.name == name && (mode.exists)(target));
     let mut all = vec![Modes::default()];
@@ -322,7 +325,8 @@ pub fn combinations(target: &Target) -> Vec<Modes> {
     all
 }
 
-/// Returns each element of the list twice: changed by `say` with false, and changed by `say` with true.
+/// Returns a list that has each element of `list` twice: once changed by `say` with false, and once changed
+/// by `say` with true.
 fn with_each_setting(list: &[Modes], say: impl Fn(&mut Modes, bool)) -> Vec<Modes> {
     let one = |(modes, second): (&Modes, bool)| {
         let mut modes = *modes;
@@ -332,7 +336,7 @@ fn with_each_setting(list: &[Modes], say: impl Fn(&mut Modes, bool)) -> Vec<Mode
     list.iter().flat_map(|modes| [(modes, false), (modes, true)]).map(one).collect()
 }
 
-/// Returns the names of the modes that a processor has, for messages.
+/// Returns the names of the modes that a processor has, as text for error messages.
 fn allowed(target: &Target) -> String {
     let names: Vec<String> =
         MODES.iter().filter(|mode| (mode.exists)(target)).map(|mode| format!("`{}`", mode.name)).collect();

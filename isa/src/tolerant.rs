@@ -1,7 +1,8 @@
-//! Bits that LLVM's disassembler ignores although they differ from what an assembler sets.
+//! Determines the bits of an instruction that LLVM's disassembler ignores, even if they differ from what an
+//! assembler sets.
 //!
-//! Determined by decoding random words with LLVM 19 (`isa/tests/random_words.rs`); the list is in
-//! `docs/isa-errata.md`.
+//! These bits were found by decoding random words with LLVM 19 (`isa/tests/random_words.rs`). The list of
+//! them is in `docs/isa-errata.md`.
 
 use crate::inst::ModFlags;
 use crate::layout::*;
@@ -11,7 +12,8 @@ use crate::special::trap_registers;
 use crate::table::{Caps, Family, Flags, Kind, Role, Row};
 use crate::target::{Feature, Target};
 
-/// Returns the ignored bits of an instruction in an encoding; `bits` are the instruction's words.
+/// Returns a mask of the bits that LLVM ignores in an instruction with this encoding. `bits` are the words of
+/// the instruction.
 pub(crate) fn ignored(target: &Target, row: &Row, encoding: Encoding, flags: ModFlags, bits: u64) -> u64 {
     let spare = &Layout::for_target(target).spare;
     match encoding {
@@ -55,8 +57,8 @@ fn has_result(row: &Row) -> bool {
     row.ops.iter().any(|spec| spec.role != Role::Use || spec.kind == Kind::Sgpr && row.family == Family::Sopk)
 }
 
-/// Returns a mask of VOP3 bits that LLVM ignores: `op_sel` in instructions that do not use it, and the
-/// destination of GFX10's `v_cmpx`, which always writes EXEC.
+/// Returns a mask of the VOP3 bits that LLVM ignores. They are `op_sel` in instructions that do not use it,
+/// and the destination of GFX10's `v_cmpx`, which always writes EXEC.
 fn vop3(target: &Target, row: &Row) -> u64 {
     const OP_SEL: u64 = 0xf << 11;
     let selects = row.caps.intersects(Caps::OP_SEL | Caps::PERMLANE);
@@ -68,8 +70,8 @@ fn vop3(target: &Target, row: &Row) -> u64 {
     }
 }
 
-/// Returns two masks with a bit for each source of a vector instruction that can have `neg` and `abs`: all
-/// these sources, and those of them that are integers.
+/// Returns two masks with a bit for each source of a vector instruction. The first mask has the sources that
+/// can have `neg` and `abs`. The second mask has those of them that are integers.
 fn sources(row: &Row) -> (u32, u32) {
     let sources = row.ops.iter().filter(|spec| spec.role == Role::Use && spec.kind != Kind::Mask);
     sources.enumerate().fold((0, 0), |(all, integers), (n, spec)| {
@@ -77,7 +79,7 @@ fn sources(row: &Row) -> (u32, u32) {
     })
 }
 
-/// Returns whether LLVM treats the `neg` bit of an integer source as sign extension. It does so in
+/// Returns whether LLVM takes the `neg` bit of an integer source as sign extension. It does so in
 /// instructions that also have float sources.
 fn extends(row: &Row) -> bool {
     let (all, integers) = sources(row);
@@ -89,8 +91,8 @@ fn extends(row: &Row) -> bool {
         && !row.has_mask_out()
 }
 
-/// Returns the instruction bits with cleared modifiers where LLVM ignores them: `neg` and `abs` of many
-/// integer sources, and the value 3 of SDWA's `dst_unused`, which LLVM treats as 0 (padding).
+/// Returns the bits of an instruction with those modifiers cleared that LLVM ignores. These are `neg` and
+/// `abs` of many integer sources, and the value 3 of SDWA's `dst_unused`, which LLVM treats as 0 (zeros).
 pub(crate) fn cleared(target: &Target, row: &Row, encoding: Encoding, bits: u64) -> u64 {
     match encoding {
         Encoding::Sdwa if row.family != Family::Vopc && SDWA_DST_UNUSED.get(bits) == 3 => {
@@ -116,7 +118,7 @@ pub(crate) fn cleared(target: &Target, row: &Row, encoding: Encoding, bits: u64)
 }
 
 /// Returns the scalar registers that LLVM's disassembler shows for a group that starts at a misaligned
-/// register: the aligned group that contains this register.
+/// register. It shows the aligned group that contains this register.
 pub(crate) fn align(target: &Target, range: RegRange) -> RegRange {
     if target.arch.registers.null == Some(range.first) {
         return RegRange { first: range.first, len: 1 };
@@ -135,8 +137,8 @@ pub(crate) fn align(target: &Target, range: RegRange) -> RegRange {
     RegRange { first: Reg(range.first.0 / unit * unit), len: range.len }
 }
 
-/// Returns a mask of the bits that LLVM ignores in a scalar memory instruction: fields for registers that it
-/// does not have, and cache flags.
+/// Returns a mask of the bits that LLVM ignores in a scalar memory instruction. They are the fields of
+/// registers that the instruction does not have, and cache flags.
 fn smem(row: &Row) -> u64 {
     let registers = match row.ops.len() {
         0 => SMEM_SBASE.bits() | SMEM_SDATA.bits(),
@@ -150,8 +152,8 @@ fn smem(row: &Row) -> u64 {
     registers | address | coherence
 }
 
-/// Returns a mask of the bits that LLVM ignores in a FLAT instruction: fields of operands that the
-/// instruction does not have.
+/// Returns a mask of the bits that LLVM ignores in a FLAT instruction. They are the fields of operands that
+/// the instruction does not have.
 fn flat(row: &Row, flags: ModFlags) -> u64 {
     let has = |role: Role| row.ops.iter().any(|spec| spec.role == role && spec.kind == Kind::Vgpr);
     let data = if has(Role::Use) { 0 } else { FLAT_DATA.bits() };
@@ -163,8 +165,8 @@ fn flat(row: &Row, flags: ModFlags) -> u64 {
     data | result | address
 }
 
-/// Returns a mask of the bits outside of fields that LLVM does check for this FLAT instruction, although it
-/// ignores them for others.
+/// Returns a mask of the bits outside of fields that LLVM checks for this FLAT instruction, although it
+/// ignores them for other FLAT instructions.
 fn fixed_flat(row: &Row, flags: ModFlags) -> u64 {
     let volatile = if flags.contains(ModFlags::LDS) { 1 << 55 } else { 0 };
     volatile | if row.has_no_scope() { 1 << 25 } else { 0 }

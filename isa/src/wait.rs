@@ -1,8 +1,8 @@
 //! The wait counters of each processor, their widths, and the instructions that wait for them.
 //!
-//! Which operations increment a counter, and in which order operations complete, is not defined here: the
-//! compiler and the checker have separate tables (`memmodel::counters`, `check::counters`), so that a mistake
-//! in one table is detected by the other.
+//! This module does not say which operations increment a counter, or in which order operations complete. The
+//! compiler and the checker have separate tables for this (`memmodel::counters`, `check::counters`), so that
+//! a mistake in one table is detected by the other.
 
 use crate::inst::MachInst;
 use crate::operand::Operand;
@@ -16,10 +16,11 @@ use crate::target::Target;
 pub enum Counter {
     /// Vector memory operations; on GFX10 those that return data.
     Vm,
-    /// `expcnt`: exports, GDS instructions and, on GFX6, stores that have not read their source registers
-    /// yet.
+    /// The counter `expcnt`. It counts exports, GDS instructions and, on GFX6, stores that have not read
+    /// their source registers yet.
     Exp,
-    /// LDS, GDS and scalar memory operations, messages, and FLAT instructions.
+    /// The counter `lgkmcnt`. It counts LDS, GDS and scalar memory operations, messages, and FLAT
+    /// instructions.
     Lgkm,
     /// Vector memory operations that return nothing (GFX10).
     Vs,
@@ -36,15 +37,15 @@ impl Counter {
         ["vmcnt", "expcnt", "lgkmcnt", "vscnt"][self as usize]
     }
 
-    /// Returns the largest count that can be waited for; a wait for this count waits for nothing. 0 if the
-    /// processor does not have the counter.
+    /// Returns the largest count that a wait instruction can encode; a wait for this count waits for nothing.
+    /// Returns 0 if the processor does not have the counter.
     pub const fn max(self, target: &Target) -> u8 {
         [target.max_vmcnt, target.max_expcnt, target.max_lgkmcnt, target.max_vscnt][self as usize]
     }
 }
 
-/// Maximum counts to wait for: one for each counter. [`Counts::ANY`] means that the counter is not waited
-/// for.
+/// For each counter, the maximum number of operations that may be outstanding after a wait. [`Counts::ANY`]
+/// means that there is no wait for the counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts(pub [u8; Counter::COUNT]);
 
@@ -62,7 +63,7 @@ impl Counts {
         self == Counts::NONE
     }
 
-    /// Lowers the count of one counter if it is greater than `count`. Returns whether it changed.
+    /// Lowers the count of one counter to `count` if it is greater. Returns whether it has changed.
     #[inline]
     pub fn demand(&mut self, counter: Counter, count: u8) -> bool {
         let field = &mut self.0[counter as usize];
@@ -85,8 +86,8 @@ impl Counts {
 pub struct WaitInst {
     /// Opcode.
     pub op: Opcode,
-    /// Counters that the instruction waits for. `s_waitcnt` packs several counters into one mask; the other
-    /// instructions have one counter, and their operands are the register `null` and the count.
+    /// Counters for which the instruction waits. `s_waitcnt` packs several counters into one mask. The other
+    /// wait instructions have one counter; their operands are the register `null` and the count.
     pub counters: &'static [Counter],
 }
 
@@ -105,16 +106,17 @@ pub(crate) const WITH_COUNTER_ALONE: [WaitInst; 5] = [
 /// Facts about a family's wait instructions.
 #[derive(Clone, Copy, Debug)]
 pub struct Waits {
-    /// The wait instructions. Earlier ones are preferred if they cover all counters that must be waited for.
+    /// The wait instructions, in order of preference. An instruction can be chosen if it covers all counters
+    /// for which a wait is needed.
     pub instructions: &'static [WaitInst],
 }
 
-/// The register that always reads as 0 and ignores writes (GFX10).
+/// The register `null` of GFX10, which always reads as 0 and ignores writes.
 const NULL: Reg = Reg(125);
 
 impl WaitInst {
-    /// Returns the instruction that waits for the counts of its counters. `None` if none of its counters
-    /// needs a wait.
+    /// Returns the instruction that waits for the counts of its counters. Returns `None` if no wait is needed
+    /// for any of its counters.
     pub fn inst(&self, target: &Target, counts: Counts) -> Option<MachInst> {
         self.counters.iter().find(|&&counter| counts.count(counter) < counter.max(target))?;
         Some(match *self.counters {
@@ -141,8 +143,8 @@ impl Target {
         self.wait_instructions().iter().any(|wait| wait.op == op)
     }
 
-    /// Returns the counts that a wait instruction waits for; `None` for other instructions, or if the count
-    /// is in a register.
+    /// Returns the counts for which a wait instruction waits. Returns `None` for other instructions, and if
+    /// the count is in a register.
     pub fn waited(&self, inst: &MachInst) -> Option<Counts> {
         let wait = self.wait_instructions().iter().find(|wait| wait.op == inst.op)?;
         let mut counts = Counts::NONE;
@@ -152,8 +154,8 @@ impl Target {
             }
         };
         match (wait.counters, inst.operands()) {
-            // The instruction adds the register to the constant. The count is therefore known only if the
-            // register is `null`, which is 0.
+            // The instruction adds the register to the constant. So the count is known only if the register
+            // is `null`, whose value is 0.
             (&[counter], [Operand::Reg(register), Operand::Imm(count)]) if register.first == NULL => {
                 demand(counter, (count & 0x3f) as u8);
             }
@@ -169,7 +171,7 @@ impl Target {
     }
 }
 
-/// Counts to wait for: the maximum number of operations of each kind that may still be in flight.
+/// For each counter, the maximum number of operations that may be outstanding after an `s_waitcnt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitCount {
     /// Vector memory operations.
@@ -184,8 +186,8 @@ impl Target {
     /// Returns the mask of an `s_waitcnt`. A count beyond a counter's limit becomes the limit, which waits
     /// for nothing.
     ///
-    /// `vmcnt` is in bits 3:0 and from GFX9 on also in bits 15:14, `expcnt` in bits 6:4, `lgkmcnt` in bits
-    /// 11:8, on GFX10 in bits 13:8.
+    /// `vmcnt` is in bits 3:0, and from GFX9 on also in bits 15:14. `expcnt` is in bits 6:4. `lgkmcnt` is in
+    /// bits 11:8, and on GFX10 in bits 13:8.
     pub const fn waitcnt(&self, vm: u8, exp: u8, lgkm: u8) -> u16 {
         let vm = clamp(vm, self.max_vmcnt);
         let exp = clamp(exp, self.max_expcnt);

@@ -1,8 +1,8 @@
-//! EXP instructions: export up to four VGPRs to a render target, a position or a parameter.
+//! EXP instructions, which export up to four VGPRs to a render target, a position or a parameter.
 //!
 //! A source operand that is absent (`off`) is not exported. With `compr`, the instruction has two source
-//! registers with two 16-bit values each. It still has four source operands, one for each value: the first
-//! two name the first register, the other two the second register.
+//! registers with two 16-bit values each. It still has four source operands, one for each value. The first
+//! two operands name the first register, and the other two name the second register.
 
 use super::operands::*;
 use super::{Encoding, prefix_bits};
@@ -23,7 +23,7 @@ const FLAGS: &[(ModFlags, Field)] = &[
     (ModFlags::VM, Field::new(12, 1)),
 ];
 
-/// Returns the number of the register field that holds source operand `n`; both are counted from 0. With
+/// Returns the number of the register field that holds source operand `n`. Both numbers start from 0. With
 /// `compr`, two operands share a field.
 const fn source_of(n: usize, compressed: bool) -> usize {
     if compressed { n / 2 } else { n }
@@ -46,7 +46,7 @@ pub(super) fn encode(target: &Target, inst: &MachInst) -> Result<u64, Problem> {
         }
         let source = source_of(n, compressed);
         let register = vgprs(target, operand, 1, n as u8 + 1)?;
-        // With `compr`, the two operands for the halves of a register must name the same register.
+        // With `compr`, the two operands for the two halves of a register must name the same register.
         if placed[source].replace(register).is_some_and(|other| other != register) {
             return Err(Problem::Register(n as u8 + 1));
         }

@@ -1,5 +1,5 @@
 //! Names of the data formats in typed buffer instructions, as LLVM's assembler writes them. Before GFX10, the
-//! data format (such as `8_8`) and the numeric format (such as `UINT`) are separate numbers; GFX10 has one
+//! data format (such as `8_8`) and the numeric format (such as `UINT`) are separate numbers. GFX10 has one
 //! number for each combination that exists.
 
 /// Data formats; their names follow `BUF_DATA_FORMAT_`.

@@ -1,9 +1,10 @@
-//! MIMG: image instructions. Modifiers determine the sizes of operands: `dmask`, `d16` and `tfe` that of the
-//! data; on GFX10, the dimension of the image (`dim`) and `a16` that of the address.
+//! Image instructions (family MIMG). Modifiers determine the sizes of operands. `dmask`, `d16` and `tfe`
+//! determine the size of the data. On GFX10, the dimension of the image (`dim`) and `a16` determine the size
+//! of the address.
 //!
 //! On GFX10, the VGPRs of an address need not be consecutive (NSA, "non-sequential address"). The number of
-//! the first VGPR is in the second dword of the instruction; those of the others are in up to three further
-//! dwords, one byte for each.
+//! the first VGPR is in the second dword of the instruction. The numbers of the other VGPRs are in up to
+//! three further dwords, with one byte for each.
 
 use super::operands::*;
 use super::{Code, Encoding, prefix_bits};
@@ -27,7 +28,7 @@ const VADDR: Field = Field::new(32, 8);
 const VDATA: Field = Field::new(40, 8);
 const SRSRC: Field = Field::new(48, 5);
 const SSAMP: Field = Field::new(53, 5);
-/// Bit of gfx90a that says that the data is in accumulation VGPRs. On other processors the bit is `tfe`.
+/// Bit on gfx90a that says whether the data is in accumulation VGPRs. On other processors, this bit is `tfe`.
 const ACC: Field = Field::new(16, 1);
 
 pub(crate) const UNORM: (ModFlags, Field) = (ModFlags::UNORM, Field::new(12, 1));
@@ -38,8 +39,8 @@ pub(crate) const TFE: (ModFlags, Field) = (ModFlags::TFE, Field::new(16, 1));
 pub(crate) const LWE: (ModFlags, Field) = (ModFlags::LWE, Field::new(17, 1));
 pub(crate) const SLC: (ModFlags, Field) = (ModFlags::SLC, Field::new(25, 1));
 pub(crate) const D16: (ModFlags, Field) = (ModFlags::D16, Field::new(63, 1));
-/// Modifier `a16` (16-bit addresses). On GFX9 it is the bit that is otherwise `r128`; GFX10 has a separate
-/// bit.
+/// Modifier `a16` on GFX9, which selects 16-bit addresses. It is the bit that is `r128` otherwise. GFX10 has
+/// a separate bit for `a16`.
 pub(crate) const A16_GFX9: (ModFlags, Field) = (ModFlags::A16, Field::new(15, 1));
 pub(crate) const A16: (ModFlags, Field) = (ModFlags::A16, Field::new(62, 1));
 pub(crate) const DLC: (ModFlags, Field) = (ModFlags::DLC, Field::new(7, 1));
@@ -58,13 +59,14 @@ fn has_dims(target: &Target) -> bool {
     Layout::for_target(target).graphics.image_dims
 }
 
-/// Returns the modifier bits that every ray instruction must have: all components, `unorm` and `r128`.
+/// Returns the modifier bits that every ray-tracing instruction must have: all components, `unorm` and
+/// `r128`.
 fn ray_bits() -> u64 {
     DMASK.put(15) | UNORM.1.put(1) | R128.1.put(1)
 }
 
-/// Maximum number of VGPRs of a non-consecutive address: one in the instruction's second dword, four in each
-/// of the three further dwords.
+/// Maximum number of VGPRs of an address in non-consecutive registers. One is in the instruction's second
+/// dword, and four are in each of the three further dwords.
 const MAX_ADDRESSES: usize = 13;
 
 /// Returns the opcode number.
@@ -73,13 +75,13 @@ pub(super) fn opcode(target: &Target, bits: u64) -> u32 {
     OP.get(bits) | high << 7
 }
 
-/// Returns the number of dwords of an instruction, given its first dword.
+/// Returns the number of dwords of an image instruction. Its first dword determines this.
 pub(super) fn words_of(target: &Target, first: u32) -> usize {
     2 + if target.has(Feature::NSA) { NSA.get(first.into()) as usize } else { 0 }
 }
 
-/// Returns how many dwords follow the first two dwords of an instruction. They hold the numbers of address
-/// registers.
+/// Returns how many dwords follow the first two dwords of an instruction. These dwords hold the numbers of
+/// address registers.
 pub(super) fn further_words(inst: &MachInst) -> usize {
     let count = |operand: &Operand| match operand {
         Operand::Scattered(scattered) => scattered.numbers().len(),
@@ -141,9 +143,9 @@ fn data_len(target: &Target, row: &Row, dmask: u8, flags: ModFlags) -> Result<u8
     }
 }
 
-/// Returns the size in dwords of an image instruction's address on GFX10; `None` if the dimension does not
-/// suit the instruction. That is so if the size is larger than for any meaningful dimension (multisampled
-/// images have no levels of detail), unless it is eight.
+/// Returns the size in dwords of an image instruction's address on GFX10. Returns `None` if the dimension
+/// does not suit the instruction. This is so if the size is larger than for any meaningful dimension
+/// (multisampled images have no levels of detail), unless it is eight.
 fn exact_len(address: ImageAddress, dim: u8, a16: bool) -> Option<u8> {
     let len = address.len(dim, a16);
     let most = address.len_range().1;
@@ -163,8 +165,8 @@ fn address_fits(target: &Target, address: ImageAddress, dim: u8, a16: bool, len:
     (least..=most).contains(&len) || len == 8 && (5..=7).contains(&most)
 }
 
-/// Returns the register numbers of an address in non-consecutive registers, and their count. `None` if the
-/// registers are consecutive.
+/// Returns the register numbers of an address in non-consecutive registers, and how many there are. Returns
+/// `None` if the registers are consecutive.
 fn scattered(inst: &MachInst, row: &Row) -> Result<Option<([u8; MAX_ADDRESSES], usize)>, Problem> {
     let rest = inst.operands().get(row.ops.len()..).unwrap_or_default();
     if !matches!(inst.ops[1], Operand::Scattered(_)) {
@@ -236,10 +238,10 @@ pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> 
     Ok(words)
 }
 
-/// Returns the sizes in dwords that LLVM's disassembler shows for an image atomic: the size of the data and,
-/// if it differs from `address`, the size of the address. If LLVM's table has no instruction with the encoded
-/// sizes, LLVM shows the instruction with the smallest data, and an address of four registers or one
-/// (`docs/isa-errata.md`).
+/// Returns the sizes in dwords that LLVM's disassembler shows for an image atomic. The first is the size of
+/// the data. The second is the size of the address, if it differs from `address`. If LLVM's table has no
+/// instruction with the encoded sizes, LLVM shows the instruction with the smallest data, and an address of
+/// four registers or one (`docs/isa-errata.md`).
 fn atomic_sizes(row: &Row, asked: u8, address: u8, nsa: usize) -> (u8, Option<u8>) {
     let width = row.ops[0].width;
     match asked {
@@ -274,7 +276,7 @@ pub(super) fn decode(
     }
     let len = data_len(target, row, dmask, inst.mods.flags).map_err(|_| DecodeError::Reserved)?;
     // Before GFX10, the instruction does not contain the dimension of the image, so the size of the address
-    // is unknown. LLVM's disassembler shows the smallest possible size.
+    // is not known. LLVM's disassembler shows the smallest possible size.
     let address_len = match has_dims {
         true => address.len(dim, inst.mods.flags.contains(ModFlags::A16)),
         false => address.len_range().0,
@@ -299,7 +301,7 @@ pub(super) fn decode(
     Ok(inst)
 }
 
-/// Returns whether the address of an instruction, at its largest, fills at least an instruction of `len`
+/// Returns whether the largest possible address of this instruction needs an instruction of at least `len`
 /// dwords.
 pub(super) fn takes_words(inst: &MachInst, len: usize) -> bool {
     let most = usize::from(address_of(inst.op.row()).len_range().1);
@@ -307,8 +309,8 @@ pub(super) fn takes_words(inst: &MachInst, len: usize) -> bool {
 }
 
 /// Returns a similar instruction that assemblers accept, and a mask of the bits in the first two dwords in
-/// which the two instructions may differ. The component mask (`dmask`) is replaced by a valid one; data and
-/// address of an atomic, by registers of the sizes that belong to this mask.
+/// which the two instructions may differ. The component mask (`dmask`) is replaced by a valid one. The data
+/// and address of an atomic are replaced by registers of the sizes that belong to this mask.
 pub(super) fn plain(target: &Target, inst: &MachInst) -> (MachInst, u64) {
     let row = inst.op.row();
     let mut plain = *inst;
@@ -320,8 +322,8 @@ pub(super) fn plain(target: &Target, inst: &MachInst) -> (MachInst, u64) {
             *dmask = 1;
             return (plain, DMASK.bits());
         }
-        // LLVM's disassembler also accepts a dimension without multisampling for an instruction that needs
-        // multisampling.
+        // This instruction needs an image with multisampling, but LLVM's disassembler also accepts a
+        // dimension without multisampling.
         *dim = FIRST_MSAA_DIM;
         plain.ops[1] = Operand::regs(Reg::vgpr(0), address.len(FIRST_MSAA_DIM, a16));
         return (plain, DIM.bits() | VADDR.bits());
@@ -339,8 +341,8 @@ pub(super) fn plain(target: &Target, inst: &MachInst) -> (MachInst, u64) {
     (plain, DMASK.bits() | ACC.bits() | VADDR.bits() | VDATA.bits())
 }
 
-/// Sets an address in `len` non-consecutive registers. `first` is the number of the first one; the bytes of
-/// `further` are the numbers of the others.
+/// Sets the address of an instruction to `len` non-consecutive registers. `first` is the number of the first
+/// register. The bytes of `further` are the numbers of the other registers.
 fn scatter(inst: &mut MachInst, first: u32, further: &[u32], len: usize) -> Result<(), DecodeError> {
     let mut numbers = [0; MAX_ADDRESSES];
     numbers[0] = first as u8;

@@ -1,5 +1,5 @@
-//! Instructions that interpolate attributes: the VINTRP encoding, and VOP3 with an attribute as the first
-//! source.
+//! Instructions that interpolate attributes. Some have the VINTRP encoding. Others have the VOP3 encoding
+//! with an attribute as their first source.
 
 use super::operands::*;
 use super::{Encoding, prefix_bits};
@@ -24,12 +24,13 @@ const COMPONENT: Field = Field::new(38, 2);
 /// Source code: a VGPR is 256 plus its number.
 const SRC1: Field = Field::new(41, 9);
 const SRC2: Field = Field::new(50, 9);
-/// `abs` of the second and third source. The first source is the attribute and has no `abs`.
+/// The bits `abs` of the second and third source. The first source is the attribute and has no such bit.
 const ABS: Field = Field::new(9, 2);
 const NEG: Field = Field::new(62, 2);
 const OMOD: Field = Field::new(59, 2);
 const CLAMP: (ModFlags, Field) = (ModFlags::CLAMP, Field::new(15, 1));
-/// Bit of half-precision instructions that selects the attribute's high half instead of its low half.
+/// Bit of half-precision instructions that selects the high half of the attribute. If it is clear, the low
+/// half is used.
 const HIGH: (ModFlags, Field) = (ModFlags::HIGH, Field::new(40, 1));
 
 /// Returns the flags of the VOP3 encoding.
@@ -37,7 +38,8 @@ fn flags(row: &Row) -> &'static [(ModFlags, Field)] {
     if row.flags.contains(Flags::NO_E32) { &[CLAMP, HIGH] } else { &[CLAMP] }
 }
 
-/// Converts an opcode number of the interpolation instruction `row` to the number in the VOP3 opcode field.
+/// Converts an opcode number of the interpolation instruction `row` to the number in the opcode field of the
+/// VOP3 encoding.
 pub(super) fn vop3_code(target: &Target, row: &Row, code: u32) -> u32 {
     match Layout::for_target(target).graphics.interp_in_vop3 {
         Some(base) if !row.flags.contains(Flags::NO_E32) => base + code,
@@ -55,8 +57,8 @@ pub(super) fn opcode_vop3(bits: u64) -> u32 {
     OP.get(bits)
 }
 
-/// Returns the value of the field for a vertex attribute: four times its number plus its component (see
-/// [`Kind::Attribute`]).
+/// Returns the value of the field for a vertex attribute, which is four times the number of the attribute
+/// plus its component (see [`Kind::Attribute`]).
 fn attribute(operand: Operand, index: u8) -> Result<u32, Problem> {
     number(operand, 256, index)
 }
@@ -120,8 +122,8 @@ pub(super) fn encode_vop3(target: &Target, row: &Row, code: u32, inst: &MachInst
     Ok(bits)
 }
 
-/// Fails if the instruction cannot have these modifiers. It can have `neg` and `abs` on its VGPR sources, all
-/// of which are floats.
+/// Fails if the instruction cannot have these modifiers. It can have `neg` and `abs` on its sources in VGPRs,
+/// because all of these are floats.
 fn check_modifiers(row: &Row, mods: &Mods) -> Result<(), Problem> {
     let sources = row.ops[1..].iter().filter(|spec| spec.kind == Kind::Vgpr).count();
     let all = (1u8 << sources) - 1;

@@ -1,4 +1,4 @@
-//! Encodings that kernels rarely use: typed buffers, images, exports, attribute interpolation.
+//! Encodings that kernels rarely use: those of typed buffers, images, exports and attribute interpolation.
 //!
 //! The positions of their fields differ between generations, and the sizes of operands depend on modifiers,
 //! so each family has its own encoder and decoder here. [`Encoding`](crate::layout::Encoding) does not
@@ -21,7 +21,8 @@ use crate::table::{Family, Flags, Opcode, opcodes};
 use crate::target::{PROCESSORS, Target};
 use std::sync::OnceLock;
 
-/// Returns whether this module, not `encode` and `decode`, handles instructions of the family.
+/// Returns whether this module handles the instructions of a family. The modules `encode` and `decode` handle
+/// the other families.
 pub(crate) const fn handles(family: Family) -> bool {
     matches!(family, Family::Mtbuf | Family::Mimg | Family::Exp | Family::Vintrp)
 }
@@ -63,8 +64,8 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Code, Problem
     if !has_form(inst.op, inst.form) {
         return Err(Problem::Form);
     }
-    // An image instruction may have more operands than its row in the instruction table: further operands
-    // hold the rest of a long non-consecutive address.
+    // An image instruction may have more operands than its row in the instruction table describes. The
+    // additional operands hold the rest of a long address in non-consecutive registers.
     let more = usize::from(row.family == Family::Mimg);
     if !(row.ops.len()..=row.ops.len() + more).contains(&inst.len.into()) {
         return Err(Problem::Count);
@@ -87,7 +88,7 @@ pub(crate) fn size_in_words(inst: &MachInst) -> usize {
     }
 }
 
-/// Returns whether a graphics instruction exists in the form (encoding).
+/// Returns whether a graphics instruction can have the form (encoding).
 pub(crate) fn has_form(op: Opcode, form: Form) -> bool {
     match form {
         Form::Full => true,
@@ -125,11 +126,12 @@ pub(crate) fn decode(
     if rest == Meaningless::Refused && !names::are_known(target, &inst) {
         return Err(DecodeError::Reserved);
     }
-    // Encodes the decoded instruction again for comparison: bits that have no meaning must be as an assembler
-    // sets them. Bits that LLVM's disassembler is known to ignore are exempt.
+    // To check bits that have no meaning, the decoded instruction is encoded again, and the words are
+    // compared. Such bits must be as an assembler sets them, except those that LLVM's disassembler is known
+    // to ignore.
     let (again, other) = match assemble(target, &inst) {
         Ok(again) => (again, 0),
-        // LLVM's disassembler accepts component masks that LLVM's assembler refuses.
+        // LLVM's disassembler accepts component masks (`dmask`) that LLVM's assembler refuses.
         Err(_) if rest == Meaningless::Ignored && inst.op.family() == Family::Mimg => {
             let (plain, other) = image::plain(target, &inst);
             (assemble(target, &plain).map_err(|_| DecodeError::Reserved)?, other)
@@ -148,7 +150,9 @@ pub(crate) fn decode(
         Meaningless::Refused => 0,
         Meaningless::Ignored => ignored(target, encoding, &inst) | other,
     };
-    // Whether the bytes after the last register number of a non-consecutive address must be 0.
+    // Mask of the bits that may differ in the dwords after the first two. These dwords have the register
+    // numbers of a non-consecutive address. The bytes after the last register number must be 0, unless bits
+    // without meaning are ignored.
     let unused = if rest == Meaningless::Ignored { u32::MAX } else { 0 };
     let masks = [ignored as u32, (ignored >> 32) as u32];
     let differs = |n: usize| (given[n] ^ again.words[n]) & !masks.get(n).copied().unwrap_or(unused) != 0;
@@ -159,7 +163,8 @@ pub(crate) fn decode(
 fn ignored(target: &Target, encoding: Encoding, inst: &MachInst) -> u64 {
     let graphics = &Layout::for_target(target).graphics;
     match encoding {
-        // The bits between the flags and the opcode, and the registers of disabled components.
+        // For exports, these are the bits between the flags and the opcode, and the register numbers of
+        // disabled components.
         Encoding::Exp => 0xffff_ffff_03ff_e000,
         Encoding::Mtbuf => {
             let address = if inst.ops[1] == Operand::None { 0xff << 32 } else { 0 };
@@ -199,8 +204,8 @@ fn prefix_bits(target: &Target, encoding: Encoding) -> u64 {
 
 fn encoding_of(target: &Target, word: u32) -> Option<Encoding> {
     let all = [Encoding::Mtbuf, Encoding::Mimg, Encoding::Exp, Encoding::Interp, Encoding::Vop3];
-    // GFX6 and GFX7 have only the first four instructions, because they have interpolation only in the short
-    // encoding.
+    // GFX6 and GFX7 have only the first four of these instructions, because they have interpolation only in
+    // the 32-bit encoding.
     let all = if Layout::for_target(target).graphics.interp_in_vop3.is_none() { &all[..4] } else { &all };
     all.iter().copied().find(|&encoding| prefix(target, encoding) == word >> 26)
 }

@@ -1,5 +1,4 @@
-//! MTBUF: typed buffer instructions. They are like MUBUF instructions, but the data format is in the
-//! instruction.
+//! Typed buffer instructions (family MTBUF). They are like MUBUF instructions, but contain the data format.
 //!
 //! The modifier `tfe` is not supported here: LLVM 14 accepts it for these instructions, but LLVM 19 neither
 //! assembles nor disassembles it.
@@ -23,10 +22,11 @@ const SRSRC: Field = Field::new(48, 5);
 /// gfx90a: the data is in accumulation VGPRs.
 const ACC: Field = Field::new(55, 1);
 const SOFFSET: Field = Field::new(56, 8);
-/// Code of `src_lds_direct`. It is refused here, because only vector ALU instructions can read it.
+/// Code of the source `src_lds_direct`. These instructions refuse it, because only vector ALU instructions
+/// can read it.
 const LDS_DIRECT: u32 = Reg::LDS_DIRECT.0 as u32;
-/// The first flags exist in all generations. The flags after these exist only in some generations, or in
-/// different positions.
+/// Flags with their fields. The first flags exist on all generations. The later ones exist only on some
+/// generations, or have different positions on them.
 pub(crate) const OFFEN: (ModFlags, Field) = (ModFlags::OFFEN, Field::new(12, 1));
 pub(crate) const IDXEN: (ModFlags, Field) = (ModFlags::IDXEN, Field::new(13, 1));
 pub(crate) const GLC: (ModFlags, Field) = (ModFlags::GLC, Field::new(14, 1));
@@ -43,8 +43,8 @@ fn flags(target: &Target) -> &'static [(ModFlags, Field)] {
 /// The format that is used if none is written: 8 bits, UNORM.
 pub(crate) const DEFAULT_FORMAT: u8 = 1;
 
-/// Returns the number of VGPRs of the address: one each for index and offset if present, or two for a 64-bit
-/// address.
+/// Returns the number of VGPRs of the address. Index and offset have one VGPR each, if they are present. A
+/// 64-bit address has two.
 fn address_width(flags: ModFlags) -> Result<u8, Problem> {
     let parts = u8::from(flags.contains(ModFlags::OFFEN)) + u8::from(flags.contains(ModFlags::IDXEN));
     match (flags.contains(ModFlags::ADDR64), parts) {

@@ -1,4 +1,5 @@
-//! Converts numbers in graphics instructions, such as export targets and image dimensions, to names and back.
+//! Converts numbers in graphics instructions to names and back. Such numbers are, for example, export targets
+//! and image dimensions.
 
 use super::formats::{DATA_FORMATS, NUMERIC_FORMATS, SNORM_OGL, UNIFIED_FORMATS};
 use super::mtbuf::DEFAULT_FORMAT;
@@ -9,8 +10,8 @@ use crate::table::{DIMS, Kind};
 use crate::target::Target;
 use std::fmt::{self, Write};
 
-/// Export targets in groups: name, number of the first target in the group, count, and whether only GFX10 has
-/// the group.
+/// Groups of export targets. Each has a name, the number of its first target, the count of its targets, and
+/// whether only GFX10 has the group.
 const EXPORT_TARGETS: [(&str, u8, u8, bool); 7] = [
     ("mrt", 0, 8, false),
     ("mrtz", 8, 1, false),
@@ -43,11 +44,11 @@ pub(crate) fn write_export_target(target: &Target, number: u8, out: &mut String)
     }
 }
 
-/// Number of attributes that assemblers can name. The field could hold 64.
+/// Number of vertex attributes that assemblers can name. The field in the instruction could hold 64.
 const ATTRIBUTES: u8 = 33;
 
-/// Returns whether the export targets, attributes and parameters in an instruction all have names, which
-/// assemblers require.
+/// Returns whether all export targets, attributes and parameters of an instruction have names. Assemblers
+/// require names.
 pub(crate) fn are_known(target: &Target, inst: &MachInst) -> bool {
     inst.op.row().ops.iter().zip(inst.operands()).all(|(spec, &operand)| match (spec.kind, operand) {
         (Kind::ExportTarget, Operand::Imm(number)) => is_export_target(target, number as u8),
@@ -62,8 +63,8 @@ fn is_export_target(target: &Target, number: u8) -> bool {
     EXPORT_TARGETS.iter().any(|row| (row.1..row.1 + row.2).contains(&number) && (!row.3 || more))
 }
 
-/// Parses an attribute with its component, such as `attr3.y`. Returns four times its number plus the
-/// component, as in [`Kind::Attribute`](crate::table::Kind::Attribute).
+/// Parses the name of an attribute with its component, such as `attr3.y`. Returns four times the number of
+/// the attribute plus the component, as in [`Kind::Attribute`](crate::table::Kind::Attribute).
 pub fn attribute(name: &str) -> Option<u8> {
     let (number, component) = name.strip_prefix("attr")?.split_once('.')?;
     let component = ["x", "y", "z", "w"].iter().position(|other| *other == component)?;
@@ -92,9 +93,9 @@ pub fn image_dim(name: &str) -> Option<u8> {
     DIMS.iter().position(|dim| dim.name == name).map(|dim| dim as u8)
 }
 
-/// Returns the number of a buffer format, given its names. Before GFX10 these are `BUF_DATA_FORMAT_32` and
-/// `BUF_NUM_FORMAT_FLOAT`; one of the two may be omitted. On GFX10 it is one name, such as
-/// `BUF_FMT_32_FLOAT`, but the two older names are accepted too.
+/// Returns the number of a buffer format, given its names. Before GFX10, the names are like
+/// `BUF_DATA_FORMAT_32` and `BUF_NUM_FORMAT_FLOAT`, and one of them may be omitted. On GFX10, there is one
+/// name, such as `BUF_FMT_32_FLOAT`, but the two older names are accepted as well.
 pub fn buffer_format(target: &Target, names: &[&str]) -> Option<u8> {
     let unified = Layout::for_target(target).graphics.unified_formats;
     let place = |list: &[&str], name: &str| list.iter().position(|other| *other == name).map(|at| at as u8);

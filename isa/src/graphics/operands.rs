@@ -16,8 +16,8 @@ pub(super) fn vgprs(target: &Target, operand: Operand, width: u8, index: u8) -> 
     }
 }
 
-/// Returns the number of the first data register, and the value of the `acc` bit. On gfx90a the data may be
-/// in accumulation VGPRs; the bit is then 1.
+/// Returns the number of the first data register, and the value of the bit `acc`. The bit is 1 if the data is
+/// in accumulation VGPRs, which is possible on gfx90a.
 pub(super) fn data(
     target: &Target,
     operand: Operand,
@@ -34,7 +34,7 @@ pub(super) fn data(
 }
 
 /// Returns the number of the first VGPR of an operand with `width` dwords. On gfx90a, this number must be
-/// even if there are several registers.
+/// even if the operand has several registers.
 fn vector_registers(target: &Target, operand: Operand, width: u8, index: u8) -> Result<u32, Problem> {
     let range = match operand {
         Operand::Reg(range) if range.first.is_vgpr() || range.first.is_agpr() => range,
@@ -54,8 +54,8 @@ pub(super) fn vgprs_at(number: u32, width: u8) -> Result<Operand, DecodeError> {
     registers_at(Reg::vgpr(number as u16 & 0xff), width)
 }
 
-/// Returns the operand for data in `width` registers from `number` on: in accumulation VGPRs if `acc` is 1 on
-/// gfx90a, otherwise in VGPRs.
+/// Returns the operand for data in `width` registers from `number` on. The registers are accumulation VGPRs
+/// if `acc` is 1 on gfx90a, and VGPRs otherwise.
 pub(super) fn data_at(target: &Target, number: u32, width: u8, acc: u32) -> Result<Operand, DecodeError> {
     let number = number as u16 & 0xff;
     let first =
@@ -70,7 +70,7 @@ fn registers_at(first: Reg, len: u8) -> Result<Operand, DecodeError> {
     }
 }
 
-/// Returns the field value for a group of SGPRs: the code of the first SGPR, divided by `unit`.
+/// Returns the field value for a group of SGPRs, which is the code of the first SGPR divided by `unit`.
 pub(super) fn sgprs(
     target: &Target,
     operand: Operand,
@@ -109,8 +109,8 @@ pub(super) fn number(operand: Operand, limit: u32, index: u8) -> Result<u32, Pro
     }
 }
 
-/// Returns the bits of the instruction's flags, whose positions `fields` lists. Fails if the instruction has
-/// a flag that is not listed.
+/// Returns the bits of the flags that the instruction has. `fields` lists the positions of flags. Fails if
+/// the instruction has a flag that is not listed.
 pub(super) fn flag_bits(mods: &Mods, fields: &[(ModFlags, Field)]) -> Result<u64, Problem> {
     let mut left = mods.flags;
     let mut bits = 0;
@@ -126,8 +126,8 @@ pub(super) fn flags_at(bits: u64, fields: &[(ModFlags, Field)]) -> ModFlags {
     fields.iter().filter(|(_, field)| field.get(bits) != 0).map(|&(flag, _)| flag).collect()
 }
 
-/// Fails if the instruction has modifiers other than flags, offset and lane controls, such as `neg` or
-/// `clamp`.
+/// Fails if the instruction has a modifier that is neither a flag nor an offset nor a lane control, such as
+/// `neg` or `clamp`.
 pub(super) fn no_source_mods(mods: &Mods) -> Result<(), Problem> {
     match (mods.neg | mods.abs, mods.omod, mods.op_sel | mods.op_sel_hi) {
         (0, 0, 0) => Ok(()),

@@ -1,4 +1,5 @@
-//! Prints numbers in instructions that have a syntax of their own.
+//! Prints the numbers in instructions that have their own syntax in assembly text, such as wait counts and
+//! messages.
 
 use super::Printer;
 use crate::inst::MachInst;
@@ -21,7 +22,8 @@ impl Printer<'_> {
             op::S_SET_GPR_IDX_ON | op::S_SET_GPR_IDX_MODE => gpr_idx(bits, self.out),
             op::S_VERSION => version(bits, self.out),
             op::S_WAITCNT_DEPCTR => depctr(self.target, bits, self.out),
-            // On GFX10, `null` is the only way to encode that there is no offset SGPR, so LLVM 19 prints it.
+            // On GFX10, the register `null` is the only way to encode that there is no offset SGPR, so LLVM
+            // 19 prints it.
             _ if spec.kind == Kind::SmemOffset && value == 0 && self.says_null() => {
                 self.out.push_str("null");
                 Ok(())
@@ -39,7 +41,8 @@ impl Printer<'_> {
             }
             // Printed like a source constant: small numbers in decimal.
             _ if spec.kind == Kind::Imm && op != op::S_ENDPGM && bits > 64 => write!(self.out, "{bits:#x}"),
-            // Branch distances and the numbers of program-flow instructions.
+            // All other numbers are printed as they are: branch distances, and the numbers of instructions of
+            // program flow.
             _ => write!(self.out, "{bits}"),
         }
     }
@@ -56,8 +59,8 @@ impl Printer<'_> {
             ("expcnt", wait.exp, target.max_expcnt),
             ("lgkmcnt", wait.lgkm, target.max_lgkmcnt),
         ];
-        // A mask with all counters at their maximum waits for nothing; all counters are printed then, because
-        // the text must name at least one.
+        // A mask with all counters at their maximum waits for nothing. In this case all counters are printed,
+        // because the text must name at least one.
         let all = fields.iter().all(|&(_, count, max)| count == max);
         let mut space = "";
         for (name, count, _) in fields.into_iter().filter(|&(_, count, max)| all || count != max) {
@@ -68,7 +71,8 @@ impl Printer<'_> {
     }
 }
 
-/// Prints the counters of `s_waitcnt_depctr` that are waited for, or all counters if none is waited for.
+/// Prints the counters for which `s_waitcnt_depctr` waits. If it waits for none, prints all counters, because
+/// the text must name at least one.
 fn depctr(target: &Target, bits: u32, out: &mut String) -> fmt::Result {
     let known = names::dependency_counters(target).fold(0, |known, row| known | row.mask());
     if bits & !known != 0 {
@@ -88,7 +92,8 @@ fn hex(value: i32, out: &mut String) -> fmt::Result {
     write!(out, "{sign}{:#x}", value.unsigned_abs())
 }
 
-/// Prints `hwreg(name, first bit, bits)`; the bits are omitted for the whole register.
+/// Prints a hardware register as `hwreg(name, first bit, bits)`. For the whole register, the bits are
+/// omitted.
 fn hwreg(target: &Target, bits: u32, out: &mut String) -> fmt::Result {
     let (id, offset, size) = (bits & 0x3f, bits >> 6 & 0x1f, (bits >> 11 & 0x1f) + 1);
     out.push_str("hwreg(");
@@ -103,7 +108,8 @@ fn hwreg(target: &Target, bits: u32, out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// Prints `sendmsg(message, operation, stream)`, with names if the combination has a meaning.
+/// Prints a message as `sendmsg(message, operation, stream)`. Names are printed if the combination of message
+/// and operation has a meaning.
 fn message(target: &Target, bits: u32, out: &mut String) -> fmt::Result {
     let (id, operation, stream) = (bits & 0xf, bits >> 4 & 7, bits >> 8 & 3);
     let message = names::messages(target).find(|row| row.id == id).map(|row| row.name);
@@ -116,7 +122,7 @@ fn message(target: &Target, bits: u32, out: &mut String) -> fmt::Result {
         }
         (Some(name), Some(named), 1.., _) if gs => write!(out, "sendmsg({name}, {named}, {stream})"),
         (Some(name), Some(named), 1.., 0) if !gs => write!(out, "sendmsg({name}, {named})"),
-        // Names would hide bits without meaning, so the number is printed.
+        // The number is printed here, because names would hide bits that have no meaning.
         _ if bits & !0x37f != 0 => write!(out, "{bits}"),
         _ => write!(out, "sendmsg({id}, {operation}, {stream})"),
     }
@@ -126,7 +132,7 @@ fn takes_operation(message: u32) -> bool {
     matches!(message, names::MSG_GS | names::MSG_GS_DONE | names::MSG_SYSMSG)
 }
 
-/// Prints which operands `s_set_gpr_idx_on` indexes, as in `gpr_idx(SRC0,DST)`.
+/// Prints which operands `s_set_gpr_idx_on` indexes, such as `gpr_idx(SRC0,DST)`.
 fn gpr_idx(bits: u32, out: &mut String) -> fmt::Result {
     if bits > 0xf {
         return write!(out, "{bits:#x}");
@@ -143,8 +149,8 @@ fn gpr_idx(bits: u32, out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// Prints the operand of `s_version`: a number for a generation, and flags that LLVM 19 prints as an
-/// expression.
+/// Prints the operand of `s_version`. It contains the number of a generation and flags, which LLVM 19 prints
+/// as an expression.
 fn version(bits: u32, out: &mut String) -> fmt::Result {
     if bits & 0x1f00 != 0 {
         return write!(out, "{bits:#x}");

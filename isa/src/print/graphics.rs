@@ -57,8 +57,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Prints a format by its name, if it has one. Before GFX10, each of its two parts is omitted if it is
-    /// the default.
+    /// Prints a format by its name, if it has one. Before GFX10, a format has two parts, and a part that has
+    /// its default value is omitted.
     fn format(&mut self, format: u8) -> fmt::Result {
         if Layout::for_target(self.target).graphics.unified_formats {
             return match UNIFIED_FORMATS.get(usize::from(format)) {

@@ -39,7 +39,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Prints the scattered registers of all operands, as in `[v5, v7, v3]`.
+    /// Prints the non-consecutive registers of all operands as one list, such as `[v5, v7, v3]`.
     pub(super) fn scattered(&mut self) -> fmt::Result {
         let mut first = true;
         for operand in self.inst.operands() {

@@ -18,8 +18,8 @@ use crate::target::Target;
 use crate::view::FuncView;
 use std::fmt::{self, Write};
 
-/// Appends the text of an instruction, without indentation and newline. `func` resolves virtual registers,
-/// labels and references; without `func`, they are printed as numbers.
+/// Appends the text of an instruction to `out`, without indentation and newline. `func` knows virtual
+/// registers, labels and references. Without `func`, they are printed as numbers.
 pub fn write_inst(target: &Target, inst: &MachInst, func: Option<&dyn FuncView>, out: &mut String) {
     // Writing to a string cannot fail.
     let _ = Printer { target, inst, func, out }.inst();
@@ -60,15 +60,15 @@ impl Printer<'_> {
         self.modifiers(encoding, slots.and_then(|slots| slots.last_source()).map_or(0, |n| n + 1))
     }
 
-    /// Returns whether the instruction has modifiers that name sources by their numbers, so that the sources
-    /// must be counted. Few instructions have such modifiers.
+    /// Returns whether the sources of the instruction must be counted, because it has modifiers that name
+    /// sources by their numbers. Few instructions have such modifiers.
     fn counts_sources(&self, encoding: Encoding) -> bool {
         let mods = &self.inst.mods;
         mods.neg | mods.abs | mods.op_sel != 0 || matches!(encoding, Encoding::Vop3p | Encoding::Sdwa)
     }
 
-    /// Returns whether the assembler text omits an operand: a destination that the instruction does not have,
-    /// or the 0 of `s_endpgm`.
+    /// Returns whether assembly text omits an operand. It omits a destination that the instruction does not
+    /// have, and the 0 of `s_endpgm`.
     fn is_left_out(&self, spec: &OpSpec, index: usize, operand: Operand) -> bool {
         let row = self.inst.op.row();
         match operand {
@@ -76,8 +76,8 @@ impl Printer<'_> {
                 spec.role != Role::Use
                     || self.inst.mods.flags.contains(ModFlags::LDS) && row.family == Family::Mubuf
             }
-            // Without data, an absent address is printed if it is the first operand: `buffer_load_dword off,
-            // ... lds`.
+            // If an instruction has no data, an absent address is its first operand and is printed:
+            // `buffer_load_dword off, ... lds`.
             Operand::Imm(0) => self.inst.op == op::S_ENDPGM,
             _ => false,
         }
@@ -99,14 +99,14 @@ impl Printer<'_> {
     /// Prints a source with its `neg`, `abs` or `sext`.
     fn modified_source(&mut self, encoding: Encoding, n: u8, spec: &OpSpec, operand: Operand) -> fmt::Result {
         let mods = &self.inst.mods;
-        // `neg` and `abs` of packed and matrix instructions are printed after the operands.
+        // For packed and matrix instructions, `neg` and `abs` are printed after the operands and not here.
         let packed = encoding == Encoding::Vop3p && !self.is_mix();
         let (neg, abs) = (!packed && mods.neg >> n & 1 != 0, !packed && mods.abs >> n & 1 != 0);
         let (open, close) = match (neg, abs) {
-            // A negated integer occurs only in words that no assembler produces.
+            // An integer with `neg` occurs only in words that no assembler produces.
             _ if self.sext(n) || neg && !spec.num.is_float() => ("sext(", ")"),
             (false, false) => ("", ""),
-            // A negated constant is written `neg(1)`, because `-1` would be a different constant.
+            // A constant with `neg` is written `neg(1)`, because `-1` would be a different constant.
             (true, false) if operand.is_const() => ("neg(", ")"),
             (true, false) => ("-", ""),
             (false, true) => ("|", "|"),
@@ -126,7 +126,8 @@ impl Printer<'_> {
             Operand::Scattered(_) => self.scattered()?,
             Operand::Inline(code) => write_inline(code, spec.num, encoding == Encoding::Vop3p, self.out)?,
             Operand::Literal(value) if spec.kind == Kind::Lit => write!(self.out, "{value:#x}")?,
-            // Packed instructions print the whole word; mixed-precision instructions print its value as f16.
+            // Packed instructions print a literal as a whole word. Mixed-precision instructions print its
+            // value as f16.
             Operand::Literal(value) if self.is_mix() => write_literal(value, Num::F16, false, self.out)?,
             Operand::Literal(value) if spec.num == Num::V2F16 => write_packed(value, Num::F16, self.out)?,
             Operand::Literal(value) if encoding == Encoding::Vop3p => {
@@ -165,15 +166,16 @@ impl Printer<'_> {
     }
 }
 
-/// Returns the suffix `_e32`, `_e64`, `_sdwa` or `_dpp` that names the encoding. Empty if the instruction has
-/// only one encoding.
+/// Returns the suffix of the name that says which encoding the instruction has: `_e32`, `_e64`, `_sdwa` or
+/// `_dpp`. The suffix is empty if the instruction has only one encoding.
 fn suffix(target: &Target, inst: &MachInst) -> &'static str {
     let row = inst.op.row();
     if !matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc) {
         return "";
     }
     if row.flags.contains(Flags::NO_E64) {
-        // If there is only one form, LLVM prints no suffix, except for this instruction on gfx908 and gfx90a.
+        // If an instruction has only one form, LLVM prints no suffix. The instruction `v_pk_fmac_f16` on
+        // gfx908 and gfx90a is an exception.
         let e32 = inst.op == op::V_PK_FMAC_F16 && Layout::for_target(target).pk_fmac_has_suffix;
         return match inst.form {
             Form::Sdwa => "_sdwa",
@@ -185,17 +187,18 @@ fn suffix(target: &Target, inst: &MachInst) -> &'static str {
     match inst.form {
         Form::Full => "_e64",
         Form::E32 => "_e32",
-        // LLVM prints no suffix here because the selections determine the form; it accepts both.
+        // LLVM prints no suffix here, because the SDWA selections in the text determine the form. Its
+        // assembler accepts the text with and without the suffix.
         Form::Sdwa if row.family == Family::Vopc && !Layout::for_target(target).sdwa_scalars => "",
         Form::Sdwa => "_sdwa",
         Form::Dpp => "_dpp",
     }
 }
 
-/// Appends the name of hardware registers, such as `s5`, `v[2:3]`, `vcc`, `exec_lo`.
+/// Appends the name of hardware registers to `out`, such as `s5`, `v[2:3]`, `vcc` or `exec_lo`.
 ///
 /// # Errors
-/// Never: writing to a string succeeds.
+/// It never fails, because writing to a string succeeds.
 pub fn write_reg(target: &Target, range: RegRange, out: &mut String) -> fmt::Result {
     let code = range.first.0;
     let (trap, traps) = trap_registers(target);
@@ -225,8 +228,8 @@ pub fn write_reg(target: &Target, range: RegRange, out: &mut String) -> fmt::Res
     Ok(())
 }
 
-/// Appends a number. This is faster than `write!`, which matters because registers are the largest part of a
-/// listing.
+/// Appends a number in decimal digits. This is faster than `write!`, which matters because registers are the
+/// largest part of a listing.
 fn decimal(number: u16, out: &mut String) {
     let digit = |number: u16| char::from(b'0' + (number % 10) as u8);
     if number >= 1000 {
@@ -242,8 +245,8 @@ fn decimal(number: u16, out: &mut String) {
     out.push(digit(number));
 }
 
-/// Appends an inline constant. An operand with a 16-bit integer type shows a float constant as the bits of
-/// its half-precision value, except in packed instructions.
+/// Appends an inline constant. For an operand with a 16-bit integer type, a float constant is shown as the
+/// bits of its half-precision value, except in packed instructions.
 fn write_inline(code: u16, num: Num, packed: bool, out: &mut String) -> fmt::Result {
     let half_bits = num.is_half() && num != Num::F16 && !packed;
     let text = match code {
@@ -281,8 +284,8 @@ fn write_inline(code: u16, num: Num, packed: bool, out: &mut String) -> fmt::Res
 }
 
 /// Appends a literal. A literal with the value of an inline constant is printed like that constant. For a
-/// half-precision operand the low half is printed; also for a 16-bit integer, unless it has the value of a
-/// 32-bit inline constant.
+/// half-precision operand, only the low half is printed. The same holds for a 16-bit integer, unless it has
+/// the value of a 32-bit inline constant.
 fn write_literal(value: u32, num: Num, packed: bool, out: &mut String) -> fmt::Result {
     let (value, inline) = match num {
         Num::F16 => (value & 0xffff, inline_half(value as u16).map(Operand::Inline)),
@@ -300,7 +303,8 @@ fn write_literal(value: u32, num: Num, packed: bool, out: &mut String) -> fmt::R
     }
 }
 
-/// Appends the literal of a packed instruction: as one word, unless it is an inline constant in the low half.
+/// Appends the literal of a packed instruction. It is printed as one word, unless it is an inline constant in
+/// the low half.
 fn write_packed(value: u32, num: Num, out: &mut String) -> fmt::Result {
     // A low half with all bits set must not be printed as -1.
     let half =

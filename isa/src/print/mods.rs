@@ -31,7 +31,7 @@ impl Printer<'_> {
                     (ModFlags::ADDR64, " addr64"),
                 ])?;
                 self.offset()?;
-                // If `lds` is implied by the instruction, LLVM prints it before the other flags and accepts
+                // If the instruction always has `lds`, LLVM prints `lds` before the other flags and accepts
                 // it only there.
                 if self.inst.op.row().flags.contains(Flags::LDS_ONLY) {
                     self.out.push_str(" lds");
@@ -92,7 +92,7 @@ impl Printer<'_> {
                 self.bits(" op_sel", mods.op_sel, 2)?;
             }
         } else if mods.op_sel != 0 {
-            // The destination's bit is printed last, whatever the number of sources.
+            // The bit of `op_sel` for the destination is printed last, for any number of sources.
             let below = mods.op_sel & ((1 << sources) - 1);
             self.bits(" op_sel", below | (mods.op_sel >> 3 & 1) << sources, sources + 1)?;
         }
@@ -235,8 +235,8 @@ fn sel_name(sel: SdwaSel) -> &'static str {
     }
 }
 
-/// Prints the offset of `ds_swizzle_b32`: a permutation of four lanes, or lane number = `((lane & and) | or)
-/// ^ xor` in groups of 32 lanes, with names for some of these.
+/// Prints the offset of `ds_swizzle_b32`. It is a permutation of four lanes, or a formula for the lane number
+/// in groups of 32 lanes: `((lane & and) | or) ^ xor`. Some of these patterns have names.
 fn swizzle(bits: u32, out: &mut String) -> fmt::Result {
     if bits == 0 {
         return Ok(());
