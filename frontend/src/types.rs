@@ -46,8 +46,8 @@ impl Ty {
 /// it.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    /// The type that decides this open type: a scalar, or another open type with which it was made equal.
-    /// `None` if no use has decided it yet.
+    /// The type that decides this type of a literal: a scalar, or another literal's type with which it was
+    /// made equal. `None` if no use has decided it yet.
     is: Option<Ty>,
     float: bool,
     /// Whether a minus sign precedes a literal of this type. The type then cannot be unsigned.
@@ -59,7 +59,7 @@ struct Open {
 }
 
 impl Open {
-    /// Returns the scalar type that the open type becomes if no use decides it.
+    /// Returns the scalar type that the type of a literal becomes if no use decides it.
     fn default(self) -> Scalar {
         if self.float { Scalar::F32 } else { Scalar::I32 }
     }
@@ -206,8 +206,8 @@ impl Types {
         }
     }
 
-    /// Returns the kind of a type. An open type that is not decided yet has the kind of the scalar type that
-    /// it becomes by default.
+    /// Returns the kind of a type. The type of a literal that no use has decided yet has the kind of the
+    /// scalar type that it becomes by default.
     pub fn kind(&self, ty: Ty) -> TyKind {
         let ty = self.decided(ty);
         match ty.open_number() {
@@ -231,8 +231,8 @@ impl Types {
         ty
     }
 
-    /// Returns what an open type has been decided to be. This is a scalar, or the open type that represents
-    /// all open types that were made equal with it. Returns any other type unchanged.
+    /// Returns what an open type (the type of a literal) has been decided to be. This is a scalar, or the
+    /// open type that represents all open types that were made equal. Returns any other type unchanged.
     fn decided(&self, mut ty: Ty) -> Ty {
         while let Some(next) = ty.open_number().and_then(|n| self.open[n].is) {
             ty = next;
@@ -240,8 +240,8 @@ impl Types {
         ty
     }
 
-    /// Returns whether the type is open or contains an open type. The answer stays true after the open types
-    /// have been decided.
+    /// Returns whether the type is an open type (the type of a literal), or contains one. The answer stays
+    /// true after uses have decided the open types.
     pub fn is_open(&self, ty: Ty) -> bool {
         ty.open_number().is_some() || self.layouts[ty.0 as usize].open
     }
@@ -322,8 +322,8 @@ impl Types {
         true
     }
 
-    /// Returns the type with its open types replaced by the types that were decided for them. An open type
-    /// that is not decided becomes `i32` or `f32`. Fails if this makes an array too large.
+    /// Returns the type with its open types (types of literals) replaced by the types that were decided for
+    /// them. An open type that is not decided becomes `i32` or `f32`. Fails if this makes an array too large.
     pub fn without_open_types(&mut self, ty: Ty) -> Result<Ty, TooLarge> {
         if !self.is_open(ty) {
             return Ok(ty);
@@ -483,7 +483,7 @@ impl Types {
         }
         if let Some(&ty) = self.tuples.get(parts) {
             // The tuple type may have been created before its element types had a layout. Its own layout is
-            // then computed again.
+            // then computed again here.
             return if self.is_defined(ty) { Ok(ty) } else { self.lay_out_again(ty).map(|()| ty) };
         }
         let members: SmallVec<[(Sym, Ty); 8]> = parts.iter().map(|&ty| (Sym(0), ty)).collect();

@@ -12,9 +12,10 @@ use crate::{AllocError, Context, Stats};
 use isa::Subtarget;
 use mir::{MachFunc, Note};
 
-/// Returns the number of registers that is good enough for the packer. When the packer needs at most this
-/// many registers, it stops trying other orders of the groups, because fewer registers would not help. For
-/// SGPRs, this includes all numbers that allow the largest number of waves.
+/// Returns the number of hardware registers that is good enough for the packer, which places groups of
+/// registers in the register file. When the packer needs at most this many, it stops trying other orders of
+/// the groups, because fewer registers would not help. For SGPRs, this includes all numbers that allow the
+/// largest number of waves.
 fn aim(class: usize, pressure: u32, target: &Subtarget) -> u32 {
     if class == VGPR {
         return pressure;
@@ -273,8 +274,9 @@ impl Context {
             if self.spill_with_regalloc2(func, tight, &mut tries[class]) {
                 return Ok(());
             }
-            // Linear scan is next. Thinning out by outlines must not precede it, because exact ranges are
-            // known here and are the better basis for the choice.
+            // Linear scan is next. It uses the exact live ranges that are known here, so thinning out by
+            // outlines (live ranges without holes), which are a worse basis for the choice, must not precede
+            // it.
             (tries[class].engine, tries[class].thinned) = (Engine::Scan, true);
         }
         if self.scan(func, tight, &mut tries[class]) {
@@ -356,8 +358,8 @@ impl Context {
         file.aim = aim(class, pressure, target);
         let stream = &mut self.streams.class[class];
         self.groups[class].run(stream, &mut self.live, coalesce);
-        // If more registers are live at one point than the file has, no placement of the groups can succeed.
-        // VCC counts as two more SGPRs.
+        // If more registers are live at one point than the file has, the groups of registers cannot be placed
+        // in any order. VCC counts as two more SGPRs.
         let fits = pressure <= file.limit + if class == SGPR { 2 } else { 0 }
             && self.packers[class].run(file, stream, &mut self.groups[class], self.streams.phys_base);
         Ok((fits, pressure))

@@ -22,8 +22,8 @@ use regalloc2::{
     RegallocOptions, VReg,
 };
 
-/// Largest number of hardware registers in a bank: regalloc2's 64, less one scratch register and one number
-/// that regalloc2 reserves.
+/// Largest number of hardware registers in a bank, which is a register class of regalloc2: regalloc2's 64,
+/// less one scratch register and one number that regalloc2 reserves.
 const BANK: u32 = 62;
 
 /// The register classes of regalloc2 that serve as banks.
@@ -79,7 +79,8 @@ pub(crate) struct Budget {
     is_spilled: Vec<bool>,
     /// For each spilled register, the intervals of program points in which it is in a hardware register.
     resides: Lists<(u32, u32)>,
-    /// The intervals of `resides` before the changes at jump tables.
+    /// The intervals of `resides` (when a spilled register is in a hardware register) before the changes that
+    /// jump tables require.
     all: Lists<(u32, u32)>,
 }
 
@@ -284,8 +285,8 @@ impl Budget {
                 self.web[a.max(b) as usize] = a.min(b);
             }
         }
-        // All registers of a web must be visible to regalloc2, or none, because a block parameter cannot have
-        // arguments that regalloc2 does not see.
+        // A block parameter cannot have arguments that regalloc2 does not see. Of the registers that block
+        // parameters connect (a web), regalloc2 therefore sees all or none.
         for reg in 0..registers {
             if self.bank[reg as usize] == NONE {
                 let root = self.root(reg);
@@ -321,8 +322,8 @@ impl Budget {
         root
     }
 
-    /// Assigns each web (registers that block parameters connect) to a bank, so that the banks have similar
-    /// numbers of live registers.
+    /// Assigns each web (registers that block parameters connect) to a bank (a register class of regalloc2),
+    /// so that the banks have similar numbers of live registers.
     fn fill_banks(&mut self, groups: &Groups, registers: u32, banks: u32) {
         let mut load = [0u64; 3];
         self.bank_of.clear();
@@ -421,8 +422,9 @@ impl Budget {
         }
     }
 
-    /// Changes the answer at jump tables. Between the jump and the targets of the table, no reload can be
-    /// placed. A register that is spilled anywhere therefore does not reside in a hardware register there.
+    /// Removes intervals at jump tables from regalloc2's choice. Between the jump and the targets of the
+    /// table, no reload can be placed. A register that is spilled anywhere is therefore not in a hardware
+    /// register there.
     fn leave_tables(&mut self, func: &MachFunc, streams: &Streams) {
         let entries = func.blocks.iter().filter(|(_, data)| data.next_entry().is_some());
         let spans: Vec<(u32, u32)> = entries

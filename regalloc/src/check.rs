@@ -458,8 +458,8 @@ impl Checker<'_> {
             Value::Hardware(code) => usize::from(code >= 256),
             Value::Input(code) => usize::from(code >= 256),
             Value::ScratchBase(_) | Value::Counter(_) | Value::Carry => SGPR,
-            // Registers of either class can hold a fact. It flows along the graph of the class of the
-            // register that holds it.
+            // A fact (contents that are always the same) can be held by registers of either class. It flows
+            // along the graph of the class of the register that holds it.
             Value::Fact(_) => class,
         };
         let live = Live::new(self.original);

@@ -312,8 +312,8 @@ impl Writer<'_> {
                 op::CALL => self.call(func, inst, body),
                 op::RETURN => {
                     self.bring_back(mem, body);
-                    // The preserved registers are restored here, so the terminator group begins after these
-                    // instructions.
+                    // The callee-saved registers are restored here, so the terminator group begins after
+                    // these instructions.
                     term = body.len() as u32;
                     body.push(self.inst(op::S_SETPC_B64, &[Operand::Reg(RETURN)]));
                 }

@@ -14,12 +14,12 @@ use crate::ranges::{Ranges, intersects};
 use crate::stream::{Affinity, ClassStream, Event, EventKind, Op};
 use isa::table::Role;
 
-/// Largest number of hardware registers of a group that is built to avoid copies. A tuple of a single
-/// instruction may be wider.
+/// Largest number of hardware registers of a group that is built to avoid copies. A group has registers with
+/// fixed relative positions. The tuple of a single instruction may be wider.
 const MAX_COALESCED_WIDTH: i32 = 16;
 
-/// Value of `align` for a group that must be in one specific hardware register. It exceeds the number of
-/// registers, so that only one register number satisfies the condition on the remainder.
+/// Value of `align` for a group of registers that must be at one specific hardware register. It exceeds the
+/// number of registers, so that only one register number satisfies the condition on the remainder.
 pub(crate) const PINNED: i32 = 1024;
 
 /// An operand that got new registers. The instruction is surrounded by copies between the new registers and
@@ -37,13 +37,15 @@ pub(crate) struct Fix {
 /// Properties of a group, stored at its root.
 #[derive(Clone, Copy, Debug)]
 struct Info {
-    /// Lowest and highest offset of a member of the group, relative to the root.
+    /// Lowest and highest offset of a register of the group, relative to the root (the register that
+    /// represents the group).
     lo: i32,
     hi: i32,
     /// Alignment of the root: the root's hardware register number modulo `align` must equal `phase`.
     align: i32,
     phase: i32,
-    /// Index of the first of `hi - lo + 1` entries in `Groups::columns`.
+    /// Index in `Groups::columns` of the first of the group's columns. There are `hi - lo + 1`, one for each
+    /// hardware register that the group will occupy.
     columns: u32,
 }
 
@@ -130,7 +132,8 @@ impl Groups {
         self.ranges.get(self.range[register as usize])
     }
 
-    /// Returns the root of a register's group, and the register's offset from the root.
+    /// Returns the root of a register's group, which is the register that represents the group, and the
+    /// register's offset from the root.
     pub fn find(&mut self, register: u32) -> (u32, i32) {
         let (mut root, mut offset) = (register, 0);
         while self.parent[root as usize] != root {
@@ -170,8 +173,8 @@ impl Groups {
         Shape { lo, phase, align, columns }
     }
 
-    /// Joins the groups of two registers so that the hardware register of `b` has the number of that of `a`
-    /// plus `distance`. Returns false, without a change, if that is impossible.
+    /// Joins the groups of the registers `a` and `b`. `b` then gets the hardware register whose number is
+    /// that of `a` plus `distance`. Returns false, without a change, if that is impossible.
     pub fn glue(&mut self, a: u32, b: u32, distance: i32, max_width: i32) -> bool {
         let ((mut root, offset_a), (mut other, offset_b)) = (self.find(a), self.find(b));
         let mut shift = offset_a + distance - offset_b;

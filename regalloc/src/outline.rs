@@ -28,7 +28,8 @@ struct Loop {
 /// Outlines, and scratch memory for computing them.
 #[derive(Default)]
 pub(crate) struct Outline {
-    /// Outline of each register; empty if the register is not mentioned.
+    /// Outline (live range without holes) of each register. It is empty if no instruction mentions the
+    /// register.
     pub range: Vec<Interval>,
     loops: Vec<Loop>,
     /// Innermost loop of each block.
@@ -40,8 +41,8 @@ pub(crate) struct Outline {
 }
 
 impl Outline {
-    /// Computes the outlines of a class. Returns the average number of registers that are live at a program
-    /// point according to the outlines.
+    /// Computes the outlines (live ranges without holes) of a class. Returns the average number of registers
+    /// that are live at a program point according to the outlines.
     pub fn run(&mut self, func: &MachFunc, streams: &Streams, class: usize) -> u32 {
         self.find_loops(func, class);
         let registers = streams.phys_base as usize + 2;

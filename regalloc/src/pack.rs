@@ -13,8 +13,8 @@ const VCC: i32 = Reg::VCC.0 as i32;
 /// Number of registers in a file, including VCC.
 pub(crate) const FILE: usize = 256;
 
-/// Number of virtual registers above which the packer uses the first order in which all groups fit, to save
-/// time.
+/// Number of virtual registers above which the first order is used in which all groups of registers fit into
+/// the file, to save time.
 const LARGE: usize = 8192;
 
 const NONE: i32 = i32::MIN;
@@ -26,8 +26,9 @@ pub(crate) struct File {
     pub class: usize,
     /// Number of registers that may be used.
     pub limit: u32,
-    /// Number of hardware registers that is good enough: when the packer needs no more, it does not try other
-    /// orders. It is at least the largest number of registers that are live at the same time.
+    /// Number of hardware registers that is good enough. If all groups fit into this many registers, no other
+    /// order of placing them is tried. It is at least the largest number of registers that are live at the
+    /// same time.
     pub aim: u32,
     /// Callee-saved registers by number. They are used only if no other register is free.
     pub kept: Numbers,
@@ -184,8 +185,9 @@ impl Packer {
                     ((FILE as u64).saturating_sub(shape.columns.len() as u64)) << 32 | u64::from(start)
                 }
             };
-            // Groups that must be in a specific register are placed first. Groups of inputs follow, because
-            // otherwise another group could take the register in which the input arrives.
+            // Groups of registers that must be in a specific hardware register are placed first. Groups with
+            // inputs of the function follow, because otherwise another group could take the register in which
+            // the input arrives.
             let hint = self.hint[root as usize];
             let rank = match hint {
                 _ if shape.align == PINNED => 0,
@@ -220,7 +222,7 @@ impl Packer {
         }
     }
 
-    /// Makes `occupied` describe the best attempt, for [`Packer::free_at`].
+    /// Makes `occupied` describe the best placement of all groups that was found, for [`Packer::free_at`].
     fn occupy_best(&mut self, file: File, stream: &ClassStream, groups: &Groups, phys_base: u32) {
         self.shows_best = true;
         self.block(file, stream, groups, phys_base);
@@ -282,9 +284,9 @@ impl Packer {
         complete.then_some(peak)
     }
 
-    /// Returns the register number for the root of a group. This is the preferred register if the group fits
-    /// there, otherwise the lowest one where it fits, otherwise one in VCC. Returns `None` if the group fits
-    /// nowhere.
+    /// Returns the hardware register at which a group of registers is placed, as the number of the group's
+    /// root. This is the preferred register if the group fits there, otherwise the lowest one where it fits,
+    /// otherwise one in VCC. Returns `None` if the group fits nowhere.
     fn find(&self, file: File, groups: &Groups, root: u32, shape: Shape) -> Option<i32> {
         let hint = self.hint[root as usize];
         if hint != NONE && self.fits(file, groups, shape, hint) {
@@ -315,8 +317,8 @@ impl Packer {
         vcc.filter(|_| file.class == SGPR)
     }
 
-    /// Returns the lowest register number at which a group fits. With `free`, the group must not use
-    /// callee-saved registers that are not in use yet.
+    /// Returns the lowest hardware register at which a group of registers fits. With `free`, the group must
+    /// not use callee-saved registers that are not in use yet.
     fn lowest(&self, file: File, groups: &Groups, shape: Shape, free: bool) -> Option<i32> {
         let lowest = -shape.lo;
         let mut place = lowest + (shape.phase - lowest).rem_euclid(shape.align);

@@ -168,8 +168,8 @@ impl Recipes {
         Recipe::Address { index: (self.addresses.len() as u32).wrapping_sub(1), part }
     }
 
-    /// Returns the recipe of an instruction that adds a distance to one half of a program counter. The
-    /// `s_getpc_b64` before it read this program counter.
+    /// Returns the recipe (a way to compute a value anywhere) of an instruction that adds a distance to one
+    /// half of a program counter. The `s_getpc_b64` before it read this program counter.
     fn sum(&mut self, func: &MachFunc, inst: &MachInst, half: usize) -> Recipe {
         let (Operand::Virt(dst), Operand::Virt(src), Operand::Reloc(_)) =
             (inst.ops[0], inst.ops[1], inst.ops[2])
@@ -185,9 +185,10 @@ impl Recipes {
         self.address([AddressPart::Low, AddressPart::High][half])
     }
 
-    /// Removes the recipes of an address if one of its parts has none. The instructions that compute an
-    /// address write SCC and must stay together. If SCC is live from one block to another anywhere in the
-    /// function, there may be no place for them, so all addresses lose their recipes.
+    /// Removes the recipes of an address, by which the address would be computed at its uses, if one of its
+    /// parts has none. The instructions that compute an address write SCC and must stay together. If SCC is
+    /// live from one block to another anywhere in the function, there may be no place for them, so all
+    /// addresses lose their recipes.
     fn drop_partial_addresses(&mut self, func: &MachFunc) {
         if self.addresses.is_empty() {
             return;
@@ -209,8 +210,8 @@ impl Recipes {
                 parts.iter().filter_map(|part| part.0).for_each(|reg| self.of[reg.index()] = Recipe::Varies);
             }
         }
-        // A program counter that serves for anything else than an addition is an ordinary register without a
-        // recipe.
+        // A program counter that serves for anything else than an addition is an ordinary register, which
+        // cannot be rematerialised.
         for inst in func.blocks.values().flat_map(|block| &block.insts) {
             for (i, operand) in inst.operands().iter().enumerate() {
                 let Operand::Virt(tuple) = *operand else { continue };

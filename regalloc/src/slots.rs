@@ -19,13 +19,15 @@ const NONE: u32 = u32::MAX;
 #[derive(Default)]
 pub(crate) struct Slots {
     ranges: Ranges,
-    /// For each register, its parent in the union-find structure of webs. A root is its own parent.
+    /// For each register, its parent in the union-find structure of webs, which are registers with a common
+    /// slot. A root is its own parent.
     web: Vec<u32>,
     /// Live range of each web, at the web's root.
     range: Vec<Slice>,
     /// Beginning, end and root of each web.
     order: Vec<(u32, u32, u32)>,
-    /// The slots that are in use: the program point at which the slot's last web ends, and the slot's number.
+    /// The slots that are in use. Each has the program point at which the live range of its last register
+    /// ends, and the slot's number.
     used: BinaryHeap<Reverse<(u32, u32)>>,
 }
 

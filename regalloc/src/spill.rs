@@ -36,7 +36,8 @@ const NONE: u32 = u32::MAX;
 /// slot.
 const MADE: u32 = u32::MAX - 1;
 
-/// What has been spilled so far, in all rounds of one function.
+/// What has been spilled so far in a function, which may be spilled and allocated again several times (in
+/// rounds).
 #[derive(Clone, Default)]
 pub(crate) struct State {
     /// Registers that must not be spilled (again), by number.
@@ -322,8 +323,8 @@ impl Spiller {
                 .filter(|base| matches!(base, Some(Base::Own(base)) if spilled(base)))
                 .for_each(|base| *base = None);
         }
-        // The bases of pages are computed at the beginning of the function, before the stores of spilled
-        // inputs, which use them.
+        // The instructions that compute the bases of pages (offsets in scratch memory) go to the beginning of
+        // the function, before the stores of spilled inputs, which use them.
         let entry = &mut func.blocks[MBlock::new(0)];
         let count = self.at_entry.len() as u32;
         entry.insts.splice(0..0, self.at_entry.drain(..));

@@ -94,7 +94,7 @@ pub(crate) struct Event {
     pub depth: u8,
 }
 
-/// An operand of an event. Its registers are a slice of `ClassStream::regs`.
+/// An operand of an instruction or parallel copy. Its registers are a range of `ClassStream::regs`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Op {
     /// Index of the first register.

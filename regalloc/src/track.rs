@@ -61,7 +61,7 @@ pub(crate) fn fill(
         });
     }
     // Collects the block parameters and inputs. A register that was spilled is not among them, because it no
-    // longer enters the block in a hardware register.
+    // longer enters a block in a hardware register.
     let params = func.blocks.values().flat_map(|block| block.sgpr_params.iter().chain(&block.vgpr_params));
     params.copied().chain(func.inputs.iter().map(|input| input.0)).for_each(|register| {
         entering.insert(register);

@@ -23,8 +23,8 @@ const MAX_INSTANCES: usize = 1000;
 /// Value of each `const` parameter while a generic function is checked with sample arguments. The real value
 /// is unknown then.
 const SAMPLE_CONSTANT: u64 = 61;
-/// Codes of errors that the value of a constant can cause. They are not reported for a sample instance,
-/// because the values of its constants are arbitrary.
+/// Codes of errors that the value of a constant can cause. They are not reported when a generic function is
+/// checked with sample arguments, because the values of its constants are arbitrary then.
 const OF_CONSTANTS: [&str; 8] = ["E0003", "E0044", "E0070", "E0071", "E0072", "E0075", "E0086", "E0090"];
 
 /// A bound on a generic parameter: its name, a function that returns whether the bound allows a scalar type,
@@ -119,7 +119,8 @@ pub(super) struct Generics {
     /// Items of generic functions in which a mistake has been reported. Further instances of them are not
     /// checked.
     broken: FxHashSet<u32>,
-    /// Whether the function that is being checked is a sample instance and not one that a call needs.
+    /// Whether the function that is being checked is a generic function with sample arguments, in contrast to
+    /// an instance that a call needs.
     sampling: bool,
 }
 
@@ -596,8 +597,8 @@ impl Checker<'_, '_> {
         func
     }
 
-    /// Drops errors that may be due only to the arbitrary constants of a sample instance, and adds a note to
-    /// the remaining errors. `before` is the number of errors that are older than the instance and stay
+    /// Drops errors that may be due only to arbitrary constants, if a generic function is being checked with
+    /// sample arguments. Adds a note to the remaining errors. The first `before` errors are older and stay
     /// unchanged.
     fn amend(&mut self, before: usize, args: &[Arg], note: Option<&str>) {
         let has_constants = args.iter().any(|arg| matches!(arg, Arg::Const(_)));
@@ -633,7 +634,7 @@ impl Checker<'_, '_> {
     }
 
     /// Returns a note that says what the generic parameters stand for, such as "where `T` is `f32`, `N` is
-    /// 4". In a sample instance, the note says that a parameter without a bound is any type.
+    /// 4". If the arguments are samples, the note says that a parameter without a bound is any type.
     fn choice(&self, item: u32, args: &[Arg]) -> Option<String> {
         let (def, ..) = self.generic_fn(item);
         let sampling = self.s.generics.sampling;

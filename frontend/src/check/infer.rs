@@ -28,7 +28,8 @@ pub(super) struct OpenLiteral {
     floats: Vec<(ExprId, bool)>,
     /// Patterns of a `match` on a value whose type is still open. Each pattern is stored with that type.
     patterns: Vec<(PatId, Ty)>,
-    /// Tests that are postponed, each with the open type that must be known for the test.
+    /// Tests that are postponed, each with the open type (the type of a literal that no use has decided yet)
+    /// that must be known for the test.
     questions: Vec<(Ty, Question)>,
     /// Literal types that were decided by their use, with the position that decided each; messages show it.
     decisions: Vec<(Ty, Span)>,
@@ -177,7 +178,7 @@ impl Checker<'_, '_> {
         let mut open = std::mem::take(&mut self.s.open_literals);
         if self.sink.count() > 0 {
             // The function has an error, perhaps in the expression that would have decided the type of a
-            // literal. The range of a literal with an open type is therefore not tested.
+            // literal. If a literal's type is still undecided, the literal's range is therefore not tested.
             let types = &self.s.checked.types;
             let expr_ty = &self.s.checked.expr_ty;
             open.integers.retain(|(id, ..)| !types.is_undecided(expr_ty[id.at()]));

@@ -293,8 +293,8 @@ impl Walk {
         Ok(units)
     }
 
-    /// Returns whether `piece` is the second half of a 64-bit value and is passed in the place directly after
-    /// the first half.
+    /// Returns whether `piece`, a part of a value, is the second half of a 64-bit value and is passed in the
+    /// register or stack slot directly after the first half.
     fn takes_next(&self, piece: Option<&Piece>, offset: u32) -> bool {
         piece.is_some_and(|piece| piece.offset == offset && piece.bits == 32 && piece.place == self.next)
     }

@@ -46,8 +46,8 @@ pub type Edges = SmallVec<[Edge; 2]>;
 #[derive(Clone, Copy)]
 pub struct Mark {
     log: usize,
-    /// Number of variables when the mark was made. Variables with higher numbers did not exist then, so
-    /// changes to them are not counted.
+    /// Number of variables at the time of the mark. Variables with higher numbers did not exist then, so
+    /// changes to them do not count as changes since the mark.
     limit: u32,
 }
 

@@ -28,8 +28,8 @@ pub(super) struct Facts {
     numbers: FxHashMap<Fact, u32>,
     /// By register, the number of its fact.
     of: Vec<Option<u32>>,
-    /// For each register, whether several instructions write it, or an instruction modifies it in place.
-    /// There is no fact about such a register.
+    /// For each register, whether several instructions write it, or an instruction modifies it in place. The
+    /// contents of such a register vary, so there is no fact about it.
     varies: Vec<bool>,
     /// `counters` lists the registers that hold a program counter. `pointers` says for each register whether
     /// constants are loaded relative to it.
@@ -75,8 +75,8 @@ impl Facts {
         facts
     }
 
-    /// Propagates facts to block parameters. A parameter of a block that only one edge enters has the
-    /// contents of its argument.
+    /// Propagates facts (contents that are always the same) to block parameters. A parameter of a block that
+    /// only one edge enters has the contents of its argument.
     fn params(&mut self, func: &MachFunc) {
         let mut preds = vec![[0u32; 2]; func.blocks.len()];
         for block in func.blocks.values() {
@@ -105,8 +105,8 @@ impl Facts {
         }
     }
 
-    /// Returns the fact about dword `n` of an instruction's result, which has `len` dwords, if the
-    /// instruction always computes the same contents.
+    /// Returns the fact that dword `n` of an instruction's result always has the same contents, if this is
+    /// so. The result has `len` dwords.
     fn fact(&mut self, func: &MachFunc, inst: &MachInst, n: u8, len: u8, is_input: &[bool]) -> Option<Fact> {
         let source = inst.ops[1];
         match (inst.op, inst.ops[2]) {
@@ -142,7 +142,8 @@ impl Facts {
         self.addressing.scalar_bytes(field) + 4 * i64::from(n)
     }
 
-    /// Returns the value of a register. Registers with the same fact have the same value.
+    /// Returns the value of a register, by which the checker follows it. Registers that always have the same
+    /// contents as each other have the same value.
     pub fn value(&self, vreg: isa::VReg) -> Value {
         match self.of[vreg.index()] {
             Some(fact) if !self.varies[vreg.index()] => Value::Fact(fact),
@@ -150,7 +151,8 @@ impl Facts {
         }
     }
 
-    /// Returns the value that a fact describes, if the program contains the fact.
+    /// Returns the value of a fact (contents that are always the same), if a register of the program has
+    /// these contents.
     pub fn value_of_fact(&self, fact: Fact) -> Option<Value> {
         self.numbers.get(&fact).map(|&number| Value::Fact(number))
     }

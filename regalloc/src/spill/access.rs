@@ -26,20 +26,23 @@ pub(super) enum Home {
     Made,
 }
 
-/// How spill slots in scratch memory are accessed. The offset field of an instruction reaches one page. Each
-/// further page has its own base, an ordinary SGPR that is computed at the beginning of the function.
+/// How spill slots in scratch memory are accessed. The offset field of an instruction reaches a limited
+/// number of bytes, which are called a page. Each further page has its own base, an ordinary SGPR that is
+/// computed at the beginning of the function.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch {
     rsrc: Buffer,
     /// Bytes of scratch memory before the slots.
     private: u32,
-    /// Scratch offset at which the first page begins. This is 0, or the end of the private variables if these
-    /// occupy more than a quarter of a page.
+    /// Scratch offset at which the first page begins, that is, the memory that the offset field of an
+    /// instruction reaches. This is 0, or the end of the private variables if these occupy more than a
+    /// quarter of a page.
     origin: u32,
     /// Number of bytes that an instruction's offset reaches.
     page: u32,
-    /// For each page, its base. `None` if the page has not been used yet, or if the base itself was spilled
-    /// and later accesses need a new base.
+    /// For each page (the scratch memory that the offset field of an instruction reaches), the register with
+    /// its start. `None` if the page has not been used yet, or if this register was spilled and later
+    /// accesses need a new one.
     pub bases: Vec<Option<Base>>,
 }
 
@@ -53,7 +56,7 @@ enum Buffer {
     Stack(Operand),
 }
 
-/// The base of a page: an offset that an instruction adds to its own constant offset.
+/// The base of a page of scratch memory: an offset that an instruction adds to its own constant offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Base {
     /// In a virtual register of its own.
@@ -63,7 +66,8 @@ pub(super) enum Base {
 }
 
 impl Scratch {
-    /// Returns the number of the page that contains a slot, and the slot's offset in the page.
+    /// Returns the number of the page of scratch memory that contains a slot, and the slot's offset in the
+    /// page.
     fn page_and_offset(&self, slot: u32) -> (usize, u32) {
         let at = self.private - self.origin + 4 * slot;
         ((at / self.page) as usize, at % self.page)
@@ -158,8 +162,8 @@ impl Spiller {
         Base::Own(base)
     }
 
-    /// Moves the instructions that compute the bases of pages to the front of the entry block. Inputs that
-    /// are spilled in later rounds are stored in that block, and the stores need the bases.
+    /// Moves the instructions that compute bases of pages (offsets in scratch memory) to the front of the
+    /// entry block. Inputs that are spilled later are stored in that block, and the stores need the bases.
     pub(super) fn bases_first(&self, func: &mut MachFunc) {
         let Some(scratch) = &self.state.scratch else { return };
         let MachFunc { blocks, tuples, .. } = func;

@@ -83,8 +83,9 @@ impl Spiller {
                 self.head(func, block, scene);
             }
             if index == end {
-                // The reloads come before the stores of the edge's parameters. A parameter may share the slot
-                // of a register that dies here, and its store would overwrite the register's value.
+                // The reloads come before the stores of the edge's block parameters. A parameter may share
+                // the slot of a register whose last use is here, and the parameter's store would overwrite
+                // the register's value.
                 self.reload(func, block, Place::End, class);
                 self.end(func, block, scene);
             }
@@ -105,8 +106,8 @@ impl Spiller {
         [data.prologue, data.term] = self.bounds;
     }
 
-    /// Returns the position in the entry block after the instructions that compute bases of pages. Spilled
-    /// inputs are stored there, because the stores need the bases.
+    /// Returns the position in the entry block after the instructions that compute bases of pages (offsets in
+    /// scratch memory). Spilled inputs are stored there, because the stores need the bases.
     fn behind_bases(&self, func: &MachFunc) -> usize {
         let Some(scratch) = &self.state.scratch else { return 0 };
         let base = |vreg: &VReg| scratch.bases.contains(&Some(Base::Own(*vreg)));
@@ -115,8 +116,8 @@ impl Spiller {
             inst.op == op::S_ADD_U32
                 && matches!(inst.ops[0], Operand::Virt(dst) if func.regs(dst).iter().any(base))
         };
-        // The instructions that compute bases are at the beginning of the block, among other instructions
-        // that the spiller inserted. All of them have a note with their reason.
+        // The instructions that compute offsets in scratch memory are at the beginning of the block, among
+        // other instructions that the spiller inserted. All of them have a note with their reason.
         let ours = insts.iter().take_while(|inst| inst.note.index().is_some()).count();
         insts[..ours].iter().rposition(defines).map_or(0, |at| at + 1)
     }

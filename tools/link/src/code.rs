@@ -170,7 +170,7 @@ struct Follow<'f, 'a> {
     function: &'f Function<'a>,
     target: &'f Target,
     found: &'f [Found],
-    /// For each offset where paths of control join, the state there. `None` until the first path has reached
+    /// The state at each offset where several paths of control join. `None` until the first path has reached
     /// the offset.
     leaders: FxHashMap<usize, Option<State>>,
     calls: FxHashSet<Call>,
