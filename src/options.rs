@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 /// Optimisation level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum OptLevel {
     /// No optimisation; each statement is translated separately.
     O0,
@@ -31,6 +32,7 @@ impl OptLevel {
 
 /// Amount of information about the source in an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum DebugInfo {
     /// No information.
     None,
@@ -59,6 +61,7 @@ pub struct Dwarf {
 
 /// Version of the DWARF standard that debug information follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DwarfVersion {
     /// DWARF 4.
     V4,

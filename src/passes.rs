@@ -6,6 +6,7 @@ use std::ops::Range;
 
 /// Form of the program that a pass works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Form {
     /// Source text.
     Source,

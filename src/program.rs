@@ -15,6 +15,7 @@ use mir::text::{Names, Options, read_functions, without_functions, write_functio
     clippy::large_enum_variant,
     reason = "few are made, and a box would be an allocation for each object"
 )]
+#[non_exhaustive]
 pub enum Program {
     /// Result of the frontend or of a pass of the optimiser.
     Ir(ir::Module),

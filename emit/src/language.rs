@@ -2,6 +2,7 @@
 
 /// Source language that a runtime assumes for the kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Language {
     /// kernc's own language, which runtimes do not know. The metadata names OpenCL C instead, because what
     /// runtimes do for OpenCL C fits best.

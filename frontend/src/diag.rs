@@ -12,6 +12,7 @@ const MAX_ERRORS: usize = 100;
 
 /// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Severity {
     /// An error; the compilation produces no output.
     Error,

@@ -92,6 +92,7 @@ pub struct Options<'a> {
 
 /// How the output of `printf` and `assert` reaches the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Printf {
     /// `printf` writes to OpenCL's buffer, which the host reads after the kernel has ended. Output that does
     /// not fit in the buffer is lost.

@@ -12,6 +12,7 @@ use std::ops::RangeInclusive;
 
 /// Calling convention.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Convention {
     /// The convention of LLVM 19. Objects that use it can be linked with objects that LLVM has compiled.
     #[default]

@@ -123,6 +123,7 @@ pub(crate) const NOWHERE: &str = "no allocation holds all of it";
 
 /// A dispatch that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fault {
     /// An access to an address outside of every allocation, or an access of a kind that the memory at this
     /// address does not allow.

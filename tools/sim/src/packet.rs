@@ -69,6 +69,7 @@ pub struct Packet {
 
 /// What a packet asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PacketKind {
     /// Runs a kernel.
     Kernel(KernelPacket),
