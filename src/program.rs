@@ -58,7 +58,8 @@ impl Program {
     /// Reads a text of IR or machine IR. Only the frontend can read source text, so the form `Source` is
     /// treated like IR here.
     ///
-    /// # Errors The errors of the text.
+    /// # Errors
+    /// The errors of the text.
     pub fn read(text: &str, name: &str, form: Form, target: &Subtarget) -> Result<Program, Error> {
         if form != Form::MachineIr {
             return read_module(text, name).map(Program::Ir);
