@@ -219,8 +219,8 @@ pub fn lds_path(inst: &MachInst) -> Option<LdsPath> {
     }
 }
 
-/// Returns where an instruction is among the events of its family in [`EVENTS`]: 0 for a load, 1 for a store
-/// or another operation that returns nothing, and 2 for an atomic that returns the old value.
+/// Returns 0 for a load, 1 for a store or another operation that returns nothing, and 2 for an atomic that
+/// returns the old value. This is the order of the events of an instruction family in [`EVENTS`].
 fn manner(inst: &MachInst) -> usize {
     let flags = inst.op.row().flags;
     match flags.contains(Flags::ATOMIC) {

@@ -209,8 +209,8 @@ impl Window {
         }
     }
 
-    /// Updates the window for an instruction. Wait states of the instruction itself are counted before its
-    /// own effects are recorded.
+    /// Updates the window (the recent instructions that matter for hazards) for an instruction. Wait states
+    /// of the instruction itself are counted before its own effects are recorded.
     fn issue(&mut self, view: &View<'_>, inst: &MachInst) {
         let model = view.model;
         self.pass(rules::states(model.subtarget(), inst));
@@ -227,9 +227,9 @@ impl Window {
         }
     }
 
-    /// Sets the window for code after a call and at the beginning of a function. Only hazards that the other
-    /// function does not mitigate are possible there. One wait state has passed. VALU may have written any
-    /// VGPR. Nothing is known about VCC and `v_cmpx`.
+    /// Sets the window (the recent instructions that matter for hazards) for code after a call and at the
+    /// beginning of a function. Only hazards that the other function does not mitigate are possible there.
+    /// One wait state has passed. VALU may have written any VGPR. Nothing is known about VCC and `v_cmpx`.
     #[cold]
     fn come_from_elsewhere(&mut self, view: &View<'_>) {
         self.clear(self.marks.len());
@@ -289,8 +289,8 @@ impl Window {
         }
     }
 
-    /// Joins the window at the end of another edge into this window. Returns whether that changed this
-    /// window.
+    /// Joins the window of another edge, the recent instructions on that path, into this window. Returns
+    /// whether that changed this window.
     fn join(&mut self, other: &Window) -> bool {
         let mut changed = false;
         for new in &other.recent {
@@ -407,9 +407,9 @@ enum Keep {
     Instruction(MachInst),
 }
 
-/// Updates the window for everything that must be inserted before an instruction. Calls `put` for each
-/// insertion, with the name of the rule, the number of wait states that the rule requires, and what to
-/// insert.
+/// Mitigates all hazards before an instruction. Updates the window of recent instructions for everything that
+/// must be inserted. Calls `put` for each insertion, with the name of the rule, the number of wait states
+/// that the rule requires, and what to insert.
 fn apart(view: &View<'_>, window: &mut Window, inst: &MachInst, mut put: impl FnMut(&'static str, u8, Keep)) {
     if view.active != 0 {
         // Each inserted instruction mitigates the hazard of its rule, so the loop ends.
@@ -426,8 +426,9 @@ fn apart(view: &View<'_>, window: &mut Window, inst: &MachInst, mut put: impl Fn
     }
 }
 
-/// Computes the window at the head of every block, and the blocks in which a mitigation must be inserted.
-/// Once a block needs a mitigation, it always does, because the window at its head only gains entries.
+/// Computes the window of recent instructions at the head of every block, and the blocks in which a
+/// mitigation must be inserted. Once a block needs a mitigation, it always does, because the window at its
+/// head only gains entries.
 fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
     let Scratch { entry, dirty, missing, window } = scratch;
     let count = func.blocks.len();
@@ -474,7 +475,7 @@ fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
                 .for_each(|to| arrive(entry, window, to));
             if let Some(to) = next_entry {
                 // A path to the next entry of a jump table does not execute the branch of this entry. The
-                // window at the head of this block therefore arrives there.
+                // recent instructions on such a path are those at the head of this block.
                 if data.insts.len() == 1 {
                     window.copy_from(&entry[index]);
                 }

@@ -68,16 +68,16 @@ pub enum Fault {
         /// Number of wait states required. 0 if the rule requires an instruction as mitigation.
         wanted: u8,
     },
-    /// At the second instruction, the operation of the first may be incomplete. A row of the memory model
-    /// requires that it is complete.
+    /// The operation of the first instruction may be incomplete at the second instruction. The table of
+    /// sequences (a row of [`crate::sequences`]) requires that it is complete.
     Order {
         /// Name of the row, or "barrier".
         row: &'static str,
         /// Name of the counter.
         counter: &'static str,
     },
-    /// The second instruction reads memory after the first. The row of the first instruction requires a cache
-    /// invalidation in between, which is missing.
+    /// The second instruction reads memory after the first, and no cache invalidation is between them. The
+    /// table of sequences (the row of the first instruction in [`crate::sequences`]) requires one.
     Stale {
         /// Name of the row.
         row: &'static str,
@@ -141,7 +141,7 @@ impl fmt::Display for Violation {
 impl std::error::Error for Violation {}
 
 /// Checks all rules that hold for final code of any origin. If the instructions have memory attributes, also
-/// checks the rows of the memory model.
+/// checks the waits and invalidations that the table of sequences requires.
 pub fn check(func: &MachFunc, model: &Model) -> Vec<Violation> {
     let mut faults = pseudos(func);
     in_flight(func, model, &mut faults);

@@ -414,8 +414,8 @@ impl Uniformity {
     }
 
     /// Returns whether lanes of a wave may hold different bits when the value is used in `block`. An argument
-    /// of a branch counts as used in the branch's target, which is never deeper inside a loop that contains
-    /// the value's definition than the branch itself.
+    /// of a branch counts as used in the target of the branch: if the edge leaves the loop that defines the
+    /// value, lanes arrive there with the values of different iterations.
     pub fn is_divergent_at_use(
         &self,
         func: &Function,

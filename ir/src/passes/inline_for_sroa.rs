@@ -66,7 +66,8 @@ pub(super) struct InlineForSroa {
     /// has, for each value that is a pointer, the private variable or parameter into which it points.
     made_of: Vec<Needs>,
     origins: Vec<Option<Origin>>,
-    /// For each stack slot of the current function, the needs of the accesses to this slot.
+    /// For each stack slot of the current function, the values that must be constants so that the offsets of
+    /// all accesses to the slot are known.
     slot_needs: Vec<Needs>,
 }
 
@@ -187,7 +188,8 @@ impl InlineForSroa {
         }
     }
 
-    /// Records that the accesses through pointers with the given origin have these needs.
+    /// Records that the offsets of the accesses through pointers with this origin (a private variable or a
+    /// parameter) are known only if the values `needs` are constants.
     fn need(&mut self, id: FuncId, origin: Option<Origin>, needs: Needs) {
         match origin {
             Some(Origin::Slot(slot)) => self.slot_needs[slot.index()] |= needs,
@@ -214,8 +216,9 @@ impl InlineForSroa {
         }
     }
 
-    /// Translates the needs of the callee's parameters into needs of the origins of the pointers that the
-    /// call passes for these parameters.
+    /// Handles a call. Parameters of the callee that must be constants stand for the arguments of this call.
+    /// The values from which these arguments are computed must therefore be constants for the pointers that
+    /// the call passes.
     fn call(&mut self, module: &Module, caller: FuncId, callee: FuncId, inst: Inst) {
         let args = module.funcs[caller].args(inst);
         for (param, &arg) in args.iter().enumerate() {

@@ -276,7 +276,8 @@ impl Rewriter<'_> {
         self.keep(inst);
     }
 
-    /// Puts the arguments of a commutative operation into canonical order, also in the instruction itself.
+    /// Puts the arguments of a commutative operation into canonical order, both in the returned definition
+    /// and in the instruction.
     fn canonical(&mut self, inst: Inst, op: Op) -> Def {
         let mut def = Def { op, args: copy_args(self.func.args(inst)) };
         if simplify::canonicalize(self.func, &mut def) {

@@ -1,5 +1,5 @@
-//! Checks that the code around every access with memory attributes does what its row of the memory model
-//! requires, and that LDS operations are complete at barriers.
+//! Checks that the code around every access with memory attributes does what the table of sequences
+//! ([`crate::sequences`]) requires, and that LDS operations are complete at barriers.
 //!
 //! Final code contains no fences any more, so only the sequences around atomic accesses can be proved. The
 //! litmus tests and the emulator's strict mode check fences.

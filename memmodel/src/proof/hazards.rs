@@ -131,8 +131,8 @@ impl Query<'_> {
     ) -> Option<Met> {
         let subtarget = self.model.subtarget();
         for (index, inst) in self.func.blocks[block].insts[..end].iter().enumerate().rev() {
-            // An instruction of another kind than the second instruction ends the clause. Instructions before
-            // it are not in the same clause.
+            // A clause contains only instructions of one kind. An instruction of another kind than the second
+            // instruction ends the clause, so instructions before it are not in the same clause.
             if breaks == Breaks::ClauseEnds && self.mitigates(breaks, inst) {
                 return None;
             }

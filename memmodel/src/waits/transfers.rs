@@ -69,9 +69,9 @@ impl Transfers {
         }
     }
 
-    /// Joins the transfers of another path through the code into these. The clocks of the other path have
-    /// already been converted to the clocks of this state. `is_younger` returns whether its first operation
-    /// was issued after its second. Returns whether the join changed this state.
+    /// Joins the transfers of another path through the code into these. `is_younger` returns whether its
+    /// first operation was issued after its second. For this purpose, the numbers in `issued` have already
+    /// been converted so that both states count alike. Returns whether the join changed this state.
     pub(super) fn join(&mut self, other: Transfers, is_younger: impl Fn(Transfer, Transfer) -> bool) -> bool {
         let mut changed = false;
         for (own, new) in [(&mut self.load, other.load), (&mut self.store, other.store)] {

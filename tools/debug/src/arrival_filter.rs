@@ -11,9 +11,9 @@ pub struct ArrivalFilter {
     ignored: IgnoreCount,
 }
 
-/// A number of arrivals to ignore. The first `count` arrivals after the instruction with the ordinal `after`
-/// do not stop the dispatch; `seen` of these arrivals have happened. Because `after` is an ordinal, the same
-/// arrivals are ignored when the dispatch is run again.
+/// A number of arrivals to ignore. The first `count` arrivals after instruction number `after` do not stop
+/// the dispatch; `seen` of these arrivals have happened. The instructions of a dispatch are numbered in the
+/// order of their execution, so the same arrivals are ignored when the dispatch is run again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct IgnoreCount {
     after: u64,
@@ -27,9 +27,8 @@ impl ArrivalFilter {
         ArrivalFilter { is_enabled: true, is_temporary, ignored: IgnoreCount::default() }
     }
 
-    /// Makes the filter ignore the first `count` arrivals after the instruction with the ordinal `after`.
-    /// (The instructions of a dispatch are numbered in the order of their execution; these numbers are
-    /// ordinals.)
+    /// Makes the filter ignore the first `count` arrivals after instruction number `after`. (The instructions
+    /// of a dispatch are numbered in the order of their execution; such a number is called ordinal.)
     pub fn ignore(&mut self, after: u64, count: u64) {
         self.ignored = IgnoreCount { after, count, seen: 0 };
     }
@@ -39,8 +38,8 @@ impl ArrivalFilter {
         self.ignored.count - self.ignored.seen
     }
 
-    /// Counts an arrival at the instruction with the given ordinal. Returns whether the arrival stops the
-    /// dispatch.
+    /// Counts an arrival at an instruction. `ordinal` is the number of this instruction in the order of
+    /// execution. Returns whether the arrival stops the dispatch.
     pub(crate) fn stops(&mut self, ordinal: u64) -> bool {
         let IgnoreCount { after, count, seen } = &mut self.ignored;
         let passes = ordinal > *after && seen < count;

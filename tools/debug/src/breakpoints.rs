@@ -33,8 +33,8 @@ pub struct Breakpoint {
     /// Whether the breakpoint is set at an instruction (`*address`). It then stops a wave no matter which
     /// lanes are active.
     pub(crate) is_instruction: bool,
-    /// The wave that arrived at the breakpoint last, and the ordinal of the instruction with which that wave
-    /// entered the breakpoint's line.
+    /// The wave that arrived at the breakpoint last, and the instruction with which that wave entered the
+    /// breakpoint's line. The instruction is given by its ordinal, its number in the order of execution.
     pub(crate) last: Option<(WaveId, u64)>,
     /// Addresses of the breakpoint's place at which its condition or its log text cannot be evaluated, with
     /// the reasons. The breakpoint does not stop waves at these addresses.

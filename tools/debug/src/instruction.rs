@@ -76,8 +76,9 @@ impl Instruction {
 /// Largest number of instructions that [`chooses`] looks at.
 const MOST: usize = 32;
 
-/// Returns whether the code of the run, from the wave's address on, only sets which lanes are active: it
-/// writes EXEC, and moves masks between registers. The code is examined up to the first branch.
+/// Returns whether the code from the wave's address on only sets which lanes are active: it writes EXEC, and
+/// moves masks between registers. The code is examined up to the first branch, or to the end of `run`, the
+/// contiguous code of one source line.
 fn chooses(at: &Stopped<'_>, run: (u64, u64)) -> bool {
     let mut address = at.address();
     let (mut writes, mut is_of_all) = (false, false);

@@ -24,7 +24,8 @@ pub(crate) struct Presence {
     entry: u64,
     run: (u64, u64),
     depth: usize,
-    /// Ordinal of the instruction with which the wave entered the run.
+    /// Ordinal (number in the order of execution) of the instruction with which the wave entered the run,
+    /// which is contiguous code of one source line.
     pub entered: u64,
     /// Active lanes.
     pub active: u64,
@@ -32,8 +33,8 @@ pub(crate) struct Presence {
     own: u64,
     /// Lanes that take part from the current instruction on.
     pub new: u64,
-    /// Whether the wave is at the beginning of the run: it has entered the run at its first instruction, and
-    /// no instruction of the run has done work for a lane yet.
+    /// Whether the wave is at the beginning of a run (contiguous code of one source line): it has entered the
+    /// run at its first instruction, and no instruction of the run has done work for a lane yet.
     is_head: bool,
     /// The lanes that were active before whole wave mode began. `None` if the wave is not in whole wave mode.
     before: Option<u64>,
@@ -77,9 +78,9 @@ impl Presence {
     }
 
     /// Returns the lanes that arrive at one of the addresses `places` with the instruction at `address`. If
-    /// the instruction is at one of the addresses, these are all lanes that take part in the run. If the wave
-    /// has already passed one of the addresses in this run, these are the lanes that join the run with this
-    /// instruction.
+    /// the instruction is at one of the addresses, these are all lanes that execute the current source line.
+    /// If the wave has already passed one of the addresses in the code of this line, these are the lanes that
+    /// begin to execute the line with this instruction.
     pub(crate) fn arriving(&self, places: &[u64], address: u64) -> u64 {
         if places.contains(&address) {
             return self.participating_lanes();
@@ -88,8 +89,9 @@ impl Presence {
         if is_past { self.new } else { 0 }
     }
 
-    /// Returns the lanes for which the source line begins with this instruction. It begins if a statement
-    /// begins there (`begins`), or for lanes that join the run with this instruction.
+    /// Returns the lanes for which the source line begins with this instruction. If a statement begins there
+    /// (`begins`), these are all lanes that execute the line. Otherwise these are the lanes that begin to
+    /// execute the line with this instruction.
     pub(crate) fn beginning(&self, begins: bool, address: u64) -> u64 {
         match (begins, self.entry == self.run.0 && address != self.entry) {
             (true, _) => self.participating_lanes(),

@@ -122,10 +122,10 @@ enum Want {
     /// The instruction with this ordinal.
     Ordinal(u64),
     /// Stop at the last instruction of a dispatch that has ended once and is run again. The field is the
-    /// ordinal of this instruction.
+    /// number of this instruction in the order of execution.
     Last(u64),
-    /// Find the last stop at a breakpoint before the instruction with the ordinal `limit`, and then go there.
-    /// `found` is the ordinal of the latest such stop so far.
+    /// Find the last stop at a breakpoint before instruction number `limit` (in the order of execution), and
+    /// then go there. `found` is the number of the instruction of the latest such stop so far.
     LastBefore {
         limit: u64,
         found: Option<u64>,
@@ -154,9 +154,9 @@ pub(crate) struct State {
     want: Want,
     /// The properties of each instruction that a wave has reached, by the instruction's address.
     instructions: FxHashMap<u64, Instruction>,
-    /// Writes that give the user's new values to variables or registers. Each element has the ordinal of the
-    /// instruction before which the user made the writes; the elements are in this order. The session makes
-    /// the same writes again when the dispatch is run again.
+    /// Writes that give the user's new values to variables or registers. Each element has the number of the
+    /// instruction (in the order of execution) before which the user made the writes; the elements are in
+    /// this order. The session makes the same writes again when the dispatch is run again.
     set: Vec<(u64, Vec<Write>)>,
     /// `due` has the writes to carry out before the current instruction. `is_setting` says whether the front
     /// end is called after them.
@@ -310,16 +310,16 @@ impl State {
         }
     }
 
-    /// Goes to the instruction with the ordinal `ordinal`. A later instruction is reached by running on, an
-    /// earlier one by running the dispatch again from its beginning.
+    /// Goes to the instruction with number `ordinal` in the order of execution. A later instruction is
+    /// reached by running on, an earlier one by running the dispatch again from its beginning.
     fn go_to(&mut self, ordinal: u64) -> Go {
         self.again = ordinal <= self.ordinal;
         self.want = Want::Ordinal(ordinal.max(1));
         if self.again { Go::End } else { Go::On }
     }
 
-    /// Returns the writes that the user has made at the stop directly before the instruction with this
-    /// ordinal, in their order.
+    /// Returns the writes that the user has made at the stop directly before instruction number `ordinal` (in
+    /// the order of execution), in their order.
     fn set_before(&self, ordinal: u64) -> Vec<Write> {
         let own = self.set.iter().filter(|(other, _)| *other == ordinal);
         own.flat_map(|(_, writes)| writes.iter().cloned()).collect()

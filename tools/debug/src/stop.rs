@@ -42,8 +42,8 @@ pub enum Reason {
     Step,
     /// The function has returned.
     Finished,
-    /// The dispatch has reached the instruction that the user wanted to go to. The user named it by its
-    /// ordinal, and it may be earlier or later.
+    /// The dispatch has reached the instruction that the user wanted to go to. The user gave its number in
+    /// the order of execution; it may be earlier or later.
     Arrived,
     /// The schedule of weak mode has made a choice for the wave. The text describes the choice.
     Chosen(String),
@@ -201,7 +201,7 @@ impl Stop<'_> {
     }
 
     /// Returns the number of instructions that all waves together have executed so far, including the current
-    /// one. This is the ordinal of the current instruction.
+    /// one. This is the ordinal of the current instruction, its number in the order of execution.
     pub fn ordinal(&self) -> u64 {
         self.state.ordinal
     }

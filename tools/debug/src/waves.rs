@@ -130,9 +130,9 @@ impl Wave {
         self.line_changes.push(LineChange { ordinal, line, depth, lanes });
     }
 
-    /// Returns the ordinal of the change of the source line to which a step backwards goes. This is the
-    /// beginning of the current line, or the beginning of the line before if the wave is already at the
-    /// beginning of its line.
+    /// Returns where a step backwards goes, as the ordinal (number in the order of execution) of an
+    /// instruction. This is the beginning of the current line, or the beginning of the line before if the
+    /// wave is already at the beginning of its line.
     ///
     /// With `over`, changes in called functions are ignored. With `lane`, only changes of this lane count.
     /// With `is_done`, the wave has executed its current instruction, so it is always after the beginning of

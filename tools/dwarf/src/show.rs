@@ -93,8 +93,8 @@ impl DebugInfo {
         }
     }
 
-    /// Returns the text of an expression. If the expression ends with LLVM's mark for an address space, the
-    /// text shows the location in that address space.
+    /// Returns the text of an expression. If the expression ends with LLVM's mark for an address space (see
+    /// module `llvm`), the text shows the location in that address space.
     fn expression_text(&self, die: &Die, bytes: &[u8]) -> String {
         let encoding = self.units[die.unit].encoding;
         let mut text = expression(bytes, encoding);

@@ -60,7 +60,7 @@ pub struct Caller<'m> {
     return_address: Register,
     cfa: Option<Location>,
     /// Whether the frame information is standard DWARF without the heterogeneous extensions. Locations in
-    /// private memory then have LLVM's mark for address spaces.
+    /// private memory then end with LLVM's mark for an address space (see module `llvm`).
     is_plain: bool,
     /// Current nesting depth of rules that use registers on entry.
     depth: Cell<u32>,
@@ -146,14 +146,15 @@ impl<'m> Caller<'m> {
         evaluate(bytes, self.encoding, goal, &Entered(self), &stack).map_err(|error| error.reason)
     }
 
-    /// Returns an expression without LLVM's mark for an address space at its end, and that address space.
-    /// `None` if the frame information uses the extensions or the expression has no such mark.
+    /// Returns an expression without LLVM's mark for an address space at its end (see module `llvm`), and
+    /// that address space. `None` if the frame information uses the extensions or the expression has no such
+    /// mark.
     fn mark<'b>(&self, bytes: &'b [u8]) -> Option<(&'b [u8], AddressSpace)> {
         if self.is_plain { marked(bytes, self.encoding) } else { None }
     }
 
-    /// Evaluates the expression of a location that has LLVM's mark for an address space. As standard DWARF
-    /// requires, the frame address is on the stack as a number.
+    /// Evaluates the expression of a location that ends with LLVM's mark for an address space (see module
+    /// `llvm`). As standard DWARF requires, the frame address is on the stack as a number.
     fn marked(&self, bytes: &[u8], cfa: &Location) -> Result<Location, Reason> {
         let (bytes, space) = self.mark(bytes).ok_or(Reason::NoLocation)?;
         allowed(bytes, self.encoding)?;

@@ -160,12 +160,12 @@ impl View {
         View { lane, ..self }
     }
 
-    /// Returns the index of the view's frame. `None` if the view is not of the stopped wave.
+    /// Returns the index of the view's call frame. `None` if the view is not of the stopped wave.
     pub fn frame_of(self, stop: &Stop<'_>) -> Option<usize> {
         (self.wave == stop.at.wave()).then_some(self.frame)
     }
 
-    /// Runs `look` with the wave and the frame of the view selected.
+    /// Runs `look` with the wave and the call frame of this view selected.
     pub fn with_frame<T>(
         self,
         stop: &mut Stop<'_>,
@@ -175,8 +175,8 @@ impl View {
     }
 }
 
-/// Returns the view that a frame id stands for. Without an id, returns the view of the innermost frame of the
-/// stopped wave.
+/// Returns the view (wave, call frame and lane) that a frame id stands for. Without an id, returns the view
+/// of the innermost frame of the stopped wave.
 pub fn decoded(server: &Server, stop: &mut Stop<'_>, frame: Option<u64>) -> Result<View, Refusal> {
     let Some(frame) = frame else { return Ok(View::innermost(stop)) };
     let found = frame.checked_sub(1).and_then(|at| server.frames.get(usize::try_from(at).ok()?));

@@ -235,7 +235,8 @@ fn bank_of(stop: &Stop<'_>, bank: char, view: View) -> Vec<Row> {
     if bank == 's' { rows.collect() } else { rows.map(|row| across(row, view)).collect() }
 }
 
-/// Returns the expression for the row `name` of a node, and the view in which to evaluate the expression.
+/// Returns the expression for the row `name` of a node, and the view (wave, call frame and lane) in which to
+/// evaluate the expression.
 pub fn part(
     server: &Server,
     stop: &mut Stop<'_>,
