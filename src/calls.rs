@@ -299,7 +299,8 @@ fn wants_stack(func: &MachFunc, convention: Convention) -> bool {
 /// Makes each kernel reserve the resources that its callees need. `code` contains the kernels in order,
 /// followed by the functions.
 ///
-/// # Errors The stack size of a kernel is known and is larger than the processor provides per work-item.
+/// # Errors
+/// The stack size of a kernel is known and is larger than the processor provides per work-item.
 #[cold]
 pub(crate) fn propagate(
     calls: &Calls,

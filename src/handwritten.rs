@@ -32,7 +32,8 @@ const BRANCHES: usize = machine_pass("branches");
 /// Checks machine IR that was read from a text, before the first of the passes in `range` runs on it. The
 /// text and its name serve for error messages.
 ///
-/// # Errors The errors of the text, with their lines.
+/// # Errors
+/// The errors of the text, with their lines.
 pub(crate) fn check(
     (module, code): (&ir::Module, &[MachFunc]),
     models: &Models,

@@ -1,7 +1,8 @@
 //! Debug information that accompanies machine code: where source statements begin, and which registers hold
 //! which variables.
 //!
-//! # Idea Instruction selection numbers the operations of the IR. The number of an operation, its *point*, is
+//! # Idea
+//! Instruction selection numbers the operations of the IR. The number of an operation, its *point*, is
 //! stored in the machine instructions' field for the source location ([`MachInst::loc`](isa::MachInst)).
 //! Passes keep this field anyway, so they need no support for debug information. An instruction that belongs
 //! to no point has 0.

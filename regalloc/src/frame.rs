@@ -2,12 +2,14 @@
 //! preserves for its caller at its beginning, and restores them where it returns. Calls are expanded to
 //! instructions.
 //!
-//! # The frame From the stack pointer's value on entry upwards: arguments on the stack, private variables and
+//! # The frame
+//! From the stack pointer's value on entry upwards: arguments on the stack, private variables and
 //! spill slots (which have been placed already), then the preserved registers. The frame's size is a multiple
 //! of the stack's alignment. A caller adds the size of its frame to the stack pointer for the duration of a
 //! call, so no function needs a frame pointer. A kernel's frame begins at 0.
 //!
-//! # What is kept A function preserves those callee-saved registers that it writes or that its calls clobber.
+//! # What is kept
+//! A function preserves those callee-saved registers that it writes or that its calls clobber.
 //!
 //! VGPRs are saved in the active lanes, because the function writes no other lanes.
 //!

@@ -5,7 +5,8 @@
 //! groups from tuples and copies (`groups`), and packs the groups first-fit (`pack`). When both classes fit,
 //! it plans the copies and rewrites the function (`rewrite`).
 //!
-//! # Requires The code is in SSA form over both graphs. An operand that is read and written (`Role::DefUse`)
+//! # Requires
+//! The code is in SSA form over both graphs. An operand that is read and written (`Role::DefUse`)
 //! names one register, which the instruction modifies in place. No edge with arguments is critical.
 //! `docs/regalloc.md` has the complete contract.
 

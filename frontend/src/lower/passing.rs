@@ -169,7 +169,8 @@ fn convention_type(types: &Types, ty: Ty, out: &mut callconv::Types) -> Result<c
 /// which part of which value is in which register or stack slot. The function is named after the border
 /// between two object files.
 ///
-/// # Errors A text that says what the convention or this compiler cannot pass.
+/// # Errors
+/// A text that says what the convention or this compiler cannot pass.
 pub fn border(types: &Types, abi: &Abi<'_>, params: &[Ty], result: Ty) -> Result<PassingPlan, String> {
     let mut all = callconv::Types::default();
     let mut list = Vec::with_capacity(params.len());

@@ -1,13 +1,16 @@
 //! Constructs SSA form along the structure of the program.
 //!
-//! # Idea [`Env`] has the current value of every variable. Assignments are logged, so that the effects of one
+//! # Idea
+//! [`Env`] has the current value of every variable. Assignments are logged, so that the effects of one
 //! arm of an `if` can be undone before the next arm is lowered. The block in which the arms join needs
 //! parameters only for the variables that an arm has assigned. A loop header has a parameter for each
 //! variable that the loop assigns; the checker has listed these variables.
 //!
-//! # Cost Proportional to the number of assignments times the depth of nesting. There is no hashing.
+//! # Cost
+//! Proportional to the number of assignments times the depth of nesting. There is no hashing.
 //!
-//! # Not here Removal of unused parameters: dead-code elimination does that.
+//! # Not here
+//! Removal of unused parameters: dead-code elimination does that.
 
 use super::home::Home;
 use super::{Lower, Val};

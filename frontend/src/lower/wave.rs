@@ -1,7 +1,8 @@
 //! Lowers reductions and scans over the lanes of a wave, and the movement of values within rows. A row is a
 //! group of 16 lanes.
 //!
-//! # Idea A test at run time says whether all lanes of the wave are active. If so, values move by fixed
+//! # Idea
+//! A test at run time says whether all lanes of the wave are active. If so, values move by fixed
 //! distances. They first move within rows, which the vector unit can do while it reads an operand, and then
 //! from row to row through scalar registers (Hillis and Steele, "Data parallel algorithms", 1986).
 //!

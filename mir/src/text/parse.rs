@@ -24,7 +24,8 @@ const MAX_NUMBER: u32 = 1 << 22;
 /// Reads the machine functions in a text and ignores everything else in the text. `target` returns the
 /// processor for the function with a given number, counted from 0.
 ///
-/// # Errors The first position at which the text is not machine IR of this processor.
+/// # Errors
+/// The first position at which the text is not machine IR of this processor.
 pub fn read_functions<'a>(
     text: &str,
     target: impl Fn(usize) -> &'a Target,

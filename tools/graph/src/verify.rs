@@ -50,7 +50,8 @@ pub fn dominators(func: &Function, ours: &DomTree) -> Result<(), String> {
 /// Checks the call graph `ours` of a module: which functions are recursive, and that callees come before
 /// their callers in its order.
 ///
-/// # Errors A description of the first difference.
+/// # Errors
+/// A description of the first difference.
 pub fn call_graph(module: &Module, ours: &CallGraph) -> Result<(), String> {
     let graph = function_graph(module, ours);
     let mut component_of = vec![0; graph.node_count()];

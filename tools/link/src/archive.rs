@@ -33,7 +33,8 @@ pub fn members(data: &[u8]) -> Result<Vec<Member<'_>>, String> {
 /// Returns the file names in a thin archive, which are relative to the archive's directory. Returns `None`
 /// for any other file.
 ///
-/// # Errors Says what is wrong with the archive.
+/// # Errors
+/// Says what is wrong with the archive.
 pub fn thin_members(data: &[u8]) -> Result<Option<Vec<String>>, String> {
     if !data.starts_with(b"!<thin>\n") {
         return Ok(None);

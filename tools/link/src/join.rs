@@ -44,7 +44,8 @@ pub struct Joined<'a> {
 
 /// Joins the sections that the output keeps (the live sections) of all objects.
 ///
-/// # Errors Says which parts cannot be joined.
+/// # Errors
+/// Says which parts cannot be joined.
 pub fn joined<'a>(
     symbols: &Symbols<'a>,
     live: &[Vec<bool>],

@@ -101,7 +101,8 @@ impl Kernel<'_> {
 
 /// Computes the changes that all kernels need in their descriptors and metadata.
 ///
-/// # Errors A kernel needs more registers or LDS than it can have.
+/// # Errors
+/// A kernel needs more registers or LDS than it can have.
 pub fn needs<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>], how: How) -> Result<Needs<'a>, String> {
     let mut graph = Graph::new(symbols, how.target);
     let mut kernels = kernels(symbols, live, &mut graph);

@@ -119,7 +119,8 @@ pub struct Linked {
 /// Links files, in order, to one output. Of an archive, only the members are linked that define names which
 /// are needed and not defined so far.
 ///
-/// # Errors Returns everything that is wrong, one sentence for each fault: files that are not objects or are
+/// # Errors
+/// Returns everything that is wrong, one sentence for each fault: files that are not objects or are
 /// damaged, objects for different processors, names that are defined twice or not at all, relocations that
 /// cannot be applied.
 pub fn link(inputs: &[Input], options: &Options) -> Result<Vec<u8>, Vec<Fault>> {

@@ -87,7 +87,8 @@ impl Used {
     /// Makes a kernel descriptor allocate at least these registers. Returns the new numbers of VGPRs and
     /// SGPRs, as metadata counts them. A number is 0 if the descriptor allocates enough already.
     ///
-    /// # Errors There are more registers than the processor has.
+    /// # Errors
+    /// There are more registers than the processor has.
     pub fn raise(self, target: &Target, bytes: &mut [u8; SIZE]) -> Result<(u32, u32), TooMany> {
         let wave = if descriptor::WAVEFRONT_SIZE32.get(bytes) != 0 { 32 } else { 64 };
         let target = target.with_wave_size(wave).unwrap_or(target);

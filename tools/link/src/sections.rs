@@ -93,7 +93,8 @@ fn output_name(name: &str) -> &str {
 
 /// Joins the sections that the output keeps (the live sections) of all objects.
 ///
-/// # Errors Sections of the same name cannot be joined.
+/// # Errors
+/// Sections of the same name cannot be joined.
 pub fn joined<'a>(
     symbols: &Symbols<'a>,
     live: &[Vec<bool>],
