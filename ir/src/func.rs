@@ -25,9 +25,9 @@ pub struct SrcLoc(pub u32);
 /// Definition of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueDef {
-    /// The value is the result of the instruction with the given number.
+    /// The value is the result of an instruction that has this number among the instruction's results.
     Result(Inst, u16),
-    /// The value is the parameter of the block with the given number.
+    /// The value is the parameter of a block that has this number among the block's parameters.
     Param(Block, u16),
 }
 

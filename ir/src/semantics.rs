@@ -190,7 +190,8 @@ half! {
     round_even() = f64::round_ties_even;
 }
 
-/// Returns the result bits of a floating-point operation, with the rule for NaN applied.
+/// Returns the result bits of a floating-point operation, after applying the rule for NaN in the description
+/// of this module.
 fn finish<F: Real>(result: F, args: &[F]) -> u64 {
     if !result.is_nan() {
         return result.bits();

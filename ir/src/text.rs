@@ -23,8 +23,8 @@ pub fn with_locations(module: &Module) -> String {
     out
 }
 
-/// Returns the text of a module's declarations: signatures, formats, global variables, and functions and
-/// kernels without their bodies.
+/// Returns the text of a module's declarations: signatures, `printf` formats, global variables, and functions
+/// and kernels without their bodies.
 pub fn declarations(module: &Module) -> String {
     let mut out = String::new();
     let _ = write_head(&mut out, module);

@@ -35,8 +35,8 @@ impl fmt::Display for MissingTable {
 
 impl std::error::Error for MissingTable {}
 
-/// The memory model of a subtarget: counters, order sequences and hazard rules. Every table has a column for
-/// the subtarget.
+/// The memory model of a subtarget: wait counters, the instruction sequences for memory orders, and hazard
+/// rules. Every table has a column for the subtarget.
 #[derive(Clone, Debug)]
 pub struct Model {
     subtarget: Subtarget,

@@ -114,8 +114,9 @@ impl MissingBarriers {
         }
     }
 
-    /// Collects the loads of a block from position `at` on, up to an instruction that orders memory. Returns
-    /// whether the block has no such instruction, so that the search must continue in its successors.
+    /// Collects the loads of a block from instruction number `from` on, up to an instruction that orders
+    /// memory. Returns whether the block has no such instruction, so that the search must continue in its
+    /// successors.
     fn walk(
         &mut self,
         func: &Function,

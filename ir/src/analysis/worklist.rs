@@ -4,7 +4,7 @@ use super::CallGraph;
 use crate::entity::FuncId;
 use cranelift_entity::EntitySet;
 
-/// A worklist for propagating facts along calls, from callers to callees.
+/// A worklist for propagating what is known about functions along calls, from callers to callees.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionWorklist {
     list: Vec<FuncId>,

@@ -181,7 +181,7 @@ pub struct Interp<'a> {
     /// For each device variable its address, and for each work-group variable its offset.
     globals: SecondaryMap<Global, u64>,
     static_shared: u32,
-    /// Address of the `printf` buffer; 0 if the module has no formats.
+    /// Address of the `printf` buffer. 0 if the module has no `printf` calls.
     printf_buffer: u64,
     /// Address of the host-call buffer; 0 if the module has no host calls.
     hostcall_buffer: u64,

@@ -64,7 +64,8 @@ pub(super) struct Wave {
     spare: Vec<Vec<u64>>,
 }
 
-/// Runs `body` for each lane in the mask, with the lane number in the given variable.
+/// Runs `body` once for each lane in the mask. The variable that the macro is given holds the number of the
+/// lane.
 macro_rules! for_lanes {
     ($lane:ident in $mask:expr => $body:block) => {{
         let mut rest: u64 = $mask;
@@ -151,7 +152,7 @@ impl Wave {
         self.frames.push(Frame::new(func, data, mask, base, regs));
     }
 
-    /// Runs until the kernel ends, a barrier is reached, or the step limit is reached.
+    /// Runs the wave until the kernel ends, a barrier is reached, or the step limit is reached.
     pub fn run(
         &mut self,
         launch: &mut Launch<'_>,

@@ -54,8 +54,8 @@ pub fn run(func: &mut Function, s: &mut Scratch) -> bool {
     found
 }
 
-/// Propagates the origins of pointers through the function, in one sweep. Returns whether another sweep may
-/// find more, because a pointer is passed around a loop.
+/// Propagates through the function from which parameter each pointer is derived, in one sweep. Returns
+/// whether another sweep may find more, because a pointer is passed around a loop.
 fn follow(func: &Function, kernel: &KernelInfo, s: &mut Scratch) -> bool {
     s.visited.clear();
     s.visited.resize(func.blocks.len(), false);
@@ -76,7 +76,7 @@ fn follow(func: &Function, kernel: &KernelInfo, s: &mut Scratch) -> bool {
     again
 }
 
-/// Returns the origin of the pointer that is result number `n` of an instruction.
+/// Returns the parameter from which the pointer that is result number `n` of an instruction is derived.
 fn result_origin(func: &Function, kernel: &KernelInfo, inst: Inst, n: usize, s: &Scratch) -> Origin {
     let args = func.args(inst);
     let of = |value: Value| s.origin[value.index()];
@@ -92,8 +92,8 @@ fn result_origin(func: &Function, kernel: &KernelInfo, inst: Inst, n: usize, s: 
     }
 }
 
-/// Passes origins on to the block parameters of a branch's targets. Returns whether a block that was already
-/// visited is affected.
+/// Records for the block parameters of a branch's targets from which kernel parameters their pointers are
+/// derived. Returns whether a block that was already visited is affected.
 fn pass_on(func: &Function, branch: Inst, s: &mut Scratch) -> bool {
     let mut again = false;
     for which in 0..func.branch_count(branch) {

@@ -96,7 +96,7 @@ fn octal(bits: &str) -> String {
     }
 }
 
-/// Returns a character in C's notation: `'a'`, `'\\n'`, `'\\377'`.
+/// Returns a character in C's notation, such as `'a'`, `'\n'` or `'\377'`.
 fn character(code: u8) -> String {
     match code {
         b'\n' => "'\\n'".to_owned(),

@@ -73,7 +73,7 @@ pub(crate) struct Wave {
     /// Registers at the last instruction, if it is a call.
     registers: Option<Arc<Registers>>,
     pub line_changes: Vec<LineChange>,
-    /// Ordinal of the wave's last instruction before the current one.
+    /// Ordinal (number in the order of execution) of the wave's last instruction before the current one.
     pub before: Option<u64>,
     pub now: u64,
     /// Whether the wave has reached its last instruction.

@@ -235,7 +235,7 @@ impl DebugInfo {
     }
 }
 
-/// Returns the text of a location that LLVM has marked with an address space.
+/// Returns the text of a location that ends with LLVM's mark for an address space (see module `llvm`).
 fn marked_location(
     address: &[u8],
     space: AddressSpace,

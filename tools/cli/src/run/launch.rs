@@ -171,7 +171,7 @@ impl Run {
     }
 }
 
-/// Prints what the kernel has printed, and the position of a debug trap if the run has executed one.
+/// Prints the output of the kernel, and the position of a debug trap if the run has executed one.
 pub fn spoken(device: &mut Device, teller: &ReportRenderer) {
     out!("{}", device.take_printed());
     if let Some(at) = device.debug_trap() {
