@@ -338,8 +338,8 @@ pub(crate) fn propagate(
     Ok(())
 }
 
-/// Returns the error for a kernel whose frames, together with those of its callees, exceed the private memory
-/// of a work-item.
+/// Returns the error for a kernel that needs more stack than a work-item has. The stack has the frames of the
+/// kernel and of its callees.
 #[cold]
 fn too_deep(func: &ir::Function, (stack, limit): (u32, u32), target: &Subtarget, job: &Job<'_>) -> Error {
     let name = &func.name;

@@ -455,7 +455,8 @@ impl CodeObject {
         self.code.funcs().into_iter().zip(kernels.chain(std::iter::repeat(self.target))).map(own).collect()
     }
 
-    /// Calls `f` with this object converted to `Program`, the form that the emitter takes.
+    /// Calls `f` with this object in the form that the emitter takes (`Program`), and returns the result of
+    /// `f`.
     fn with_program<T>(&self, code: &[MachFunc], f: impl FnOnce(&Program) -> T) -> T {
         let args: SmallVec<[emit::Arg<'_>; 8]> = self.params.iter().map(argument).collect();
         let mut left = args.as_slice();

@@ -194,8 +194,8 @@ impl Kernel<'_> {
     }
 }
 
-/// Returns the numbers of SGPRs and VGPRs that a kernel may use. `None` means that neither its attributes nor
-/// its work-group size limit that kind of register.
+/// Returns the numbers of SGPRs and VGPRs that a kernel may use. `None` means that neither the kernel's
+/// attributes nor its work-group size limit registers of that kind.
 pub(crate) fn register_budget(target: &Subtarget, kernel: &ir::KernelInfo) -> [Option<u32>; 2] {
     [kernel.num_sgpr, Some(crate::register_limit::vgpr_limit(target, kernel).vgprs)]
 }

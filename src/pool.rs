@@ -10,8 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// A compiler keeps the working memory of its passes, so a compiler that has compiled before needs few
 /// allocations. The pool creates a compiler when a thread asks and none is free; it never has more compilers
 /// than threads have borrowed at the same time. Each compiler works on one thread
-/// ([`Compiler::set_threads`]), because the program already has its own threads. The bytes of an object do not
-/// depend on which compiler of the pool is used.
+/// ([`Compiler::set_threads`]), because the program already has its own threads. The bytes of an object do
+/// not depend on which compiler of the pool is used.
 ///
 /// ```
 /// let target = kernc::Target::by_name("gfx906").expect("a known processor");
@@ -62,8 +62,8 @@ impl Pool {
         &self.target
     }
 
-    /// Locks the list of free compilers. A panic cannot leave the list half changed, so a poisoned lock is
-    /// sound.
+    /// Locks the list of free compilers. A panic in another thread cannot leave the list half changed, so it
+    /// is safe to use the list after one.
     fn free(&self) -> MutexGuard<'_, Vec<Compiler>> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }

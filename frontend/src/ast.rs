@@ -221,8 +221,8 @@ pub enum ExprKind {
     TypeConst(Name, Sym),
     /// A struct literal. The fields are a range of [`Ast::inits`].
     Struct(Name, List),
-    /// `if … else if … else …`: the arms are a range of [`Ast::if_arms`], `otherwise` is the block after the
-    /// last `else`.
+    /// `if … else if … else …`. `arms` is a range of [`Ast::if_arms`] with the conditions and their blocks.
+    /// `otherwise` is the block after the last `else`.
     If {
         arms: List,
         otherwise: Option<BlockId>,
@@ -263,8 +263,8 @@ pub enum PatKind {
     /// `..` in a tuple, array or struct pattern: matches all elements or fields that the pattern does not
     /// list.
     Rest,
-    /// A name in a pattern, which declares a new variable. In a `match`, the name may also refer to a
-    /// constant; `value` is then the name as an expression.
+    /// A name in a pattern. It declares a new variable, but in a `match` it may also refer to a constant. For
+    /// this case, `value` has the name as an expression.
     Name { mutable: bool, name: Name, value: Option<ExprId> },
     /// A constant, which the value must equal.
     Value(ExprId),
@@ -274,7 +274,8 @@ pub enum PatKind {
     Tuple(List),
     /// An array pattern `[a, b]`. The sub-patterns are a range of [`Ast::patterns_pool`].
     Array(List),
-    /// `S { a, b: p }`: a list of [`PatKind::Field`] and [`PatKind::Rest`].
+    /// A struct pattern `S { a, b: p }`. The fields are a range of [`Ast::patterns_pool`] with patterns of
+    /// the kinds [`PatKind::Field`] and [`PatKind::Rest`].
     Struct { name: Name, fields: List },
     /// A field of a struct with the pattern that the field must match.
     Field { name: Name, part: PatId },
@@ -472,8 +473,8 @@ pub struct Extent {
     pub loops: usize,
 }
 
-/// A generic function: its parameters are a range of [`Ast::generics`]; its syntax-tree nodes have the
-/// indices between `from` and `to`.
+/// A generic function. Its parameters are a range of [`Ast::generics`]. Its syntax-tree nodes are those that
+/// were added to the tree between `from` and `to`.
 #[derive(Clone, Copy, Debug)]
 pub struct GenericFn {
     pub params: List,
@@ -502,7 +503,8 @@ pub enum ItemKind {
         ty: TypeId,
         value: ExprId,
     },
-    /// `static_assert(cond, "message");`. The item's name is the word `static_assert`.
+    /// The item `static_assert(cond, "message");`. It has no name of its own, so the field for the name has
+    /// the word `static_assert`.
     StaticAssert { cond: ExprId, message: Option<Sym> },
     Static {
         /// Whether the variable is `extern`, that is, defined in another object.

@@ -147,8 +147,8 @@ pub(crate) struct Sink {
 impl Sink {
     #[cold]
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        // One mistake often causes two reports at the same position. The first report is usually better, so
-        // the second one is dropped.
+        // One mistake often causes two reports at the same position, one after the other. The first report is
+        // usually better, so the second one is dropped.
         let at = diagnostic.labels.first().map(|label| &label.0);
         let repeats = |old: &Diagnostic| old.labels.first().map(|label| &label.0) == at && at.is_some();
         if !self.is_full() && !self.list.last().is_some_and(repeats) {
@@ -185,7 +185,8 @@ impl Sink {
         self.list.truncate(at);
     }
 
-    /// Removes the diagnostics from index `at` on if the message at `at` starts with `message`.
+    /// Removes the diagnostics from index `at` on, but only if the message of the first of these begins with
+    /// `message`.
     pub fn truncate_if(&mut self, at: usize, message: &str) {
         if self.list.get(at).is_some_and(|new| new.message.starts_with(message)) {
             self.list.truncate(at);

@@ -158,7 +158,7 @@ impl Length {
 pub struct Conversion {
     /// Range of the conversion in the text.
     pub range: Range<usize>,
-    /// Flags (`-+ #0`, in any order), width and precision of the conversion, as written in the format.
+    /// Flags (any of `-+ #0`), width and precision of the conversion, as the format has them.
     field: String,
     has_precision: bool,
     /// Number of elements of a vector; 0 for a scalar.
@@ -202,8 +202,8 @@ impl Conversion {
         format!("%{}{vector}{}{}", self.field, self.length.text(), self.letter)
     }
 
-    /// Returns the type that the conversion gives to an argument that is a literal without a suffix.
-    /// `is_negative` says whether a minus sign precedes the literal.
+    /// Returns the type that an argument gets from the conversion if the argument is a literal without a
+    /// suffix. `is_negative` says whether a minus sign precedes the literal.
     pub fn usual(&self, is_negative: bool) -> Option<Scalar> {
         let kind = match self.kind() {
             Kind::Bits if is_negative => Kind::Signed,

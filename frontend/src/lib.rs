@@ -147,7 +147,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// Takes back a module that is no longer needed, so that the next module reuses its memory.
+    /// Takes a module that the caller no longer needs, so that the next module can reuse its memory.
     pub fn recycle(&mut self, mut module: ir::Module) {
         module.clear();
         self.module = module;

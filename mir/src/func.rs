@@ -216,7 +216,8 @@ pub struct MachBlock {
     pub insts: Vec<MachInst>,
     /// Number of instructions in the prologue.
     pub prologue: u32,
-    /// Index of the first instruction of the terminator group (`insts.len()` if there is none).
+    /// Index of the first instruction of the terminator group, which narrows `exec` or branches. Equals
+    /// `insts.len()` if the block has no such group.
     pub term: u32,
     /// SGPR parameters, from linear predecessors.
     pub sgpr_params: Vec<VReg>,

@@ -1,5 +1,5 @@
-//! Machine code as a program: functions, blocks, the two control-flow graphs, the reasons of instructions, and
-//! the text form. The instructions themselves and the registers are those of the crate `isa`.
+//! Machine code as a program: functions, blocks, the two control-flow graphs, the reasons of instructions,
+//! and the text form. The instructions themselves and the registers are those of the crate `isa`.
 //!
 //! Not here: passes. Each pass over machine code is in the crate of its stage.
 

@@ -29,7 +29,7 @@ pub enum FragmentLocation {
     Constant(u64),
     /// In registers: an index into [`MachTrack::tracked_values`].
     Tracked(u32),
-    /// The variable is in private memory: an index into [`MachTrack::slots`].
+    /// The variable is in private memory. The number is an index into [`MachTrack::slots`].
     Memory(u32),
 }
 
@@ -92,7 +92,7 @@ pub struct TrackedValue {
     pub mask: u32,
     /// Size of the value in dwords.
     pub dwords: u8,
-    /// How to compute the value where no register holds it: an index into [`MachTrack::terms`].
+    /// How to compute the value where no register holds it, as an index into [`MachTrack::terms`].
     pub term: u32,
 }
 
@@ -222,7 +222,8 @@ pub struct MachTrack {
     /// Offset in LDS of each LDS variable of the module, by the variable's index. The offset is `u32::MAX` if
     /// the function does not use the variable.
     pub shared: Vec<u32>,
-    /// Points of call instructions, each with the index of the call in [`MachFunc::calls`](crate::MachFunc).
+    /// The call instructions, each with its point (the number of the operation of the IR) and the index of
+    /// the call in [`MachFunc::calls`](crate::MachFunc).
     pub calls: Vec<(u32, u32)>,
 }
 

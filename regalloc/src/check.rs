@@ -413,8 +413,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Returns the state before the first instruction. Each hardware register holds the value of its own name
-    /// until an instruction writes it.
+    /// Returns the state before the first instruction. As its value, each hardware register holds its own
+    /// initial contents, until an instruction writes it.
     fn initial(&self) -> State {
         let mut state = State::default();
         let ranges = self.original.blocks.values().flat_map(|block| &block.insts).flat_map(|inst| {
@@ -526,7 +526,7 @@ impl Checker<'_> {
         state
     }
 
-    /// Executes the blocks once more with the final states, and returns the first error.
+    /// Executes all blocks once more, with the final states at their entries, and returns the first error.
     #[cold]
     fn report(&self) -> Result<(), CheckError> {
         for block in self.final_.blocks.keys() {

@@ -204,7 +204,8 @@ impl ExecBlock {
     }
 }
 
-/// Returns whether an instruction only writes EXEC (and possibly SCC), and neither result is live.
+/// Returns whether an instruction has no use: it only writes EXEC (and possibly SCC), and no instruction
+/// reads these results.
 fn is_dead(target: &Target, inst: &MachInst, after: State) -> bool {
     writes_exec(target, inst)
         && inst.op.row().is_salu()

@@ -173,7 +173,8 @@ impl Flow {
         self.live_in.iter(block as u32)
     }
 
-    /// Returns the predecessors of a block. They are known only if some register is live across blocks.
+    /// Returns the predecessors of a block. They are computed only if some register is live at a block
+    /// boundary.
     pub fn preds(&self, block: usize) -> impl Iterator<Item = u32> + '_ {
         self.preds.iter(block as u32)
     }

@@ -41,7 +41,8 @@ struct Info {
     /// represents the group).
     lo: i32,
     hi: i32,
-    /// Alignment of the root: the root's hardware register number modulo `align` must equal `phase`.
+    /// Condition on the place of the group: the hardware register number of the root modulo `align` must
+    /// equal `phase`.
     align: i32,
     phase: i32,
     /// Index in `Groups::columns` of the first of the group's columns. There are `hi - lo + 1`, one for each
@@ -56,7 +57,8 @@ pub(crate) struct Shape<'a> {
     pub lo: i32,
     /// Remainder that the root's hardware register number must have when it is divided by `align`.
     pub phase: i32,
-    /// Alignment of the root: the root's hardware register number modulo `align` must equal `phase`.
+    /// Condition on the place of the group: the hardware register number of the root modulo `align` must
+    /// equal `phase`.
     pub align: i32,
     /// Live range of each column.
     pub columns: &'a [Slice],

@@ -48,7 +48,8 @@ pub(crate) struct Liveness {
 }
 
 impl Liveness {
-    /// Computes the ranges of a class with `limit` registers. `flow` must have been computed.
+    /// Computes the live ranges of a class of which `limit` hardware registers are available. `flow` must
+    /// have been computed before.
     pub fn run(
         &mut self,
         func: &MachFunc,

@@ -60,7 +60,7 @@ fn capacity(len: u32) -> u32 {
 }
 
 impl Ranges {
-    /// Marks all current lists as shared: they will not be changed any more.
+    /// Marks all lists that exist now as shared by several users, so that they will not be changed any more.
     pub fn share(&mut self) {
         self.shared = self.intervals.len() as u32;
     }

@@ -54,7 +54,7 @@ pub(crate) struct State {
     lane_ops: usize,
     scratch: Option<Scratch>,
     notes: Option<[NoteId; 3]>,
-    /// Registers that have slots, with class and slot, for debug information.
+    /// For debug information: the registers that have spill slots, each with its class and slot.
     spilled_registers: Vec<(VReg, usize, u32)>,
     /// For debug information: the registers that replace spilled registers in the instructions that write
     /// these.
@@ -69,7 +69,8 @@ pub(crate) struct Spiller {
     /// Calling convention, which determines the registers for the stack.
     pub convention: Convention,
     recipes: Recipes,
-    /// For each register that is spilled in this round, the number of its slot, or `MADE`.
+    /// For each register, the number of its slot if it is being spilled now, or `MADE` if it is
+    /// rematerialised.
     slot: Vec<u32>,
     slots: Slots,
     scan: Scan,

@@ -262,7 +262,8 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// Returns the type of an argument if that type is in the class; otherwise reports the argument.
+    /// Returns the type of an argument if the class contains that type. Otherwise, reports the argument and
+    /// returns the error type.
     pub(super) fn in_class(&mut self, found: Ty, arg: ExprId, class: Class, callee: Name) -> Ty {
         if found == Ty::ERROR || self.is_class(found, class) {
             return found;
@@ -290,7 +291,8 @@ impl Checker<'_, '_> {
         } else {
             expect
         };
-        // Operands that are not literals decide the common type, so they are checked before the literals.
+        // Operands that are not literals decide the common type. They are therefore checked first, and the
+        // literals get this type.
         for literals in [false, true] {
             for (n, &arg) in args.iter().enumerate() {
                 if is_count(lane, n) || self.untyped(arg).is_some() != literals {

@@ -122,8 +122,8 @@ impl Checker<'_, '_> {
         if before == Ty::NEVER || before == Ty::ERROR { expect } else { before }
     }
 
-    /// Returns the common type of an arm of type `found` and the earlier arms of type `before`. Reports an
-    /// error if there is none.
+    /// Returns the common type of the arms of an `if` or `match`: `before` is the type of the earlier arms,
+    /// `found` that of the next arm. Reports an error if the types differ.
     pub(super) fn same(&mut self, id: Option<ExprId>, span: Span, found: Ty, before: Ty) -> Ty {
         match (before, found) {
             (Ty::NEVER, other) | (other, Ty::NEVER) => other,

@@ -20,8 +20,8 @@ use smallvec::SmallVec;
 /// The largest number of instances in a program. An instance is a generic function with concrete arguments. A
 /// program with more instances most likely instantiates functions without end.
 const MAX_INSTANCES: usize = 1000;
-/// Value of each `const` parameter while a generic function is checked with sample arguments. The real value
-/// is unknown then.
+/// Value of each `const` parameter while the definition of a generic function is checked. The values that
+/// calls will give are not known then.
 const SAMPLE_CONSTANT: u64 = 61;
 /// Codes of errors that the value of a constant can cause. They are not reported when a generic function is
 /// checked with sample arguments, because the values of its constants are arbitrary then.

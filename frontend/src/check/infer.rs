@@ -31,7 +31,8 @@ pub(super) struct OpenLiteral {
     /// Tests that are postponed, each with the open type (the type of a literal that no use has decided yet)
     /// that must be known for the test.
     questions: Vec<(Ty, Question)>,
-    /// Literal types that were decided by their use, with the position that decided each; messages show it.
+    /// Types of literals that a use has decided, each with the position of this use. Messages show the
+    /// position.
     decisions: Vec<(Ty, Span)>,
 }
 
@@ -103,8 +104,8 @@ impl Checker<'_, '_> {
     /// Records a float literal without a suffix, whose type is not decided yet, so that its range is checked
     /// later.
     pub(super) fn open_float(&mut self, id: ExprId, ty: Ty, negative: bool) -> Ty {
-        // A literal that fits in `f16`, the smallest float type, fits in every float type; only larger
-        // literals must be checked again.
+        // `f16` is the smallest float type, so a literal that fits in it fits in every float type. Only
+        // larger literals are tested again.
         if self.is_beyond(id, Scalar::F16) {
             self.s.open_literals.floats.push((id, negative));
         }

@@ -11,7 +11,7 @@ use ir::{Inline, KernelInfo, Linkage, Space};
 use isa::spelling::nearest;
 use smol_str::SmolStr;
 
-/// Limit on the depth of references between constants and structs.
+/// Largest length of a chain in which the evaluation of one constant or struct needs the next.
 const MAX_LAZY_DEPTH: u32 = 64;
 /// Size in bytes of the LDS memory of a work-group.
 pub(super) const MAX_SHARED: u64 = 64 * 1024;
@@ -255,7 +255,7 @@ impl Checker<'_, '_> {
 
     /// Evaluates the constant with this number unless it has been evaluated already.
     pub(super) fn force_const(&mut self, id: u32) {
-        // Local constants are evaluated at their declarations and have no item.
+        // A constant that is declared in a body has no item, because it is evaluated at its declaration.
         if let Some(&n) = self.s.item_of_const.get(id as usize)
             && self.s.lazy[n] != Lazy::Done
         {
@@ -515,8 +515,8 @@ impl Checker<'_, '_> {
     pub(super) fn bodies(&mut self) {
         self.check_generics();
         let mut func = 0;
-        // Checking a body may add instances of generic functions to the list, so the length is read anew in
-        // each iteration.
+        // The check of a body may add instances of generic functions to the list of functions, so its length
+        // is read anew in each iteration.
         while func < self.s.checked.funcs.len() {
             match self.s.checked.funcs[func].instance {
                 Some(instance) => self.instance_body(func as u32, instance as usize),
@@ -587,7 +587,8 @@ impl Checker<'_, '_> {
             _ => return None,
         };
         let (name, opaque) = OPAQUE.into_iter().find(|row| row.0 == self.ast.name(sym))?;
-        // A struct or a generic parameter may have the same name as an opaque type. It then takes precedence.
+        // A struct or a generic parameter may have the same name as an opaque type. The name then means the
+        // struct or the parameter.
         match access {
             _ if matches!(self.binding(sym), Binding::Struct(_) | Binding::Type(_)) => None,
             Some(_) if opaque.access().is_none() => None,
@@ -733,7 +734,7 @@ pub(super) enum Literal {
 
 /// Parses the value that `-P` gives for a scalar parameter.
 fn parse_override(scalar: Scalar, text: &str) -> Option<u64> {
-    // A literal with digits whose value rounds to infinity is an error; only the word `inf` means infinity.
+    // A number whose value rounds to infinity is an error. Only the word `inf` means infinity.
     let is_in_range = |value: f64| !value.is_infinite() || !text.contains(|c: char| c.is_ascii_digit());
     match scalar {
         Scalar::Bool => match text {

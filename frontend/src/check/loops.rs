@@ -156,7 +156,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Reports a `break` or `continue` without a label in a labelled block: as in Rust, it must say whether
+    /// Reports a `break` or `continue` without a label in a labelled block. As in Rust, it must say whether
     /// it means the block or a loop around the block.
     fn needs_label(&mut self, word: &str, block: Scope, span: Span) {
         let label = block.label.map_or("'a", |label| self.ast.name(label));

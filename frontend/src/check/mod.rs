@@ -55,7 +55,7 @@ pub enum Res {
     Builtin(Builtin),
     /// A built-in function that returns a position or a size, with its dimension (0 to 2).
     Dim(Dim, u8),
-    /// A vector constructor; the type of the expression says which vector.
+    /// A vector constructor such as `f32x4`. The type of the call expression says which vector it makes.
     Vector,
 }
 
@@ -398,7 +398,8 @@ impl Checker<'_, '_> {
         if self.sink.is_full() { None } else { nearest(name, candidates) }
     }
 
-    /// Reports a value whose type `found` differs from the type `wanted`. Returns whether the types agree.
+    /// Reports a value if its type `found` differs from the required type `wanted`. Returns whether the types
+    /// agree.
     fn require(&mut self, id: ExprId, found: Ty, wanted: Ty) -> bool {
         self.require_at(Some(id), self.ast.span(id), found, wanted)
     }

@@ -452,7 +452,8 @@ impl Lower<'_, '_> {
         if let (Builtin::Dot, Some(b)) = (builtin, &b) {
             return Val::from_slice(&[self.dot(&a, b)]);
         }
-        // The square of an `f16` easily overflows an `f16`, so the sum is computed in `f32`.
+        // Lengths of `f16` vectors are computed in `f32`, because the square of an `f16` easily overflows an
+        // `f16`.
         let scalar = if to == Type::F64 { Scalar::F64 } else { Scalar::F32 };
         let ty = scalar.ir();
         for x in a.iter_mut().chain(b.iter_mut().flatten()) {
@@ -496,7 +497,7 @@ impl Lower<'_, '_> {
             Builtin::ShuffleUp => self.bin(BinOp::Sub, me, by),
             _ => self.bin(BinOp::Add, me, by),
         };
-        // If the source lane is outside of the wave, the lane reads its own value.
+        // A lane whose source lane is outside of the wave reads its own value.
         let size = self.emit(Op::Pos(Pos::WaveSize), &[], Type::I32);
         let inside = self.emit(Op::Icmp(IntCc::Ult), &[source, size], Type::Bool);
         let source = self.emit(Op::Select, &[inside, source, me], Type::I32);

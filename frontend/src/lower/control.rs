@@ -257,7 +257,8 @@ impl Lower<'_, '_> {
         self.merge(ends, self.ty_of(id))
     }
 
-    /// Lowers a branch with two arms to a value of type `ty`. The second arm may be missing.
+    /// Lowers a branch with two arms and returns its value, which has the type `ty`. `otherwise` may emit
+    /// nothing if there is no second arm.
     pub(super) fn branch(
         &mut self,
         cond: Value,

@@ -73,7 +73,8 @@ impl Lower<'_, '_> {
     pub(super) fn keep_together(&mut self, header: Block, leg: Option<(Block, Block)>) {
         let Some(entry) = self.loops.last() else { return };
         let Loop { crossings, returned, .. } = *entry;
-        // Exits end in a `break` of this loop, in a `break` or `continue` of an outer loop, or in a `return`.
+        // The exits of the loop are the edges of its `break`s, of `break`s and `continue`s of outer loops,
+        // and of `return`s, that begin in a block of the loop.
         let edges = self.loops.iter().flat_map(|entry| entry.breaks.iter().chain(&entry.continues));
         let is_within = |edge: &Edge| edge.block >= header;
         let leaves = edges.chain(&self.returns[returned..]).any(is_within);
@@ -189,8 +190,8 @@ impl Lower<'_, '_> {
     }
 }
 
-/// Removes the branches to loop headers that were added because of calls of functions which turn out not to
-/// depend on other lanes.
+/// Removes never-taken branches to loop headers that were added because of calls. A branch is removed if the
+/// called functions turn out not to depend on other lanes.
 pub fn remove_needless_ways_back(module: &mut Module, s: &mut Scratch) {
     if s.ways_back.is_empty() {
         return;

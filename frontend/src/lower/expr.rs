@@ -9,7 +9,7 @@ use ir::{CastOp, Op, Signature, Space, SrcLoc, Type, Value};
 use smallvec::SmallVec;
 
 impl Lower<'_, '_> {
-    /// Lowers an expression whose value is a single scalar or pointer, and returns it.
+    /// Lowers an expression whose value is a single scalar or pointer, and returns this value.
     pub(super) fn scalar_expr(&mut self, id: ExprId) -> Value {
         let values = self.expr(id);
         match values.first() {

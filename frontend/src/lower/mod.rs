@@ -100,7 +100,8 @@ pub struct Scratch {
     loops: Vec<control::Loop>,
     returns: Vec<ssa::Edge>,
     ways_back: Vec<cross_lane_exits::WayBack>,
-    /// Byte offsets at which the lines of the source begin; computed when a line number is first needed.
+    /// Positions of the lines of the source, for texts that contain a line number. They are computed when one
+    /// is first needed.
     lines: Option<printf::Lines>,
     /// Library functions that the program calls. They are numbered after the program's functions.
     pub library: Vec<SmolStr>,
@@ -193,7 +194,8 @@ struct Lower<'l, 'a> {
     source: &'l str,
     /// Source text with the texts of the files that it uses.
     files: &'l dyn Fn() -> Arc<SourceText>,
-    /// Whether pointer parameters are indexed with 32-bit byte offsets.
+    /// Whether the kernel has `#[small_buffers]`, so that pointer parameters are indexed with 32-bit byte
+    /// offsets.
     small_buffers: bool,
     workgroup_size: Option<[u32; 3]>,
     func: Function,

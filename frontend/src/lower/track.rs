@@ -34,7 +34,8 @@ pub struct Describer {
 const FEW: usize = 12;
 
 impl Describer {
-    /// Starts the debug description of a program; the functions are added later.
+    /// Starts the description of a program for debuggers. The functions are added later, each when it is
+    /// lowered.
     pub fn new(checked: &Checked, ast: &Ast<'_>, source: &str) -> Describer {
         let stride = source.len() as u32 + 2;
         let mut new = Describer { stride, ..Describer::default() };

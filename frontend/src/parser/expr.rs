@@ -9,7 +9,8 @@ use crate::scalar::Scalar;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
-/// Binding power of the comparison operators. A comparison cannot be an operand of another comparison.
+/// Binding power of the comparison operators, as in `binary_op`. A comparison cannot be an operand of another
+/// comparison.
 const COMPARISON: u8 = 3;
 
 /// Returns the operator of a token and its binding power, as in Rust.
@@ -718,7 +719,7 @@ fn is_float_text(text: &str) -> bool {
 }
 
 fn parse_float(text: &str) -> Result<ExprKind, NumberError> {
-    // The digits end at the first letter other than `e`, where the suffix begins.
+    // The digits end at the first letter other than `e`. The suffix begins there.
     let end = text.bytes().position(|c| c.is_ascii_alphabetic() && c | 0x20 != b'e').unwrap_or(text.len());
     let suffix = suffix(text, end)?;
     if suffix.is_some_and(Scalar::is_int) {

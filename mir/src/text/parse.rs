@@ -296,7 +296,8 @@ impl<'a> Body<'a> {
         Ok(edges)
     }
 
-    /// Returns a block by its number. Whether the block exists is checked at the end of the function.
+    /// Returns the block with a number that the text mentions. Whether the text defines the block is checked
+    /// at the end of the function.
     pub fn use_block(&mut self, number: u32, at: Cursor<'a>) -> Result<MBlock> {
         if number >= MAX_NUMBER {
             return at.error("the number of this block is too large");

@@ -137,7 +137,8 @@ impl Facts {
         }
     }
 
-    /// Returns the distance from the pointer, in bytes, of dword `n` of a scalar load.
+    /// Returns the distance in bytes from the pointer of a scalar load to dword `n` of the loaded data.
+    /// `field` is the offset field of the instruction.
     pub fn distance(&self, field: i32, n: u8) -> i64 {
         self.addressing.scalar_bytes(field) + 4 * i64::from(n)
     }

@@ -67,8 +67,8 @@ pub enum Kind {
 pub struct Options {
     /// Kind of output.
     pub kind: Kind,
-    /// Whether to omit sections to which no remaining section refers. Sections that other objects may see
-    /// remain, and so do kernels.
+    /// Whether to omit sections to which no section of the output refers. Kernels and sections that other
+    /// objects may see are kept in any case.
     pub gc_sections: bool,
     /// Names that other objects may see, besides those of kernels. If the list is empty, other objects see
     /// all names with default visibility.

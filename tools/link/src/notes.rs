@@ -1,6 +1,6 @@
-//! Joins the notes of several objects. If several objects have the same note of AMD, it is kept once. The
-//! metadata of all objects becomes one tree. `ld.lld` writes the metadata records one after the other
-//! instead, but a loader reads only the first record and misses the kernels of the other objects.
+//! Joins the note sections of several objects. If several objects have the same note of the vendor AMD, it is
+//! kept once. The metadata of all objects becomes one tree. `ld.lld` writes the metadata records one after
+//! the other instead, but a loader reads only the first record and misses the kernels of the other objects.
 
 use crate::kernels::Counts;
 use crate::symbols::Symbols;

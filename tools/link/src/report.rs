@@ -101,7 +101,7 @@ impl Report {
     /// address and the file offset of each section, by name.
     pub(crate) fn add_addresses(&mut self, file: &[u8]) -> FxHashMap<String, (u64, u64)> {
         let sections = codeobj::CodeObject::parse(file).map(|file| file.sections).unwrap_or_default();
-        // If several sections have the same name, take the address of the first one.
+        // Of several sections with the same name, the address of the first one is reported.
         let places: FxHashMap<String, (u64, u64)> = sections
             .iter()
             .rev()

@@ -56,8 +56,8 @@ pub enum Meaning<'a> {
         section: &'a str,
         is_end: bool,
     },
-    /// Common symbol (zeroed memory) or LDS symbol, with the largest size and the largest alignment that any
-    /// object requests.
+    /// A common symbol (zeroed memory) or an LDS symbol. It gets the largest size and the largest alignment
+    /// that any object requests.
     Common {
         object: usize,
         symbol: usize,

@@ -4,7 +4,8 @@
 //! lists matter here: the names of versions are read and ignored, because no loader of AMD GPU code evaluates
 //! versions.
 
-/// Patterns with `*`, `?` and `[...]`, each with a flag: whether the pattern hides the names that it matches.
+/// Patterns of names, which may contain `*`, `?` and `[...]`. The flag of a pattern says whether it hides the
+/// names that it matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Versions {
     patterns: Vec<(String, bool)>,
