@@ -15,15 +15,15 @@
 /// Number of dwords that one pass can access.
 const BANKS: usize = 32;
 
-/// The accesses of one instruction of a wave.
+/// The accesses to LDS that one instruction of a wave makes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Accesses {
-    /// Lane, dword, and whether lanes cannot share the access.
+    /// Each access is a lane, a dword, and whether other lanes cannot share the access.
     list: Vec<(u32, u64, bool)>,
 }
 
 impl Accesses {
-    /// Adds a lane's access to the dwords that contain the bytes.
+    /// Adds an access of a lane: all dwords that contain one of the accessed bytes.
     pub(crate) fn add(&mut self, lane: u32, address: u64, bytes: u32, atomic: bool) {
         let last = address + u64::from(bytes.max(1)) - 1;
         self.list.extend((address / 4..=last / 4).map(|dword| (lane, dword, atomic)));

@@ -16,7 +16,7 @@ pub struct Buffer {
     /// Extents of the array in each dimension, slowest dimension first. There is a single extent unless the
     /// buffer comes from a file.
     pub shape: Vec<u64>,
-    /// The bytes, little-endian.
+    /// The elements as little-endian bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -63,7 +63,7 @@ impl Buffer {
 }
 
 impl fmt::Display for Buffer {
-    /// Writes all elements, separated by commas.
+    /// Writes all elements as text, separated by commas.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, number) in self.numbers().enumerate() {
             if at > 0 {

@@ -4,7 +4,7 @@
 use crate::buffer::{Buffer, Number};
 use std::fmt;
 
-/// Maximum number of differences that are kept.
+/// Maximum number of differences that are listed.
 const KEPT: usize = 10;
 
 /// Allowed difference from an expected number: `absolute + relative * |expected|`, as in NumPy's `allclose`.

@@ -8,7 +8,7 @@ use std::fmt::Write;
 /// cannot use up all memory.
 const MAX_WIDTH: usize = 4096;
 
-/// The argument of a conversion.
+/// The argument that a conversion of a format takes.
 pub(crate) enum Argument<'a> {
     /// A number in little-endian bytes, or the elements of a vector one after another. The length modifier in
     /// the format says how many of the bytes count.
@@ -17,15 +17,15 @@ pub(crate) enum Argument<'a> {
     Text(Vec<u8>),
 }
 
-/// Source of the arguments of a call.
+/// Source of the arguments of a `printf` call.
 pub(crate) trait Arguments<'a> {
     /// Returns the next argument as a width or precision. Called for a `*` in the format.
     fn count(&mut self) -> Option<i64>;
-    /// Returns the next argument, for a conversion.
+    /// Returns the next argument, for a conversion with the given specification.
     fn argument(&mut self, spec: &Spec) -> Option<Argument<'a>>;
 }
 
-/// Appends the text that a call prints.
+/// Appends the text that a `printf` call prints.
 pub(crate) fn render<'a>(format: &[u8], args: &mut impl Arguments<'a>, out: &mut Vec<u8>) {
     let mut rest = format;
     while let Some(at) = rest.iter().position(|byte| *byte == b'%') {
@@ -48,7 +48,7 @@ pub(crate) struct Spec {
     zero: bool,
     width: usize,
     precision: Option<usize>,
-    /// Number of elements of a vector.
+    /// Number of elements of a vector; 1 for a scalar.
     vector: usize,
     /// Number of bytes of an element, if the format gives a length.
     pub(crate) bytes: Option<usize>,
@@ -151,9 +151,9 @@ impl Spec {
         }
     }
 
-    /// Appends the elements of a vector, or a number.
+    /// Appends the elements of a vector as text, or a single number.
     fn elements(&self, arg: &[u8], out: &mut Vec<u8>) {
-        // Three elements are padded to four.
+        // A vector of three elements has the size of one with four.
         let places = if self.vector == 3 { 4 } else { self.vector };
         let size = (arg.len() / places).max(1);
         for (at, element) in arg.chunks(size).take(self.vector).enumerate() {
@@ -293,7 +293,7 @@ fn exponential(value: f64, precision: usize, point: bool) -> String {
     format!("{digits}{point}e{sign}{:02}", exponent.abs())
 }
 
-/// Formats a float for `%g`, in the shorter of the two forms.
+/// Returns a float as text for `%g`, which is the form of `%f` or of `%e`, depending on the exponent.
 fn general(value: f64, precision: usize, alternate: bool) -> String {
     let scientific = exponential(value, precision - 1, alternate);
     let exponent: i32 = scientific.split_once('e').and_then(|(_, text)| text.parse().ok()).unwrap_or(0);

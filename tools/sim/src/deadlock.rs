@@ -8,12 +8,12 @@ use crate::stalled::{PolledLocation, memory_contents};
 use crate::watch::Space;
 use crate::wave::{Wave, WaveState};
 
-/// Maximum number of waves that are named.
+/// Maximum number of waves that the report names.
 const MOST_WAVES: usize = 16;
 /// Maximum number of awaited memory locations that the report names for a wave.
 const MOST_PLACES: usize = 2;
 
-/// Why a wave makes no progress.
+/// Why a wave makes no progress, as a line of the report.
 struct Reason {
     at: Location,
     text: String,
@@ -60,7 +60,7 @@ fn wave_text(number: u32, [x, y, z]: [u32; 3]) -> String {
     format!("wave {number} in group ({x}, {y}, {z})")
 }
 
-/// Returns the text of the instruction and its source line.
+/// Returns a text with an instruction, its address and its source line.
 fn place_text(at: &Location) -> String {
     let line = at.source.as_ref().map_or(String::new(), |source| format!(", {source}"));
     format!("`{}` at {:#x} of {}{line}", at.text, at.offset, at.kernel)
@@ -73,7 +73,7 @@ fn waits_at_barrier(launch: &Launch<'_>, group: &Group, at: usize) -> Reason {
     Reason { at: place, text, own_lane: false }
 }
 
-/// Returns what a wave that makes no progress waits for.
+/// Returns for what a wave that makes no progress waits.
 fn polls(
     launch: &Launch<'_>,
     group: &Group,

@@ -18,7 +18,7 @@ use crate::write::Write;
 use isa::{ModFlags, Target};
 use std::fmt;
 
-/// The debugger's decision about the dispatch.
+/// The debugger's decision about how the dispatch goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Go {
     /// The dispatch continues.
@@ -31,7 +31,7 @@ pub enum Go {
     Write,
 }
 
-/// Callbacks of a debugger.
+/// The functions of a debugger that the emulator calls.
 pub trait Debugger: Sync {
     /// Called when a wave is about to execute an instruction.
     fn before(&self, at: &Stopped<'_>) -> Go;
@@ -81,7 +81,7 @@ pub enum FlatAddress {
 }
 
 impl FlatAddress {
-    /// Decodes a flat address.
+    /// Returns the kind of memory and the position that a flat address refers to.
     pub fn from_address(address: u64) -> FlatAddress {
         let low = u64::from(address as u32);
         match (address >> 32) as u32 {
@@ -110,15 +110,15 @@ pub(crate) struct Others<'a> {
     pub(crate) behind: &'a [Wave],
 }
 
-/// A dword of a wave's state.
+/// A dword of the state that belongs to a wave: in a register, LDS or private memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dword {
-    /// A scalar register, by its code.
+    /// A scalar register, given by its code.
     Scalar(u16),
     /// A lane's dword of a VGPR: the number of the VGPR and the lane. Accumulation VGPRs have numbers from
     /// 256 on.
     Vector(u16, u32),
-    /// A dword of the work-group's LDS, by its index.
+    /// A dword of the work-group's LDS, given by its index.
     Lds(usize),
     /// A dword of a lane's private memory: the lane, and the index of the dword.
     Private(u32, usize),
@@ -140,9 +140,9 @@ impl Dword {
     }
 }
 
-/// State of a run beyond the wave that has stopped.
+/// What a debugger can see besides the wave that has stopped.
 pub(crate) trait Surroundings {
-    /// Returns another wave of the work-group.
+    /// Returns another wave of the work-group, given its number.
     fn wave(&self, number: u32) -> Option<&Wave>;
 
     /// Returns the outstanding operations of a wave of the work-group.
@@ -161,7 +161,7 @@ pub(crate) trait Surroundings {
     }
 }
 
-/// Registers of a wave, saved at an instruction.
+/// Registers of a wave that were saved before an instruction.
 pub struct Registers {
     wave: Wave,
     next: u32,
@@ -226,7 +226,7 @@ impl<'a> Stopped<'a> {
         Stopped { wave: &registers.wave, next: registers.next, is_earlier: true, ..*self }
     }
 
-    /// Returns the processor, with the size of this wave.
+    /// Returns the processor, with the wave size of this wave.
     pub fn target(&self) -> &'static Target {
         self.launch.target.target
     }
@@ -251,7 +251,7 @@ impl<'a> Stopped<'a> {
         self.wave.lanes
     }
 
-    /// Returns the address of the instruction in the file.
+    /// Returns the file address of the wave's next instruction.
     pub fn address(&self) -> u64 {
         self.launch
             .code
@@ -267,13 +267,13 @@ impl<'a> Stopped<'a> {
             .map_or(0, |code| code.base.wrapping_sub(code.file_base))
     }
 
-    /// Returns the length of the instruction in bytes.
+    /// Returns the length of the wave's next instruction in bytes.
     pub fn length(&self) -> u64 {
         let code = self.launch.code.get(self.wave.range as usize);
         code.and_then(|code| code.ops.get(self.next as usize)).map_or(4, |op| 4 * u64::from(op.len))
     }
 
-    /// Returns the text of the instruction.
+    /// Returns the text of the wave's next instruction.
     pub fn text(&self) -> String {
         let code = self.launch.code.get(self.wave.range as usize);
         code.map_or_else(String::new, |code| code.text(self.target(), self.next))
@@ -370,12 +370,12 @@ impl<'a> Stopped<'a> {
         self.wave.scratch.len() as u64 * 4 / u64::from(self.wave.lanes.max(1))
     }
 
-    /// Returns SCC.
+    /// Returns the status bit SCC.
     pub fn scc(&self) -> bool {
         self.wave.scc
     }
 
-    /// Returns the MODE register.
+    /// Returns the value of the MODE register.
     pub fn mode(&self) -> u32 {
         self.wave.mode()
     }

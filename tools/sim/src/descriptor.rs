@@ -17,28 +17,28 @@ pub struct Descriptor {
     pub private_segment: u32,
     /// Bytes of kernel arguments (in V2, and from V4 on; 0 in V3).
     pub kernarg_size: u32,
-    /// Entry point, relative to the descriptor.
+    /// Offset of the entry point from the descriptor.
     pub entry_offset: i64,
-    /// `compute_pgm_rsrc3`.
+    /// The field `compute_pgm_rsrc3`.
     pub rsrc3: u32,
-    /// `compute_pgm_rsrc1`.
+    /// The field `compute_pgm_rsrc1`.
     pub rsrc1: u32,
-    /// `compute_pgm_rsrc2`.
+    /// The field `compute_pgm_rsrc2`.
     pub rsrc2: u32,
-    /// `kernel_code_properties`; only V2 uses the upper half.
+    /// The field `kernel_code_properties`, whose upper half only V2 uses.
     pub properties: u32,
     /// Arguments that the hardware preloads into user SGPRs: the number of dwords, and the index of the first
     /// dword in the arguments (gfx90a, code object V5 on).
     pub preload: (u32, u32),
 }
 
-/// Number of registers that a wave gets.
+/// Numbers of registers that a wave gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Registers {
     pub(crate) vgprs: u16,
     /// Number of accumulation VGPRs.
     pub(crate) agprs: u16,
-    /// Number of numbered SGPRs.
+    /// Number of numbered SGPRs (`s0` and so on, without special registers).
     pub(crate) sgprs: u16,
 }
 
@@ -59,7 +59,7 @@ fn offset(bytes: &[u8]) -> i64 {
 const WAVE32: u32 = 10;
 
 impl Descriptor {
-    /// Size in bytes in the file.
+    /// Size of a kernel descriptor in the file in bytes.
     pub const BYTES: usize = 64;
 
     pub(crate) fn parse(bytes: &[u8]) -> Option<Descriptor> {
@@ -129,7 +129,7 @@ impl Descriptor {
         field(self.rsrc1, 12, 8)
     }
 
-    /// Returns DX10_CLAMP: whether NaN clamps to 0.
+    /// Returns the bit DX10_CLAMP, which says whether a clamp converts NaN to 0.
     pub fn dx10_clamp(&self) -> bool {
         field(self.rsrc1, 21, 1) != 0
     }
@@ -184,12 +184,12 @@ impl Descriptor {
         field(self.rsrc2, 10, 1) != 0
     }
 
-    /// Returns the number of VGPRs with work-item ids, minus one.
+    /// Returns the number of VGPRs that receive work-item ids, minus one.
     pub fn item_ids(&self) -> u32 {
         field(self.rsrc2, 11, 2)
     }
 
-    /// Returns whether the kernel asks for a kind of user SGPRs.
+    /// Returns whether the kernel asks for user SGPRs of the given kind.
     pub(crate) fn enables(&self, kind: UserSgprs) -> bool {
         self.properties >> kind as u32 & 1 != 0
     }

@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// An address in emulated memory.
 pub type DevicePtr = u64;
 
-/// A loaded code object.
+/// Identifies a code object that the device has loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModuleId(usize);
 
@@ -57,7 +57,7 @@ pub struct Device {
     pub(crate) memory: Memory,
     /// Queues created by the host program.
     pub(crate) queues: Vec<Option<Queue>>,
-    /// Host call buffers of the kernels that may run at present.
+    /// Host call buffers of the kernels that may run at the same time.
     hostcalls: Vec<Mutex<Hostcall>>,
     /// Address of the heap for `malloc` in kernels. It is 0 until a kernel is run that may use the heap.
     heap: DevicePtr,
@@ -81,7 +81,7 @@ pub struct Device {
     /// Whether the device replays memory accesses that find no page (XNACK). `None` means as each code object
     /// asks.
     xnack: Option<bool>,
-    /// Values that strict mode writes to registers at calls.
+    /// Registers that strict mode overwrites at calls.
     scramble: Option<Arc<Scramble>>,
 }
 
@@ -189,7 +189,7 @@ impl Device {
         Ok(subtarget)
     }
 
-    /// Places a code object in memory.
+    /// Places a code object in the device's memory and applies its relocations.
     pub fn load(&mut self, object: &CodeObject) -> Result<ModuleId, Fault> {
         let subtarget = self.subtarget(object)?;
         let base = self.alloc(object.image.bytes.len() as u64)?;
@@ -414,7 +414,7 @@ impl Device {
         result.map(|()| stats)
     }
 
-    /// Clears the results of the last run.
+    /// Clears the results of the last run, before a new run begins.
     pub(crate) fn begin_run(&mut self) {
         self.reports.clear();
         self.debug_trap = None;
@@ -473,12 +473,12 @@ impl Device {
     }
 }
 
-/// Locks a host call buffer. Ignores a poisoned lock.
+/// Locks a host call buffer. A lock that a panic has poisoned is used as well.
 fn locked(hostcall: &Mutex<Hostcall>) -> std::sync::MutexGuard<'_, Hostcall> {
     hostcall.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the dispatch of one wave of a search.
+/// Returns the dispatch that runs one thread of a search as one wave.
 fn search_dispatch<'a>(search: &Search, thread: &'a Thread) -> Dispatch<'a> {
     let group = [search.lanes.max(1), 1, 1];
     Dispatch {

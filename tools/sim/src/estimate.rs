@@ -25,11 +25,11 @@ const LDS_RATE: u64 = 128;
 /// Cycles that each unit of a compute unit needs, if one compute unit ran the whole dispatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
-    /// Vector arithmetic, divided among the SIMDs.
+    /// Cycles of vector arithmetic, which the SIMDs share.
     pub valu: u64,
-    /// Scalar arithmetic, branches and messages.
+    /// Cycles of scalar arithmetic, branches and messages.
     pub salu: u64,
-    /// Vector memory.
+    /// Cycles of vector memory.
     pub vmem: u64,
     /// LDS.
     pub lds: u64,
@@ -39,7 +39,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Returns the larger bound in cycles.
+    /// Returns the larger of the two bounds in cycles.
     pub fn cycles(&self) -> u64 {
         [self.valu, self.salu, self.vmem, self.lds, self.latency].into_iter().max().unwrap_or(0)
     }

@@ -7,17 +7,17 @@ use std::fmt;
 /// An active call: the called function and the place of the call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Called {
-    /// The called function.
+    /// Name of the called function.
     pub function: String,
-    /// The calling function.
+    /// Name of the calling function.
     pub caller: String,
     /// Address of the call in the ELF file.
     pub offset: u64,
-    /// Place of the call in the source, if the object records it.
+    /// Location of the call in the source, if the object records it.
     pub source: Option<SourcePlace>,
     /// Number of equal calls, each nested in the previous one.
     pub count: u64,
-    /// Number of calls that follow and are left out.
+    /// Number of calls that follow in the chain and that are left out.
     pub skipped: u64,
 }
 
@@ -51,7 +51,7 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// The place of a wave in the program and in the grid.
+/// Where a wave is in the program and in the grid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
     /// Emulated address of the instruction.
@@ -70,7 +70,7 @@ pub struct Location {
     pub lane: Option<u32>,
     /// Global id of the work-item in this lane.
     pub item: Option<[u32; 3]>,
-    /// Place in the source, if the object records it.
+    /// Location in the source, if the object records it.
     pub source: Option<SourcePlace>,
     /// The chain of active calls, innermost first. It is empty outside of strict mode, because only strict
     /// mode tracks calls.
@@ -121,14 +121,14 @@ pub(crate) const OUTSIDE: &str = "outside of the wave's scratch";
 /// Reason for the failure of an access where no memory is allocated.
 pub(crate) const NOWHERE: &str = "no allocation holds all of it";
 
-/// A dispatch that failed.
+/// The reason why a dispatch has failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
     /// An access to an address outside of every allocation, or an access of a kind that the memory at this
     /// address does not allow.
     Memory {
-        /// Emulated address (LDS: the offset).
+        /// Emulated address of the access. For LDS, it is the offset.
         address: u64,
         /// Size of the access in bytes.
         bytes: u32,
@@ -136,9 +136,9 @@ pub enum Fault {
         access: Access,
         /// Description of the error.
         reason: &'static str,
-        /// Element of a named allocation, such as `x[1000]`.
+        /// Accessed element of an allocation that has a name, such as `x[1000]`.
         element: Option<String>,
-        /// Wave that made the access.
+        /// Location of the wave that made the access.
         at: Box<Location>,
     },
     /// An access to private memory that the wave does not have.
@@ -155,19 +155,19 @@ pub enum Fault {
         overflow: bool,
         /// Notes that say where the size of private memory comes from and which functions use the stack.
         notes: Vec<String>,
-        /// Wave that made the access.
+        /// Location of the wave that made the access.
         at: Box<Location>,
     },
     /// An instruction that the emulator does not support.
     Unsupported {
-        /// Address in the ELF file.
+        /// Address of the instruction in the ELF file.
         address: u64,
         /// The instruction, or the word if it is not an instruction.
         text: String,
     },
     /// The program counter left the code.
     Fetch {
-        /// Emulated address.
+        /// Emulated address to which control went.
         address: u64,
         /// Location of the last instruction that the wave executed before the program counter left the code
         /// object's code.
@@ -177,43 +177,43 @@ pub enum Fault {
     Register {
         /// Name of the register.
         register: String,
-        /// Wave that used the register.
+        /// Location of the wave that used the register.
         at: Box<Location>,
     },
     /// The instruction budget is used up, because of an endless loop or because waves wait for one another.
     Budget {
         /// The budget.
         limit: u64,
-        /// A wave that is still running.
+        /// Location of a wave that has not ended.
         at: Box<Location>,
     },
     /// The wave executed `s_trap`.
     Trap {
         /// Number of the trap.
         id: u32,
-        /// Mask of active lanes.
+        /// Mask of the active lanes.
         lanes: u64,
         /// Explains why the trap handler of a real device would not find the queue of the trap; `None` if it
         /// would.
         note: Option<String>,
-        /// Wave that executed the trap.
+        /// Location of the wave that executed the trap.
         at: Box<Location>,
     },
     /// A call of the host that the host cannot answer.
     Hostcall {
         /// Reason.
         reason: &'static str,
-        /// A wave that waits for the host.
+        /// Location of a wave that waits for the host.
         at: Box<Location>,
     },
     /// A packet that is not valid.
     Packet {
-        /// Its index in the queue.
+        /// Index of the packet in the queue.
         packet: u64,
         /// Description of the error.
         why: String,
     },
-    /// A finding of strict mode.
+    /// Strict mode has found an error.
     Found(Box<Report>),
     /// Waves wait for one another, or run without end.
     Stuck {
@@ -235,7 +235,7 @@ pub enum Fault {
     },
     /// The kernel descriptor contradicts itself or asks for features that the processor does not have.
     Descriptor(String),
-    /// The dispatch does not fit the kernel.
+    /// The dispatch does not fit the kernel, for example because its groups are too large.
     Dispatch(String),
 }
 
@@ -302,7 +302,7 @@ fn write_stuck(
 }
 
 impl Fault {
-    /// Returns a description of the fault without its location.
+    /// Returns a description of the fault without the location of the instruction.
     pub fn headline(&self) -> String {
         match self {
             Fault::Memory { address, bytes, access, reason, element, .. } => {
@@ -417,10 +417,10 @@ pub(crate) enum Trap {
     /// A register, given by its code in a source field, as in `isa::Reg`.
     Register(u16),
     Raised(u32),
-    /// An error message of the host for a call.
+    /// The host cannot answer a call of the kernel. The text is the reason.
     Hostcall(&'static str),
-    /// The watcher has a finding.
+    /// The watcher has found an error, which it reports by itself.
     Watched,
-    /// The emulator does not support this use of the instruction.
+    /// The emulator does not support this use of the instruction. The text is the reason.
     Refused(&'static str),
 }

@@ -44,7 +44,7 @@ const MATRIX: Fidelity = Fidelity::Approximate(
      precision are not documented; the difference is at most k ulp of the largest partial sum",
 );
 
-/// Names of the approximated instructions.
+/// Names of the vector instructions with approximated results, each with the bound.
 const APPROXIMATED: &[(&str, Fidelity)] = &[
     ("v_rcp_f16", HALF),
     ("v_rsq_f16", HALF),

@@ -8,7 +8,7 @@ pub struct Operation {
     /// Code range and index of the instruction that started the operation. `None` if the caller of the
     /// current function started the operation.
     pub(crate) at: Option<(u32, u32)>,
-    /// Registers that the operation has yet to write or to read.
+    /// Registers that the operation has not yet written or read.
     pub registers: Vec<RegRange>,
     /// Whether the operation writes the registers.
     pub writes: bool,
@@ -21,7 +21,7 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// Returns whether the operation has yet to write a register.
+    /// Returns whether the operation has not yet written a register that it will write.
     pub fn is_to_write(&self, register: Reg) -> bool {
         let has = |range: &RegRange| {
             (range.first.0..range.first.0.saturating_add(range.len.into())).contains(&register.0)
@@ -29,12 +29,12 @@ impl Operation {
         self.writes && self.registers.iter().any(has)
     }
 
-    /// Returns whether all its registers are scalar.
+    /// Returns whether all registers of the operation are scalar.
     pub fn is_scalar(&self) -> bool {
         self.registers.iter().all(|range| range.first.is_scalar())
     }
 
-    /// Returns the names of its registers, such as `v[2:3], v7`.
+    /// Returns the names of the operation's registers, such as `v[2:3], v7`.
     pub fn names(&self) -> String {
         self.registers.iter().map(|range| check::finding::registers(*range)).collect::<Vec<_>>().join(", ")
     }

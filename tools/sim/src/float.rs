@@ -2,7 +2,7 @@
 
 use half::f16;
 
-/// The properties of a format that the helpers need.
+/// The properties of a floating-point format that the helpers need.
 pub(crate) trait Ieee: Copy + PartialOrd {
     const NAME: &'static str;
     /// Maximum value of the exponent field.
@@ -10,23 +10,23 @@ pub(crate) trait Ieee: Copy + PartialOrd {
     /// Difference between the exponents of numerator and denominator from which on the quotient may overflow.
     /// In this case only the denominator is scaled.
     const SCALE_DIFFERENCE: i32;
-    /// Power of two by which `v_div_scale` scales.
+    /// Exponent of the power of two by which `v_div_scale` scales.
     const SCALE: i32;
-    /// Power of two by which `v_div_fmas` scales back.
+    /// Exponent of the power of two by which `v_div_fmas` scales back.
     const BACK: i32 = Self::SCALE;
     /// Largest exponent field of a tiny numerator. A tiny numerator is scaled.
     const TINY_NUMERATOR: i32;
     /// Limit for the difference between the exponents of numerator and denominator. Below this limit, the
     /// quotient underflows to zero.
     const UNDERFLOW_DIFFERENCE: i32;
-    /// The largest number below one.
+    /// The largest number of the format that is below one.
     const BELOW_ONE: Self;
     fn bits(self) -> u64;
     fn of_bits(bits: u64) -> Self;
     fn sign_bit() -> u64;
     fn infinity() -> u64;
     fn quiet_bit() -> u64;
-    /// Returns whether the reciprocal would be denormal.
+    /// Returns whether the reciprocal of the number would be denormal.
     fn tiny_reciprocal(self) -> bool;
     /// Returns whether the quotient would be a denormal, or so small that it may round to zero. The manual
     /// names only denormals. The quotient must be rounded only once, so it needs scaling.
@@ -64,7 +64,7 @@ pub(crate) trait Ieee: Copy + PartialOrd {
     fn zero(self) -> bool {
         self.magnitude() == 0
     }
-    /// Returns the exponent field.
+    /// Returns the exponent field of the number.
     #[inline(always)]
     fn exponent(self) -> i32 {
         (self.magnitude() / (Self::quiet_bit() * 2)) as i32
@@ -271,7 +271,7 @@ pub(crate) fn cube_face(x: f32, y: f32, z: f32) -> f32 {
     cube_axis(x, y, z, [side(x), 2.0 + side(y), 4.0 + side(z)])
 }
 
-/// Returns twice the coordinate along the major axis.
+/// Returns twice the coordinate along the major axis (V_CUBEMA_F32).
 #[inline(always)]
 pub(crate) fn cube_major(x: f32, y: f32, z: f32) -> f32 {
     2.0 * cube_axis(x, y, z, [x, y, z])

@@ -18,7 +18,7 @@ use crate::watch::Watch;
 use crate::wave::{Wave, WaveState, reg};
 use isa::Reg;
 
-/// How a turn ended.
+/// How a turn of a group ended.
 pub(crate) enum SliceEnd {
     Done,
     /// The group has used up the instructions of its turn.
@@ -36,13 +36,14 @@ pub(crate) enum SliceEnd {
 /// deadlock among its own waves.
 const SOME_WAITS: u64 = 16;
 
-/// Why a wave stopped.
+/// Why a wave stopped executing instructions.
 enum Stop {
     Slice,
     Barrier,
     End,
     Sleep,
-    /// The wave seems to wait for another wave.
+    /// The wave seems to wait for another wave, because a load or atomic in a loop gave the same result
+    /// again.
     Poll,
     Trap(Trap),
 }
@@ -70,7 +71,7 @@ pub(crate) struct StalledWave {
     pub(crate) polled: Vec<PolledLocation>,
     /// Whether the loop reads memory that waves of other groups or the host may change.
     pub(crate) reads_memory: bool,
-    /// Mask of the lanes that read.
+    /// Mask of the lanes that read memory in the loop.
     pub(crate) lanes: u64,
 }
 
@@ -81,7 +82,7 @@ pub(crate) struct Group {
     /// Number of turns that the group has had.
     pub(crate) turns: u64,
     pub(crate) waves: Vec<Wave>,
-    /// Number of turns at the end of which all waves waited.
+    /// Number of turns of the group at whose end all waves waited.
     pub(crate) waits: u64,
     /// State of the progress checks, for each wave.
     pub(crate) progress_checks: Vec<ProgressChecks>,
@@ -199,7 +200,8 @@ impl Group {
         }
     }
 
-    /// Records why a wave stopped.
+    /// Updates the wave's state according to why the wave stopped. Returns the trap if it stopped because of
+    /// one.
     fn enter(&mut self, at: usize, stop: Stop, launch: &Launch<'_>) -> Result<(), Trap> {
         match stop {
             Stop::Slice => {}
@@ -334,7 +336,7 @@ impl Group {
         stop
     }
 
-    /// Returns the location of a wave.
+    /// Returns the location of a wave for reports.
     pub(crate) fn location(&self, at: usize, launch: &Launch<'_>, lane: Option<u32>) -> Location {
         let wave = &self.waves[at];
         let location = launch.location(wave.range, wave.last, self.id, wave.id, lane);
@@ -454,7 +456,7 @@ fn run(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) {
             };
             cx.wave.last = pc;
             cx.wave.pc = pc + u32::from(op.len);
-            // The bitwise operators make this a single branch.
+            // The operators do not short-circuit, so that this is a single branch.
             if (op.vgprs > vgprs) | (op.agprs > agprs) | (op.sgprs > sgprs) {
                 return (Stop::Trap(missing_register(op, cx.wave)), executed);
             }

@@ -43,7 +43,7 @@ pub(crate) fn pointer(kernel: &KernelInfo, name: &str, kernarg: u64, memory: &Me
     u64::from_le_bytes(bytes)
 }
 
-/// Returns the contents of the whole argument segment.
+/// Returns the bytes of the whole argument segment, including hidden arguments.
 pub(crate) fn kernarg(kernel: &KernelInfo, dispatch: &Dispatch<'_>, provided: Provided) -> Vec<u8> {
     let mut bytes = dispatch.kernarg.clone();
     bytes.resize(bytes.len().max(kernel.kernarg_size as usize), 0);

@@ -25,7 +25,7 @@ pub use message::message_text;
 /// least one packet for each wave of a group.
 const PACKETS: std::ops::RangeInclusive<u64> = 32..=256;
 
-/// Offsets of the words of the buffer in bytes.
+/// Offsets in bytes of the six words at the start of the buffer.
 mod at {
     pub(super) const HEADERS: u64 = 0;
     pub(super) const PAYLOADS: u64 = 8;
@@ -38,9 +38,9 @@ mod at {
 /// Size of a packet's header in bytes. The header has the next packet, the active lanes, the service (32
 /// bits), and a control word (32 bits).
 const HEADER_BYTES: u64 = 24;
-/// Number of words for a lane.
+/// Number of words that a call passes for a lane.
 const LANE_WORDS: usize = 8;
-/// Size of a packet's payload in bytes: 64 lanes.
+/// Size of a packet's payload in bytes, which has words for 64 lanes.
 const PAYLOAD_BYTES: u64 = 64 * 8 * LANE_WORDS as u64;
 /// Bit of the header's control word that the wave sets and the host clears.
 const READY_FLAG: u32 = 1;
@@ -49,7 +49,7 @@ const READY_FLAG: u32 = 1;
 const SIGNAL: u64 = 64;
 const HEADERS: u64 = 128;
 
-/// The services of the host.
+/// Numbers of the services that the host offers.
 mod service {
     pub(super) const FUNCTION: u32 = 1;
     pub(super) const PRINTF: u32 = 2;
@@ -57,7 +57,7 @@ mod service {
     pub(super) const SANITIZER: u32 = 4;
 }
 
-/// The host's side of a buffer.
+/// What the host knows about a buffer for host calls.
 pub(crate) struct Hostcall {
     address: u64,
     packets: u64,
@@ -90,7 +90,7 @@ impl Hostcall {
         Some(hostcall)
     }
 
-    /// Returns the value of the hidden argument.
+    /// Returns the address of the buffer, which the hidden argument passes to kernels.
     pub(crate) fn address(&self) -> u64 {
         self.address
     }
@@ -100,7 +100,7 @@ impl Hostcall {
         self.packets
     }
 
-    /// Takes the text that was printed since the last call.
+    /// Returns the text that was printed since the last call, and removes it.
     pub(crate) fn take_text(&mut self) -> Vec<u8> {
         self.messages.take_text()
     }

@@ -55,7 +55,7 @@ impl Default for Limits {
     }
 }
 
-/// A kernel to be run.
+/// A kernel to be run, with its arguments and its grid.
 #[derive(Clone, Debug)]
 pub struct Dispatch<'a> {
     /// Name of the kernel.
@@ -76,9 +76,9 @@ pub struct Dispatch<'a> {
     pub signal: Option<u64>,
     /// Limits.
     pub limits: Limits,
-    /// What to observe. An observed dispatch runs in fast mode.
+    /// What to observe in the dispatch. An observed dispatch runs in fast mode.
     pub observe: Observe,
-    /// Where the dispatch reports its progress.
+    /// Counters in which the dispatch reports its progress.
     pub progress: Option<&'a Progress>,
     /// Debugger that is called before each instruction. A debugger cannot be combined with `observe`, and not
     /// with weak mode.
@@ -144,7 +144,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) kernel: &'a KernelInfo,
     pub(crate) segments: Segments,
     pub(crate) entry: (u32, u32),
-    /// Number of the dispatch.
+    /// Number of the dispatch on its device.
     pub(crate) number: u64,
     /// Arguments that are preloaded into SGPRs.
     pub(crate) preload: Vec<u32>,
@@ -153,7 +153,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) lds_bytes: u32,
     pub(crate) private_bytes: u32,
     pub(crate) locked64: bool,
-    /// Where the dispatch reports its progress.
+    /// Counters in which the dispatch reports its progress.
     pub(crate) progress: Option<&'a Progress>,
     /// Debugger that is called before each instruction.
     pub(crate) debugger: Option<&'a (dyn Debugger + 'a)>,
@@ -174,7 +174,7 @@ pub(crate) struct Launch<'a> {
     /// File addresses of the loads and stores that the object file marks as atomic, in ascending order;
     /// `None` if the file does not mark them.
     pub(crate) atomics: Option<&'a [u64]>,
-    /// Names of allocations.
+    /// Names of allocations, for reports.
     pub(crate) names: Arc<Names>,
     /// Seed of strict mode's schedule. With 0, groups and waves run in order.
     pub(crate) schedule: u64,
@@ -182,7 +182,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) level: check::Level,
     /// Calling convention that functions have to keep.
     pub(crate) convention: callconv::Convention,
-    /// Values that strict mode writes to registers at calls.
+    /// Registers that strict mode overwrites at calls.
     pub(crate) scramble: Option<Arc<strict::Scramble>>,
     /// Initial state of the waves of a full group, without the parts that differ between groups. The waves of
     /// further groups are copied from this pattern.
@@ -263,7 +263,7 @@ impl Launch<'_> {
         id.map(|id| id as u32)
     }
 
-    /// Lets the host answer the calls that wait for it.
+    /// Lets the host answer the calls of waves that wait for the host.
     pub(crate) fn serve_host(&self) -> Result<(), Trap> {
         let Some(hostcall) = self.hostcall else { return Ok(()) };
         hostcall.lock().unwrap_or_else(PoisonError::into_inner).serve(self.memory).map_err(Trap::Hostcall)
@@ -358,7 +358,7 @@ impl Launch<'_> {
         }
     }
 
-    /// Adds the active calls to a location.
+    /// Adds the chain of active calls to a location.
     pub(crate) fn with_calls(&self, at: Location, chain: &[strict::Link]) -> Location {
         let address = |place| self.address_of(place);
         let source = |address| self.lines.of_address(address);

@@ -20,7 +20,7 @@ const SLOT_START: u64 = 0xffff_f000;
 /// is a multiple of 2 MiB.
 const HEAP_START: u64 = 1 << 32;
 const MAX_SLOTS: usize = 1 << 13;
-/// Maximum size of an allocation: the rest of a slot.
+/// Maximum size of an allocation in bytes, which is the rest of its slot (address range).
 pub(crate) const MAX_BYTES: u64 = 1 << 32;
 const STRIPES: usize = 64;
 /// Maximum number of allocations that kernels make. The next constant is the maximum number of bytes of all
@@ -114,7 +114,7 @@ impl Buffer {
     }
 }
 
-/// All allocations.
+/// The memory of a device, with all its allocations.
 pub(crate) struct Memory {
     slots: Vec<Option<Buffer>>,
     /// Allocations made by running kernels. Their slot numbers begin at `MAX_SLOTS`.
@@ -195,7 +195,7 @@ impl Memory {
         place.is_some()
     }
 
-    /// Frees the allocations that kernels have marked.
+    /// Frees the allocations that kernels have marked as freed.
     pub(crate) fn sweep_heap(&mut self) {
         for place in self.freed.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
             self.heap[place].take();

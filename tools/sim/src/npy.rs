@@ -10,10 +10,10 @@ use std::fmt;
 
 /// Maximum length of a header that is accepted. The headers of plain arrays have 118 bytes.
 const MAX_HEADER: usize = 4096;
-/// Maximum number of elements.
+/// Maximum number of elements of an array that is accepted.
 const MAX_ELEMENTS: u64 = 1 << 32;
 const MAGIC: &[u8] = b"\x93NUMPY";
-/// Alignment of the data, to which the header is padded.
+/// Alignment of the array's data. The header is padded to it.
 const ALIGN: usize = 64;
 
 /// Why a file cannot be read.
@@ -50,7 +50,7 @@ const TYPES: [(Scalar, &str); 13] = [
     (Scalar::F64, "f8"),
 ];
 
-/// The contents of a header.
+/// The contents of the header of a file.
 #[derive(Default)]
 struct Header {
     descr: String,
@@ -97,11 +97,11 @@ fn split(file: &[u8]) -> Result<(&str, &[u8]), NpyError> {
     std::str::from_utf8(text).map_or_else(|_| error("the header is no text"), |text| Ok((text, data)))
 }
 
-/// The rest of a header that is still to be parsed.
+/// The part of a header that is not parsed yet.
 struct Literal<'t>(&'t str);
 
 impl<'t> Literal<'t> {
-    /// Parses a dictionary.
+    /// Parses the dictionary that a header contains.
     fn header(mut self) -> Result<Header, NpyError> {
         let mut header = Header::default();
         self.expect('{')?;
@@ -177,12 +177,12 @@ impl<'t> Literal<'t> {
     }
 }
 
-/// Returns the contents of a file for an array.
+/// Returns the bytes of a `.npy` file with the array.
 pub fn write_npy(buffer: &Buffer) -> Vec<u8> {
     let name = TYPES.iter().find(|(scalar, _)| *scalar == buffer.element).map_or("u1", |(_, name)| *name);
     let order = if buffer.element.bytes() == 1 { '|' } else { '<' };
     let shape: String = buffer.shape.iter().map(|extent| format!("{extent}, ")).collect();
-    // A tuple with one element has a trailing comma.
+    // A Python tuple with one element has a trailing comma.
     let shape = if buffer.shape.len() > 1 { shape.trim_end_matches(", ") } else { shape.trim_end() };
     let mut text = format!("{{'descr': '{order}{name}', 'fortran_order': False, 'shape': ({shape}), }}");
     let preamble = MAGIC.len() + 4;

@@ -44,14 +44,14 @@ pub struct Traffic {
     pub atomic: u64,
 }
 
-/// The executions of one instruction.
+/// How often one instruction was executed, and with how many active lanes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Executed {
     /// Address of the instruction in the file.
     pub offset: u64,
     /// Text of the instruction.
     pub text: String,
-    /// Number of executions, counted per wave.
+    /// Number of executions. An execution by one wave counts once.
     pub count: u64,
     /// Number of active lanes, summed over all executions.
     pub lanes: u64,
@@ -129,7 +129,7 @@ impl Profile {
     }
 }
 
-/// Counters of a dispatch, shared by its waves.
+/// Counters of an observed dispatch, which all its waves share.
 pub(crate) struct Observer {
     /// For each dword of each code range: the number of executions, the number of active lanes, and the
     /// number of additional passes due to bank conflicts.
@@ -164,12 +164,12 @@ impl Observer {
         })
     }
 
-    /// Takes the recorder out, if there is one.
+    /// Returns the recorder of memory operations, if there is one, and removes it.
     pub(crate) fn take_recorder(&mut self) -> Option<Recorder> {
         self.recorder.take()
     }
 
-    /// Returns the counts and the trace.
+    /// Returns the counts of instructions, and the trace.
     pub(crate) fn finish(self, code: &[Code], target: &'static Target) -> (Profile, String) {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let mut instructions = Vec::new();
@@ -208,7 +208,7 @@ impl Observer {
     }
 }
 
-/// Observes one wave.
+/// Watcher that observes one wave.
 pub(crate) struct Observing<'a> {
     observer: &'a Observer,
     group: [u32; 3],

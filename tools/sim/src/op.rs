@@ -30,7 +30,7 @@ pub(crate) enum Src {
     Special(u16),
 }
 
-/// Code that stands for "no register".
+/// Register code that stands for "no register".
 pub(crate) const NONE: u16 = u16::MAX;
 /// Code of the first VGPR.
 pub(crate) const VGPR0: u16 = 256;
@@ -69,22 +69,22 @@ pub(crate) struct Op {
     /// Number of VGPRs that the wave must have, which is one more than the highest VGPR number among the
     /// operands.
     pub(crate) vgprs: u16,
-    /// Number of accumulation VGPRs that the wave needs.
+    /// Number of accumulation VGPRs that the wave must have.
     pub(crate) agprs: u16,
-    /// Number of SGPRs that the wave needs.
+    /// Number of SGPRs that the wave must have.
     pub(crate) sgprs: u16,
     /// Number of VGPRs of the widest operand.
     pub(crate) widest: u8,
-    /// Number of dwords of the encoding.
+    /// Length of the encoded instruction in dwords.
     pub(crate) len: u8,
     pub(crate) class: Class,
-    /// Operation of an atomic.
+    /// What the instruction does with memory, if it is an atomic.
     pub(crate) atomic: Atomic,
     pub(crate) atomic64: bool,
     /// Whether the instruction reads a clock. Its result then differs each time, so a loop with the
     /// instruction never comes back to the same state.
     pub(crate) reads_clock: bool,
-    /// Offset of a memory instruction.
+    /// Offset field of a memory instruction.
     pub(crate) offset: i32,
     pub(crate) flags: ModFlags,
     pub(crate) neg: u8,
@@ -92,7 +92,7 @@ pub(crate) struct Op {
     pub(crate) omod: u8,
     pub(crate) op_sel: u8,
     pub(crate) op_sel_hi: u8,
-    /// Whether a source has modifiers.
+    /// Whether a source has modifiers, such as negation.
     pub(crate) src_modified: bool,
     /// Whether sources need no modification when they are read, unless MODE flushes denormals.
     pub(crate) src_plain: bool,
@@ -138,7 +138,7 @@ impl Op {
         self.flags.contains(ModFlags::CLAMP)
     }
 
-    /// Returns source `at` if it is an immediate, else 0.
+    /// Returns source `at` if it is an immediate, and 0 otherwise.
     pub(crate) fn imm(&self, at: usize) -> i64 {
         match self.src[at] {
             Src::K(value) => value as i64,
@@ -335,7 +335,7 @@ fn read(decoder: &Decoder, words: &[u32]) -> Result<(MachInst, usize), DecodeErr
     decoder.decode(words).or_else(|_| decoder.decode_tolerant(words))
 }
 
-/// A decoded range of code.
+/// A range of code, with its decoded instructions.
 pub(crate) struct Code {
     /// Emulated address of the first dword.
     pub(crate) base: u64,

@@ -67,7 +67,7 @@ pub struct Packet {
     pub completion: DevicePtr,
 }
 
-/// What a packet asks for.
+/// What a packet asks the packet processor to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PacketKind {
@@ -98,7 +98,7 @@ pub struct KernelPacket {
     pub kernarg: DevicePtr,
 }
 
-/// Types of packets.
+/// Numbers of the types of packets.
 pub(crate) mod kind {
     pub(crate) const VENDOR: u16 = 0;
     pub(crate) const INVALID: u16 = 1;
@@ -256,7 +256,7 @@ impl KernelPacket {
     }
 }
 
-/// Description of scratch memory in a queue.
+/// How a queue describes scratch memory.
 pub(crate) struct QueueScratch {
     pub(crate) resource: [u32; 4],
     pub(crate) base: u64,
@@ -298,7 +298,7 @@ pub(crate) fn queue(ring: u64, packets: u32, doorbell: u64, next: u64) -> [u8; Q
     bytes
 }
 
-/// Returns a signal that programs wait for.
+/// Returns the bytes of a signal that programs wait for.
 pub(crate) fn signal(value: i64) -> [u8; SIGNAL_BYTES] {
     let mut bytes = [0; SIGNAL_BYTES];
     put(&mut bytes, 0, SIGNAL_USER as u64, 8);

@@ -41,9 +41,10 @@ pub(crate) fn kernel_of<'a>(module: &'a Module, dispatch: &Dispatch<'_>) -> Resu
 
 /// An argument segment in memory, and the other memory that its hidden arguments point to.
 pub(crate) struct Arguments {
-    /// Address of the segment.
+    /// Address of the argument segment.
     pub(crate) kernarg: u64,
-    /// Further allocations that have to be freed.
+    /// Address of the buffer of `printf`. This buffer and that of the next field have to be freed after the
+    /// dispatch.
     pub(crate) printf: u64,
     pub(crate) hostcall: Option<Hostcall>,
 }
@@ -106,7 +107,7 @@ pub(crate) fn packet(
     }
 }
 
-/// A dispatch as a packet for a queue of its own.
+/// A dispatch that was placed in memory as a packet of a queue of its own.
 pub(crate) struct Placed {
     pub(crate) queue: Queue,
     pub(crate) packet: KernelPacket,
@@ -130,7 +131,7 @@ impl Placed {
         Ok(Placed { queue, packet, arguments })
     }
 
-    /// Returns the addresses of the allocations to free.
+    /// Returns the addresses of the allocations that have to be freed after the dispatch.
     pub(crate) fn addresses(&self) -> [u64; 5] {
         let [ring, queue] = self.queue.addresses();
         let hostcall = self.arguments.hostcall.as_ref().map_or(0, Hostcall::address);
@@ -153,7 +154,7 @@ pub(crate) struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// Prepares the packet that is next in a queue.
+    /// Prepares the packet that a queue runs next.
     pub(crate) fn of_packet(
         modules: &'a [Module],
         memory: &Memory,

@@ -12,7 +12,7 @@ use crate::memory::Memory;
 
 /// Size of the buffer in bytes, without its first two dwords. ROCm's OpenCL runtime uses the same size.
 pub(crate) const BYTES: u32 = 1 << 20;
-/// Size of the two dwords at the beginning, in bytes.
+/// Size in bytes of the two dwords at the beginning of the buffer.
 pub(crate) const HEADER: usize = 8;
 /// Maximum number of characters that are read from memory for a string that is given by its address.
 const MAX_STRING: u64 = 4096;
@@ -75,7 +75,7 @@ fn unescape(text: &str) -> Vec<u8> {
     out
 }
 
-/// Returns the beginning of an empty buffer.
+/// Returns the two dwords at the beginning of an empty buffer.
 pub(crate) fn header() -> [u8; HEADER] {
     let mut bytes = [0; HEADER];
     bytes[4..].copy_from_slice(&BYTES.to_le_bytes());
@@ -138,7 +138,7 @@ fn call_text<'a>(call: &Call, bytes: &'a [u8], memory: &'a Memory, out: &mut Vec
     let mut args = Vec::new();
     for &size in &call.sizes {
         args.push(rest.get(..size as usize)?);
-        // Arguments are aligned to dwords.
+        // Each argument in the buffer takes a whole number of dwords.
         rest = &rest[(size as usize).next_multiple_of(4).min(rest.len())..];
     }
     let mut args = Sized { args: args.into_iter(), memory };
@@ -146,7 +146,7 @@ fn call_text<'a>(call: &Call, bytes: &'a [u8], memory: &'a Memory, out: &mut Vec
     Some(rest)
 }
 
-/// The arguments of a call, with the sizes in the metadata.
+/// The arguments of a call in the buffer, with their sizes from the metadata.
 struct Sized<'a, I> {
     args: I,
     memory: &'a Memory,

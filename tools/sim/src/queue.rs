@@ -35,7 +35,7 @@ const BLOCK_BYTES: u64 = DOORBELL + 8;
 pub struct QueueId(usize);
 
 impl QueueId {
-    /// Returns the queue, if it has not been destroyed.
+    /// Returns the queue with this id, if it has not been destroyed.
     pub(crate) fn find_in(self, queues: &[Option<Queue>]) -> Option<&Queue> {
         queues.get(self.0)?.as_ref()
     }
@@ -63,15 +63,15 @@ impl fmt::Display for QueueError {
 
 impl std::error::Error for QueueError {}
 
-/// State of a queue.
+/// State of a queue, for the host program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueueState {
-    /// All packets up to the doorbell's index are complete.
+    /// The queue is empty: all packets up to the doorbell's index are complete.
     Idle,
     /// A program has rung the doorbell for the packet with this index, but the packet's header is still
     /// invalid.
     Unfilled(u64),
-    /// This barrier packet waits for signals.
+    /// The barrier packet with this index waits for signals.
     Waiting(u64),
     /// The queue has failed and runs no more packets.
     Failed(Box<QueueError>),
@@ -81,7 +81,7 @@ pub enum QueueState {
 /// may overwrite the queue structure in emulated memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
-    /// Address of the `amd_queue_t`.
+    /// Address of the queue structure (`amd_queue_t`).
     pub(crate) address: DevicePtr,
     ring: DevicePtr,
     packets: u32,
@@ -109,12 +109,12 @@ impl Queue {
         Some(Queue { address, ring, packets, read: next, rung: next, error: None })
     }
 
-    /// Returns the allocations to free.
+    /// Returns the addresses of the allocations that have to be freed with the queue.
     pub(crate) fn addresses(&self) -> [DevicePtr; 2] {
         [self.ring, self.address]
     }
 
-    /// Returns the address of a packet's slot.
+    /// Returns the address of the slot in the ring for the packet with an index.
     pub(crate) fn slot(&self, index: u64) -> DevicePtr {
         self.ring + index % u64::from(self.packets) * PACKET_BYTES as u64
     }
@@ -220,7 +220,7 @@ pub(crate) fn decrement(memory: &Memory, signal: DevicePtr) {
     }
 }
 
-/// How packets are run.
+/// How the packets of a queue are run.
 #[derive(Clone, Copy)]
 pub(crate) struct Watching<'a> {
     /// Number of instructions that may still be executed.

@@ -23,7 +23,7 @@ impl Random {
         ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
 
-    /// Returns true with probability 1 / `n`.
+    /// Returns true with a probability of one in `n`.
     pub(crate) fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }

@@ -69,7 +69,7 @@ pub(crate) struct Scheduler<'a> {
 }
 
 struct State {
-    /// Number of the next group to start.
+    /// Number of the next group that will be started.
     next: u64,
     /// Groups that were still executing instructions when their last turn ended. The next field has the
     /// groups in which all waves wait for something.
@@ -92,7 +92,7 @@ struct State {
     debug_trap: Option<(u64, Location)>,
 }
 
-/// The fault that the dispatch ends with, and its turn.
+/// The fault with which the dispatch ends, and the turn in which it occurred.
 struct First {
     when: When,
     fault: Fault,
@@ -130,7 +130,7 @@ impl State {
         if at == 0 { queue.pop_front() } else { queue.swap_remove_back(at) }
     }
 
-    /// Records a fault, if it comes before the recorded fault.
+    /// Records a fault, if its turn comes before that of the recorded fault.
     fn fail(&mut self, when: When, fault: Fault) {
         if self.is_wanted(when) {
             self.first = Some(First { when, fault });
@@ -251,7 +251,7 @@ impl<'a> Scheduler<'a> {
         })
     }
 
-    /// After a fault, drops the groups that could only fail later.
+    /// After a fault, drops the groups whose next turn comes later in the order than the fault's turn.
     fn drop_unwanted(&self, state: &mut State) {
         let Some(First { when: first, .. }) = &state.first else { return };
         let all = state.running.len() + state.waiting.len();
@@ -347,7 +347,8 @@ impl<'a> Scheduler<'a> {
                 state.resident -= 1;
                 state.stats.add(&group.counts, group.waves.len() as u64);
                 state.stats.debug_traps += group.waves.iter().map(|wave| wave.debug_traps).sum::<u64>();
-                // A large grid of short groups can use up the budget as well.
+                // The budget can also be used up by a large grid of short groups, of which each ends within
+                // its turn.
                 if state.executed >= self.limit && state.next < self.total {
                     let at = Box::new(group.running_location(self.launch));
                     state.stop(Fault::Budget { limit: self.limit, at });

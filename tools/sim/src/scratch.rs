@@ -13,7 +13,7 @@ const QUEUE_OFFSET: u64 = 0x1_0000;
 
 /// Bits of the fourth dword of a buffer resource that exist only on some processor generations.
 mod word3 {
-    /// GFX6-GFX8: elements have 4 bytes.
+    /// GFX6 to GFX8: the field `ELEMENT_SIZE` for swizzling by elements of 4 bytes.
     pub(super) const ELEMENT_SIZE_4: u32 = 1 << 19;
     /// GFX6, GFX7: `BUF_DATA_FORMAT_32` and `BUF_NUM_FORMAT_UINT`. From GFX8 on, if lanes are added to the
     /// index, the bits of the data format are a part of the stride, and 0 here.
@@ -26,7 +26,7 @@ mod word3 {
     pub(super) const OOB_ONLY_EMPTY: u32 = 2 << 28;
 }
 
-/// Returns the address of the queue's scratch.
+/// Returns the address at which the scratch memory of the queue begins.
 pub(crate) fn queue_base(target: &Target) -> u64 {
     match target.generation {
         Generation::Gfx7 | Generation::Gfx8 => SCRATCH_BASE + QUEUE_OFFSET,

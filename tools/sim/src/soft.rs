@@ -15,7 +15,7 @@ pub(crate) enum Rounding {
     TowardZero,
 }
 
-/// How results are rounded.
+/// How the results of an operation are rounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Round {
     pub(crate) mode: Rounding,
@@ -27,7 +27,7 @@ impl Round {
     pub(crate) const NEAREST: Round = Round { mode: Rounding::NearestEven, saturate: false };
     pub(crate) const TOWARD_ZERO: Round = Round { mode: Rounding::TowardZero, saturate: false };
 
-    /// Decodes a two-bit field of MODE.
+    /// Decodes the two-bit field of MODE for a rounding mode.
     pub(crate) fn of_bits(bits: u32) -> Round {
         let mode = match bits & 3 {
             0 => Rounding::NearestEven,
@@ -39,7 +39,7 @@ impl Round {
     }
 }
 
-/// A binary interchange format.
+/// A binary floating-point format.
 pub(crate) trait Format {
     /// Number of bits of the fraction field.
     const FRACTION: u32;
@@ -141,7 +141,7 @@ fn normalised(mut number: Finite) -> Finite {
     number
 }
 
-/// Rounds a number to the format, according to the mode.
+/// Rounds a number to the format in the given rounding mode, and returns its bits.
 fn pack<F: Format>(number: Finite, round: Round) -> u64 {
     let number = normalised(number);
     let sign = if number.negative { F::SIGN } else { 0 };
@@ -285,7 +285,7 @@ pub(crate) fn convert<A: Format, B: Format>(round: Round, a: u64) -> u64 {
     }
 }
 
-/// Converts an integer to the format.
+/// Converts an integer to the format. It is rounded once.
 pub(crate) fn from_int<F: Format>(round: Round, value: i128) -> u64 {
     if value == 0 {
         return 0;

@@ -10,7 +10,7 @@ use callconv::{Convention, column};
 
 /// Size of the address range that contains all scratch memory. The range begins at the start of scratch.
 const APERTURE: u64 = 1 << 40;
-/// Maximum number of frames that are listed.
+/// Maximum number of stack frames that a report lists.
 const SHOWN: usize = 8;
 
 /// Returns the byte offset in a lane's private memory that a failed access would have. The offset may be

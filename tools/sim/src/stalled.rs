@@ -9,7 +9,7 @@ use crate::op::Op;
 use crate::watch::{CacheOp, MemAccess, Space, Watch};
 use isa::ModFlags;
 
-/// Maximum number of instructions of a loop that is examined.
+/// Maximum number of instructions of a loop that is examined for progress.
 pub(crate) const LONGEST: u64 = 1024;
 /// Maximum number of memory locations that are recorded for one loop.
 const MOST_POLLED: usize = 64;
@@ -20,13 +20,13 @@ pub(crate) struct PolledLocation {
     pub(crate) space: Space,
     pub(crate) address: u64,
     pub(crate) bytes: u32,
-    /// Code range and index of the instruction.
+    /// Code range and index of the instruction that reads.
     pub(crate) at: (u32, u32),
     /// Whether the instruction is an atomic, or a load that acts at the L2 cache like an atomic.
     pub(crate) is_atomic: bool,
 }
 
-/// What a wave has done since its examination began.
+/// What a wave has done during one pass through a loop.
 #[derive(Default)]
 pub(crate) struct LoopNotes {
     /// Code range and index of the current instruction.
@@ -89,7 +89,7 @@ impl Watch for LoopWatch<'_> {
     }
 
     fn write(&mut self, memory: &Memory, access: &MemAccess, value: u32) -> Result<bool, Trap> {
-        // A store of the value that is already there changes nothing.
+        // A store of the value that memory already holds changes nothing.
         let mask = (u64::MAX >> (64 - 8 * access.bytes.clamp(1, 4))) as u32;
         self.notes.has_changed |= match access.space {
             Space::Global => {

@@ -5,19 +5,19 @@ use crate::op::Class;
 /// Counts of a dispatch. An instruction counts once for each wave that executes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunStats {
-    /// All instructions.
+    /// Number of executed instructions of all kinds.
     pub instructions: u64,
-    /// Scalar arithmetic.
+    /// Number of scalar arithmetic instructions.
     pub salu: u64,
-    /// Vector arithmetic.
+    /// Number of vector arithmetic instructions.
     pub valu: u64,
-    /// Scalar memory.
+    /// Number of scalar memory instructions.
     pub smem: u64,
-    /// Vector memory.
+    /// Number of vector memory instructions.
     pub vmem: u64,
     /// LDS.
     pub lds: u64,
-    /// Branches, waits, barriers and similar instructions.
+    /// Number of branches, waits, barriers and similar instructions.
     pub flow: u64,
     /// Number of executed `s_trap 3` instructions. Such a trap calls a debugger on a real device; the
     /// emulator only counts it.
@@ -28,7 +28,7 @@ pub struct RunStats {
     pub waves: u64,
 }
 
-/// Numbers of instructions, by [`Class`].
+/// Numbers of executed instructions, for each [`Class`].
 pub(crate) type Counts = [u64; 6];
 
 impl RunStats {

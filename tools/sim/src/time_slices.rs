@@ -3,7 +3,7 @@
 
 use crate::random::Random;
 
-/// Lengths of turns in a fixed order.
+/// Lengths of turns, for an order that is not random.
 #[derive(Clone, Copy)]
 struct Pace {
     /// Number of instructions in the first turns of a wave. The number doubles with every second turn of the
@@ -26,7 +26,7 @@ const STRICT: Pace = Pace { first: 128, last: 1_024, slices: 64, running: 4 };
 /// Largest exponent of two that a seed can choose for the maximum slice length. Because the exponent is
 /// random, some seeds change between waves often, and others rarely.
 const LONGEST: usize = 12;
-/// Smallest exponent of a seed's maximum slice length.
+/// Smallest exponent of two that a seed can choose for the maximum slice length.
 const SHORTEST: usize = 3;
 /// Upper limit for the exponent of two that a seed can choose for the number of running groups.
 const MOST_RUNNING: usize = 6;
@@ -41,7 +41,7 @@ pub(crate) struct GroupSlice {
     pub(crate) group: u64,
 }
 
-/// The group that runs next.
+/// Which group runs next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// A group that has not begun.
@@ -62,7 +62,7 @@ pub(crate) struct Choice {
     pub(crate) waiting: usize,
 }
 
-/// The generator of a schedule's choices.
+/// The generator of the choices of a schedule.
 #[derive(Clone)]
 pub(crate) struct TimeSlices {
     pace: Pace,

@@ -9,9 +9,9 @@ use crate::launch::Launch;
 use crate::wave::Wave;
 use isa::Generation;
 
-/// Trap number of `llvm.trap`.
+/// Trap number of `llvm.trap`, which ends the dispatch.
 pub(crate) const TRAP: u32 = 2;
-/// Trap number of `llvm.debugtrap`.
+/// Trap number of `llvm.debugtrap`, which calls a debugger.
 pub(crate) const DEBUG_TRAP: u32 = 3;
 
 /// The first code object version whose trap handler finds the queue by the doorbell's number, which it reads

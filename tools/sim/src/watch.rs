@@ -19,9 +19,9 @@ use isa::ModFlags;
 /// The kind of memory to which an access goes. It decides what the address of the access means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Space {
-    /// Allocations, by emulated address.
+    /// Global memory. The address is an emulated address.
     Global,
-    /// The group's LDS, by byte offset.
+    /// LDS of the group. The address is a byte offset.
     Lds,
     /// The wave's scratch. The address is a byte offset in it: dword `n` of lane `l` is at `4 (lanes n + l)`.
     /// This holds for every addressing mode of the instruction.
@@ -58,7 +58,7 @@ pub(crate) struct OutOfRange {
     /// instruction, but not the index.
     pub(crate) offset: u32,
     pub(crate) index: Option<u32>,
-    /// Offset from the SGPR.
+    /// Offset that the instruction takes from an SGPR.
     pub(crate) scalar_offset: u64,
     /// Number of the first SGPR that holds the buffer resource. The next field has the contents of the
     /// resource.
@@ -68,26 +68,26 @@ pub(crate) struct OutOfRange {
     pub(crate) swizzles: bool,
 }
 
-/// A cache operation of an instruction.
+/// A cache operation that an instruction performs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "each watcher reads what it needs")]
 pub(crate) enum CacheOp {
     /// The instruction `buffer_wbinvl1`, `buffer_wbinvl1_vol` (which affects only volatile lines), or
     /// `buffer_wbinvl1_sc` of GFX6.
     InvalidateL1 { volatile: bool },
-    /// `buffer_gl0_inv`.
+    /// The instruction `buffer_gl0_inv`.
     InvalidateGl0,
-    /// `buffer_gl1_inv`, `s_gl1_inv`.
+    /// The instructions `buffer_gl1_inv` and `s_gl1_inv`.
     InvalidateGl1,
-    /// `buffer_invl2` of gfx90a.
+    /// The instruction `buffer_invl2` of gfx90a.
     InvalidateL2,
-    /// `buffer_wbl2` of gfx90a.
+    /// The instruction `buffer_wbl2` of gfx90a.
     WriteBackL2,
-    /// `s_dcache_inv`, `s_dcache_inv_vol`.
+    /// The instructions `s_dcache_inv` and `s_dcache_inv_vol`.
     InvalidateScalar { volatile: bool },
-    /// `s_dcache_wb`, `s_dcache_wb_vol`.
+    /// The instructions `s_dcache_wb` and `s_dcache_wb_vol`.
     WriteBackScalar { volatile: bool },
-    /// `s_dcache_discard`, which discards 64 or 128 bytes.
+    /// The instruction `s_dcache_discard`, which discards 64 or 128 bytes.
     DiscardScalar { address: u64, bytes: u32 },
 }
 
@@ -98,7 +98,7 @@ pub(crate) trait Watch {
         Ok(())
     }
 
-    /// Called after an instruction, with the way it ended.
+    /// Called after an instruction. `_flow` says how the instruction ended.
     fn after(&mut self, _cx: &mut Cx<'_>, _op: &Op, _flow: Flow) -> Result<(), Trap> {
         Ok(())
     }

@@ -7,12 +7,12 @@ use crate::watch::Space;
 use isa::Target;
 use isa::target::Generation;
 
-/// A VGPR: one dword per lane.
+/// Values of a VGPR, one dword for each lane.
 pub(crate) type Lanes = [u32; 64];
 
 /// Indices of registers in `Wave::sgpr`.
 pub(crate) mod reg {
-    /// On GFX8 and GFX9.
+    /// Index of FLAT_SCRATCH on GFX8 and GFX9.
     pub(crate) const FLAT_SCRATCH: usize = 102;
     pub(crate) const GFX7_FLAT_SCRATCH: usize = 104;
     pub(crate) const VCC: usize = 106;
@@ -47,13 +47,13 @@ pub(crate) enum WaveState {
 pub(crate) mod mode {
     pub(crate) const DX10_CLAMP: u32 = 1 << 8;
     pub(crate) const IEEE: u32 = 1 << 9;
-    /// Exceptions that call the trap handler.
+    /// Mask of the exceptions that call the trap handler.
     pub(crate) const EXCEPTIONS: u32 = 0x1ff << 12;
     /// Bit on GFX9 and GFX10: a result that overflows f16 becomes the largest f16 instead of an infinity.
     pub(crate) const FP16_OVERFLOW: u32 = 1 << 23;
-    /// On GFX8 and GFX9.
+    /// Bit on GFX8 and GFX9 that enables VGPR indexing.
     pub(crate) const GPR_IDX_EN: u32 = 1 << 27;
-    /// GFX6-GFX9: vector instructions are skipped.
+    /// Bit on GFX6 to GFX9: vector instructions are skipped.
     pub(crate) const VSKIP: u32 = 1 << 28;
     /// Field on GFX6 to GFX9: the number of entries on the stack that the `s_cbranch_*_fork` instructions
     /// use.
@@ -62,11 +62,11 @@ pub(crate) mod mode {
 
 #[derive(Clone)]
 pub(crate) struct Wave {
-    /// Index of the next instruction in `Code::ops`.
+    /// Index in `Code::ops` of the instruction that runs next.
     pub(crate) pc: u32,
-    /// Index of the last instruction started.
+    /// Index of the instruction that was started last.
     pub(crate) last: u32,
-    /// Index of the code range that `pc` is in.
+    /// Index of the code range that contains the instruction at `pc`.
     pub(crate) range: u32,
     /// Values of SGPRs and special registers, by their codes, which are below 128. The elements after them
     /// are a sink that is only written (`op::SINK`) and registers that no operand can name. There are 256
@@ -103,14 +103,14 @@ pub(crate) struct Wave {
     pub(crate) unusual: bool,
     /// Priority that `s_setprio` has set.
     pub(crate) priority: u8,
-    /// TRAPSTS; only the bits that the wave writes itself.
+    /// The register TRAPSTS. It has only the bits that the wave writes itself.
     pub(crate) trap_status: u32,
     /// Number of executed `s_trap 3` instructions.
     pub(crate) debug_traps: u64,
     /// Code range and index of the first `s_trap 3`.
     pub(crate) debug_trap: (u32, u32),
     pub(crate) target: &'static Target,
-    /// Vector extensions of the host.
+    /// Vector extensions of the host that the handlers may use.
     pub(crate) arch: pulp::Arch,
     pub(crate) state: WaveState,
     /// Address of this wave's scratch. The next field has the contents of the scratch: dword `n` of lane `l`
@@ -263,7 +263,7 @@ impl Wave {
         self.pair(usize::from(self.flat_scratch))
     }
 
-    /// Writes a destination of 32 bits.
+    /// Writes a scalar destination of 32 bits.
     #[inline(always)]
     pub(crate) fn set_scalar(&mut self, code: u16, value: u32) {
         self.sgpr[usize::from(code & 255)] = value;
@@ -289,7 +289,7 @@ impl Wave {
         }
     }
 
-    /// Returns a source operand that is a lane mask.
+    /// Returns the value of a source operand that is a lane mask.
     #[inline(always)]
     pub(crate) fn mask(&self, src: Src) -> u64 {
         self.scalar64(src) & self.all_lanes
@@ -307,7 +307,7 @@ impl Wave {
         }
     }
 
-    /// Returns a scalar source of 64 bits.
+    /// Returns the 64-bit value of a scalar source.
     pub(crate) fn scalar64(&self, src: Src) -> u64 {
         match src {
             Src::S(code) => self.pair(usize::from(code)),
@@ -376,7 +376,7 @@ pub(crate) fn expand_on(arch: pulp::Arch, mask: u64) -> Lanes {
     arch.dispatch(|| expand(mask))
 }
 
-/// Returns the mask of the lanes that are not zero.
+/// Returns the mask of the lanes whose dword is not zero.
 #[inline(always)]
 pub(crate) fn collect(lanes: &Lanes) -> u64 {
     let mut halves = [0u32; 2];
@@ -388,10 +388,10 @@ pub(crate) fn collect(lanes: &Lanes) -> u64 {
     u64::from(halves[0]) | u64::from(halves[1]) << 32
 }
 
-/// Number of lanes that the processor handles at a time.
+/// Number of lanes in a row. The hardware processes the lanes of a row at the same time.
 pub(crate) const ROW: usize = 16;
 
-/// How the lanes of a row are related.
+/// How the values in the lanes of a row (16 lanes) are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Row {
     /// The lanes of this row have the same values as the lanes of the previous row.
@@ -416,7 +416,7 @@ pub(crate) fn rows(lanes: &Lanes) -> [Row; 64 / ROW] {
     })
 }
 
-/// Iterator over the lanes of a mask.
+/// Iterator over the numbers of the lanes in a mask.
 pub(crate) struct ActiveLanes(pub(crate) u64);
 
 impl Iterator for ActiveLanes {

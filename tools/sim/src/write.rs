@@ -12,11 +12,11 @@ pub enum Write {
     /// A lane's dword of a vector register: the number of the register as in
     /// [`Stopped::vector`](crate::Stopped::vector), the lane, and the new value.
     Vector(u16, u32, u32),
-    /// Global memory, from an address on.
+    /// Bytes of global memory, from an address on.
     Global(u64, Vec<u8>),
-    /// The group's LDS, from an offset on.
+    /// Bytes of the group's LDS, from an offset on.
     Lds(u64, Vec<u8>),
-    /// A lane's private memory, from an offset on.
+    /// Bytes of a lane's private memory: the lane, the offset of the first byte, and the bytes.
     Private(u32, u64, Vec<u8>),
 }
 

@@ -9,11 +9,11 @@ use crate::metadata::{ArgInfo, Scalar};
 use crate::npy::read_npy;
 use std::path::Path;
 
-/// The syntax forms, for error messages.
+/// The forms of text that describe the contents of a buffer, for error messages.
 const FORMS: &str = "`iota:COUNT`, `fill:COUNT:VALUE`, `random:SEED:COUNT`, `zeros:COUNT`, `[1, 2, ...]`, `@FILE.npy` or \
                      `@FILE:TYPE`";
 
-/// The element type of a buffer.
+/// What is known about the elements of a buffer.
 pub(super) struct Elements {
     /// Scalar type of the elements, if the object records it.
     scalar: Option<Scalar>,
@@ -41,7 +41,7 @@ impl Elements {
         self.pointee.as_ref().filter(|pointee| self.scalar.is_none() || matches!(pointee, Layout::Struct(_)))
     }
 
-    /// Returns the type of numbers without an explicit type.
+    /// Returns the type of numbers in the text that have no type of their own.
     fn default(&self) -> Result<Scalar, String> {
         match (self.scalar, self.records()) {
             (Some(scalar), _) => Ok(scalar),
@@ -109,7 +109,7 @@ pub(super) fn parse(text: &str, elements: &Elements, conversion: Conversion) -> 
     elements.in_type(buffer, &format!("`{text}`"), conversion)
 }
 
-/// Reads `FILE.npy`, or raw numbers from `FILE:TYPE`.
+/// Reads the contents of `FILE.npy`, or the raw numbers in `FILE` for the text `FILE:TYPE`.
 fn parse_file(file: &str, elements: &Elements, conversion: Conversion) -> Result<Buffer, ArgError> {
     let typed = file.rsplit_once(':').and_then(|(path, name)| Some((path, Scalar::by_name(name)?)));
     let path = typed.map_or(file, |(path, _)| path);

@@ -14,12 +14,12 @@ const MAX_NESTING: u32 = 32;
 /// Maximum size of a type in bytes.
 const MAX_BYTES: u64 = 1 << 31;
 
-/// The memory layout of a type.
+/// A type and its layout in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// A number.
     Scalar(Scalar),
-    /// An address of this many bytes.
+    /// A pointer, whose address has this many bytes.
     Pointer(u32),
     /// A vector of numbers; three numbers are padded to four.
     Vector(Scalar, u32),
@@ -106,7 +106,7 @@ impl Layout {
             Layout::Pointer(size) => number(if *size == 4 { Scalar::U32 } else { Scalar::U64 }, 0),
             Layout::Vector(scalar, lanes) => listed((0..*lanes).map(|lane| number(*scalar, lane as usize))),
             Layout::Array(element, count) => {
-                // The loop is limited to elements for which there are bytes.
+                // The loop ends at the last element for which there are bytes.
                 let there = (bytes.len() as u64).div_ceil(element.size().max(1));
                 let count = u64::from(*count).min(there);
                 listed((0..count).map(|at| of(element, at * element.size())))
@@ -119,7 +119,7 @@ impl Layout {
         }
     }
 
-    /// Lays out fields in sequence.
+    /// Returns a struct whose fields are laid out in sequence as in C.
     pub(super) fn of_fields(fields: impl IntoIterator<Item = (String, Layout)>) -> Layout {
         let mut end = 0u64;
         let place = |(name, layout): (String, Layout)| {

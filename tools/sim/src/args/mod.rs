@@ -37,7 +37,7 @@ pub(crate) use parameters::parameters;
 use std::fmt;
 use value::Literal;
 
-/// The value of an argument.
+/// The value of an argument after its text was parsed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArgValue {
     /// The bytes of a value.
@@ -46,7 +46,7 @@ pub enum ArgValue {
     Buffer(Buffer),
     /// The address of a buffer that is already on the device.
     Address(DevicePtr),
-    /// Number of bytes of dynamic LDS.
+    /// Dynamic LDS of this many bytes.
     Lds(u32),
 }
 
@@ -56,11 +56,11 @@ pub enum Conversion {
     /// Numbers of another type are an error. Integers of the same size count as the same type.
     #[default]
     Refuse,
-    /// The numbers are converted ([`Buffer::cast`]).
+    /// Numbers of another type are converted ([`Buffer::cast`]).
     Cast,
 }
 
-/// Why an argument cannot be made.
+/// Why the text of an argument cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgError {
     /// The text is wrong, or does not fit the parameter.
@@ -146,7 +146,7 @@ pub fn contents_text(info: &ArgInfo, buffer: &Buffer) -> String {
     }
 }
 
-/// Parses `lds:BYTES`.
+/// Parses the text `lds:BYTES`, which asks for dynamic LDS. Returns the number of bytes.
 pub fn parse_lds(text: &str) -> Result<u32, String> {
     let bytes = text.strip_prefix("lds:").and_then(|bytes| parse_count(bytes).ok()?.try_into().ok());
     bytes.ok_or_else(|| format!("expected `lds:BYTES` for shared memory, found `{text}`"))
@@ -184,7 +184,7 @@ fn parse_value(text: &str, info: &ArgInfo) -> Result<Vec<u8>, ArgError> {
 /// type that the text gives, or else a guess from the size.
 fn value_layout(value: &Literal<'_>, info: &ArgInfo) -> Option<Layout> {
     let (size, scalar) = (info.size as usize, info.element);
-    // Old metadata records only the type of a vector's elements.
+    // Older metadata records only the type of a vector's elements, not the number of elements.
     let of_scalar = |scalar: Scalar| match size / scalar.bytes() {
         1 => Some(Layout::Scalar(scalar)),
         lanes @ (2 | 4 | 8 | 16) => Some(Layout::Vector(scalar, value.lanes(lanes))),

@@ -8,7 +8,7 @@ use crate::metadata::Scalar;
 /// Maximum nesting depth of brackets.
 const MAX_NESTING: u32 = 32;
 
-/// A parsed value before it is converted to a type.
+/// The parsed text of a value, before it is converted to a type.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Literal<'a> {
     Number(&'a str),
@@ -17,7 +17,7 @@ pub(super) enum Literal<'a> {
 }
 
 impl<'a> Literal<'a> {
-    /// Parses a whole text; `1, 2, 3` is a list.
+    /// Parses a whole text as a value. A text such as `1, 2, 3` is a list.
     pub(super) fn parse(text: &'a str) -> Result<Literal<'a>, String> {
         let mut rest = text.trim();
         let first = element(&mut rest, MAX_NESTING)?;
@@ -195,7 +195,7 @@ fn prefix(path: &str) -> String {
     if path.is_empty() { String::new() } else { format!("`{}`: ", path.trim_start_matches('.')) }
 }
 
-/// Describes the form of a value of a type.
+/// Returns a description of the text that a value of a type must have, for error messages.
 fn form(layout: &Layout) -> String {
     match layout {
         Layout::Scalar(scalar) => format!("one number of type {}", scalar.name()),

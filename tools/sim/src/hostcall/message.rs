@@ -47,7 +47,7 @@ impl Messages {
         let number = usize::try_from(description >> NUMBER_SHIFT).unwrap_or(usize::MAX);
         let message = self.open.get_mut(number).and_then(Option::as_mut);
         let message = message.ok_or("printf: a call goes on with a message that has not begun")?;
-        // The count has three bits, so that it is at most seven.
+        // The count has three bits, so it is at most seven.
         let count = (description >> COUNT_SHIFT & 7) as usize;
         message.extend_from_slice(&call[1..=count]);
         if message.len() > MAX_WORDS {
@@ -104,7 +104,7 @@ pub fn message_text(message: &[u64]) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The arguments of a message, as words.
+/// The arguments of a `printf` message, as words.
 struct Words<'a> {
     rest: &'a [u8],
 }
@@ -134,7 +134,7 @@ impl<'a> Arguments<'a> for Words<'a> {
             return Some(Argument::Text(self.text()));
         }
         let word = self.word()?;
-        // Integers are of type `int` unless the format has a length.
+        // An integer has type `int` unless the format has a length modifier.
         let bytes = if spec.is_integer() { spec.bytes.unwrap_or(4) } else { 8 };
         Some(Argument::Number(&word[..bytes]))
     }

@@ -5,18 +5,18 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(super) enum Way {
-    /// LDS operations.
+    /// LDS operations are complete for waves of the same group.
     Lds,
     /// Memory operations, as known by waves that use the same first-level cache. Such a wave may rely on an
     /// operation as soon as it was issued.
     Near,
-    /// Memory operations, for all waves.
+    /// Memory operations are complete as seen from all waves.
     Far,
-    /// Memory operations of scalar instructions.
+    /// Memory operations of scalar instructions are complete.
     Scalar,
 }
 
-/// Numbers of the last known operations of a wave, by [`Way`].
+/// For each [`Way`], the number of the last operation of a wave that is known to be complete.
 pub(super) type Marks = [u32; 4];
 
 /// Sorted list of waves about which something is known. Each wave has one operation number for each [`Way`]:
@@ -29,7 +29,7 @@ impl Knowledge {
         self.0.is_empty()
     }
 
-    /// Returns the number of the last known operation of a wave.
+    /// Returns the number of the last operation of a wave that is known to be complete in the given way.
     pub(super) fn get(&self, wave: u32, way: Way) -> u32 {
         let found = self.0.binary_search_by_key(&wave, |entry| entry.0);
         found.map_or(0, |at| self.0[at].1[way as usize])

@@ -51,9 +51,9 @@ use std::sync::OnceLock;
 /// A change to a wait or an invalidation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It waits for these counts instead.
+    /// The wait instruction waits for these counts instead of its own.
     Waits(Waits),
-    /// It does not invalidate caches.
+    /// The invalidation does nothing, so the caches keep their lines.
     KeepCaches,
 }
 
@@ -64,7 +64,7 @@ pub struct Clash {
     pub first: u64,
     /// Address in the file of the instruction that ran second.
     pub second: u64,
-    /// Description of the error.
+    /// Description of the error, such as "without order".
     pub what: &'static str,
 }
 
@@ -89,7 +89,7 @@ pub enum Verdict {
     Unknown(Clash),
 }
 
-/// One wave of a record.
+/// One wave of the recorded run.
 #[derive(Clone, Copy, Debug)]
 struct Wave {
     group: u32,
@@ -97,13 +97,13 @@ struct Wave {
 
 /// The memory operations of a run, in the order in which the emulator executed them on one thread.
 pub struct Log {
-    /// Facts about each instruction, by code range and dword.
+    /// Facts about each instruction. The outer index is the code range, the inner index the dword.
     facts: Vec<Vec<Facts>>,
     /// Address in the file of each code range.
     bases: Vec<u64>,
     waves: Vec<Wave>,
     groups: usize,
-    /// Whether waves of a group may use two first-level caches.
+    /// Whether the waves of a group may use two first-level caches, as in WGP mode.
     split: bool,
     gfx10: bool,
     events: Vec<Event>,
@@ -116,7 +116,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Returns the clash in the unchanged run, if there is one.
+    /// Returns the clash (two accesses without order) in the unchanged run, if there is one.
     pub fn clash(&self) -> Option<&Clash> {
         self.as_it_was().clash.as_ref()
     }

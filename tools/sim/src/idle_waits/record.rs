@@ -1,4 +1,4 @@
-//! Records what the waves of a dispatch do to memory.
+//! Records what the waves of a dispatch do to memory, as the log that [`Log`] holds.
 
 use super::waits::Text;
 use super::{Log, Wave};
@@ -18,7 +18,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 /// Facts about an instruction that the replay of the log needs, in addition to the instruction's accesses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
-    /// For a wait instruction: the counts that it waits for.
+    /// The counts for which the instruction waits, if it is a wait instruction.
     pub(super) waits: Option<Waits>,
     /// Classes of wait counters that count the instruction until it is complete. A flat instruction has two:
     /// first the class for memory, then the class for LDS.
@@ -45,7 +45,7 @@ impl Facts {
     }
 }
 
-/// How a cell is accessed.
+/// How an instruction accesses a cell (dword).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Manner {
     Read,
@@ -82,13 +82,13 @@ pub(super) struct Touch {
     pub(super) mask: u8,
     pub(super) scalar: bool,
     pub(super) lds: bool,
-    /// Whether it is a load that bypasses GL1.
+    /// Whether the access is a load that bypasses GL1 (bit `dlc`).
     pub(super) dlc: bool,
     /// The stored value; `None` if lanes store different values.
     pub(super) value: Option<u32>,
 }
 
-/// Kind of an event.
+/// Kind of an event of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     Memory,
@@ -127,7 +127,7 @@ struct Raw {
     list: Vec<Wave>,
     events: Vec<Event>,
     touches: Vec<Touch>,
-    /// Index of the first touch of the current instruction.
+    /// Index of the first touch (access to a dword) of the current instruction.
     open: usize,
     lds: bool,
     memory: bool,
@@ -201,7 +201,8 @@ impl Recorder {
         self.raw().cache = Some(operation);
     }
 
-    /// Called after an instruction.
+    /// Called after each instruction. Adds an event to the log if the instruction matters for the order of
+    /// memory.
     pub(crate) fn after(&self, wave: u32, cx: &Cx<'_>, flow: Flow) {
         let place = (cx.wave.range, cx.wave.last);
         let Some(facts) = self.facts.get(place.0 as usize).and_then(|facts| facts.get(place.1 as usize))
@@ -273,7 +274,7 @@ impl Raw {
     }
 }
 
-/// Expands a byte mask to a bit mask.
+/// Expands a mask of bytes to a mask of bits.
 pub(super) fn bits(mask: u8) -> u32 {
     (0..4).fold(0, |bits, byte| bits | if mask >> byte & 1 != 0 { 0xff << (8 * byte) } else { 0 })
 }
@@ -294,7 +295,7 @@ impl Touch {
     }
 }
 
-/// The waves that access a cell.
+/// Which waves access a cell (dword), and how.
 struct Users {
     wave: u32,
     /// Whether the accesses to the cell may need order: several waves access the cell, or both scalar and
@@ -349,7 +350,7 @@ impl Log {
         }
     }
 
-    /// Returns the range of the touches of an event.
+    /// Returns the range of indices of the touches (accesses to dwords) that belong to an event.
     pub(super) fn range(&self, at: usize) -> (usize, usize) {
         let next = self.events.get(at + 1).map_or(self.touches.len(), |next| next.first as usize);
         (self.events[at].first as usize, next)

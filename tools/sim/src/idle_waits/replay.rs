@@ -9,7 +9,7 @@ use check::counters::{CLASS_TABLE, CLASSES};
 use check::effects::Waits;
 use std::collections::HashMap;
 
-/// An operation that may be incomplete.
+/// A memory operation of a wave that may be incomplete.
 #[derive(Clone, Copy)]
 struct Pending {
     number: u32,
@@ -41,7 +41,7 @@ struct Actor {
     ended: bool,
 }
 
-/// The last access of a wave to a cell in a given manner.
+/// The last access of one wave in one manner to a cell (dword).
 struct Entry {
     wave: u32,
     manner: Manner,
@@ -56,14 +56,15 @@ struct Entry {
 #[derive(Default)]
 struct Cell {
     entries: Vec<Entry>,
-    /// Knowledge of the waves that wrote to this cell.
+    /// What the waves that wrote to this cell knew about other waves. A wave that acquires the cell gets this
+    /// knowledge.
     published: Knowledge,
 }
 
-/// What the waves found at a wait or invalidation.
+/// The state that waves had when they reached a wait or invalidation.
 #[derive(Default)]
 pub(super) struct Found {
-    /// For each class, the maximum number of operations in flight.
+    /// For each counter class, the maximum number of operations in flight.
     most: [usize; CLASSES],
     /// Whether an invalidation had an effect. It has none if the wave has learned nothing about other waves
     /// since its previous invalidation.
@@ -91,10 +92,10 @@ impl Found {
 /// The result of a replay.
 #[derive(Default)]
 pub(super) struct Outcome {
-    /// What waves found at each wait or invalidation, by place.
+    /// The state that waves had at each wait or invalidation. The key is the code position.
     pub(super) found: HashMap<(u32, u32), Found>,
     pub(super) clash: Option<Clash>,
-    /// Whether a wave reached the changed place.
+    /// Whether a wave reached the instruction that is changed.
     pub(super) reached: bool,
     /// Whether the changed instruction did less than the original one, because an operation stayed in flight
     /// or because new knowledge did not become effective.
@@ -108,13 +109,13 @@ pub(super) struct Replay<'a> {
     log: &'a Log,
     change: Option<((u32, u32), Change)>,
     actors: Vec<Actor>,
-    /// Waves of each group.
+    /// Numbers of the waves of each group.
     members: Vec<Vec<usize>>,
     cells: Vec<Cell>,
     outcome: Outcome,
 }
 
-/// Returns whether a wait completes an operation.
+/// Returns whether a wait completes the operation with index `at` in `pending`.
 fn completes(pending: &[Pending], at: usize, waits: &Waits) -> bool {
     let info = pending[at].class.info();
     let most = waits.0[info.counter as usize];
@@ -174,7 +175,7 @@ impl<'a> Replay<'a> {
         self.outcome
     }
 
-    /// Records the operations in flight at a wait.
+    /// Records how many operations of each class are in flight at a wait.
     fn note(&mut self, event: &Event) {
         let mut counts = [0; CLASSES];
         for pending in &self.actors[event.wave as usize].pending {
@@ -394,7 +395,8 @@ impl<'a> Replay<'a> {
         self.log.waves[wave].group == self.log.waves[other as usize].group
     }
 
-    /// Returns whether the earlier access is known to be complete.
+    /// Returns whether the access is ordered after the earlier access `entry`, because that access is known
+    /// to be complete.
     fn ordered(&self, wave: usize, touch: &Touch, entry: &Entry) -> bool {
         let way = match (entry.lds, entry.scalar) {
             (true, _) => Way::Lds,

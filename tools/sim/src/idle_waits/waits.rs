@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 /// A wait for one counter, or an invalidation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// Address in the file.
+    /// Address of the instruction in the file.
     pub offset: u64,
     /// Text of the instruction.
     pub text: String,
@@ -38,7 +38,7 @@ impl Need {
 /// The code of a dispatch. The static checker reads it to find out which waits registers need.
 pub(super) struct Text {
     target: &'static Target,
-    /// Code ranges, with the text of instructions.
+    /// The code ranges, which can give the text of their instructions.
     ranges: Vec<Code>,
     /// Code range and dword at which the kernel begins.
     entry: (u32, u32),
@@ -50,7 +50,7 @@ impl Text {
         Text { target, ranges: ranges.collect(), entry }
     }
 
-    /// Reads the kernel with the static checker.
+    /// Reads the kernel's code with the static checker.
     fn program(&self) -> Option<(Program, Vec<Root>)> {
         let code = self.ranges.get(self.entry.0 as usize)?;
         let address = code.file_base + u64::from(self.entry.1) * 4;

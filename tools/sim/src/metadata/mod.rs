@@ -30,7 +30,7 @@ impl Scalar {
         ("i16", Scalar::I16),
         ("u16", Scalar::U16),
         ("f16", Scalar::F16),
-        // A bf16 is treated as its 16 bits.
+        // A bf16 is treated as an integer of 16 bits.
         ("bf16", Scalar::U16),
         ("i32", Scalar::I32),
         ("u32", Scalar::U32),
@@ -67,7 +67,7 @@ impl Scalar {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|&(_, scalar)| scalar)
     }
 
-    /// Returns the name in kernc's spelling.
+    /// Returns the name of the type in kernc's spelling.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|&&(_, scalar)| scalar == self).map_or("?", |(name, _)| name)
     }
@@ -125,15 +125,15 @@ impl Scalar {
 /// How the launch has to provide an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgKind {
-    /// The value is copied into the argument segment.
+    /// The argument's value is copied into the argument segment.
     ByValue,
-    /// The address of a buffer.
+    /// The argument is the address of a buffer.
     GlobalBuffer,
-    /// An LDS offset.
+    /// The argument is a pointer to dynamic LDS, which is an offset in LDS.
     DynamicShared,
     /// A hidden argument, which the launch provides. The text is its name after `hidden_`.
     Hidden(String),
-    /// A kind that the emulator does not provide.
+    /// An argument of a kind that the emulator does not provide, with the name of this kind.
     Other(String),
 }
 
@@ -189,7 +189,7 @@ pub(crate) struct Metadata {
 #[derive(Debug, Default)]
 pub(crate) struct KernelMeta {
     pub(crate) name: String,
-    /// Name of the descriptor's symbol.
+    /// Name of the symbol of the kernel's descriptor.
     pub(crate) symbol: String,
     pub(crate) args: Vec<ArgInfo>,
     pub(crate) reqd_group: Option<[u32; 3]>,
@@ -213,7 +213,7 @@ fn group_size(numbers: &[u32]) -> Option<[u32; 3]> {
     <[u32; 3]>::try_from(numbers).ok().filter(|size| *size != [0; 3])
 }
 
-/// The MessagePack document of V3 and later.
+/// The MessagePack document that code objects V3 and later contain.
 #[derive(Deserialize)]
 struct Document {
     #[serde(rename = "amdhsa.kernels", default)]
@@ -306,7 +306,7 @@ impl ArgMeta {
     }
 }
 
-/// Parses the MessagePack document.
+/// Parses the MessagePack document of code objects V3 and later.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Metadata, String> {
     let document: Document = rmp_serde::from_slice(bytes).map_err(|error| error.to_string())?;
     let kernels = document.kernels.into_iter().map(KernelMeta::from).collect();

@@ -4,7 +4,7 @@
 use super::{ArgInfo, ArgKind, KernelMeta, Metadata, Scalar, group_size};
 use codeobj::yaml::{self, Node};
 
-/// Parses the document.
+/// Parses the YAML document of code objects V2.
 pub(crate) fn parse(text: &str) -> Result<Metadata, String> {
     let root = yaml::parse(text).map_err(|(at, why)| format!("at byte {at}: {why}"))?;
     let list = |key: &str| root.get(key).map_or(&[][..], Node::items);
@@ -23,7 +23,7 @@ fn number(node: &Node) -> Option<u32> {
     }
 }
 
-/// Returns the number of a key; 0 if the key is missing.
+/// Returns the number that a key of the document has. Returns 0 if the key is missing.
 fn number_of(node: &Node, key: &str) -> Result<u32, String> {
     match node.get(key) {
         None => Ok(0),
@@ -90,7 +90,7 @@ fn argument(node: &Node, end: u32) -> Result<ArgInfo, String> {
 fn snake_case(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 4);
     for (at, c) in name.chars().enumerate() {
-        // "MultiGrid" has no underscore in the later spelling.
+        // The later spelling of "MultiGrid" is "multigrid", without an underscore.
         if c.is_ascii_uppercase() && at > 0 && !out.ends_with("_multi") {
             out.push('_');
         }

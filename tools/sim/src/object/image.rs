@@ -5,7 +5,7 @@ use super::{LoadError, MAX_IMAGE, Symbol};
 use codeobj::CodeObject;
 use object::elf;
 
-/// An executable part of the image.
+/// A range of addresses in the image that contains code.
 #[derive(Clone, Debug)]
 pub(crate) struct CodeRange {
     pub(crate) start: u64,
@@ -15,7 +15,7 @@ pub(crate) struct CodeRange {
 /// A location whose value depends on the load address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patch {
-    /// Offset in the image.
+    /// Offset of the location in the image.
     pub(crate) place: u64,
     /// Value to add to the load address.
     pub(crate) value: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Patch {
     pub(crate) part: Part,
 }
 
-/// Part of a 64-bit value.
+/// The part of a 64-bit value that a relocation stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Whole,
@@ -62,7 +62,7 @@ impl Image {
         self.symbols.iter().find(|symbol| symbol.name == name)
     }
 
-    /// Returns the bytes from an address on.
+    /// Returns the bytes of the image from an address on.
     pub(super) fn at(&self, address: u64) -> Option<&[u8]> {
         self.bytes.get(usize::try_from(address).ok()?..)
     }

@@ -17,7 +17,7 @@ const ALIGN: u64 = 256;
 /// Maximum alignment of a section. The addresses of allocations in emulated memory are multiples of it.
 const MAX_ALIGN: u64 = 4096;
 
-/// Lays out a file, and applies its relocations.
+/// Lays out the sections of an object file, and applies its relocations.
 pub(super) fn link(file: &CodeObject<'_>) -> Result<Image, LoadError> {
     let mut image = Image::default();
     let addresses = lay_out(file, &mut image)?;
@@ -114,7 +114,7 @@ impl Linker<'_> {
     }
 }
 
-/// Appends an entry to the global offset table.
+/// Appends an entry to the global offset table. Returns the address of the entry.
 fn push_entry(image: &mut Image, target: Option<u64>) -> u64 {
     let entry = image.bytes.len().next_multiple_of(8);
     image.bytes.resize(entry + 8, 0);

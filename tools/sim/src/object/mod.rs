@@ -37,9 +37,9 @@ pub enum LoadError {
     Runtime(String),
     /// `e_flags` names an unknown processor.
     Processor(u32),
-    /// The segments or sections do not fit together.
+    /// The segments or sections of the file contradict each other.
     Segment(String),
-    /// A relocation that loading cannot apply.
+    /// A relocation of this kind, which the loader does not support.
     Relocation(u32),
     /// A symbol that is used but not defined in the file.
     Undefined(String),
@@ -93,9 +93,9 @@ impl From<ParseError> for LoadError {
 pub struct KernelInfo {
     /// Name of the kernel.
     pub name: String,
-    /// Arguments in order of their offsets, hidden ones included.
+    /// Arguments in the order of their offsets. Hidden arguments are included.
     pub args: Vec<ArgInfo>,
-    /// Bytes of the argument segment.
+    /// Size of the argument segment in bytes.
     pub kernarg_size: u32,
     /// Group size that the kernel requires, if any.
     pub reqd_group: Option<[u32; 3]>,
@@ -105,7 +105,7 @@ pub struct KernelInfo {
     pub sgprs: u32,
     /// Number of VGPRs according to the metadata.
     pub vgprs: u32,
-    /// Number of lanes of its waves: 32 or 64.
+    /// Number of lanes of the kernel's waves, 32 or 64.
     pub wave_size: u32,
     /// Whether the object does not describe the kernel's arguments. The caller must then lay out the
     /// arguments by itself.
@@ -119,7 +119,7 @@ pub struct KernelInfo {
 }
 
 impl KernelInfo {
-    /// Returns the arguments that the caller provides.
+    /// Returns the arguments that the caller provides, without the hidden ones.
     pub fn explicit_args(&self) -> impl Iterator<Item = &ArgInfo> {
         self.args.iter().filter(|arg| !matches!(arg.kind, ArgKind::Hidden(_)))
     }
@@ -139,7 +139,7 @@ impl KernelInfo {
 pub struct Symbol {
     /// Its name.
     pub name: String,
-    /// Address in the file.
+    /// Address of the symbol in the file.
     pub address: u64,
     /// Size in bytes.
     pub size: u64,

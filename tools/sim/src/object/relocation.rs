@@ -15,10 +15,10 @@ pub(super) struct Place {
     pub(super) addend: i64,
 }
 
-/// How a relocation computes its value.
+/// Which value a relocation computes.
 #[derive(Clone, Copy)]
 enum Value {
-    /// Symbol plus addend; depends on the load address.
+    /// The value is the symbol's address plus the addend, so it depends on the load address.
     Absolute,
     /// The value is the symbol's address plus the addend minus the address of the relocated field.
     Relative,

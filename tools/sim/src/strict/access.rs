@@ -12,7 +12,7 @@ use crate::wave::reg;
 use check::Level;
 use isa::{Generation, Setting};
 
-/// Lane number that stands for scalar accesses.
+/// Number that scalar accesses have in place of a lane number.
 pub(super) const SCALAR: u32 = u32::MAX;
 
 impl Watcher<'_> {
@@ -78,7 +78,7 @@ impl Watcher<'_> {
         self.report_undefined(finding, lane.map_or(0, |lane| 1 << lane));
     }
 
-    /// Checks alignment, M0 and FLAT_SCRATCH.
+    /// Checks the alignment of an access, and the set-up of M0 and FLAT_SCRATCH.
     #[inline]
     pub(super) fn check_access(&mut self, access: &MemAccess) {
         let Some(touch) = self.touch else { return };
@@ -169,7 +169,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Advances a lane's cursor, and returns its old position.
+    /// Advances a lane's position in the data of the instruction. Returns the old position.
     fn advance(&mut self, access: &MemAccess) -> u16 {
         let Some(cursor) = self.group.now.cursor.get_mut(access.lane as usize) else { return 0 };
         let at = *cursor;
@@ -177,7 +177,7 @@ impl Watcher<'_> {
         at
     }
 
-    /// Records the undefined bits that a read finds.
+    /// Records the undefined bits of the memory that a load reads, for the definedness of its results.
     #[inline]
     pub(super) fn note_loaded(&mut self, access: &MemAccess) {
         if access.bytes == 8 {
@@ -326,7 +326,7 @@ impl Watcher<'_> {
 }
 
 impl super::WaveShadow {
-    /// Returns why a load from scratch loads an undefined value.
+    /// Returns the cause why a load from scratch loads an undefined value.
     #[cold]
     fn scratch_origin(&mut self, access: &MemAccess, load: u32, lanes: u32) -> Origin {
         let word = (access.address / 4) as u32;
@@ -364,7 +364,7 @@ fn ones(bytes: u32) -> u32 {
     if bytes >= 4 { u32::MAX } else { (1 << (bytes * 8)) - 1 }
 }
 
-/// Returns the bits of 1 to 4 bytes at any offset.
+/// Returns the bits of the 1 to 4 bytes that an access covers, at any offset.
 fn get_bits(words: &[u32], access: &MemAccess) -> u32 {
     let (word, shift) = ((access.address / 4) as usize, access.address % 4 * 8);
     let low = words.get(word).copied().unwrap_or(0);

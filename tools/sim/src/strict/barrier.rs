@@ -9,13 +9,13 @@ use super::findings::Elsewhere;
 use super::{FaultClass, Watcher};
 use crate::watch::{MemAccess, Space};
 
-/// State of a wave's barriers.
+/// What the check of barriers knows about a wave.
 pub(super) struct Barrier {
     /// Lanes that were active when the wave began.
     began: u64,
-    /// Lanes that were missing at a barrier.
+    /// Lanes that were inactive at a barrier.
     missed: u64,
-    /// Place of the last barrier at which lanes were missing.
+    /// Code position of the last barrier at which lanes were inactive.
     place: u32,
 }
 
@@ -31,7 +31,7 @@ impl Barrier {
 }
 
 impl Watcher<'_> {
-    /// Called when the wave reaches a barrier.
+    /// Called when the wave reaches a barrier with the active lanes `exec`.
     pub(super) fn arrive(&mut self, exec: u64) {
         let place = self.group.now.place;
         let barrier = &mut self.wave().barrier;
@@ -46,7 +46,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Checks a store of a lane.
+    /// Checks whether the storing lane was inactive at an earlier barrier, which is then reported.
     #[inline]
     pub(super) fn check_barrier(&mut self, access: &MemAccess) {
         let missed = self.group.waves[self.group.now.wave].barrier.missed;

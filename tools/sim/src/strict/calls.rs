@@ -112,14 +112,14 @@ impl Rules {
 /// An active call of a function.
 #[derive(Default)]
 struct Frame {
-    /// Place of the call instruction.
+    /// Code position of the call instruction.
     call: u32,
     /// Code position of the first instruction of the running function. After a tail call, the running
     /// function is the one to which the tail call jumped.
     callee: u32,
-    /// Place that the function has to return to.
+    /// Code position to which the function has to return.
     back: u32,
-    /// Place that the last call made by this function returned to.
+    /// Code position to which the last call that this function made has returned.
     last_back: Option<u32>,
     exec: u64,
     mode: u32,
@@ -134,7 +134,8 @@ struct Frame {
     /// Whether `scalars`, `scc` and `vectors` hold the old value of every register that was written since the
     /// call. Only then can the return compare the registers with their old values.
     is_proven: bool,
-    /// Registers whose old values are saved, and these old values.
+    /// Mask of the scalar registers whose old values are saved. The next fields have these values, and the
+    /// same for SCC and VGPRs.
     scalars_noted: u128,
     scalars: Vec<(u8, u32)>,
     scc: Option<bool>,
@@ -398,14 +399,14 @@ impl Calls {
     }
 }
 
-/// A run of equal calls in a call chain.
+/// Consecutive equal calls in a call chain, as one element of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Link {
     pub(super) call: u32,
     pub(super) callee: u32,
     /// Number of equal calls, each nested in the previous one.
     pub(super) count: u64,
-    /// Number of calls that follow and are left out.
+    /// Number of calls that follow in the chain and that the report leaves out.
     pub(super) skipped: u64,
 }
 
@@ -430,15 +431,15 @@ impl Link {
     }
 }
 
-/// The way an instruction takes part in calls.
+/// How an instruction takes part in calls and returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transfer {
-    /// It neither calls nor jumps to an address in registers.
+    /// The instruction neither calls nor jumps to an address in registers.
     None,
     /// The instruction is a call. It writes the return address to two SGPRs, the first of which has this
     /// number.
     Call(u16),
-    /// It jumps to the address in the SGPR pair that starts here.
+    /// The instruction jumps to the address in two SGPRs, the first of which has this number.
     Jump(u16),
 }
 
@@ -521,7 +522,8 @@ impl Watcher<'_> {
         let (callee, back) = (self.address(frame_callee(self)), self.address(to));
         let functions = &self.shared.functions;
         if functions.begins(back) {
-            // This is a tail call.
+            // A jump to the first instruction of a function is a tail call: the function takes the place of
+            // the running one.
             if let Some(frame) = self.calls().frames.last_mut() {
                 frame.callee = to;
             }
@@ -533,7 +535,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Returns the address in the file of a place in the code.
+    /// Returns the file address of a code position.
     fn address(&self, at: u32) -> u64 {
         self.shared.address(at)
     }

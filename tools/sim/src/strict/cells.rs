@@ -20,7 +20,7 @@ const LAG_BITS: u32 = 8;
 const NO_RELEASE: u32 = (1 << LAG_BITS) - 1;
 const TRANSFER: u64 = 1 << (64 - WAVE_BITS - 1);
 
-/// One access, encoded in 64 bits; 0 means no access.
+/// The record of one access, encoded in 64 bits. The value 0 means that there was no access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stamp(u64);
 
@@ -82,7 +82,7 @@ impl Stamp {
         self.is_sync()
     }
 
-    /// Returns whether both stamps are of the same operation.
+    /// Returns whether both stamps (records of accesses) are of the same operation.
     pub(super) fn same_operation(self, other: Stamp) -> bool {
         (self.0 ^ other.0) >> (LAG_BITS + 6) & !(TRANSFER >> (LAG_BITS + 6)) == 0
     }
@@ -113,14 +113,14 @@ impl Stamp {
     }
 }
 
-/// Last accesses to a dword of memory, which all groups share.
+/// The last accesses to a dword of memory, which all groups share.
 #[derive(Default)]
 pub(super) struct Cell {
     write: AtomicU64,
     read: AtomicU64,
     write_place: AtomicU32,
     read_place: AtomicU32,
-    /// The last read by a wave other than that of `read`.
+    /// The last read by another wave than the wave of `read`.
     other_read: AtomicU64,
     other_read_place: AtomicU32,
     write_lane: AtomicU32,
@@ -139,7 +139,7 @@ impl Cell {
         (Stamp(self.other_read.load(Ordering::Acquire)), self.other_read_place.load(Ordering::Relaxed))
     }
 
-    /// Returns the lane of the last write.
+    /// Returns the lane that made the last write.
     pub(super) fn write_lane(&self) -> u32 {
         self.write_lane.load(Ordering::Relaxed)
     }
@@ -150,7 +150,7 @@ impl Cell {
         self.write.store(stamp.0, Ordering::Release);
     }
 
-    /// Returns a copy of the cell, for another dword.
+    /// Returns a copy of this cell, which becomes the cell of a single dword.
     fn copy(&self) -> Cell {
         let of = |place: &AtomicU32| AtomicU32::new(place.load(Ordering::Relaxed));
         let stamp = |stamp: &AtomicU64| AtomicU64::new(stamp.load(Ordering::Acquire));
@@ -182,13 +182,13 @@ impl Cell {
 pub(super) struct LdsCell {
     pub(super) write: Stamp,
     pub(super) read: Stamp,
-    /// The last read by a wave other than that of `read`.
+    /// The last read by another wave than the wave of `read`.
     pub(super) other_read: Stamp,
     pub(super) read_place: u32,
     pub(super) other_read_place: u32,
 }
 
-/// Details of the last write to a dword of LDS.
+/// Further fields about the last write to a dword of LDS.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LdsWrite {
     pub(super) place: u32,
@@ -198,7 +198,7 @@ pub(super) struct LdsWrite {
     pub(super) value: u32,
 }
 
-/// Atomics on a dword of LDS.
+/// What is known about atomics on a dword of LDS.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LdsAtomics {
     /// The last write before the first atomic on this dword. It is kept here because the first atomic by the
@@ -218,21 +218,22 @@ impl LdsCell {
         (self.read, self.read_place) = (stamp, place);
     }
 
-    /// Returns the last reads of two waves.
+    /// Returns the last reads by two different waves.
     pub(super) fn reads(&self) -> [(Stamp, u32); 2] {
         [(self.read, self.read_place), (self.other_read, self.other_read_place)]
     }
 }
 
-/// Number of dwords of a page.
+/// Number of dwords whose cells form a page.
 pub(super) const PAGE: usize = 1024;
 
-/// Number of dwords of a line.
+/// Number of dwords for which one cell stands if only whole lines are loaded.
 pub(super) const LINE: usize = 16;
 
 /// The cells of a page.
 struct Paged {
-    /// A cell for each line, for reads of all dwords of the line.
+    /// Cells for the lines of the page. A cell stands for all dwords of its line, if only whole lines are
+    /// loaded.
     lines: Box<[Cell]>,
     /// Cells for the single dwords of the page. They are allocated by the first access that is not a load of
     /// whole lines.
@@ -294,7 +295,7 @@ impl<P> Pages<P> {
     }
 }
 
-/// The page that was used last, with its start address.
+/// Cache of the page that was used last, with the page's start address.
 #[derive(Default)]
 pub(super) struct Page<'a> {
     start: u64,
@@ -320,7 +321,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The cells of all allocations.
+/// The shadow cells of all allocations.
 pub(super) struct Cells {
     pages: Pages<Paged>,
     /// Whether the record of a load may be missing. This happens if one thread records a load in a page while
@@ -382,7 +383,7 @@ impl Cells {
             }
         }
         if several_threads {
-            // See the fence in `Paged::split`.
+            // This fence pairs with the one in `Paged::split`.
             fence(Ordering::SeqCst);
             if lines.page.is_some_and(|page| page.cells.get().is_some()) {
                 self.lost.store(true, Ordering::Relaxed);

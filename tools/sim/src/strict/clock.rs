@@ -21,20 +21,20 @@ impl Clock {
         self.0.is_none()
     }
 
-    /// Returns the number of the last known operation of `wave`.
+    /// Returns the number of the last operation of `wave` that is known to be complete.
     pub(super) fn get(&self, wave: u32) -> u32 {
         let Some(entries) = &self.0 else { return 0 };
         entries.binary_search_by_key(&wave, |entry| entry.0).map_or(0, |at| entries[at].1)
     }
 
-    /// Returns the entries of the `count` waves from `first` on.
+    /// Returns the pairs of wave and operation number for the `count` waves from `first` on.
     pub(super) fn range(&self, first: u32, count: u32) -> &[(u32, u32)] {
         let Some(entries) = &self.0 else { return &[] };
         let place = |wave: u32| entries.partition_point(|entry| entry.0 < wave);
         &entries[place(first)..place(first.saturating_add(count))]
     }
 
-    /// Adds knowledge of one wave.
+    /// Adds the knowledge that all operations of a wave up to `number` are complete.
     pub(super) fn learn(&mut self, wave: u32, number: u32) {
         if number == 0 || self.get(wave) >= number {
             return;
@@ -62,7 +62,7 @@ impl Clock {
         self.get(wave | PASSED_ON)
     }
 
-    /// Adds the knowledge of another clock.
+    /// Adds the knowledge of another clock to this clock.
     pub(super) fn merge(&mut self, other: &Clock) {
         let Some(theirs) = &other.0 else { return };
         let Some(ours) = &self.0 else {

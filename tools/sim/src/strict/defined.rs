@@ -24,18 +24,18 @@ const TRIALS: u32 = 6;
 /// defined.
 const MAX_REGISTERS: usize = 72;
 
-/// Definedness of a wave's registers.
+/// Says which bits of a wave's registers are defined.
 pub(super) struct Defined {
     /// For each VGPR, the lanes that have undefined bits.
     vector: Vec<u64>,
-    /// The undefined bits, valid for the lanes in `vector`.
+    /// The undefined bits of VGPRs. They are valid only for the lanes in `vector`.
     vector_bits: Vec<Lanes>,
-    /// SGPRs that have undefined bits.
+    /// Mask of the SGPRs that have undefined bits.
     scalar: u128,
-    /// The undefined bits, valid for the registers in `scalar`.
+    /// The undefined bits of SGPRs. They are valid only for the registers in `scalar`.
     scalar_bits: [u32; 128],
     scc: bool,
-    /// Why VGPRs, SGPRs and SCC are undefined.
+    /// Why VGPRs are undefined. The next fields are the same for SGPRs and SCC.
     vector_from: Vec<Origin>,
     scalar_from: [Origin; 128],
     scc_from: Origin,
@@ -44,10 +44,10 @@ pub(super) struct Defined {
 /// Why a value is undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// It was never written.
+    /// The program has never written the value.
     #[default]
     Unwritten,
-    /// The load at this place loaded it.
+    /// The load at this code position has loaded the undefined value.
     Load(u32),
     /// A call has changed the register. The number is the index in the wave's list of such changes
     /// (`Calls::changes`).
@@ -59,9 +59,9 @@ pub(super) enum Origin {
 /// What depends on an undefined value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Depends {
-    /// The direction of control flow.
+    /// The direction of control flow, such as that of a branch.
     Control,
-    /// The active lanes.
+    /// The mask of active lanes, EXEC.
     Exec,
 }
 
@@ -341,7 +341,7 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    /// Returns the value for dword `part` of a source.
+    /// Returns the value that undefined bits get in dword `part` of a source.
     fn value(&self, cx: &Cx<'_>, place: usize, part: usize, lane: usize) -> u32 {
         let mixed = (place as u32 + 1).wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995;
         let source = match self.trial {
@@ -375,14 +375,14 @@ impl Iterator for Codes {
     }
 }
 
-/// Returns the scalar registers whose definedness is tracked.
+/// Returns the values of the scalar registers whose definedness is tracked.
 fn first_scalars(cx: &Cx<'_>) -> [u32; 128] {
     let mut scalars = [0; 128];
     scalars.copy_from_slice(&cx.wave.sgpr[..128]);
     scalars
 }
 
-/// Saved registers.
+/// Registers that are saved before the trial runs.
 struct Saved {
     vectors: Vec<Lanes>,
     scalars: [u32; 128],
@@ -436,7 +436,7 @@ impl Outcome {
     }
 }
 
-/// The result bits that differ between trials.
+/// The result bits that differ between trial runs, and therefore depend on undefined bits.
 struct Trials {
     vectors: Vec<Lanes>,
     scalars: [u32; 128],

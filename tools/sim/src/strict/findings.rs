@@ -1,4 +1,4 @@
-//! Converts findings of the checks to [`Report`]s.
+//! Converts what the checks of strict mode find to [`Report`]s.
 
 use super::calls::Link;
 use super::defined::Origin;
@@ -13,12 +13,12 @@ pub(super) fn code_position(range: u32, pc: u32) -> u32 {
     range << 26 | pc & ((1 << 26) - 1)
 }
 
-/// Returns the code range and the index of a place.
+/// Returns the code range and the index of the instruction that a code position encodes.
 pub(crate) fn split_place(place: u32) -> (u32, u32) {
     (place >> 26, place & ((1 << 26) - 1))
 }
 
-/// The second instruction of a finding.
+/// The other instruction of a finding, besides the current one.
 #[derive(Clone, Debug)]
 pub(crate) struct Elsewhere {
     pub(super) place: u32,
@@ -27,7 +27,7 @@ pub(crate) struct Elsewhere {
     pub(super) label: String,
 }
 
-/// A finding, without the texts of instructions.
+/// A finding, before the texts of instructions and source locations are added.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
     pub(super) class: FaultClass,
@@ -40,7 +40,7 @@ pub(crate) struct Finding {
     pub(super) lane: Option<u32>,
     pub(super) label: String,
     pub(super) other: Option<Elsewhere>,
-    /// The active calls.
+    /// The active calls of the wave.
     pub(super) calls: Vec<Link>,
     pub(super) notes: Vec<String>,
     pub(super) fix: Option<String>,
@@ -108,7 +108,7 @@ impl Watcher<'_> {
             self.group.findings.push(finding);
             self.group.now.reported = true;
             if self.shared.uses_several_threads() {
-                // Which of two accesses comes second depends on the threads.
+                // The timing of host threads decides which of the two accesses comes second.
                 self.shared.cross();
             }
         }

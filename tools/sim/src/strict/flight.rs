@@ -14,7 +14,7 @@ struct Pending {
     number: u32,
     /// Whether the operation may complete before older operations.
     unordered: bool,
-    /// Whether the operation is a load to LDS or a store from LDS.
+    /// Whether the operation is a transfer: a load to LDS or a store from LDS.
     transfer: bool,
 }
 
@@ -24,11 +24,11 @@ struct Pending {
 pub(super) struct Done {
     pub(super) lds: u32,
     pub(super) memory: u32,
-    /// LDS accesses of loads to LDS and stores from LDS.
+    /// Accesses to LDS by transfers, which are loads to LDS and stores from LDS.
     pub(super) transfers: u32,
 }
 
-/// The memory operations of one wave.
+/// The memory operations of one wave that may be incomplete.
 #[derive(Default)]
 pub(super) struct Flight {
     issued: u32,
@@ -48,14 +48,14 @@ struct History {
 }
 
 impl History {
-    /// Maximum number of changes that are kept.
+    /// Maximum number of changes in the history.
     const MOST: usize = 64;
 
     fn enter(&mut self, issued: u32, done: Done) {
         if self.changes.len() == History::MOST {
             self.changes.pop_front();
         } else if self.changes.is_empty() {
-            // The state before the first wait.
+            // This is the state before the first wait, in which no operation is complete.
             self.changes.push_back((0, Done::default()));
         }
         self.changes.push_back((issued, done));
@@ -161,7 +161,7 @@ impl Flight {
         [oldest(&self.vm), oldest(&self.vs)].into_iter().flatten().fold(self.issued + 1, u32::min) - 1
     }
 
-    /// Returns whether the operation may be incomplete.
+    /// Returns whether operation `number` may be incomplete.
     pub(super) fn has(&self, number: u32) -> bool {
         [&self.vm, &self.vs, &self.lgkm]
             .into_iter()
@@ -174,7 +174,7 @@ impl Flight {
         [&self.vm, &self.vs].into_iter().any(|queue| queue.iter().any(|pending| pending.number == number))
     }
 
-    /// Returns the numbers of operations in flight as text.
+    /// Returns as text how many operations each counter counts.
     pub(super) fn state(&self) -> String {
         let mut text = format!("vmcnt {}, lgkmcnt {}", self.vm.len(), self.lgkm.len());
         if !self.vs.is_empty() {

@@ -15,7 +15,7 @@ use isa::{MachInst, Operand, Setting, Target, op};
 /// All code ranges in the form that the scoreboard needs.
 pub(super) struct Program {
     pub(super) code: check::Code,
-    /// Site of the first dword of each code range.
+    /// Site (the scoreboard's number) of the first dword of each code range.
     first: Vec<Site>,
 }
 

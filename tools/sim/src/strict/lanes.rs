@@ -21,10 +21,10 @@ use crate::wave::{ActiveLanes, Lanes};
 use isa::ModFlags;
 use std::collections::VecDeque;
 
-/// Maximum number of EXEC changes that are kept.
+/// Maximum number of EXEC changes in the history.
 const CHANGES: usize = 64;
 
-/// Maximum number of lanes that a note lists.
+/// Maximum number of lanes that a note of a report lists.
 const LISTED: usize = 4;
 
 /// History of a wave's EXEC mask. It is used to decide whether two lanes have been active at the same time
@@ -46,7 +46,7 @@ impl Together {
         Together { began, changes: VecDeque::new(), all: 0, atomic: 0 }
     }
 
-    /// Records memory operation `number`.
+    /// Records that memory operation `number` is issued with the active lanes `exec`.
     #[inline]
     pub(super) fn issue(&mut self, number: u32, exec: u64, is_atomic: bool) {
         if exec == self.began {
@@ -57,7 +57,7 @@ impl Together {
         }
     }
 
-    /// Records a change of EXEC after `issued` memory operations.
+    /// Records a change of EXEC. `issued` is the number of memory operations that were issued before it.
     pub(super) fn change(&mut self, issued: u32, exec: u64) {
         if exec == self.began {
             self.all = issued;
@@ -97,7 +97,7 @@ impl Together {
     }
 }
 
-/// A store of one lane.
+/// A store that one lane of an instruction has made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Stored {
     address: u64,

@@ -18,13 +18,13 @@ use std::collections::HashMap;
 /// memory location.
 const MOST: usize = 64;
 
-/// Rule and places of a finding.
+/// What identifies findings about the same instructions: the rule and the code positions.
 type Kind = (String, u32, Option<u32>);
 
-/// The later event that shows that a conflict is harmless.
+/// The later event that would show that a conflict is harmless.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Excuse {
-    /// A wave reads the location with a load that acts at L2.
+    /// Another wave reads the location with a load that acts at the L2 cache.
     Watched,
     /// The finding is harmless if the wave with this number (counted from 1) executes an atomic on the
     /// location with the old value as result.
@@ -40,7 +40,7 @@ struct Late {
     first_wave: u32,
 }
 
-/// All kept findings, by rule and places.
+/// All findings that are kept, by rule and code positions.
 #[derive(Default)]
 pub(super) struct Waiting(HashMap<Kind, Vec<Late>>);
 

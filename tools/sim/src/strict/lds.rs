@@ -37,7 +37,7 @@ impl<'a> LdsOrder<'a> {
         }
     }
 
-    /// Returns whether an access is known to have happened before.
+    /// Returns whether the access `earlier` is known to have happened before the current instruction.
     #[inline(always)]
     pub(super) fn has(&self, earlier: Stamp) -> bool {
         if earlier.wave() == self.wave {
@@ -68,7 +68,7 @@ impl<'a> LdsOrder<'a> {
     }
 }
 
-/// The reads from LDS of an instruction.
+/// State for recording the reads from LDS by one instruction.
 struct Reads<'a> {
     order: LdsOrder<'a>,
     /// The last write that was found to have happened before the current instruction. Other dwords that the
@@ -209,7 +209,8 @@ impl Watcher<'_> {
         let order = LdsOrder::new(&waves[now.wave].order, *first_wave, self.touch);
         let mut reads = Reads { order, ordered: now.ordered, stamp: now.stamp, place: now.place };
         let all_whole = offsets.iter().all(|&offset| {
-            // Lanes that read the same dword are often neighbours.
+            // Lanes that read the same dword are often neighbours, so a read like the previous one is
+            // skipped.
             let mut last = usize::MAX;
             ActiveLanes(lanes).all(|lane| {
                 let word = (addresses[lane].wrapping_add(offset) / 4) as usize;

@@ -33,7 +33,7 @@ pub(super) enum Use {
 type Users = u32;
 
 const STATE_BITS: u32 = 3;
-/// One group has only read the dword, or several groups have.
+/// State of a dword that was only read, by one group or by several.
 const READ: Users = 1;
 /// One group has only executed atomics on the dword that return nothing, or several groups have.
 const ADDED: Users = 2;
@@ -59,10 +59,10 @@ fn next(users: Users, group: u32, usage: Use) -> Option<Users> {
     (user == group).then_some(of(OWNED, group))
 }
 
-/// The users of all dwords of memory.
+/// The users of all dwords of memory, one encoded word for each dword.
 pub(super) struct Meetings(Pages<Box<[AtomicU32]>>);
 
-/// The page that was used last, with its start address.
+/// Cache of the page that was used last, with the page's start address.
 #[derive(Default)]
 pub(super) struct LastPage<'a> {
     start: u64,

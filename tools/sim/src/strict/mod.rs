@@ -102,7 +102,7 @@ pub enum Mode {
     /// memory operations complete out of order, as a random generator chooses (`docs/weak-memory.md`). The
     /// whole dispatch runs on one host thread, so that the same seed gives the same run on every host.
     Weak {
-        /// Seed of all choices.
+        /// Seed of the random generator that makes all choices.
         seed: u64,
     },
 }
@@ -112,7 +112,7 @@ impl Mode {
     pub const STRICT: Mode = Mode::Strict { keep_going: false };
 }
 
-/// The shadow of a wave.
+/// The shadow state of a wave.
 pub(crate) struct WaveShadow {
     defined: Defined,
     order: Order,
@@ -134,7 +134,7 @@ pub(crate) struct WaveShadow {
     lost_scratch: HashMap<u32, Origin>,
 }
 
-/// The shadow of a group.
+/// The shadow state of a group.
 pub(crate) struct GroupShadow {
     waves: Vec<WaveShadow>,
     /// Shadow cells of LDS, which hold the last accesses to each dword. This vector, `lds_writes`,
@@ -142,7 +142,7 @@ pub(crate) struct GroupShadow {
     lds: Vec<LdsCell>,
     lds_writes: Vec<LdsWrite>,
     lds_atomics: Vec<LdsAtomics>,
-    /// Undefined bits.
+    /// Undefined bits of each dword of LDS.
     lds_bits: Vec<u32>,
     /// For each dword of LDS, the knowledge that atomics on the dword have released: which operations of
     /// other waves are complete. An acquire that reads the dword gets this knowledge.
@@ -163,15 +163,15 @@ pub(crate) struct GroupShadow {
 /// the second the number of its wave, counted from 1.
 type Change = (u32, u32);
 
-/// The current instruction.
+/// What the checks know about the current instruction.
 struct Now {
     wave: usize,
-    /// Place of the instruction: see [`findings::code_position`].
+    /// Code position of the instruction: see [`findings::code_position`].
     place: u32,
     /// Number of the current instruction in the sequence of the wave's memory operations.
     number: u32,
     m0: u32,
-    /// Stamp of the instruction for an access to a whole dword.
+    /// Stamp (record for a shadow cell) of the instruction for an access to a whole dword.
     stamp: Stamp,
     /// The last write to LDS that was found to have happened before the current instruction. Other dwords
     /// that the same write has stored need no further check.
@@ -179,7 +179,7 @@ struct Now {
     /// Number of changes that atomics of the wave had made to memory before the current instruction. If the
     /// number is larger after the instruction, the instruction has changed memory.
     changes: u32,
-    /// Address that the first lane reads.
+    /// Address that the first active lane reads.
     first_read: Option<u64>,
     /// For each lane, the number of bytes of the instruction's data that the checks have already processed.
     /// It is needed because the handler may report one access in several parts.
@@ -196,17 +196,17 @@ struct Now {
     exec: u64,
     /// Mask of the pointer arguments from which the address of the current access is computed.
     through: u64,
-    /// A load of the whole wave, if it may proceed as a whole.
+    /// A load of all lanes that the fast path has permitted.
     load: whole::Load,
     hazards: Vec<check::Finding>,
     /// Whether a finding was already reported for the instruction. Further findings for the same instruction
     /// are not reported.
     reported: bool,
-    /// Whether the finding ends the run.
+    /// Whether the finding for this instruction ends the run.
     stops: bool,
 }
 
-/// A watcher that works on the shadow of a group.
+/// Watcher of strict mode, which works on the shadow state of a group.
 pub(crate) struct Watcher<'a> {
     shared: &'a Shared,
     group: &'a mut GroupShadow,
@@ -241,7 +241,7 @@ impl<'a> Watcher<'a> {
         self.verdict().map(|()| None)
     }
 
-    /// Updates the definedness of registers for an instruction.
+    /// Updates which bits of registers are defined, for an instruction that is about to run.
     #[inline]
     fn step_registers(&mut self, cx: &mut Cx<'_>, op: &Op, touch: &Touch) {
         let wave = &mut self.group.waves[self.group.now.wave];

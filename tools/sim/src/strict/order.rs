@@ -15,9 +15,9 @@ use super::writeback::ScalarStores;
 /// operation: the statement in the field's comment holds for all operations up to this number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Known {
-    /// Accesses to LDS are complete.
+    /// Accesses to LDS are complete, except those of loads to LDS and stores from LDS.
     pub(super) lds: u32,
-    /// Loads to LDS, and stores from LDS, are complete.
+    /// Accesses to LDS by loads to LDS and stores from LDS are complete.
     pub(super) transfers: u32,
     /// Accesses to memory are complete as seen from waves of the same group, which read through the same
     /// cache.
@@ -46,7 +46,7 @@ impl Known {
     }
 }
 
-/// Properties of the processor's caches.
+/// Properties of the processor's caches that decide what a wave can see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Caches {
     /// Whether the waves of a group may read through different L0 caches, as on GFX10 in WGP mode.
@@ -59,7 +59,7 @@ pub(super) struct Caches {
 /// What a wave learns about the operations of other waves by one acquire.
 #[derive(Clone, Default)]
 pub(super) struct Handed {
-    /// Knowledge of waves of other groups.
+    /// Which operations of waves of other groups are complete.
     pub(super) acquired: Clock,
     /// The part of `acquired` whose data this wave certainly sees: operations whose data is in no cache of
     /// this wave in an older state. See [`Order::visible`] and [`Order::middle`].
@@ -74,7 +74,7 @@ impl Handed {
         self.acquired.is_empty() && self.local.is_empty()
     }
 
-    /// Adds the knowledge of a wave of the group.
+    /// Adds what another wave of the same group knows about all waves.
     pub(super) fn add(&mut self, theirs: &Order, caches: Caches) {
         self.acquired.merge(&theirs.acquired);
         self.middle.merge(&theirs.middle);
@@ -90,7 +90,7 @@ impl Handed {
     }
 }
 
-/// An acquire whose load is in flight.
+/// An acquire whose load or atomic is in flight.
 struct Pending {
     number: u32,
     /// Whether the load is from LDS.
@@ -98,13 +98,13 @@ struct Pending {
     handed: Handed,
 }
 
-/// The knowledge of one wave.
+/// What one wave knows about the operations of other waves.
 pub(super) struct Order {
     /// Number of the wave in the dispatch, counted from 1.
     pub(super) wave: u32,
     pub(super) flight: Flight,
     pub(super) local: Box<[Known]>,
-    /// Knowledge of waves of other groups.
+    /// Which operations of waves of other groups this wave knows to be complete.
     pub(super) acquired: Clock,
     /// The operations in `acquired` whose data this wave certainly sees: no vector cache through which its
     /// loads read can hold an older copy. An invalidation of the vector caches makes this a copy of
@@ -136,7 +136,7 @@ impl Order {
         }
     }
 
-    /// Returns what a barrier publishes about this wave.
+    /// Returns what a barrier tells the other waves of the group about this wave's operations.
     pub(super) fn published(&self, caches: Caches) -> Known {
         let far = self.flight.memory_done();
         // If one L1 cache serves all waves of the group, the cache handles their operations in order. An
@@ -182,7 +182,7 @@ impl Order {
     /// this wave has written. Operation `number` of this wave has written the value.
     pub(super) fn known_at(&self, number: u32, caches: Caches) -> Known {
         let Done { lds, memory: far, transfers } = self.flight.done_at(number);
-        // The same rule as in `published` applies.
+        // Operations in order at one L1 cache need not be complete, as `published` explains.
         let memory = if caches.split_group { far } else { number };
         Known { lds, transfers, memory, far, handed: number, ..Known::default() }
     }

@@ -16,7 +16,7 @@ use super::start::Shared;
 use super::touch::{Class, EXEC_BITS, Memory, Touch};
 use isa::MachInst;
 
-/// Maximum number of instructions of a loop that are examined.
+/// Maximum number of instructions of a loop that are examined for each load.
 const LONGEST: usize = 256;
 
 /// The registers whose values depend on the load.
@@ -31,7 +31,8 @@ pub(super) struct Tainted {
 }
 
 impl Tainted {
-    /// Applies an instruction that is not a branch.
+    /// Updates which registers and scratch variables depend on the load, for an instruction that is not a
+    /// branch.
     pub(super) fn step(&mut self, touch: &Touch, inst: &MachInst) {
         let Some(slot) = own_slot(touch, inst) else { return self.write(touch, self.reads(touch)) };
         let known = self.slots.iter().position(|&tainted| tainted == slot);
@@ -43,7 +44,7 @@ impl Tainted {
         }
     }
 
-    /// Returns whether a branch depends on the load.
+    /// Returns whether the direction of a branch depends on the load.
     fn decides(&self, branch: &Touch, inst: &MachInst) -> bool {
         let on_exec = inst.op.row().name.starts_with("s_cbranch_exec") && self.scalar & EXEC_BITS != 0;
         on_exec || self.reads(branch)
@@ -91,7 +92,7 @@ impl Tainted {
     }
 }
 
-/// How a load is used.
+/// How the result of a load is used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LoadUse {
     /// Whether the load is in a loop that waits until the loaded value changes.
@@ -169,7 +170,7 @@ impl Shared {
                 Class::Memory(Memory::Atomic) => tainted.write(touch, false),
                 Class::Memory(_) if own_slot(touch, &inst).is_some() => tainted.step(touch, &inst),
                 Class::Memory(_) if tainted.reads(touch) => return false,
-                // Comparison results that are lane masks count as conditions.
+                // The results of a comparison are conditions, even if they are a lane mask.
                 Class::Pure if compares(&inst) => {
                     decides |= tainted.reads(touch);
                     tainted.write(touch, false);
@@ -193,7 +194,7 @@ impl Shared {
         true
     }
 
-    /// Returns the instruction at a place, and its size in dwords.
+    /// Returns the instruction at an index of a code range, and its size in dwords.
     pub(super) fn instruction(&self, range: u32, at: usize) -> Option<(MachInst, usize)> {
         self.reading.instruction(range, at)
     }

@@ -93,7 +93,7 @@ impl Watcher<'_> {
         write.is_sync() && write.is_atomic() && self.shared.load_use(place).polls
     }
 
-    /// Returns whether a wave belongs to the same group.
+    /// Returns whether the wave of `stamp` belongs to the same group as this wave.
     fn is_mate(&self, stamp: Stamp) -> bool {
         self.shared.in_group(self.group.first_wave, stamp.wave()).is_some()
     }
@@ -166,7 +166,7 @@ impl Watcher<'_> {
         self.group.waves[self.group.now.wave].order.scalar_fresh = false;
     }
 
-    /// Records the change that the last atomic has made.
+    /// Records the change of memory that the atomic which has just run has made, if any.
     pub(super) fn note_change(&mut self, cx: &Cx<'_>) {
         let Some((space, address, _)) = cx.wave.changed.filter(|_| cx.wave.changes != self.group.now.changes)
         else {
@@ -210,7 +210,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Records the release half of an atomic.
+    /// Records the release half of an atomic: adds this wave's knowledge to the knowledge that is released at
+    /// the location.
     pub(super) fn global_atomic(&mut self, memory: &Memory, access: &MemAccess) {
         if !self.shared.races {
             return;
@@ -240,7 +241,7 @@ impl Watcher<'_> {
             if self.touch.is_some_and(|touch| touch.returns) {
                 shared.join(address, self.me());
             }
-            // Lanes of an atomic are ordered with each other.
+            // The lanes of one atomic instruction are ordered with each other, so the stamp has no lane.
             cell.set_write(self.stamp(mask).sync(true).atomic(true), self.group.now.place, SCALAR);
         }
     }

@@ -47,7 +47,7 @@ impl Reading {
         })
     }
 
-    /// Returns the instruction at a place, and its size in dwords.
+    /// Returns the instruction at an index of a code range, and its size in dwords.
     pub(super) fn instruction(&self, range: u32, at: usize) -> Option<(MachInst, usize)> {
         let words = self.words.get(range as usize)?.get(at..)?;
         let decoder = self.decoder.as_ref()?;

@@ -3,7 +3,7 @@
 use crate::fault::Location;
 use std::fmt;
 
-/// Kinds of stops.
+/// Classes of findings and other reasons for which a run may stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FaultClass {
     /// The instruction would make the hardware fault, or does something that the program cannot intend.
@@ -30,7 +30,7 @@ pub enum FaultClass {
 }
 
 impl FaultClass {
-    /// Returns the name of the class.
+    /// Returns the name of the class for display.
     pub fn name(self) -> &'static str {
         match self {
             FaultClass::Fault => "fault",
@@ -70,9 +70,9 @@ pub struct Report {
     /// Location of the other instruction that takes part in the error, if any, and a short description of
     /// what this instruction did.
     pub other: Option<(Location, String)>,
-    /// Additional notes, such as the state of counters.
+    /// Additional notes about the error, such as the state of wait counters.
     pub notes: Vec<String>,
-    /// A suggested fix.
+    /// A suggested fix of the program.
     pub fix: Option<String>,
 }
 

@@ -16,7 +16,7 @@ use crate::watch::{MemAccess, Space};
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-/// A pointer argument.
+/// A pointer argument of the kernel.
 struct Argument {
     offset: u64,
     name: String,
@@ -38,7 +38,7 @@ pub(crate) struct Restricts {
     kernarg: u64,
     arguments: Vec<Argument>,
     restricted: u64,
-    /// Reads and writes, by dword.
+    /// For each dword, its past reads and its past writes.
     accesses: Mutex<HashMap<u64, [Accesses; 2]>>,
 }
 
@@ -71,7 +71,8 @@ impl Restricts {
         any.then(|| Restricts { kernarg, arguments, restricted, accesses: Mutex::default() })
     }
 
-    /// Returns the argument stored at an address, as a bit.
+    /// Returns, as a mask with one bit, the pointer argument that is stored at an address of the argument
+    /// segment.
     fn at(&self, address: u64) -> u64 {
         let offset = address.wrapping_sub(self.kernarg);
         let holds = |argument: &Argument| (argument.offset..argument.offset + 8).contains(&offset);
@@ -154,7 +155,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Labels the results of a load of arguments.
+    /// Labels the results of a load from the argument segment with the arguments that it loads.
     pub(super) fn label_arguments(&mut self, touch: &Touch) {
         let Some(restricts) = &self.shared.restricts else { return };
         let now = &self.group.now;

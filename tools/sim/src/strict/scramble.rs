@@ -20,7 +20,7 @@ use std::collections::HashMap;
 #[derive(Clone, Debug, Default)]
 pub struct Scramble(pub HashMap<String, Agreement>);
 
-/// The agreement between a function and its callers.
+/// The agreement between a function and its callers about registers.
 #[derive(Clone, Debug, Default)]
 pub struct Agreement {
     /// Registers that a caller takes as changed after a direct call of the function.

@@ -32,13 +32,13 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 const STRIPES: usize = 64;
 
-/// Rule and places of a finding.
+/// What identifies findings about the same instructions: the rule and the code positions.
 type Seen = HashSet<(String, u32, Option<u32>)>;
 
 /// State shared by all groups of a dispatch.
 pub(crate) struct Shared {
     pub(crate) keep_going: bool,
-    /// Certainty that findings about registers need.
+    /// How certain a finding about registers must be to count.
     pub(super) level: check::Level,
     pub(super) target: &'static Target,
     pub(super) caches: Caches,
@@ -57,7 +57,8 @@ pub(crate) struct Shared {
     /// Whether the findings may depend on the timing of host threads. If so, the run is repeated on one
     /// thread.
     crossed: AtomicBool,
-    /// Clocks that atomics have released, by address.
+    /// What atomics on each memory location have released. The locations are distributed over several maps by
+    /// their addresses, so that threads seldom wait for a lock.
     releases: [Mutex<HashMap<u64, Release>>; STRIPES],
     /// What each wave knows of the operations of waves of other groups. The key is the wave number. Waves
     /// that know nothing are absent.
@@ -73,20 +74,20 @@ pub(crate) struct Shared {
     /// scalar cache.
     written_back: Vec<AtomicU32>,
     seen: Mutex<Seen>,
-    /// Conflicts that may turn out to be harmless.
+    /// Findings about conflicts that may turn out to be harmless.
     pub(super) waiting: Mutex<Waiting>,
     /// Cached results of the data-flow search in `flow`. The key is the code positions of a load and a store.
     /// The value says whether the stored value is computed from the loaded value.
     pub(super) flows: Mutex<HashMap<(u32, u32), bool>>,
     /// Names of allocations.
     pub(super) names: Arc<Names>,
-    /// Registers that calls preserve.
+    /// Rules of the calling convention, such as which registers calls preserve.
     pub(super) rules: Rules,
     pub(super) functions: Arc<Functions>,
-    /// Registers that are overwritten at calls.
+    /// Registers that are overwritten at calls, to find code that wrongly relies on them.
     pub(super) scramble: Option<Arc<Scramble>>,
     pub(super) restricts: Option<Restricts>,
-    /// Addresses in the file of the code ranges.
+    /// File address of each code range.
     bases: Vec<u64>,
 }
 
@@ -100,7 +101,7 @@ struct Release {
     /// Waves that have executed an atomic on the location with the old value as result. The clock is used as
     /// a set here: each wave in it has the number 1.
     joined: Clock,
-    /// Whether a load that acts at L2 has read the location.
+    /// Whether a load that acts at the L2 cache has read the location.
     watched: bool,
     /// The last instruction that changed the location's value. The shadow cell does not say this, because it
     /// also records atomics that write the value which memory already holds.
@@ -111,7 +112,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The properties of a strict dispatch.
+/// The properties of a dispatch that strict mode needs.
 pub(crate) struct Shape {
     pub(crate) target: &'static Target,
     /// Whether memory instructions may be replayed after a page fault (XNACK). All dispatches of a module use
@@ -134,18 +135,18 @@ pub(crate) struct Shape {
 }
 
 impl Shared {
-    /// Records that the findings may depend on the threads.
+    /// Records that the findings may depend on the timing of host threads.
     #[cold]
     pub(crate) fn cross(&self) {
         self.crossed.store(true, Ordering::Relaxed);
     }
 
-    /// Prepares for a run on several threads.
+    /// Prepares strict mode for a run on several host threads.
     pub(crate) fn use_several_threads(&mut self, memory: &Memory) {
         self.meetings = Some(Meetings::new(memory));
     }
 
-    /// Returns whether groups run on several threads.
+    /// Returns whether groups run on several host threads.
     pub(crate) fn uses_several_threads(&self) -> bool {
         self.meetings.is_some()
     }
@@ -200,7 +201,7 @@ impl Shared {
         }
     }
 
-    /// Returns the address in the file of a place.
+    /// Returns the file address of a code position.
     pub(super) fn address(&self, place: u32) -> u64 {
         let (range, pc) = super::findings::split_place(place);
         self.bases.get(range as usize).map_or(0, |base| base + u64::from(pc) * 4)
@@ -223,7 +224,7 @@ impl Shared {
         (at < self.waves_per_group).then_some(at as usize)
     }
 
-    /// Returns the first wave of a wave's group.
+    /// Returns the number of the first wave of the group that contains a wave.
     fn group_of(&self, wave: u32) -> u32 {
         (wave - 1) / self.waves_per_group * self.waves_per_group + 1
     }
@@ -253,7 +254,7 @@ impl Shared {
             .unwrap_or_default()
     }
 
-    /// Records that a wave's atomic on a location has returned.
+    /// Records that a wave has executed an atomic on a location with the old value as result.
     pub(super) fn join(&self, address: u64, wave: u32) {
         let mut releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
         releases.entry(address & !3).or_default().joined.learn(wave, 1);
@@ -274,7 +275,7 @@ impl Shared {
         releases.get(&(address & !3)).is_some_and(|release| release.joined.get(wave) != 0)
     }
 
-    /// Records that a load that acts at L2 reads a location.
+    /// Records that a load that acts at the L2 cache reads a location.
     pub(super) fn watch(&self, address: u64) {
         let mut releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
         releases.entry(address & !3).or_default().watched = true;
@@ -305,7 +306,7 @@ impl Shared {
         }
     }
 
-    /// Publishes a wave's knowledge of other groups.
+    /// Records what a wave knows about the operations of other groups, so that other waves can learn it.
     pub(super) fn publish_far(&self, wave: u32, clock: Clock) {
         if clock.is_empty() {
             return;
@@ -365,7 +366,7 @@ impl Shared {
         }
     }
 
-    /// Returns whether this finding is new, and records it.
+    /// Returns whether this finding is new. If it is, records it, so that it is reported only once.
     pub(super) fn is_new(&self, rule: &str, place: u32, other: Option<u32>) -> bool {
         lock(&self.seen).insert((rule.to_owned(), place, other))
     }
@@ -446,7 +447,7 @@ impl GroupShadow {
         if stamp.is_sync() { change.or(written) } else { written }
     }
 
-    /// Takes the findings since the last call, as reports.
+    /// Returns the findings since the last call as reports, and removes them.
     pub(crate) fn take_reports(&mut self, launch: &Launch<'_>, shared: &Shared) -> Vec<super::Report> {
         let first = self.first_wave;
         let findings = std::mem::take(&mut self.findings);

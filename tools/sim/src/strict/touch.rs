@@ -8,7 +8,7 @@ use isa::decode::Decoder;
 use isa::table::{Family, Flags, Implicit, Kind, Role, Row};
 use isa::{MachInst, ModFlags, Operand, Reg, RegRange, Target};
 
-/// Consecutive VGPRs, by their index in `Wave::vgpr`.
+/// A range of consecutive VGPRs, given by their indices in `Wave::vgpr`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) first: u16,
@@ -21,7 +21,7 @@ impl Run {
     }
 }
 
-/// A short list of runs, without heap allocation.
+/// A short list of ranges of VGPRs, without heap allocation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Runs {
     len: u8,
@@ -65,12 +65,12 @@ pub(super) enum Class {
     /// M0 selects some registers of the instruction (register indexing). The checks do not follow the values
     /// of such registers.
     Indexed,
-    /// Reads or writes memory.
+    /// The instruction reads or writes memory.
     Memory(Memory),
-    /// `s_waitcnt` and similar instructions.
+    /// A wait instruction, such as `s_waitcnt`.
     Wait,
     Barrier,
-    /// Any other instruction: its results count as initialised.
+    /// Any other instruction. Its results count as defined.
     Other,
 }
 
@@ -82,7 +82,7 @@ pub(super) enum Memory {
     Atomic,
 }
 
-/// The counters that count a memory operation.
+/// The wait counters that count a memory operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Queues {
     /// `vmcnt`.
@@ -102,7 +102,7 @@ pub(super) struct Queues {
 /// The bits of a register that a load writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Whole dwords.
+    /// The load writes whole dwords.
     Whole,
     /// The whole register: the loaded bytes are extended to 32 bits with their sign or with zeros.
     Extended { bytes: u8, signed: bool },
@@ -115,13 +115,13 @@ pub(super) enum Part {
 /// How an instruction reads values from other lanes. Strict mode reports a read from an inactive lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shuffle {
-    /// It does not, or it does so regardless of EXEC.
+    /// The instruction reads no values from other lanes, or reads them regardless of EXEC.
     None,
-    /// `ds_bpermute_b32`.
+    /// The instruction is `ds_bpermute_b32`.
     Backward,
-    /// `ds_swizzle_b32`.
+    /// The instruction is `ds_swizzle_b32`.
     Swizzle,
-    /// Data-parallel primitives (DPP).
+    /// The instruction uses data-parallel primitives (DPP).
     Dpp {
         /// Whether the instruction is `v_mov_b32`.
         is_move: bool,
@@ -135,10 +135,10 @@ pub(super) struct Touch {
     /// VGPRs whose values the instruction reads as data; VGPRs of an address are in `address`. For a store or
     /// an atomic, `reads` has the data operands.
     pub(super) reads: Runs,
-    /// VGPRs that form an address.
+    /// VGPRs from which the instruction takes an address.
     pub(super) address: Runs,
     pub(super) writes: Runs,
-    /// SGPRs and special registers below 128, one bit for each.
+    /// Mask of the SGPRs and special registers below 128 that the instruction reads.
     pub(super) scalar_reads: u128,
     pub(super) scalar_address: u128,
     pub(super) scalar_writes: u128,
@@ -152,18 +152,18 @@ pub(super) struct Touch {
     /// Whether the instruction is an `s_or_saveexec_b64` after which the next instruction deactivates some of
     /// the lanes again. Compilers use this pair to switch to the other side of a branch.
     pub(super) adds_lanes_to_flip: bool,
-    /// Whether every lane is written, regardless of EXEC.
+    /// Whether the instruction writes every lane, regardless of EXEC.
     pub(super) ignores_exec: bool,
     pub(super) queues: Queues,
     pub(super) part: Part,
-    /// Whether it is a DS instruction that accesses LDS.
+    /// Whether this is a DS instruction that accesses LDS.
     pub(super) lds: bool,
     /// Whether the instruction reads the register FLAT_SCRATCH. It does so only if its address is in scratch.
     pub(super) flat_scratch: bool,
     pub(super) glc: bool,
-    /// Whether it is an atomic that returns the old value.
+    /// Whether this is an atomic that returns the old value.
     pub(super) returns: bool,
-    /// Whether the address decides which memory is accessed.
+    /// Whether this is a FLAT instruction, whose address decides which kind of memory it accesses.
     pub(super) is_flat: bool,
     /// The rule that this instruction breaks by itself, independently of the instructions before and after
     /// it; `None` if there is no such rule.
@@ -179,9 +179,9 @@ pub(super) struct Touch {
     pub(super) is_scalar: bool,
     /// Whether the instruction ends the wave.
     pub(super) ends: bool,
-    /// Number of operations that a wait leaves in flight.
+    /// Numbers of operations that the instruction leaves in flight, if it is a wait.
     pub(super) left: Left,
-    /// How the instruction calls or returns.
+    /// Whether and how the instruction calls or returns.
     pub(super) transfer: Transfer,
     /// The registers in the short form that the fast path uses. Only present if this is a plain instruction.
     pub(super) plain: Option<Plain>,
@@ -203,7 +203,7 @@ const NO_VGPR: u16 = u16::MAX;
 pub(super) struct Plain {
     pub(super) scalar_reads: u128,
     pub(super) scalar_writes: u128,
-    /// Unused elements are [`NO_VGPR`].
+    /// VGPRs that the instruction reads. Unused elements are [`NO_VGPR`].
     pub(super) reads: [u16; PLAIN_READS],
     pub(super) writes: [u16; PLAIN_WRITES],
     pub(super) reads_scc: bool,
@@ -325,7 +325,7 @@ impl Touch {
         touch
     }
 
-    /// Returns the lanes whose registers the instruction reads.
+    /// Returns the mask of the lanes whose registers the instruction reads.
     pub(super) fn lanes_read(&self, exec: u64) -> u64 {
         if self.across { u64::MAX } else { exec }
     }
@@ -366,7 +366,7 @@ impl Touch {
         let implicit = inst.implicit();
         self.reads_scc |= implicit.contains(Implicit::READ_SCC);
         self.writes_scc |= implicit.contains(Implicit::WRITE_SCC);
-        // A wave of 32 lanes uses only the low half.
+        // A lane mask of a wave of 32 lanes is only the low SGPR.
         let mask: u128 = if target.wave_size == 32 { 1 } else { 3 };
         if implicit.contains(Implicit::READ_VCC) {
             self.scalar_reads |= mask << Reg::VCC.0;
@@ -536,7 +536,7 @@ pub(super) fn touch(decoder: Option<&Decoder>, words: &[u32], code: &check::Code
     }
 }
 
-/// Computes [`Touch::own_address`].
+/// Returns the value of [`Touch::own_address`] for an instruction.
 fn own_address(inst: &MachInst) -> u8 {
     match inst.ops[0] {
         Operand::Reg(result) if inst.is_replayed_in_parts() && inst.overwritten_source().is_some() => {

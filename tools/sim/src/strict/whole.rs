@@ -53,7 +53,7 @@ impl Watcher<'_> {
         true
     }
 
-    /// Records the load that was allowed to proceed.
+    /// Records the load that the fast path has permitted in the shadow cells.
     pub(super) fn enter_loads(&mut self, memory: &Memory) {
         let exec = std::mem::take(&mut self.group.now.load.exec);
         if exec == 0 || !self.shared.races {
@@ -82,7 +82,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Records the loads of the lanes one by one.
+    /// Records the loads of the lanes in the shadow cells one by one.
     fn enter_lanes(&mut self, memory: &Memory, load: &Load) {
         let Load { addresses, exec, dwords, flags } = *load;
         let (stamp, place) = (self.group.now.stamp, self.group.now.place);

@@ -13,7 +13,7 @@ use check::writeback::NOT_WRITTEN_BACK;
 /// The scalar stores of a wave.
 #[derive(Default)]
 pub(super) struct ScalarStores {
-    /// Place of the first scalar store after the last write-back.
+    /// Code position of the first scalar store after the last write-back.
     first: Option<u32>,
     /// Number of the last memory operation that the wave had issued when it executed its last `s_dcache_wb`.
     requested: u32,
@@ -23,7 +23,7 @@ pub(super) struct ScalarStores {
 }
 
 impl ScalarStores {
-    /// Records a scalar store.
+    /// Records that the wave issues a scalar store.
     pub(super) fn issue(&mut self, number: u32, place: u32) {
         debug_assert!(number > self.requested);
         self.first.get_or_insert(place);
@@ -39,7 +39,7 @@ impl ScalarStores {
 }
 
 impl Watcher<'_> {
-    /// Records `s_dcache_wb`.
+    /// Records that the wave executes `s_dcache_wb`.
     pub(super) fn write_back_scalar(&mut self) {
         let order = &mut self.wave().order;
         let (wave, issued) = (order.wave, order.flight.issued());

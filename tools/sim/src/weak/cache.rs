@@ -1,4 +1,4 @@
-//! Caches that are not notified of the writes of others.
+//! Caches whose lines do not change when other caches write to memory.
 
 use crate::memory::Memory;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ impl Cache {
         self.lines.len()
     }
 
-    /// Loads a line from memory.
+    /// Loads a line from memory into the cache.
     pub(super) fn fill(&mut self, memory: &Memory, line: u64, bytes: u64) {
         let words = (0..bytes / 4).map(|word| {
             let address = line * bytes + word * 4;
@@ -46,14 +46,14 @@ impl Cache {
         self.lines.insert(line, Line { words: words.collect(), dirty: 0 });
     }
 
-    /// Copies a line from a cache of the next level.
+    /// Copies a line from another cache, such as that of the next level, into this cache.
     pub(super) fn copy(&mut self, from: &Cache, line: u64) {
         if let Some(found) = from.lines.get(&line) {
             self.lines.insert(line, Line { words: found.words.clone(), dirty: 0 });
         }
     }
 
-    /// Returns up to 4 bytes, if their line is in the cache.
+    /// Returns up to 4 bytes at an address, if their line is in the cache.
     pub(super) fn load(&self, address: u64, bytes: u32, line_bytes: u64) -> Option<u32> {
         let line = self.lines.get(&(address / line_bytes))?;
         let at = address % line_bytes;
@@ -115,7 +115,7 @@ impl Cache {
         }
     }
 
-    /// Returns the numbers of the lines.
+    /// Returns the numbers of the lines that are in the cache.
     pub(super) fn lines(&self) -> Vec<u64> {
         self.lines.keys().copied().collect()
     }

@@ -10,7 +10,7 @@ use crate::wave::{Wave, WaveState};
 use check::Counter;
 use isa::{Reg, RegRange};
 
-/// The group in a group slot.
+/// The group in a group slot, as a debugger sees it.
 struct Group<'a> {
     run: &'a Run<'a>,
     place: usize,
@@ -82,7 +82,7 @@ impl Group<'_> {
 }
 
 impl Run<'_> {
-    /// Shows the debugger a wave before its next instruction.
+    /// Calls a function of the debugger with a view of a wave before its next instruction.
     fn show_debugger(
         &self,
         at: usize,

@@ -25,7 +25,7 @@ use std::hash::{Hash, Hasher};
 /// Maximum number of steps of a wave between two choices.
 const MAX_LOCAL: u32 = 100_000;
 
-/// One choice of the machine.
+/// One choice that a schedule can make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// A wave issues a vector memory instruction. If `evicted` is set, the line that the instruction could
@@ -53,7 +53,7 @@ impl Action {
 type Words = Vec<(u64, u32)>;
 
 struct Frame {
-    /// Hash of the state.
+    /// Hash that identifies the state.
     number: u64,
     state: State,
     words: Words,
@@ -69,7 +69,7 @@ pub(super) trait Visitor {
     fn end(&mut self, machine: &Machine<'_>, state: &State, path: &[Action]);
     /// Called when no choice is left but not all waves have ended, so that these waves can never continue.
     fn stuck(&mut self, machine: &Machine<'_>, state: &State, path: &[Action]);
-    /// Called when an instruction failed.
+    /// Called when an instruction has failed, which ends the schedule.
     fn trap(&mut self, machine: &Machine<'_>, state: &State, at: usize, trap: Trap, path: &[Action]);
 }
 
@@ -87,7 +87,7 @@ pub(super) struct Searched {
 /// The graph of the visited states: edges from states to their successors, and the end states.
 #[derive(Default)]
 struct Graph {
-    /// Pairs of a later state and an earlier state.
+    /// Pairs of a later state and the state before it.
     edges: BTreeSet<(u64, u64)>,
     states: BTreeSet<u64>,
     ends: Vec<u64>,
@@ -147,7 +147,7 @@ impl Hasher for Mix {
     }
 }
 
-/// Visits all ends that a program can reach.
+/// Visits all end states that a program can reach.
 pub(super) fn explore(
     machine: &mut Machine<'_>,
     mut start: State,
@@ -248,13 +248,13 @@ fn arrive(
             return None;
         }
     }
-    // The end of a kernel releases to system scope.
+    // The end of a kernel is a release to system scope, so each L2 writes its data back.
     (0..state.l2.len() as u32).for_each(|agent| machine.write_back_l2(state, agent));
     visitor.end(machine, state, path);
     None
 }
 
-/// Runs all waves up to their next choice.
+/// Runs all waves until each of them has a choice or cannot continue.
 fn run_to_next_choice(
     machine: &mut Machine<'_>,
     state: &mut State,
@@ -338,12 +338,12 @@ fn choices(machine: &mut Machine<'_>, state: &mut State) -> Vec<Action> {
     actions
 }
 
-/// Returns the wave whose request is the next in a queue.
+/// Returns the wave whose request is the first in a queue.
 fn front(state: &State, key: Key) -> usize {
     state.queues.get(&key).and_then(|queue| queue.front()).map_or(0, |request| request.actor as usize)
 }
 
-/// Takes a choice.
+/// Performs an action that the schedule has chosen.
 pub(super) fn act(machine: &mut Machine<'_>, state: &mut State, action: Action) -> Result<(), (usize, Trap)> {
     match action {
         Action::Issue { at, evicted } => {

@@ -10,18 +10,18 @@ use isa::decode::Decoder;
 use isa::table::Role;
 use isa::{Operand, Reg, Target};
 
-/// How an instruction is treated.
+/// How weak mode treats an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The instruction completes at once.
+    /// The instruction completes at once, because it does not access memory.
     Local,
     /// The instruction blocks its wave until the wait counters are low enough.
     Wait,
-    /// Vector memory, through the cache of the compute unit.
+    /// Vector memory instruction, which accesses the first-level cache of the compute unit.
     Vector,
-    /// LDS, in order among the wave's LDS operations.
+    /// LDS instruction. The LDS operations of a wave are performed in order.
     Lds,
-    /// Scalar memory, in any order.
+    /// Scalar memory instruction. Scalar operations are performed in any order.
     Scalar,
 }
 
@@ -112,7 +112,7 @@ impl Info {
         if atomic {
             tied.clear();
         }
-        // EXEC is saved separately.
+        // EXEC is excluded here, because it is saved separately.
         let plain = |reg: &Reg| reg.0 < 126 || (256..768).contains(&reg.0);
         let sources = effects.reads.iter().filter(plain).map(|reg| reg.0);
         let touched = effects.reads.or(&effects.writes);

@@ -136,7 +136,7 @@ impl Machine<'_> {
         probed.slots.iter().any(|slot| self.hits(state, at, slot))
     }
 
-    /// Returns whether a probed instruction affects no other wave.
+    /// Returns whether an instruction affects no other wave, according to its trial run.
     pub(super) fn is_own(&self, probed: &Probed) -> bool {
         let own = |slot: &Slot| {
             slot.access.space == Space::Global && self.own.contains(&(slot.access.address / self.line_bytes))
@@ -197,7 +197,7 @@ impl Machine<'_> {
                 }
                 CacheOp::InvalidateGl1 => state.middle[site.array as usize].invalidate(),
                 CacheOp::InvalidateL2 => self.invalidate_l2(state, site.agent),
-                // `buffer_wbl2` is queued as a request below.
+                // `buffer_wbl2` takes effect later, as a request that is queued below.
                 _ => {}
             }
         }

@@ -25,7 +25,7 @@ use isa::target::Feature;
 /// When other agents see a write to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grain {
-    /// All agents see the write at once.
+    /// All agents see the write as soon as it reaches L2.
     Fine,
     /// Other agents see the write later: L2 must have written it back, and the other agents must have dropped
     /// their own copies of the line.
@@ -40,7 +40,7 @@ pub struct Range {
     pub start: DevicePtr,
     /// Length.
     pub bytes: u64,
-    /// The agent that owns the memory; `None` for the host.
+    /// The agent whose memory this is; `None` for memory of the host.
     pub home: Option<u32>,
     /// Grain.
     pub grain: Grain,
@@ -51,7 +51,7 @@ pub struct Range {
 enum Mtype {
     /// Read-write.
     Rw,
-    /// Not coherent.
+    /// Not coherent: the line may be older than memory.
     Nc,
     /// Cache-coherent or uncached: the line always has the contents of memory.
     Coherent,
@@ -74,7 +74,7 @@ impl Ranges {
         Ranges { ranges: coarse.copied().collect(), probes }
     }
 
-    /// Returns whether L2 caches may differ from memory.
+    /// Returns whether the data in L2 caches may differ from memory.
     pub(super) fn any(&self) -> bool {
         !self.ranges.is_empty()
     }

@@ -19,18 +19,18 @@ use crate::wave::{Wave, WaveState};
 use isa::target::Generation;
 use std::collections::BTreeMap;
 
-/// The resources that a wave uses.
+/// The caches and other resources that a wave uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Site {
-    /// Index of its first-level vector cache.
+    /// Index of the first-level vector cache of the wave's compute unit.
     pub(super) unit: u32,
-    /// Index of its GL1.
+    /// Index of the GL1 cache that the wave uses.
     pub(super) array: u32,
-    /// Index of its scalar cache.
+    /// Index of the scalar cache that the wave uses.
     pub(super) scalar: u32,
-    /// Index of its group, and therefore of its LDS.
+    /// Index of the wave's group, and therefore of its LDS.
     pub(super) group: u32,
-    /// Index of its agent's L2.
+    /// Index of the L2 cache of the wave's agent.
     pub(super) agent: u32,
 }
 
@@ -41,9 +41,9 @@ pub(super) enum Next {
     Idle,
     /// The wave waits for its own memory operations.
     Waits,
-    /// It can issue a vector memory instruction.
+    /// The wave can issue a vector memory instruction.
     Vector,
-    /// It can execute any other instruction.
+    /// The wave can execute an instruction of another kind.
     Free,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Machine<'a> {
     /// Size of a line of the vector caches in bytes.
     pub(super) line_bytes: u64,
     pub(super) lds_bytes: u32,
-    /// Memory that L2 caches may keep.
+    /// Ranges of memory that L2 caches may keep.
     pub(super) ranges: Ranges,
     /// Numbers of the cache lines that only one wave uses. The next field, `constants`, says whether data
     /// that scalar loads read never changes.
@@ -83,7 +83,7 @@ impl<'a> Machine<'a> {
         self.launches[0].target.generation == Generation::Gfx10
     }
 
-    /// Runs a handler with a wave's context.
+    /// Runs the handler of an instruction in the context of a wave.
     pub(super) fn run_handler(
         &mut self,
         wave: &mut Wave,

@@ -105,7 +105,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Writes the data of a load to LDS into LDS.
+    /// Performs the last step of a load to LDS: writes the loaded data to LDS.
     fn perform_transfer(&mut self, state: &mut State, at: usize, pending: &mut Pending) -> Result<(), Trap> {
         let mut serve = Serve { slots: pending.slots.iter() };
         pending.results = self.run_copied(state, at, pending, pending.exec, &mut serve)?;
@@ -113,7 +113,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Reads the data of a store from LDS, unless the data was read before.
+    /// Reads from LDS the data that a store from LDS will write to memory, unless it was read before.
     fn read_for_store(&self, state: &State, at: usize, pending: &mut Pending) {
         if pending.transfer != Transfer::Store {
             return;
@@ -221,7 +221,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Performs a whole LDS instruction.
+    /// Performs an LDS instruction with all its lanes at once.
     fn perform_lds(&mut self, state: &mut State, at: usize, pending: &mut Pending) -> Result<(), Trap> {
         let exec = pending.exec;
         let info = self.program.info(pending.range, pending.pc).cloned();
@@ -243,7 +243,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Performs the lanes of a flat instruction that access LDS.
+    /// Performs the accesses of a flat instruction for the lanes that access LDS.
     fn perform_flat_lds(&mut self, state: &mut State, at: usize, pending: &mut Pending) -> Result<(), Trap> {
         let group = self.sites[at].group as usize;
         let lds = &mut state.lds[group];
@@ -331,7 +331,7 @@ impl Machine<'_> {
         flow.map(|_| results)
     }
 
-    /// Records the contents of memory before a change.
+    /// Records the contents of memory before a change, so that the search can restore them.
     pub(super) fn note(&mut self, address: u64, bytes: u32) {
         let memory = self.launches[0].memory;
         let Some(journal) = &mut self.journal else { return };

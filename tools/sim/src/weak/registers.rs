@@ -1,4 +1,4 @@
-//! Saved contents of registers.
+//! Copies of the contents of registers.
 
 use crate::wave::{ActiveLanes, Lanes, Wave};
 
@@ -9,7 +9,7 @@ pub(super) enum Value {
     Vector(Box<Lanes>),
 }
 
-/// Register codes with the contents of the registers.
+/// Codes of registers, each with the saved contents of the register.
 pub(super) type Registers = Vec<(u16, Value)>;
 
 /// Returns copies of the registers in `codes`. Registers that the wave does not have are left out.

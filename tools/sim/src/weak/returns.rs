@@ -20,7 +20,7 @@ impl Machine<'_> {
         let mut pending = state.actors[at].pending.remove(index);
         let loads = pending.slots.iter().any(|slot| slot.access.kind == Access::Read);
         let mut results = if pending.ready || !loads {
-            // A store has already had its effect.
+            // A store has already taken effect, so its handler need not run again.
             pending.results.clone()
         } else {
             let mut serve = Serve { slots: pending.slots.iter() };
@@ -42,7 +42,7 @@ impl Machine<'_> {
         }
         put_registers(wave, &results, pending.exec);
         if pending.other.is_some() {
-            // The instruction still counts in its second class.
+            // The instruction stays in the list, because its second class still counts it.
             pending.returned = true;
             pending.slots.clear();
             (pending.sources, pending.results, pending.kept) = Default::default();
@@ -94,7 +94,7 @@ impl Machine<'_> {
         self.return_one(state, at, index)
     }
 
-    /// Lets all performed instructions return.
+    /// Lets all performed instructions of a wave return.
     pub(super) fn return_all(&mut self, state: &mut State, at: usize) -> Result<(), Trap> {
         while let Some(index) = { complete(&state.actors[at].pending).next() } {
             self.return_one(state, at, index)?;
@@ -107,7 +107,7 @@ fn on(class: Option<Class>, counter: Counter) -> bool {
     class.is_some_and(|class| class.info().counter == counter)
 }
 
-/// Returns how many times an instruction counts on a counter.
+/// Returns how many times a counter counts an instruction.
 fn counts(pending: &Pending, counter: Counter) -> usize {
     usize::from(!pending.returned && on(pending.class, counter)) + usize::from(on(pending.other, counter))
 }

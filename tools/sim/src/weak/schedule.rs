@@ -103,7 +103,7 @@ pub(crate) fn run(launch: &Launch<'_>, limit: u64, seed: u64) -> Outcome {
     });
     (0..places).for_each(|place| run.note_traps(place));
     run.stats.add(&run.counts, 0);
-    // `add` counts one group too many.
+    // Each call of `add` counts one group, but no group has ended here.
     run.stats.groups -= 1;
     let debug_trap = run.debug_trap.map(|(_, location)| location);
     Outcome { result: result.map(|()| run.stats), reports: Vec::new(), debug_trap }
@@ -127,7 +127,7 @@ impl Run<'_> {
         self.groups[place] = Some(number);
         self.state.lds[place] = group.lds;
         let unit = self.random.below(UNITS as usize) as u32;
-        // In WGP mode the waves of a group run on two compute units.
+        // In WGP mode, the waves of a group are spread over two compute units.
         let split = !self.launch.target.cumode;
         for number in 0..self.waves {
             let unit = if split { unit & !1 | number as u32 & 1 } else { unit };
@@ -138,7 +138,7 @@ impl Run<'_> {
                 None => group.waves[0].clone(),
             };
             if number >= group.waves.len() {
-                // The last group of a grid may have fewer waves.
+                // The last group of a grid may have fewer waves, so the other waves of its slot do not run.
                 wave.state = WaveState::Done;
             }
             let at = place * self.waves + number;

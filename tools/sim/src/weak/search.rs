@@ -23,7 +23,7 @@ pub struct Place {
     /// Compute unit of the array, which has one first-level vector cache. Units `2n` and `2n + 1` share a
     /// scalar cache.
     pub unit: u32,
-    /// Work-group, which shares LDS and barriers.
+    /// Work-group of the thread. The threads of a group share LDS and barriers.
     pub group: u32,
 }
 
@@ -34,7 +34,7 @@ pub struct Thread {
     pub kernel: String,
     /// Where the thread runs.
     pub place: Place,
-    /// The explicit arguments, laid out as the metadata says.
+    /// The explicit arguments, as bytes in the layout that the metadata describes.
     pub kernarg: Vec<u8>,
 }
 
@@ -54,7 +54,7 @@ pub struct Register {
 pub struct Search {
     /// The threads.
     pub threads: Vec<Thread>,
-    /// Bytes of LDS of a group in addition to its kernels' own.
+    /// Bytes of LDS of a group in addition to those that its kernels have.
     pub dynamic_lds: u32,
     /// Addresses whose cache lines are in all vector caches when the program starts, as an earlier kernel may
     /// have left them there.
@@ -236,7 +236,7 @@ impl Collector<'_> {
     }
 }
 
-/// Returns a choice as text.
+/// Returns a choice of the schedule as text.
 fn text(machine: &Machine<'_>, action: Action) -> String {
     match action {
         Action::Issue { at, evicted } => {

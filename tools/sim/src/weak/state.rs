@@ -9,7 +9,7 @@ use check::counters::Class;
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash, Hasher};
 
-/// One access of an outstanding instruction.
+/// One access that an outstanding instruction makes.
 #[derive(Clone, Debug)]
 pub(super) struct Slot {
     pub(super) access: MemAccess,
@@ -34,7 +34,7 @@ pub(super) enum Key {
     /// A scalar memory operation. Each scalar operation has its own queue, because scalar operations complete
     /// in any order.
     Scalar { actor: u32, serial: u32 },
-    /// A write-back of L2.
+    /// A write-back of L2 (`buffer_wbl2`).
     L2 { actor: u32, serial: u32 },
 }
 
@@ -48,12 +48,12 @@ pub(super) struct Request {
 /// The access to LDS that a load to LDS or a store from LDS has not performed yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum Transfer {
-    /// None, or its request is already in a queue.
+    /// There is no such access, or its request is already in a queue.
     #[default]
     None,
-    /// Write the loaded data to LDS.
+    /// The loaded data must be written to LDS.
     Load,
-    /// Read the data to store from LDS.
+    /// The data that will be stored must be read from LDS.
     Store,
 }
 
@@ -104,7 +104,7 @@ impl Actor {
     }
 }
 
-/// The state that choices change, except memory.
+/// The part of a run that choices change, without memory.
 #[derive(Clone)]
 pub(super) struct State {
     pub(super) actors: Vec<Actor>,
@@ -112,7 +112,7 @@ pub(super) struct State {
     pub(super) lds: Vec<Vec<u32>>,
     /// First-level vector caches: L1 of GFX6 to GFX9, L0 of GFX10.
     pub(super) near: Vec<Cache>,
-    /// GL1 of GFX10.
+    /// GL1 caches of GFX10.
     pub(super) middle: Vec<Cache>,
     pub(super) scalar: Vec<Cache>,
     /// L2 cache of each agent. The list is empty unless some memory range may differ between L2 and memory.
@@ -125,7 +125,7 @@ impl Hash for State {
         for actor in &self.actors {
             let wave = &actor.wave;
             (wave.range, wave.pc, wave.scc, wave.state as u8).hash(hasher);
-            // The elements between these ranges are never read.
+            // No operand can read the elements between these ranges, so they are left out.
             (&wave.sgpr[..128], &wave.sgpr[192..], wave.mode()).hash(hasher);
             let lanes = wave.lanes.min(64) as usize;
             wave.vgpr.iter().for_each(|register| register[..lanes].hash(hasher));

@@ -80,7 +80,7 @@ impl Watch for Serve<'_> {
     }
 }
 
-/// Performs all accesses directly in memory.
+/// Watcher that performs all accesses directly in memory.
 pub(super) struct Direct;
 
 impl Watch for Direct {
