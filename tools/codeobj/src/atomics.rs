@@ -1,4 +1,6 @@
-//! Reads the section `.kernc.atomics`, in which kernc lists the atomic loads and stores of an object.
+//! Reads the section `.kernc.atomics`, in which kernc lists the addresses of an object's atomic loads and
+//! stores. Race detectors need this list, because the encoding of these instructions does not show that they
+//! are atomic.
 
 use crate::elf::CodeObject;
 use objwriter::elf::ATOMICS;

@@ -1,13 +1,13 @@
-//! Kernel descriptors in a file (seed 000, lines 2567-2900). Their fields are defined in
-//! [`objwriter::descriptor`].
+//! Reads kernel descriptors from a file (LLVM's AMDGPU guide, seed 000, lines 2567-2900). Their fields are
+//! defined in [`objwriter::descriptor`].
 
 use crate::elf::{CodeObject, Symbol};
 use isa::Target;
 pub use objwriter::descriptor::{ENTRY_OFFSET, FIELDS, Field, SIZE, Unit};
 use objwriter::descriptor::{Granules, WAVEFRONT_SIZE32};
 
-/// Returns all fields in the order of their positions in the descriptor. A register word precedes the fields
-/// in it.
+/// Returns all fields in the order of their positions in the descriptor. A 32-bit register word comes before
+/// the fields that it contains.
 pub fn fields_by_place() -> Vec<&'static Field> {
     let mut fields: Vec<&Field> = FIELDS.iter().collect();
     fields.sort_by_key(|field| (field.byte, field.unit != Unit::Register, field.low));
@@ -49,7 +49,7 @@ pub struct Descriptor<'data> {
 }
 
 impl Descriptor<'_> {
-    /// Returns the value of the field with that name; 0 if there is no such field.
+    /// Returns the value of the field named `name`, or 0 if there is no such field.
     pub fn get(&self, name: &str) -> u64 {
         FIELDS.iter().find(|field| field.name == name).map_or(0, |field| field.get(&self.bytes))
     }
@@ -59,13 +59,14 @@ impl Descriptor<'_> {
         WAVEFRONT_SIZE32.get(&self.bytes) != 0
     }
 
-    /// Returns the address of the kernel's first instruction. It is meaningful in linked files only.
+    /// Returns the address of the kernel's first instruction. Only in linked files does the descriptor
+    /// contain its position.
     pub fn entry(&self) -> u64 {
         self.address.wrapping_add(self.get("kernel_code_entry_byte_offset"))
     }
 
-    /// Returns the bytes that have bits set outside all fields of the processor: each byte's offset and these
-    /// bits.
+    /// Finds set bits that are in no field which the processor has. Returns each byte that contains such
+    /// bits, with its offset.
     pub fn reserved(&self, target: Option<&Target>) -> Vec<(usize, u8)> {
         let mut rest = self.bytes;
         let fields = FIELDS.iter().filter(|field| field.unit != Unit::Register);

@@ -10,7 +10,8 @@ use std::fmt;
 
 /// `e_machine` of every AMD GPU.
 pub const EM_AMDGPU: u16 = 224;
-/// Section index of variables in LDS. Their `st_value` is the alignment (seed 000, line 490).
+/// Section index of symbols that are variables in LDS. The `st_value` of such a symbol is its alignment
+/// (LLVM's AMDGPU guide, seed 000, line 490).
 pub const SHN_AMDGPU_LDS: u16 = 0xff00;
 /// Type of the kernel symbols of a code object V2.
 pub const STT_AMDGPU_HSA_KERNEL: u8 = 10;
@@ -148,7 +149,8 @@ pub struct Segment {
 pub struct Symbol<'data> {
     /// Name; empty for section symbols.
     pub name: &'data str,
-    /// ELF field `st_value`: the symbol's address, or in relocatable files its offset in the section.
+    /// ELF field `st_value`. In loadable files it is the symbol's address, and in relocatable files its
+    /// offset in the section.
     pub value: u64,
     /// `st_size`.
     pub size: u64,
@@ -183,8 +185,8 @@ pub struct SymbolTable<'data> {
 /// Relocation record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// ELF field `r_offset`: an address, or in relocatable files an offset in the section to which the
-    /// relocation applies.
+    /// ELF field `r_offset`. In loadable files it is an address, and in relocatable files an offset in the
+    /// section to which the relocation applies.
     pub offset: u64,
     /// `R_AMDGPU_*`.
     pub kind: u32,
@@ -259,8 +261,8 @@ impl<'data> CodeObject<'data> {
         });
         object.read_sections(raw, headers, bytes);
         object.read_segments(raw, bytes);
-        // Tables of a valid file do not overlap, so together they are not larger than the file. This limit
-        // prevents that a damaged file produces huge tables.
+        // Limit for the number of bytes of all tables, so that a damaged file does not produce huge tables.
+        // Tables of a valid file do not overlap, so together they are not larger than the file.
         let mut budget = bytes.len() as u64;
         object.read_symbols(headers, bytes, &mut budget);
         object.read_relocations(headers, bytes, &mut budget);
@@ -283,8 +285,8 @@ impl<'data> CodeObject<'data> {
         (end > self.file_size as u64).then_some(end)
     }
 
-    /// Returns whether a table of `size` bytes can be read without exceeding the limit for all tables
-    /// together.
+    /// Returns whether a table of `size` bytes can be read without exceeding the limit for the tables of a
+    /// file, and subtracts its size from the rest of the limit, `budget`.
     fn afford(&mut self, index: usize, size: u64, budget: &mut u64) -> bool {
         let left = budget.checked_sub(size);
         if left.is_none() {
@@ -430,7 +432,7 @@ impl<'data> CodeObject<'data> {
         }
     }
 
-    /// Returns the symbols of the section with that index, if it is a symbol table.
+    /// Returns the symbols of section number `section`, if this section is a symbol table.
     pub fn symbols_of(&self, section: usize) -> &[Symbol<'data>] {
         self.symbol_tables.iter().find(|table| table.section == section).map_or(&[], |table| &table.symbols)
     }
@@ -446,8 +448,8 @@ impl<'data> CodeObject<'data> {
         self.sections.iter().find(|section| section.name == name)
     }
 
-    /// Returns `size` bytes of section `index`. `value` is the address of the first byte, or in relocatable
-    /// files its offset in the section.
+    /// Returns `size` bytes of section number `index`. `value` says where they begin: by their address in
+    /// loadable files, and by their offset in the section in relocatable files.
     pub fn bytes_at(&self, index: usize, value: u64, size: u64) -> Option<&'data [u8]> {
         let section = self.sections.get(index)?;
         let base = if self.header.is_relocatable() { 0 } else { section.address };
@@ -456,7 +458,8 @@ impl<'data> CodeObject<'data> {
     }
 }
 
-/// Returns the header of a 64-bit little-endian ELF file for AMD GPUs.
+/// Returns the ELF header of a file. Returns an error if the file is not a 64-bit little-endian ELF file for
+/// AMD GPUs.
 fn header_of(bytes: &[u8]) -> Result<&FileHeader64<LittleEndian>, ParseError> {
     if !bytes.starts_with(&abi::ELFMAG) {
         return Err(ParseError::NotElf);

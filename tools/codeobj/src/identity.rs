@@ -1,8 +1,8 @@
 //! Identity of a code object: processor, settings and runtime, from `EI_OSABI`, `EI_ABIVERSION`, `e_flags`
 //! and the target id.
 //!
-//! The bits of `e_flags` are from seed 000, line 31 ff. for V3; for V4 and later they are what LLVM 14 and 19
-//! write.
+//! The bits of `e_flags` are from LLVM's AMDGPU guide (seed 000, line 31 ff.) for V3; for V4 and later they
+//! are what LLVM 14 and 19 write.
 
 use crate::elf::{CodeObject, Header};
 use crate::note::Meaning;
@@ -81,8 +81,8 @@ const FOREIGN: &[(u32, &str)] = &[
     (0x55, "gfx1152"),
 ];
 
-/// Generic processors, each with the processor for which its code is decoded. Generic code runs on all
-/// processors of its family.
+/// Generic processors, each with a processor of its family as which its code is decoded. Code for a generic
+/// processor runs on all processors of the family.
 const GENERIC: &[(&str, &str)] =
     &[("gfx9-generic", "gfx900"), ("gfx10-1-generic", "gfx1010"), ("gfx10-3-generic", "gfx1030")];
 
@@ -107,22 +107,23 @@ pub struct Identity {
     pub unknown_flags: u32,
 }
 
-/// Value of `EF_AMDGPU_ARCH` that compilers before LLVM 7 wrote instead of the number of the processor.
+/// What compilers before LLVM 7 wrote in the low bits of `e_flags` (`EF_AMDGPU_ARCH`), where later ones write
+/// the number of the processor.
 const ARCH_GCN: u32 = 2;
 
-/// Returns the processor for a version in notes of code object V2, and whether the version means that XNACK
-/// replay is on. Returns `None` for unknown versions.
+/// Returns the processor with a version from the notes of code object V2, and whether this version means that
+/// XNACK replay is on. Returns `None` for unknown versions.
 fn of_version(version: (u32, u32, u32)) -> Option<(&'static Target, bool)> {
     let find = |version| isa::PROCESSORS.iter().find(|target| target.version == version);
     let (major, minor, stepping) = version;
-    // Versions such as gfx901 and gfx903 meant gfx900 and gfx902 with XNACK on.
+    // Versions such as gfx901 and gfx903 stood for gfx900 and gfx902 with XNACK on.
     let with_xnack = || find((major, minor, stepping.checked_sub(1)?)).filter(|it| it.has(Feature::XNACK));
     find(version).map(|target| (target, false)).or_else(|| Some((with_xnack()?, true)))
 }
 
 impl Identity {
-    /// Reads the identity from the header. Uses the notes if the header does not contain the processor, as
-    /// with compilers before LLVM 7.
+    /// Determines the identity from the ELF header. If the header does not contain the processor, as with
+    /// compilers before LLVM 7, the notes are used, too.
     pub fn of_object(object: &CodeObject<'_>) -> Identity {
         let mut identity = Identity::from_header(&object.header);
         let is_left_out = matches!(identity.mach, 0 | ARCH_GCN) && identity.target.is_none();
@@ -168,9 +169,9 @@ impl Identity {
         Identity { os_abi, version, mach, target, xnack, sramecc, generic_version, unknown_flags }
     }
 
-    /// Returns the processor with the settings in the header, if kernc supports the processor. The wave size
-    /// and other modes are not in the header but in each kernel's descriptor. Properties that the header does
-    /// not determine have the values of [`Subtarget::new`].
+    /// Returns the processor together with the settings in the header, if kernc supports the processor.
+    /// Properties that the header does not contain have the values of [`Subtarget::new`]. These include the
+    /// wave size and other modes, which are in the descriptor of each kernel.
     pub fn subtarget(&self) -> Option<Subtarget> {
         let mut subtarget = Subtarget::new(self.target?);
         let setting = |has: bool, setting| if has { setting } else { Setting::Unsupported };
@@ -186,8 +187,8 @@ impl Identity {
         Some(subtarget)
     }
 
-    /// Returns whether assembler directives (a target id, or those of V2) can represent everything in the
-    /// header of a file.
+    /// Returns whether everything in the ELF header of a file follows from assembler directives, that is,
+    /// from a target id or from the directives of V2.
     pub fn is_said_by_directives(&self, header: &Header) -> bool {
         let Some(target) = Target::by_elf_mach(self.mach) else { return false };
         if self.version == Some(2) {
@@ -213,8 +214,8 @@ impl Identity {
         foreign.or(self.target.map(|target| target.name))
     }
 
-    /// Returns the target id for a processor name, as the assembler's `.amdgcn_target` spells it for this
-    /// version.
+    /// Returns the target id for a processor name, in the spelling that the directive `.amdgcn_target` has
+    /// for this code object version.
     pub fn target_id(&self, processor: &str) -> String {
         // Files without a code object version have one bit for each setting, as in V3.
         let version = self.version.and_then(CodeObjectVersion::from_number).unwrap_or(CodeObjectVersion::V3);

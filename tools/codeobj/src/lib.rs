@@ -1,7 +1,7 @@
 //! AMD GPU code objects of every version: reads their headers, notes, metadata and kernel descriptors.
 //!
-//! The tables of `objwriter` name each field once. This reader and all writers share the tables, so that each
-//! understands what the other prints.
+//! The names and positions of all fields are in tables of `objwriter`, which this reader shares with all
+//! writers. So a reader understands what a writer prints, and vice versa.
 //!
 //! ```no_run
 //! let bytes = std::fs::read("saxpy.co").unwrap();

@@ -2,7 +2,8 @@
 
 use object::elf as abi;
 
-/// Names of `R_AMDGPU_*` by number (seed 000, line 507; the last is from LLVM 19).
+/// Names of the relocation types `R_AMDGPU_*`, by their number (LLVM's AMDGPU guide, seed 000, line 507; the
+/// last one is from LLVM 19).
 pub const RELOCATIONS: &[&str] = &[
     "R_AMDGPU_NONE",
     "R_AMDGPU_ABS32_LO",
@@ -62,8 +63,8 @@ pub fn section_type(value: u32) -> String {
     or_number(find(&names, value), value)
 }
 
-/// Returns section flags (`SHF_*`) as letters. Most letters are those that the assembler's `.section`
-/// accepts; the others are used only by tools that print flags.
+/// Returns section flags (`SHF_*`) as letters. The assembler's `.section` accepts most of these letters; only
+/// tools that print flags use the others.
 pub fn section_flags(value: u64) -> String {
     let letters = [
         (abi::SHF_WRITE, 'w'),

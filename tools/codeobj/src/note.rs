@@ -1,5 +1,5 @@
-//! Reads note records. The layout and the types of V3 are from seed 000, line 429; `NT_AMD_*` of V2 are as
-//! LLVM 14 writes them.
+//! Reads note records. The layout and the types of V3 are from LLVM's AMDGPU guide (seed 000, line 429);
+//! `NT_AMD_*` of V2 are as LLVM 14 writes them.
 
 use crate::elf::CodeObject;
 use crate::value::{self, Value};
@@ -135,8 +135,9 @@ fn hsail(desc: &[u8]) -> Option<Meaning<'_>> {
     })
 }
 
-/// Reads two string sizes (16 bits each), three numbers, and two zero-terminated strings. The last zero byte
-/// may be missing, because AMD's finalizer counted one byte too few.
+/// Reads the contents of a note with the processor's version: two string sizes (16 bits each), three numbers,
+/// and two zero-terminated strings. The last zero byte may be missing, because AMD's finalizer counted one
+/// byte too few.
 fn isa_version(desc: &[u8]) -> Option<Meaning<'_>> {
     let sizes = word(desc, 0)?;
     let (vendor_size, architecture_size) = ((sizes & 0xffff) as usize, (sizes >> 16) as usize);
@@ -152,8 +153,8 @@ fn isa_version(desc: &[u8]) -> Option<Meaning<'_>> {
     })
 }
 
-/// Joins two metadata trees: sequences are concatenated, except the version, and otherwise the first tree
-/// takes precedence.
+/// Joins two metadata trees. The items of a sequence that both trees have are concatenated, except those of
+/// the version. For all other keys, the first tree takes precedence.
 fn joined(first: Value, second: Value) -> Value {
     let (Value::Map(mut entries), Value::Map(others)) = (first.clone(), second) else { return first };
     for (key, value) in others {
@@ -168,8 +169,8 @@ fn joined(first: Value, second: Value) -> Value {
     Value::Map(entries)
 }
 
-/// Returns the note records of a section. Stops at the first damaged record and then also returns a message.
-/// Fields are aligned to 4 bytes, whatever the alignment of the section.
+/// Returns the note records of a section. Stops at the first damaged record, and then also returns a message.
+/// The fields of a record are aligned to 4 bytes, whatever the alignment of the section is.
 pub fn records(section: usize, mut bytes: &[u8]) -> (Vec<Note<'_>>, Option<&'static str>) {
     let mut notes = Vec::new();
     while !bytes.is_empty() {
@@ -201,8 +202,8 @@ impl<'data> CodeObject<'data> {
         sections.flat_map(|(index, section)| records(index, section.data).0).collect()
     }
 
-    /// Returns the metadata tree of code objects V3 and later. If a linker has left several notes, they are
-    /// joined into one tree with the kernels and format strings of all of them.
+    /// Returns the metadata tree of a code object of V3 or later. If a linker has left several notes with
+    /// metadata, they are joined into one tree with the kernels and format strings of all of them.
     pub fn metadata(&self) -> Option<Value> {
         let notes = self.notes();
         let trees = notes.iter().filter_map(|note| match note.meaning() {

@@ -2,13 +2,14 @@
 //! and quoted scalars, and literal blocks. Anchors, tags except `!str`, and several documents in one text are
 //! not supported.
 //!
-//! The assembler reads `.amdgpu_metadata` with it, and the inspector reads the notes of code object V2.
+//! The assembler uses the parser for the directive `.amdgpu_metadata`, and the inspector uses it for the
+//! notes of code object V2.
 
 use crate::value::Value;
 use std::collections::HashSet;
 
-/// Node of the YAML document. Scalars have no types here: whoever reads the tree decides whether a scalar is
-/// a number or a string.
+/// A node of the YAML document. Scalars have no types here: the code that reads the tree decides whether a
+/// scalar is a number or a string.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
     /// Number, word or string, without quotes.
@@ -84,8 +85,8 @@ struct Parser<'t> {
     next: usize,
 }
 
-/// Keys of V2 metadata whose values are always strings, even if a value looks like a number (seed 000, line
-/// 2193).
+/// Keys of V2 metadata whose values are always strings, even if a value looks like a number (LLVM's AMDGPU
+/// guide, seed 000, line 2193).
 const TEXTS: [&str; 12] = [
     "Name",
     "SymbolName",
@@ -101,8 +102,8 @@ const TEXTS: [&str; 12] = [
     "Printf",
 ];
 
-/// Returns the metadata of a code object V2 as a tree like that of later versions; `None` if the text cannot
-/// be read.
+/// Returns the metadata of code object V2 as a tree with the keys of later versions. Returns `None` if the
+/// text cannot be read.
 pub fn v2_metadata(text: &str) -> Option<Value> {
     Some(typed(&parse(text).ok()?, false))
 }
@@ -159,7 +160,7 @@ pub fn parse(source: &str) -> Result<Node, Mistake> {
     }
 }
 
-/// Removes a comment from a line. A comment begins with a `#` that follows a blank and is not in quotes.
+/// Removes a comment from a line. A comment begins with a `#` that follows a blank and is not between quotes.
 fn without_comment(text: &str) -> &str {
     let bytes = text.as_bytes();
     let mut quote = 0;
@@ -203,7 +204,7 @@ impl<'t> Parser<'t> {
                 items.push(self.nested(indent, false, depth)?);
                 continue;
             }
-            // The rest of the line after the dash is a node of its own. Its indentation is the column where
+            // The rest of the line after the dash is a node of its own, whose indentation is the column where
             // it begins.
             let skipped = line.text.len() - rest.len();
             let inner = Line { indent: indent + skipped, text: rest, at: line.at + skipped };
@@ -248,8 +249,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reads a value that begins on the line of its key. The value continues on lines with more indentation,
-    /// and on all lines up to the closing bracket.
+    /// Reads a value that begins on the line of its key. The value continues on the following lines with more
+    /// indentation. If it is in brackets, it continues up to the line with the closing bracket.
     fn value(&mut self, text: &'t str, at: usize, indent: usize, depth: u32) -> Result<Node, Mistake> {
         let mut flow = Flow { text: text.to_owned(), lines: vec![(0, at)], pos: 0 };
         let is_flow = matches!(text.as_bytes().first(), Some(b'[' | b'{'));
@@ -388,7 +389,7 @@ fn open_brackets(text: &str) -> i32 {
     open
 }
 
-/// Text of a node in brackets (flow style). Its lines are joined by blanks.
+/// The text of a node in brackets (YAML's flow style). If it has several lines, they are joined by blanks.
 struct Flow {
     text: String,
     /// For each line, its position in this text and in the source.
@@ -407,7 +408,7 @@ impl Flow {
         }
     }
 
-    /// Converts a position in this joined text to the position in the source.
+    /// Converts a position in the joined text of a flow node to the position in the source.
     fn source_position(&self, pos: usize) -> usize {
         let line = self.lines.iter().rev().find(|line| line.0 <= pos).copied().unwrap_or_default();
         line.1 + (pos - line.0)
@@ -430,8 +431,8 @@ impl Flow {
         }
     }
 
-    /// Returns whether an item of a block sequence begins here. YAML does not allow that inside brackets, but
-    /// LLVM's reader does.
+    /// Returns whether an item of a block sequence (a dash) begins here. YAML does not allow this inside
+    /// brackets, but LLVM's reader does.
     fn is_dash(&self) -> bool {
         self.text.get(self.pos..).is_some_and(|rest| rest.starts_with("- "))
     }

@@ -1,4 +1,5 @@
-//! LLVM's offload binaries: each contains one image, with properties as pairs of strings.
+//! LLVM's offload binaries. Each contains one image (such as a code object), with properties as pairs of
+//! strings.
 
 use super::{Part, Parts, number, range};
 

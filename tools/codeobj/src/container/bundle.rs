@@ -1,4 +1,4 @@
-//! Offload bundles: a header with a row for each entry, followed by the entries' files.
+//! Clang's offload bundles: a header with a row for each entry, followed by the files of the entries.
 
 use super::{Part, Parts, number, range};
 
@@ -12,7 +12,8 @@ const ENTRIES: u64 = 1 << 16;
 struct Row {
     offset: u64,
     size: u64,
-    /// Entry id, such as `hipv4-amdgcn-amd-amdhsa--gfx906`: the kind of offloading, and the target.
+    /// Id of the entry, such as `hipv4-amdgcn-amd-amdhsa--gfx906`. It consists of the kind of offloading and
+    /// the target.
     id: String,
 }
 
@@ -43,8 +44,7 @@ pub fn extent(data: &[u8]) -> Option<usize> {
     Some(ends.max().unwrap_or(0).max(header))
 }
 
-/// Reads the header of a bundle. Returns the rows up to the first damaged one, and a message if one is
-/// damaged.
+/// Reads the rows in the header of a bundle. If a row is damaged, returns the rows before it, and a message.
 fn rows(data: &[u8]) -> (Vec<Row>, Option<String>) {
     let cut = || Some("the header of the bundle is cut off".to_owned());
     let Some(count) = number::<8>(data, MAGIC.len()) else { return (Vec::new(), cut()) };
@@ -63,7 +63,8 @@ fn rows(data: &[u8]) -> (Vec<Row>, Option<String>) {
     (rows, None)
 }
 
-/// Returns the target of an entry id for an AMD GPU: the id without its first word, the kind of offloading.
+/// Returns the target of an entry for an AMD GPU, which is its id without the first word (the kind of
+/// offloading). Returns `None` for other entries.
 fn gpu_target(id: &str) -> Option<String> {
     let at = id.find("amdgcn")?;
     Some(id[at..].to_owned())

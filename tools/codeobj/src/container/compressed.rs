@@ -9,8 +9,8 @@ pub const MAGIC: &[u8] = b"CCOB";
 /// Header of a compressed bundle.
 struct Header {
     method: u64,
-    /// Size of the compressed bundle including the header, in bytes; `None` in version 1, which does not give
-    /// it.
+    /// Size in bytes of the compressed bundle, which includes the header. `None` in version 1 of the format,
+    /// whose header does not contain the size.
     file_size: Option<u64>,
     unpacked_size: u64,
     /// Size of the header in bytes.
@@ -58,8 +58,8 @@ pub fn unpack(data: &[u8], limit: u64) -> Result<Vec<u8>, String> {
             let decoder = ruzstd::decoding::StreamingDecoder::new(packed);
             let mut decoder = decoder.map_err(|error| damaged(error.to_string()))?;
             let mut unpacked = Vec::new();
-            // Try to read one byte more than expected, which shows whether the bundle contains more data than
-            // its header says.
+            // Tries to read one byte more than expected, which shows whether the bundle contains more data
+            // than its header says.
             let read = decoder.by_ref().take(unpacked_size + 1).read_to_end(&mut unpacked);
             read.map_err(|error| damaged(error.to_string()))?;
             unpacked

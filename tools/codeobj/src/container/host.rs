@@ -3,15 +3,16 @@
 use super::{Part, Parts, range};
 use object::{Object, ObjectSection};
 
-/// First bytes of a COFF object for x86-64: the number of the machine, because such objects have no other
-/// signature.
+/// First bytes of a COFF object for x86-64. Such objects begin with the number of the machine and have no
+/// other signature.
 pub const COFF_X86_64: [u8; 2] = [0x64, 0x86];
 
-/// Names of sections that contain bundles or offload binaries. PE files truncate `.hip_fatbin` to `.hip_fat`.
+/// Names of sections that contain bundles or offload binaries. In PE files, `.hip_fatbin` is truncated to
+/// `.hip_fat`.
 const SECTIONS: [&str; 3] = [".hip_fatbin", ".hip_fat", ".llvm.offloading"];
 
-/// Prefix of the names of sections that contain one bundle entry each. The rest of the section name is the id
-/// of the entry.
+/// Prefix of the names of sections that contain a single entry of a bundle. The rest of the section name is
+/// the id of the entry.
 const ENTRY: &str = "__CLANG_OFFLOAD_BUNDLE__";
 
 /// Lists the sections that contain GPU code.

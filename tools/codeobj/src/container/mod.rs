@@ -1,10 +1,10 @@
-//! Files that hold code objects: offload bundles of clang, compressed bundles, LLVM's offload binaries,
-//! archives, and host programs and libraries with any of these in a section.
+//! Containers, which are files that hold code objects: offload bundles of clang, compressed bundles, LLVM's
+//! offload binaries, archives, and host programs and libraries with any of these in a section.
 //!
 //! Containers nest: a member of an archive may be a host object with a section of bundles, and the bundles
 //! may be compressed. [`Contents::read`] opens all of them and lists each AMD GPU code object with its path.
 //!
-//! Reading a code object is the task of [`crate::elf`]. The hash of compressed bundles is not checked.
+//! The code objects themselves are read by [`crate::elf`]. The hash in compressed bundles is not checked.
 //!
 //! # Source
 //! clang's page "Clang Offload Bundler" (both the layout of bundles and the header of compressed ones) and LLVM 19's
@@ -20,10 +20,11 @@ use crate::elf::EM_AMDGPU;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Maximum nesting depth of containers. An archive of host objects with compressed bundles has depth four.
+/// Maximum depth to which containers may be nested. For comparison, an archive of host objects with
+/// compressed bundles has depth four.
 const DEPTH: usize = 8;
 
-/// Maximum total size in bytes to which the compressed bundles of one file may unpack.
+/// Maximum total size in bytes of the unpacked contents of a file's compressed bundles.
 const UNPACKED: u64 = 8 << 30;
 
 /// Code object in a container.
@@ -39,7 +40,8 @@ pub struct Entry<'data> {
 }
 
 impl Entry<'_> {
-    /// Returns the path as one text, its parts separated by colons.
+    /// Returns the path as one text, with a colon between the names of archive members, sections and bundle
+    /// entries.
     pub fn name(&self) -> String {
         self.path.join(":")
     }
@@ -153,7 +155,8 @@ fn kind(bytes: &[u8]) -> Kind {
     }
 }
 
-/// Path to a part of a container, and the target id that the nearest enclosing container gives for the part.
+/// Where a part of a container is: the path to the part, and the target id that the nearest enclosing
+/// container gives for it.
 #[derive(Clone, Default)]
 struct Way {
     path: Vec<String>,
@@ -182,7 +185,8 @@ struct Opener<'data> {
 }
 
 impl<'data> Opener<'data> {
-    /// Opens a part: adds a code object to the list, and opens the parts of a container.
+    /// Opens a part of a container. A code object is added to the list; the parts of a nested container are
+    /// opened in turn.
     fn open(&mut self, data: Cow<'data, [u8]>, way: &Way) {
         if way.path.len() > DEPTH {
             return self.leave_out(way, Reason::Damaged(format!("containers nest more than {DEPTH} deep")));
@@ -219,8 +223,8 @@ impl<'data> Opener<'data> {
         }
     }
 
-    /// Opens several containers in one buffer, which follow one another with zeros between them, as in a
-    /// section of a host program.
+    /// Opens all containers in a buffer. They follow one another with zeros between them, as in a section of
+    /// a host program.
     fn row(&mut self, data: Cow<'data, [u8]>, way: &Way) {
         let first = extent(&data).map_or(data.len(), |size| size.min(data.len()));
         let is_alone = data[first..].iter().all(|&byte| byte == 0);
@@ -273,11 +277,12 @@ struct Part {
     name: String,
     /// Target id that the container gives for the part, if any.
     target: Option<String>,
-    /// Byte range of the part in the container; `None` if the part is not for a GPU and need not be opened.
+    /// Byte range of the part in the container. `None` if the part is not for a GPU, so that it need not be
+    /// opened.
     range: Option<std::ops::Range<usize>>,
 }
 
-/// Parts of a container, and the problem that ended reading, if any.
+/// The parts of a container that could be read. `problem` says why the others could not, if there are others.
 #[derive(Default)]
 struct Parts {
     parts: Vec<Part>,
@@ -290,7 +295,8 @@ impl Parts {
     }
 }
 
-/// Returns a part of a buffer. The part is borrowed if the buffer is borrowed, and otherwise a copy.
+/// Returns a part of a buffer: a reference to the bytes if the buffer itself is a reference, and otherwise a
+/// copy.
 fn slice<'data>(data: &Cow<'data, [u8]>, range: std::ops::Range<usize>) -> Cow<'data, [u8]> {
     match data {
         Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[range]),
@@ -325,7 +331,7 @@ fn archive_parts(data: &[u8]) -> Parts {
     found
 }
 
-/// Returns the range of bytes, if the file contains all of them.
+/// Returns `size` bytes at `offset` as a range, if the file contains all of them. Otherwise returns `None`.
 fn range(data: &[u8], offset: u64, size: u64) -> Option<std::ops::Range<usize>> {
     let end = offset.checked_add(size)?;
     (end <= data.len() as u64).then_some(offset as usize..end as usize)

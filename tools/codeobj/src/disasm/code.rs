@@ -1,7 +1,7 @@
 //! Writes code sections.
 //!
 //! The text is written in one pass into one string, without allocations for single instructions. Labels are
-//! inserted afterwards, in place, at the targets of the branches that were written.
+//! inserted into this string afterwards, at the targets of the branches that were written.
 
 use super::marks::{Marks, Relocations};
 use super::{Listing, expr};
@@ -12,15 +12,15 @@ use isa::table::{Family, Kind, Num};
 use isa::{Decoder, MachInst, Operand, Reg, Target, op};
 use std::fmt::{self, Write};
 
-/// Words that fill gaps between functions: zeros from loaders and linkers, `s_nop 0`, and `s_code_end`. Long
-/// runs of these words are printed as `.fill`.
+/// Words that fill gaps between functions: zeros from loaders and linkers, `s_nop 0`, and `s_code_end`. A
+/// long run of one of these words is printed as `.fill`.
 const PADDING: [u32; 3] = [0, 0xbf80_0000, 0xbf9f_0000];
 /// Minimum number of padding words that become a `.fill`.
 const RUN: usize = 8;
 /// Column of comments.
 const COMMENT: usize = 60;
-/// Estimated length in bytes of the text for a word of code, and of such text if it includes the address and
-/// the bytes. Used to allocate the text's memory.
+/// Estimated number of bytes of text for one word of code: without comments, and with the address and the
+/// bytes as a comment. Used to allocate memory for the text.
 const LINE: usize = 28;
 const RAW_LINE: usize = 64;
 
@@ -30,15 +30,15 @@ struct Printer<'a, 'b, 'data> {
     section: usize,
     /// Address of the section, for comments.
     base: u64,
-    /// Number that distinguishes the labels of this section from those of other sections; 0 for `.text` (see
+    /// Number that makes the labels of this section differ from those of other sections; 0 for `.text` (see
     /// [`expr::Names::label`]).
     label_section: usize,
     /// Branch targets, in words from the beginning of the section.
     targets: Vec<i64>,
     /// Offset in the text at which the section begins.
     begin: usize,
-    /// For each word of code: 1 plus the offset, in the section's text, of the line of the instruction that
-    /// begins at the word; 0 if no instruction begins there.
+    /// For each word of code at which an instruction begins, the offset of the instruction's line in the
+    /// section's text, plus 1. For other words 0.
     starts: Vec<u32>,
     lines: super::lines::Cursor<'a>,
     /// Registers that the last `s_getpc_b64` wrote, and the address that it wrote there.
@@ -104,7 +104,7 @@ impl Printer<'_, '_, '_> {
         let decoders = [decoder, other];
         let mut is_other = false;
         let mut at = 0;
-        // The next instruction must end before the next symbol begins.
+        // The number of the word at which the next symbol begins. The next instruction must end before it.
         let mut limit = words.len();
         let mut stop = 0;
         while at < words.len() {
@@ -147,8 +147,8 @@ impl Printer<'_, '_, '_> {
                     length
                 }
                 Err(_) => match decoder.decode_tolerant(rest) {
-                    // The text of this instruction does not express all bits of the encoding, although the
-                    // hardware and LLVM accept them.
+                    // The hardware and LLVM accept this encoding, but the text of the instruction does not
+                    // express all its bits. So it is written as words.
                     Ok((inst, length)) if relocations.next_place() >= (at + length) as u64 * 4 => {
                         let start = out.len();
                         isa::write_inst(self.listing.target, &inst, None, out);
@@ -172,8 +172,8 @@ impl Printer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Returns whether an instruction of a kernel with the other wave size (32 or 64) would have a different
-    /// text in the wave size for which the file is read.
+    /// Returns whether an instruction would have different texts for the two wave sizes (32 and 64). The
+    /// instruction is in a kernel whose wave size differs from that for which the file is read.
     fn is_said_otherwise(&self, inst: &MachInst, decoder: &Decoder, words: &[u32]) -> bool {
         let (mut here, mut there) = (String::new(), String::new());
         isa::write_inst(self.target, inst, None, &mut here);
@@ -212,8 +212,9 @@ impl Printer<'_, '_, '_> {
         self.address(inst, at + length, out)
     }
 
-    /// If the instruction adds a number to the result of `s_getpc_b64`, writes a comment with the name of the
-    /// symbol at the resulting address, because linkers leave only the number in the code.
+    /// Writes the name of the symbol at an address that code computes relative to the program counter, as a
+    /// comment. The instruction must add a number to the result of `s_getpc_b64`. Linkers leave only this
+    /// number in the code, so the reader could not see the symbol.
     fn address(&mut self, inst: &MachInst, next: usize, out: &mut String) -> fmt::Result {
         match *inst.operands() {
             [Operand::Reg(to)] if inst.op == op::S_GETPC_B64 => {
@@ -247,7 +248,8 @@ impl Printer<'_, '_, '_> {
         self.listing.names.label(self.label_section, target * 4, out)
     }
 
-    /// Writes an instruction as `.long` words, because an assembler would encode its text differently.
+    /// Replaces the text of an instruction by `.long` words, because an assembler would encode the text
+    /// differently.
     fn as_words(&self, start: usize, words: &[u32], out: &mut String) -> fmt::Result {
         let text = out.split_off(start);
         out.push_str(".long ");
@@ -277,8 +279,8 @@ impl Printer<'_, '_, '_> {
             && words[length - 1] == 0
             && relocations.remaining_before(begin + length as u64 * 4).nth(1).is_none()
         {
-            // Make the printer write a placeholder for the operand, which is then replaced with the
-            // relocation's expression.
+            // The printer writes a placeholder for the operand, which is then replaced by the expression of
+            // the relocation.
             let mut inst = *inst;
             inst.ops[literal] = Operand::Reloc(0);
             isa::write_inst(self.target, &inst, None, out);
@@ -301,7 +303,7 @@ impl Printer<'_, '_, '_> {
         expr::relocation(self.listing.object, &self.listing.names, record, table, true, out)
     }
 
-    /// Writes comments about the relocations of an instruction that no assembler expression can produce.
+    /// Writes comments for those relocations of an instruction that no assembler expression can produce.
     fn unsaid(
         &self,
         at: usize,
@@ -334,8 +336,7 @@ impl Printer<'_, '_, '_> {
         };
         let header = self.headers[index];
         self.line_begins(at, out);
-        // An assembler accepts no other wave size in the header than the size that it derives from the
-        // processor.
+        // An assembler accepts only one wave size in the header: the size that it derives from the processor.
         let wave_size = u64::from(self.listing.target.wave_size.trailing_zeros());
         let is_expressible = kernel_code::unnamed(&header.bytes).next().is_none()
             && Key::by_name("wavefront_size").is_some_and(|key| key.get(&header.bytes) == wave_size);
@@ -358,20 +359,22 @@ impl Printer<'_, '_, '_> {
         Ok(Some(at + WORDS))
     }
 
-    /// Records that the line of the instruction at word `at` begins at the end of `out`. Offsets beyond 4 GB
-    /// of text do not fit and are not recorded, so labels there become expressions.
+    /// Records that the line of the instruction at word number `at` begins at the end of `out`. An offset
+    /// beyond 4 GB of text does not fit and is not recorded; a label at this instruction is then defined by
+    /// an expression.
     fn line_begins(&mut self, at: usize, out: &str) {
         self.starts[at] = u32::try_from(out.len() - self.begin + 1).unwrap_or(0);
     }
 
-    /// Inserts labels at branch targets. Targets inside an instruction or outside the section are defined by
-    /// expressions at the end.
+    /// Inserts labels at branch targets. A target that is inside an instruction or outside the section is
+    /// defined by an expression at the end of the text instead.
     fn put_labels(mut self, out: &mut String) -> fmt::Result {
         let names = &self.listing.names;
         self.targets.sort_unstable();
         self.targets.dedup();
         let mut labels = String::new();
-        // Offsets in the text where labels are to be inserted, each with the end of its text in `labels`.
+        // The places where labels are inserted. Each has its offset in the text, and the end of its label in
+        // `labels`.
         let mut places = Vec::new();
         for &target in &self.targets {
             let start = usize::try_from(target).ok().and_then(|target| self.starts.get(target).copied());
@@ -395,9 +398,9 @@ impl Printer<'_, '_, '_> {
     }
 }
 
-/// Inserts the pieces of `pieces` into a text in place, because a second copy of a huge text would cost more
-/// than moving its parts. `places` contains for each piece its offset in the text and its end in `pieces`, in
-/// ascending order.
+/// Inserts parts of the string `pieces` into a text. The text is moved in place, because a second copy of a
+/// huge text would cost more. `places` contains for each piece, in ascending order, the offset in the text
+/// where it is inserted and the end of the piece in `pieces`.
 fn insert(places: &[(usize, usize)], pieces: &str, out: &mut String) {
     let mut bytes = std::mem::take(out).into_bytes();
     let (mut from, mut to) = (bytes.len(), bytes.len() + pieces.len());
@@ -416,12 +419,12 @@ fn insert(places: &[(usize, usize)], pieces: &str, out: &mut String) {
     *out = String::from_utf8(bytes).unwrap_or_default();
 }
 
-/// Text that the crate `isa` prints for a reference to a variable if it is given no program to look up the
-/// name.
+/// What the crate `isa` prints for a reference to a variable if it gets no program in which to look up the
+/// variable's name.
 const PLACEHOLDER: &str = "reloc0";
 
-/// Returns whether the text writes the instruction's literal in a form that an assembler encodes as the same
-/// literal. It would not if the number looks like an inline constant or is truncated to 16 bits.
+/// Returns whether an assembler would encode the literal in the text as the same literal. It would not if the
+/// number looks like an inline constant or is truncated to 16 bits.
 fn says_literal(inst: &MachInst, text: &str) -> bool {
     let row = inst.op.row();
     let mut literals = row.ops.iter().zip(inst.operands()).filter_map(|(spec, operand)| match *operand {
@@ -434,8 +437,8 @@ fn says_literal(inst: &MachInst, text: &str) -> bool {
     })
 }
 
-/// Returns whether the text shows an inline constant as its half-precision bits, which an assembler would
-/// take for a literal. This is how LLVM prints float constants of 16-bit integer operands.
+/// Returns whether the text shows the half-precision bits of an inline constant, which an assembler would
+/// take for a literal. LLVM prints float constants of 16-bit integer operands in this way.
 fn shows_half_bits(inst: &MachInst) -> bool {
     let row = inst.op.row();
     let is_float = |operand: &Operand| matches!(operand, Operand::Inline(240..));
@@ -447,8 +450,8 @@ fn shows_half_bits(inst: &MachInst) -> bool {
             .any(|(spec, operand)| is_float(operand) && spec.num.is_half() && spec.num != Num::F16)
 }
 
-/// Returns whether the text shows the name of a message but not all bits of the operand: some bits outside of
-/// the message, operation and stream are set.
+/// Returns whether the text shows the name of a message, but not all bits of the operand. This is so if bits
+/// are set that belong neither to the message nor to its operation or stream.
 fn hides_bits(inst: &MachInst, text: &str) -> bool {
     matches!(inst.op, op::S_SENDMSG | op::S_SENDMSGHALT)
         && matches!(inst.ops[0], Operand::Imm(bits) if bits & 0xfc80 != 0)

@@ -13,9 +13,9 @@ use std::fmt::{self, Write};
 const R_AMDGPU_REL64: u32 = 5;
 const ENTRY: std::ops::Range<usize> = ENTRY_OFFSET as usize..ENTRY_OFFSET as usize + 8;
 
-/// Operands of `.amdhsa_next_free_sgpr` and the `.amdhsa_reserve_*` directives, from which an assembler
-/// computes the number of SGPR blocks. XNACK_MASK has no operand here, because assemblers require what the
-/// target id says.
+/// Operands for the directives `.amdhsa_next_free_sgpr` and `.amdhsa_reserve_*`, from which an assembler
+/// computes the number of SGPR blocks. There is no operand for XNACK_MASK, because assemblers require it to
+/// agree with the target id.
 struct Sgprs {
     next_free: u32,
     vcc: bool,
@@ -23,8 +23,8 @@ struct Sgprs {
 }
 
 impl Sgprs {
-    /// Returns operands from which an assembler computes this number of SGPR blocks; `None` if no operands
-    /// give that number.
+    /// Finds operands from which an assembler computes this number of SGPR blocks. Returns `None` if no
+    /// operands give the number.
     fn for_blocks(blocks: u32, target: &Target, xnack_mask: bool) -> Option<Sgprs> {
         let major = target.version.0;
         let count = match Granules::for_target(target).sgpr {
@@ -38,7 +38,7 @@ impl Sgprs {
         }
         let reserves = [(false, false), (true, false), (true, true)];
         reserves.into_iter().find_map(|(vcc, flat_scratch)| {
-            // GFX6 has no FLAT_SCRATCH registers, but assemblers count them anyway, and no directive prevents
+            // GFX6 has no register FLAT_SCRATCH, but assemblers count it anyway, and no directive prevents
             // that.
             let flat_scratch = flat_scratch || major < 7;
             let none = Registers { vgprs: 0, sgprs: 0, vcc, flat_scratch, xnack_mask };
@@ -51,7 +51,9 @@ impl Sgprs {
 }
 
 impl Listing<'_, '_> {
-    /// If a kernel descriptor begins at offset `at`, writes the descriptor and returns the offset after it.
+    /// Writes the kernel descriptor that begins at offset `at`, as a block of directives if these can express
+    /// it and otherwise as bytes. Returns the offset after the descriptor, or `None` if no descriptor begins
+    /// there.
     pub(super) fn kernel_descriptor(
         &self,
         index: usize,
@@ -98,7 +100,7 @@ impl Listing<'_, '_> {
     }
 
     /// Returns whether the entry point of a descriptor is the kernel after which the descriptor is named.
-    /// Returns `None` if the descriptor has other relocations, which directives cannot express.
+    /// Returns `None` if the descriptor has other relocations as well, which directives cannot express.
     fn entry(
         &self,
         descriptor: &Descriptor<'_>,
@@ -173,8 +175,8 @@ impl Listing<'_, '_> {
         out.push('\n');
         for (name, field) in directives(target) {
             let value = field.get(bytes);
-            // Assemblers for older code object versions do not know these directives. They are needed only if
-            // the fields are not 0.
+            // Assemblers for older code object versions do not know these directives, so they are written
+            // only if the fields are not 0.
             let is_recent = matches!(
                 name,
                 "uses_dynamic_stack"
@@ -207,8 +209,8 @@ impl Listing<'_, '_> {
     }
 }
 
-/// Returns the operand of `.amdhsa_next_free_vgpr`: the largest number of registers that gives the
-/// descriptor's number of blocks.
+/// Returns the operand for `.amdhsa_next_free_vgpr`. The descriptor has only a number of register blocks, so
+/// this is the largest number of registers that gives this number of blocks.
 fn next_free_vgpr(bytes: &[u8; SIZE], target: &Target) -> u32 {
     (VGPR_BLOCKS.get(bytes) as u32 + 1) * Granules::for_target(target).vgpr
 }

@@ -9,8 +9,8 @@ use std::fmt::{self, Write};
 /// Names that expressions in the text can use: those of the file's symbols, and the labels that the
 /// disassembler adds.
 pub struct Names<'data> {
-    /// For each name, the number of the first symbol with that name. If several symbols have the same name,
-    /// only the first one can be a label in the text.
+    /// For each name, the number of the first symbol with that name. Only this symbol can be a label in the
+    /// text, even if other symbols have the same name.
     first: HashMap<&'data str, usize>,
     /// Prefix of every label that is not from the file.
     prefix: String,
@@ -56,11 +56,12 @@ impl<'data> Names<'data> {
         self.by_address[first..].iter().take_while(move |(at, _)| *at == address).map(|(_, name)| *name)
     }
 
-    /// Inserts labels at the beginnings of the sections for which [`Names::section`] was called. `begins`
-    /// contains each section and the offset in the text where its contents begin, in the order of the text.
+    /// Inserts a label at the beginning of each section for which [`Names::section`] was called. `begins`
+    /// contains all sections with the offset in the text where their contents begin, in the order of the
+    /// text.
     pub fn put_section_labels(&self, begins: &[(usize, usize)], out: &mut String) {
         let bases = self.bases.borrow();
-        // Insert the last label first, so that the offsets of earlier labels stay valid.
+        // The last label is inserted first, so that the offsets of the labels before it stay valid.
         for (index, place) in begins.iter().rev().filter(|(index, _)| bases.contains(index)) {
             out.insert_str(*place, &format!("{}:\n", self.section_label(*index)));
         }
@@ -70,8 +71,8 @@ impl<'data> Names<'data> {
         format!("{}section{index}", self.prefix)
     }
 
-    /// Returns whether the symbol with that number can be a label. It cannot if an earlier symbol has the
-    /// same name.
+    /// Returns whether symbol number `number` can be a label. It cannot if an earlier symbol has the same
+    /// name.
     pub fn is_unique(&self, number: usize, symbol: &Symbol<'_>) -> bool {
         self.first.get(symbol.name) == Some(&number)
     }
@@ -79,7 +80,7 @@ impl<'data> Names<'data> {
     /// Writes the label of an offset in a section.
     pub fn label(&self, section: usize, offset: i64, out: &mut String) -> fmt::Result {
         out.push_str(&self.prefix);
-        // Labels of `.text`, where most labels are, carry no section number.
+        // Labels of `.text` have no section number, because most labels are in `.text`.
         if section != 0 {
             write!(out, "{section}_")?;
         }
@@ -116,9 +117,9 @@ pub fn name(name: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Returns how an expression requests a relocation type: the suffix after the symbol, and whether the current
-/// position is subtracted. Returns `None` if the assembler has no expression for this type in a field of
-/// `bytes` bytes.
+/// Returns how an assembler expression requests a type of relocation in a field of `bytes` bytes: the suffix
+/// after the symbol, and whether the current position is subtracted. Returns `None` if there is no expression
+/// for it.
 fn form(kind: u32, bytes: usize) -> Option<(&'static str, bool)> {
     Some(match (kind, bytes) {
         (1, 4) => ("@abs32@lo", false),
@@ -132,14 +133,14 @@ fn form(kind: u32, bytes: usize) -> Option<(&'static str, bool)> {
         (9, 4) => ("@gotpcrel32@hi", false),
         (10, 4) => ("@rel32@lo", false),
         (11, 4) => ("@rel32@hi", false),
-        // `R_AMDGPU_RELATIVE64`: the loader adds the load address to the addend, so the addend is an address
-        // in the file.
+        // For `R_AMDGPU_RELATIVE64`, the loader adds the load address to the addend, so the addend is an
+        // address in the file.
         (13, 8) => ("", false),
         _ => return None,
     })
 }
 
-/// Returns the size in bytes of the field that a relocation type changes.
+/// Returns the size in bytes of the field that a relocation of this type changes.
 pub fn field_size(kind: u32) -> usize {
     if matches!(kind, 3 | 5 | 13) { 8 } else { 4 }
 }
@@ -152,9 +153,9 @@ enum Base<'data> {
     Section(usize),
 }
 
-/// Appends the expression that makes an assembler produce a relocation. Returns `false` if there is no such
-/// expression. `instruction` is whether the expression is an operand of an instruction: there a plain symbol
-/// means the distance from the current position, and `.` is not available.
+/// Appends the expression from which an assembler makes this relocation. Returns `false` if there is no such
+/// expression. `instruction` says whether the expression is an operand of an instruction. In such an operand,
+/// a plain symbol means the distance from the current position, and `.` is not available.
 pub fn relocation(
     object: &CodeObject<'_>,
     names: &Names<'_>,

@@ -29,8 +29,8 @@ fn words(data: &[u8]) -> impl Iterator<Item = u32> {
 }
 
 impl Listing<'_, '_> {
-    /// Appends the operands of `.section` that name the group of a section; they follow the operand for the
-    /// section type. Appends nothing if the section is in no group.
+    /// Appends those operands of `.section` that name the group of a section. They belong after the operand
+    /// for the section's type. Appends nothing if the section is in no group.
     pub(super) fn group(&self, section: usize, out: &mut String) -> fmt::Result {
         let Some(group) = self.group_name(section) else { return Ok(()) };
         out.push(',');
@@ -39,8 +39,8 @@ impl Listing<'_, '_> {
         if first == Some(abi::GRP_COMDAT.0) { write!(out, ",comdat") } else { Ok(()) }
     }
 
-    /// Returns the name of the symbol that identifies the section's group; `None` if the section is in no
-    /// group.
+    /// Returns the name of the symbol that identifies the group of a section. Returns `None` if the section
+    /// is in no group.
     pub(super) fn group_name(&self, section: usize) -> Option<&str> {
         let group = self.groups.0.get(section).copied().filter(|&group| group != 0)?;
         let group = &self.object.sections[group];

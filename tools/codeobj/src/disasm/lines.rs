@@ -35,7 +35,8 @@ struct Row {
     is_statement: bool,
     /// Whether the code ends here.
     is_end: bool,
-    /// Whether the prologue of the function ends here. The prologue moves the parameters to their places.
+    /// Whether the prologue of a function ends here. The prologue is the code that moves the function's
+    /// parameters to their places.
     is_prologue_end: bool,
 }
 
@@ -43,12 +44,13 @@ struct Row {
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
     files: Vec<String>,
-    /// Texts of the source files that the line table contains, by file number.
+    /// The texts of source files that the line table contains, each with the number of the file.
     texts: Vec<(u32, String)>,
     rows: Vec<Row>,
 }
 
-/// Largest number of rows that are read, because a damaged table can claim any number.
+/// Largest number of rows of line tables that are read. There is a limit because a damaged table can claim
+/// any number.
 const ROWS: usize = 1 << 22;
 
 impl Lines {
@@ -115,8 +117,8 @@ impl Lines {
         Some(())
     }
 
-    /// Returns the source location of the instruction at `place`, which is an offset in a section or an
-    /// address.
+    /// Returns the source location of the instruction at `place`, which is an offset in a section of a
+    /// relocatable file, or an address in a linked file.
     pub fn source_at(
         &self,
         index: usize,
@@ -162,8 +164,8 @@ impl Lines {
         self.rows.iter().map(|row| (row.address, self.row_place(row)))
     }
 
-    /// Returns the rows at which a debugger stops when it steps: [`Lines::rows`] without the rows that do not
-    /// begin a statement. Code without a line in the middle of a statement belongs to that statement.
+    /// Returns the rows at which a debugger stops when it steps: those of [`Lines::rows`] that begin a
+    /// statement. Code without a line in the middle of a statement belongs to that statement.
     pub fn statements(&self) -> impl Iterator<Item = (u64, Option<SourcePlace>)> {
         let mut last = None;
         let steps = self.rows.iter().enumerate().filter(move |(at, row)| {
@@ -197,7 +199,8 @@ impl Lines {
 
     /// Returns a cursor over the rows of one section.
     pub(crate) fn cursor(&self, index: usize, section: &Section<'_>, relocatable: bool) -> Cursor<'_> {
-        // In a relocatable file, `relocated` has added a different base address for each section.
+        // In a relocatable file, all sections begin at 0. So `relocated` has added another base address for
+        // each section.
         let base = if relocatable { section_base(index) } else { section.address };
         let rest = &self.rows[self.rows.partition_point(|row| row.address < base)..];
         let shift = base.wrapping_sub(section.address);
@@ -235,8 +238,8 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// Writes as comments the source line of the instruction at `place`, if it differs from the previous
-    /// line, and the text that `beside` returns for that line.
+    /// Writes comments before the instruction at `place`, if its source line differs from that of the
+    /// previous instruction: the source line, and the text that `beside` returns for it.
     pub(crate) fn comment(&mut self, place: u64, beside: Option<super::Beside<'_>>, out: &mut String) {
         let Some(first) = self.rest.first() else { return };
         let address = place.wrapping_add(self.shift);
@@ -260,14 +263,15 @@ impl Cursor<'_> {
     }
 }
 
-/// Returns a distinct base address for each section of a relocatable file, because all of its sections begin
-/// at 0.
+/// Returns a base address for a section of a relocatable file. Each section gets another base address,
+/// because all sections of such a file begin at 0.
 fn section_base(index: usize) -> u64 {
     (index as u64) << 40
 }
 
-/// Returns the contents of a debug section; empty if there is no such section. In a relocatable file, applies
-/// the relocations as if each section of code were loaded at the address that `base` returns for it.
+/// Returns the contents of a debug section, or nothing if there is no such section. In a relocatable file,
+/// its relocations are applied as if each section of code were loaded at the address that `base` returns for
+/// it.
 pub fn relocated<'data>(
     object: &CodeObject<'data>,
     name: &str,
@@ -300,8 +304,8 @@ pub fn relocated<'data>(
     Cow::Owned(bytes)
 }
 
-/// Returns the size in bytes of the field that a relocation in a debug section changes; `None` for relocation
-/// types that do not store an address, which debug sections do not have.
+/// Returns the size in bytes of the field that a relocation in a debug section changes. Returns `None` for
+/// types of relocations that do not store an address; debug sections do not have such relocations.
 fn absolute_size(kind: u32) -> Option<usize> {
     match kind {
         // R_AMDGPU_ABS32_LO, R_AMDGPU_ABS32.

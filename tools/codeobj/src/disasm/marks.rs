@@ -1,4 +1,4 @@
-//! Offsets in a section at which the assembly text needs more than the section's contents: where symbols
+//! The offsets in a section at which the assembly text needs lines in addition to the contents: where symbols
 //! begin and end, and where relocations apply.
 
 use crate::elf::{CodeObject, Relocation, Symbol};
@@ -23,8 +23,8 @@ pub struct Marks {
     next: usize,
 }
 
-/// Returns whether a symbol denotes an offset in a section, so that a label can define it. Symbols for
-/// sections and files do not.
+/// Returns whether a symbol stands for an offset in a section, so that a label can define it. Symbols that
+/// stand for a whole section or a file do not.
 pub fn names_a_place(symbol: &Symbol<'_>) -> bool {
     const SECTION: u8 = 3;
     const FILE: u8 = 4;
@@ -63,14 +63,14 @@ impl Marks {
         self.marks.get(self.next).map(|(place, _)| *place)
     }
 
-    /// Returns the offset after `place` at which the next symbol begins.
+    /// Returns the offset of the next beginning of a symbol that is after `place`.
     pub fn next_start(&self, place: u64) -> Option<u64> {
         let rest = self.marks.get(self.next..)?;
         rest.iter().find(|(at, mark)| *at > place && matches!(mark, Mark::Start(_))).map(|(at, _)| *at)
     }
 
-    /// Returns the symbol that begins at `place` and ends at `end`, if no other symbol begins between them or
-    /// at `place`.
+    /// Returns the symbol that begins at `place` and ends at `end`. Returns `None` if another symbol begins
+    /// at `place` or between the two.
     pub fn only_start(&self, place: u64, end: u64) -> Option<u32> {
         if self.next_place()? != place {
             return None;
@@ -115,8 +115,8 @@ fn order(a: Mark, b: Mark) -> Ordering {
     key(a).cmp(&key(b))
 }
 
-/// Relocations of a section, sorted by offset. Each has the index of the symbol table that its symbol number
-/// refers to.
+/// The relocations of a section, sorted by offset. Each relocation comes with the index of the symbol table
+/// in which its symbol is.
 #[derive(Clone, Debug, Default)]
 pub struct Relocations {
     records: Vec<(u64, Relocation, usize)>,

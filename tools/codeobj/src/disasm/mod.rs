@@ -40,8 +40,8 @@ use std::fmt::{self, Write};
 pub struct Options {
     /// Processor for which the code is decoded. If given, it takes precedence over the file header.
     pub target: Option<&'static Target>,
-    /// Wave size of code that no kernel descriptor covers (GFX10). The default is the wave size of the first
-    /// kernel, or 32.
+    /// Number of lanes of a wave for code that belongs to no kernel descriptor; it matters on GFX10. If not
+    /// given, it is that of the first kernel, or 32 if there is no kernel.
     pub wave_size: Option<u32>,
     /// Whether to add the address and bytes of each instruction as a comment.
     pub raw: bool,
@@ -71,8 +71,8 @@ impl fmt::Display for UnknownProcessor {
 
 impl std::error::Error for UnknownProcessor {}
 
-/// Function that is called where a source line begins, with the address of an instruction and its source
-/// location. It returns lines of text, which become comments.
+/// A function that is called where the source line changes, with the address of the instruction and the
+/// source location. The lines of text that it returns become comments.
 pub type Beside<'a> = &'a dyn Fn(u64, &SourcePlace) -> String;
 
 /// Returns the code object as assembly text.
@@ -128,8 +128,8 @@ impl<'data> Listing<'_, 'data> {
     fn write(&self, processor: &str, out: &mut String) -> fmt::Result {
         self.prologue(processor, out)?;
         let mut left_out = Vec::new();
-        // Sections of a valid file do not overlap, so together they are not larger than the file. This limit
-        // prevents that a damaged file produces a huge text.
+        // Limit for the number of bytes that are written, so that a damaged file does not produce a huge
+        // text. Sections of a valid file do not overlap, so together they are not larger than the file.
         let mut budget = self.object.file_size;
         // Code is written first, because the symbol of a kernel descriptor takes its binding from the symbol
         // of the kernel.
@@ -205,7 +205,8 @@ impl<'data> Listing<'_, 'data> {
         Ok(())
     }
 
-    /// Returns whether kernels have descriptors (V3 and later) instead of headers before their code.
+    /// Returns whether kernels have kernel descriptors, as in V3 and later. In V2 they have headers before
+    /// their code instead.
     fn is_hsa_v3(&self) -> bool {
         self.identity.os_abi == OsAbi::Hsa && self.identity.version != Some(2)
     }

@@ -45,8 +45,8 @@ impl Listing<'_, '_> {
         Ok(())
     }
 
-    /// Returns whether an assembler would produce exactly the notes of the file from directives. Otherwise
-    /// the notes are written as bytes.
+    /// Returns whether an assembler would produce exactly the notes of the file from directives. If not, the
+    /// notes are written as bytes.
     fn has_expressible_notes(&self) -> bool {
         let is_v2 = self.identity.version == Some(2);
         let sections = self.object.sections.iter().filter(|section| section.kind == SHT_NOTE.0);
@@ -77,7 +77,7 @@ impl Listing<'_, '_> {
     }
 }
 
-/// Returns whether a text can be written in quotes without escapes.
+/// Returns whether a text can be written between quotes as it is, because no character needs an escape.
 fn is_quotable(text: &str) -> bool {
     text.chars().all(|c| !c.is_control() && !matches!(c, '"' | '\\'))
 }

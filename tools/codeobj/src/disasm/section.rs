@@ -21,8 +21,8 @@ const FLAGS: [(&str, &str); 7] = [
 ];
 
 impl Listing<'_, '_> {
-    /// Writes a section. Appends to `begins` the index of the section and the offset in the text where its
-    /// contents begin.
+    /// Writes a section. Appends to `begins` the index of the section, and the offset in the text where the
+    /// section's contents begin.
     pub(super) fn section(
         &self,
         index: usize,
@@ -37,7 +37,8 @@ impl Listing<'_, '_> {
             name => {
                 out.push_str("\t.section ");
                 expr::name(name, out);
-                // A mergeable section needs an entry size; assemblers do not accept the flag without one.
+                // Assemblers accept the flag for mergeable sections only together with an entry size, so it
+                // is omitted if the entry size is 0.
                 let merges = section.entry_size > 0;
                 let said = |c: &char| match c {
                     'M' => merges,
@@ -76,8 +77,8 @@ impl Listing<'_, '_> {
         }
     }
 
-    /// Writes the beginnings and ends of symbols up to offset `place`. A mark at a smaller offset is inside
-    /// an instruction or field that cannot be divided, so its symbol is defined by an expression.
+    /// Writes the beginnings and ends of symbols up to offset `place`. A beginning before `place` is inside
+    /// an instruction or field that cannot be divided, so an expression defines that symbol.
     pub(super) fn marks(&self, index: usize, marks: &mut Marks, place: u64, out: &mut String) -> fmt::Result {
         while let Some((at, mark)) = marks.take(place) {
             let (Mark::Start(number) | Mark::End(number)) = mark else { continue };
@@ -131,8 +132,8 @@ impl Listing<'_, '_> {
             self.names.section(index, out)?;
             writeln!(out, "+{at:#x}")?;
         }
-        // If a symbol ends outside its section, the section has no mark for the end of the symbol. So the
-        // size of the symbol is written here.
+        // A symbol that ends outside its section has no entry for its end in the list of marks. So its size
+        // is written here.
         let section = &self.object.sections[index];
         if symbol.size > 0 && at.checked_add(symbol.size).is_none_or(|end| end > section.size) {
             self.size(symbol, out)?;

@@ -2,15 +2,16 @@
 //!
 //! GFX10 code is compiled for waves of 32 or 64 lanes, and only kernel descriptors say which. The encoding of
 //! an instruction is the same, but its text is not (`vcc` or `vcc_lo`), and an assembler reads a whole file
-//! for one size. So a file gets the size of its first kernel, and this module records where the kernels of
-//! the other size are.
+//! for one size. So the whole file is read with the wave size of its first kernel, and this module records
+//! where the kernels with the other wave size are.
 
 use super::marks::names_a_place;
 use crate::elf::CodeObject;
 use isa::{Feature, Target};
 use std::collections::HashMap;
 
-/// Returns the processor with the given wave size, or with that of the file's first kernel.
+/// Returns the processor with waves of `wave_size` lanes. If `wave_size` is not given, the wave size is that
+/// of the file's first kernel.
 pub fn with_wave_size(
     object: &CodeObject<'_>,
     target: &'static Target,
@@ -20,7 +21,8 @@ pub fn with_wave_size(
     for_kernel(target, wave_size.map_or_else(first, |lanes| lanes == 32))
 }
 
-/// Returns the processor with the wave size of a kernel. Processors before GFX10 have only one wave size.
+/// Returns the processor with the wave size of a kernel. Processors before GFX10 have only one wave size, so
+/// they stay as they are.
 pub fn for_kernel(target: &'static Target, wave32: bool) -> &'static Target {
     if !target.has(Feature::WAVE32) {
         return target;
@@ -30,7 +32,8 @@ pub fn for_kernel(target: &'static Target, wave32: bool) -> &'static Target {
 
 /// Ranges of the code of kernels whose wave size differs from the size for which the file is read.
 pub struct Waves {
-    /// The ranges, sorted: section, offset of the first byte, offset of the byte after the last byte.
+    /// The ranges, sorted. Each has the section, the offset of its first byte, and the offset after its last
+    /// byte.
     ranges: Vec<(usize, u64, u64)>,
     /// Processor with the other wave size.
     pub target: &'static Target,
@@ -73,7 +76,7 @@ impl Waves {
         waves
     }
 
-    /// Returns whether the code at an offset in a section has the other wave size.
+    /// Returns whether the code at an offset in a section belongs to a kernel with the other wave size.
     pub fn is_other(&self, section: usize, offset: u64) -> bool {
         let after = self.ranges.partition_point(|&(index, begin, _)| (index, begin) <= (section, offset));
         let range = after.checked_sub(1).map(|n| self.ranges[n]);

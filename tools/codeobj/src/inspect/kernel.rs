@@ -3,7 +3,7 @@
 use crate::descriptor::{Descriptor, ENTRY_OFFSET};
 use crate::elf::CodeObject;
 
-/// Returns the place where a kernel begins: the name of a symbol, or the address if there is no symbol.
+/// Returns where the code of a kernel begins: the name of a symbol, or the address if no symbol is there.
 pub fn entry(object: &CodeObject<'_>, descriptor: &Descriptor<'_>) -> String {
     if object.header.is_relocatable() {
         let tables = object.relocation_tables.iter().filter(|table| table.target == descriptor.section);

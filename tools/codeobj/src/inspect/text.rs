@@ -11,8 +11,8 @@ use isa::Target;
 use object::elf::SHT_NOTE;
 use std::fmt::Write;
 
-/// Returns the report as text. `target` is the processor for which the code is read; if given, it takes
-/// precedence over the header.
+/// Returns the report as text. `target` is the processor for which the code is read. If it is not given, the
+/// processor in the header is used.
 pub fn text(object: &CodeObject<'_>, name: &str, target: Option<&'static Target>) -> String {
     let identity = Identity::of_object(object);
     let target = target.or(identity.target);
