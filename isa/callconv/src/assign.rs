@@ -15,12 +15,13 @@ pub enum Place {
     Vgpr(u16),
     /// An SGPR.
     Sgpr(u16),
-    /// On the stack. The number is the offset in bytes per lane from the stack pointer's value on entry;
-    /// stack memory is swizzled, so that each lane has its own copy.
+    /// On the stack, at this offset in bytes per lane from the value that the stack pointer has on entry.
+    /// Stack memory is swizzled, so each lane has its own copy at the same offset.
     Stack(u32),
 }
 
-/// What the bits of a register or stack dword contain that do not belong to the piece of the value in it.
+/// What the remaining bits of a register or stack dword contain, if the piece of a value in it does not fill
+/// the dword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// Undefined, or another piece.
@@ -57,10 +58,11 @@ pub enum How {
     Nothing,
     /// The pieces hold the value.
     Value,
-    /// The value is in private memory of the caller, and the pieces hold its address: one piece holds a
-    /// 32-bit private address, two pieces hold a 64-bit flat address.
+    /// The value is in private memory of the caller, and its address is passed. If there is one piece, it
+    /// holds a 32-bit private address; two pieces hold a 64-bit flat address.
     Address,
-    /// The memory image of the value is on the stack. The only piece gives the place where it begins.
+    /// The value is on the stack in the form that it has in memory. There is one piece, which gives the place
+    /// where the value begins.
     Image,
 }
 
@@ -89,8 +91,8 @@ impl Param {
     }
 }
 
-/// Source language of a call, in clang's terms. It affects only the width of the address at which a callee
-/// stores a result in memory.
+/// Source language of caller and callee, in clang's terms. It matters only for a result in memory: the
+/// address that the caller passes for it has 32 or 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
     /// C, C++, HIP.
@@ -109,8 +111,8 @@ pub struct Signature<'a> {
     pub result: Option<TypeId>,
     /// Whether more arguments may follow.
     pub variadic: bool,
-    /// Implicit arguments that the function uses. Ignored for implicit arguments that have fixed registers in
-    /// the convention.
+    /// Implicit arguments that the function uses. Implicit arguments with a fixed register in the convention
+    /// are passed anyway, so it does not matter whether they are listed.
     pub implicit: &'a [Implicit],
     /// Source language of caller and callee, in clang's terms.
     pub language: Language,
@@ -123,11 +125,11 @@ pub struct Assignment {
     pub pieces: Vec<Piece>,
     /// Parameters, in order.
     pub params: Vec<Passed>,
-    /// Where the result is. If the callee stores the result in memory, [`How::Address`] with the place of the
-    /// address that the caller passes.
+    /// How the result is returned. If the callee stores the result in memory, this is [`How::Address`], and
+    /// the pieces say where the caller passes the address.
     pub result: Option<Passed>,
-    /// Place of the address of the variable arguments, which takes two dwords; `None` if there are no
-    /// variable arguments.
+    /// Where the address of the variable arguments is passed, which takes two dwords. `None` if the function
+    /// has no variable arguments.
     pub variable: Option<Passed>,
     /// Implicit arguments, with their first registers.
     pub implicit: Vec<(Implicit, Place)>,
@@ -147,8 +149,9 @@ impl Assignment {
 pub enum Error {
     /// The convention has no form for `bf16`.
     Bf16(Convention),
-    /// The type is a struct or array with a pointer to the global data share. Its layout in memory is not
-    /// defined, because clang gives such a pointer 8 bytes there and LLVM gives it 4.
+    /// The type is a struct or array that contains a pointer to the global data share (GDS). The layout of
+    /// the type in memory is not defined, because clang gives such a pointer 8 bytes there and LLVM gives it
+    /// 4.
     Region(Convention),
     /// The convention has no form for variable arguments.
     Variadic(Convention),
@@ -185,7 +188,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Assigns registers and stack offsets to the arguments and the result of a signature.
+/// Determines the registers and stack offsets for the arguments and the result of a signature.
 ///
 /// # Errors
 ///
@@ -226,7 +229,8 @@ pub fn assign(
         Some(result) => walk.result(result)?,
         None => Returned::Value(None),
     };
-    // The address of a result is a private address if LLVM itself, not clang, has moved the result to memory.
+    // Usually clang decides that a result is stored in memory. If instead LLVM has moved the result to memory
+    // because it is too long for registers, its address is always a private address.
     let is_flat =
         column.sret_flat && signature.language == Language::C && matches!(returned, Returned::Stored);
     let by_address = !matches!(returned, Returned::Value(_));
@@ -273,16 +277,16 @@ enum Returned {
     Value(Option<Passed>),
     /// The callee stores the result in memory.
     Stored,
-    /// The result has more dwords than there are registers for results, so the callee stores it in memory
-    /// although clang would return it as a value.
+    /// The result has more dwords than there are registers for results. So LLVM lets the callee store the
+    /// result in memory, although clang returns it as a value.
     TooLong,
 }
 
 /// How a value is passed, depending on its type.
 enum Shape {
     Nothing,
-    /// Passed as a scalar or vector. The flag says whether a value shorter than a dword is extended with its
-    /// sign or zeros.
+    /// The value is passed as a scalar or vector. The flag says whether a value that is shorter than a dword
+    /// is extended to a dword, by its sign or by zeros.
     Whole(TypeId, bool),
     /// As the dwords of its memory image.
     Packed,
@@ -391,13 +395,14 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns whether padding bytes of a struct, which clang represents as an array of bytes, are each
-    /// passed like other bytes.
+    /// Returns whether the padding bytes of a struct are passed, each like an ordinary byte. Clang represents
+    /// such padding as an array of bytes.
     fn passes_padding(&self) -> bool {
         matches!(self.column.structs, Structs::Registers { .. })
     }
 
-    /// Passes a struct of at most eight bytes as dwords of its memory image. The last dword may be partial.
+    /// Passes a struct of at most eight bytes in the form that it has in memory, dword by dword. The last
+    /// dword may be partial.
     fn packed(&mut self, bytes: u64, inreg: bool) {
         let mut at = 0;
         while at < bytes {
@@ -449,8 +454,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Skips the remaining registers if the whole value does not fit in them and the convention does not
-    /// split values between registers and stack. Also aligns a stack offset for the value.
+    /// Makes sure that a value is not split between registers and the stack: if it does not fit in the
+    /// remaining registers, skips them. If the value then goes to the stack, aligns the stack offset for it.
     fn make_room(&mut self, bits: u32, lanes: u32, inreg: bool) {
         let per_lane = if bits == 64 { 2 } else { 1 };
         let pairs = bits == 16 && self.halves;
@@ -475,7 +480,7 @@ impl Walk<'_> {
                 return Place::Sgpr(self.sgpr - 1);
             }
             // When the SGPRs for `inreg` arguments are used up, further `inreg` arguments go to the stack
-            // (seed 000, line 4246).
+            // (LLVM's AMDGPU guide, seed 000, line 4246).
             (true, Inreg::Sgprs(..)) => {}
             _ if self.vgpr <= self.last => {
                 self.vgpr += 1;
@@ -543,8 +548,8 @@ impl Walk<'_> {
     }
 }
 
-/// Returns how many bits of a scalar's dword are significant, and what the other bits contain. The scalar has
-/// at most 32 bits.
+/// Returns how many bits of the dword that holds a scalar are significant, and what its other bits contain.
+/// The scalar has at most 32 bits.
 fn form(scalar: Scalar, extended: bool, halves: bool) -> (u8, Form) {
     match scalar {
         Scalar::Bool if extended => (8, Form::Unsigned),
@@ -558,8 +563,8 @@ fn form(scalar: Scalar, extended: bool, halves: bool) -> (u8, Form) {
     }
 }
 
-/// Returns how a value is passed, and subtracts the registers that clang counts for it from `budget`, the
-/// number of registers that are left for structs.
+/// Returns how a value of type `ty` is passed. `budget` is the number of registers that clang has left for
+/// passing structs as values; the registers that clang counts for this value are subtracted from it.
 fn shape(types: &Types, column: &Column, ty: TypeId, budget: &mut u64) -> Shape {
     if matches!(types.kind(ty), Kind::Scalar(_) | Kind::Vector(..)) {
         *budget = budget.saturating_sub(registers(types, ty));

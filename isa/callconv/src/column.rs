@@ -1,10 +1,11 @@
-//! The facts of the calling conventions: one column (a [`Column`] constant) per convention, one field per
-//! fact.
+//! The facts of the calling conventions as a table. Each convention is a column (a [`Column`] constant), and
+//! each field of [`Column`] is a fact.
 //!
 //! # Source
 //!
-//! The AMDGPU guide's convention: seed 000, line 4089. LLVM's conventions: the output of LLVM for functions
-//! that each show one fact; docs/calling-convention.md says for each fact how it was found.
+//! The convention of LLVM's AMDGPU guide is in seed 000, line 4089. The conventions of LLVM's releases are
+//! found from the output of LLVM for functions that each show one fact; docs/calling-convention.md says for
+//! each fact how it was found.
 
 use crate::state::{self, Stack, State, Waits};
 use isa::{Generation, Subtarget};
@@ -43,9 +44,9 @@ pub enum Structs {
     /// A struct of at most this number of bytes is passed field by field; a larger struct is passed in
     /// memory.
     Bytes(u64),
-    /// A struct of at most `packed` bytes is passed as dwords of its memory image. A larger struct is passed
-    /// field by field if it fits in the registers that are left of `number`; arguments that are not structs
-    /// use up these registers too.
+    /// Structs are passed as values while registers last. A struct of at most `packed` bytes is passed as the
+    /// dwords that it has in memory. A larger struct is passed field by field, if it fits in the registers
+    /// that are left of `number`. Arguments that are not structs use up these registers too.
     Registers {
         /// Number of registers for all arguments, and for the result.
         number: u64,
@@ -66,15 +67,16 @@ pub enum Large {
 /// How values are divided between registers and the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slots {
-    /// Each dword of an argument is placed separately, so that one half of a value may be in a register and
-    /// the other half on the stack.
+    /// Each dword of an argument is placed separately, so that the first half of a value may be in a register
+    /// and the second half on the stack.
     Dwords,
-    /// Each argument is placed as a whole, at a multiple of its size. After the first argument on the stack,
-    /// all further arguments are on the stack too.
+    /// Each argument is placed as a whole. On the stack, it is at a multiple of its size. After the first
+    /// argument on the stack, all further arguments are on the stack too.
     Values,
 }
 
-/// Where the address of a result in memory is passed, relative to the other arguments.
+/// For a result that the callee stores in memory: where the address of that memory is passed, relative to the
+/// other arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SretPlace {
     /// Before all arguments.
@@ -168,19 +170,19 @@ pub struct Column {
     pub inreg: Inreg,
     /// Which structs are passed as values.
     pub structs: Structs,
-    /// How structs are passed as arguments that are too large to be passed as values. (A result of such a
+    /// How structs are passed as arguments if they are too large to be passed as values. (A result of such a
     /// type is stored by the callee at an address that the caller passes.)
     pub large: Large,
     /// How values are divided between registers and the stack.
     pub slots: Slots,
     /// Position of the address of a result.
     pub sret: SretPlace,
-    /// Whether the address of a result in memory is a 64-bit flat address if the source language is C or C++.
-    /// Otherwise it is a 32-bit private address.
+    /// Whether the address for a result in memory is a 64-bit flat address if the source language is C or
+    /// C++. Otherwise, and for other languages, it is a 32-bit private address.
     pub sret_flat: bool,
-    /// Implicit arguments. An implicit argument with a number is always in this register. The others, if the
-    /// function uses them, follow the ordinary arguments: in SGPRs, except for the work-item ids, which are
-    /// in VGPRs.
+    /// The implicit arguments of the convention. An implicit argument with a number is always in the register
+    /// with this number. The others are passed if the function uses them, after the ordinary arguments: the
+    /// work-item ids in a VGPR or on the stack, all others in SGPRs.
     pub implicit: &'static [(Implicit, Option<u16>)],
     /// VGPRs that a call preserves, on a processor with 256 VGPRs.
     pub preserved_vgprs: &'static [(u16, u16)],
@@ -190,19 +192,20 @@ pub struct Column {
     /// AGPRs that a call preserves on gfx90a. On gfx908 a call preserves no AGPRs. The AMDGPU guide does not
     /// mention AGPRs.
     pub preserved_agprs: &'static [(u16, u16)],
-    /// Whether functions may have variable arguments. They are stored one after the other in memory, at
-    /// multiples of 4 bytes, and a pair of VGPRs holds the 64-bit flat address of that memory.
+    /// Whether functions may have variable arguments. The caller stores such arguments in memory, one after
+    /// the other at multiples of 4 bytes, and passes the 64-bit flat address of this memory in a pair of
+    /// VGPRs.
     pub variadic: bool,
-    /// Whether callees read all eight bits of a `bool` that is the only field of a struct and is passed on
-    /// the stack. Otherwise they read only its lowest bit.
+    /// Whether callees read all eight bits of a `bool` that is the only field of a struct and that is passed
+    /// on the stack. If not, they read only its lowest bit.
     pub bool_byte_on_stack: bool,
-    /// Whether structs with pointers to the global data share can be passed. In LLVM's conventions they
+    /// Whether structs with pointers to the global data share (GDS) can be passed. In LLVM's conventions they
     /// cannot, because clang gives such a pointer 8 bytes in memory and LLVM gives it 4.
     pub region_in_memory: bool,
     /// Whether `bf16` can be passed.
     pub bf16: bool,
-    /// Registers and other state that hold no arguments, with the rules for each. This list is for all
-    /// processors; [`state::states`] returns the list for one processor.
+    /// Registers that hold no arguments, and other state such as the inactive lanes, with the rules for each
+    /// of them. This list is for all processors; [`state::states`] returns the list for one processor.
     pub states: &'static [State],
     /// The stack.
     pub stack: Stack,
@@ -247,7 +250,8 @@ const APPENDED: &[(Implicit, Option<u16>)] = &[
     (Implicit::WorkgroupId(2), None),
     (Implicit::ImplicitArgPtr, None),
 ];
-/// VGPRs that a call preserves: from v40 on, groups of eight VGPRs are alternately preserved and clobbered.
+/// VGPRs that a call preserves. From v40 on, VGPRs form groups of eight, of which every second one is
+/// preserved.
 const EIGHTS: &[(u16, u16)] = &[
     (40, 47),
     (56, 63),
@@ -340,8 +344,8 @@ pub fn column(convention: Convention) -> &'static Column {
     }
 }
 
-/// Returns whether a processor has 16-bit instructions, so that an `f16` argument is passed in its own
-/// format. On GFX6 and GFX7, which have none, it is passed as the `f32` of the same value.
+/// Returns whether a processor has 16-bit instructions. If so, an `f16` argument is passed in its own format.
+/// On GFX6 and GFX7, which have no such instructions, it is passed as the `f32` with the same value.
 pub fn has_16_bit(target: &Subtarget) -> bool {
     target.generation >= Generation::Gfx8
 }

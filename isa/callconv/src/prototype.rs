@@ -43,7 +43,8 @@ impl Prototype {
 /// Reason why a text is not a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// Byte range of the text that is wrong; an empty range if text is missing at that position.
+    /// Byte range of the wrong part of the text. If something is missing, the range is empty and at the place
+    /// where it is missing.
     pub range: Range<usize>,
     /// Description of the error.
     pub message: String,
@@ -83,8 +84,8 @@ const SPACES: [(&str, Space); 5] = [
     ("region", Space::Region),
 ];
 
-/// Names of types in other languages, each with the name of the same type here; used for suggestions in error
-/// messages.
+/// Names of types in other languages, each with the name that the same type has here. Error messages suggest
+/// the latter.
 const HABITS: &[(&str, &str)] = &[
     ("char", "i8"),
     ("uchar", "u8"),
@@ -153,7 +154,7 @@ impl<'a> Parser<'a> {
         Err(self.unexpected(&format!("`{sign}`")))
     }
 
-    /// Returns an error that names the next token and says that `wanted` was expected instead.
+    /// Returns an error which says that `wanted` was expected here instead of the next token.
     fn unexpected(&mut self, wanted: &str) -> ParseError {
         self.blanks();
         let start = self.at;
@@ -288,7 +289,7 @@ impl<'a> Parser<'a> {
         Ok(self.out.types.array(element, len))
     }
 
-    /// Parses a pointer type after the `*`, including the type to which it points, which is not stored
+    /// Parses the rest of a pointer type after the `*`. The type to which it points is parsed but not stored,
     /// because it does not affect the calling convention.
     fn pointer(&mut self, depth: u32) -> Result<TypeId, ParseError> {
         let mut space = Space::Flat;

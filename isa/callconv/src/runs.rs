@@ -3,8 +3,7 @@
 use crate::assign::{Form, Piece, Place};
 use std::fmt;
 
-/// A run: pieces of a value that are consecutive in the value and are in consecutive registers or stack
-/// bytes.
+/// A run is a sequence of pieces that follow each other both in the value and in registers or on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Offset of the first byte in the value's memory image.
@@ -21,7 +20,8 @@ pub struct Run {
     pub form: Form,
 }
 
-/// Joins the pieces of a value into runs: first pieces of the same dword, then consecutive full dwords.
+/// Joins the pieces of a value into runs. Pieces of the same dword are joined first, then full dwords that
+/// follow each other.
 pub fn runs(pieces: &[Piece]) -> Vec<Run> {
     let mut dwords: Vec<Run> = Vec::new();
     for piece in pieces {
@@ -72,7 +72,7 @@ impl Run {
         }
     }
 
-    /// Returns the registers or stack bytes of the run as text: `v0`, `v[0:3]`, `stack+8`.
+    /// Returns the registers or stack bytes that a run occupies, as text: `v0`, `v[0:3]`, `stack+8`.
     pub fn registers(&self) -> String {
         let last = self.dwords.saturating_sub(1);
         match (self.place, last) {
@@ -82,7 +82,7 @@ impl Run {
         }
     }
 
-    /// Describes what the last dword of the run contains in addition to the value. Returns an empty text if
+    /// Describes in words what the last dword of the run contains besides the value. Returns an empty text if
     /// the value fills the dword.
     pub fn rest(&self) -> String {
         match self.form {

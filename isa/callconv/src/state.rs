@@ -1,5 +1,5 @@
-//! Facts of the calling conventions that do not concern arguments: what functions find in other registers on
-//! entry, what a call leaves in these registers, the stack, and the waits around calls.
+//! Facts of the calling conventions that do not concern arguments: what functions find on entry in registers
+//! without arguments, what a call leaves in these registers, the stack, and the waits around calls.
 
 use crate::column::{Convention, RETURN_ADDRESS, column};
 use Source::Guide;
@@ -11,14 +11,14 @@ use std::ops::RangeInclusive;
 pub enum Source {
     /// The line of seed 000 (the guide) that says it.
     Guide(u32),
-    /// The AMDGPU guide does not mention the fact. The column for the guide then contains what LLVM 19 does,
-    /// or nothing.
+    /// The AMDGPU guide does not mention the fact. In the column for the guide, the fact is then the same as
+    /// for LLVM 19, or left out.
     Silent,
     /// LLVM's output shows the fact. The string is the name of the test in `tests/llvm` that finds it there.
     Llvm(&'static str),
 }
 
-/// A register, or other state such as the inactive lanes, that holds no argument.
+/// What a rule is about: a register that holds no argument, or other state such as the inactive lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subject {
     /// Descriptor of scratch memory, `s[0:3]`.
@@ -67,8 +67,8 @@ impl Subject {
         }
     }
 
-    /// Returns the names of the registers in assembly syntax. The registers of stack pointer, frame pointer
-    /// and base pointer depend on the convention.
+    /// Returns the names of the registers that hold this part of the state, in assembly syntax. Which
+    /// registers hold the stack pointer, frame pointer and base pointer depends on the convention.
     pub fn registers(self, convention: Convention) -> String {
         let stack = &column(convention).stack;
         match self {
@@ -103,13 +103,13 @@ pub enum Entry {
     ScratchBuffer,
     /// The address to return to.
     ReturnAddress,
-    /// The stack pointer: the offset of the first argument on the stack, in bytes of the whole wave (bytes
-    /// per lane times the number of lanes).
+    /// The stack pointer. Its value is the offset of the first argument on the stack, in bytes of the whole
+    /// wave, that is, bytes per lane times the number of lanes.
     StackEnd,
     /// The caller's own value, which must be restored.
     Callers,
-    /// The value of FLAT_SCRATCH, set by the kernel, that FLAT instructions need for accesses to private
-    /// memory.
+    /// The value of FLAT_SCRATCH that FLAT instructions need for accesses to private memory. The kernel has
+    /// set it.
     FlatScratch,
     /// The size of LDS in bytes.
     LdsSize,
@@ -147,8 +147,8 @@ pub enum After {
     Same,
     /// Any value.
     Lost,
-    /// The compilers contradict each other: some callees change the value, and some callers rely on it. To
-    /// work with both, a callee must preserve the value, and a caller must not rely on it.
+    /// The compilers contradict each other: some callees change the value, and some callers rely on it. Code
+    /// that works with all of them preserves the value as a callee, and does not rely on it as a caller.
     Disputed,
     /// The guide says "TBD".
     Open,
@@ -215,22 +215,23 @@ pub fn states(convention: Convention, target: &Subtarget) -> impl Iterator<Item 
 /// Facts about the stack, which grows to higher addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stack {
-    /// SGPR that holds the stack pointer, which points to the end of the stack. The stack pointer is an
-    /// unswizzled offset: the offset for one lane times the number of lanes of the wave.
+    /// Number of the SGPR that holds the stack pointer, which points to the end of the stack. The stack
+    /// pointer is an unswizzled offset: the offset for one lane, times the number of lanes of the wave.
     pub pointer: u16,
-    /// SGPR that holds the frame pointer, in functions that need a frame pointer. Like the stack pointer, it
-    /// is an unswizzled offset.
+    /// Number of the SGPR that holds the frame pointer, in functions that need one. Like the stack pointer,
+    /// it is an unswizzled offset.
     pub frame: u16,
     /// SGPR of the base pointer; the guide has none.
     pub base: Option<u16>,
-    /// Multiple of which the stack pointer must be at each call, in bytes per lane.
+    /// Alignment of the stack at each call: the stack pointer is a multiple of this number of bytes per lane.
     pub align: u32,
     /// How these facts are known.
     pub source: Source,
 }
 
 impl Stack {
-    /// Converts a number of bytes per lane to the amount by which the stack pointer changes.
+    /// Converts a number of stack bytes per lane to the number by which the stack pointer, which counts the
+    /// bytes of all lanes, changes.
     pub fn unswizzled(&self, bytes: u32, target: &Subtarget) -> u64 {
         u64::from(bytes) * u64::from(target.wave_size)
     }
@@ -239,12 +240,13 @@ impl Stack {
 /// Which side of a call waits for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waits {
-    /// Counters on which callers wait before a call, so that no operation that they count is in flight when
-    /// the callee begins.
+    /// Wait counters for which callers wait before a call. So none of the operations that they count is in
+    /// flight when the callee begins.
     pub before_call: &'static [Counter],
-    /// Counters on which a function waits on entry, before its first other instruction.
+    /// Wait counters for which a function waits on entry, before any other instruction.
     pub at_entry: &'static [Counter],
-    /// Counters on which a function waits before it returns, if it has started operations that they count.
+    /// Wait counters for which a function waits before it returns, if it has issued operations that they
+    /// count.
     pub at_return: &'static [Counter],
 }
 
@@ -322,11 +324,12 @@ const fn llvm_states(return_address: After) -> [State; 13] {
 }
 
 pub(crate) static TODAY: [State; 13] = llvm_states(After::Same);
-/// Differs from LLVM 19 in the return address: LLVM 14 may return through another register pair than the pair
-/// that held the address on entry, and then the pair does not hold the address after the call.
+/// The state in the convention of LLVM 14. It differs from LLVM 19 in the return address: LLVM 14 may return
+/// through another register pair than the one that held the address on entry, so this pair may not hold the
+/// address any more after the call.
 pub(crate) static LLVM_14: [State; 13] = llvm_states(After::Lost);
-/// State in the AMDGPU guide's convention. The guide does not mention the base pointer and the inactive
-/// lanes, so both are missing here.
+/// The state in the AMDGPU guide's convention. The guide mentions neither the base pointer nor the inactive
+/// lanes, so there are no entries for them.
 pub(crate) static GUIDE: [State; 11] = [
     state(Subject::PrivateSegmentBuffer, Entry::ScratchBuffer, After::Same, Guide(4097)),
     state(Subject::ReturnAddress, Entry::ReturnAddress, After::Lost, Guide(4111)),
@@ -348,7 +351,8 @@ pub(crate) const LLVM_STACK: Stack =
 pub(crate) const GUIDE_STACK: Stack =
     Stack { pointer: 32, frame: 33, base: None, align: 16, source: Guide(4123) };
 
-/// On GFX10, stores (counted by `vscnt`) may be in flight when a function begins and when it returns.
+/// Waits around calls in the convention of LLVM 19. On GFX10, stores (counted by `vscnt`) may be in flight
+/// when a function begins and when it returns.
 pub(crate) const TODAY_WAITS: Waits = Waits {
     before_call: &[],
     at_entry: &[Counter::Vm, Counter::Exp, Counter::Lgkm],
@@ -356,7 +360,7 @@ pub(crate) const TODAY_WAITS: Waits = Waits {
 };
 pub(crate) const LLVM_14_WAITS: Waits =
     Waits { before_call: &[], at_entry: &Counter::ALL, at_return: &Counter::ALL };
-/// The AMDGPU guide says "any necessary waitcnt has been performed", both on entry (line 4137) and on exit
-/// (line 4158).
+/// Waits around calls in the AMDGPU guide's convention. The guide says "any necessary waitcnt has been
+/// performed", both on entry (seed 000, line 4137) and on exit (line 4158).
 pub(crate) const GUIDE_WAITS: Waits =
     Waits { before_call: &Counter::ALL, at_entry: &[], at_return: &Counter::ALL };

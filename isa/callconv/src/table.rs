@@ -1,5 +1,5 @@
-//! Describes the conventions in words, one fact per line and one column per convention, for terminal output
-//! and documents.
+//! Describes the calling conventions in words, as a table for terminal output and documents. It has one row
+//! for each fact and one column for each convention.
 
 use crate::assign::Place;
 use crate::column::{
@@ -49,8 +49,8 @@ impl Group {
 pub struct Fact {
     /// Group of the fact.
     pub group: Group,
-    /// What the fact is about, such as a register. The text is the same in every convention, so that facts
-    /// can be compared.
+    /// What the fact is about, such as a register. The text is the same for every convention, so that the
+    /// facts can be compared.
     pub what: String,
     /// The fact itself.
     pub value: String,

@@ -24,7 +24,8 @@ impl Space {
     pub const ALL: [Space; 6] =
         [Space::Flat, Space::Global, Space::Region, Space::Local, Space::Constant, Space::Private];
 
-    /// Returns the number of bits of a pointer to this address space (seed 000, "Address Space Mapping").
+    /// Returns the number of bits of a pointer to this address space (LLVM's AMDGPU guide, seed 000, "Address
+    /// Space Mapping").
     pub const fn bits(self) -> u32 {
         match self {
             Space::Flat | Space::Global | Space::Constant => 64,
@@ -107,7 +108,7 @@ struct Node {
     size: u64,
     align: u64,
     depth: u32,
-    /// Whether the type is or contains a pointer to the global data share.
+    /// Whether the type is a pointer to the global data share (GDS), or contains one.
     region: bool,
 }
 
@@ -118,8 +119,8 @@ pub enum TypeError {
     Bits(u8),
     /// Vectors have 2, 3, 4, 8 or 16 lanes.
     Lanes(u32),
-    /// A type that cannot be a vector element: `bool` and pointers. Clang and LLVM do not agree on the layout
-    /// of such vectors.
+    /// The given type cannot be the element type of a vector, because it is `bool` or a pointer. Clang and
+    /// LLVM do not agree on the layout of such vectors.
     Lane(Scalar),
     /// Types are nested at most [`Types::DEPTH`] deep.
     Deep,
@@ -239,8 +240,8 @@ impl Types {
         self.node(id).kind
     }
 
-    /// Returns whether a type is a struct or an array that contains a pointer to the global data share. The
-    /// memory layout of such types is not defined in every convention.
+    /// Returns whether a type is a struct or array that contains a pointer to the global data share (GDS).
+    /// Some conventions do not define the memory layout of such types.
     pub(crate) fn holds_region(&self, id: TypeId) -> bool {
         self.node(id).region && !matches!(self.kind(id), Kind::Scalar(_))
     }
@@ -269,8 +270,8 @@ impl Types {
         })
     }
 
-    /// Calls `each` for each scalar and vector that a type contains, with its byte offset in memory, looking
-    /// into structs and arrays.
+    /// Calls `each` for each scalar and vector in a type, including those in nested structs and arrays.
+    /// `each` gets the byte offset in memory, the scalar type, and the number of elements.
     pub fn parts(&self, id: TypeId, at: u64, each: &mut dyn FnMut(u64, Scalar, u32)) {
         self.elements(id, at, &mut |at, element| {
             if let Element::Part(scalar, lanes) = element {
@@ -279,13 +280,14 @@ impl Types {
         });
     }
 
-    /// Like [`Types::parts`], but also reports the padding for which clang generates an array of bytes.
+    /// Calls `each` for the same parts as [`Types::parts`], and also for padding at the end of structs that
+    /// clang represents as an array of bytes.
     pub(crate) fn elements(&self, id: TypeId, at: u64, each: &mut dyn FnMut(u64, Element)) {
         match self.kind(id) {
             Kind::Scalar(scalar) => each(at, Element::Part(scalar, 1)),
             Kind::Vector(scalar, lanes) => each(at, Element::Part(scalar, lanes)),
-            // An array whose elements have no bytes is skipped, because it may have a huge number of
-            // elements.
+            // An array whose elements have no bytes has no parts. It is skipped because it may have a huge
+            // number of elements.
             Kind::Array(element, _) if self.size(element) == 0 => {}
             Kind::Array(element, len) => {
                 for i in 0..u64::from(len) {
@@ -306,17 +308,17 @@ impl Types {
         }
     }
 
-    /// Returns the number of padding bytes after the last field of a struct that clang represents as an array
-    /// of bytes in LLVM's struct type. Clang assumes that LLVM rounds a struct's size up to its alignment,
-    /// but only for alignments up to 8. If a vector requires an alignment of 16 or more, clang fills the rest
-    /// of the struct explicitly.
+    /// Returns the number of padding bytes after the last field of a struct, if clang represents them as an
+    /// array of bytes in LLVM's struct type, and otherwise 0. Clang leaves it to LLVM to round the size of a
+    /// struct up to its alignment, but only for alignments up to 8. If a vector requires an alignment of 16
+    /// or more, clang fills the rest of the struct explicitly.
     fn tail(&self, id: TypeId, end: u64) -> u64 {
         let named = self.align(id) >= 16 && end.next_multiple_of(8) != self.size(id);
         if named { self.size(id) - end } else { 0 }
     }
 
-    /// Returns the scalar or vector that is the whole content of a struct: its only field, without padding
-    /// around it. Arrays of one element are treated as the element. Returns `None` for all other structs.
+    /// Returns the only scalar or vector in a struct, if nothing else is in the struct, not even padding. An
+    /// array of one element counts as its element. Returns `None` for all other structs.
     pub(crate) fn single(&self, id: TypeId) -> Option<TypeId> {
         let inner = match self.kind(id) {
             Kind::Scalar(_) | Kind::Vector(..) => Some(id),
