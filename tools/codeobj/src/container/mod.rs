@@ -7,9 +7,9 @@
 //! The code objects themselves are read by [`crate::elf`]. The hash in compressed bundles is not checked.
 //!
 //! # Source
-//! clang's page "Clang Offload Bundler" (both the layout of bundles and the header of compressed ones) and LLVM 19's
-//! `OffloadBinary`; checked against files that clang-offload-bundler 19 and clang-offload-packager 19 write
-//! (`tools/cli/tests/containers.rs`).
+//! clang's page "Clang Offload Bundler" (both the layout of bundles and the header of compressed ones) and
+//! LLVM 19's `OffloadBinary`; checked against files that clang-offload-bundler 19 and
+//! clang-offload-packager 19 write (`tools/cli/tests/containers.rs`).
 
 mod binary;
 mod bundle;
