@@ -11,7 +11,8 @@
 //! accesses that were not merged, and for loads in a loop whose address is known outside of the loop. Copies
 //! are made only if the scan finds such accesses.
 //!
-//! [`licm`]: super::licm [`merge_mem`]: super::merge_mem
+//! [`licm`]: super::licm
+//! [`merge_mem`]: super::merge_mem
 
 use super::forward::may_alias;
 use super::{OptOptions, PassContext, licm_pass, merge_pass, restrict};
