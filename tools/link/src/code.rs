@@ -23,7 +23,9 @@ use std::ops::Range;
 const STACK: u16 = 32;
 /// Number of the first of the two scalar registers that hold the return address.
 const RETURN: u16 = 30;
-/// SGPRs that a callee preserves (LLVM's AMDGPU guide: seed 000, line 4113).
+/// SGPRs whose values the analysis keeps across a call. By LLVM's AMDGPU guide (seed 000, line 4151), a
+/// callee preserves all SGPRs except SGPR4 to SGPR31. The range also contains the return address, SGPR30 and
+/// SGPR31.
 const PRESERVED: Range<u16> = 30..Reg::VCC.0;
 /// Largest number of instructions that the analysis of a function visits. Every real function has fewer. The
 /// limit bounds the time for damaged files.
