@@ -183,8 +183,7 @@ impl Merger<'_> {
         let mut batch = std::mem::take(&mut self.s.batch);
         if batch.len() > 1 {
             let func = &*self.func;
-            // The lists can be long and sorting takes much of the pass's time. The compiler therefore makes
-            // two copies of this code, one for loads and one for stores.
+            // Sorting places accesses that can be merged next to each other, in the order of their offsets.
             batch.sort_unstable_by_key(|a| (key(func, a), a.mem.offset, a.at));
             let mut from = 0;
             while from < batch.len() {
