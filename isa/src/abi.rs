@@ -11,21 +11,21 @@ use smallvec::SmallVec;
 /// the kernel's first instruction (LLVM's AMDGPU guide, seed 000, lines 2567 and 2902).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Abi {
-    /// User SGPRs: private segment buffer (4 dwords).
+    /// Private segment buffer, which describes scratch memory (4 user SGPRs).
     pub private_segment_buffer: bool,
-    /// Dispatch packet pointer (2).
+    /// Address of the dispatch packet (2 user SGPRs).
     pub dispatch_ptr: bool,
-    /// Queue pointer (2).
+    /// Address of the queue (2 user SGPRs).
     pub queue_ptr: bool,
-    /// Kernarg segment pointer (2).
+    /// Address of the kernel arguments (2 user SGPRs).
     pub kernarg_ptr: bool,
-    /// Dispatch id (2).
+    /// Dispatch id (2 user SGPRs).
     pub dispatch_id: bool,
-    /// Flat scratch init (2).
+    /// Initial value of FLAT_SCRATCH (2 user SGPRs).
     pub flat_scratch_init: bool,
-    /// System SGPRs: work-group id x, y, z (1 each).
+    /// Work-group ids in dimensions x, y and z (1 system SGPR each).
     pub workgroup_id: [bool; 3],
-    /// Scratch wave offset (1).
+    /// Offset of the wave's scratch memory (1 system SGPR).
     pub private_segment_wave_offset: bool,
     /// Which work-item ids are in VGPRs: 0 for x only, 1 for x and y, 2 for x, y and z.
     pub workitem_ids: u8,
@@ -57,14 +57,14 @@ pub enum AbiInput {
     ImplicitArgPtr,
 }
 
-/// An input and its registers.
+/// A value that is present when a kernel starts, with its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AbiSlot {
     /// The input.
     pub input: AbiInput,
-    /// Its first register.
+    /// First register of the value.
     pub reg: Reg,
-    /// Number of registers (dwords).
+    /// Number of registers (dwords) of the value.
     pub len: u8,
 }
 
@@ -111,7 +111,7 @@ impl Abi {
         slots
     }
 
-    /// Returns the registers of an input, if the kernel has it.
+    /// Returns the registers of a value, if the kernel has requested it.
     pub fn find(&self, input: AbiInput) -> Option<AbiSlot> {
         self.layout().into_iter().find(|slot| slot.input == input)
     }

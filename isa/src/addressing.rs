@@ -19,7 +19,7 @@ pub struct Offsets {
     pub min: i64,
     /// Largest offset.
     pub max: i64,
-    /// Unit in bytes; offsets are multiples of it.
+    /// Unit in bytes. Offsets are multiples of it.
     pub unit: u8,
 }
 
@@ -27,22 +27,22 @@ impl Offsets {
     /// The range that contains only 0.
     pub const NONE: Offsets = Offsets { min: 0, max: 0, unit: 1 };
 
-    /// Returns the range of a field of unsigned bytes.
+    /// Returns the range of an offset field that holds an unsigned number of bytes.
     pub(crate) const fn unsigned(bits: u32) -> Offsets {
         Offsets { min: 0, max: (1 << bits) - 1, unit: 1 }
     }
 
-    /// Returns the range of a field of signed bytes.
+    /// Returns the range of an offset field that holds a signed number of bytes.
     pub(crate) const fn signed(bits: u32) -> Offsets {
         Offsets { min: -(1 << (bits - 1)), max: (1 << (bits - 1)) - 1, unit: 1 }
     }
 
-    /// Returns the range of a field of unsigned dwords.
+    /// Returns the range of an offset field that holds an unsigned number of dwords.
     pub(crate) const fn dwords(bits: u32) -> Offsets {
         Offsets { min: 0, max: ((1 << bits) - 1) * 4, unit: 4 }
     }
 
-    /// Returns whether an instruction can carry the offset.
+    /// Returns whether the offset field of an instruction can express the offset.
     pub const fn contains(&self, offset: i64) -> bool {
         self.min <= offset && offset <= self.max && offset % self.unit as i64 == 0
     }
@@ -104,14 +104,14 @@ pub struct Addressing {
     pub flat_scratch: FlatScratch,
 }
 
-/// Where code finds the apertures (seed 000, line 285).
+/// Where code finds the apertures (LLVM's AMDGPU guide, seed 000, line 285).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Apertures {
     /// There are none, because there are no FLAT instructions.
     None,
-    /// In the queue.
+    /// The apertures are in the queue structure in memory.
     Queue,
-    /// In registers.
+    /// The apertures are in hardware registers.
     Registers,
 }
 
@@ -119,12 +119,12 @@ pub enum Apertures {
 /// `flat_scratch_init` and the wave's scratch offset (LLVM's AMDGPU guide, seed 000, lines 2935 and 3021).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlatScratch {
-    /// There is no FLAT_SCRATCH.
+    /// The processor has no FLAT_SCRATCH.
     None,
     /// FLAT_SCRATCH has two parts. The low half is the size in bytes of a work-item's private memory. The
     /// high half is the start of the wave's private memory, in units of 256 bytes.
     SizeAndOffset,
-    /// Address of the wave's memory.
+    /// FLAT_SCRATCH is the address of the wave's private memory.
     Address,
     /// FLAT_SCRATCH is the address of the wave's private memory. On these processors, it consists of hardware
     /// registers that only `s_setreg_b32` can write.
@@ -164,7 +164,7 @@ impl Addressing {
         field as i64 * self.scalar.unit as i64
     }
 
-    /// Returns the properties of a processor.
+    /// Returns the addressing properties of a processor.
     pub const fn for_target(target: &Target) -> Addressing {
         let family = *target.arch.addressing.known();
         let shared = target.has(Feature::APU);

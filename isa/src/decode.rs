@@ -31,7 +31,7 @@ pub enum DecodeError {
     Unknown,
     /// The instruction is longer than the given words.
     Truncated,
-    /// A field has a value without meaning.
+    /// A field has a value that has no meaning in this instruction.
     Reserved,
 }
 
@@ -47,12 +47,12 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Treatment of bits that have no meaning in an instruction.
+/// How the decoder treats bits that have no meaning in an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaningless {
-    /// They must be as an assembler sets them.
+    /// Such bits must be as an assembler sets them.
     Refused,
-    /// They may have any value.
+    /// Such bits may have any value.
     Ignored,
 }
 
@@ -245,7 +245,7 @@ fn is_sound(target: &Target, row: &Row, inst: &MachInst) -> bool {
     if inst.op == op::S_WAITCNT
         && let Operand::Imm(mask) = inst.ops[0]
     {
-        // Bits that belong to no counter must not be set.
+        // Bits that belong to no wait counter must not be set.
         let wait = target.unpack_waitcnt(mask as u16);
         return target.waitcnt(wait.vm, wait.exp, wait.lgkm) == mask as u16;
     }
@@ -278,14 +278,14 @@ struct Reader {
     row: &'static Row,
     encoding: Encoding,
     bits: u64,
-    /// Bits that have been interpreted.
+    /// Mask of the bits that have been interpreted.
     known: u64,
     flags: ModFlags,
     literal: Option<u32>,
     uses_literal: bool,
     /// Offset of a scalar memory access in addition to an SGPR.
     offset: i32,
-    /// Treatment of bits without meaning.
+    /// How bits without meaning are treated.
     rest: Meaningless,
 }
 
@@ -342,7 +342,7 @@ impl Reader {
             Slot::SdwaMask => match self.get(SDWA_SD) {
                 0 => Operand::regs(Reg::VCC, width),
                 _ => match self.scalar(SDWA_SDST, width)? {
-                    // An assembler encodes VCC without an explicit mask.
+                    // If the mask is VCC, an assembler chooses the encoding without an explicit mask.
                     vcc if vcc == Operand::regs(Reg::VCC, width) && self.rest == Meaningless::Refused => {
                         return Err(DecodeError::Reserved);
                     }
@@ -387,7 +387,7 @@ impl Reader {
             Slot::Vcc => Operand::regs(Reg::VCC, width),
             Slot::Literal => {
                 let value = self.literal()?;
-                // A 16-bit operand cannot express the high half.
+                // The high half of the literal cannot be expressed in a 16-bit operand.
                 if self.rest == Meaningless::Refused && spec.num.is_half() && value > 0xffff {
                     return Err(DecodeError::Reserved);
                 }
@@ -418,7 +418,7 @@ impl Reader {
         self.target.has(Feature::MATRIX_CONSTANTS) || self.rest == Meaningless::Ignored
     }
 
-    /// Reads VGPRs, or accumulation VGPRs if `bit` is set.
+    /// Reads VGPRs. If the field `bit` is set, they are accumulation VGPRs.
     fn either(&mut self, field: Field, bit: Field, width: u8) -> Result<Operand, DecodeError> {
         let first = 256 + self.get(field) + 256 * self.get(bit);
         self.group(Reg(first as u16), width)
@@ -475,7 +475,7 @@ impl Reader {
                 match (self.get(SMRD_IMM), self.get(SMRD_OFFSET)) {
                     (0, SRC_LITERAL) if matches!(offsets, ScalarOffsets::DwordsOrLiteral) => {
                         let value = self.literal()?;
-                        // A small offset must be in the instruction itself.
+                        // An offset that fits in the instruction must not be encoded as a literal.
                         if SMRD_OFFSET.fits(value) {
                             Err(DecodeError::Reserved)
                         } else {

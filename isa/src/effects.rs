@@ -39,10 +39,10 @@ const _: () = {
     }
 };
 
-/// The flags of [`IMPLICIT`].
+/// Mask of the flags that [`IMPLICIT`] has.
 const REGISTERS: u16 = (1 << IMPLICIT.len()) - 1;
 
-/// The flags of [`IMPLICIT`] for written registers.
+/// Mask of those flags of [`IMPLICIT`] whose registers are written.
 const WRITTEN: u16 = {
     let (mut bits, mut n) = (0, 0);
     while n < IMPLICIT.len() {
@@ -54,7 +54,7 @@ const WRITTEN: u16 = {
     bits
 };
 
-/// An implicit register.
+/// A register that an instruction uses without naming it as an operand.
 #[derive(Clone, Copy)]
 enum ImplicitRegister {
     One(Reg),
@@ -63,7 +63,7 @@ enum ImplicitRegister {
     FlatScratch,
 }
 
-/// Operands that stand for another register.
+/// Operands that are encoded like a register but read another register.
 const ALIASES: [(Reg, ImplicitRegister); 3] = [
     (Reg::VCCZ, ImplicitRegister::Mask(Reg::VCC)),
     (Reg::EXECZ, ImplicitRegister::Mask(Reg::EXEC)),
@@ -98,7 +98,7 @@ fn implicit_registers(row: &Row, mut bits: u16, target: &Target, f: &mut impl Fn
 }
 
 impl Target {
-    /// Returns the registers of FLAT_SCRATCH, if it is in SGPRs.
+    /// Returns the registers of FLAT_SCRATCH, if it is in SGPRs on this processor.
     pub fn flat_scratch(&self) -> Option<RegRange> {
         self.arch.registers.flat_scratch.map(|first| RegRange { first, len: 2 })
     }
@@ -130,7 +130,7 @@ impl MachInst {
         self.role_in(self.op.row(), index)
     }
 
-    /// Like [`MachInst::role`], with the instruction's row given.
+    /// Does the same as [`MachInst::role`], given the instruction's row of the table.
     #[inline]
     fn role_in(&self, row: &Row, index: usize) -> Role {
         let Some(spec) = row.ops.get(index) else {
@@ -158,7 +158,7 @@ impl MachInst {
         match self.mods.lane {
             Lane::None | Lane::Format(_) | Lane::Image { .. } => self.mods.op_sel & 8 != 0,
             Lane::Sdwa { unused, .. } => unused == 2,
-            // All lanes are written.
+            // DPP8 writes all active lanes, so no old value is kept.
             Lane::Dpp8 { .. } => false,
             Lane::Dpp { row_mask, bank_mask, .. } => {
                 row_mask & bank_mask != 15 || !self.mods.flags.contains(ModFlags::BOUND_CTRL)

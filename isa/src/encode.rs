@@ -17,7 +17,7 @@ use std::fmt;
 /// An instruction that cannot be encoded, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EncodeError {
-    /// The instruction.
+    /// The instruction that cannot be encoded.
     pub op: Opcode,
     /// The reason.
     pub problem: Problem,
@@ -28,9 +28,9 @@ pub struct EncodeError {
 pub enum Problem {
     /// The processor does not have the instruction.
     Unavailable,
-    /// The instruction does not exist in this form.
+    /// The instruction does not exist in this form (encoding).
     Form,
-    /// Too few or too many operands.
+    /// The instruction has too few or too many operands.
     Count,
     /// The instruction does not accept an operand of this kind in this position. The number is the index of
     /// the operand.
@@ -41,13 +41,14 @@ pub enum Problem {
     /// The operand is a literal that the encoding has no room for, or a second literal with a different
     /// value. The number is the index of the operand.
     Literal(u8),
-    /// A virtual register or block that should have been replaced.
+    /// A virtual register or a block that should have been replaced before. The number is the index of the
+    /// operand.
     Unresolved(u8),
-    /// A number that does not fit its field.
+    /// A number does not fit in its field. The number here is the index of the operand.
     Range(u8),
-    /// The memory offset does not fit.
+    /// The memory offset does not fit in its field.
     Offset,
-    /// A modifier that the instruction or form does not accept.
+    /// The instruction or its form does not accept this modifier.
     Modifier(&'static str),
 }
 
@@ -116,7 +117,7 @@ pub fn size_in_words(target: &Target, inst: &MachInst) -> usize {
     };
     let literal = |operand: &Operand| match operand {
         Operand::Literal(_) => true,
-        // The distance of a call is in a field of the instruction.
+        // The distance of a call is in a field of the instruction, and not in a literal.
         Operand::Reloc(_) => inst.op != op::S_CALL_B64,
         // On GFX7, the offset of a scalar load may be too large for the offset field. It is then encoded as a
         // literal.
@@ -134,11 +135,11 @@ fn is_long_smrd_offset(target: &Target, offset: i32) -> bool {
 /// An encoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Words {
-    /// The first two dwords, first dword low.
+    /// The first two dwords as one number, with the first dword in the low half.
     pub bits: u64,
     /// Number of dwords in `bits`.
     pub len: usize,
-    /// The dword after them, if there is a literal.
+    /// The literal that follows these dwords, if there is one.
     pub literal: Option<u32>,
 }
 
@@ -290,7 +291,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Returns the number of accumulation VGPRs.
+    /// Returns the number of the first accumulation VGPR of an operand.
     fn acc(&self, operand: Operand, width: u8, index: u8) -> Result<u32, Problem> {
         match operand {
             Operand::Reg(range) if !range.first.is_agpr() => Err(Problem::Operand(index)),
@@ -443,7 +444,7 @@ impl Writer<'_> {
             && row.ops.iter().zip(self.inst.operands()).all(is_off)
     }
 
-    /// Returns the code for "no SGPR base".
+    /// Returns the code that means "no SGPR base".
     fn no_base(&self) -> u32 {
         if self.has_no_address() { SADDR_OFF } else { Layout::for_target(self.target).no_base }
     }
@@ -485,11 +486,11 @@ pub(crate) fn is_forbidden(target: &Target, row: &Row, slot: Slot, spec: &OpSpec
                 || row.is_reversed()
         }
         _ if range.first == Reg::LDS_DIRECT => true,
-        // Scalar memory accesses cannot use EXEC and M0.
+        // The data of a scalar memory access cannot be in EXEC or M0.
         Slot::Scalar(SMEM_SDATA | SMRD_SDATA) => exec || range.first == Reg::M0,
         // Only vector instructions read LDS directly.
         Slot::Source(MUBUF_SOFFSET) => range.first == Reg(254),
-        // EXEC cannot be the mask that an instruction reads.
+        // EXEC cannot be the lane mask that an instruction reads as an operand.
         Slot::Source(_) => exec && spec.kind == Kind::Mask,
         // The code of the SGPR base must not be the code that means "no base". This is the code of `exec_hi`
         // and, on GFX10, also the code of `null`.
@@ -552,7 +553,7 @@ fn scalar(target: &Target, operand: Operand, width: u8, written: bool, index: u8
     match operand {
         Operand::Reg(range) if range.first.is_vgpr() => Err(Problem::Operand(index)),
         Operand::Reg(range) if range.len != width || !range.exists(target) => Err(Problem::Register(index)),
-        // The codes beyond EXEC are constants and status bits.
+        // The codes after EXEC are constants and status bits, which cannot be written.
         Operand::Reg(range) if written && range.first.0 > Reg::EXEC.0 + 1 => Err(Problem::Register(index)),
         Operand::Reg(range) => Ok(u32::from(range.first.0)),
         _ => Err(Problem::Operand(index)),

@@ -20,9 +20,9 @@ bitflags! {
         const PRINTF_BUFFER = 1 << 0;
         /// The code reads the queue pointer from the hidden arguments, because it is not in SGPRs.
         const QUEUE_PTR = 1 << 1;
-        /// The code reads the host-call buffer.
+        /// The code reads the address of the host-call buffer.
         const HOSTCALL_BUFFER = 1 << 2;
-        /// The code reads the global offset.
+        /// The code reads the global offset, which is added to the global ids of work-items.
         const GLOBAL_OFFSET = 1 << 3;
         /// The kernel calls code of another object. That code may read any hidden argument.
         const FOREIGN = 1 << 4;
@@ -60,7 +60,7 @@ impl Hidden {
 /// A hidden argument in a code object version.
 #[derive(Clone, Copy, Debug)]
 pub struct HiddenArg {
-    /// `.value_kind` of the metadata.
+    /// The name of the argument in the metadata (`.value_kind`).
     pub kind: &'static str,
     /// Offset in bytes from the start of the hidden arguments.
     pub offset: u32,
@@ -69,7 +69,7 @@ pub struct HiddenArg {
     /// Conditions of which at least one must hold for the metadata to list the argument. If the set is empty,
     /// there is no such requirement. See also `without`.
     with: Hidden,
-    /// Conditions of which none may hold.
+    /// Conditions under which the metadata does not list the argument. None of them may hold.
     without: Hidden,
 }
 
@@ -79,7 +79,7 @@ pub struct HiddenArgs {
     /// The hidden arguments in the order of their offsets. Several arguments may have the same offset. Their
     /// conditions exclude each other, so that a kernel lists at most one of them.
     args: &'static [HiddenArg],
-    /// Total size in bytes.
+    /// Total size of the hidden arguments in bytes.
     pub size: u32,
 }
 
@@ -89,12 +89,12 @@ impl HiddenArg {
         HiddenArg { offset: bytes + self.offset, ..self }
     }
 
-    /// Makes the argument listed only if one of `with` holds.
+    /// Returns the argument with the condition that one of `with` must hold.
     const fn with(self, with: Hidden) -> HiddenArg {
         HiddenArg { with, ..self }
     }
 
-    /// Makes the argument listed only if none of `without` holds.
+    /// Returns the argument with the condition that none of `without` may hold.
     const fn without(self, without: Hidden) -> HiddenArg {
         HiddenArg { without, ..self }
     }
@@ -136,7 +136,7 @@ const fn arg(kind: &'static str, offset: u32, size: u32) -> HiddenArg {
     HiddenArg { kind, offset, size, with: Hidden::empty(), without: Hidden::empty() }
 }
 
-/// Returns a placeholder for bytes that no code reads.
+/// Returns an argument of kind `hidden_none`, for bytes that no code reads.
 const fn none(offset: u32) -> HiddenArg {
     arg("hidden_none", offset, 8)
 }

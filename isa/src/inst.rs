@@ -6,18 +6,18 @@ use crate::table::Opcode;
 /// Maximum number of explicit operands of an instruction.
 pub const MAX_OPERANDS: usize = 6;
 
-/// Encoding of an instruction that has several encodings.
+/// Form of an instruction: which of several encodings it has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Form {
     /// The encoding of the instruction's own family, such as scalar, memory or VOP3. For VOP1, VOP2 and VOPC
     /// instructions, which also have shorter encodings, this is the 64-bit VOP3 encoding.
     #[default]
     Full,
-    /// VOP1/VOP2/VOPC in their 32-bit encoding (`_e32`).
+    /// The 32-bit encoding of VOP1, VOP2 and VOPC instructions (`_e32`).
     E32,
-    /// Sub-dword addressing (`_sdwa`).
+    /// The encoding for sub-dword addressing (`_sdwa`).
     Sdwa,
-    /// Data-parallel primitives (`_dpp`).
+    /// The encoding for data-parallel primitives (`_dpp`).
     Dpp,
 }
 
@@ -31,7 +31,7 @@ macro_rules! optional_id {
             /// No value.
             pub const NONE: $name = $name(u32::MAX);
 
-            /// Returns the index; `None` for `NONE`.
+            /// Returns the index. Returns `None` for the value `NONE`.
             pub fn index(self) -> Option<usize> {
                 (self != Self::NONE).then_some(self.0 as usize)
             }
@@ -48,54 +48,54 @@ optional_id!(
 );
 
 bitflags::bitflags! {
-    /// Modifier bits.
+    /// Modifiers of one bit, as a set.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct ModFlags: u32 {
-        /// Globally coherent; on an atomic: return the old value.
+        /// `glc`: globally coherent. An atomic with it returns the old value.
         const GLC = 1;
-        /// System-level coherent.
+        /// `slc`: system-level coherent.
         const SLC = 1 << 1;
-        /// Device-level coherent (GFX10).
+        /// `dlc`: device-level coherent (GFX10).
         const DLC = 1 << 2;
-        /// Clamp the result.
+        /// `clamp`: the result is clamped.
         const CLAMP = 1 << 3;
-        /// MUBUF: the address has an offset VGPR.
+        /// `offen` of MUBUF: the address has a VGPR with an offset.
         const OFFEN = 1 << 4;
-        /// MUBUF: the address has an index VGPR.
+        /// `idxen` of MUBUF: the address has a VGPR with an index.
         const IDXEN = 1 << 5;
-        /// DS: global data share.
+        /// `gds` of DS: the instruction accesses the global data share.
         const GDS = 1 << 6;
-        /// MUBUF/FLAT: the loaded data goes to LDS.
+        /// `lds` of MUBUF and FLAT: the loaded data goes to LDS.
         const LDS = 1 << 7;
-        /// Texture fail enable.
+        /// `tfe`: texture fail enable.
         const TFE = 1 << 8;
-        /// DPP: bound_ctrl:0.
+        /// `bound_ctrl:0` of DPP: lanes without a source lane read zero.
         const BOUND_CTRL = 1 << 10;
-        /// MUBUF of GFX6 and GFX7: the address is 64 bits in VGPRs.
+        /// `addr64` of MUBUF on GFX6 and GFX7: VGPRs hold 64-bit addresses.
         const ADDR64 = 1 << 11;
-        /// Scope bit of gfx90a.
+        /// `scc` of gfx90a, which is a scope bit of memory instructions.
         const SCC = 1 << 12;
-        /// DPP: also read inactive lanes (`fi:1`, GFX10).
+        /// `fi:1` of DPP (GFX10): inactive lanes are read as well.
         const FETCH_INACTIVE = 1 << 13;
-        /// MIMG: coordinates are not normalised.
+        /// `unorm` of MIMG: coordinates are not normalised.
         const UNORM = 1 << 14;
-        /// MIMG: the resource is an array of images.
+        /// `da` of MIMG: the resource is an array of images.
         const DA = 1 << 15;
-        /// MIMG: the resource takes 128 bits.
+        /// `r128` of MIMG: the resource takes 128 bits.
         const R128 = 1 << 16;
-        /// MIMG: addresses have 16 bits.
+        /// `a16` of MIMG: addresses have 16 bits.
         const A16 = 1 << 17;
-        /// MIMG, MTBUF: data has 16 bits.
+        /// `d16` of MIMG and MTBUF: data has 16 bits.
         const D16 = 1 << 18;
-        /// MIMG: LOD warning enable.
+        /// `lwe` of MIMG: LOD warning enable.
         const LWE = 1 << 19;
-        /// EXP: last export.
+        /// `done` of EXP: this is the last export.
         const DONE = 1 << 20;
-        /// EXP: the valid mask is exported as well.
+        /// `vm` of EXP: the valid mask is exported as well.
         const VM = 1 << 21;
-        /// EXP: two 16-bit values in each register.
+        /// `compr` of EXP: each register has two 16-bit values.
         const COMPR = 1 << 22;
-        /// VINTRP on 16 bits: use the high half.
+        /// `high` of VINTRP on 16 bits: the high half of the attribute is used.
         const HIGH = 1 << 23;
     }
 }
@@ -128,7 +128,7 @@ impl SdwaSel {
         }
     }
 
-    /// Returns the selection with the given number.
+    /// Returns the SDWA selection with the given code.
     pub const fn from_code(code: u8) -> Option<SdwaSel> {
         Some(match code {
             0 => SdwaSel::Byte0,
@@ -147,14 +147,14 @@ impl SdwaSel {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Lane {
-    /// No such controls.
+    /// The encoding has no modifiers of its own.
     #[default]
     None,
     /// SDWA: the selected parts of the destination and of the sources. `unused` says what the other bits of
     /// the destination become: 0 for zeros, 1 for copies of the sign, 2 for their old values. `sext` has a
     /// bit for each source that is sign-extended.
     Sdwa { dst: SdwaSel, unused: u8, src0: SdwaSel, src1: SdwaSel, sext: u8 },
-    /// DPP: control word, row and bank masks.
+    /// DPP: the control word, the row mask and the bank mask.
     Dpp { ctrl: u16, row_mask: u8, bank_mask: u8 },
     /// MTBUF: the format of the data. Before GFX10, this is the data format plus 16 times the numeric format.
     /// On GFX10, it is one number.
@@ -170,15 +170,16 @@ pub enum Lane {
 /// Modifiers of an instruction, in addition to its operands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mods {
-    /// Single-bit modifiers.
+    /// Modifiers of one bit.
     pub flags: ModFlags,
-    /// Negate source n (bit n); VOP3P: `neg_lo`.
+    /// Mask of the sources that are negated: bit n for source n. For VOP3P, this is `neg_lo`.
     pub neg: u8,
-    /// Absolute value of source n (bit n); VOP3P: `neg_hi`.
+    /// Mask of the sources of which the absolute value is taken: bit n for source n. For VOP3P, this is
+    /// `neg_hi`.
     pub abs: u8,
     /// Output modifier: 0 for none, 1 to multiply by 2, 2 to multiply by 4, 3 to divide by 2.
     pub omod: u8,
-    /// `op_sel` bits.
+    /// The field `op_sel`, which selects halves of registers.
     pub op_sel: u8,
     /// The field `op_sel_hi` of VOP3P, with one bit for each source. Packed instructions normally have the
     /// bits of all their sources set; if a bit is clear, both results use the low half of the source. For
@@ -187,7 +188,7 @@ pub struct Mods {
     /// Offset of a memory access in bytes. DS instructions with two offsets have `offset0 | offset1 << 8`
     /// here, and each offset counts in units of the element size.
     pub offset: i32,
-    /// Controls of SDWA, DPP and other encodings.
+    /// Modifiers of one encoding, such as SDWA or DPP.
     pub lane: Lane,
 }
 
@@ -196,7 +197,7 @@ pub struct Mods {
 /// form that implies `vcc` for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MachInst {
-    /// Row of the instruction table.
+    /// Opcode, which is the number of a row of the instruction table.
     pub op: Opcode,
     /// Encoding.
     pub form: Form,
@@ -209,7 +210,7 @@ pub struct MachInst {
     /// Source location, as in `ir::SrcLoc`: the byte offset into the source text plus one, or 0 if there is
     /// none.
     pub loc: u32,
-    /// Reason for the instruction, if a pass inserted it.
+    /// Why the instruction is there, if a pass inserted it.
     pub note: NoteId,
     /// Memory attributes of a memory instruction.
     pub mem: MemId,

@@ -9,7 +9,7 @@ use crate::table::{Family, Flags, Kind, Role, Row};
 use crate::target::{Feature, Target};
 use std::ops::RangeInclusive;
 
-/// A bit field.
+/// A field of bits in an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
     lo: u8,
@@ -27,17 +27,17 @@ impl Field {
         (value as u64 & self.mask()) << self.lo
     }
 
-    /// Returns the number of bits.
+    /// Returns the number of bits of the field.
     pub const fn width(self) -> u32 {
         self.bits as u32
     }
 
-    /// Returns the field's value.
+    /// Returns the value of the field in a word.
     pub const fn get(self, word: u64) -> u32 {
         ((word >> self.lo) & self.mask()) as u32
     }
 
-    /// Returns a mask of the field's bits in place.
+    /// Returns a mask of the field's bits at their position in the word.
     pub const fn bits(self) -> u64 {
         self.mask() << self.lo
     }
@@ -52,7 +52,7 @@ impl Field {
         value as u64 <= self.mask()
     }
 
-    /// Returns the field's value, sign-extended.
+    /// Returns the value of the field in a word, extended with its sign.
     pub const fn get_signed(self, word: u64) -> i32 {
         if self.bits == 0 {
             return 0;
@@ -87,7 +87,7 @@ fields! {
     SSRC1 8 8;
     SIMM16 0 16;
 
-    /// SMRD of GFX6 and GFX7: one dword, with offsets in dwords.
+    /// Offset field of SMRD on GFX6 and GFX7, in dwords. The instruction has one dword.
     SMRD_OFFSET 0 8;
     SMRD_IMM 8 1;
     SMRD_SBASE 9 6;
@@ -98,10 +98,10 @@ fields! {
     /// Bit on GFX9 that is set if the offset is the sum of an SGPR and the immediate.
     SMEM_SOE 14 1;
     SMEM_IMM 17 1;
-    /// The field of GFX8 is one bit shorter and unsigned.
+    /// Offset field of SMEM. The next field is the one of GFX8, which is one bit shorter and unsigned.
     SMEM_OFFSET 32 21;
     SMEM_OFFSET_GFX8 32 20;
-    /// The offset SGPR if there is no immediate (GFX8, GFX9).
+    /// Field for the SGPR of the offset, if there is no immediate (GFX8, GFX9).
     SMEM_OFFSET_REG 32 7;
     /// Field for the SGPR of the offset. GFX9 uses this field only if there is also an immediate offset.
     /// GFX10 always uses it.
@@ -111,7 +111,7 @@ fields! {
     SRC0 0 9;
     VSRC1 9 8;
 
-    /// First source of SDWA and DPP.
+    /// Field for the first source in SDWA and DPP.
     LANE_SRC0 32 8;
     SDWA_DST_SEL 40 3;
     SDWA_DST_UNUSED 43 2;
@@ -119,10 +119,11 @@ fields! {
     SDWA_OMOD 46 2;
     SDWA_SRC0_SEL 48 3;
     SDWA_SEXT0 51 1;
-    /// VOPC: destination, and whether it is explicit.
+    /// Field for the destination of a VOPC instruction in SDWA. The next field says whether this destination
+    /// is explicit.
     SDWA_SDST 40 7;
     SDWA_SD 47 1;
-    /// Bit for `neg`, followed by the bit for `abs`.
+    /// Bit for `neg` of a source. The bit for `abs` follows.
     SDWA_NEG0 52 1;
     SDWA_ABS0 53 1;
     SDWA_S0 55 1;
@@ -133,7 +134,7 @@ fields! {
     SDWA_S1 63 1;
 
     DPP_CTRL 40 9;
-    /// `dpp8`: eight lane numbers.
+    /// Field for the eight lane numbers of `dpp8`.
     DPP8_LANES 40 24;
     DPP8_INACTIVE 0 2;
     DPP_NEG0 52 1;
@@ -194,14 +195,14 @@ fields! {
 pub(crate) const SADDR_OFF: u32 = 0x7f;
 /// Code of the register `null`. GFX10 uses it in the field of an SGPR for "no SGPR".
 pub(crate) const NULL: u32 = 0x7d;
-/// Value of `src0` that announces an SDWA dword.
+/// Value of the field `src0` that says that the second dword is an SDWA dword.
 pub(crate) const SRC_SDWA: u32 = 249;
-/// Value of `src0` that announces a DPP dword.
+/// Value of the field `src0` that says that the second dword is a DPP dword.
 pub(crate) const SRC_DPP: u32 = 250;
 /// Value of the field `src0` that says that the second dword is a DPP8 dword, without its low two bits. These
 /// bits are 1, or 2 if inactive lanes are also read.
 pub(crate) const SRC_DPP8: u32 = 232;
-/// Source code of a literal.
+/// Code of a source that is a literal.
 pub(crate) const SRC_LITERAL: u32 = 255;
 
 /// Encodings of instruction words. An instruction of one family may have several encodings. For example, a
@@ -215,7 +216,7 @@ pub(crate) enum Encoding {
     Sopc,
     Sopp,
     Smem,
-    /// VOP1, VOP2 and VOPC in one dword.
+    /// Encoding of VOP1, VOP2 and VOPC instructions in one dword.
     Vop32,
     Sdwa,
     Dpp,
@@ -269,7 +270,7 @@ impl Encoding {
         (!row.flags.intersects(unless)).then_some(encoding)
     }
 
-    /// Returns the number of dwords without a literal.
+    /// Returns the number of dwords of the encoding, without a literal.
     pub const fn words(self, layout: &Layout) -> usize {
         match self {
             Encoding::Sop1
@@ -336,7 +337,7 @@ impl Patterns {
         self
     }
 
-    /// Adds the FLAT encoding with its three segments.
+    /// Returns the patterns with those of the FLAT encoding and its three segments.
     pub const fn with_flat(self) -> Patterns {
         let opcode = Field::new(18, 7);
         self.with(Family::Flat, 0b11_0111, 6, opcode)
@@ -370,13 +371,13 @@ impl Patterns {
 /// How a scalar memory access encodes its offset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ScalarOffsets {
-    /// In dwords, or an SGPR. The instruction has one dword.
+    /// The offset is a number of dwords, or an SGPR. The instruction has one dword.
     Dwords,
-    /// Like [`ScalarOffsets::Dwords`], or a literal.
+    /// The offset is as for [`ScalarOffsets::Dwords`], or a literal.
     DwordsOrLiteral,
-    /// Unsigned, in bytes, or an SGPR.
+    /// The offset is an unsigned number of bytes, or an SGPR.
     Unsigned,
-    /// Signed, in bytes, or an SGPR, or the sum of both.
+    /// The offset is a signed number of bytes, an SGPR, or the sum of both.
     Signed,
     /// The offset is the sum of an SGPR, which may be `null`, and a signed offset in bytes.
     Sum,
@@ -394,7 +395,7 @@ impl ScalarOffsets {
     }
 }
 
-/// A single-bit modifier and its position.
+/// A modifier of one bit and the position of the bit.
 pub(crate) type FlagBit = (Field, ModFlags);
 
 pub(crate) const fn flag(bit: u8, flag: ModFlags) -> FlagBit {
@@ -431,7 +432,7 @@ pub struct Layout {
     /// has no scalar sources there either; see `sdwa_scalars`.
     pub(crate) sdwa_omod: Field,
     pub(crate) sdwa_scalars: bool,
-    /// Valid control words of DPP.
+    /// Ranges of the valid control words of DPP.
     pub(crate) dpp_ctrl: &'static [RangeInclusive<u16>],
     pub(crate) smem: &'static [FlagBit],
     pub(crate) dpp: &'static [FlagBit],
@@ -482,7 +483,7 @@ pub(crate) struct Spare {
     pub mubuf_bare: u64,
     pub flat: u64,
     pub sdwa: u64,
-    /// Additional ignored bits of an SDWA compare.
+    /// Bits that LLVM's disassembler ignores in a compare with SDWA, in addition to those in `sdwa`.
     pub sdwa_compare: u64,
     pub dpp: u64,
 }
@@ -505,7 +506,7 @@ pub(crate) const DPP_CTRL_GFX8: [RangeInclusive<u16>; 9] = [
     0x13c..=0x13c,
     0x140..=0x143,
 ];
-/// gfx90a: additionally `row_newbcast`.
+/// DPP control words of gfx90a, which also has `row_newbcast`.
 pub(crate) const DPP_CTRL_GFX90A: [RangeInclusive<u16>; 10] = {
     let [a, b, c, d, e, f, g, h, i] = DPP_CTRL_GFX8;
     [a, b, c, d, e, f, g, h, i, 0x150..=0x15f]
@@ -563,7 +564,7 @@ impl Layout {
 pub(crate) fn fixed_bits(target: &Target, row: &Row, encoding: Encoding) -> u64 {
     match encoding {
         Encoding::Flat if row.family == Family::Flat => FLAT_SADDR.put(Layout::for_target(target).flat_base),
-        // This `v_cmpx` writes EXEC and nothing else.
+        // This `v_cmpx` writes only EXEC, so its destination field has the code of EXEC.
         Encoding::Vop3 if row.family == Family::Vopc && row.ops[0].role == Role::Use => VOP3_DST.put(126),
         // An instruction that moves data from or to accumulation VGPRs is a VOP3P instruction without
         // `op_sel`. Its `op_sel_hi` bits must nevertheless be set as in a packed instruction.

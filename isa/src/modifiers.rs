@@ -32,7 +32,7 @@ impl Sources {
         }
     }
 
-    /// Returns a mask with a bit for each source.
+    /// Returns a mask with a bit for each source that was counted.
     const fn all(self) -> u8 {
         (1 << self.count) - 1
     }
@@ -42,7 +42,7 @@ impl Sources {
 /// those that may have `abs`.
 fn signs(row: &Row, encoding: Encoding, sources: Sources) -> (u8, u8) {
     match encoding {
-        // The fields hold `blgp` and `cbsz`.
+        // In matrix instructions, these fields hold `blgp` and `cbsz`.
         Encoding::Vop3p if row.caps.contains(Caps::MFMA) => (7, 7),
         Encoding::Vop3p if row.has_kind(Kind::Agpr) => (0, 0),
         Encoding::Vop3p => (sources.all(), sources.all()),
@@ -62,10 +62,10 @@ fn takes_omod(row: &Row, encoding: Encoding) -> bool {
     }
 }
 
-/// Returns a mask of the `op_sel` bits that exist.
+/// Returns a mask of the bits of `op_sel` that the instruction has.
 fn op_sel(row: &Row, encoding: Encoding, sources: Sources) -> u8 {
     match encoding {
-        // The field holds `abid`.
+        // In matrix instructions, this field holds `abid`.
         Encoding::Vop3p if row.caps.contains(Caps::MFMA) => 15,
         Encoding::Vop3p if row.has_kind(Kind::Agpr) => 0,
         Encoding::Vop3p => sources.all(),
@@ -79,7 +79,7 @@ fn op_sel(row: &Row, encoding: Encoding, sources: Sources) -> u8 {
 fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
     let mut hints = ModFlags::GLC | ModFlags::SLC | ModFlags::DLC | ModFlags::SCC;
     if row.requires.contains(Feature::ATOMIC_FADD) && !target.has(Feature::FLOAT_ATOMIC_RESULTS) {
-        // The float atomics of gfx908 return nothing.
+        // Float atomics of gfx908 return nothing, so they have no `glc`.
         hints -= ModFlags::GLC;
     }
     if row.has_no_scope() {
@@ -136,7 +136,7 @@ fn flag_bits(layout: &'static Layout, row: &Row, encoding: Encoding) -> &'static
     }
 }
 
-/// Returns the bits of an instruction's modifiers.
+/// Returns the bits that encode an instruction's modifiers.
 pub(crate) fn bits(
     target: &Target,
     row: &Row,
@@ -297,7 +297,7 @@ fn is_packed(row: &Row) -> bool {
     !row.caps.contains(Caps::MFMA) && !row.has_kind(Kind::Agpr)
 }
 
-/// Returns the bits of `cbsz`, `abid` and `blgp`.
+/// Returns the bits for the modifiers `cbsz`, `abid` and `blgp` of a matrix instruction.
 fn mfma_bits(mods: &Mods) -> u64 {
     MFMA_CBSZ.put(u32::from(mods.abs))
         | MFMA_ABID.put(u32::from(mods.op_sel))
@@ -326,7 +326,7 @@ pub(crate) fn selects_as_assembled(row: &Row, encoding: Encoding, bits: u64, sou
 /// reads.
 pub fn is_dpp_ctrl(target: &Target, row: &Row, ctrl: u16) -> bool {
     match row.flags.contains(Flags::DPP64) {
-        // Double-precision values accept only `row_newbcast`.
+        // Instructions on doubles accept only `row_newbcast`.
         true => matches!(ctrl, 0x150..=0x15f),
         false => Layout::for_target(target).dpp_ctrl.iter().any(|range| range.contains(&ctrl)),
     }

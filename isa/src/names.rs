@@ -5,12 +5,12 @@
 use crate::target::{ArchId, ArchSet, Target};
 use ArchId::{Gfx8, Gfx9, Gfx10, Gfx10_3};
 
-/// A name and its number.
+/// A name of a number in an instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct Name {
     /// Name in assembly text.
     pub name: &'static str,
-    /// Its number in the field.
+    /// The number in the field of the instruction.
     pub id: u32,
     families: ArchSet,
 }
@@ -73,7 +73,7 @@ static MESSAGES: &[Name] = &[
     name("MSG_SYSMSG", 15, ALL),
 ];
 
-/// Operations of `MSG_GS` and `MSG_GS_DONE`.
+/// Operations of the messages `MSG_GS` and `MSG_GS_DONE`.
 static GS_OPERATIONS: &[Name] = &[
     name("GS_OP_NOP", 0, ALL),
     name("GS_OP_CUT", 1, ALL),
@@ -81,7 +81,7 @@ static GS_OPERATIONS: &[Name] = &[
     name("GS_OP_EMIT_CUT", 3, ALL),
 ];
 
-/// Operations of `MSG_SYSMSG`.
+/// Operations of the message `MSG_SYSMSG`.
 static SYSTEM_OPERATIONS: &[Name] = &[
     name("SYSMSG_OP_ECC_ERR_INTERRUPT", 1, ALL),
     name("SYSMSG_OP_REG_RD", 2, ALL),
@@ -91,9 +91,9 @@ static SYSTEM_OPERATIONS: &[Name] = &[
 
 /// `MSG_GS`
 pub const MSG_GS: u32 = 2;
-/// `MSG_GS_DONE`
+/// Number of the message `MSG_GS_DONE`.
 pub const MSG_GS_DONE: u32 = 3;
-/// `MSG_SYSMSG`
+/// Number of the message `MSG_SYSMSG`.
 pub const MSG_SYSMSG: u32 = 15;
 
 fn known_to(rows: &'static [Name], target: &Target) -> impl Iterator<Item = &'static Name> {
@@ -120,20 +120,20 @@ pub fn operations(target: &Target, message: u32) -> impl Iterator<Item = &'stati
     known_to(rows, target)
 }
 
-/// A counter of `s_waitcnt_depctr` (GFX10).
+/// A counter for which `s_waitcnt_depctr` can wait (GFX10).
 #[derive(Clone, Copy, Debug)]
 pub struct DependencyCounter {
     /// Name in assembly text.
     pub name: &'static str,
-    /// Position of the lowest bit.
+    /// Position of the counter's lowest bit in the field.
     pub shift: u32,
-    /// Number of bits.
+    /// Number of bits of the counter.
     pub bits: u32,
     families: ArchSet,
 }
 
 impl DependencyCounter {
-    /// Returns the value that waits for nothing.
+    /// Returns the value of the counter that waits for nothing.
     pub const fn max(&self) -> u32 {
         (1 << self.bits) - 1
     }

@@ -14,13 +14,13 @@ use std::fmt;
 /// Resource that limits the number of waves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OccupancyLimit {
-    /// The processor's maximum number of waves.
+    /// The maximum number of waves of the processor.
     Waves,
     /// Vector registers.
     Vgprs,
     /// Scalar registers.
     Sgprs,
-    /// Work-group memory.
+    /// LDS, the memory of a work-group.
     Lds,
 }
 
@@ -35,25 +35,25 @@ impl fmt::Display for OccupancyLimit {
     }
 }
 
-/// Number of waves per SIMD and the limiting resource.
+/// Number of waves that a SIMD can hold, and the resource that limits the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupancy {
-    /// Waves per SIMD.
+    /// Number of waves on each SIMD.
     pub waves: u32,
     /// The resource with the lowest limit.
     pub limit: OccupancyLimit,
 }
 
-/// Resources that a kernel uses.
+/// Amounts of the resources that a kernel uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Vector registers per lane.
+    /// Number of vector registers of each lane.
     pub vgprs: u32,
     /// Number of SGPRs of the kernel, including VCC and other special registers.
     pub sgprs: u32,
-    /// LDS per work-group in bytes.
+    /// Bytes of LDS of each work-group.
     pub lds: u32,
-    /// Work-items per work-group.
+    /// Number of work-items of each work-group.
     pub group: u32,
 }
 

@@ -9,12 +9,12 @@ use cranelift_entity::entity_impl;
 pub struct MBlock(u32);
 entity_impl!(MBlock, "bb");
 
-/// Consecutive hardware registers.
+/// A range of consecutive hardware registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RegRange {
     /// First register.
     pub first: Reg,
-    /// Number of dwords.
+    /// Number of dwords, which is the number of registers.
     pub len: u8,
 }
 
@@ -25,7 +25,7 @@ pub struct RegRange {
 pub struct Tuple {
     /// Index of the first register in `mir::MachFunc::tuples`.
     pub start: u32,
-    /// Number of dwords.
+    /// Number of dwords, which is the number of virtual registers.
     pub len: u8,
 }
 
@@ -78,7 +78,7 @@ pub enum Operand {
     /// A number that is part of the instruction and not a source operand, such as `simm16`, the mask of
     /// `s_waitcnt`, or the offset of a scalar memory instruction.
     Imm(i32),
-    /// A branch target.
+    /// A block that is the target of a branch.
     Block(MBlock),
     /// A reference to a global variable or function, as an index into `mir::MachFunc::relocs`. The entry
     /// there says what the target and the addend are, and which part of the distance or address this operand
@@ -116,9 +116,9 @@ impl Operand {
         Operand::Reg(RegRange { first, len })
     }
 
-    /// `vcc` as a 64-bit mask.
+    /// The register `vcc` as a mask of 64 bits.
     pub const VCC: Operand = Operand::regs(Reg::VCC, 2);
-    /// `exec` as a 64-bit mask.
+    /// The register `exec` as a mask of 64 bits.
     pub const EXEC: Operand = Operand::regs(Reg::EXEC, 2);
 
     /// Returns an operand with these bits for a 32-bit source. It is an inline constant if one has these bits
@@ -134,7 +134,7 @@ impl Operand {
         }
     }
 
-    /// Returns an f32 operand, given its bits.
+    /// Returns an operand with these bits for a source that the instruction reads as f32.
     pub const fn f32(bits: u32) -> Operand {
         Operand::int(bits as i32)
     }
@@ -197,7 +197,7 @@ impl Operand {
         matches!(self, Operand::Inline(_) | Operand::Literal(_) | Operand::Reloc(_))
     }
 
-    /// Returns the bits of a constant 32-bit source operand.
+    /// Returns the value of a source operand of 32 bits, if it is a constant.
     pub const fn const_u32(self) -> Option<u32> {
         match self {
             Operand::Literal(bits) => Some(bits),

@@ -58,7 +58,7 @@ pub fn is_later(name: &str) -> bool {
     ["rx7", "rx9", "mi3", "gfx94", "gfx95", "gfx11", "gfx12"].iter().any(|start| name.starts_with(start))
 }
 
-/// Returns the products that contain a processor.
+/// Returns the names of the products that contain a processor.
 pub fn products(processor: &str) -> &'static [&'static str] {
     PRODUCTS.iter().find(|row| row.0 == processor).map_or(&[], |row| row.1)
 }

@@ -11,24 +11,24 @@ use std::fmt;
 pub struct Reg(pub u16);
 
 impl Reg {
-    /// `flat_scratch` on GFX9 (a pair).
+    /// The pair `flat_scratch` on GFX8 and GFX9.
     pub const FLAT_SCRATCH: Reg = Reg(102);
-    /// `xnack_mask` on GFX9 (a pair).
+    /// The pair `xnack_mask` on GFX8 and GFX9.
     pub const XNACK_MASK: Reg = Reg(104);
-    /// `vcc` (a pair).
+    /// The pair `vcc`.
     pub const VCC: Reg = Reg(106);
     /// `m0`.
     pub const M0: Reg = Reg(124);
-    /// `exec` (a pair).
+    /// The pair `exec`.
     pub const EXEC: Reg = Reg(126);
     /// `src_vccz`.
     pub const VCCZ: Reg = Reg(251);
-    /// `src_execz`.
+    /// The status bit `src_execz`, which says whether EXEC is zero.
     pub const EXECZ: Reg = Reg(252);
-    /// `src_scc`; as a definition, the SCC bit itself.
+    /// The status bit SCC. As a source, it is written `src_scc`.
     pub const SCC: Reg = Reg(253);
 
-    /// `src_lds_direct`.
+    /// The operand `src_lds_direct`, a value in LDS.
     pub const LDS_DIRECT: Reg = Reg(254);
 
     /// Returns SGPR number `n`.
@@ -49,12 +49,12 @@ impl Reg {
         Reg(512 + n)
     }
 
-    /// Returns whether it is a VGPR.
+    /// Returns whether the register is a VGPR.
     pub const fn is_vgpr(self) -> bool {
         self.0 >> 8 == 1
     }
 
-    /// Returns whether it is an accumulation VGPR.
+    /// Returns whether the register is an accumulation VGPR.
     pub const fn is_agpr(self) -> bool {
         self.0 >> 8 == 2
     }
@@ -66,12 +66,12 @@ impl Reg {
         self.0 < 256
     }
 
-    /// Returns the number after `s`, `v` or `a`.
+    /// Returns the number in the register's name, after `s`, `v` or `a`.
     pub const fn number(self) -> u16 {
         if self.0 >= 256 { self.0 & 255 } else { self.0 }
     }
 
-    /// Returns the register with a code greater by `n`.
+    /// Returns the register whose code is greater by `n`.
     pub const fn offset(self, n: u16) -> Reg {
         Reg(self.0 + n)
     }
@@ -87,12 +87,12 @@ impl fmt::Debug for Reg {
     }
 }
 
-/// Register classes of the allocator.
+/// Register classes between which the allocator distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RegClass {
-    /// One value per wavefront.
+    /// Scalar register, with one value for the whole wave.
     Sgpr,
-    /// One value per lane.
+    /// Vector register, with one value for each lane.
     Vgpr,
 }
 

@@ -145,7 +145,7 @@ fn binary(inst: &mut MachInst, dst: Operand, other: Operand, value: u32) {
     }
 }
 
-/// Shortens `s_cmp` with a literal that fits in 16 bits.
+/// Shortens a scalar compare with a literal that fits in 16 bits.
 fn short_compare(inst: &mut MachInst) {
     let (op, reg, value) = match (inst.ops[0], inst.ops[1]) {
         (reg @ Operand::Reg(_), Operand::Literal(value)) => (inst.op, reg, value),

@@ -5,12 +5,12 @@ use crate::layout::*;
 use crate::table::{Flags, Kind, Num, OpSpec, Role, Row};
 use crate::target::{Feature, Target};
 
-/// Position of an operand in the encoding.
+/// Where the encoding holds an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
-    /// Code of a scalar register.
+    /// Scalar register, given by its code.
     Scalar(Field),
-    /// Number of a VGPR.
+    /// VGPR, given by its number.
     Vector(Field),
     /// Source operand, given by its code. A field of 8 bits can name scalar registers and constants. A field
     /// of 9 bits can also name VGPRs.
@@ -18,9 +18,9 @@ pub(crate) enum Slot {
     /// Source operand, given by its code of 8 bits, in a field that holds a VGPR number in other
     /// instructions. It can be a scalar register or a constant.
     Source8(Field),
-    /// Number of an accumulation VGPR.
+    /// Accumulation VGPR, given by its number.
     Acc(Field),
-    /// Code of a source that is an accumulation VGPR.
+    /// Accumulation VGPR, given by its code as a source.
     AccSource(Field),
     /// VGPR or accumulation VGPR, given by its number. The second field has one bit, which is set for an
     /// accumulation VGPR.
@@ -33,34 +33,34 @@ pub(crate) enum Slot {
     /// Source of SDWA. The first field is the number of a VGPR, or the code of an SGPR if the bit in the
     /// second field is set.
     SdwaSource(Field, Field),
-    /// Destination mask of an SDWA compare.
+    /// Lane mask that an SDWA compare writes.
     SdwaMask,
     /// Scalar registers, whose code is divided by the number of registers of the group: two for the base of
     /// SMEM, four for the resource of MUBUF.
     Scaled(Field, u8),
-    /// Unsigned number.
+    /// Number without sign.
     Unsigned(Field),
     /// 16-bit number that the hardware extends with its sign. 0xffff is accepted for -1.
     Simm16,
-    /// Unsigned 16-bit number; -1 is accepted for 0xffff.
+    /// Unsigned 16-bit number. -1 is accepted for 0xffff.
     Uimm16,
-    /// Branch distance in dwords.
+    /// Distance of a branch in dwords.
     Branch,
     /// Offset of a scalar memory access.
     SmemOffset,
-    /// VGPRs of an address, or nothing.
+    /// VGPRs of an address. The operand may be absent.
     Address(Field),
-    /// SGPR base, or nothing.
+    /// SGPR that is the base of an address. The operand may be absent.
     Base,
-    /// `vcc`, which is implied by the encoding.
+    /// The register `vcc`, which the encoding implies.
     Vcc,
-    /// The literal after the instruction.
+    /// The literal that follows the instruction.
     Literal,
-    /// The encoding has no place for the operand.
+    /// The encoding does not hold the operand.
     Nowhere,
 }
 
-/// Returns the slots of a row's operands, in order.
+/// Returns the slots of the operands of a table row, one after another.
 #[derive(Clone, Copy)]
 pub(crate) struct Slots {
     encoding: Encoding,
@@ -152,7 +152,7 @@ impl Slots {
 
     #[inline]
     fn vop(&mut self, spec: &OpSpec, index: u8) -> Slot {
-        // SDWA compares of GFX8 write VCC.
+        // On GFX8, a compare with SDWA always writes VCC.
         let sdwa_scalars = self.encoding == Encoding::Sdwa && self.layout.sdwa_scalars;
         match (spec.kind, spec.role, index) {
             (Kind::Mask, _, 0) if sdwa_scalars => return Slot::SdwaMask,

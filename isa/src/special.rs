@@ -5,7 +5,7 @@ use crate::reg::Reg;
 use crate::target::{ArchId, ArchSet, Feature, Target};
 use ArchId::{Gfx7, Gfx8, Gfx9, Gfx10};
 
-/// A named scalar register.
+/// A scalar register that has a name.
 #[derive(Clone, Copy, Debug)]
 pub struct Special {
     /// Name in assembly text.
@@ -141,7 +141,7 @@ impl RegRange {
         }
     }
 
-    /// Like [`RegRange::exists`], for special registers.
+    /// Does the same as [`RegRange::exists`], for special registers.
     fn is_special(self, target: &Target, aligned: bool) -> bool {
         let (first, len) = (self.first.0, u16::from(self.len));
         let registers = target.arch.registers.known();
@@ -152,12 +152,12 @@ impl RegRange {
         let pair = aligned && len <= 2;
         let is_of = |base: Option<Reg>| pair && base.is_some_and(|base| base.0 & !1 == first & !1);
         match first {
-            // VCC and EXEC.
+            // The registers VCC and EXEC.
             106 | 107 | 126 | 127 => pair,
             102..=105 => {
                 is_of(registers.flat_scratch) || is_of(registers.xnack_mask) && target.has(Feature::XNACK)
             }
-            // TBA and TMA.
+            // The registers TBA and TMA of the trap handler.
             108..=111 => pair && registers.trap_addresses,
             // M0 and `src_lds_direct` have one dword. `null` may be used with any width.
             124 => len == 1,

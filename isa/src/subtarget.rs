@@ -28,7 +28,7 @@ pub enum Setting {
 }
 
 impl Setting {
-    /// Returns the setting for an explicit request.
+    /// Returns the setting for an explicit request of on or off.
     pub const fn from_bool(on: bool) -> Setting {
         if on { Setting::On } else { Setting::Off }
     }
@@ -65,11 +65,11 @@ pub enum Os {
     /// The operating system `amdhsa`: ROCm and other runtimes that follow the HSA rules.
     #[default]
     AmdHsa,
-    /// `amdpal`: the PAL runtime.
+    /// The operating system `amdpal`: the PAL runtime.
     AmdPal,
-    /// `mesa3d`: Mesa.
+    /// The operating system `mesa3d`: the runtime of Mesa.
     Mesa3d,
-    /// `unknown` or empty: no rules of a runtime apply.
+    /// The operating system `unknown` or none. No rules of a runtime apply.
     Unknown,
 }
 
@@ -142,9 +142,9 @@ impl fmt::Display for CodeObjectVersion {
 pub struct Subtarget {
     /// The processor, with the chosen wave size.
     pub target: &'static Target,
-    /// Replay of memory accesses that encounter a missing page.
+    /// Whether memory accesses that encounter a missing page are replayed.
     pub xnack: Setting,
-    /// Error correction of registers and memories.
+    /// Whether registers and memories have error correction.
     pub sramecc: Setting,
     /// Whether a work-group stays within a compute unit. This is always true except on GFX10. There, false
     /// means that it stays within a work-group processor (WGP mode).

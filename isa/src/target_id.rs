@@ -29,37 +29,37 @@ pub struct Modes {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModeError {
-    /// No processor has this name.
+    /// No processor has the given name.
     Processor {
-        /// The given name.
+        /// The given name of a processor.
         name: String,
     },
     /// The target id does not have the right number of parts: one (a processor), or five (a triple and a
     /// processor).
     Shape {
-        /// The given text.
+        /// The given target id.
         text: String,
     },
     /// A part of the triple is unknown.
     Triple {
-        /// The part of the triple.
+        /// Name of the part of the triple.
         part: &'static str,
-        /// The given text.
+        /// The given text of this part.
         text: String,
-        /// The known values.
+        /// The known values of this part.
         known: &'static [&'static str],
     },
     /// Code cannot be compiled for this operating system.
     System {
-        /// The operating system.
+        /// The operating system that the target id names.
         os: Os,
     },
     /// A part of the target id is neither `xnack` nor `sramecc` followed by `+` or `-`.
     Feature {
-        /// The given part.
+        /// The given part of the target id.
         part: String,
     },
-    /// A feature is given twice with different settings.
+    /// A feature is named twice, with different settings.
     Twice {
         /// Name of the feature.
         feature: &'static str,
@@ -108,7 +108,7 @@ impl std::error::Error for ModeError {}
 /// Syntax of the features in a target id. It also determines the meaning of a feature that is not named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spelling {
-    /// No feature is named.
+    /// The target id names no features.
     Plain,
     /// Syntax such as `gfx906+xnack`, up to code object V3. A feature that is not named is off.
     Plus,
@@ -123,7 +123,7 @@ pub struct TargetId {
     pub os: Option<Os>,
     /// The processor.
     pub target: &'static Target,
-    /// The features that are named, with their settings.
+    /// Settings of the features that the target id names.
     pub named: Modes,
     /// Syntax in which the features are given.
     pub spelling: Spelling,
@@ -183,7 +183,7 @@ impl TargetId {
     }
 }
 
-/// Parses a triple. Returns its operating system.
+/// Checks the parts of a triple. Returns its operating system.
 fn triple(parts: [&str; 4]) -> Result<Os, ModeError> {
     for (part, text) in TRIPLE.iter().zip(parts) {
         if !part.known.contains(&text) {
@@ -303,7 +303,7 @@ impl Modes {
     }
 }
 
-/// Function that sets a mode.
+/// A function that sets or clears a mode.
 type ModeSetter = fn(&mut Modes, bool);
 
 /// Returns all combinations of the modes that a processor has. In each combination, every mode is set

@@ -23,7 +23,7 @@ pub(crate) fn ignored(target: &Target, row: &Row, encoding: Encoding, flags: Mod
         }
         Encoding::Sop2 | Encoding::Sopk if !has_result(row) => SDST.bits(),
         Encoding::Smem => smem(row) | spare.smem,
-        // A write-back instruction ignores the cache bits of a store.
+        // In a write-back instruction, LLVM ignores the cache bits that a store would have.
         Encoding::Mubuf if row.flags.contains(Flags::VM) && row.ops.is_empty() => spare.mubuf_bare | 3 << 14,
         Encoding::Mubuf if row.ops.is_empty() => spare.mubuf_bare,
         Encoding::Mubuf if flags.contains(ModFlags::LDS) => {
@@ -38,7 +38,7 @@ pub(crate) fn ignored(target: &Target, row: &Row, encoding: Encoding, flags: Mod
         Encoding::Vop3p if row.caps.contains(Caps::MFMA) && !target.has(Feature::UNIFIED_VGPRS) => {
             MFMA_ACC_SUM.bits()
         }
-        // Moves between the register files do not select halves.
+        // Moves between VGPRs and accumulation VGPRs do not select halves.
         Encoding::Vop3p if row.has_kind(Kind::Agpr) && row.ops.len() == 2 => 1 << 14 | 3 << 59,
         Encoding::Vop32 if row.ops.is_empty() && row.family == Family::Vop1 => SRC0.bits(),
         Encoding::Sdwa if row.family == Family::Vopc => {
@@ -124,7 +124,7 @@ pub(crate) fn align(target: &Target, range: RegRange) -> RegRange {
         return RegRange { first: range.first, len: 1 };
     }
     let unit = match range.len {
-        // VCC, EXEC and similar registers have no wider groups.
+        // VCC, EXEC and similar registers are not part of wider groups.
         _ if range.first.0 >= 124
             || (target.numbered_sgprs()..trap_registers(target).0.0).contains(&range.first.0) =>
         {

@@ -1,4 +1,4 @@
-//! What the operands of an instruction refer to.
+//! What the numbers in the operands of an instruction refer to.
 
 use crate::operand::{MBlock, Tuple};
 use crate::reg::{RegClass, VReg};
@@ -8,10 +8,10 @@ use std::fmt;
 /// instruction has only numbers of virtual registers, blocks and references; this trait says what they stand
 /// for.
 pub trait FuncView {
-    /// Returns the registers of a tuple.
+    /// Returns the virtual registers of a tuple (operand with several registers).
     fn regs(&self, tuple: Tuple) -> &[VReg];
 
-    /// Returns the class of a virtual register.
+    /// Returns the register class of a virtual register.
     fn class(&self, reg: VReg) -> RegClass;
 
     /// Appends the label that a block has in assembly text, such as `.Lsaxpy_bb3`.

@@ -14,7 +14,7 @@ use crate::target::Target;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Counter {
-    /// Vector memory operations; on GFX10 those that return data.
+    /// The counter `vmcnt`. It counts vector memory operations; on GFX10 only those that return data.
     Vm,
     /// The counter `expcnt`. It counts exports, GDS instructions and, on GFX6, stores that have not read
     /// their source registers yet.
@@ -22,7 +22,7 @@ pub enum Counter {
     /// The counter `lgkmcnt`. It counts LDS, GDS and scalar memory operations, messages, and FLAT
     /// instructions.
     Lgkm,
-    /// Vector memory operations that return nothing (GFX10).
+    /// The counter `vscnt` of GFX10. It counts vector memory operations that return nothing.
     Vs,
 }
 
@@ -32,7 +32,7 @@ impl Counter {
     /// All counters, in order.
     pub const ALL: [Counter; Counter::COUNT] = [Counter::Vm, Counter::Exp, Counter::Lgkm, Counter::Vs];
 
-    /// Returns the assembler's name.
+    /// Returns the name of the counter in assembly text.
     pub const fn name(self) -> &'static str {
         ["vmcnt", "expcnt", "lgkmcnt", "vscnt"][self as usize]
     }
@@ -50,14 +50,14 @@ impl Counter {
 pub struct Counts(pub [u8; Counter::COUNT]);
 
 impl Counts {
-    /// The counter is not waited for.
+    /// Count that stands for no wait on the counter.
     pub const ANY: u8 = u8::MAX;
-    /// No counter is waited for.
+    /// Counts without a wait for any counter.
     pub const NONE: Counts = Counts([Counts::ANY; Counter::COUNT]);
-    /// Waits until every counter is 0.
+    /// Counts that wait until every counter is 0.
     pub const ALL: Counts = Counts([0; Counter::COUNT]);
 
-    /// Returns whether no counter is waited for.
+    /// Returns whether there is no wait for any counter.
     #[inline]
     pub fn is_none(self) -> bool {
         self == Counts::NONE
@@ -74,7 +74,7 @@ impl Counts {
         lower
     }
 
-    /// Returns the count for a counter.
+    /// Returns the count that a wait has for a counter.
     #[inline]
     pub const fn count(self, counter: Counter) -> u8 {
         self.0[counter as usize]
@@ -91,10 +91,10 @@ pub struct WaitInst {
     pub counters: &'static [Counter],
 }
 
-/// `s_waitcnt` with three counters.
+/// The instruction `s_waitcnt`, which waits for three counters.
 pub(crate) const PACKED: WaitInst =
     WaitInst { op: op::S_WAITCNT, counters: &[Counter::Vm, Counter::Exp, Counter::Lgkm] };
-/// [`PACKED`], and an instruction for each counter alone.
+/// The instruction [`PACKED`], and instructions that wait for one counter.
 pub(crate) const WITH_COUNTER_ALONE: [WaitInst; 5] = [
     PACKED,
     WaitInst { op: op::S_WAITCNT_VSCNT, counters: &[Counter::Vs] },
@@ -103,7 +103,7 @@ pub(crate) const WITH_COUNTER_ALONE: [WaitInst; 5] = [
     WaitInst { op: op::S_WAITCNT_LGKMCNT, counters: &[Counter::Lgkm] },
 ];
 
-/// Facts about a family's wait instructions.
+/// Facts about the wait instructions of an architecture.
 #[derive(Clone, Copy, Debug)]
 pub struct Waits {
     /// The wait instructions, in order of preference. An instruction can be chosen if it covers all counters
@@ -174,11 +174,11 @@ impl Target {
 /// For each counter, the maximum number of operations that may be outstanding after an `s_waitcnt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitCount {
-    /// Vector memory operations.
+    /// Number of vector memory operations.
     pub vm: u8,
-    /// Exports and GDS operations.
+    /// Number of exports and GDS operations.
     pub exp: u8,
-    /// LDS, GDS and scalar memory operations, and messages.
+    /// Number of LDS, GDS and scalar memory operations, and messages.
     pub lgkm: u8,
 }
 
@@ -195,7 +195,7 @@ impl Target {
         vm & 15 | (vm >> 4 & 3) << 14 | (exp & 7) << 4 | lgkm << 8
     }
 
-    /// Returns the counts in a mask.
+    /// Returns the counts that the mask of an `s_waitcnt` contains.
     pub const fn unpack_waitcnt(&self, mask: u16) -> WaitCount {
         let vm = (mask & 15 | (mask >> 14 & 3) << 4) as u8 & self.max_vmcnt;
         WaitCount { vm, exp: (mask >> 4 & 7) as u8, lgkm: (mask >> 8) as u8 & self.max_lgkmcnt }

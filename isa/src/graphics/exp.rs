@@ -29,7 +29,7 @@ const fn source_of(n: usize, compressed: bool) -> usize {
     if compressed { n / 2 } else { n }
 }
 
-/// Encodes an export. Returns its words.
+/// Returns the words of an export instruction.
 pub(super) fn encode(target: &Target, inst: &MachInst) -> Result<u64, Problem> {
     let mods = &inst.mods;
     no_source_mods(mods)?;
@@ -55,7 +55,7 @@ pub(super) fn encode(target: &Target, inst: &MachInst) -> Result<u64, Problem> {
     Ok(bits)
 }
 
-/// Decodes an export.
+/// Decodes an export instruction.
 pub(super) fn decode(target: &Target, bits: u64) -> Result<MachInst, DecodeError> {
     if !available(op::EXP_TARGET, target) {
         return Err(DecodeError::Unknown);

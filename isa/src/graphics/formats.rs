@@ -2,7 +2,7 @@
 //! data format (such as `8_8`) and the numeric format (such as `UINT`) are separate numbers. GFX10 has one
 //! number for each combination that exists.
 
-/// Data formats; their names follow `BUF_DATA_FORMAT_`.
+/// Names of the data formats, without the prefix `BUF_DATA_FORMAT_`.
 pub(crate) const DATA_FORMATS: [&str; 16] = [
     "INVALID",
     "8",
@@ -22,14 +22,14 @@ pub(crate) const DATA_FORMATS: [&str; 16] = [
     "RESERVED_15",
 ];
 
-/// Numeric formats; their names follow `BUF_NUM_FORMAT_`.
+/// Names of the numeric formats, without the prefix `BUF_NUM_FORMAT_`.
 pub(crate) const NUMERIC_FORMATS: [&str; 8] =
     ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "RESERVED_6", "FLOAT"];
 
 /// Name of numeric format 6 on GFX6 and GFX7.
 pub(crate) const SNORM_OGL: &str = "SNORM_OGL";
 
-/// Formats of GFX10; their names follow `BUF_FMT_`.
+/// Names of the formats of GFX10, without the prefix `BUF_FMT_`.
 pub(crate) const UNIFIED_FORMATS: [&str; 78] = [
     "INVALID",
     "8_UNORM",

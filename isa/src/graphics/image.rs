@@ -18,9 +18,9 @@ use crate::table::{AddressParts, FIRST_MSAA_DIM, Flags, ImageAddress, Kind, Num,
 use crate::target::{Feature, Target};
 
 const OP: Field = Field::new(18, 7);
-/// Bit 7 of the opcode on GFX10.
+/// Field for bit 7 of the opcode on GFX10.
 const OP_HIGH: Field = Field::new(0, 1);
-/// Number of additional dwords for addresses (GFX10).
+/// Field for the number of additional dwords with address registers (GFX10).
 const NSA: Field = Field::new(1, 2);
 const DIM: Field = Field::new(3, 3);
 pub(super) const DMASK: Field = Field::new(8, 4);
@@ -46,11 +46,11 @@ pub(crate) const A16: (ModFlags, Field) = (ModFlags::A16, Field::new(62, 1));
 pub(crate) const DLC: (ModFlags, Field) = (ModFlags::DLC, Field::new(7, 1));
 pub(crate) const SCC: (ModFlags, Field) = (ModFlags::SCC, Field::new(7, 1));
 
-/// Bits that LLVM's disassembler ignores.
+/// Mask of the bits that LLVM's disassembler ignores.
 pub(crate) const SPARE: u64 = DMASK.bits() | 3 << 1 | 1 << 6 | 1 << 14 | 0xf << 58;
 pub(crate) const SPARE_GFX8: u64 = DMASK.bits() | 0xfe | 0x1f << 58;
 
-/// Returns the positions of the flags.
+/// Returns the positions of the flags of image instructions.
 fn flags(target: &Target) -> &'static [(ModFlags, Field)] {
     Layout::for_target(target).graphics.image_flags
 }
@@ -69,7 +69,7 @@ fn ray_bits() -> u64 {
 /// dword, and four are in each of the three further dwords.
 const MAX_ADDRESSES: usize = 13;
 
-/// Returns the opcode number.
+/// Returns the opcode number of an image instruction.
 pub(super) fn opcode(target: &Target, bits: u64) -> u32 {
     let high = if has_dims(target) { OP_HIGH.get(bits) } else { 0 };
     OP.get(bits) | high << 7
@@ -90,7 +90,7 @@ pub(super) fn further_words(inst: &MachInst) -> usize {
     inst.operands().iter().map(count).sum::<usize>().saturating_sub(1).div_ceil(4)
 }
 
-/// Returns the components of an instruction's address.
+/// Returns the components that the address of an instruction has.
 fn address_of(row: &Row) -> ImageAddress {
     match row.ops[1].kind {
         Kind::ImageAddress(address) => address,
@@ -136,7 +136,7 @@ fn data_len(target: &Target, row: &Row, dmask: u8, flags: ModFlags) -> Result<u8
     let packed = d16 && !target.has(Feature::UNPACKED_D16);
     match () {
         _ if d16 && spec.num == Num::B32 => Err(Problem::Modifier("d16")),
-        // LLVM has no data of this size.
+        // LLVM has no instruction with data of this size.
         _ if packed && tfe && spec.width == 4 => Err(Problem::Modifier("tfe beside d16")),
         _ if packed => Ok(values.div_ceil(2) + u8::from(tfe)),
         _ => Ok(values + u8::from(tfe)),
@@ -174,7 +174,7 @@ fn scattered(inst: &MachInst, row: &Row) -> Result<Option<([u8; MAX_ADDRESSES], 
     }
     let (mut numbers, mut count) = ([0; MAX_ADDRESSES], 0);
     for (n, part) in inst.ops[1..2].iter().chain(rest).enumerate() {
-        // Only the last operand may have unused room.
+        // If the address takes several operands, only the last of them may have unused room.
         let (Operand::Scattered(part), true) = (part, count == n * Scattered::MAX) else {
             return Err(Problem::Count);
         };
@@ -185,7 +185,7 @@ fn scattered(inst: &MachInst, row: &Row) -> Result<Option<([u8; MAX_ADDRESSES], 
     Ok(Some((numbers, count)))
 }
 
-/// Encodes an instruction. Returns its words.
+/// Returns the words of an image instruction.
 pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> Result<Code, Problem> {
     let mods = &inst.mods;
     no_source_mods(mods)?;
@@ -253,7 +253,7 @@ fn atomic_sizes(row: &Row, asked: u8, address: u8, nsa: usize) -> (u8, Option<u8
     (width, Some(if nsa > 0 { 4 } else { 1 }))
 }
 
-/// Decodes an instruction; all its words must be given.
+/// Decodes an image instruction. All its words must be given.
 pub(super) fn decode(
     target: &Target,
     op: Opcode,

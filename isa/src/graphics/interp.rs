@@ -18,10 +18,10 @@ const SHORT_DST: Field = Field::new(18, 8);
 
 const OP: Field = Field::new(16, 10);
 const DST: Field = Field::new(0, 8);
-/// Number of the attribute, followed by its component.
+/// Field for the number of the attribute. The next field is the component of the attribute.
 const ATTRIBUTE: Field = Field::new(32, 6);
 const COMPONENT: Field = Field::new(38, 2);
-/// Source code: a VGPR is 256 plus its number.
+/// Field for the code of a source. The code of a VGPR is 256 plus its number.
 const SRC1: Field = Field::new(41, 9);
 const SRC2: Field = Field::new(50, 9);
 /// The bits `abs` of the second and third source. The first source is the attribute and has no such bit.
@@ -33,7 +33,7 @@ const CLAMP: (ModFlags, Field) = (ModFlags::CLAMP, Field::new(15, 1));
 /// half is used.
 const HIGH: (ModFlags, Field) = (ModFlags::HIGH, Field::new(40, 1));
 
-/// Returns the flags of the VOP3 encoding.
+/// Returns the flags that an interpolation instruction has in the VOP3 encoding.
 fn flags(row: &Row) -> &'static [(ModFlags, Field)] {
     if row.flags.contains(Flags::NO_E32) { &[CLAMP, HIGH] } else { &[CLAMP] }
 }
@@ -63,7 +63,7 @@ fn attribute(operand: Operand, index: u8) -> Result<u32, Problem> {
     number(operand, 256, index)
 }
 
-/// Returns the number of a VGPR or of a parameter.
+/// Returns the field value of the first source, which is the number of a VGPR or of a parameter.
 fn first_source(target: &Target, row: &Row, inst: &MachInst) -> Result<u32, Problem> {
     match row.ops[1].kind {
         Kind::Parameter => number(inst.ops[1], 256, 1),
@@ -71,7 +71,7 @@ fn first_source(target: &Target, row: &Row, inst: &MachInst) -> Result<u32, Prob
     }
 }
 
-/// Encodes a VINTRP instruction. Returns its word.
+/// Returns the word of a VINTRP instruction.
 pub(super) fn encode_short(target: &Target, row: &Row, code: u32, inst: &MachInst) -> Result<u32, Problem> {
     if inst.mods != Mods::default() {
         return Err(Problem::Modifier("modifiers in this form"));
@@ -97,7 +97,7 @@ pub(super) fn decode_short(op: Opcode, word: u32) -> Result<MachInst, DecodeErro
     Ok(inst)
 }
 
-/// Encodes an instruction in VOP3. Returns its words.
+/// Returns the words of an interpolation instruction in the VOP3 encoding.
 pub(super) fn encode_vop3(target: &Target, row: &Row, code: u32, inst: &MachInst) -> Result<u64, Problem> {
     if Layout::for_target(target).graphics.interp_in_vop3.is_none() {
         return Err(Problem::Form);
@@ -139,7 +139,7 @@ fn check_modifiers(row: &Row, mods: &Mods) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Decodes a VOP3 instruction.
+/// Decodes an interpolation instruction in the VOP3 encoding.
 pub(super) fn decode_vop3(op: Opcode, bits: u64) -> Result<MachInst, DecodeError> {
     let row = op.row();
     let vgpr = |field: Field| match field.get(bits) {

@@ -27,10 +27,10 @@ pub(crate) const fn handles(family: Family) -> bool {
     matches!(family, Family::Mtbuf | Family::Mimg | Family::Exp | Family::Vintrp)
 }
 
-/// Maximum number of dwords of an instruction.
+/// Maximum number of dwords of a graphics instruction.
 const MAX_WORDS: usize = 5;
 
-/// An encoded instruction.
+/// The words of an encoded graphics instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Code {
     words: [u32; MAX_WORDS],
@@ -51,13 +51,13 @@ impl Code {
         self.len += 1;
     }
 
-    /// Returns the words.
+    /// Returns the words of the instruction.
     pub fn words(&self) -> &[u32] {
         &self.words[..self.len]
     }
 }
 
-/// Encodes an instruction of these families.
+/// Encodes an instruction of one of the families that this module handles.
 pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Code, Problem> {
     let row = inst.op.row();
     let code = u32::from(row.code(target).ok_or(Problem::Unavailable)?);
@@ -176,7 +176,7 @@ fn ignored(target: &Target, encoding: Encoding, inst: &MachInst) -> u64 {
     }
 }
 
-/// The encodings of these families.
+/// The encodings that this module handles.
 #[derive(Clone, Copy)]
 enum Encoding {
     Mtbuf,
@@ -186,7 +186,7 @@ enum Encoding {
     Vop3,
 }
 
-/// Returns the top six bits of the first dword.
+/// Returns the top six bits that the first dword has in an encoding.
 fn prefix(target: &Target, encoding: Encoding) -> u32 {
     let graphics = &Layout::for_target(target).graphics;
     match encoding {
@@ -210,12 +210,12 @@ fn encoding_of(target: &Target, word: u32) -> Option<Encoding> {
     all.iter().copied().find(|&encoding| prefix(target, encoding) == word >> 26)
 }
 
-/// Maps opcode numbers to instructions.
+/// Maps opcode numbers to graphics instructions.
 struct Maps {
     mtbuf: [Option<Opcode>; 16],
     mimg: [Option<Opcode>; 256],
     interp: [Option<Opcode>; 4],
-    /// Pairs of VOP3 opcode and instruction; the list is short.
+    /// Pairs of an opcode number of VOP3 and its instruction. The list is short.
     vop3: Vec<(u32, Opcode)>,
 }
 

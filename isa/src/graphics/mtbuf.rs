@@ -19,7 +19,7 @@ const FORMAT: Field = Field::new(19, 7);
 const VADDR: Field = Field::new(32, 8);
 const VDATA: Field = Field::new(40, 8);
 const SRSRC: Field = Field::new(48, 5);
-/// gfx90a: the data is in accumulation VGPRs.
+/// Bit on gfx90a that says that the data is in accumulation VGPRs.
 const ACC: Field = Field::new(55, 1);
 const SOFFSET: Field = Field::new(56, 8);
 /// Code of the source `src_lds_direct`. These instructions refuse it, because only vector ALU instructions
@@ -35,12 +35,12 @@ pub(crate) const ADDR64: (ModFlags, Field) = (ModFlags::ADDR64, Field::new(15, 1
 pub(crate) const DLC: (ModFlags, Field) = (ModFlags::DLC, Field::new(15, 1));
 pub(crate) const SCC: (ModFlags, Field) = (ModFlags::SCC, Field::new(53, 1));
 
-/// Returns the positions of the flags.
+/// Returns the positions of the flags of typed buffer instructions.
 fn flags(target: &Target) -> &'static [(ModFlags, Field)] {
     Layout::for_target(target).graphics.typed_flags
 }
 
-/// The format that is used if none is written: 8 bits, UNORM.
+/// The format that an instruction has if its text names none: 8 bits, UNORM.
 pub(crate) const DEFAULT_FORMAT: u8 = 1;
 
 /// Returns the number of VGPRs of the address. Index and offset have one VGPR each, if they are present. A
@@ -54,7 +54,7 @@ fn address_width(flags: ModFlags) -> Result<u8, Problem> {
     }
 }
 
-/// Returns the opcode number.
+/// Returns the opcode number of a typed buffer instruction.
 pub(super) fn opcode(target: &Target, bits: u64) -> u32 {
     let (low, high) = Layout::for_target(target).graphics.typed_opcode;
     low.get(bits) | high.get(bits) << low.width()
@@ -65,7 +65,7 @@ fn opcode_bits(target: &Target, code: u32) -> u64 {
     low.put(code) | high.put(code >> low.width())
 }
 
-/// Encodes an instruction. Returns its words.
+/// Returns the words of a typed buffer instruction.
 pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> Result<u64, Problem> {
     let mods = &inst.mods;
     no_source_mods(mods)?;
@@ -99,7 +99,7 @@ pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> 
         | SOFFSET.put(scalar_offset))
 }
 
-/// Decodes an instruction.
+/// Decodes a typed buffer instruction.
 pub(super) fn decode(target: &Target, op: Opcode, bits: u64) -> Result<MachInst, DecodeError> {
     let flags = flags_at(bits, flags(target));
     let address = match address_width(flags).map_err(|_| DecodeError::Reserved)? {

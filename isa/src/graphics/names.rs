@@ -81,7 +81,7 @@ pub fn parameter(name: &str) -> Option<u8> {
     }
 }
 
-/// Parses a decimal number less than `limit`.
+/// Parses a decimal number that must be less than `limit`.
 fn index(text: &str, limit: u8) -> Option<u8> {
     let decimal = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     text.parse().ok().filter(|&index| decimal && index < limit)

@@ -1,4 +1,4 @@
-//! Encoding and decoding of operands in fields.
+//! Encodes and decodes the operands of graphics instructions in their fields.
 
 use crate::decode::DecodeError;
 use crate::encode::Problem;
@@ -8,7 +8,7 @@ use crate::operand::{Operand, RegRange};
 use crate::reg::Reg;
 use crate::target::{Feature, Target};
 
-/// Returns the number of the first VGPR of a group.
+/// Returns the number of the first VGPR of an operand that is a group of VGPRs.
 pub(super) fn vgprs(target: &Target, operand: Operand, width: u8, index: u8) -> Result<u32, Problem> {
     match operand {
         Operand::Reg(range) if range.first.is_agpr() => Err(Problem::Operand(index)),
@@ -49,7 +49,7 @@ fn vector_registers(target: &Target, operand: Operand, width: u8, index: u8) -> 
     Ok(number)
 }
 
-/// Returns the VGPR group that starts at a number.
+/// Returns the operand for the group of VGPRs that starts at a number.
 pub(super) fn vgprs_at(number: u32, width: u8) -> Result<Operand, DecodeError> {
     registers_at(Reg::vgpr(number as u16 & 0xff), width)
 }
@@ -99,7 +99,7 @@ fn group(target: &Target, range: RegRange) -> Result<Operand, DecodeError> {
     if range.exists(target) { Ok(Operand::Reg(range)) } else { Err(DecodeError::Reserved) }
 }
 
-/// Returns a number that must be less than `limit`.
+/// Returns the number in an operand. It must be less than `limit`.
 pub(super) fn number(operand: Operand, limit: u32, index: u8) -> Result<u32, Problem> {
     match operand {
         Operand::Imm(value) => {
@@ -121,7 +121,7 @@ pub(super) fn flag_bits(mods: &Mods, fields: &[(ModFlags, Field)]) -> Result<u64
     if left.is_empty() { Ok(bits) } else { Err(Problem::Modifier("a flag")) }
 }
 
-/// Returns the flags that are set.
+/// Returns the flags whose bits are set in `bits`.
 pub(super) fn flags_at(bits: u64, fields: &[(ModFlags, Field)]) -> ModFlags {
     fields.iter().filter(|(_, field)| field.get(bits) != 0).map(|&(flag, _)| flag).collect()
 }

@@ -28,7 +28,8 @@ impl Printer<'_> {
                 self.out.push_str("null");
                 Ok(())
             }
-            // Only GFX9 and GFX10 have negative offsets.
+            // Only GFX9 and GFX10 have negative offsets. On other processors, the offset is printed without a
+            // sign.
             _ if spec.kind == Kind::SmemOffset
                 && !Layout::for_target(self.target).scalar_offsets.is_signed() =>
             {
@@ -39,7 +40,8 @@ impl Printer<'_> {
             op::S_INST_PREFETCH | op::S_CLAUSE | op::S_ROUND_MODE | op::S_TTRACEDATA_IMM => {
                 write!(self.out, "{bits:#x}")
             }
-            // Printed like a source constant: small numbers in decimal.
+            // Such a number is printed like a constant source: in decimal if it is small, in hexadecimal
+            // otherwise.
             _ if spec.kind == Kind::Imm && op != op::S_ENDPGM && bits > 64 => write!(self.out, "{bits:#x}"),
             // All other numbers are printed as they are: branch distances, and the numbers of instructions of
             // program flow.

@@ -11,7 +11,7 @@ use crate::table::{Family, Flags, Kind, OpSpec};
 use std::fmt::{self, Write};
 
 impl Printer<'_> {
-    /// Prints everything after the mnemonic.
+    /// Prints everything after the mnemonic of a graphics instruction.
     pub(super) fn graphics(&mut self) -> fmt::Result {
         match self.inst.op.family() {
             Family::Mtbuf => self.typed_buffer(),
@@ -100,7 +100,7 @@ impl Printer<'_> {
 
     fn interpolation(&mut self) -> fmt::Result {
         let row = self.inst.op.row();
-        // GFX6 and GFX7 have only one form, so no suffix is printed.
+        // On GFX6 and GFX7, these instructions have only one form, so no suffix is printed.
         if !row.flags.contains(Flags::NO_E32)
             && Layout::for_target(self.target).graphics.interp_in_vop3.is_some()
         {

@@ -96,7 +96,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Prints a source with its `neg`, `abs` or `sext`.
+    /// Prints a source operand with its modifiers `neg`, `abs` or `sext`.
     fn modified_source(&mut self, encoding: Encoding, n: u8, spec: &OpSpec, operand: Operand) -> fmt::Result {
         let mods = &self.inst.mods;
         // For packed and matrix instructions, `neg` and `abs` are printed after the operands and not here.
@@ -289,7 +289,7 @@ fn write_inline(code: u16, num: Num, packed: bool, out: &mut String) -> fmt::Res
 fn write_literal(value: u32, num: Num, packed: bool, out: &mut String) -> fmt::Result {
     let (value, inline) = match num {
         Num::F16 => (value & 0xffff, inline_half(value as u16).map(Operand::Inline)),
-        // A literal is the high half of a 64-bit float.
+        // For a 64-bit float, the literal is the high half of the value.
         Num::F64 => (value, Operand::int64(i64::from(value) << 32)),
         _ if num.is_wide() => (value, Operand::int64(i64::from(value))),
         _ if num.is_half() => (value & 0xffff, Some(Operand::int(value as i32))),
@@ -306,7 +306,7 @@ fn write_literal(value: u32, num: Num, packed: bool, out: &mut String) -> fmt::R
 /// Appends the literal of a packed instruction. It is printed as one word, unless it is an inline constant in
 /// the low half.
 fn write_packed(value: u32, num: Num, out: &mut String) -> fmt::Result {
-    // A low half with all bits set must not be printed as -1.
+    // A low half whose bits are all set must not be printed as -1.
     let half =
         u16::try_from(value).ok().filter(|&half| num == Num::F16 && half < 0xfff0).and_then(inline_half);
     let word = if num == Num::F16 {

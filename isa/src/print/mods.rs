@@ -1,4 +1,4 @@
-//! Prints the modifiers after the operands.
+//! Prints the modifiers that come after the operands.
 
 use super::Printer;
 use crate::inst::{Lane, ModFlags, SdwaSel};
@@ -143,7 +143,7 @@ impl Printer<'_> {
         self.flags(&[(ModFlags::CLAMP, " clamp")])
     }
 
-    /// Prints ` name:[0,1,0]`.
+    /// Prints a list of bits, such as ` name:[0,1,0]`.
     fn bits(&mut self, name: &str, bits: u8, count: u8) -> fmt::Result {
         self.out.push_str(name);
         for n in 0..count {

@@ -8,7 +8,7 @@ const NONE: u32 = u32::MAX >> 1;
 /// the previous one.
 const HEAD: u32 = 1 << 31;
 
-/// A map from addresses to numbers; see the module.
+/// A map from the addresses of a section to numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct ByAddress {
     base: u64,
@@ -53,13 +53,13 @@ impl ByAddress {
         &mut self.pages[at].get_or_insert_with(|| Box::new([NONE; PAGE]))[word % PAGE]
     }
 
-    /// Returns the number at an address.
+    /// Returns the number that an address has.
     pub(crate) fn get(&self, address: u64) -> Option<u32> {
         let number = self.entry(self.word(address)?) & !HEAD;
         (number != NONE).then_some(number)
     }
 
-    /// Sets the number of a dword.
+    /// Gives a number to a dword of the section.
     pub(crate) fn set(&mut self, word: usize, number: u32) {
         let entry = self.entry_mut(word);
         *entry = *entry & HEAD | number;
@@ -75,7 +75,7 @@ impl ByAddress {
         is_new
     }
 
-    /// Returns whether an address is marked.
+    /// Returns whether an address is marked as the beginning of a basic block.
     pub(crate) fn is_marked(&self, address: u64) -> bool {
         self.word(address).is_some_and(|word| self.entry(word) & HEAD != 0)
     }

@@ -11,7 +11,7 @@ use crate::program::Program;
 use isa::table::{Family, Flags};
 use isa::{MachInst, Operand, op};
 
-/// A clause that contains an instruction of a different kind.
+/// Rule about a clause that contains an instruction of a different kind.
 pub static BROKEN_CLAUSE: EventRule = EventRule {
     id: "broken-clause",
     name: "clause holds an instruction of another kind than its first",
@@ -31,9 +31,9 @@ pub static CLAUSE_WAIT: EventRule = EventRule {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Scalar memory.
+    /// Scalar memory instruction.
     Scalar,
-    /// Buffers, images, global memory and scratch.
+    /// Vector memory instruction: buffers, images, global memory and scratch.
     Vector,
     Flat,
     Lds,
@@ -43,7 +43,7 @@ enum Kind {
     Internal,
     /// A wait in the SOPK encoding.
     Wait,
-    /// Not allowed in a clause.
+    /// An instruction that a clause must not contain.
     None,
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn find(program: &Program, mut sink: impl FnMut(Finding)) {
             kind if kind == first && kind != Kind::None => None,
             _ => Some(&BROKEN_CLAUSE),
         };
-        // Reports the first instruction that breaks each rule.
+        // For each of the two rules, only the first instruction that breaks it is reported.
         for wanted in [&BROKEN_CLAUSE, &CLAUSE_WAIT] {
             let is = |(at, member): (usize, &crate::program::Placed)| {
                 rule(&member.inst, at).is_some_and(|rule| std::ptr::eq(rule, wanted))

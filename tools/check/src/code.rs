@@ -84,7 +84,7 @@ impl Code {
         }
     }
 
-    /// Returns whether memory instructions may be replayed.
+    /// Returns whether the hardware may replay memory instructions after a page fault (XNACK).
     pub fn xnack(&self) -> Setting {
         self.xnack
     }
@@ -168,7 +168,7 @@ impl Code {
         producers(kinds).map(|kind| self.reach[kind]).max().unwrap_or(0)
     }
 
-    /// Returns the rule that an instruction breaks by itself.
+    /// Returns the rule that an instruction breaks by itself, if there is one.
     pub fn single(&self, inst: &MachInst) -> Option<&'static EventRule> {
         illegal_insts::find(&self.singles, self.target, inst)
     }

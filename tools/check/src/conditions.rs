@@ -44,7 +44,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// Keeps only the given conditions.
+    /// Keeps only the facts about the given conditions.
     pub(crate) fn restricted_to(self, conditions: u64) -> Facts {
         Facts { known: self.known & conditions, holds: self.holds & conditions }
     }
@@ -58,7 +58,7 @@ impl Facts {
         (self.known >> condition & 1 != 0).then_some(self.holds >> condition & 1 != 0)
     }
 
-    /// Negates the given conditions where they are known.
+    /// Negates the facts about the given conditions.
     fn negate(self, conditions: u64) -> Facts {
         Facts { holds: (self.holds ^ conditions) & self.known, ..self }
     }
@@ -69,13 +69,13 @@ impl Facts {
         Facts { known: self.known | other.known, holds: self.holds | other.holds }
     }
 
-    /// Returns the conditions that are known.
+    /// Returns the mask of the conditions whose truth is known.
     pub(crate) fn known_conditions(self) -> u64 {
         self.known
     }
 }
 
-/// The condition that a branch tests.
+/// The condition that a branch tests, in several forms.
 #[derive(Clone, Copy, Debug, Default)]
 struct Test {
     /// Number of the condition in terms of the registers at the beginning of the block, and whether the
@@ -87,7 +87,7 @@ struct Test {
     /// Number of the condition "the flag is set", and whether the branch is taken if it is. Later branches
     /// that test the flag again use it.
     flag: Option<(u8, bool)>,
-    /// Conditions that may decide this condition.
+    /// Mask of the conditions that may decide this condition.
     needs: u64,
 }
 
@@ -96,7 +96,7 @@ struct Block {
     /// Mask of the conditions whose truth is unknown after the block, because the block changes their
     /// registers.
     killed: u64,
-    /// Conditions that the block negates.
+    /// Mask of the conditions that the block negates.
     negated: u64,
     /// Conditions whose truth is known at the end of the block, because the block writes a constant or a copy
     /// of another register to their register.
@@ -106,27 +106,27 @@ struct Block {
     live: u64,
 }
 
-/// Meaning of a condition in terms of one or two registers.
+/// What a condition says about one or two registers.
 #[derive(Clone, Debug)]
 enum Says {
-    /// No known meaning.
+    /// The condition has no meaning that is used to decide others.
     Other,
-    /// The register's value is in this set.
+    /// The value of the register is in this set.
     Ranges(Reg, Ranges),
-    /// This node is true, which depends only on the register.
+    /// This node (symbolic value) is true. It depends only on the register.
     Folded(Reg, u32),
     /// Two registers have the same value.
     Equal(Reg, Reg),
-    /// Two registers have the same lowest bit.
+    /// Two registers have the same lowest bit, so both are even or both are odd.
     SameParity(Reg, Reg),
 }
 
-/// The shared conditions of a program; see the module.
+/// The conditions of a program that several branches share.
 #[derive(Default)]
 pub(crate) struct Conditions<'a> {
     tests: HashMap<Site, Test>,
     blocks: HashMap<Site, Block>,
-    /// Meaning of each condition.
+    /// What each condition says about registers.
     says: Vec<Says>,
     finder: Option<Finder<'a>>,
     /// First and last instruction of each block.
@@ -221,7 +221,7 @@ impl<'a> Conditions<'a> {
         self.tests = tests.collect();
     }
 
-    /// Finds the conditions that each block changes.
+    /// Finds, for each block, the conditions that become unknown because the block changes their registers.
     fn find_blocks(&mut self, program: &Program, reads: &[RegSet]) {
         let any = reads.iter().fold(RegSet::EMPTY, |any, reads| any.or(reads));
         for &(start, end) in &self.ends {
@@ -381,7 +381,7 @@ impl<'a> Conditions<'a> {
         })
     }
 
-    /// Returns the set of values that a register may have.
+    /// Returns the set of values that a register may have if the facts are true.
     fn possible(&self, register: Reg, facts: Facts) -> Ranges {
         let registers = self.same(register, |number| facts.get(number) == Some(true));
         let mut ranges = Ranges::all();

@@ -34,13 +34,13 @@ pub fn wait(counter: Counter, count: u8) -> String {
     }
 }
 
-/// A class of operations on one counter.
+/// A class of operations that one wait counter counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Class {
     /// Vector memory operations. On GFX10, only loads and atomics that return data.
     Vector,
-    /// GFX10: stores and atomics without a result.
+    /// Stores, and atomics without a result, on GFX10.
     VectorStore,
     /// A flat access before GFX10, as counted in `vmcnt`. The access may go to memory or to LDS, so it has a
     /// second class for `lgkmcnt`.
@@ -55,17 +55,17 @@ pub enum Class {
     /// Scalar memory operations, and instructions that use the same hardware path (`s_memtime`,
     /// `s_dcache_*`).
     Scalar,
-    /// `s_sendmsg`.
+    /// Messages, which `s_sendmsg` sends.
     Message,
-    /// Sources of a GDS operation.
+    /// GDS operations that have not read their sources.
     GdsData,
-    /// Sources of an export of a colour or of a null export.
+    /// Exports of a colour or null exports that have not read their sources.
     ExportTarget,
-    /// Sources of an export of a position.
+    /// Exports of a position that have not read their sources.
     ExportPosition,
-    /// Sources of an export of a parameter.
+    /// Exports of a parameter that have not read their sources.
     ExportParameter,
-    /// GFX6: data of a vector memory store.
+    /// Vector memory stores on GFX6 that have not read their data.
     StoreData,
     /// All operations that the caller of a function may have in flight and that `vmcnt` counts.
     CallerVm,
@@ -77,14 +77,14 @@ pub enum Class {
     CallerVs,
 }
 
-/// Facts about a class.
+/// Facts about a class of operations.
 #[derive(Clone, Copy, Debug)]
 pub struct ClassInfo {
     /// The class.
     pub class: Class,
     /// Counter that counts operations of the class.
     pub counter: Counter,
-    /// Name for people.
+    /// Name of the class for messages.
     pub name: &'static str,
     /// Whether operations of the class complete in order of issue.
     pub in_order: bool,
@@ -133,13 +133,13 @@ pub enum FlatPath {
     /// for both of its counters.
     #[default]
     Unknown,
-    /// Global or scratch memory.
+    /// The access goes to global or scratch memory.
     Memory,
     /// LDS.
     Lds,
 }
 
-/// Classes of an instruction's operations.
+/// The classes to which an instruction's operations belong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
     /// Classes of the operation for its result. The destination registers are written when the operation is
@@ -150,7 +150,7 @@ pub struct Classes {
     pub read: Option<Class>,
 }
 
-/// Returns the classes of an instruction.
+/// Returns the classes to which an instruction's operations belong.
 pub(crate) fn classes(target: &Target, effects: &Effects, path: FlatPath) -> Classes {
     let kinds = effects.kinds;
     let mut classes = Classes::default();

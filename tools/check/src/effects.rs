@@ -11,42 +11,42 @@ use isa::target::Generation;
 use isa::{Form, Lane, MachInst, ModFlags, Operand, Reg, RegRange, Target, op};
 
 bitflags::bitflags! {
-    /// Kinds of instructions.
+    /// Kinds of instructions, as a set of bits.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Kinds: u64 {
         /// Vector ALU instruction. Matrix instructions and interpolation are included.
         const VALU = 1;
         /// Scalar ALU.
         const SALU = 1 << 1;
-        /// Program flow and waits in the SOPP encoding.
+        /// Instruction of program flow, or wait, in the SOPP encoding.
         const SOPP = 1 << 2;
-        /// Scalar memory.
+        /// Scalar memory instruction.
         const SMEM = 1 << 3;
-        /// Buffers, typed buffers, images.
+        /// Vector memory instruction with a descriptor: buffers, typed buffers, images.
         const VMEM = 1 << 4;
-        /// Flat, global, scratch.
+        /// Vector memory instruction without a descriptor: flat, global, scratch.
         const FLAT = 1 << 5;
-        /// The FLAT instructions that may access all address spaces.
+        /// FLAT instruction that may access all address spaces.
         const FLAT_ANY = 1 << 6;
-        /// LDS and GDS.
+        /// LDS or GDS instruction.
         const DS = 1 << 7;
-        /// The DS instructions that access GDS.
+        /// DS instruction that accesses GDS.
         const GDS = 1 << 8;
         /// Export.
         const EXPORT = 1 << 9;
-        /// `s_sendmsg`.
+        /// The instruction `s_sendmsg`.
         const MESSAGE = 1 << 10;
-        /// Writes memory; includes atomics.
+        /// Instruction that writes memory. Atomics are included.
         const STORES = 1 << 11;
         /// Branch that stays within its function. Calls and returns are not included, because of the only
         /// rule that uses this kind (`lds-branch-vmem-war`). The rule comes from LLVM, which looks at one
         /// function at a time, and itself generates code that breaks the rule at calls.
         const BRANCH = 1 << 12;
-        /// Calls a function.
+        /// Instruction that calls a function.
         const CALL = 1 << 13;
-        /// `s_setpc_b64`.
+        /// The instruction `s_setpc_b64`.
         const SETPC = 1 << 14;
-        /// Reads `vccz` to branch.
+        /// Branch that reads `vccz`.
         const VCCZ_BRANCH = 1 << 15;
         /// Image instruction of GFX10 whose encoding needs a third dword for the address registers.
         const LONG_NSA = 1 << 16;
@@ -58,7 +58,7 @@ bitflags::bitflags! {
         const CMPX = 1 << 19;
         /// `v_nop`.
         const V_NOP = 1 << 20;
-        /// `v_permlane*`.
+        /// The `v_permlane*` instructions.
         const PERMLANE = 1 << 21;
         /// DPP.
         const DPP = 1 << 22;
@@ -67,19 +67,19 @@ bitflags::bitflags! {
         /// Scalar instruction that does not mitigate the hazard [`crate::rdna::SMEM_VECTOR_WRITE`] of GFX10,
         /// although other scalar ALU instructions do.
         const NO_SALU_CHAIN = 1 << 24;
-        /// VALU without matrix instructions.
+        /// VALU instruction that is not a matrix instruction.
         const PLAIN_VALU = 1 << 25;
-        /// `s_barrier`.
+        /// The instruction `s_barrier`.
         const BARRIER = 1 << 26;
-        /// Ends the wave.
+        /// Instruction that ends the wave.
         const END = 1 << 27;
         /// Scalar instruction that writes EXEC in addition to its destination.
         const SAVEEXEC = 1 << 28;
-        /// `v_readlane_b32`, `v_writelane_b32`.
+        /// The instructions `v_readlane_b32` and `v_writelane_b32`.
         const LANE_SELECT = 1 << 29;
-        /// `v_div_fmas_*`.
+        /// The `v_div_fmas_*` instructions.
         const DIV_FMAS = 1 << 30;
-        /// Takes an index from M0.
+        /// Instruction that takes an index from M0.
         const M0_INDEX = 1 << 31;
         /// Vector memory instruction that loads to LDS or stores from LDS.
         const TRANSFER = 1 << 32;
@@ -88,17 +88,17 @@ bitflags::bitflags! {
         /// Scalar store. Scalar atomics are not included, because they operate on the L2 cache and leave
         /// nothing in the scalar cache.
         const SCALAR_STORE = 1 << 34;
-        /// Writes the scalar cache back.
+        /// Instruction that writes the scalar cache back.
         const WRITE_BACK = 1 << 35;
     }
 }
 
-/// Effects of an instruction.
+/// The effects of an instruction that waits and hazards depend on.
 #[derive(Clone, Debug)]
 pub struct Effects {
-    /// Registers read, including implicit ones.
+    /// Registers that the instruction reads, including implicit ones.
     pub reads: RegSet,
-    /// Registers written, including implicit ones.
+    /// Registers that the instruction writes, including implicit ones.
     pub writes: RegSet,
     /// Those registers of `reads` that the instruction reads at issue. If a load writes one half of a
     /// register and preserves the other half, this register is in `reads` but not here.
@@ -106,20 +106,20 @@ pub struct Effects {
     held: ReadAfterIssue,
     /// Kind.
     pub kinds: Kinds,
-    /// Whether a memory operation has result registers.
+    /// Whether the instruction is a memory operation with result registers.
     pub returns: bool,
-    /// Whether a memory operation increments a counter.
+    /// Whether the instruction is a memory operation that increments a counter.
     pub counts: bool,
-    /// Target of an export.
+    /// Number of the target of an export.
     pub export: u8,
-    /// Classes of the operation on the counters.
+    /// Classes of wait counters to which the operation belongs.
     pub classes: Classes,
-    /// Counts that the instruction waits for.
+    /// Counts for which the instruction waits.
     pub waits: Waits,
     /// The fields of `s_waitcnt_depctr` that hazards depend on: whether `vm_vsrc` is 0, and whether `sa_sdst`
     /// is 0.
     pub depctr: (bool, bool),
-    /// Number of wait states for which the instruction counts.
+    /// Number of wait states that the instruction provides.
     pub states: u8,
     /// Additional wait states because the instruction takes long. The first number counts before the next
     /// instruction is issued, the second before the next matrix instruction is issued.
@@ -136,13 +136,13 @@ pub struct Effects {
     /// Operand to which some hazards refer: the lane select, the first source of DPP, or the data of a wide
     /// store.
     pub(crate) aux: RegRange,
-    /// Hardware register of `s_setreg`, `s_getreg`.
+    /// Hardware register that the instruction writes with `s_setreg` or reads with `s_getreg`.
     hw: HwReg,
-    /// Operands of matrix instructions and related instructions.
+    /// Kind and operands, for matrix instructions and related instructions.
     pub(crate) mai: Mai,
     /// Whether the instruction may change or read `vccz`.
     pub(crate) vccz: bool,
-    /// The instruction.
+    /// Opcode of the instruction.
     pub op: isa::Opcode,
 }
 
@@ -151,9 +151,9 @@ pub struct Effects {
 #[derive(Clone, Copy, Debug)]
 enum ReadAfterIssue {
     None,
-    /// All VGPRs that the instruction reads.
+    /// The operation reads all VGPRs of the instruction after its issue.
     Vectors,
-    /// The data of a store.
+    /// The operation reads the data of a store after its issue.
     Data(RegRange),
 }
 
@@ -161,11 +161,11 @@ enum ReadAfterIssue {
 #[derive(Clone, Copy, Debug)]
 struct HwReg {
     id: Option<u16>,
-    /// Whether bit `vskip` of MODE is included.
+    /// Whether the field of the instruction includes bit `vskip` of MODE.
     vskip: bool,
 }
 
-/// The empty range.
+/// A range without registers.
 const NO_REGISTER: RegRange = RegRange { first: Reg(0), len: 0 };
 
 /// Returns the code by which register sets identify hardware register `id` of `s_setreg`. With such a code,
@@ -173,7 +173,7 @@ const NO_REGISTER: RegRange = RegRange { first: Reg(0), len: 0 };
 pub(crate) const fn hw_reg(id: u16) -> RegRange {
     RegRange { first: Reg(192 + (id & 31)), len: 1 }
 }
-/// Code that stands for bit `vskip` of MODE in register sets.
+/// Register code that stands for bit `vskip` of MODE in sets of registers.
 pub(crate) const VSKIP: RegRange = RegRange { first: Reg(224), len: 1 };
 /// Register code for hazards that do not depend on a register. Both instructions of such a hazard are said to
 /// access this code, so that they have a register in common.
@@ -432,7 +432,7 @@ fn scattered(inst: &MachInst) -> Kinds {
     }
 }
 
-/// Returns the counts that an instruction waits for.
+/// Returns the counts for which an instruction waits.
 fn waits(target: &Target, inst: &MachInst) -> Waits {
     if inst.op == op::S_WAIT_IDLE { Waits::ALL } else { target.waited(inst).unwrap_or(Waits::NONE) }
 }

@@ -5,16 +5,16 @@ use crate::hazards::Rule;
 use isa::{Reg, RegRange};
 use std::fmt;
 
-/// Index of an instruction in a [`crate::Code`].
+/// Number of an instruction in a [`crate::Code`], from 0.
 pub type Site = u32;
 
-/// Stands for operations of a function's caller.
+/// Stands for the operations that the caller of a function has in flight.
 pub const CALLER: Site = Site::MAX;
 
 /// How the second instruction accesses the register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
-    /// It reads the register before the value has arrived.
+    /// The instruction reads the register before the value has arrived.
     Reads,
     /// The instruction writes a register that an outstanding operation will overwrite later.
     Writes,
@@ -28,12 +28,12 @@ pub enum Access {
 /// How certain a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Advice: worth a look.
+    /// Advice: the code may be right, but is worth a look.
     Advice,
     /// The manuals require that code obeys the rule, but code that has been in use for years breaks it
     /// without a visible error.
     Manual,
-    /// Manuals and practice agree.
+    /// The manuals require the rule, and code in use obeys it.
     Certain,
 }
 
@@ -63,13 +63,13 @@ pub enum Hope {
     FlatOrder,
 }
 
-/// What is wrong.
+/// What is wrong with the code.
 #[derive(Clone, Copy, Debug)]
 pub enum Problem {
     /// An instruction accesses a register too early: a memory operation has not written or read the register
     /// yet.
     InFlight {
-        /// Class of the operation.
+        /// Class of the operation that is in flight.
         class: Class,
         /// Second class of the operation, if the code has to wait for this class too.
         also: Option<Class>,
@@ -77,16 +77,16 @@ pub enum Problem {
         access: Access,
         /// Number of operations of the counter that may be in flight.
         outstanding: u32,
-        /// Count to wait for.
+        /// Count for which the code should wait.
         count: u8,
-        /// Why the code may be correct anyway.
+        /// Why the code may be correct in practice.
         hope: Hope,
     },
     /// There are too few wait states between two instructions.
     Hazard {
         /// The rule.
         rule: &'static Rule,
-        /// Number of wait states between the instructions.
+        /// Number of wait states that the code has between the instructions.
         found: u8,
     },
     /// A hazard that wait states do not mitigate.
@@ -100,13 +100,13 @@ pub enum Problem {
 /// wait states. Or it is about an instruction that is wrong by itself.
 #[derive(Debug)]
 pub struct EventRule {
-    /// Short name for machines.
+    /// Short name that identifies the rule.
     pub id: &'static str,
-    /// Name for people.
+    /// Name of the rule for messages.
     pub name: &'static str,
-    /// How to mitigate the hazard.
+    /// Instruction or change of the code that mitigates the hazard.
     pub mitigation: &'static str,
-    /// Source of the rule.
+    /// Document from which the rule comes.
     pub source: &'static str,
     /// How certain a finding of the rule is.
     pub level: Level,
@@ -118,7 +118,7 @@ pub struct Finding {
     /// Instruction where the problem begins. If an instruction is wrong by itself, this is the same as
     /// `second`.
     pub first: Site,
-    /// Instruction where the problem shows.
+    /// Instruction at which the wrong result would show.
     pub second: Site,
     /// Registers that the finding is about, if any.
     pub registers: Option<RegRange>,
@@ -148,7 +148,7 @@ impl Finding {
         }
     }
 
-    /// Returns the short name of the rule, for machines.
+    /// Returns the short name that identifies the rule.
     pub fn id(&self) -> &'static str {
         match self.problem {
             Problem::InFlight { hope: Hope::Limit, .. } => "counter-at-limit",
@@ -163,7 +163,7 @@ impl Finding {
         }
     }
 
-    /// Returns the name of the rule, for people.
+    /// Returns the name of the rule for messages.
     pub fn name(&self) -> &'static str {
         match self.problem {
             Problem::InFlight { access: Access::Reads, .. } => "register is read before it has arrived",
@@ -179,7 +179,7 @@ impl Finding {
         }
     }
 
-    /// Returns the counter that the finding is about.
+    /// Returns the wait counter that the finding is about, if any.
     pub fn counter(&self) -> Option<Counter> {
         match self.problem {
             Problem::InFlight { class, .. } => Some(class.info().counter),

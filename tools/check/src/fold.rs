@@ -199,7 +199,7 @@ fn logic64(opcode: Opcode, a: u64, b: u64) -> Option<Folded> {
 
 fn counts(opcode: Opcode, a: u64) -> Option<Folded> {
     let low = a as u32;
-    // The position, or -1 if no bit is found.
+    // Returns the bit position, or -1 if no bit is found.
     let first = |none: bool, at: u32| plain(if none { u32::MAX } else { at }.into());
     let signs = low ^ (low as i32 >> 31) as u32;
     let signs64 = a ^ (a as i64 >> 63) as u64;

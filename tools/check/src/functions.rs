@@ -22,7 +22,7 @@ pub(crate) struct Functions {
     /// For each return instruction, the functions that return with it. These are the functions from whose
     /// beginning control reaches the instruction, apart from calls.
     owners: HashMap<Site, SmallVec<[Site; 1]>>,
-    /// Functions all of whose callers are known.
+    /// Functions whose callers are all known.
     local: HashSet<Site>,
     /// For each function, the functions that it may call, directly or indirectly, and the function itself.
     /// They are given as indices of `starts`.
@@ -132,7 +132,7 @@ impl Functions {
         self.local.contains(&entry)
     }
 
-    /// Returns the functions that a return may return from.
+    /// Returns the functions that return with a return instruction.
     pub(crate) fn owners(&self, site: Site) -> &[Site] {
         self.owners.get(&site).map_or(&[], SmallVec::as_slice)
     }

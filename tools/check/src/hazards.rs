@@ -42,13 +42,13 @@ pub enum Producer {
     WideStore,
     /// `s_setreg`.
     SetReg,
-    /// `s_setvskip`.
+    /// The instruction is `s_setvskip`.
     SetVskip,
     /// Image instruction of GFX10 whose encoding needs a third dword or more for the address registers.
     LongNsa,
-    /// Float atomic in memory.
+    /// Float atomic on memory.
     FpAtomic,
-    /// Matrix instruction of 2, 8 or 16 passes writes its result.
+    /// Matrix instruction of 2 passes writes its result. The next variants are for 8 and 16 passes.
     Mfma2,
     Mfma8,
     Mfma16,
@@ -61,7 +61,7 @@ pub enum Producer {
     Sum2,
     Sum8,
     Sum16,
-    /// `v_accvgpr_write_b32`.
+    /// The instruction is `v_accvgpr_write_b32`.
     AccWrite,
     /// `v_accvgpr_read_b32` writes a VGPR.
     AccRead,
@@ -88,16 +88,16 @@ pub enum Consumer {
     SmemScalar,
     /// Scalar memory instruction with a buffer descriptor reads a scalar register.
     BufferSmemScalar,
-    /// Lane select of `v_readlane` or `v_writelane`.
+    /// `v_readlane` or `v_writelane` reads the SGPR that selects the lane.
     LaneSelect,
     /// `v_div_fmas` reads VCC.
     DivFmas,
-    /// DPP reads a VGPR from other lanes: its first source.
+    /// DPP instruction reads a VGPR of other lanes. This is its first source.
     DppVector,
     /// DPP instruction reads a VGPR in its own lane. This is its second source, or the old value of its
     /// destination.
     DppOwn,
-    /// DPP depends on EXEC.
+    /// DPP instruction depends on EXEC.
     DppExec,
     /// VALU reads `vccz` or `execz` as data.
     ZeroFlag,
@@ -111,9 +111,9 @@ pub enum Consumer {
     ValuWrites,
     GetReg,
     SetRegAgain,
-    /// Vector instruction, which `vskip` would skip.
+    /// Vector instruction, which the mode `vskip` would skip.
     Vector,
-    /// Return from an exception.
+    /// Instruction that returns from an exception (`s_rfe`).
     Rfe,
     /// Buffer access whose offset has bit 1 or 2 set.
     OddBuffer,
@@ -146,11 +146,11 @@ pub enum Consumer {
     Reads,
     /// Dot product reads a factor.
     DotFactor,
-    /// `v_fma_f64`, `v_fmac_f64`.
+    /// The instruction is `v_fma_f64` or `v_fmac_f64`.
     Fma64,
 }
 
-/// Returns the producers in a set of bits, as numbers.
+/// Returns the numbers of the producers (roles of the first instruction) in a mask.
 pub(crate) fn producers(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let number = bits.trailing_zeros();
@@ -174,24 +174,24 @@ pub(crate) enum When {
     SameTupleAndOperation,
 }
 
-/// A row of the table: a hazard on some processors.
+/// A row of the table, which is a hazard on some processors.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// Short name for machines.
+    /// Short name that identifies the rule.
     pub id: &'static str,
-    /// Name for people.
+    /// Name of the rule for messages.
     pub name: &'static str,
     /// Role of the first instruction.
     pub first: Producer,
     /// Role of the second instruction. The hazard exists only if the second instruction accesses, in this
     /// role, a register that the first instruction accesses in its role.
     pub second: Consumer,
-    /// Number of wait states that are needed between the two.
+    /// Number of wait states that are needed between the two instructions.
     pub states: u8,
     pub(crate) when: When,
     /// Processors that have the hazard.
     pub processors: Processors,
-    /// Source of the row.
+    /// Document from which the row comes.
     pub source: &'static str,
     /// How certain a finding is.
     pub level: Level,
@@ -222,7 +222,7 @@ const fn generations(from: Generation, to: Generation) -> Processors {
 }
 /// All processors.
 pub(crate) const ALL: Processors = generations(Gfx6, Gfx10);
-/// The generations in which some processors have XNACK.
+/// The generations that include processors with XNACK.
 pub(crate) const REPLAYING: Processors = generations(Gfx8, Gfx10);
 /// gfx908.
 const MI100: Processors = Processors { from: Gfx9, to: Gfx9, requires: Feature::MAI, lacks: Feature::GFX90A };
@@ -249,7 +249,7 @@ const fn with_condition(rule: Rule, when: When) -> Rule {
     Rule { when, ..rule }
 }
 
-/// Marks a row that code in use for years does not obey.
+/// Returns the row with a lower level, because code in use for years does not obey it.
 const fn manual(rule: Rule) -> Rule {
     Rule { level: Level::Manual, ..rule }
 }

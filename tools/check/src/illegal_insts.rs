@@ -18,7 +18,7 @@ use isa::{MachInst, Operand, Setting, Target, op};
 pub(crate) struct Row {
     rule: EventRule,
     processors: Processors,
-    /// The rule applies only to code with this XNACK setting.
+    /// The XNACK setting of the code to which the rule applies; `None` for all settings.
     xnack: Option<Setting>,
     is: fn(&Target, &MachInst) -> bool,
 }
@@ -141,7 +141,7 @@ pub(crate) fn rows(target: &Target, xnack: Setting) -> Vec<&'static Row> {
     ROWS.iter().filter(holds).collect()
 }
 
-/// Returns the rule that an instruction breaks by itself.
+/// Returns the rule that an instruction breaks by itself, if there is one.
 pub(crate) fn find(rows: &[&'static Row], target: &Target, inst: &MachInst) -> Option<&'static EventRule> {
     rows.iter().find(|row| (row.is)(target, inst)).map(|row| &row.rule)
 }

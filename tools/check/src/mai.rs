@@ -4,23 +4,23 @@
 use isa::table::Family;
 use isa::{MachInst, Operand, Reg, RegRange, op};
 
-/// Kind of an instruction.
+/// Kinds of matrix instructions and related instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum MaiKind {
-    /// None of the other kinds.
+    /// The instruction is of none of the other kinds.
     #[default]
     Other,
-    /// `v_mfma_*` on all types but doubles.
+    /// A `v_mfma_*` instruction whose elements are not doubles.
     Mfma,
-    /// `v_mfma_f64_*`.
+    /// A `v_mfma_f64_*` instruction.
     Dgemm,
-    /// `v_accvgpr_read_b32`.
+    /// The instruction `v_accvgpr_read_b32`.
     AccRead,
-    /// `v_accvgpr_write_b32`.
+    /// The instruction `v_accvgpr_write_b32`.
     AccWrite,
     /// `v_dot*`.
     Dot,
-    /// `v_fma_f64`, `v_fmac_f64`.
+    /// The instructions `v_fma_f64` and `v_fmac_f64`.
     Fma64,
 }
 
@@ -28,10 +28,10 @@ pub(crate) enum MaiKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mai {
     pub(crate) kind: MaiKind,
-    /// Number of passes of four cycles.
+    /// Number of passes, of which each takes four cycles.
     pub(crate) passes: u8,
     pub(crate) dst: RegRange,
-    /// Factors `a` and `b`.
+    /// Registers of the factor `a`. The next field has those of the factor `b`.
     pub(crate) a: RegRange,
     pub(crate) b: RegRange,
     /// The addend.

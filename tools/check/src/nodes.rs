@@ -45,9 +45,9 @@ pub(crate) enum View {
 pub(crate) struct Finder<'a> {
     program: &'a Program,
     numbers: HashMap<Node, u32>,
-    /// Nodes by number.
+    /// The nodes (symbolic values), by their numbers.
     nodes: Vec<Node>,
-    /// Registers on which each node depends.
+    /// For each node, the registers on which it depends.
     pub(crate) reads: Vec<RegSet>,
     /// For each node, the register on which the node depends, if there is exactly one such register and it is
     /// an SGPR.
@@ -58,7 +58,7 @@ pub(crate) struct Finder<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leaf {
     None,
-    /// Only this SGPR.
+    /// The value depends only on this SGPR.
     One(Reg),
     Other,
 }
@@ -339,11 +339,11 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// The value of a register at the end of a block.
+/// What is known about the value of a register at the end of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Held {
     Constant(u32),
-    /// The same value as this register.
+    /// The register has the same value as this register.
     Copy(Reg),
 }
 

@@ -58,7 +58,7 @@ impl std::error::Error for Refusal {}
 /// An instruction in the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Address; in a relocatable file, the offset in the section.
+    /// Address of the instruction. In a relocatable file, it is the offset in the section.
     pub address: u64,
     /// The instruction as text.
     pub text: String,
@@ -75,7 +75,7 @@ pub struct Located {
     pub finding: Finding,
     /// Instruction where the problem begins. `None` if this instruction is in the caller of the function.
     pub first: Option<Place>,
-    /// Instruction where the problem shows.
+    /// Instruction at which the wrong result would show.
     pub second: Place,
     /// Disassembly of the two instructions and those between them, in the order of addresses.
     pub listing: Listing,
@@ -84,7 +84,7 @@ pub struct Located {
 /// Lines of disassembly.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// One instruction per line.
+    /// Text with one instruction in each line.
     pub text: String,
     /// Number of the instruction on the first line of the listing, counted from 1 over all checked
     /// instructions.
@@ -95,12 +95,12 @@ pub struct Listing {
     pub second: std::ops::Range<usize>,
 }
 
-/// Code that was not checked.
+/// A note about code that was not checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// Where it is.
+    /// Location of the first instruction that was not checked.
     pub place: Place,
-    /// Why it was not checked.
+    /// Why the code was not checked.
     pub unknown: Unknown,
     /// Whether the note counts like a finding. By default it counts if its rule is certain.
     pub counts: bool,
@@ -115,7 +115,7 @@ pub struct Report {
     pub findings: Vec<Located>,
     /// Names of the rules whose findings are not shown, each with the number of these findings.
     pub hidden: Vec<(&'static str, usize)>,
-    /// Code that was not checked.
+    /// Notes about code that was not checked.
     pub notes: Vec<Note>,
     /// Number of paths that were not followed.
     pub unfollowed: usize,
@@ -192,7 +192,7 @@ pub fn check_with(
     Ok(report)
 }
 
-/// The kernels and functions of a code object.
+/// The kernels and functions of a code object, which the check reads.
 pub struct Entries<'a, 'data> {
     object: &'a CodeObject<'data>,
     target: &'static Target,
@@ -200,7 +200,7 @@ pub struct Entries<'a, 'data> {
     xnack: Setting,
 }
 
-/// The code of one wave size in one section.
+/// The code of one section for one wave size.
 pub struct Part {
     section: usize,
     /// The code.
@@ -234,7 +234,8 @@ impl<'a, 'data> Entries<'a, 'data> {
     }
 
     fn owner_in(&self, section: usize, address: u64) -> Option<(&'data str, u64)> {
-        // `entries` is sorted by section and address.
+        // The list `entries` is sorted by section and address, so the last entry before the address is found
+        // by bisection.
         let behind =
             self.entries.partition_point(|entry| (entry.section, entry.address) <= (section, address));
         let entry = self.entries[..behind].last().filter(|entry| entry.section == section)?;
@@ -256,7 +257,7 @@ impl<'a, 'data> Entries<'a, 'data> {
         self.sections().into_iter().filter_map(|(index, wave32)| self.part(index, wave32)).collect()
     }
 
-    /// Returns the sections with code, each with both wave sizes.
+    /// Returns the sections with code. Each is listed for both wave sizes.
     fn sections(&self) -> Vec<(usize, bool)> {
         let sections = self.object.sections.iter().enumerate().filter(|(_, section)| section.is_code());
         let mut budget = self.object.file_size;
@@ -310,9 +311,9 @@ struct Section {
     xnack: Setting,
     words: Vec<u32>,
     base: u64,
-    /// Addresses of literals that a linker fills in.
+    /// Addresses of literals whose values only a linker fills in.
     open: HashSet<u64>,
-    /// Addresses that other files or data may refer to.
+    /// Addresses to which other files or data may refer.
     reachable: HashSet<u64>,
     /// Kernels and functions, sorted by address.
     roots: Vec<Root>,
@@ -382,7 +383,7 @@ impl Entries<'_, '_> {
         callable.map(|symbol| symbol.value).collect()
     }
 
-    /// Returns the addresses of a section that data refers to.
+    /// Returns the addresses of a section to which data refers.
     fn pointed_to(&self, index: usize) -> HashSet<u64> {
         let mut found = HashSet::new();
         for table in &self.object.relocation_tables {

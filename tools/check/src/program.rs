@@ -25,25 +25,25 @@ pub struct Root {
 /// Why code is not checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unknown {
-    /// An indirect branch with an unknown target.
+    /// An indirect branch whose target is not known.
     IndirectBranch,
     /// A call of an unknown function. The function is assumed to wait for all operations at its entry and
     /// before it returns.
     Call,
     /// A fork or join (`s_cbranch_g_fork`, `s_cbranch_join`), for which the hardware keeps a stack of paths.
     Fork,
-    /// Return from a trap handler.
+    /// A return from a trap handler.
     TrapReturn,
-    /// The word is not an instruction of the processor.
+    /// The word at this address is not an instruction of the processor.
     NoInstruction,
-    /// Control leaves the section.
+    /// Control goes to an address outside of the section.
     Outside,
-    /// The number of states that meet exceeds the solver's limit.
+    /// The solver has used up its budget of steps before it was done.
     Unfinished,
 }
 
 impl Unknown {
-    /// Returns the rule under which this is reported.
+    /// Returns the name of the rule under which this is reported.
     pub fn rule(self) -> &'static str {
         match self {
             Unknown::NoInstruction => crate::rules::UNREADABLE,
@@ -52,7 +52,7 @@ impl Unknown {
         }
     }
 
-    /// Returns a description for people.
+    /// Returns a description for messages.
     pub fn text(self) -> &'static str {
         match self {
             Unknown::IndirectBranch => "indirect branch: the path is not followed",
@@ -79,14 +79,14 @@ pub struct Placed {
     pub inst: MachInst,
     /// Size of the instruction in bytes.
     pub bytes: u64,
-    /// Places where control may go next.
+    /// Instructions to which control may go next.
     next: [Option<Site>; 2],
     /// The jump table of an indirect jump: its first entry and its number of entries. Each entry is an
     /// instruction of one dword.
     table: Option<(Site, u32)>,
     /// Whether control can come to this instruction from an instruction other than the previous one.
     leads: bool,
-    /// First instruction of the called function.
+    /// First instruction of the called function, if the instruction is a call.
     callee: Option<Site>,
     /// Whether the instruction returns from its function.
     returns: bool,
@@ -99,7 +99,7 @@ impl Placed {
     }
 }
 
-/// Decoded code of one section.
+/// The decoded code of one section.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The instructions and their effects. Their numbers ([`Site`]s) are in the order of addresses.
@@ -152,7 +152,7 @@ impl Program {
         self.by_address.get(address)
     }
 
-    /// Returns where control may go after an instruction.
+    /// Returns the instructions to which control may go after an instruction.
     pub fn successors(&self, site: Site) -> impl Iterator<Item = Site> {
         let Placed { next, table, .. } = self.insts[site as usize];
         let (first, count) = table.unwrap_or((0, 0));
@@ -223,7 +223,7 @@ fn live(reader: &Reader<'_>, roots: &[Root]) -> (Vec<bool>, Vec<(u64, Unknown)>)
     (live, unknown)
 }
 
-/// Puts the decoded instructions in the order of addresses.
+/// Puts the decoded instructions in the order of addresses and connects them.
 fn assemble(mut reader: Reader<'_>, target: &'static Target, xnack: Setting, roots: &[Root]) -> Program {
     let (live, mut unknown) = live(&reader, roots);
     let mut code = Code::new(target, xnack);

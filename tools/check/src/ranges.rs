@@ -4,7 +4,7 @@
 use isa::{Opcode, op};
 use smallvec::{SmallVec, smallvec};
 
-/// Sorted inclusive ranges that neither overlap nor touch.
+/// Sorted ranges of values that neither overlap nor touch. Both ends are included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ranges(SmallVec<[(u32, u32); 2]>);
 

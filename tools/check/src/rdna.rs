@@ -23,7 +23,7 @@ pub static VMEM_SCALAR_WRITE: EventRule = EventRule {
     source: "llvm: VMEMtoScalarWriteHazard",
     level: Level::Certain,
 };
-/// SMEM reads an SGPR, then VALU writes it.
+/// Rule of GFX10.1: SMEM reads an SGPR, and then VALU writes this SGPR.
 pub static SMEM_VECTOR_WRITE: EventRule = EventRule {
     id: "smem-vector-write",
     name: "SGPR is overwritten by VALU that a scalar memory instruction may still read",
@@ -56,7 +56,7 @@ pub static LDS_BRANCH_VMEM: EventRule = EventRule {
     source: "llvm: LdsBranchVmemWARHazard",
     level: Level::Certain,
 };
-/// `vccz` does not agree with VCC.
+/// Rule of processors before GFX10: a branch reads `vccz` while `vccz` does not agree with VCC.
 pub static VCCZ: EventRule = EventRule {
     id: "vccz-stale",
     name: "branch on vccz, which may not be what vcc says",
@@ -117,7 +117,7 @@ const LLVM_LOOKS_BACK: Site = 5;
 /// Instructions that clauses consist of.
 const CLAUSE_KINDS: Kinds = Kinds::SMEM.union(Kinds::VMEM).union(Kinds::FLAT);
 
-/// The hazards that a processor has.
+/// Which of the hazards in this module a processor has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Has {
     pub(crate) rdna1: bool,
@@ -136,7 +136,7 @@ impl Has {
     }
 }
 
-/// Sorted places of instructions.
+/// Sorted numbers of instructions.
 type Sites = SmallVec<[Site; 4]>;
 
 /// Earlier instructions that may still cause a hazard.
@@ -146,7 +146,7 @@ pub(crate) struct Events {
     vmem: Sites,
     /// Scalar memory instructions that may not have read their scalar registers yet.
     smem: Sites,
-    /// An instruction other than VALU that reads EXEC.
+    /// An instruction that is not VALU and reads EXEC.
     exec: Option<Site>,
     cmpx: Option<Site>,
     /// The last memory instruction, if it accesses LDS. The next field, `lds_branch`, is set if a branch has
@@ -157,7 +157,7 @@ pub(crate) struct Events {
     /// a branch has followed this instruction.
     vector: Option<Site>,
     vector_branch: Option<Site>,
-    /// The instruction that has made `vccz` wrong.
+    /// The instruction after which `vccz` does not agree with VCC.
     vccz: Option<Site>,
     clause: Sites,
 }
@@ -208,7 +208,7 @@ impl Events {
             | join_sites(&mut self.clause, &other.clause)
     }
 
-    /// Keeps only the events of some instructions.
+    /// Removes the events of all instructions for which `keep` returns false.
     pub(crate) fn retain(&mut self, keep: impl Fn(Site) -> bool) {
         for sites in [&mut self.vmem, &mut self.smem, &mut self.clause] {
             sites.retain(|site| keep(*site));
@@ -232,7 +232,7 @@ impl Events {
         sites
     }
 
-    /// Returns whether an instruction has an event.
+    /// Returns whether the state has an event of an instruction.
     pub(crate) fn has(&self, site: Site) -> bool {
         let Events { exec, cmpx, lds, lds_branch, vector, vector_branch, vccz, vmem, smem, clause } = self;
         [exec, cmpx, lds, lds_branch, vector, vector_branch, vccz].into_iter().any(|one| *one == Some(site))

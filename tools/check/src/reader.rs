@@ -15,12 +15,12 @@ use isa::{Decoder, MachInst, Operand, Reg, RegRange, Target, op};
 use smallvec::SmallVec;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
-/// Where control goes after an instruction, as addresses.
+/// The addresses to which control goes after an instruction.
 pub(crate) struct Way {
     pub(crate) next: [Option<u64>; 2],
     pub(crate) table: Option<Table>,
     pub(crate) unknown: Option<Unknown>,
-    /// The called function.
+    /// Address of the called function, if the instruction is a call.
     pub(crate) callee: Option<u64>,
     pub(crate) returns: bool,
 }
@@ -32,10 +32,10 @@ impl Way {
     }
 }
 
-/// A fact about a branch in addition to its instruction.
+/// A fact about a branch that the instruction alone does not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fact {
-    /// Target of an indirect jump.
+    /// The target of an indirect jump.
     Goal(Goal),
     /// Whether a conditional branch is taken.
     Taken(bool),
@@ -55,7 +55,7 @@ const MOST_ROUNDS: usize = 16;
 /// non-consecutive registers.
 const LONGEST: u64 = 5;
 
-/// A decoded instruction that can be reached.
+/// A decoded instruction that control can reach.
 pub(crate) struct Found {
     pub(crate) address: u64,
     pub(crate) inst: MachInst,
@@ -71,20 +71,20 @@ impl Found {
     }
 }
 
-/// Decodes code; see the module.
+/// Decodes the code of a section along the control flow.
 pub(crate) struct Reader<'a> {
     target: &'static Target,
     decoder: Decoder,
     words: &'a [u32],
-    /// Instructions in the order in which they were found.
+    /// The instructions, in the order in which they were found.
     pub(crate) found: Vec<Found>,
     pub(crate) by_address: ByAddress,
     callees: Vec<u64>,
-    /// Facts about branches, by address.
+    /// Facts about branches, by the address of the branch.
     facts: HashMap<u64, Fact>,
     /// Registers that each function may change. Changes by the functions that it calls are included.
     changes: HashMap<u64, RegSet>,
-    /// Addresses of literals that a linker will change.
+    /// Addresses of literals that a linker will fill in.
     open: &'a HashSet<u64>,
     /// Constants that the code uses for anything but the computation of constants and calls.
     pub(crate) taken: HashSet<u32>,
@@ -484,9 +484,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The end of a stretch of code.
+/// The end of a basic block.
 struct End {
     next: SmallVec<[u64; 2]>,
-    /// The call that ends the stretch, and the called function.
+    /// The call that ends the block, and the address of the called function.
     call: Option<(MachInst, u64)>,
 }

@@ -17,7 +17,7 @@ use crate::solve::Solver;
 use isa::RegRange;
 use std::collections::VecDeque;
 
-/// An effect of a wait.
+/// One reason for a wait: what is complete after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// A memory operation is complete after the wait.
@@ -31,7 +31,7 @@ pub enum Reason {
         /// no such instruction near the wait.
         user: Option<Site>,
     },
-    /// Operations without registers are complete after the wait.
+    /// Operations without result registers are complete after the wait.
     Order {
         /// Class of the operations.
         class: Class,
@@ -46,7 +46,7 @@ pub enum Reason {
 pub struct Why {
     /// The wait.
     pub wait: Site,
-    /// Effects of the wait.
+    /// The reasons for the wait.
     pub reasons: Vec<Reason>,
 }
 

@@ -20,7 +20,7 @@ const fn bit(code: u16) -> Option<usize> {
     }
 }
 
-/// Returns the register code of a bit; inverse of [`bit`].
+/// Returns the register code of a bit. This is the inverse of [`bit`].
 const fn code(bit: usize) -> u16 {
     if bit < 128 { bit as u16 } else { bit as u16 + 64 }
 }

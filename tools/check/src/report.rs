@@ -94,7 +94,7 @@ fn finding(located: &Located, file: &str, renderer: &Renderer, out: &mut String)
     out.push_str("\n\n");
 }
 
-/// Returns the labels of the two instructions.
+/// Returns the labels that the report writes at the two instructions.
 fn labels(finding: &Finding) -> (&'static str, &'static str) {
     match finding.problem {
         Problem::InFlight { access, .. } => match access {
@@ -103,7 +103,7 @@ fn labels(finding: &Finding) -> (&'static str, &'static str) {
             Access::Overwrites => ("yet to be read by this", "overwritten here"),
             Access::Returns => ("under way from here", "returned here"),
         },
-        // The instruction is wrong by itself.
+        // If the instruction is wrong by itself, it has one label.
         _ if finding.first == finding.second => ("", "here"),
         Problem::Event { rule } if [BROKEN_CLAUSE.id, CLAUSE_WAIT.id].contains(&rule.id) => {
             ("of this clause", "this is of another kind")

@@ -8,17 +8,17 @@ use std::fmt::Write;
 /// A rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// Short name for machines.
+    /// Short name that identifies the rule.
     pub id: &'static str,
-    /// Name for people.
+    /// Name of the rule for messages.
     pub name: &'static str,
-    /// Source of the rule.
+    /// Document from which the rule comes.
     pub source: &'static str,
     /// How certain a finding of the rule is.
     pub level: Level,
-    /// How to mitigate a finding.
+    /// Instruction or change of the code that removes a finding.
     pub mitigation: &'static str,
-    /// Explanation beyond the name.
+    /// Explanation of the rule beyond its name.
     pub text: &'static str,
 }
 
@@ -32,18 +32,18 @@ const fn rule(
     Rule { id, name, source, level: Level::Certain, mitigation, text }
 }
 
-/// Rule for code that cannot be decoded.
+/// Name of the rule about code that cannot be decoded.
 pub const UNREADABLE: &str = "unreadable-code";
-/// Rule for control that leaves the section.
+/// Name of the rule about control that leaves the section.
 pub const LEAVES: &str = "leaves-code";
-/// Rule for paths that are not followed.
+/// Name of the rule about paths that are not followed.
 pub const UNFOLLOWED: &str = "unfollowed";
 
 const WAIT: &str = "an s_waitcnt between the two";
 const COUNTERS: &str =
     "wait counters: Southern Islands, Sea Islands, GCN3, Vega, RDNA ISA 4.4; seed 000, lines 3090-3135";
 
-/// The rules that are not rows of other tables.
+/// The rules that are not rows of the other tables.
 static OWN: [Rule; 10] = [
     rule(
         "read-in-flight",
@@ -189,7 +189,7 @@ static RELIED_ON: &[(&str, &str)] = &[
     ("leaves-code", "Compilers write nothing behind a trap."),
 ];
 
-/// Returns each rule once.
+/// Returns all rules. Rules with the same short name are returned once.
 pub fn all() -> impl Iterator<Item = Rule> {
     let pairs = hazards::RULES.iter().enumerate();
     let pairs = pairs.filter(|(n, row)| !hazards::RULES[..*n].iter().any(|other| other.id == row.id));

@@ -34,16 +34,16 @@ use smallvec::SmallVec;
 pub struct Ticket {
     /// Class.
     pub class: Class,
-    /// Number in the class, from 0.
+    /// Number of the operation in its class, from 0.
     pub index: u32,
 }
 
-/// Effect of an outstanding operation on registers.
+/// What an outstanding operation has yet to do with its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Holds {
-    /// It has yet to write its registers.
+    /// The operation has not yet written its registers.
     Writes,
-    /// It has yet to read its registers.
+    /// The operation has not yet read its registers.
     Reads,
 }
 
@@ -52,7 +52,7 @@ enum Holds {
 struct Operation {
     site: Site,
     holds: Holds,
-    /// The operation is complete when all these tickets are.
+    /// Tickets of the operation, which is complete when all of them are complete.
     tickets: [Option<Ticket>; 2],
     /// Whether the operation would be complete in the class of its first ticket if all operations of this
     /// class completed in the order of issue. This is also true if the operation is complete in this class.
@@ -65,7 +65,7 @@ pub struct Pending {
     /// Instruction of the operation. [`CALLER`] stands for all operations that the caller of the function had
     /// in flight.
     pub site: Site,
-    /// Registers that the operation has yet to write or read.
+    /// Registers that the operation has not yet written or read.
     pub registers: RegSet,
     /// Whether the operation writes the registers.
     pub writes: bool,
@@ -84,7 +84,7 @@ struct Recent {
     produces: u64,
     /// Value of [`Scoreboard::clock`] when the instruction was issued.
     clock: u32,
-    /// Whether a call or return was executed since.
+    /// Whether a call or return was executed after the instruction.
     across: bool,
     /// Wait states that have passed in addition to the counted ones, because instructions took longer than
     /// the manuals and LLVM count. See [`Effects::extra`] for the two numbers.
@@ -93,20 +93,20 @@ struct Recent {
     reach: u8,
 }
 
-/// State of a wave; see the module.
+/// The operations of a wave that are in flight at a program point.
 #[derive(Debug)]
 pub struct Scoreboard {
     /// Registers that outstanding operations will write.
     written: RegSet,
-    /// Registers that outstanding operations have yet to read.
+    /// Registers that outstanding operations have not yet read.
     held: RegSet,
     operations: SmallVec<[Operation; 16]>,
     issued: [u32; CLASSES],
     completed: [u32; CLASSES],
     recent: SmallVec<[Recent; 24]>,
-    /// Union of the producer bits of `recent`.
+    /// Mask of all roles that the instructions in `recent` have as first instructions of hazards.
     live: u64,
-    /// Number of wait states since the beginning.
+    /// Number of wait states since the beginning of the program.
     clock: u32,
     events: Events,
     /// Those instructions of `events` that were executed before the last call or return. They belong to a
@@ -197,7 +197,7 @@ impl Scoreboard {
         let effects = code.effects(site);
         self.last = [None; 2];
         if effects.states == 0 {
-            // A pseudo-instruction, which the machine does not execute.
+            // A pseudo-instruction has no effect, because the hardware does not execute it.
             return;
         }
         if effects.waits != Waits::NONE {
@@ -351,7 +351,7 @@ impl Scoreboard {
         left.events.retain(|site| own(site) || before.events.has(site));
         left.transfers.retain(|site| own(site) || before.transfers.has(site));
         if passes_all {
-            // The function has not waited for its caller's operations.
+            // The function has not waited for the operations of its caller, so they may still be in flight.
             left.join_operations(before);
         }
         left.rebuild(code);
@@ -465,7 +465,7 @@ impl Scoreboard {
         let mut tickets = operation.tickets.iter().flatten();
         let ticket = *tickets.next()?;
         let info = ticket.class.info();
-        // A wait for the largest count waits for nothing.
+        // The largest count is not used, because a wait for it waits for nothing.
         let most = u32::from(info.counter.max(code.target()).saturating_sub(1));
         let age = self.age(ticket);
         let count = if info.in_order { age.min(most) as u8 } else { 0 };

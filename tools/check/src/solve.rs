@@ -63,7 +63,7 @@ pub struct Solution {
     pub unfollowed: Vec<(Site, Unknown)>,
 }
 
-/// Beginning of a block, with the states of the paths to it.
+/// The beginning of a block, with the states of the paths to it.
 struct Head {
     variants: Vec<Variant>,
     /// Mask of the conditions that separate paths to this block: paths on which such a condition has
@@ -82,11 +82,11 @@ struct Variant {
 /// Largest number of variants at a block.
 const MOST_VARIANTS: usize = 24;
 
-/// End of a block.
+/// How a block ends.
 enum End {
     /// Control goes from an instruction to one of these instructions.
     Next(Site, SmallVec<[Site; 2]>),
-    /// A call, and the first instruction of the called function.
+    /// The block ends with a call. The second instruction is the first one of the called function.
     Call(Site, Site),
     /// A return.
     Return(Site),

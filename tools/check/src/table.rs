@@ -18,12 +18,12 @@
 use isa::table::{Flags, Role};
 use isa::{Lane, MachInst, Operand, Reg, RegRange, Target, op};
 
-/// Number of instructions that are examined.
+/// Number of instructions before the jump that are examined.
 const REACH: usize = 64;
 /// The register EXEC. Waves of 32 lanes use only its lower half. The range includes the upper half for them
 /// as well, because no instruction writes it there.
 const EXEC: RegRange = RegRange { first: Reg::EXEC, len: 2 };
-/// Limit of the number of entries: the range of an `s_branch`.
+/// Limit of the number of entries. It follows from the range of an `s_branch`.
 const MOST: u32 = 1 << 15;
 
 /// A jump table.
@@ -82,7 +82,7 @@ pub(crate) fn find<'a>(
         least = op::V_MIN_U32;
     }
     let whole = bound.op == least && bound.mods.lane == Lane::None;
-    // Unoptimised code may take the minimum of two constants.
+    // Unoptimised code may compute the minimum of two constants; then the smaller one is the bound.
     let constants = bound.ops[1..=2].iter().filter_map(|it| it.const_u32());
     let most = constants.min().filter(|&most| whole && most < MOST)?;
     let first = at.wrapping_add(bytes).wrapping_add(u64::from(bias));

@@ -36,7 +36,7 @@ const LANE_BITS: u32 = 6;
 /// Maximum number of locations that are tracked. Compilers do not generate code that needs more.
 const MOST: usize = 192;
 
-/// Known value of a location.
+/// The known value of a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     Const(u32),
@@ -54,7 +54,7 @@ pub(crate) enum Goal {
     Return,
 }
 
-/// Known values before an instruction.
+/// The values of locations that are known before an instruction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Known(SmallVec<[(Key, Value); 8]>);
 
@@ -358,7 +358,7 @@ pub(crate) fn lost() -> RegSet {
     set
 }
 
-/// Returns the register of a location.
+/// Returns the register to which a location belongs.
 fn register(key: Key) -> Reg {
     match key.checked_sub(LANES) {
         Some(lane) => Reg::vgpr((lane >> LANE_BITS) as u16),

@@ -27,7 +27,7 @@ use smallvec::SmallVec;
 
 const SOURCE: &str = "Vega ISA, Memory Buffer Load to LDS; llvm: SIInsertWaitcnts, mayWriteLDSThroughDMA";
 
-/// LDS is accessed too early.
+/// Rule about an access to LDS while the data is still on its way.
 pub static IN_FLIGHT: EventRule = EventRule {
     id: "lds-transfer-in-flight",
     name: "LDS is read or written while a load to LDS, or a store from LDS, is in flight",
@@ -45,7 +45,7 @@ pub static OVERTAKES: EventRule = EventRule {
     level: Level::Manual,
 };
 
-/// LDS is accessed while a different part of it may be loaded.
+/// Rule about an access to LDS while a different part of LDS may be loaded.
 pub static MAY_OVERLAP: EventRule = EventRule {
     id: "lds-transfer-may-overlap",
     name: "LDS is accessed while a load to LDS, or a store from LDS, is in flight that may concern another part of it",
@@ -65,7 +65,7 @@ struct Operation {
     fills: bool,
 }
 
-/// State of the analysis; see the module.
+/// The accesses to LDS of a wave that are in flight at a program point.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transfers {
     operations: SmallVec<[Operation; 2]>,
@@ -167,7 +167,7 @@ impl Transfers {
         changed
     }
 
-    /// Keeps only the operations of some instructions.
+    /// Removes the operations of all instructions for which `keep` returns false.
     pub(crate) fn retain(&mut self, keep: impl Fn(Site) -> bool) {
         self.operations.retain(|operation| keep(operation.site));
     }

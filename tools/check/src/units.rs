@@ -11,25 +11,25 @@ use crate::program::{Program, Root};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 
-/// Code that is checked together.
+/// Kernels and functions that are checked together.
 pub(crate) struct Unit {
     /// The code.
     pub program: Program,
-    /// Kernels and functions where the analysis begins.
+    /// Kernels and functions at which the analysis starts.
     pub roots: Vec<Root>,
 }
 
 /// Splits the kernels and functions of a section into units. `read` is a function that reads the code that
 /// control can reach from given roots.
 pub(crate) struct Units<'a> {
-    /// Sorted by address, without duplicates.
+    /// Kernels and functions of the section, sorted by address, without duplicates.
     roots: &'a [Root],
     read: &'a (dyn Fn(&mut Vec<Root>) -> Option<Program> + Sync),
 }
 
 /// Result of reading one kernel or function separately.
 enum Alone<T> {
-    /// It reaches only its own code.
+    /// The kernel or function reaches only its own code, so it was checked.
     Checked(T),
     /// Its code reaches the code of these other kernels and functions, which are given by number. So all of
     /// them must be checked together.
@@ -95,7 +95,7 @@ impl<'a> Units<'a> {
         for (number, result) in alone.into_iter().enumerate() {
             let members = &members[&groups.first(number)];
             match result {
-                // A function that others reach is checked in their unit.
+                // A function that other units reach is checked in those units.
                 Some(result) if members.len() == 1 => results.push((number, result)),
                 _ if members[0] == number => together.push(members),
                 _ => {}
@@ -142,7 +142,7 @@ impl<'a> Units<'a> {
 struct Groups(Vec<usize>);
 
 impl Groups {
-    /// Returns the smallest number of the group.
+    /// Returns the smallest number of the group that contains a number.
     fn first(&mut self, mut number: usize) -> usize {
         while self.0[number] != number {
             self.0[number] = self.0[self.0[number]];

@@ -11,7 +11,7 @@ use crate::effects::Kinds;
 use crate::finding::{EventRule, Finding, Level, Problem, Site};
 use smallvec::SmallVec;
 
-/// The data of a scalar store stays in the scalar cache.
+/// Rule about a scalar store whose data stays in the scalar cache.
 pub static NOT_WRITTEN_BACK: EventRule = EventRule {
     id: "scalar-store-not-written-back",
     name: "what a scalar store has written stays in the scalar cache",
@@ -20,7 +20,7 @@ pub static NOT_WRITTEN_BACK: EventRule = EventRule {
     level: Level::Certain,
 };
 
-/// State of the analysis; see the module.
+/// The scalar stores of a wave whose data may still be in the scalar cache.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScalarStores(SmallVec<[Site; 1]>);
 

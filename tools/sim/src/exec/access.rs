@@ -10,10 +10,10 @@ use crate::wave::{ActiveLanes, reg};
 use isa::target::Feature;
 use std::sync::atomic::Ordering;
 
-/// Lane number that stands for scalar accesses.
+/// Number that scalar accesses have in place of a lane number.
 pub(crate) const SCALAR: usize = u32::MAX as usize;
 
-/// The target of a lane's access.
+/// The kind of memory that a lane accesses, and the position in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
     /// An address in memory.
@@ -39,7 +39,7 @@ impl Place {
         }
     }
 
-    /// Returns the address to name in a fault.
+    /// Returns the address that the message about a fault names.
     fn address(self) -> u64 {
         match self {
             Place::Linear(address) => address,
@@ -76,7 +76,7 @@ fn swizzle(lanes: u32, base: u64, offset: u32, lane: usize) -> u64 {
     base.wrapping_add(u64::from(offset / 4) * u64::from(lanes) * 4 + lane as u64 * 4 + u64::from(offset % 4))
 }
 
-/// A checked position in memory: all accessed bytes exist.
+/// A position in the emulator's memory. It was checked that all accessed bytes exist.
 enum ResolvedPlace<'a> {
     Memory(&'a Buffer, u64),
     Scratch { word: usize, shift: u32 },
@@ -84,7 +84,7 @@ enum ResolvedPlace<'a> {
 }
 
 impl ResolvedPlace<'_> {
-    /// Returns the address as a watcher sees it.
+    /// Returns the kind of memory and the address, as a watcher sees them.
     fn address(&self) -> (Space, u64) {
         match self {
             ResolvedPlace::Memory(buffer, offset) => (Space::Global, buffer.base() + offset),
@@ -95,14 +95,14 @@ impl ResolvedPlace<'_> {
         }
     }
 
-    /// Returns the access as a watcher sees it.
+    /// Returns the description of the access for a watcher.
     fn access(&self, op: &Op, bytes: u32, kind: Access, lane: usize) -> MemAccess {
         let (space, address) = self.address();
         MemAccess { space, address, bytes, lane: lane as u32, kind, flags: op.flags, scalar: lane == SCALAR }
     }
 }
 
-/// Properties that the accesses of all lanes share.
+/// Properties that the accesses of all lanes have in common, for a fast path.
 #[derive(Clone, Copy)]
 pub(crate) struct Common<'a> {
     /// The allocation that contains all accesses.
@@ -112,7 +112,7 @@ pub(crate) struct Common<'a> {
     pub(crate) in_step: bool,
 }
 
-/// Returns a mask of the low `bytes` bytes.
+/// Returns a mask of the low `bytes` bytes of a value.
 fn byte_mask(bytes: u32) -> u64 {
     (1 << (bytes * 8)) - 1
 }
@@ -185,7 +185,7 @@ impl<'a> Cx<'a> {
         Err(Place::Lds(address).misaligned(bytes, kind, lane))
     }
 
-    /// Reads up to 4 bytes.
+    /// Reads up to 4 bytes in one lane.
     #[inline]
     pub(crate) fn read(&mut self, op: &Op, place: Place, bytes: u32, lane: usize) -> Result<u32, Trap> {
         if let (Place::Lds(offset) | Place::WholeLds(offset), 4) = (place, bytes)
@@ -246,7 +246,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Writes the low bytes of a value.
+    /// Writes the low bytes of a value in one lane.
     pub(crate) fn write(
         &mut self,
         op: &Op,

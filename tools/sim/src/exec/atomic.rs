@@ -27,7 +27,7 @@ pub(crate) enum Atomic {
     MaxFloat,
     /// Adds two packed f16 values.
     AddPacked,
-    /// Subtracts, but not below zero.
+    /// Subtracts the operand from the value. The result is not below zero.
     SubClamped,
     /// Subtracts one operand from the value. If the difference would be negative, adds the other operand to
     /// the value instead. This is the operation of `ds_wrap_rtn_b32`.
@@ -74,7 +74,7 @@ impl Atomic {
         })
     }
 
-    /// Returns whether the operation has a second operand.
+    /// Returns whether the operation has a second operand, such as a comparison value.
     pub(crate) fn has_compare(self) -> bool {
         matches!(self, Atomic::CompareSwap | Atomic::CompareSwapFloat | Atomic::MaskOr | Atomic::Wrap)
     }

@@ -105,7 +105,7 @@ fn compare<T: Value + PartialOrd, const CONDITION: u8, const EXEC: bool>(cx: &mu
     conclude::<EXEC>(cx, op, if CONDITION < 8 { holds } else { !holds })
 }
 
-/// Returns the lanes for whose values the relation holds.
+/// Returns the mask of the lanes for whose values the relation holds.
 #[inline(never)]
 fn lanes_where<T: Value>(cx: &mut Cx<'_>, op: &Op, related: impl Fn(T, T) -> bool) -> u64 {
     let [a, b, ..] = &mut cx.scratch.sources;

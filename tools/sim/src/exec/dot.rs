@@ -1,4 +1,4 @@
-//! Dot products of the 2, 4 or 8 parts of a dword.
+//! Dot products of two dwords that are seen as vectors of 2, 4 or 8 parts.
 
 use super::valu::{Value, finish, plain};
 use super::{Cx, Flow, Handler};
@@ -64,7 +64,7 @@ fn selected(op: &Op, at: usize, word: u32) -> u32 {
     half(op.op_sel, op.neg) | half(op.op_sel_hi, op.abs) << 16
 }
 
-/// Runs an instruction in VOP3P encoding.
+/// Runs an instruction in the VOP3P encoding that computes a dot product.
 fn words<T: Value>(cx: &mut Cx<'_>, op: &Op, f: impl Fn(u32, u32, T) -> T) -> Flow {
     let pairs = op.rules.packed_halves;
     let [a, b, c, _] = &mut cx.scratch.sources;

@@ -22,22 +22,22 @@ fn dpp16(ctrl: u16, lane: usize) -> Option<usize> {
     match ctrl {
         // quad_perm
         0..=0xff => Some(lane & !3 | usize::from(ctrl >> (2 * (lane & 3)) & 3)),
-        // row_shl, row_shr, row_ror
+        // The controls `row_shl`, `row_shr` and `row_ror`.
         0x101..=0x10f => in_row(Some(at + count)),
         0x111..=0x11f => in_row(at.checked_sub(count)),
         0x121..=0x12f => Some(row + (at + 16 - count) % 16),
-        // wave_shl, wave_rol, wave_shr, wave_ror
+        // The controls `wave_shl`, `wave_rol`, `wave_shr` and `wave_ror`.
         0x130 => Some(lane + 1).filter(|&from| from < 64),
         0x134 => Some((lane + 1) % 64),
         0x138 => lane.checked_sub(1),
         0x13c => Some((lane + 63) % 64),
-        // row_mirror, row_half_mirror
+        // The controls `row_mirror` and `row_half_mirror`.
         0x140 => Some(row + 15 - at),
         0x141 => Some(lane & !7 | (7 - (lane & 7))),
-        // row_bcast:15, row_bcast:31
+        // The controls `row_bcast:15` and `row_bcast:31`.
         0x142 => row.checked_sub(1),
         0x143 => Some(31).filter(|_| lane >= 32),
-        // row_share (gfx90a: row_newbcast), row_xmask
+        // The controls `row_share` (`row_newbcast` on gfx90a) and `row_xmask`.
         0x150..=0x15f => Some(row + count),
         0x160..=0x16f => Some(row + (at ^ count)),
         _ => None,
@@ -77,7 +77,7 @@ pub(crate) fn reads_inactive(op: &Op, exec: u64, is_move: bool) -> u64 {
     inactive_sources(op, exec, exec & bits(row_mask, 16) & bits(bank_mask, 4))
 }
 
-/// Returns those of `lanes` that read an inactive lane.
+/// Returns the mask of those of `lanes` that read an inactive lane.
 fn inactive_sources(op: &Op, exec: u64, lanes: u64) -> u64 {
     if op.flags.contains(ModFlags::FETCH_INACTIVE) {
         return 0;

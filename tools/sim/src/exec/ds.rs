@@ -1,4 +1,4 @@
-//! LDS instructions: reads and writes.
+//! LDS instructions that read or write LDS. Atomics are in another module.
 
 use super::access::Place;
 use super::valu::plain;
@@ -66,7 +66,7 @@ fn writes(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns the address register for each lane.
+/// Returns the value of the address register in each lane.
 #[inline(always)]
 pub(super) fn addresses(cx: &mut Cx<'_>, op: &Op) -> Lanes {
     *plain(cx.wave, op.src[0], 1, &mut cx.scratch.sources[0]).0
@@ -79,7 +79,7 @@ fn addresses_by_lane(cx: &Cx<'_>) -> Lanes {
     std::array::from_fn(|lane| base + lane as u32 * 4)
 }
 
-/// Reads a dword at each of the offsets.
+/// Reads, for each active lane, a dword at each of the offsets from its address.
 #[inline(always)]
 fn read(cx: &mut Cx<'_>, op: &Op, offsets: &[u32]) -> Flow {
     let base = op.offset as u32;
@@ -98,7 +98,7 @@ fn read2(cx: &mut Cx<'_>, op: &Op, size: u32, stride: u32) -> Flow {
     }
 }
 
-/// Returns the two offsets of an instruction in bytes.
+/// Returns the two offsets of an instruction in bytes. The instruction has them in units of elements.
 pub(super) fn element_offsets(op: &Op, unit: u32) -> [u32; 2] {
     let offsets = op.offset as u32;
     [(offsets & 255) * unit, (offsets >> 8 & 255) * unit]

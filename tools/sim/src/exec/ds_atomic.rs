@@ -1,4 +1,4 @@
-//! LDS instructions that read and write in one step.
+//! LDS instructions that read and write a location in one atomic step.
 
 use super::access::Place;
 use super::atomic::Atomic;
@@ -32,7 +32,7 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns a lane's value of one register, or of a pair.
+/// Returns the value that a lane has in one register, or in a pair of registers.
 fn operand(cx: &Cx<'_>, at: usize, lane: usize, wide: bool) -> u64 {
     let high = if wide { u64::from(cx.wave.vgpr[at + 1][lane]) << 32 } else { 0 };
     u64::from(cx.wave.vgpr[at][lane]) | high
@@ -62,7 +62,7 @@ fn update(
     if wide {
         return cx.update64(op, place, lane, |old| op.atomic.apply64(old, value, other));
     }
-    // In LDS, sums of f32 obey MODE; in memory, they do not.
+    // Float additions in LDS follow MODE in the treatment of denormals; those in memory do not.
     let (flush_in, flush_out) = match op.atomic {
         Atomic::AddFloat => cx.wave.flush32,
         _ => (false, false),
@@ -128,7 +128,7 @@ fn both_places(op: &Op, address: u32) -> [Place; 2] {
     let (base, distance) = if high & 0x80 != 0 {
         (address & 0x1_ffff, (address as i32 >> 17) as u32)
     } else {
-        // The distance has 15 bits and is signed.
+        // The distance is a signed number of 15 bits.
         (address, (((high << 8 | low) << 17) as i32 >> 17) as u32)
     };
     [Place::Lds(base), Place::Lds(base.wrapping_add(distance.wrapping_mul(4)))]

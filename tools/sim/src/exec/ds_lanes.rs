@@ -31,7 +31,7 @@ fn swizzle(cx: &mut Cx<'_>, op: &Op, pattern: fn(usize, usize) -> usize) -> Flow
     let mut result = [0; 64];
     for (lane, value) in result.iter_mut().enumerate() {
         let from = pattern(op.offset as usize, lane) & 63;
-        // Inactive lanes give zero.
+        // The data of an inactive lane counts as zero.
         *value = if exec >> from & 1 != 0 { data[from] } else { 0 };
     }
     write(cx.wave, op.dst, &result, exec);

@@ -1,4 +1,4 @@
-//! Program flow instructions: SOPP.
+//! Instructions of program flow, which have the encoding SOPP.
 
 use super::{Cx, Flow, Handler, hwreg, relative};
 use crate::fault::Trap;
@@ -49,7 +49,7 @@ fn branches(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns why a scalar instruction is always refused.
+/// Returns why the emulator always refuses a scalar instruction. Returns `None` if it does not.
 pub(super) fn refusal(name: &str) -> Option<&'static str> {
     Some(match name {
         "s_sendmsghalt" => "nobody would make the wave go on",
@@ -96,7 +96,7 @@ fn states(name: &str) -> Option<Handler> {
 /// 4041).
 fn trap(cx: &mut Cx<'_>, op: &Op) -> Flow {
     match op.imm(0) as u32 & 0xff {
-        // No debugger is installed, so the wave continues.
+        // No debugger of the hardware is installed, so the wave continues after the trap.
         DEBUG_TRAP => {
             let wave = &mut cx.wave;
             if wave.debug_traps == 0 {

@@ -4,7 +4,7 @@
 use half::f16;
 use isa::target::Generation;
 
-/// The numbers that the bits of a component represent.
+/// How the bits of a component represent a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
     Unorm,
@@ -13,12 +13,12 @@ pub(crate) enum Number {
     Sscaled,
     Uint,
     Sint,
-    /// GFX6 and GFX7: (2 n + 1) divided by the largest value.
+    /// Signed normalised number on GFX6 and GFX7: `2 n + 1`, divided by the largest such value.
     SnormOgl,
     Float,
 }
 
-/// Layout and number type of an element.
+/// Format of an element: sizes of its components, and number type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Format {
     /// Number of bits of each component, starting with the component in the lowest bits; 0 for a component
@@ -163,7 +163,7 @@ impl Format {
         })
     }
 
-    /// Packs four components to an element.
+    /// Converts the register values of four components to an element in memory.
     pub(crate) fn pack(self, components: [u32; 4]) -> u128 {
         let (mut element, mut shift) = (0, 0);
         for (value, bits) in components.into_iter().zip(self.bits).filter(|(_, bits)| *bits != 0) {
@@ -197,7 +197,7 @@ impl Format {
 
     fn reduce(self, value: u32, bits: u8) -> u32 {
         let float = f64::from(f32::from_bits(value));
-        // A NaN becomes 0 in the conversions to integers.
+        // The casts below convert a NaN to 0.
         let round = |value: f64, low: f64, high: f64| value.clamp(low, high).round_ties_even();
         let (most, half) = (f64::from(mask(bits)), f64::from(mask(bits - 1)));
         match self.number {

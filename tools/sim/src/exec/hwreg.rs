@@ -31,7 +31,7 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns number, offset and mask of a `hwreg` operand.
+/// Returns what a `hwreg` operand selects: the number of the register, the offset of the field, and a mask.
 fn field(op: &Op) -> (u32, u32, u32) {
     let operand = op.imm(0) as u32;
     let (offset, size) = (operand >> 6 & 31, (operand >> 11 & 31) + 1);
@@ -105,20 +105,20 @@ fn read(cx: &Cx<'_>, number: u32, mask: u32) -> Result<u32, &'static str> {
         // The lower half of the register holds bits 63 to 48 of the private aperture. The upper half holds
         // those bits of the shared aperture.
         15 if generation >= Generation::Gfx9 => SHARED_APERTURE & 0xffff_0000 | PRIVATE_APERTURE >> 16,
-        // TBA and TMA belong to the trap handler and read as zero.
+        // TBA and TMA belong to the trap handler, so other code reads them as zero.
         16..=19 if generation >= Generation::Gfx9 => 0,
         20 | 21 if gfx10 => wave.sgpr[reg::HIDDEN_FLAT_SCRATCH + number as usize - 20],
         22 if has_xnack_mask(cx) => wave.sgpr[reg::HIDDEN_XNACK_MASK],
         23 if gfx10 => place::hw_id(wave, cx.target),
         24 if gfx10 => place::hw_id2(wave, cx.target),
-        // A counter of 20 bits.
+        // SHADER_CYCLES is a counter of 20 bits.
         29 if cx.target.has(Feature::GFX10_3) => cx.clock as u32 & 0xf_ffff,
         _ => return Err("that hardware register is not emulated"),
     })
 }
 
 fn status(cx: &Cx<'_>) -> u32 {
-    /// The bits TRAP_EN and VALID.
+    /// The bits TRAP_EN and VALID are always set.
     const ALWAYS: u32 = 1 << 6 | 1 << 16;
     let wave = &*cx.wave;
     let bits = [(0, wave.scc), (9, wave.exec() == 0), (10, wave.vcc() == 0), (11, wave.group_waves > 1)];

@@ -47,7 +47,7 @@ fn jump(cx: &mut Cx<'_>, target: u64) -> Flow {
     if cx.wave.jump(cx.code, target) { Flow::Next } else { cx.fail(Trap::Fetch(target)) }
 }
 
-/// Branches by the number of dwords in source `at`.
+/// Runs a branch whose distance in dwords is source `at`.
 fn branch(cx: &mut Cx<'_>, op: &Op, at: usize) -> Flow {
     cx.wave.pc = cx.wave.pc.wrapping_add(op.imm(at) as u32);
     Flow::Next

@@ -76,7 +76,7 @@ fn read_lane(cx: &mut Cx<'_>, op: &Op, lane: usize) -> Flow {
     Flow::Next
 }
 
-/// Writes one lane, whether it is active or not.
+/// Runs `v_writelane_b32`, which writes one lane, active or not.
 fn write_lane(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let (value, lane) = (cx.wave.scalar(op.src[0]), lane_number(cx, op));
     if let Some(lanes) = cx.wave.vgpr.get_mut(usize::from(op.dst.wrapping_sub(VGPR0))) {
@@ -137,7 +137,7 @@ fn relative(cx: &Cx<'_>, number: u16, offset: u16) -> u16 {
     if number >= AGPR0 - VGPR0 || at < cx.wave.vgprs { at } else { 0 }
 }
 
-/// Exchanges two VGPRs, both of which are destinations.
+/// Exchanges the values of two VGPRs in the active lanes.
 fn swap(cx: &mut Cx<'_>, op: &Op, first: u16, second: u16) -> Flow {
     let exec = cx.wave.exec();
     let first = relative(cx, op.dst.wrapping_sub(VGPR0), first);

@@ -25,7 +25,7 @@ macro_rules! saveexec {
     };
 }
 
-/// Handlers for `dst = exec = f(source, exec)`.
+/// Makes a handler that sets the destination and EXEC to the same value (`dst = exec = f(source, exec)`).
 macro_rules! writeexec {
     (|$s:ident, $exec:ident| $body:expr) => {
         (

@@ -14,13 +14,13 @@ use crate::op::Op;
 use crate::wave::{Lanes, Wave};
 use half::{bf16, f16};
 
-/// The types of the matrices' elements.
+/// Types of the elements of matrices.
 trait Element {
     type Factor: Copy;
     type Sum: Copy;
-    /// Number of elements of a factor in a lane's registers.
+    /// Number of elements of a factor that the registers of one lane hold.
     const PER_LANE: usize;
-    /// Number of dwords of a sum.
+    /// Number of dwords of one element of the sum.
     const WORDS: usize = 1;
     fn factor(bits: u64, at: usize) -> Self::Factor;
     fn sum(bits: u64) -> Self::Sum;
@@ -164,13 +164,13 @@ impl Shape {
     }
 }
 
-/// Maximum number of registers of the sums.
+/// Maximum number of registers that the sums of a lane take.
 const MOST: usize = 32;
 
 fn multiply<E: Element>(cx: &mut Cx<'_>, op: &Op, shape: &Shape) -> Flow {
     let doubles = E::WORDS == 2;
     let registers = shape.size * shape.size * shape.blocks * E::WORDS / 64;
-    // In f64 instructions, the `blgp` field holds the signs.
+    // In f64 instructions, the field `blgp` holds negation bits instead of a permutation.
     let signs = if doubles { op.neg } else { 0 };
     let a = factors(cx.wave, op, 0, signs & 1 != 0);
     let b = factors(cx.wave, op, 1, signs & 2 != 0);

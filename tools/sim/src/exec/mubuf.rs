@@ -93,10 +93,10 @@ fn load_to_lds(name: &str) -> Option<Handler> {
     })
 }
 
-/// The operands of a buffer access.
+/// The operands of a buffer access, from which the addresses are computed.
 pub(super) struct Access {
     pub(super) resource: Resource,
-    /// Number of the first SGPR of the resource.
+    /// Number of the first SGPR of the buffer resource.
     first: u8,
     indexed: bool,
     scalar_offset: u64,
@@ -245,7 +245,8 @@ fn lock64<'a>(cx: &Cx<'a>, place: Option<Place>, dwords: u32) -> Option<MutexGua
     }
 }
 
-/// Loads two dwords per lane, each pair in one step.
+/// Runs a load of two dwords for each lane. Each pair is loaded in one step, because 64-bit atomics may
+/// change it.
 fn load_pairs(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let access = Access::new(cx, op, 0);
     let dst = usize::from(op.dst.wrapping_sub(VGPR0));

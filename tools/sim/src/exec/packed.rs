@@ -134,7 +134,7 @@ fn halves(cx: &mut Cx<'_>, op: &Op, select: Select, f: impl Fn([u16; 3]) -> u16)
     Flow::Next
 }
 
-/// How MODE and CLAMP affect halves.
+/// How MODE and CLAMP affect the results of operations on halves.
 #[derive(Clone, Copy)]
 struct FloatHalves {
     flush: (bool, bool),

@@ -10,7 +10,7 @@
 use crate::wave::Wave;
 use isa::{Feature, Generation, Target};
 
-/// The parts of a device.
+/// Numbers of the parts of the emulated device.
 struct Device {
     engines: u64,
     arrays: u64,
@@ -33,14 +33,14 @@ impl Device {
     }
 }
 
-/// The fields of HW_ID.
+/// The values of the fields of HW_ID.
 struct Place {
     engine: u32,
     array: u32,
     unit: u32,
     simd: u32,
     slot: u32,
-    /// Number of the group among the groups of its compute unit.
+    /// Position of the work-group among the groups of its compute unit.
     group: u32,
 }
 
@@ -66,7 +66,7 @@ fn place_of_wave(wave: &Wave, target: &Target) -> Place {
     }
 }
 
-/// Returns HW_ID of GFX6 to GFX9, or HW_ID1 of GFX10.
+/// Returns the hardware register HW_ID of GFX6 to GFX9, or HW_ID1 of GFX10.
 pub(super) fn hw_id(wave: &Wave, target: &Target) -> u32 {
     let Place { engine, array, unit, simd, slot, group } = place_of_wave(wave, target);
     match target.generation {

@@ -9,7 +9,7 @@ use crate::op::{AGPR0, Class, NONE, Op, Src, VGPR0};
 use crate::wave::Wave;
 use isa::ModFlags;
 
-/// The operands and the result of such an instruction.
+/// The operands and the result of an instruction with which a wave may wait in a loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Found {
     /// Code range and index of the instruction.

@@ -243,7 +243,7 @@ fn arithmetic<T: Real>(base: &str) -> Option<Handler> {
         "v_fmamk" => |cx, op| {
             cx.real::<T, 3>(op, |[a, k, b]| a.fused(k, b), |r, [a, k, b]| soft::fma::<T::Soft>(r, a, k, b))
         },
-        // These instructions round twice and always flush denormals.
+        // These instructions round the product and the sum, and always flush denormals.
         "v_mad" | "v_mac" | "v_madak" | "v_madmk" => |cx, op| {
             cx.real::<T, 3>(op, |[a, b, c]| multiply_add(a, b, c), |r, [a, b, c]| exact_mad::<T>(r, a, b, c))
         },
@@ -298,7 +298,7 @@ fn legacy(base: &str) -> Option<Handler> {
                 op,
                 |[a, b, c]| if a == 0.0 || b == 0.0 { 0.0 + c } else { a.mul_add(b, c) },
                 |r, [a, b, c]| match is_zero(a) || is_zero(b) {
-                    // The product is +0, so that the sum with -0 is +0.
+                    // The product is +0 here, so the sum with -0 is +0.
                     true => soft::add::<soft::Single>(r, 0, c),
                     false => soft::fma::<soft::Single>(r, a, b, c),
                 },

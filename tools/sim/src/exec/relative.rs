@@ -48,7 +48,7 @@ fn indexed_sgpr(cx: &Cx<'_>, base: u16, index: u32, dwords: u32) -> Result<usize
     let code = u32::from(base).wrapping_add(index);
     match base {
         SINK.. => Ok(usize::from(SINK)),
-        // M0 may only select numbered registers.
+        // M0 can select only SGPRs that have numbers.
         _ if base >= cx.target.numbered_sgprs() && index == 0 => Ok(usize::from(base)),
         _ if base >= cx.target.numbered_sgprs() || code > u32::from(cx.wave.sgprs) - dwords => {
             Err(Trap::Register(code.min(255) as u16))

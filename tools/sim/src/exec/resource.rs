@@ -10,7 +10,7 @@ use isa::target::Generation;
 /// because the base may be a small negative number if VGPRs hold the pointer.
 pub(super) const ADDRESSES: u64 = (1 << 48) - 1;
 
-/// How an instruction forms the address.
+/// How an instruction forms the address of a buffer access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Addressing {
     pub(crate) indexed: bool,
@@ -18,10 +18,10 @@ pub(crate) struct Addressing {
     pub(crate) long: bool,
 }
 
-/// The rule for range checks.
+/// The rule by which accesses are range-checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Range {
-    /// Accesses are not checked.
+    /// Accesses have no range check.
     Unchecked,
     /// The byte offset of the access is compared with the size of the buffer. With `with_index`, the byte
     /// offset includes the offset of the record that the index selects, as on GFX8.
@@ -50,7 +50,7 @@ pub(crate) struct Resource {
 }
 
 impl Resource {
-    /// Bits of the second and fourth dwords.
+    /// Bits of the second dword. The next constants are bits of the fourth dword.
     pub(crate) const SWIZZLE_ENABLE: u32 = 1 << 31;
     pub(crate) const ADD_TID_ENABLE: u32 = 1 << 23;
     pub(crate) const INDEX_STRIDE_64: u32 = 3 << 21;
@@ -105,7 +105,7 @@ impl Resource {
         self.swizzle || self.add_lane
     }
 
-    /// Returns the size in bytes as scalar loads see it.
+    /// Returns the size of the buffer in bytes, as scalar loads compute it.
     pub(crate) fn bytes(&self) -> u64 {
         if self.stride == 0 { self.records } else { self.records * self.stride }
     }
@@ -155,7 +155,7 @@ impl Resource {
     }
 }
 
-/// Returns the rule for range checks of a generation.
+/// Returns the rule for range checks on a processor generation.
 fn range(generation: Generation, word3: u32, indexed: bool, stride: u64, swizzle: bool) -> Range {
     match generation {
         Generation::Gfx6 | Generation::Gfx7 if stride == 0 => Range::Bytes { with_index: false },
@@ -164,7 +164,7 @@ fn range(generation: Generation, word3: u32, indexed: bool, stride: u64, swizzle
         Generation::Gfx6 | Generation::Gfx7 | Generation::Gfx8 | Generation::Gfx9 => {
             Range::Records { offset: swizzle }
         }
-        // The field `OOB_SELECT`.
+        // On GFX10, the field `OOB_SELECT` of the descriptor selects the rule.
         Generation::Gfx10 => match word3 >> 28 & 3 {
             0 => Range::Records { offset: true },
             1 => Range::Records { offset: false },

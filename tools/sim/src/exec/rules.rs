@@ -5,14 +5,14 @@ use isa::Target;
 use isa::table::{Caps, Family, Num, Role, Row};
 use isa::target::Generation;
 
-/// How denormals are treated.
+/// How an instruction treats denormals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Denormals {
     /// The fields of MODE decide whether denormals are flushed. The format of each source, and that of the
     /// result, select the field.
     #[default]
     Mode,
-    /// Denormals are kept.
+    /// Denormals are never flushed.
     Keep,
     /// Denormals are always replaced by zeros of the same sign. MODE has no influence.
     Flush,

@@ -1,4 +1,4 @@
-//! Scalar arithmetic: SOP1, SOP2, SOPK, SOPC.
+//! Scalar arithmetic instructions: SOP1, SOP2, SOPK and SOPC.
 
 use super::{Cx, Flow, Handler, hwreg, jump, masks, relative};
 use crate::op::Op;
@@ -19,7 +19,7 @@ macro_rules! s32 {
     }};
 }
 
-/// Makes a handler with 64-bit sources and result.
+/// Makes the handler of a scalar instruction with 64-bit sources and a 64-bit result.
 macro_rules! s64 {
     (|$a:ident, $b:ident, $scc:ident| $body:expr) => {{
         fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
@@ -34,7 +34,7 @@ macro_rules! s64 {
     }};
 }
 
-/// Makes a handler with a 64-bit source and a 32-bit result.
+/// Makes the handler of a scalar instruction with a 64-bit source and a 32-bit result.
 macro_rules! s64to32 {
     (|$a:ident, $scc:ident| $body:expr) => {{
         fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
@@ -49,7 +49,7 @@ macro_rules! s64to32 {
     }};
 }
 
-/// Makes a handler that compares two sources of a type.
+/// Makes the handler of a scalar compare of two sources of a type.
 macro_rules! scmp {
     ($read:ident, |$a:ident, $b:ident| $body:expr) => {{
         fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
@@ -254,7 +254,7 @@ fn constants(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns the upper half of a product.
+/// Returns the upper half of a 64-bit product.
 fn high(product: u64) -> u32 {
     (product >> 32) as u32
 }
@@ -276,7 +276,7 @@ fn shift_add(a: u32, b: u32, shift: u32) -> (u32, bool) {
     (sum as u32, sum >> 32 != 0)
 }
 
-/// Returns a position, or -1 if there is none.
+/// Returns a bit position, or -1 if no bit is found.
 fn first(none: bool, position: u32) -> u32 {
     if none { u32::MAX } else { position }
 }

@@ -4,7 +4,7 @@
 use crate::wave::Lanes;
 use isa::SdwaSel;
 
-/// Returns position and width of a selection in bits.
+/// Returns the position and the width in bits of the part that a selection names.
 fn bits_of(select: SdwaSel) -> (u32, u32) {
     match select {
         SdwaSel::Dword => (0, 32),

@@ -18,7 +18,7 @@ pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
 }
 
 fn loads(target: &Target, name: &str) -> Option<Handler> {
-    // GFX6 and GFX7 count immediate offsets in dwords.
+    // GFX6 and GFX7 count the immediate offsets of scalar loads in dwords.
     let dwords = matches!(target.generation, Generation::Gfx6 | Generation::Gfx7);
     Some(match (name, dwords) {
         ("s_load_dword", false) => |cx, op| load::<1>(cx, op, 1),
@@ -138,7 +138,7 @@ fn check(cx: &Cx<'_>, address: u64, bytes: u32, access: Access) -> Result<(), Tr
     }
 }
 
-/// Ends an instruction that may have failed.
+/// Ends a scalar memory instruction. Stops the wave if it has failed.
 fn done(cx: &mut Cx<'_>, result: Result<(), Trap>) -> Flow {
     match result {
         Ok(()) => Flow::Next,
@@ -162,7 +162,7 @@ fn write_dwords(cx: &mut Cx<'_>, op: &Op, address: u64, dwords: u32) -> Result<(
     Ok(())
 }
 
-/// Returns a dword of a data operand.
+/// Returns one dword of the data operand of a store or atomic.
 fn data(cx: &Cx<'_>, src: Src, dword: u32) -> u32 {
     match src {
         Src::S(first) => cx.wave.sgpr[(usize::from(first) + dword as usize) & 255],

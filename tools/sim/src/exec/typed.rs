@@ -12,22 +12,22 @@ use half::f16;
 use isa::target::{Feature, Generation};
 use isa::{Lane, Target};
 
-/// The layout of components in registers.
+/// How the components of an element are laid out in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
-    /// One dword per component.
+    /// Each component takes one dword.
     Dwords,
     /// Each register holds two 16-bit components. If the number of components is odd, one half of the last
     /// register is unused. `clears` says whether this half becomes zero or keeps its old value.
     Packed { clears: bool },
-    /// Halves, each in a register of its own.
+    /// Each component takes the lower half of a register of its own.
     Unpacked,
-    /// The upper half of a register.
+    /// The only component takes the upper half of a register.
     High,
 }
 
 const PACKED: Layout = Layout::Packed { clears: false };
-/// GFX8 writes whole registers (GCN3 ISA, "D16").
+/// GFX8 writes whole registers, so the unused half becomes zero (GCN3 ISA, "D16").
 const CLEARING: Layout = Layout::Packed { clears: true };
 
 /// Returns the handler of a typed load or store, given its name, such as `buffer_load_format_xyzw`.
@@ -140,7 +140,7 @@ fn components(
     }))
 }
 
-/// Converts a component to 16 bits.
+/// Converts the 32-bit value of a component to 16 bits.
 fn narrow(format: Format, value: u32) -> u32 {
     match format.is_integer() {
         true => value & 0xffff,
@@ -225,7 +225,7 @@ fn store<const COUNT: usize>(cx: &mut Cx<'_>, op: &Op, layout: Layout) -> Flow {
     Flow::Next
 }
 
-/// Runs `buffer_load_format_x` with `lds`.
+/// Runs `buffer_load_format_x` with `lds`, which loads to LDS.
 pub(super) fn to_lds(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let access = Access::new(cx, op, 0);
     let format = match format(cx, op, &access) {

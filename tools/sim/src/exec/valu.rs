@@ -14,7 +14,7 @@ use isa::Lane;
 use std::marker::PhantomData;
 use std::ops::Index;
 
-/// Format of a value, as far as modifiers distinguish formats.
+/// Formats of values, as far as modifiers treat them differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Int,
@@ -23,7 +23,7 @@ pub(crate) enum Format {
     F64,
 }
 
-/// A value of one lane.
+/// A value of one lane, which takes one or two dwords.
 pub(crate) trait Value: Copy {
     const WORDS: usize = 1;
     const FORMAT: Format = Format::Int;
@@ -77,7 +77,7 @@ impl Index<usize> for Source<'_> {
     }
 }
 
-/// Returns the bits of a lane of a source.
+/// Returns the bits that a source has in a lane.
 #[inline(always)]
 pub(crate) fn lane_bits(source: Source<'_>, lane: usize, words: usize) -> u64 {
     match words {
@@ -185,7 +185,7 @@ pub(crate) struct Shape {
     plain: bool,
 }
 
-/// A type that has a shape.
+/// A value type with the properties that the modifiers need.
 pub(crate) trait Shaped {
     const SHAPE: Shape;
     const PLAIN: Shape = Shape { plain: true, ..Self::SHAPE };
@@ -314,7 +314,7 @@ fn insert_results(op: &Op, bytes: usize, old: &Lanes, result: &mut Lanes) {
     }
 }
 
-/// Writes the lanes of `mask` to a VGPR.
+/// Writes the values of the lanes in `mask` to a VGPR.
 #[inline(never)]
 pub(crate) fn write(wave: &mut Wave, at: u16, values: &Lanes, mask: u64) {
     write_here(wave, at, values, mask);
@@ -342,7 +342,7 @@ pub(crate) fn write_mask(wave: &mut Wave, code: u16, mask: u64) {
     }
 }
 
-/// Writes `scratch.result` to the destination.
+/// Writes the result in `scratch.result` to the destination.
 #[inline(always)]
 pub(crate) fn finish<T: Value>(wave: &mut Wave, scratch: &mut Scratch, op: &Op) -> Flow {
     conclude(wave, scratch, op, &T::SHAPE)
@@ -385,10 +385,10 @@ fn finish_slowly(wave: &Wave, scratch: &mut Scratch, op: &Op, shape: &Shape, flu
     dpp::write_mask(op, wave.exec())
 }
 
-/// How far the execution of an instruction has come.
+/// How far the execution of an instruction has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Done {
-    /// The result has been written to its register.
+    /// The result was written to its register.
     Landed,
     /// The result is in `scratch.result`.
     Evaluated,
@@ -429,7 +429,7 @@ pub(crate) fn land<R: Value>(
 /// the lanes, which is compiled with the host's vector extensions.
 pub(crate) trait EachLane<const N: usize> {
     type Result: Value;
-    /// Returns the value, and whether it is doubtful.
+    /// Returns the result in one lane, and whether this result is doubtful and has to be checked.
     fn lane(&self, read: &[Source<'_>; N], lane: usize) -> (Self::Result, bool);
 }
 
@@ -473,7 +473,7 @@ impl<const N: usize, F: EachLane<N>> pulp::WithSimd for Lanewise<'_, N, F> {
 
 static NOTHING: Lanes = [0; 64];
 
-/// Two sources and the result, borrowed separately.
+/// Two sources and the result of [`Scratch`], borrowed separately.
 pub(crate) struct Scratch2<'a> {
     pub(crate) a: &'a mut [Lanes; 2],
     pub(crate) b: &'a mut [Lanes; 2],
@@ -498,7 +498,7 @@ pub(crate) fn value<T: Value>(source: &Source<'_>, lane: usize) -> T {
     T::from_words(source[0][lane], source[1][lane])
 }
 
-/// Adapter from a function of values to [`EachLane`].
+/// Converts a function of values to an [`EachLane`].
 struct Map<F, T>(F, PhantomData<T>);
 
 impl<A: Value, R: Value, F: Fn(A) -> R> EachLane<1> for Map<F, (A, R)> {

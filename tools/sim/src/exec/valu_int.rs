@@ -121,7 +121,7 @@ fn bits(name: &str) -> Option<Handler> {
         }
         "v_bfe_i32" => lanes!((a: i32, b: u32, c: u32) -> i32 => {
             let spare = 32 - (c & 31);
-            // Width 0 gives 0, but a shift by 32 would not.
+            // For width 0, the result is 0, but a shift by 32 would not give 0.
             if spare == 32 { 0 } else { a.wrapping_shr(b).wrapping_shl(spare).wrapping_shr(spare) }
         }),
         "v_bfm_b32" => lanes!((a: u32, b: u32) -> u32 => ((1u32 << (a & 31)) - 1) << (b & 31)),

@@ -12,7 +12,7 @@ use isa::ModFlags;
 use isa::target::Generation;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Segments: the kind of address that an instruction uses.
+/// Segments, which say what kind of address an instruction uses.
 pub(crate) const FLAT: u8 = 0;
 pub(crate) const GLOBAL: u8 = 1;
 pub(crate) const SCRATCH: u8 = 2;
