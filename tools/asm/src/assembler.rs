@@ -1,8 +1,8 @@
-//! State of the assembler, and the loop over statements.
+//! State of the assembler while it reads a source, and the loop over the statements of the source.
 //!
 //! The source is read in one pass: no instruction's size depends on later text, so each label's offset is
-//! known when the label is read. Fields that refer to later symbols are noted as fixups and filled in at the
-//! end (`resolve`).
+//! known when the label is read. A field that refers to a later symbol is recorded as a fixup, which fills it
+//! in at the end (`resolve`).
 
 use crate::cursor::{Cursor, Name, begins_name};
 use crate::diag::{Diagnostic, MAX_ERRORS};
@@ -22,8 +22,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Largest nesting depth of macros, repetitions and included files. Deeper nesting is reported as endless
-/// recursion.
+/// Largest nesting depth of macros, repetitions and included files. Deeper nesting is reported as an error,
+/// because it is probably an endless recursion.
 const MAX_NESTING: u32 = 20;
 
 /// State while a source text is read.
@@ -34,13 +34,14 @@ pub(crate) struct Assembler {
     pub nodes: Vec<Node>,
     pub sections: Vec<Section>,
     pub section_names: FxHashMap<Box<str>, u32>,
-    /// Section to which bytes are appended. A subsection collects its bytes in sections of its own until the
-    /// end.
+    /// Index of the section to which bytes are appended. While a subsection is read, this is a section of its
+    /// own, which is joined with the others at the end.
     pub section: u32,
     pub place: Place,
     pub previous: Option<Place>,
     pub section_stack: Vec<(Place, Option<Place>)>,
-    /// Parts of each subsection. Subsections are in the order that they will have in the section.
+    /// The parts of each subsection. Within a section, the order of the keys is the order that the
+    /// subsections will have.
     pub subsections: BTreeMap<Place, Vec<Part>>,
     pub conditions: Vec<Condition>,
     pub macros: FxHashMap<Box<str>, Macro>,
@@ -64,10 +65,11 @@ pub(crate) struct Assembler {
     /// Loader of included files, if they are allowed.
     pub loader: Option<Box<dyn Loader>>,
     pub texts: Texts,
-    /// Position of the current text's first byte in the common numbering of all texts (see `files`).
+    /// Position of the first byte of the current text, in the numbering that all texts (source and included
+    /// files) share; see `files`.
     base: usize,
-    /// If the current text is the expansion of a macro or repetition, the positions of the statement that was
-    /// expanded.
+    /// Positions of the statement that was expanded, if the current text is the expansion of a macro or
+    /// repetition.
     origin: Option<Range<usize>>,
     diagnostics: Vec<Diagnostic>,
     /// Whether the assembler has stopped reading, because of `.end` or because of too many errors.
@@ -76,11 +78,11 @@ pub(crate) struct Assembler {
     pub exit_macro: bool,
     /// Number of branches to labels so far.
     pub branches: u32,
-    /// Numbers of the branches after which an `s_nop` is inserted, because gfx101x executes branches over 63
-    /// dwords wrongly.
+    /// Branches after which an `s_nop` is inserted, because gfx101x executes branches over exactly 63 dwords
+    /// wrongly. A branch is identified by its number in the source.
     pub padded_branches: FxHashSet<u32>,
-    /// Numbers of the branches that jump over 63 dwords and so need an `s_nop`. If there are any, the source
-    /// is read again with them in `padded_branches`.
+    /// Numbers of the branches that turned out to jump over exactly 63 dwords. If there are any, the source
+    /// is read again with these branches in `padded_branches`.
     pub wrong_branches: Vec<u32>,
     pub late: Late,
 }
@@ -90,8 +92,8 @@ pub(crate) struct RegisterCounts {
     pub vgpr: [SymbolId; 2],
     /// Number of accumulation VGPRs, in V2 only.
     pub agpr: SymbolId,
-    /// Highest number of VGPRs used so far, without accumulation VGPRs. The symbol `.kernel.vgpr_count`
-    /// counts both kinds, so it does not give this number.
+    /// Highest number of VGPRs used so far, without accumulation VGPRs. It is kept here because the symbol
+    /// `.kernel.vgpr_count` counts both kinds of VGPRs.
     pub plain_vgprs: u16,
     pub sgpr: [SymbolId; 2],
 }
@@ -105,8 +107,8 @@ impl Assembler {
             symbols[id].definition = Definition::Value { value: Value::Abs(0), fixed: false };
             id
         };
-        // Symbols that count registers. The first symbol of each pair is used in code object V3 and later,
-        // the second in V2.
+        // The symbols that count registers. Of each pair, code object V3 and later uses the first, and V2 the
+        // second.
         let counts = RegisterCounts {
             vgpr: [counter(".amdgcn.next_free_vgpr"), counter(".kernel.vgpr_count")],
             agpr: counter(".kernel.agpr_count"),
@@ -240,7 +242,7 @@ impl Assembler {
         }
     }
 
-    /// Reads the text that a macro or repetition has produced. `span` is the statement that was expanded.
+    /// Reads the text to which a macro or repetition has expanded. `span` is the statement that was expanded.
     pub fn run_expansion(&mut self, text: &str, span: Range<usize>) -> Result<()> {
         self.descend(text.len() + 16, &span)?;
         let outer = self.origin.clone();
@@ -253,8 +255,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Reads the text of an included file. `span` is the `.include` statement; `cost` is subtracted from the
-    /// expansion budget.
+    /// Reads the text of an included file. `span` is the `.include` statement. `cost` is what the file takes
+    /// from the expansion budget in addition to the length of its text.
     pub fn run_file(&mut self, name: &str, text: &str, span: Range<usize>, cost: usize) -> Result<()> {
         let place = self.place_of(span.start);
         self.descend(text.len().saturating_add(cost), &span)?;
@@ -440,15 +442,16 @@ impl Assembler {
             return Ok(());
         }
         let id = self.symbols.get_or_add(name, self.place_of(span.start));
-        // If the value is known at this point, it stays that number even if symbols in its expression change
-        // later.
+        // If the value of the expression is known now, the symbol keeps this number even if symbols in the
+        // expression change later.
         let value = self.known_number(value).map_or(value, Value::Abs);
         let symbol = &mut self.symbols[id];
         if symbol.is_defined() && (fixed || !symbol.is_variable()) {
             return Err(error(span, format!("`{name}` is already defined")).label("second definition"));
         }
         symbol.definition = Definition::Value { value, fixed };
-        // The source sets the symbol, so the assembler must not update it any more as a built-in symbol.
+        // From now on the symbol has the value that the source gives it, so the assembler must not update it
+        // as a built-in symbol.
         symbol.builtin = false;
         self.symbols.register(id);
         self.register_used(value);
@@ -478,7 +481,7 @@ impl Assembler {
     }
 
     /// Returns the section that `key` identifies. If there is none, adds one with this name, type and flags.
-    /// Used for sections that share their name with others.
+    /// A key that is not the name is used for sections that share their name with others.
     pub fn section_known_as(&mut self, key: &str, name: &str, kind: u32, flags: u64) -> u32 {
         if let Some(&id) = self.section_names.get(key) {
             return id;
@@ -503,7 +506,8 @@ impl Assembler {
         }
     }
 
-    /// Calls `work` with the current position temporarily set to the end of another section.
+    /// Calls `work` while the current position is the end of another section, and restores the position
+    /// afterwards.
     pub fn inside<T>(&mut self, section: u32, work: impl FnOnce(&mut Assembler) -> T) -> T {
         let back = (self.section, self.place, self.previous);
         self.enter(Place { section, number: 0 });
@@ -526,18 +530,18 @@ impl Assembler {
         }
     }
 
-    /// Converts a position in the current text to the common numbering of all texts.
+    /// Converts an offset in the current text to a position in the numbering that all texts share.
     pub fn place_of(&self, pos: usize) -> usize {
         self.origin.as_ref().map_or(self.base + pos, |origin| origin.start)
     }
 
-    /// Converts a span in the current text to a range in the common numbering of all texts.
+    /// Converts a range of offsets in the current text to positions in the numbering that all texts share.
     pub fn span_of(&self, span: Range<usize>) -> (u32, u32) {
         let span = self.origin.clone().unwrap_or(self.base + span.start..self.base + span.end);
         (span.start.min(u32::MAX as usize) as u32, span.end.min(u32::MAX as usize) as u32)
     }
 
-    /// Reports an error whose span refers to `text`. `text` may be the expansion of a macro.
+    /// Reports an error whose span is a range of offsets in `text`. `text` may be the expansion of a macro.
     pub fn report(&mut self, text: &str, mistake: Error) {
         let mut parts = mistake.into_parts();
         if let Some(origin) = &self.origin {
@@ -555,7 +559,7 @@ impl Assembler {
         self.push_diagnostic(parts.span, parts.message, parts.label, parts.notes);
     }
 
-    /// Reports an error whose span is in the common numbering of all texts.
+    /// Reports an error whose span is already in the numbering that all texts share.
     pub fn report_placed(&mut self, mistake: Error) {
         let parts = mistake.into_parts();
         self.push_diagnostic(parts.span, parts.message, parts.label, parts.notes);
@@ -576,8 +580,8 @@ impl Assembler {
 
     pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
         let mut list = std::mem::take(&mut self.diagnostics);
-        // Sort errors by their position in the source. An error in an included file has the position of the
-        // `.include`.
+        // Errors are sorted by their position in the source. An error in an included file counts as being at
+        // the `.include`.
         list.sort_by_key(|diagnostic| (diagnostic.outer_place(), diagnostic.span.start));
         list
     }

@@ -20,14 +20,14 @@ pub(crate) const fn begins_name(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.' | b'$') || byte >= 0x80
 }
 
-/// Returns whether a name may contain the byte after its first byte.
+/// Returns whether a name may contain the byte after its first byte. A digit, for example, may not be first.
 #[inline]
 pub(crate) const fn continues_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$' | b'?') || byte >= 0x80
 }
 
-/// The functions that are called for every byte are marked for inlining, because the program is compiled for
-/// small size, which would otherwise prevent it.
+/// The program is compiled for small size, for which the compiler inlines little. So functions that are
+/// called for every byte are marked for inlining.
 impl<'s> Cursor<'s> {
     pub fn new(text: &'s str) -> Cursor<'s> {
         Cursor { text, pos: 0, unclosed: None }
@@ -72,7 +72,7 @@ impl<'s> Cursor<'s> {
         self.pos = end.map_or(self.text.len(), |end| self.pos + 2 + end + 2);
     }
 
-    /// Returns whether the statement ends at the cursor. The caller must have skipped blanks.
+    /// Returns whether the statement ends at the cursor. The caller must have skipped blanks before.
     #[inline(always)]
     pub fn at_end(&self) -> bool {
         match self.peek() {
@@ -125,7 +125,7 @@ impl<'s> Cursor<'s> {
         self.text[start.min(self.pos)..self.pos].trim_end()
     }
 
-    /// Skips blanks and then, if it comes next, the byte `byte`. Returns whether that byte was there.
+    /// Skips blanks, and then the byte `byte` if it comes next. Returns whether it came next.
     #[inline]
     pub fn eat(&mut self, byte: u8) -> bool {
         self.blank();
@@ -134,7 +134,7 @@ impl<'s> Cursor<'s> {
         here
     }
 
-    /// If a comma and the word `word` come next, skips both. Returns whether they were there.
+    /// Skips a comma and the word `word`, if both come next. Returns whether they did.
     pub fn eat_option(&mut self, word: &str) -> bool {
         let start = self.pos;
         let here = self.eat(b',') && {
@@ -169,7 +169,8 @@ impl<'s> Cursor<'s> {
             end += 1;
         }
         self.pos = end;
-        // Bytes from 0x80 on belong to names, so a name never begins or ends in the middle of a character.
+        // Bytes from 0x80 on can be in names, so a name never begins or ends within a character of several
+        // bytes.
         self.text.get(start..end)
     }
 
@@ -270,7 +271,7 @@ impl<'s> Cursor<'s> {
         &self.text[start..self.pos]
     }
 
-    /// Returns the span from `start` to the cursor, which is at least one byte long.
+    /// Returns the span from `start` to the cursor. If the span would be empty, it gets a length of one byte.
     pub fn span_from(&self, start: usize) -> std::ops::Range<usize> {
         start..self.pos.max(start + 1)
     }

@@ -18,15 +18,15 @@ pub struct Diagnostic {
     pub span: Range<usize>,
     /// Text below the caret.
     pub label: String,
-    /// Notes that are printed after the message: what was expected, which processors have the instruction, or
-    /// the expansion of a macro.
+    /// Notes that are printed after the message, such as what was expected, which processors have the
+    /// instruction, or the expansion of a macro.
     pub notes: Vec<String>,
-    /// Included file that contains the span; `None` for the source itself.
+    /// The included file to which the span belongs; `None` if it belongs to the source itself.
     pub file: Option<Arc<Included>>,
 }
 
 impl Diagnostic {
-    /// Returns the line and column (in bytes) of the position in its file, both counted from 1.
+    /// Returns the line and column of the message in its file, both counted from 1. The column counts bytes.
     pub fn position(&self, source: &str) -> (usize, usize) {
         let source = self.file.as_ref().map_or(source, |file| &file.text);
         let before = &source.as_bytes()[..self.span.start.min(source.len())];
@@ -61,7 +61,8 @@ impl Diagnostic {
         notes
     }
 
-    /// Returns the span, shortened so that it is within the text and begins and ends between characters.
+    /// Returns the span of the message, shortened so that it is within the text and does not cut through a
+    /// character.
     fn clamped(&self, source: &str) -> Range<usize> {
         let mut start = self.span.start.min(source.len());
         while !source.is_char_boundary(start) {
@@ -84,8 +85,8 @@ pub fn render(diagnostics: &[Diagnostic], file_name: &str, source: &str, color: 
         let includes = diagnostic.includes(file_name, source);
         let file = diagnostic.file.as_ref();
         let (file_name, source) = file.map_or((file_name, source), |file| (&file.name, &file.text));
-        // The library that renders messages scans its whole text for each message. So it gets only the lines
-        // that it shows.
+        // The library that renders messages scans the whole text that it gets, for each message. So it gets
+        // only the lines that it shows.
         let (first, text) = lines_around(source, &diagnostic.clamped(source));
         let line = source.as_bytes()[..first].iter().filter(|&&byte| byte == b'\n').count() + 1;
         let span = diagnostic.clamped(source);

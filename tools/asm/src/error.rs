@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Contents of an error. They are boxed so that the results of frequently called functions stay small.
+/// The contents of an error, in a box so that the results of frequently called functions stay small.
 #[derive(Debug)]
 pub(crate) struct Error(Box<Parts>);
 

@@ -1,7 +1,7 @@
 //! Parses and evaluates expressions. The operator precedence is that of LLVM's assembler.
 //!
-//! A value that is known while it is read becomes a number immediately. Only expressions that contain symbols
-//! are stored, in the arena.
+//! An expression whose value is known while it is read becomes a number immediately. Only expressions with
+//! symbols are stored, as trees of nodes in an arena.
 
 use crate::assembler::Assembler;
 use crate::cursor::{Cursor, begins_name};
@@ -38,7 +38,7 @@ pub(crate) enum Value {
     Expr(ExprId),
 }
 
-/// Specifier after a symbol, such as `@rel32@lo`, which chooses the type of the relocation.
+/// A specifier after a symbol, such as `@rel32@lo`, by which the source chooses the type of the relocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Specifier {
     #[default]
@@ -69,7 +69,7 @@ const SPECIFIERS: [(&str, Specifier); 8] = [
 pub(crate) enum Node {
     Const(i64),
     Symbol(SymbolId, Specifier),
-    /// Position that `.` denoted where the expression was read: section and offset.
+    /// The position for which `.` stood where the expression was read, as a section and an offset.
     Place(u32, u64),
     Unary(Unary, ExprId),
     Binary(Binary, ExprId, ExprId),
@@ -107,13 +107,13 @@ pub(crate) enum Binary {
     Max,
     /// Next multiple of the right operand.
     AlignTo,
-    /// Operation that joins the counts of VGPRs and accumulation VGPRs into a total. Accumulation VGPRs
-    /// follow the others at the next multiple of four.
+    /// Computes the total number of VGPRs from the numbers of VGPRs and accumulation VGPRs. Accumulation
+    /// VGPRs follow the other VGPRs at the next multiple of four.
     JoinFiles,
 }
 
-/// Operators: text, precedence, operation. Longer texts come first. Precedences are those of GNU's assembler:
-/// bit operators bind more tightly than `+`, and shifts as tightly as `*`.
+/// The binary operators: text, precedence, operation. Operators with longer texts come first. As in GNU's
+/// assembler, bit operators bind more tightly than `+`, and shifts as tightly as `*`.
 const OPERATORS: [(&[u8], u8, Binary); 20] = [
     (b"<<", 6, Binary::Shl),
     (b">>", 6, Binary::Shr),
@@ -139,21 +139,22 @@ const OPERATORS: [(&[u8], u8, Binary); 20] = [
 
 /// Largest nesting depth of parentheses, so that no source text overflows the stack.
 const MAX_DEPTH: u32 = 100;
-/// Largest depth of expression trees, including the trees of variables in them (`.set a, b`). Deeper trees
-/// are reported as cycles. Trees with more than `MAX_STEPS` nodes are rejected, too, because a chain of
-/// variables that each use the previous one twice grows exponentially.
+/// Largest depth of expression trees, in which a variable (`.set a, b`) is replaced by its own tree. Deeper
+/// trees are reported as cycles. Trees with more than `MAX_STEPS` nodes are rejected, too: if each of many
+/// variables uses the one before it twice, the tree grows exponentially.
 const MAX_TREE: u32 = 1000;
 const MAX_STEPS: u32 = 100_000;
 
-/// Result of evaluating an expression: a symbol plus a number, minus another symbol. Each symbol may be
-/// absent.
+/// The result of evaluating an expression: a symbol, plus a number, minus another symbol. Either symbol may
+/// be missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Reduced {
     pub plus: Option<Term>,
     pub minus: Option<Term>,
     pub constant: i64,
     pub specifier: Specifier,
-    /// Symbol that `.set` made an alias of `plus`, and the number that the alias adds.
+    /// If the expression names a symbol that `.set` made an alias of `plus`: this symbol, and the number that
+    /// the alias adds.
     pub alias: Option<(SymbolId, i64)>,
     /// Whether `plus` is reached through `.weakref`.
     pub weak: bool,
@@ -172,8 +173,8 @@ impl Assembler {
         self.expression_from(cur, 1, 0, false)
     }
 
-    /// Reads an expression in an operand, where `|` and `&` belong to the syntax of operands and end the
-    /// expression.
+    /// Reads an expression in an operand of an instruction. `|` and `&` end the expression, because they
+    /// belong to the syntax of operands.
     pub fn operand_expression(&mut self, cur: &mut Cursor) -> Result<Value> {
         self.expression_from(cur, 1, 0, true)
     }
@@ -264,8 +265,8 @@ impl Assembler {
         })
     }
 
-    /// Returns the value of a name: the current number of a variable that has one, otherwise a reference to
-    /// the symbol.
+    /// Returns the value of a name. If the name is a variable whose current value is a number, this is the
+    /// number, and otherwise a reference to the symbol.
     pub fn symbol_value(&mut self, name: &str, cur: &mut Cursor, start: usize) -> Result<Value> {
         if let Some((_, value)) = VERSIONS.iter().find(|(known, _)| *known == name) {
             return Ok(Value::Abs(*value));
@@ -333,7 +334,7 @@ impl Assembler {
         }
     }
 
-    /// Reads an expression whose value must be known at this point.
+    /// Reads an expression whose value must be known here, and reports an error if it is not.
     pub fn absolute(&mut self, cur: &mut Cursor) -> Result<i64> {
         cur.blank();
         let start = cur.pos;
@@ -427,7 +428,8 @@ impl Assembler {
         let mut constant = left.constant.wrapping_add(constant);
         let mut pluses = [left.plus, plus];
         let mut minuses = [left.minus, minus];
-        // Two positions in the same section have a difference that is a number, so both terms are removed.
+        // The difference of two positions in the same section is a number, so both terms are replaced by this
+        // number.
         for p in &mut pluses {
             for m in &mut minuses {
                 if let Some(distance) = p.zip(*m).and_then(|(p, m)| self.distance(p, m)) {

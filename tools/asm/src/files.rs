@@ -1,8 +1,8 @@
 //! Files that a source includes with `.include` and `.incbin`.
 //!
-//! All texts share one space of positions: the source begins at 0, and each included text comes after the
-//! texts before it. So a position is a single number until an error is reported; only then is it converted to
-//! a file and an offset.
+//! All texts share one numbering of positions: the source begins at 0, and each included text comes after the
+//! texts before it. So a position in any text is a single number. It is converted to a file and an offset
+//! only when an error is reported.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// File that a loader has found.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Name of the file, used in messages and to find the files that this file includes.
+    /// Name of the file. It is used in messages, and to find the files that this file includes.
     pub name: String,
     /// Contents of the file.
     pub bytes: Vec<u8>,
@@ -18,11 +18,11 @@ pub struct File {
 
 /// Finds files. The library itself opens no files.
 pub trait Loader {
-    /// Returns the file that a source calls `name`. `from` is the name of the included file that contains the
-    /// directive; `None` for the source itself.
+    /// Returns the file that a source names `name`. `from` is the name of the included file in which the
+    /// directive is, or `None` for the source itself.
     ///
     /// # Errors
-    /// Says why there is no such file, as the end of a sentence.
+    /// Returns the reason why there is no such file, as the end of a sentence.
     fn load(&self, name: &str, from: Option<&str>) -> Result<File, String>;
 }
 
@@ -59,7 +59,8 @@ impl Texts {
         self.end = source.len() + 1;
     }
 
-    /// Adds a text that the statement at `place` includes. Returns the position at which the text begins.
+    /// Adds a text that is included by the statement at position `place`. Returns the position at which the
+    /// text begins.
     pub fn add(&mut self, name: &str, text: &str, place: usize) -> usize {
         let (includer, at) = self.locate(place);
         let included = Included { name: name.to_owned(), text: text.to_owned(), includer, at };
@@ -78,7 +79,7 @@ impl Texts {
         }
     }
 
-    /// Returns the text that contains a range of positions, and the range in that text.
+    /// Returns the text to which a range of positions belongs, and the range as offsets in that text.
     pub fn locate_range(&self, range: Range<usize>) -> (Option<Arc<Included>>, Range<usize>) {
         let (text, start) = self.locate(range.start);
         (text, start..start + range.len())

@@ -1,8 +1,9 @@
 //! Writes `.eh_frame` and `.debug_frame`: the contents of `.cfi_*` directives as tables for unwinders and
 //! debuggers.
 //!
-//! Each entry of a table describes a function. A header precedes it, which consecutive entries share if they
-//! agree in its contents. Entries are sorted so that entries with the same header are consecutive.
+//! Each entry of a table describes a function and refers to a header. Entries that agree in the contents of
+//! their headers share one header, which is written before them. Therefore entries are sorted so that those
+//! with the same header follow each other.
 //!
 //! # Source
 //! DWARF 5, 6.4 (call frames); Linux Standard Base 5.0, 10.6 (`.eh_frame`).
@@ -42,7 +43,7 @@ impl Default for Frames {
     }
 }
 
-/// Call frame information from `.cfi_startproc` to `.cfi_endproc`.
+/// The call frame information of one function, from `.cfi_startproc` to `.cfi_endproc`.
 pub(crate) struct Frame {
     pub section: u32,
     begin: Value,
@@ -59,15 +60,15 @@ pub(crate) struct Frame {
     span: (u32, u32),
 }
 
-/// Symbol to which a frame table refers, and the encoding of the reference. Only a table that is written
-/// makes the symbol part of the object.
+/// A symbol to which a frame table refers, and the encoding of this reference. The symbol becomes part of the
+/// object only if the table is written.
 pub(crate) struct Pointer {
     pub encoding: u8,
     pub symbol: String,
 }
 
-/// Call frame instructions, which begin at `begin` in the stored bytes, and the code position from which they
-/// apply.
+/// Call frame instructions, and the code position from which they apply. The instructions begin at `begin` in
+/// the bytes that are stored for the function.
 pub(crate) struct Step {
     pub place: Value,
     pub begin: usize,
@@ -84,8 +85,8 @@ enum Table {
 }
 
 impl Frame {
-    /// Returns everything that the contents of an entry's header depend on. Entries for which it is equal
-    /// share a header.
+    /// Returns everything on which the contents of an entry's header depend. Entries with equal results share
+    /// a header.
     fn header_key(&self) -> (Option<&str>, u8, u8, bool, bool, u32) {
         let encoding = |pointer: &Option<Pointer>| pointer.as_ref().map_or(0, |pointer| pointer.encoding);
         (
@@ -157,7 +158,8 @@ impl Assembler {
                     assembler.report_placed(mistake);
                 }
             }
-            // An empty record ends an `.eh_frame` table. In relocatable objects, the linker adds it.
+            // An empty record ends an `.eh_frame` table. In a relocatable object it is left out, because the
+            // linker adds it.
             if table == Table::Unwinder
                 && !assembler.settings.relocatable
                 && let Err(mistake) = assembler.emit(&[0; 4], &(0..0))
@@ -209,8 +211,8 @@ impl Assembler {
             }
         }
         self.write_instructions(frame)?;
-        // The last record is padded to the alignment of the section, because zeros after it would end the
-        // table for readers that align sections.
+        // The last record is padded to the alignment of the section. Otherwise, readers that align sections
+        // would find zeros after it, which would end the table.
         let align = if table == Table::Debugger || is_last { ADDRESS_SIZE } else { 4 };
         self.close_record(start, align, &span)
     }
@@ -268,8 +270,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Fills in the length of a frame table's record, after padding the record with instructions that do
-    /// nothing.
+    /// Pads a record of a frame table with instructions that do nothing, and fills in the record's length.
     fn close_record(&mut self, start: u64, align: u8, span: &Range<usize>) -> Result<()> {
         let padding = self.here().1.next_multiple_of(align.into()) - self.here().1;
         self.emit(&[0; 8][..padding as usize], span)?;

@@ -1,7 +1,7 @@
 //! Functions in expressions: `max(a, b)`, `or(a, b)`, `alignto(n, 8)`, and the functions with which LLVM 19
 //! computes resources.
 //!
-//! They are converted to trees of operators, so that their arguments may be symbols of later lines.
+//! A call is converted to a tree of operators, so that its arguments may be symbols that later lines define.
 
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
@@ -9,13 +9,14 @@ use crate::error::{Result, error};
 use crate::expr::{Binary, Value};
 use isa::{Feature, Generation};
 
-/// Functions that expressions may call: name and number of arguments. 0 means one or more arguments.
+/// The functions that expressions may call, each with its number of arguments. 0 stands for one or more
+/// arguments.
 const FUNCTIONS: [(&str, usize); 6] =
     [("max", 0), ("or", 0), ("alignto", 2), ("extrasgprs", 3), ("totalnumvgprs", 2), ("occupancy", 7)];
 
 impl Assembler {
-    /// If a function name was read from `start` and `(` follows, reads the arguments and returns the
-    /// function's value. Returns `None` otherwise.
+    /// Reads the call of a function whose name was read from `start`, and returns its value. Returns `None`
+    /// if no `(` follows or there is no such function.
     pub(crate) fn call(
         &mut self,
         cur: &mut Cursor,
@@ -55,9 +56,9 @@ impl Assembler {
         values[1..].iter().try_fold(values[0], |all, &value| self.binary(op, all, value))
     }
 
-    /// Returns the number of SGPRs for VCC, FLAT_SCRATCH and XNACK_MASK, in addition to the numbered SGPRs.
-    /// The number for each of these includes the preceding registers, so the result is the maximum for those
-    /// that are used.
+    /// Returns the number of SGPRs that VCC, FLAT_SCRATCH and XNACK_MASK take after the numbered SGPRs. The
+    /// number for each of these registers includes those before it, so the result is the largest number for
+    /// any register that is used.
     fn extra_sgprs(&mut self, uses: &[Value]) -> std::result::Result<Value, &'static str> {
         let generation = self.settings.target.map(|target| target.generation);
         let counts = match generation {
@@ -74,8 +75,8 @@ impl Assembler {
         Ok(most)
     }
 
-    /// Returns the total number of VGPRs, including accumulation VGPRs. On gfx90a both kinds are in one
-    /// register file.
+    /// Returns the total number of VGPRs, which includes accumulation VGPRs. On gfx90a both kinds are in one
+    /// register file, so their numbers are added; on other processors the larger number counts.
     fn total_vgprs(&mut self, counts: &[Value]) -> std::result::Result<Value, &'static str> {
         let (acc, plain) = (counts[0], counts[1]);
         if !self.settings.target.is_some_and(|target| target.has(Feature::GFX90A)) {

@@ -1,16 +1,16 @@
-//! Sizes that are known only at the end of the text: that of `.uleb128 end - begin` before `end:`, and the
-//! count of `.fill end - begin`.
+//! Sizes that are known only at the end of the text. Examples are the size of `.uleb128 end - begin` before
+//! the label `end:`, and the count of `.fill end - begin`.
 //!
-//! The text is first read with minimum sizes, and then again with the sizes that resulted, until the sizes do
-//! not change. A LEB128 number keeps the largest size that it ever had, as in LLVM, so that sizes cannot
-//! oscillate.
+//! The text is read with minimum sizes first, and then again with the sizes that the last reading found,
+//! until the sizes do not change. A LEB128 number keeps the largest size that it ever had, as in LLVM, so
+//! that sizes cannot oscillate.
 
 use crate::assembler::Assembler;
 use crate::error::error;
 use crate::expr::{Reduced, Value};
 use objwriter::leb;
 
-/// Largest number of times that the source is read. If more are needed, some size depends on itself.
+/// Largest number of times that the source is read. If that is not enough, some size depends on itself.
 const MAX_READINGS: u32 = 64;
 
 /// Use of the number.
@@ -52,9 +52,10 @@ impl Size {
 /// Numbers that are not known at the directives that use them.
 #[derive(Default)]
 pub(crate) struct Late {
-    /// Sizes that the previous reading of the source found, by the number of the directive.
+    /// The sizes that the previous reading of the source found, by the number of the directive in the source.
     sizes: Vec<Size>,
-    /// Directives whose size the current reading will find: expression, use of the number, and position.
+    /// The directives in the current reading whose size is known only at the end. Each has the expression,
+    /// what its number is used for, and the position for messages.
     asked: Vec<(Value, Use, (u32, u32))>,
     /// Whether a result differs from the assumption.
     pub changed: bool,
@@ -95,7 +96,8 @@ impl Assembler {
         })
     }
 
-    /// Evaluates the sizes at the end of a reading, when all labels are defined.
+    /// Evaluates the expressions for the sizes. To be called at the end of a reading, when all labels are
+    /// defined.
     pub(crate) fn resolve_late_sizes(&mut self) {
         let asked = std::mem::take(&mut self.late.asked);
         let before = std::mem::take(&mut self.late.sizes);

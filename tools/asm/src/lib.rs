@@ -50,12 +50,13 @@ pub enum Kind {
 pub struct Options {
     /// Processor. If not given, `.amdgcn_target` names it.
     pub target: Option<&'static Target>,
-    /// Runtime that loads the object. If not given, `.amdgcn_target` names it, and the default is `amdhsa`.
+    /// Operating system (runtime) that loads the object. If it is not given, `.amdgcn_target` names it, and
+    /// the default is `amdhsa`.
     pub os: Option<Os>,
     /// Kind of file to write.
     pub kind: Kind,
-    /// Code object version, 2 to 6. If not given, directives or the metadata determine it, and the default is
-    /// [`CodeObjectVersion::USUAL`].
+    /// Code object version, from 2 to 6. If it is not given, directives or the metadata determine it, and the
+    /// default is [`CodeObjectVersion::USUAL`].
     pub version: Option<u8>,
     /// XNACK replay on or off. If not given, any.
     pub xnack: Option<bool>,
@@ -67,7 +68,7 @@ pub struct Options {
     pub cumode: bool,
     /// Whether work-groups may be split over compute units on gfx90a.
     pub tgsplit: bool,
-    /// Symbols and their values, as if each were defined by a `.set` before the source.
+    /// Symbols with their values, which are defined as if by a `.set` before the source.
     pub symbols: Vec<(String, i64)>,
     /// Maximum total size of all sections in bytes.
     pub max_output: u64,
@@ -94,7 +95,7 @@ impl Default for Options {
     }
 }
 
-/// Assembles a source text, which must not read files: `.include` and `.incbin` are errors.
+/// Assembles a source text that reads no files: `.include` and `.incbin` are errors.
 ///
 /// # Errors
 /// Returns all errors in the text, in order.
@@ -121,8 +122,9 @@ fn run(
 ) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let mut padded = FxHashSet::default();
     let mut late = late_sizes::Late::default();
-    // A nop after a branch makes other branches longer, so the loop repeats. Each iteration finds at least
-    // one more branch, and no branch twice. Numbers that are known only at the end have a limit of their own.
+    // Inserting a nop after a branch makes other branches longer, which may then need a nop, so the source is
+    // read repeatedly. The loop ends, because each reading finds at least one branch that no reading found
+    // before. Readings for sizes that are known only at the end have a limit of their own.
     let (assembler, resolved) = loop {
         let mut assembler = assembler::Assembler::new(options);
         assembler.loader = loader.take();
@@ -131,7 +133,8 @@ fn run(
         assembler.assemble(source);
         let resolved = assembler.resolve();
         let diagnostics = assembler.take_diagnostics();
-        // While sizes still change, an error may be due to a wrong size and disappear in a later iteration.
+        // While sizes still change, an error may be the consequence of a wrong size, and disappear in a later
+        // reading.
         if !assembler.late.changed {
             if !diagnostics.is_empty() {
                 return Err(diagnostics);
@@ -180,7 +183,8 @@ pub(crate) struct Settings {
     /// Whether the object is meant for a linker.
     pub relocatable: bool,
     pub version: Option<u8>,
-    /// Code object version that follows from `amdhsa.version` in the metadata, if there is metadata.
+    /// Code object version that follows from `amdhsa.version` in the metadata. `None` if the source has no
+    /// metadata.
     pub metadata_version: Option<u8>,
     pub xnack: Option<bool>,
     pub sramecc: Option<bool>,
@@ -209,8 +213,8 @@ impl Settings {
         }
     }
 
-    /// Returns a target feature: on, off, or either (`None`). The target id of V3 names features that are on
-    /// or either, so a feature that it does not name is off.
+    /// Returns the setting of a target feature: on, off, or either (`None`). In V3, the target id names the
+    /// features that are on or may be on, so a feature that it does not name is off.
     pub fn feature(&self, value: Option<bool>) -> Option<bool> {
         if self.has_plain_id && self.version() <= 3 { value.or(Some(false)) } else { value }
     }

@@ -1,8 +1,8 @@
 //! Writes `.debug_line`: the contents of `.file` and `.loc` as a table for debuggers.
 //!
-//! The table is a program whose instructions change address, file, line and column. Each row is a state of
-//! these values. If there is a file 0, to which version 5 of the table refers as a whole, version 5 is
-//! written, with names in `.debug_line_str`. Otherwise version 4 is written.
+//! The table is a program: its instructions change the values of address, file, line and column, and add rows
+//! that consist of the current values. If there is a file 0, to which version 5 of the table refers as a
+//! whole, version 5 is written, with names in `.debug_line_str`. Otherwise version 4 is written.
 //!
 //! # Source
 //! DWARF 5, 6.2 and 7.22 (line tables); DWARF 4, 6.2.4 (the older header).
@@ -15,18 +15,18 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 const ADDRESS_SIZE: u8 = 8;
-/// Unit of address advances in bytes, because instructions consist of dwords.
+/// Unit of address advances in bytes: a dword, because instructions consist of dwords.
 const DWORD: u64 = 4;
 
-// A special instruction advances line and address together; the line by a number in `LINE_BASE..LINE_BASE +
-// LINE_RANGE`.
+// A special instruction of the line program advances both the line and the address. The line advances by a
+// number in `LINE_BASE..LINE_BASE + LINE_RANGE`.
 const LINE_BASE: i64 = -5;
 const LINE_RANGE: u64 = 14;
 const OPCODE_BASE: u64 = 13;
 /// Numbers of operands of the standard instructions 1 to 12.
 const STANDARD_OPERANDS: [u8; 12] = [0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
-/// Number of units by which `DW_LNS_const_add_pc` advances the address: the advance of the last special
-/// instruction.
+/// Number of units by which `DW_LNS_const_add_pc` advances the address, which is as many as the last special
+/// instruction advances it.
 const MOST_UNITS: u64 = (255 - OPCODE_BASE) / LINE_RANGE;
 
 const DW_LNS_COPY: u8 = 1;
@@ -137,7 +137,8 @@ impl Texts {
 }
 
 impl Lines {
-    /// Returns the number of a directory; 0 is the directory of file 0.
+    /// Returns the number of a directory in the table, and adds the directory if needed. Number 0 is the
+    /// directory of file 0.
     pub fn directory_number(&mut self, directory: &[u8]) -> usize {
         if directory.is_empty() {
             return 0;
@@ -278,7 +279,8 @@ impl Assembler {
         self.emit_value(place, 4, 0..0)
     }
 
-    /// Groups rows by section, with their offsets. Sections are in the order of their first rows.
+    /// Groups rows by the section of their code, with their offsets in it. Sections are in the order of their
+    /// first rows.
     fn rows_by_section(&self, rows: &[Row]) -> Vec<(u32, Vec<(u64, Row)>)> {
         let mut numbers: FxHashMap<u32, usize> = FxHashMap::default();
         let mut groups: Vec<(u32, Vec<(u64, Row)>)> = Vec::new();
@@ -334,8 +336,8 @@ impl Assembler {
     }
 }
 
-/// Writes the header's parameters of instructions: one operation for each instruction, rows are statements,
-/// ranges of special instructions.
+/// Writes the part of the header that says how instructions are encoded: the unit of addresses, one operation
+/// for each instruction, that rows are statements, and the ranges of special instructions.
 fn parameters(out: &mut Vec<u8>) {
     out.extend_from_slice(&[DWORD as u8, 1, 1, LINE_BASE as u8, LINE_RANGE as u8, OPCODE_BASE as u8]);
     out.extend_from_slice(&STANDARD_OPERANDS);
@@ -354,7 +356,8 @@ fn with_operand(out: &mut Vec<u8>, code: u8, operand: u64) {
     leb::unsigned(out, operand);
 }
 
-/// Writes instructions of the line program that change all values of the state except line and address.
+/// Writes instructions of the line program that change the values which differ between the locations `before`
+/// and `now`, except line and address.
 fn changes(out: &mut Vec<u8>, before: &Location, now: &Location) {
     if now.file != before.file {
         with_operand(out, DW_LNS_SET_FILE, now.file.into());
@@ -380,8 +383,8 @@ fn changes(out: &mut Vec<u8>, before: &Location, now: &Location) {
     out.extend(marks.iter().filter(|mark| mark.0).map(|mark| mark.1));
 }
 
-/// Writes instructions of the line program that advance by `lines` lines and `units` units and then add a
-/// row.
+/// Writes instructions of the line program that advance the line by `lines` and the address by `units`, and
+/// then add a row.
 fn advance(out: &mut Vec<u8>, mut lines: i64, units: u64) {
     let is_far = !(LINE_BASE..LINE_BASE + LINE_RANGE as i64).contains(&lines);
     if is_far {

@@ -137,8 +137,8 @@ fn decimal<'s>(cur: &mut Cursor<'s>, mut end: usize) -> &'s str {
     &cur.text[start..end]
 }
 
-/// Returns the bits of the `f32` or `f64` nearest to the number that begins here. Rounding an `f32` via `f64`
-/// would round twice.
+/// Returns the bits of the `f32` or `f64` that is nearest to the number at the cursor. An `f32` is not
+/// computed from an `f64`, because it would be rounded twice.
 pub(crate) fn float_bits(cur: &mut Cursor, is_single: bool) -> Result<u64> {
     let start = cur.pos;
     if cur.peek() == b'0' && matches!(cur.peek_at(1), b'x' | b'X') {
@@ -177,13 +177,14 @@ fn hex(cur: &mut Cursor) -> Result<Number> {
 struct Hex {
     mantissa: u64,
     exponent: i32,
-    /// Whether the value is slightly larger, because digits that did not fit were dropped.
+    /// Whether the exact value is slightly larger than that, because digits for which there was no room were
+    /// dropped.
     more: bool,
 }
 
 impl Hex {
-    /// Returns the nearest number with `digits` binary digits, none of which is below `2^lowest`. Ties round
-    /// to even.
+    /// Returns the nearest number that has at most `digits` binary digits, all of them worth at least
+    /// `2^lowest`. Of two equally near numbers, the even one is returned.
     fn round(&self, digits: i32, lowest: i32) -> f64 {
         let width = 64 - self.mantissa.leading_zeros() as i32;
         let unit = (self.exponent + width - digits).max(lowest);
@@ -200,8 +201,8 @@ impl Hex {
     }
 }
 
-/// Returns `whole * 2^exponent`, which is a double or infinite. It is computed in two steps, because the
-/// power alone may be out of range.
+/// Returns `whole * 2^exponent`, or infinity if a double cannot represent it. It is computed in two steps,
+/// because the power alone may be out of range.
 fn scaled(whole: u64, exponent: i32) -> f64 {
     let half = exponent / 2;
     whole as f64 * 2f64.powi(half) * 2f64.powi(exponent - half)

@@ -93,14 +93,14 @@ impl Assembler {
         Ok(elf::Symbol { name, binding: self.binding(symbol), visibility, kind, size, place })
     }
 
-    /// Returns whether the object's symbol table contains the symbol. Labels that begin with `.L` are left
-    /// out, and so is an alias of an undefined symbol that nothing uses.
+    /// Returns whether the object's symbol table contains a symbol. It does not contain labels that begin
+    /// with `.L`, nor aliases of undefined symbols that nothing uses.
     fn is_shown(&self, symbol: &Symbol) -> bool {
         let is_named = || !symbol.is_temporary() && !self.is_name_of_undefined(symbol);
         symbol.registered && symbol.renamed.is_none() && (symbol.relocated || is_named())
     }
 
-    /// Returns whether `.set` or `.weakref` makes the symbol an alias of an undefined symbol.
+    /// Returns whether the symbol is an alias of an undefined symbol, which `.set` or `.weakref` has made.
     pub(crate) fn is_name_of_undefined(&self, symbol: &Symbol) -> bool {
         match symbol.definition {
             Definition::WeakRef(_) => true,
@@ -124,7 +124,7 @@ impl Assembler {
     }
 
     /// Returns the size that an alias inherits: that of the next symbol in the chain of aliases that has a
-    /// size, or that of the symbol relative to which the position is given.
+    /// size. If an alias stands for a position relative to a symbol, the chain continues with this symbol.
     fn inherited_size(&self, symbol: &Symbol) -> Option<Value> {
         let mut symbol = symbol;
         for _ in 0..1000 {

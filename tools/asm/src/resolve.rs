@@ -1,4 +1,4 @@
-//! Finishes the assembly: fills in the fields that refer to later symbols, or makes relocations for them.
+//! Finishes the assembly: fills in each field that refers to a later symbol, or makes a relocation for it.
 
 use crate::assembler::Assembler;
 use crate::directive::symbols::sym;
@@ -31,15 +31,15 @@ pub(crate) struct Relocation {
 /// Relocations by section.
 pub(crate) struct Resolved {
     pub relocations: Vec<Vec<Relocation>>,
-    /// Symbols and sections whose addresses are significant, if the object lists them.
+    /// The symbols and sections whose addresses are significant (compared by code), if the object lists them.
     pub addrsig: Option<Vec<Target>>,
 }
 
 type Outcome = std::result::Result<Option<Relocation>, String>;
 
 impl Assembler {
-    /// Defines the name of each section as the beginning of the section, unless the source defines the name
-    /// otherwise.
+    /// Makes the name of each section a symbol for the beginning of the section, unless the source defines
+    /// the name itself.
     pub(crate) fn define_sections(&mut self) {
         for index in 0..self.sections.len() {
             if let Some(id) = self.symbols.find(&self.sections[index].name)
@@ -69,7 +69,7 @@ impl Assembler {
         }
     }
 
-    /// Fills in fields. Fields that depend on addresses become relocations.
+    /// Fills in the fields of all fixups. Fields whose values depend on addresses become relocations.
     pub(crate) fn resolve(&mut self) -> Resolved {
         self.finish_descriptors();
         let mut relocations = Vec::with_capacity(self.sections.len());
@@ -98,7 +98,8 @@ impl Assembler {
         Resolved { relocations, addrsig: self.addrsig() }
     }
 
-    /// Returns the relocation with its symbol replaced by the versioned name that `.symver` gave the symbol.
+    /// Returns the relocation with another symbol: the versioned name, if `.symver` gave the relocation's
+    /// symbol one.
     fn renamed(&self, relocation: Relocation) -> Relocation {
         match relocation.target {
             Target::Symbol(id) if let Some(new) = self.symbols[id].renamed => {
@@ -154,8 +155,8 @@ impl Assembler {
                 }
                 // The linker finds the target.
                 _ => {
-                    // The field holds -1 dword, because the relocation counts from the instruction's start
-                    // and the branch from its end.
+                    // The field gets the value -1 (dword) as the addend: the relocation counts from the start
+                    // of the branch instruction, but the branch counts from its end.
                     self.patch(section, fixup.offset, &(-1i16).to_le_bytes());
                     return Ok(Some(self.relocation(fixup, reloc::REL16, term, &reduced)));
                 }
@@ -165,7 +166,8 @@ impl Assembler {
         if distance % 4 != 0 {
             return Err("the branch target is not aligned to a dword".into());
         }
-        // If an alignment has absorbed the nop, the branch cannot be corrected.
+        // A branch over 63 dwords needs a nop. If the branch has a nop already, an alignment has absorbed it,
+        // and the branch cannot be corrected.
         let is_wrong = distance / 4 == 63 && plus.is_some() && !self.padded_branches.contains(&number);
         if is_wrong && self.settings.target.is_some_and(|target| target.has(isa::Feature::BRANCH_63_BUG)) {
             self.wrong_branches.push(number);
@@ -177,8 +179,8 @@ impl Assembler {
         Ok(None)
     }
 
-    /// Returns the relocation of an entry point. The distance counts from the start of the descriptor, 16
-    /// bytes before the field.
+    /// Returns the relocation for the entry point in a kernel descriptor. The distance in the field counts
+    /// from the start of the descriptor, which is 16 bytes before the field.
     fn entry(&mut self, fixup: &Fixup, reduced: Reduced) -> Outcome {
         let Some(term @ Term::Symbol(_)) = reduced.plus else {
             return Err("a kernel's name must be a label".into());
@@ -202,7 +204,8 @@ impl Assembler {
         };
         let mut relative = relative;
         if let Some(minus) = minus {
-            // A distance from a position in this section becomes a distance from the field.
+            // The distance from another position in the same section is converted to the distance from the
+            // field.
             match self.locate(minus) {
                 Some((place, offset)) if place == section => {
                     constant = constant.wrapping_add(fixup.offset as i64).wrapping_sub(offset as i64);
@@ -218,8 +221,8 @@ impl Assembler {
             return Ok(None);
         }
         let specifier = match (specifier, self.name_of(plus)) {
-            // These names do not denote addresses but values that the driver fills in. LLVM recognises them
-            // by name.
+            // The symbols with these names are not addresses but values that the driver fills in. LLVM
+            // recognises the names, too.
             (Specifier::None, "SCRATCH_RSRC_DWORD0" | "SCRATCH_RSRC_DWORD1") if size == 4 => {
                 Specifier::Abs32Lo
             }
@@ -245,8 +248,8 @@ impl Assembler {
         here && !weak
     }
 
-    /// Returns whether a branch goes to an alias whose definition the linker may replace, so that a
-    /// relocation is needed.
+    /// Returns whether a branch needs a relocation because its target is an alias whose definition the linker
+    /// may replace.
     fn is_for_linker(&self, reduced: &Reduced) -> bool {
         self.settings.relocatable && reduced.alias.is_some_and(|(alias, _)| !self.is_local(alias))
     }
@@ -255,8 +258,8 @@ impl Assembler {
         matches!(self.symbols[id].binding, None | Some(sym::STB_LOCAL))
     }
 
-    /// Returns the relocation for `term` and the constant in `reduced`. Local symbols are represented by
-    /// their section.
+    /// Returns the relocation for `term` plus the constant in `reduced`. If the term is a local symbol, the
+    /// relocation refers to its section instead.
     fn relocation(&self, fixup: &Fixup, kind: u32, term: Term, reduced: &Reduced) -> Relocation {
         let to =
             |target, addend| Relocation { offset: fixup.offset, target, kind, addend, weak: reduced.weak };
@@ -276,8 +279,8 @@ impl Assembler {
         to(Target::Section(section), reduced.constant.wrapping_add(offset as i64))
     }
 
-    /// Returns whether the linker moves parts of a section separately, so that the relocation must name the
-    /// part by its symbol.
+    /// Returns whether a relocation must name a symbol instead of its section, because the linker moves the
+    /// parts of this section separately.
     fn is_kept_apart(&self, section: u32, name: SymbolId, addend: i64) -> bool {
         let flags = self.sections[section as usize].flags;
         let is_piece = flags & elf::SHF_MERGE != 0 && addend != 0 || flags & elf::SHF_TLS != 0;
@@ -296,8 +299,8 @@ impl Assembler {
         }
     }
 
-    /// Returns whether a literal with that expression is relative to its own position. An expression with a
-    /// symbol is, unless it has `@abs32` or is a difference.
+    /// Returns whether a literal with that expression is a distance from its own position. This is so for an
+    /// expression with a symbol, unless the symbol has `@abs32` or the expression is a difference.
     pub(crate) fn is_relative(&self, value: Value) -> bool {
         match value {
             Value::Abs(_) => false,

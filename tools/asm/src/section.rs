@@ -10,7 +10,7 @@ pub(crate) const SHT_INIT_ARRAY: u32 = 14;
 pub(crate) const SHT_FINI_ARRAY: u32 = 15;
 pub(crate) const SHT_PREINIT_ARRAY: u32 = 16;
 
-/// Field whose value is not known before the end of the source.
+/// A field whose value is known only at the end of the source, and how it is filled in then.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fixup {
     pub offset: u64,
@@ -23,17 +23,17 @@ pub(crate) struct Fixup {
 /// Kind of field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FixupKind {
-    /// `simm16` field of a branch: distance in dwords from the end of the instruction. The value is the
-    /// branch's number, counted through the source.
+    /// The distance of a branch (`simm16`), in dwords from the end of the instruction. The number is that of
+    /// the branch in the source.
     Branch(u32),
-    /// 32-bit literal of an instruction, absolute or relative to its own position.
+    /// A 32-bit literal of an instruction. It is absolute, or relative to the literal's own position.
     Literal { relative: bool },
     /// Data of this many bytes.
     Data(u8),
     /// Field of a relocation of this type, given by `.reloc`.
     Given(u32),
-    /// Distance from the start of the kernel descriptor to the kernel's code. The descriptor begins 16 bytes
-    /// before the field.
+    /// The distance from the start of a kernel descriptor to the kernel's code. The start of the descriptor
+    /// is 16 bytes before the field.
     Entry,
 }
 
@@ -53,15 +53,17 @@ pub(crate) struct Section {
     pub entered: bool,
     /// Whether a relocation refers to the start of the section.
     pub relocated: bool,
-    /// Symbol that identifies the section's group, and whether a linker keeps only one group with that name.
+    /// The symbol that identifies the group to which the section belongs, and whether a linker keeps only one
+    /// group with that symbol.
     pub group: Option<(SymbolId, bool)>,
     /// Section by which this section is ordered.
     pub linked: Option<u32>,
     /// Offset at which subsection 0 ends, if there are other subsections.
     pub first_end: Option<u64>,
-    /// If this is a part of a subsection: the section to which it belongs.
+    /// If this is not a whole section but a part of a subsection, the section to which the part belongs.
     pub part_of: Option<u32>,
-    /// If this is a part of a subsection: its offset in the section, once it is known.
+    /// If this is not a whole section but a part of a subsection, the part's offset in its section, once it
+    /// is known.
     pub begin: Option<u64>,
 }
 
@@ -101,8 +103,8 @@ impl Section {
     }
 }
 
-/// Returns the type, flags and entry size that a section with this name always has, if the name is a standard
-/// one.
+/// Returns the type, flags and entry size that a section with a standard name always has. Returns `None` for
+/// other names.
 pub(crate) fn standard(name: &str) -> Option<(u32, u64, u64)> {
     use elf::*;
     const DEBUG: [&str; 20] = [
@@ -156,7 +158,7 @@ pub(crate) fn standard(name: &str) -> Option<(u32, u64, u64)> {
     })
 }
 
-/// Returns the default type of a section with this name, and flags that it has in any case.
+/// Returns the type that a section with this name has by default, and the flags that it always has.
 pub(crate) fn convention(name: &str) -> (u32, u64) {
     use elf::*;
     let is =
@@ -177,7 +179,7 @@ pub(crate) fn convention(name: &str) -> (u32, u64) {
     }
 }
 
-/// Returns the type, flags and entry size of a section with this name if the source gives none.
+/// Returns the type, flags and entry size of a section with this name, if the source does not give them.
 pub(crate) fn defaults(name: &str) -> (u32, u64, u64) {
     standard(name).unwrap_or_else(|| {
         let (kind, flags) = convention(name);

@@ -1,9 +1,10 @@
-//! Subsections: parts of a section that are ordered by their numbers, independent of the order in the source.
+//! Subsections divide a section. They are ordered by their numbers, whatever their order in the source is.
 //!
 //! Subsection 0 is at the beginning of the section, so its offsets are known while it is read. The beginning
 //! of another subsection is known only at the end of the source, and so is the padding of alignments in it.
-//! Therefore its text is stored in parts, as if they were sections, each of which begins at an unknown
-//! offset. At the end, the parts are appended to their section.
+//! Therefore the contents of such a subsection are stored as one or more *parts*, each of which begins at an
+//! offset that is not known yet. A part is stored like a section. At the end, the parts are appended to their
+//! section.
 
 use crate::assembler::Assembler;
 use crate::directive::place::Move;
@@ -23,14 +24,15 @@ pub(crate) struct Place {
 pub(crate) struct Part {
     /// Movement between the previous part and this part.
     pub begin: Move,
-    /// Span of the directive that causes the movement, in the positions of all texts.
+    /// Span of the directive that causes the movement, in the numbering that all texts share.
     pub span: (u32, u32),
-    /// Index in `sections` of the entry that holds the part's bytes: a part is stored like a section.
+    /// Index in `sections` of the entry that holds the bytes of the part, because a part is stored like a
+    /// section.
     pub section: u32,
 }
 
 impl Assembler {
-    /// Returns the section, or part, to which bytes of a subsection are appended.
+    /// Returns the index of the section or part to which bytes of the subsection `place` are appended.
     pub(crate) fn end_of(&mut self, place: Place) -> u32 {
         if place.number == 0 {
             return place.section;
@@ -43,7 +45,7 @@ impl Assembler {
         part.section
     }
 
-    /// Appends a part. Its bytes become the last entry of `sections`.
+    /// Appends a part to the subsection `place`. A new last entry of `sections` holds its bytes.
     pub(crate) fn add_part(&mut self, place: Place, part: Part) {
         let whole = &self.sections[place.section as usize];
         let mut section = Section::new(&whole.name, whole.kind, whole.flags);
@@ -52,7 +54,7 @@ impl Assembler {
         self.subsections.entry(place).or_default().push(part);
     }
 
-    /// Returns the section to which a part belongs. A section belongs to itself.
+    /// Returns the section to which a part belongs. For a section, returns the section itself.
     pub(crate) fn section_of(&self, part: u32) -> u32 {
         self.sections[part as usize].part_of.unwrap_or(part)
     }
@@ -102,8 +104,8 @@ impl Assembler {
         whole.fixups.extend(fixups.into_iter().map(moved));
     }
 
-    /// Converts every position in a part to one in its section, and renumbers sections as if there were no
-    /// parts.
+    /// Converts every position that is in a part to one in the part's section, and renumbers the sections as
+    /// if there were no parts.
     fn move_places(&mut self) {
         let mut number = 0;
         let mut numbers = Vec::with_capacity(self.sections.len());

@@ -50,7 +50,7 @@ pub(crate) struct Symbol {
     /// Whether the assembler defines the symbol (such as `.amdgcn.next_free_vgpr`). Objects do not contain
     /// such symbols.
     pub builtin: bool,
-    /// Whether something in the source makes the symbol part of the object.
+    /// Whether a statement of the source has made the symbol part of the object.
     pub registered: bool,
     /// Whether a relocation refers to the symbol.
     pub relocated: bool,
@@ -58,7 +58,7 @@ pub(crate) struct Symbol {
     pub only_weakly: bool,
     /// Whether the symbol names a group of sections.
     pub is_signature: bool,
-    /// Name with a version that replaces the symbol's own name (`.symver`).
+    /// The name with a version that replaces the symbol's own name in the object, from `.symver`.
     pub renamed: Option<SymbolId>,
     /// Position at which the symbol first appeared.
     pub seen_at: usize,
@@ -69,7 +69,8 @@ pub(crate) struct Symbol {
 pub(crate) struct Symbols {
     list: Vec<Symbol>,
     by_name: FxHashMap<Box<str>, SymbolId>,
-    /// Registered symbols and section symbols (`Err`: a section), in order.
+    /// The registered symbols (`Ok`) and the sections that need a section symbol (`Err`), in the order of the
+    /// symbol table.
     pub order: Vec<Result<SymbolId, u32>>,
 }
 
@@ -125,7 +126,8 @@ impl Symbols {
 }
 
 impl Symbol {
-    /// Returns whether the name begins with `.L`, which makes the symbol private to the assembler.
+    /// Returns whether the name begins with `.L`. Such a symbol exists only in the assembler, not in the
+    /// object.
     pub fn is_temporary(&self) -> bool {
         self.name.starts_with(".L")
     }

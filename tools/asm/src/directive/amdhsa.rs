@@ -14,7 +14,8 @@ use std::ops::Range;
 struct Later {
     name: String,
     value: Value,
-    /// Spans of a directive and of its value, in the common numbering of all texts, for error messages.
+    /// The spans of a directive and of its value, for error messages. They are positions in the numbering
+    /// that all texts share.
     spans: [(u32, u32); 2],
 }
 
@@ -94,8 +95,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// At the end of the source, fills in the descriptor fields whose values depend on symbols that were
-    /// defined later.
+    /// Fills in the descriptor fields whose values depend on symbols that were defined later. To be called at
+    /// the end of the source.
     pub(crate) fn finish_descriptors(&mut self) {
         for mut kernel in std::mem::take(&mut self.unfinished) {
             let range = |span: (u32, u32)| span.0 as usize..span.1 as usize;
@@ -213,7 +214,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Computes the register counts of a descriptor, and checks required directives.
+    /// Computes the register counts of a descriptor, and checks that the required directives are there.
     fn finish_descriptor(
         &mut self,
         target: &Target,
@@ -277,8 +278,9 @@ impl Assembler {
         let label = format!("{name}.kd");
         self.define_label(&label, span.clone())?;
         let descriptor_symbol = self.symbols.get_or_add(&label, place);
-        // The descriptor's symbol gets the visibility that the kernel has at this point. A kernel with
-        // default visibility becomes protected, because another object must not replace the kernel.
+        // The symbol of the descriptor gets the visibility that the kernel has at this point. If this is the
+        // default visibility, the kernel becomes protected, because another object must not replace the
+        // kernel.
         let (mut binding, visibility) = (self.symbols[kernel].binding, self.symbols[kernel].visibility);
         if !self.symbols[kernel].is_defined() {
             binding.get_or_insert(sym::STB_GLOBAL);

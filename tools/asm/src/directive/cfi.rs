@@ -1,8 +1,8 @@
-//! Handles the `.cfi_*` directives, which describe call frames: how to find the caller's registers at every
-//! position of a function.
+//! Handles the `.cfi_*` directives, which describe call frames: how a debugger or unwinder finds the values
+//! of the caller's registers at every position of a function.
 //!
 //! The directives are encoded as DWARF instructions when they are read, and stored with the code position to
-//! which they belong. `frames` writes both at the end.
+//! which they belong. At the end, `frames` writes the instructions and positions as tables.
 
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
@@ -123,7 +123,8 @@ impl Assembler {
         self.frames.present().ok_or_else(|| outside(span))
     }
 
-    /// Reads the operands `encoding, symbol`. Returns `None` if the encoding says that the pointer is absent.
+    /// Reads the operands `encoding, symbol` of a pointer. Returns `None` if the encoding says that there is
+    /// no pointer.
     fn cfi_pointer(&mut self, cur: &mut Cursor) -> Result<Option<Pointer>> {
         cur.blank();
         let start = cur.pos;
@@ -131,8 +132,8 @@ impl Assembler {
         if encoding == DW_EH_PE_OMIT {
             return Ok(None);
         }
-        // Formats 0 to 4 and 8 to 12 are allowed, except those of variable length. Pointers are absolute or
-        // relative to their position, and may be indirect.
+        // The format of the number (low four bits) may be 0 to 4 or 8 to 12, without those of variable
+        // length. The pointer may be absolute or relative to its position, and it may be indirect.
         let is_known = encoding & !0xff == 0
             && matches!(encoding & 7, 0 | 2 | 3 | 4)
             && matches!(encoding & 0x70, 0 | 0x10);
@@ -243,7 +244,8 @@ fn with_register(out: &mut Vec<u8>, code: u8, register: u32) {
     leb::unsigned(out, register.into());
 }
 
-/// Appends the instruction that says at which offset in bytes from the CFA a register was saved.
+/// Appends the call frame instruction which says that a register was saved at `offset` bytes from the
+/// canonical frame address (CFA).
 fn saved_at(out: &mut Vec<u8>, register: u32, offset: i64) {
     match (offset / DATA_UNIT, register) {
         (units @ ..0, _) => {

@@ -10,8 +10,8 @@ use std::ops::Range;
 pub(crate) struct Condition {
     /// Whether the current lines are assembled.
     pub active: bool,
-    /// Whether a later `.elseif` or `.else` branch must be skipped, because an earlier branch was taken or
-    /// the whole `.if` is skipped.
+    /// Whether all later branches (`.elseif`, `.else`) of this `.if` must be skipped, because a branch has
+    /// been taken already or the whole `.if` is skipped.
     done: bool,
     seen_else: bool,
     pub span: Range<usize>,
@@ -21,8 +21,8 @@ pub(crate) struct Condition {
 const MAX_CONDITIONS: usize = 1000;
 
 impl Assembler {
-    /// Handles `.if` and related directives. Returns `false`, and does nothing, if `name` is not such a
-    /// directive.
+    /// Handles `.if` and related directives. Returns `false`, without reading anything, if `name` is not such
+    /// a directive.
     pub(crate) fn conditional(&mut self, cur: &mut Cursor, name: &str, span: Range<usize>) -> Result<bool> {
         match name {
             ".else" | ".elseif" => {

@@ -118,8 +118,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Appends a value as `size` bytes. If the value is not known yet, appends zeros and records a fixup,
-    /// which fills in the value at the end.
+    /// Appends a value as `size` bytes. If the value is not known yet, appends zeros and a fixup, which fills
+    /// in the value at the end.
     pub(crate) fn emit_value(&mut self, value: Value, size: u8, span: Range<usize>) -> Result<()> {
         // A difference of labels is known as soon as both labels are.
         if let Some(number) = self.known_number(value) {
@@ -189,7 +189,8 @@ impl Assembler {
         })
     }
 
-    /// Handles `.reloc offset, R_AMDGPU_ABS32[, expression]`, which adds a relocation to this section.
+    /// Handles `.reloc offset, R_AMDGPU_ABS32[, expression]`, which adds a relocation of the named type to
+    /// the current section.
     fn reloc(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         cur.blank();
         let start = cur.pos;
@@ -265,8 +266,8 @@ impl Assembler {
         }
         // A negative size writes nothing.
         let size = usize::try_from(size).unwrap_or(0);
-        // As in GNU's assembler, a size above 8 is reduced to 8, and only the low 4 bytes of the value are
-        // used; the others are zero.
+        // As in GNU's assembler, a size above 8 is treated as 8, and only the low 4 bytes of the value are
+        // used; the other bytes are zero.
         let mut pattern = [0; 8];
         pattern[..4].copy_from_slice(&(value as u32).to_le_bytes());
         match &pattern[..size.min(8)] {

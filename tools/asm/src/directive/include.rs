@@ -6,8 +6,8 @@ use crate::error::{Result, error};
 use crate::files::File;
 use std::ops::Range;
 
-/// Number of bytes that each `.include` takes from the expansion budget in addition to the length of its
-/// text. So files that include each other many times are stopped even if they are short.
+/// Number of bytes that each `.include` takes from the expansion budget, in addition to the length of the
+/// included text. It stops even short files that include each other many times.
 const COST: usize = 1 << 14;
 
 impl Assembler {

@@ -72,8 +72,8 @@ impl Assembler {
             lines.root = Some(file);
             return Ok(());
         }
-        // If a file has the same name and MD5 hash as file 0, its number refers to file 0, and no file is
-        // added.
+        // If a file has the name and the MD5 hash of file 0, its number becomes another number for file 0,
+        // and no file is added.
         if lines.root.as_ref().is_some_and(|root| (&root.name, root.md5) == (&file.name, file.md5)) {
             return Ok(());
         }
@@ -157,8 +157,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Adds a row to the line table for the last `.loc`, unless it has a row already. Called before bytes are
-    /// appended.
+    /// Adds a row to the line table for the last `.loc`, unless that `.loc` has a row already. To be called
+    /// before bytes are appended.
     #[inline]
     pub(crate) fn make_row(&mut self) {
         if self.lines.is_pending {

@@ -1,5 +1,5 @@
-//! Directives with which compilers inform linkers about symbols: versions, significant addresses, and symbols
-//! that link-time optimisation has removed.
+//! Directives by which compilers tell linkers about symbols: their versions, whether their addresses are
+//! significant, and which symbols link-time optimisation has removed.
 
 use crate::assembler::Assembler;
 use crate::cursor::{Cursor, continues_name};
@@ -13,25 +13,25 @@ use std::ops::Range;
 /// Contents of the directives.
 #[derive(Default)]
 pub(crate) struct ForLinker {
-    /// Whether the source contains `.addrsig`, so that the object lists the symbols whose addresses are
-    /// significant.
+    /// Whether the source contains `.addrsig`. The object then lists the symbols whose addresses are
+    /// significant, that is, compared by code.
     pub addrsig: bool,
-    /// Names of symbols in `.addrsig_sym` directives. The directive alone does not make a symbol part of the
+    /// Names of the symbols in `.addrsig_sym` directives. These directives do not make a symbol part of the
     /// object.
     address_matters: Vec<String>,
     versions: Vec<Version>,
     /// Symbols that `.lto_discard` removes.
     discarded: FxHashSet<Box<str>>,
-    /// Pairs from `.lto_set_conditional`: for each target symbol, the symbols that get its value if the
-    /// source defines the target.
+    /// From `.lto_set_conditional symbol, target`: for each target, the symbols that get the value of the
+    /// target if the source defines it.
     waiting: FxHashMap<SymbolId, Vec<SymbolId>>,
 }
 
 /// Contents of a `.symver` directive.
 struct Version {
     symbol: SymbolId,
-    /// Name with a version, separated by `@`, by `@@` for the default version, or by `@@@`, which means `@@`
-    /// if the symbol is defined and `@` otherwise.
+    /// The name with a version. They are separated by `@`, or by `@@` for the default version, or by `@@@`,
+    /// which stands for `@@` if the symbol is defined and for `@` otherwise.
     name: String,
     keeps_old_name: bool,
     span: (u32, u32),
@@ -51,7 +51,7 @@ impl Assembler {
                 let name = cur.expect_name("a symbol")?.to_string();
                 self.for_linker.address_matters.push(name);
             }
-            // The directive makes the symbols part of the object. It has no other effect.
+            // The directive only makes the symbols part of the object and has no other effect here.
             ".no_dead_strip" => {
                 cur.blank();
                 if !cur.at_end() {
@@ -95,8 +95,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Handles `.lto_discard [symbol, ...]`, which replaces the list of symbols whose definitions are
-    /// ignored.
+    /// Handles `.lto_discard [symbol, ...]`. Definitions of the listed symbols are ignored from here on; an
+    /// earlier list is replaced.
     fn lto_discard(&mut self, cur: &mut Cursor) -> Result<()> {
         self.for_linker.discarded.clear();
         cur.blank();
@@ -135,7 +135,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Gives the value of this symbol to the symbols that `.lto_set_conditional` defines by it.
+    /// Defines the symbols that `.lto_set_conditional` makes equal to `target`, which the source has just
+    /// defined.
     #[inline]
     pub(crate) fn define_conditional(&mut self, target: SymbolId) {
         if !self.for_linker.waiting.is_empty() {
@@ -156,7 +157,7 @@ impl Assembler {
         }
     }
 
-    /// Pushes the symbols that wait for a symbol to a stack, so that the first one is on top.
+    /// Pushes the symbols that are to become equal to `target` on a stack, so that the first one is on top.
     fn take_waiting(&mut self, target: SymbolId, stack: &mut Vec<(SymbolId, SymbolId)>) {
         let waiting = self.for_linker.waiting.remove(&target).unwrap_or_default();
         stack.extend(waiting.into_iter().rev().map(|symbol| (symbol, target)));
@@ -217,8 +218,8 @@ impl Assembler {
         }
     }
 
-    /// Returns the symbols whose addresses are significant, if the object lists them. Private labels are
-    /// represented by their section.
+    /// Returns the symbols whose addresses are significant, if the object lists them. A private label is
+    /// represented by its section.
     pub(crate) fn addrsig(&mut self) -> Option<Vec<Target>> {
         let mut targets = Vec::new();
         for name in std::mem::take(&mut self.for_linker.address_matters) {
@@ -227,7 +228,8 @@ impl Assembler {
         self.for_linker.addrsig.then_some(targets)
     }
 
-    /// Returns what represents a name whose address is significant, if the object contains it.
+    /// Returns the symbol or section that represents a name whose address is significant. Returns `None` if
+    /// the object does not contain it.
     fn address_of(&mut self, name: &str) -> Option<Target> {
         let Some(id) = self.symbols.find(name) else {
             let section = self.section_names.get(name).copied()?;

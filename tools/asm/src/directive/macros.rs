@@ -1,6 +1,7 @@
-//! `.macro`, `.rept`, `.irp`, `.irpc`.
+//! Handles `.macro`, `.rept`, `.irp` and `.irpc`.
 //!
-//! A body is stored as text. Its expansion is text as well, which is read like the source.
+//! The body of a macro or repetition is stored as text. Its expansion is text as well, which is read like the
+//! source.
 
 use crate::assembler::Assembler;
 use crate::cursor::{Cursor, begins_name, continues_name};
@@ -145,8 +146,8 @@ impl Assembler {
         let text = body(cur, LOOPS, &[".endr"]).ok_or_else(|| no_end(span, ".endr"))?;
         let count =
             usize::try_from(count?).map_err(|_| error(span.clone(), "a negative number of repetitions"))?;
-        // Each repetition costs one more byte than its text, so that repetitions of an empty body are
-        // limited, too.
+        // Each repetition costs one byte more than its text, so that the budget also limits repetitions of an
+        // empty body.
         if count.saturating_mul(text.len() + 1) > self.expansion_budget {
             return Err(self.too_much(span.clone()));
         }
@@ -229,8 +230,8 @@ fn parameter(cur: &mut Cursor) -> Result<Parameter> {
     Ok(parameter)
 }
 
-/// Returns the lines of a body up to the line that ends it; `None` if no line ends it. Afterwards, the cursor
-/// is after the first word of that line.
+/// Returns the lines of a body up to the line with the directive that ends it. Returns `None` if there is no
+/// such line. Afterwards, the cursor is after this directive.
 fn body<'s>(cur: &mut Cursor<'s>, opening: &[&str], closing: &[&str]) -> Option<&'s str> {
     cur.skip_line();
     let start = cur.pos;
@@ -257,8 +258,9 @@ fn body<'s>(cur: &mut Cursor<'s>, opening: &[&str], closing: &[&str]) -> Option<
 }
 
 impl Body {
-    /// Returns the body with a backslash before each parameter name. With `.altmacro` (`alternative`), the
-    /// source may omit the backslash, and an `&` after a parameter is removed.
+    /// Returns a macro's body in the syntax without `.altmacro`, which has a backslash before each parameter.
+    /// With `.altmacro` (`alternative`), the source may omit the backslash, and an `&` after a parameter is
+    /// removed.
     fn plain<'t>(text: &'t str, names: &[&str], alternative: bool) -> Cow<'t, str> {
         if !alternative {
             return Cow::Borrowed(text);
@@ -304,8 +306,8 @@ impl Assembler {
         arguments(&mut Cursor::new(&text), parameters)
     }
 
-    /// Converts `.altmacro` arguments to the ordinary syntax. `%` and `<` are special only at the beginning
-    /// of an argument; otherwise they are operators.
+    /// Converts the arguments of a macro call from the syntax of `.altmacro` to the ordinary syntax. `%` and
+    /// `<` have a special meaning only at the beginning of an argument; elsewhere they are operators.
     fn alternative_text(&mut self, cur: &mut Cursor, parameters: &[Parameter]) -> Result<String> {
         let mut text = String::new();
         let mut begins = true;
@@ -337,7 +339,7 @@ impl Assembler {
     }
 }
 
-/// Converts `<text>` to a string in quotes. In the text, `!` escapes the next character.
+/// Converts the text in `<text>` to a string in quotes. An `!` in the text escapes the next character.
 fn angle_string(cur: &mut Cursor, out: &mut String) -> Result<()> {
     let start = cur.pos;
     cur.pos += 1;
@@ -373,7 +375,8 @@ fn all_arguments(cur: &mut Cursor) -> Vec<String> {
     }
 }
 
-/// Returns the values of the parameters: arguments by position or by name, otherwise defaults.
+/// Returns the values of a macro's parameters. A value comes from an argument by position or by name, or is
+/// the parameter's default.
 fn arguments(cur: &mut Cursor, parameters: &[Parameter]) -> Result<Vec<String>> {
     let mut values: Vec<Option<String>> = vec![None; parameters.len()];
     let mut by_name = false;
@@ -394,8 +397,8 @@ fn arguments(cur: &mut Cursor, parameters: &[Parameter]) -> Result<Vec<String>> 
             let text = argument(cur, false);
             return Err(error(here(cur), format!("too many arguments: `{text}`")));
         }
-        // The last parameter, if it is `vararg`, takes the rest of the line, even if the argument names
-        // another parameter.
+        // If the last parameter is `vararg`, it takes the rest of the line, even if this text begins with the
+        // name of another parameter.
         let value = argument(cur, parameters[count].vararg);
         if !value.is_empty() {
             values[named.unwrap_or(count)] = Some(value);
@@ -410,7 +413,7 @@ fn arguments(cur: &mut Cursor, parameters: &[Parameter]) -> Result<Vec<String>> 
         .collect())
 }
 
-/// If the argument begins with `name=`, returns the index of that parameter.
+/// Returns the index of the parameter that an argument names, if the argument begins with `name=`.
 fn named_argument(cur: &mut Cursor, parameters: &[Parameter]) -> Result<Option<usize>> {
     let mut copy = *cur;
     let Some(name) = copy.name() else { return Ok(None) };
@@ -434,8 +437,8 @@ const fn is_operator(byte: u8) -> bool {
     )
 }
 
-/// Reads one argument: up to a comma, or up to a blank that is not next to an operator. Parentheses and
-/// strings are kept together.
+/// Reads one argument of a macro call. It ends at a comma, or at a blank that is not next to an operator.
+/// Parentheses and strings are kept together.
 fn argument(cur: &mut Cursor, everything: bool) -> String {
     if everything {
         return cur.rest().to_owned();
@@ -476,8 +479,8 @@ fn argument(cur: &mut Cursor, everything: bool) -> String {
     }
 }
 
-/// Appends the body of a macro with its parameters replaced by their values. Returns `false` if the result
-/// exceeds the budget.
+/// Appends the body of a macro with the parameters replaced by their values. Returns `false` if the text
+/// becomes longer than the budget allows.
 fn expand(
     body: &str,
     names: &[&str],
@@ -528,8 +531,8 @@ fn parameter_value<'v>(
     while bytes.get(end).is_some_and(|&byte| continues_name(byte)) {
         end += 1;
     }
-    // A parameter's name may be followed by a dot that does not belong to the name, so the name without the
-    // dot is tried, too.
+    // A dot after a parameter's name may not belong to the name. So the name is tried with the dot, and then
+    // without it.
     let whole = &body[start..end];
     let first = whole.split('.').next().unwrap_or(whole);
     for name in [whole, first] {

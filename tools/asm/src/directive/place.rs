@@ -10,8 +10,8 @@ use std::ops::Range;
 /// `s_nop 0`, with which code is padded.
 pub(crate) const S_NOP: [u8; 4] = 0xbf80_0000u32.to_le_bytes();
 
-/// Movement of the current position by `.org` or an alignment directive. In a subsection, the distance is
-/// known only at the end of the source.
+/// A movement of the current position, by `.org` or by an alignment directive. In a subsection, the distance
+/// of the movement is known only at the end of the source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Move {
     /// No movement: a subsection begins.
@@ -25,11 +25,12 @@ pub(crate) enum Move {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alignment {
     align: u64,
-    /// Value of the padding bytes. If not given, the padding is zeros, or in code `s_nop` instructions.
+    /// Value of the padding bytes. If it is not given, the padding consists of zeros, and in code of `s_nop`
+    /// instructions.
     fill: Option<i64>,
     /// Size of `fill` in bytes.
     unit: u64,
-    /// Largest number of bytes of padding. If the alignment needs more, no padding is added.
+    /// Largest number of padding bytes. If the alignment needs more, it is skipped and no padding is added.
     most: u64,
 }
 
@@ -112,7 +113,8 @@ impl Assembler {
             return Ok(());
         }
         if code {
-            // If the padding is not a whole number of instructions, zeros come first.
+            // If the size of the padding is not a multiple of an instruction's size, some zeros come before
+            // the instructions.
             self.emit_repeated(&[0], padding % 4, span)?;
             return self.emit_repeated(&S_NOP, padding / 4, span);
         }

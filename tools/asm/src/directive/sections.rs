@@ -25,7 +25,8 @@ const FLAGS: [(u8, u64); 11] = [
     (b'R', elf::SHF_GNU_RETAIN),
     (b'?', SAME_GROUP),
 ];
-/// Section flag that exists only in the assembler: the section is in the same group as the previous section.
+/// Section flag that exists only while the assembler runs: it puts the section into the group of the previous
+/// section.
 const SAME_GROUP: u64 = 1 << 63;
 
 /// Names of section types.
@@ -50,7 +51,8 @@ impl Assembler {
         match name {
             ".text" | ".data" | ".bss" | ".rodata" | ".hsatext" | ".tdata" | ".tbss" => {
                 let number = self.subsection_number(cur)?;
-                // Early assemblers put V2 code into a section of its own, but loaders look for `.text`.
+                // Early assemblers had a section of their own for V2 code, `.hsatext`, but loaders look for
+                // `.text`.
                 let name = if name == ".hsatext" { ".text" } else { name };
                 let (kind, flags, _) = defaults(name);
                 let section = self.section_named(name, kind, flags);
@@ -165,7 +167,7 @@ impl Assembler {
         Ok(Place { section: id, number })
     }
 
-    /// Reads the operands after the type and entry size of a section.
+    /// Reads the operands after a section's type and entry size: group, linked section, and unique number.
     fn kin(&mut self, cur: &mut Cursor, flags: u64, group: Option<(SymbolId, bool)>) -> Result<Kin> {
         let mut kin = Kin { group, ..Kin::default() };
         if flags & elf::SHF_GROUP != 0 && group.is_none() {
@@ -204,7 +206,8 @@ impl Assembler {
         Ok(kin)
     }
 
-    /// Returns the section that contains the symbol `name`, or the section named `name`.
+    /// Returns the section that contains the symbol `name`. If there is no such symbol, returns the section
+    /// named `name`.
     fn section_with(&self, name: &str) -> Option<u32> {
         let symbol = self.symbols.find(name).map(|id| self.symbols[id].definition);
         match symbol {
@@ -247,8 +250,8 @@ impl Kin {
     }
 }
 
-/// Reads the name of a section, which may contain characters that other names may not: up to a comma or
-/// blank.
+/// Reads the name of a section. It ends at a comma or blank, and may contain characters that other names may
+/// not.
 fn section_name(cur: &mut Cursor) -> Result<String> {
     cur.blank();
     if cur.peek() == b'"' {

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 pub(crate) use objwriter::elf as sym;
 
-/// A GNU extension, which uses the same number for a symbol type and for a symbol binding.
+/// The number of a symbol type, and also of a symbol binding, in a GNU extension of ELF.
 const STT_GNU_IFUNC: u8 = 10;
 const STB_GNU_UNIQUE: u8 = 10;
 const UNIQUE: &str = "gnu_unique_object";
@@ -152,7 +152,7 @@ impl Assembler {
         let id = self.symbol_in(cur)?;
         cur.expect(b',')?;
         let size = self.absolute(cur)?;
-        // For AMD GPUs, LLVM takes the alignment operand as an exponent of 2, not as a number of bytes.
+        // On AMD GPUs, LLVM treats the alignment operand as an exponent of 2 instead of a number of bytes.
         let power = if cur.eat(b',') { self.absolute(cur)? } else { 0 };
         let (Ok(size), 0..=31) = (u64::try_from(size), power) else {
             return Err(error(span.clone(), "the size or the alignment is out of range")
@@ -190,8 +190,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Handles `.amdgpu_lds name, size[, align]`: a symbol in LDS, which the linker places (seed 000, line
-    /// 480).
+    /// Handles `.amdgpu_lds name, size[, align]`, which declares a variable in LDS that the linker places
+    /// (LLVM's AMDGPU guide, seed 000, line 480).
     fn lds(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let id = self.symbol_in(cur)?;
         cur.expect(b',')?;
@@ -213,8 +213,8 @@ impl Assembler {
         symbol.definition = Definition::Lds { size: size as u64, align: align as u64 };
         symbol.kind = STT_OBJECT;
         symbol.binding.get_or_insert(STB_GLOBAL);
-        // The directive alone does not make the symbol part of the object: a use of the symbol or `.globl`
-        // does.
+        // The directive itself does not make the symbol part of the object; that takes a use of the symbol or
+        // `.globl`.
         Ok(())
     }
 
@@ -242,7 +242,8 @@ impl Assembler {
     }
 }
 
-/// Sets the binding. A global symbol cannot become local and vice versa, but both can become weak.
+/// Sets the binding of a symbol. A global symbol cannot become local and vice versa, but both can become
+/// weak.
 fn bind(symbol: &mut Symbol, binding: u8) -> std::result::Result<(), String> {
     match symbol.binding {
         Some(before) if before != binding && binding != STB_WEAK => {

@@ -51,7 +51,8 @@ impl Assembler {
         Ok(true)
     }
 
-    /// Handles `.amdgcn_target "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-"`, or V3's `gfx906+xnack`.
+    /// Handles `.amdgcn_target "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-"`. V3 writes features in another
+    /// way: `gfx906+xnack`.
     fn amdgcn_target(&mut self, cur: &mut Cursor) -> Result<()> {
         cur.blank();
         let start = cur.pos;

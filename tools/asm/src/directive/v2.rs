@@ -76,8 +76,8 @@ impl Assembler {
         self.note("AMD", NT_ISA_VERSION, &desc, span)
     }
 
-    /// Sets the processor from its version if `--mcpu` is not given. An odd stepping means that XNACK replay
-    /// is on.
+    /// Sets the processor that has this version, if `--mcpu` does not give the processor. An odd stepping
+    /// means that XNACK replay is on.
     fn target_of_isa(&mut self, version: [u32; 3], span: &Range<usize>) -> Result<()> {
         let find = |[major, minor, stepping]: [u32; 3]| {
             PROCESSORS.iter().find(|target| target.version == (major, minor, stepping))
@@ -110,7 +110,8 @@ impl Assembler {
         u32::try_from(value).map_err(|_| error(cur.span_from(start), "the number does not fit 32 bits"))
     }
 
-    /// Handles `.amdgpu_hsa_kernel name`, which also resets the counts of registers.
+    /// Handles `.amdgpu_hsa_kernel name`. The directive also resets the counts of used registers, because a
+    /// kernel begins.
     fn hsa_kernel(&mut self, cur: &mut Cursor) -> Result<()> {
         let id = self.symbol_in(cur)?;
         self.symbols[id].kind = STT_AMDGPU_HSA_KERNEL;

@@ -3,7 +3,8 @@
 use isa::table::Num;
 use isa::{Operand, inline_half};
 
-/// Number in the source. [`Constant::modified`] applies the signs and absolute-value bars around it.
+/// A number in the source, without the signs and absolute-value bars around it; [`Constant::modified`]
+/// applies these.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Constant {
     Int(i64),
@@ -16,8 +17,8 @@ pub(super) type Refusal = &'static str;
 const TOO_WIDE: Refusal = "the number does not fit the operand";
 const OVERFLOW: Refusal = "the number is too large or too small for the operand's float type";
 
-/// Returns the operand for a number: the inline constant with these bits if there is one, otherwise a
-/// literal. `inv_2pi` is whether the processor has an inline constant for 1/(2*pi).
+/// Returns the operand for a number. It is the inline constant with the number's bits if there is one, and
+/// otherwise a literal. `inv_2pi` says whether the processor has an inline constant for 1/(2*pi).
 pub(super) fn operand(value: Constant, num: Num, packed: bool, inv_2pi: bool) -> Result<Operand, Refusal> {
     let operand = match value {
         Constant::Int(value) => int(value, num, packed)?,
@@ -25,8 +26,8 @@ pub(super) fn operand(value: Constant, num: Num, packed: bool, inv_2pi: bool) ->
     };
     let is_bits = matches!(value, Constant::Int(_));
     match operand {
-        // The processor does not have this inline constant. A literal has 32 bits, but here all 64 bits of
-        // the number matter, so the number cannot be an operand.
+        // The processor does not have this inline constant, and a literal has only 32 bits. Here all 64 bits
+        // of the number matter, so the number cannot be an operand.
         Operand::Inline(248) if !inv_2pi && num.is_wide() && (is_bits || num != Num::F64) => Err(TOO_WIDE),
         Operand::Inline(248) if !inv_2pi => Ok(Operand::Literal(match num {
             Num::F16 => 0x3118,
@@ -89,12 +90,13 @@ fn float(value: f64, num: Num) -> Result<Operand, Refusal> {
             let half = half_bits(value)?;
             Ok(inline_half(half).map_or(Operand::Literal(u32::from(half)), Operand::Inline))
         }
-        // 16-bit integer operands are included here: a float in the source becomes a 32-bit float for them.
+        // Operands that are 16-bit integers get here, too: a float in the source becomes a 32-bit float for
+        // them.
         _ => Ok(Operand::f32(single_bits(value)?)),
     }
 }
 
-/// Returns the bits of a constant in an instruction that always has a literal (`v_madmk_f32`).
+/// Returns the bits of a number for an instruction that always has a literal, such as `v_madmk_f32`.
 pub(super) fn literal(value: Constant, num: Num) -> Result<u32, Refusal> {
     match value {
         Constant::Int(value) if num.is_half() => {
@@ -110,7 +112,8 @@ pub(super) fn literal(value: Constant, num: Num) -> Result<u32, Refusal> {
 }
 
 impl Constant {
-    /// Applies `neg` and `abs`, which change the sign bit of a number of the operand's type.
+    /// Applies the modifiers `neg` and `abs` to a number. They change the sign bit that the number has in the
+    /// operand's type.
     pub fn modified(self, neg: bool, abs: bool, num: Num) -> Constant {
         if !neg && !abs {
             return self;
@@ -142,7 +145,7 @@ fn word(value: i64) -> Result<u32, Refusal> {
     }
 }
 
-/// Rounding may lose precision, but the value must not overflow or become zero.
+/// The number may lose precision when it is rounded, but it must not overflow or become zero.
 fn single_bits(value: f64) -> Result<u32, Refusal> {
     let single = value as f32;
     if single.is_infinite() && value.is_finite() || single == 0.0 && value != 0.0 {

@@ -13,8 +13,8 @@ use std::ops::Range;
 
 /// Names of the hardware registers and messages of a processor.
 ///
-/// They are derived from the instruction printer, so that there is only one table: every possible value is
-/// printed, and the name that appears is recorded with the value.
+/// The names are found by printing: the instruction printer prints every possible value, and the name that
+/// appears is recorded with the value. So the printer has the only table of names.
 pub(super) struct Names {
     registers: FxHashMap<Box<str>, u8>,
     messages: FxHashMap<Box<str>, u8>,
@@ -39,14 +39,14 @@ impl Names {
     }
 }
 
-/// Returns whether the instruction named `name` has a list of counters as its operand.
+/// Returns whether the operand of the instruction named `name` is a list of wait counters.
 pub(super) fn is_waitcnt(name: &str) -> bool {
     matches!(name, "s_waitcnt" | "s_waitcnt_depctr")
 }
 
 impl Assembler {
-    /// Returns the operand value that a call such as `hwreg(...)` denotes, or `None` if `name` is not such a
-    /// function. The cursor is at `(`.
+    /// Returns the operand for which a call such as `hwreg(...)` stands. The cursor is at `(`. Returns `None`
+    /// if `name` is not such a function.
     pub(super) fn function(
         &mut self,
         known: &mut Instructions,
@@ -306,7 +306,7 @@ impl Assembler {
     }
 }
 
-/// Returns the number of a message's first operation, and how many operations the message has.
+/// Returns the number of the first operation that a message can have, and the number of its operations.
 fn operations(message: u16) -> (u16, u16) {
     match u32::from(message) {
         MSG_GS => (1, 3),
@@ -344,8 +344,8 @@ pub(super) fn swizzle(asm: &mut Assembler, cur: &mut Cursor) -> Result<u16> {
             bits
         }
         "BITMASK_PERM" => bit_mask(cur)?,
-        // In these modes, the hardware takes bits 4:0 of the lane number, ANDs them with a mask, ORs the
-        // result with a second mask, and XORs that with a third.
+        // In these modes, the hardware computes the source lane from bits 4:0 of the lane number: it ANDs
+        // them with a mask, ORs the result with a second mask, and XORs that with a third mask.
         "BROADCAST" => {
             let group = power_of_two(asm, cur, 2, 32)?;
             cur.expect(b',')?;
@@ -381,8 +381,8 @@ fn power_of_two(asm: &mut Assembler, cur: &mut Cursor, min: i64, max: i64) -> Re
     }
 }
 
-/// Reads a mask such as `"01pi0"`: each bit of the lane number becomes 0, 1, itself (`p`), or its inverse
-/// (`i`).
+/// Reads a mask such as `"01pi0"`, in which each character says what happens to a bit of the lane number: it
+/// becomes 0 or 1, stays as it is (`p`), or is inverted (`i`).
 fn bit_mask(cur: &mut Cursor) -> Result<u16> {
     cur.blank();
     let start = cur.pos;

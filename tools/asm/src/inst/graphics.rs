@@ -1,4 +1,5 @@
-//! Operands and modifiers of graphics instructions: export targets, attributes, scattered addresses, formats.
+//! Operands and modifiers of graphics instructions: export targets, attributes, image addresses in registers
+//! that are not consecutive (scattered), and formats.
 
 use super::operand::{Arg, ArgValue};
 use super::{Instructions, Line};
@@ -14,8 +15,8 @@ use isa::{Feature, Generation, Lane, MachInst, ModFlags, Operand, Scattered, Tar
 pub(super) struct Written {
     pub dmask: Option<u8>,
     pub dim: Option<u8>,
-    /// Format of a buffer access as one number. Alternatively, the source gives its two halves, in the next
-    /// fields.
+    /// The format of a buffer access, if the source gives it as one number. If the source gives the two
+    /// halves of the format instead, they are in the next two fields.
     pub format: Option<u8>,
     pub data_format: Option<u8>,
     pub numeric_format: Option<u8>,
@@ -30,7 +31,7 @@ pub(super) struct Addresses {
 
 const MAX_ADDRESSES: usize = 13;
 
-/// Reads an operand that only these instructions have; `None` if the text is something else.
+/// Reads an operand that only graphics instructions have. Returns `None` if the text is something else.
 pub(super) fn operand(
     asm: &mut Assembler,
     known: &mut Instructions,
@@ -66,7 +67,8 @@ pub(super) fn operand(
     Ok(Some(Arg { value: ArgValue::Named(kind, number), ..Arg::default() }))
 }
 
-/// Reads an image address in arbitrary registers, such as `[v5, v9, v7]`. The cursor is at `[`.
+/// Reads an image address in registers that need not be consecutive, such as `[v5, v9, v7]`. The cursor is at
+/// `[`.
 fn addresses(asm: &mut Assembler, known: &mut Instructions, cur: &mut Cursor) -> Result<Arg> {
     let start = cur.pos;
     cur.pos += 1;
@@ -94,15 +96,15 @@ fn addresses(asm: &mut Assembler, known: &mut Instructions, cur: &mut Cursor) ->
 }
 
 impl Addresses {
-    /// Returns the operands for the image address: one operand, or several if one does not have room for all
-    /// registers.
+    /// Returns the operands for the image address. There are several if one operand does not have room for
+    /// all registers.
     pub fn operands(&self) -> impl Iterator<Item = Operand> {
         let operand = |numbers| Scattered::new(numbers).map_or(Operand::None, Operand::Scattered);
         self.numbers[..self.len].chunks(Scattered::MAX).map(operand)
     }
 }
 
-/// Reads a graphics modifier; the cursor is after its `:`. Returns `false` if the name is not that of a
+/// Reads the value of a graphics modifier; the cursor is after its `:`. Returns `false` if `name` is not a
 /// graphics modifier.
 pub(super) fn modifier(
     asm: &mut Assembler,
@@ -164,7 +166,7 @@ fn format(asm: &mut Assembler, cur: &mut Cursor) -> Result<u8> {
     found.ok_or_else(|| error(cur.span_from(start), "unknown buffer format").label("not on this processor"))
 }
 
-/// Converts the modifiers that the source gives to the form that an instruction of these families stores.
+/// Converts the modifiers that the source gives to the form in which a graphics instruction stores them.
 pub(super) fn lane(target: &Target, row: &Row, line: &Line) -> std::result::Result<Lane, &'static str> {
     let written = &line.mods.graphics;
     let of_image = written.dmask.is_some() || written.dim.is_some();
@@ -198,7 +200,8 @@ fn image(target: &Target, written: &Written) -> std::result::Result<Lane, &'stat
     }
 }
 
-/// In a compressed export, each pair of sources is one register. LLVM uses the first source of the pair.
+/// Adapts the sources of a compressed export. Two sources are in one register there, and LLVM uses the first
+/// source of each pair.
 pub(super) fn pair_sources(inst: &mut MachInst) {
     if inst.op.family() != Family::Exp || !inst.mods.flags.contains(ModFlags::COMPR) {
         return;

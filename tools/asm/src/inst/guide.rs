@@ -18,8 +18,9 @@ pub(super) fn modernise(known: &mut Instructions, rows: (u32, u32)) {
     }
 }
 
-/// Joins the offsets of `ds_write_src2_b64 v2 offset0:4 offset1:8`. They are the two bytes of what is a
-/// single offset in the current syntax (seed 000, line 4446).
+/// Joins the two offsets of `ds_write_src2_b64 v2 offset0:4 offset1:8` to one. In the current syntax, the
+/// instruction has a single offset, of which these are the two bytes (LLVM's AMDGPU guide, seed 000, line
+/// 4446).
 fn join_offsets(row: &Row, line: &mut Line) {
     let mods = &mut line.mods;
     if row.name.starts_with("ds_write_src2")
@@ -30,8 +31,8 @@ fn join_offsets(row: &Row, line: &mut Line) {
     }
 }
 
-/// Adds the status register to the data operand of `buffer_store_dwordx4 v[1:4], ... tfe`. The old syntax of
-/// the guide omits that register.
+/// Extends the data operand of `buffer_store_dwordx4 v[1:4], ... tfe` by the register for the status. The
+/// guide's syntax omits this register.
 fn add_status_register(row: &Row, line: &mut Line) {
     let width = row.ops.first().map(|data| data.width);
     if line.mods.flags.contains(ModFlags::TFE)
@@ -43,7 +44,8 @@ fn add_status_register(row: &Row, line: &mut Line) {
     }
 }
 
-/// Shortens the operand of `s_cbranch_join s[4:5]` to the first register, which is the saved stack pointer.
+/// Shortens the operand of `s_cbranch_join s[4:5]` to its first register, the saved stack pointer, because
+/// the instruction takes only one register.
 fn shorten_saved_place(row: &Row, line: &mut Line) {
     if row.name == "s_cbranch_join"
         && let ArgValue::Reg(range) = &mut line.args[0].value

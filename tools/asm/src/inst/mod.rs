@@ -30,7 +30,7 @@ use std::ops::Range;
 /// Maximum number of operands in a line.
 const MAX_ARGS: usize = 24;
 
-/// Names of a processor's instructions and registers, and the line that is being read.
+/// The names of a processor's instructions and registers, and the line of text that is being read.
 pub(crate) struct Instructions {
     target: &'static Target,
     /// For each mnemonic, the range of its rows in `opcodes`.
@@ -92,7 +92,8 @@ impl Instructions {
 const SUFFIXES: [(&str, Form); 4] =
     [("_e32", Form::E32), ("_e64", Form::Full), ("_dpp", Form::Dpp), ("_sdwa", Form::Sdwa)];
 
-/// Field of the current instruction whose value is not known yet, so that it becomes a fixup.
+/// A field of the current instruction whose value is not known yet. It becomes a fixup, which fills it in
+/// later.
 struct Pending {
     value: Value,
     branch: bool,
@@ -176,7 +177,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Returns the fixup of an instruction. Its offset is relative to the start of the instruction.
+    /// Returns the fixup for a field of an instruction that is not known yet. The fixup's offset counts from
+    /// the start of the instruction.
     fn fixup_of(&mut self, words: &[u32], pending: Pending) -> Fixup {
         let kind = match pending.branch {
             true => {
@@ -191,7 +193,7 @@ impl Assembler {
         Fixup { offset, value: pending.value, kind, span: self.span_of(pending.span) }
     }
 
-    /// Updates `.amdgcn.next_free_vgpr` and similar symbols, which count the registers that the source uses.
+    /// Updates the symbols that count the registers which the source uses, such as `.amdgcn.next_free_vgpr`.
     fn count_registers(&mut self, target: &Target, line: &Line) {
         let mut highest = [0u16; 3];
         for arg in line.args() {
@@ -219,8 +221,9 @@ impl Assembler {
         self.raise(self.counts.vgpr[1], self.kernel_vgprs());
     }
 
-    /// Returns the number of VGPRs as V2 counts them. On gfx90a, accumulation VGPRs follow the others, so the
-    /// counts are added; on gfx908, the kinds are separate, so the larger count is returned.
+    /// Returns the number of VGPRs as V2 counts them. On gfx90a, accumulation VGPRs follow the other VGPRs in
+    /// one register file, so the two numbers are added. On gfx908, the two kinds are in separate files, so
+    /// the result is the larger number.
     fn kernel_vgprs(&self) -> i64 {
         let plain = i64::from(self.counts.plain_vgprs);
         let agprs = self.known_number(self.symbol_number(self.counts.agpr)).unwrap_or(0);
@@ -248,7 +251,8 @@ impl Assembler {
 }
 
 impl Instructions {
-    /// Returns the rows of a mnemonic, and the form that its suffix requests.
+    /// Returns the rows of the instruction table that have this mnemonic, and the encoding form that a suffix
+    /// of the mnemonic (such as `_e64`) requests.
     #[inline]
     fn lookup(&self, name: &str) -> Option<((u32, u32), Option<Form>)> {
         if let Some(range) = self.find(name) {

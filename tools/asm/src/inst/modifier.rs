@@ -6,14 +6,15 @@ use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use isa::{Feature, Generation, ModFlags, SdwaSel, Target};
 
-/// Modifiers as the source gives them. They are read before the instruction is known, so they are not checked
-/// yet.
+/// The modifiers of a line as the source gives them. They are read before the instruction is known, so they
+/// have not been checked yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Written {
     pub flags: ModFlags,
     /// Flags that the text turns off.
     denied: ModFlags,
-    /// The modifiers with a value that the line contains, as a bit set of indices into `KEYS`.
+    /// The modifiers with a value that the line contains so far, as a bit set. Bit `n` stands for entry `n`
+    /// of `KEYS`.
     seen: u32,
     pub omod: u8,
     pub offset: Option<i64>,
@@ -37,7 +38,7 @@ pub(super) struct Bits {
     pub count: u8,
 }
 
-/// SDWA selections. A selection that is not written has a default.
+/// SDWA selections of the line. `None` stands for the default, because the line does not give the selection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sdwa {
     pub dst: Option<SdwaSel>,
@@ -147,8 +148,8 @@ pub(super) fn modifier(
     match name {
         "row_mirror" => mods.dpp().ctrl = Some(0x140),
         "row_half_mirror" => mods.dpp().ctrl = Some(0x141),
-        // These DPP modifiers take a distance after a colon. So the plain name is an error, in contrast to
-        // the mirror modifiers.
+        // These DPP modifiers need a distance after a colon, so the name alone is an error. For the mirror
+        // modifiers, the name alone is valid.
         "row_shl" | "row_shr" | "row_ror" => return Err(cur.unexpected("`:` and a distance")),
         _ => return Ok(false),
     }
@@ -166,7 +167,7 @@ fn has_flag(target: &Target, flag: ModFlags) -> bool {
     }
 }
 
-/// Modifiers with a value. Their indices identify them in `Written::seen`.
+/// The modifiers that have a value. The index of a modifier identifies it in `Written::seen`.
 const KEYS: [&str; 25] = [
     "offset",
     "inst_offset",
@@ -195,7 +196,8 @@ const KEYS: [&str; 25] = [
     "nfmt",
 ];
 
-/// Reads a modifier as [`keyed`] does, and rejects a second one of the same kind in a line.
+/// Reads a modifier as [`keyed`] does. Returns an error if the line contains a modifier of the same kind
+/// already.
 fn once(asm: &mut Assembler, mods: &mut Written, cur: &mut Cursor, name: &str, start: usize) -> Result<()> {
     // `mul` and `div` set the same field.
     let field = if name == "div" { "mul" } else { name };
@@ -244,8 +246,8 @@ fn keyed(asm: &mut Assembler, mods: &mut Written, cur: &mut Cursor, name: &str, 
         "fi" => mods.flags.set(ModFlags::FETCH_INACTIVE, small(asm, cur, 1)? == 1),
         "row_mask" => mods.dpp().row_mask = Some(small(asm, cur, 15)? as u8),
         "bank_mask" => mods.dpp().bank_mask = Some(small(asm, cur, 15)? as u8),
-        // Both `bound_ctrl:0` and `bound_ctrl:1` set the field to 1, because `bound_ctrl:0` is the older
-        // spelling (seed 000, line 4521).
+        // `bound_ctrl:0` is the older spelling of `bound_ctrl:1`, so both set the field to 1 (LLVM's AMDGPU
+        // guide, seed 000, line 4521).
         "bound_ctrl" => {
             small(asm, cur, 1)?;
             mods.flags |= ModFlags::BOUND_CTRL;
@@ -282,7 +284,7 @@ fn dpp_control(asm: &mut Assembler, cur: &mut Cursor, name: &str) -> Result<Opti
     if !known {
         return Ok(None);
     }
-    // First and last distance, and the control word for distance 0.
+    // The smallest and the largest distance, and the DPP control word that distance 0 would have.
     let (first, last, base) = match name {
         "row_shl" => (1, 15, 0x100),
         "row_shr" => (1, 15, 0x110),

@@ -111,8 +111,8 @@ impl Assembler {
                 cur.pos += 1;
                 let inside = *cur;
                 let mut arg = self.plain_operand(known, cur, depth)?;
-                // Only a single number or symbol may be between bars: in a longer expression, `|` could be an
-                // operator or the closing bar.
+                // Only a single number or symbol may be between the bars of an absolute value. In a longer
+                // expression, it would not be clear whether `|` is an operator or the closing bar.
                 if matches!(arg.value, ArgValue::Int(_) | ArgValue::Expr(_))
                     && !self.is_primary(inside, cur.pos)
                 {
@@ -143,8 +143,8 @@ impl Assembler {
         }
     }
 
-    /// Returns whether the text from `cur` to `end` is a single number, symbol or expression in parentheses,
-    /// with an optional sign.
+    /// Returns whether the text from `cur` to `end` is a single number, a symbol or an expression in
+    /// parentheses. A sign may be before it.
     fn is_primary(&mut self, mut cur: Cursor, end: usize) -> bool {
         cur.blank();
         self.one_value(&mut cur).is_ok() && {
@@ -163,8 +163,8 @@ impl Assembler {
         }
     }
 
-    /// Returns whether the `-` at the cursor negates an operand (`-v1`, `-|v1|`). Otherwise it belongs to a
-    /// number.
+    /// Returns whether the `-` at the cursor negates an operand, as in `-v1` and `-|v1|`. If not, it belongs
+    /// to a number.
     fn negates_operand(&mut self, known: &Instructions, cur: &Cursor) -> bool {
         let mut copy = *cur;
         copy.pos += 1;
@@ -355,11 +355,13 @@ impl Assembler {
     }
 }
 
-/// Returns whether the name at the cursor must be a symbol, even if a register or modifier has the same name.
-/// It must if it is the label of a branch, or follows a comma in a scalar instruction.
+/// Returns whether the name at the cursor is a symbol, even if a register or modifier has the same name. It
+/// is a symbol if it is the operand of a branch, or if it follows a comma in a scalar instruction that does
+/// not access memory.
 fn is_label(cur: &Cursor, mnemonic: &str, comma: bool) -> bool {
     let branches = || ["branch", "call", "subvector"].iter().any(|part| mnemonic.contains(part));
-    // Memory instructions have modifiers, with or without a comma before them.
+    // Scalar memory instructions can have a modifier after a comma, so a name after a comma need not be a
+    // symbol there.
     let reaches_memory = || {
         ["s_load", "s_buffer_", "s_store", "s_scratch_", "s_atomic_", "s_atc_"]
             .iter()
@@ -372,11 +374,12 @@ fn is_label(cur: &Cursor, mnemonic: &str, comma: bool) -> bool {
     }
 }
 
-/// Returns whether `a16` or `scc` at the cursor is a modifier and not a register. A modifier is not separated
-/// from the operands by a comma.
+/// Returns whether `a16` or `scc` at the cursor is a modifier, and not the register with this name. A
+/// modifier does not follow a comma.
 fn is_flag(known: &Instructions, cur: &Cursor, mnemonic: &str, comma: bool) -> bool {
-    // `scc` may be the only operand (`buffer_wbl2 scc`), but `a16` is used with image instructions, which
-    // begin with other operands.
+    // At the beginning of a line, `scc` is a modifier if the instruction has no operands (`buffer_wbl2 scc`).
+    // `a16` is a register there, because the image instructions that have this modifier begin with other
+    // operands.
     if known.line.len == 0
         && known.target.has(Feature::MAI)
         && cur.text.as_bytes()[cur.pos..].starts_with(b"a16")

@@ -3,7 +3,8 @@
 use isa::{Reg, RegRange, Target};
 use rustc_hash::FxHashMap;
 
-/// Alternative names of registers that assemblers accept: name, code, number of dwords.
+/// Names of registers that assemblers accept in addition to those that the printer uses. Each has the code of
+/// the register and the number of dwords.
 const ALIASES: [(&str, u16, u8); 12] = [
     ("shared_base", 235, 2),
     ("shared_limit", 236, 2),
@@ -19,7 +20,8 @@ const ALIASES: [(&str, u16, u8); 12] = [
     ("src_scc", 253, 1),
 ];
 
-/// Returns the registers by name: the names that the printer uses on this processor, and the aliases.
+/// Returns all names of registers with the registers for which they stand: the names that the printer uses on
+/// this processor, and the aliases.
 pub(super) fn names(target: &Target) -> FxHashMap<Box<str>, RegRange> {
     let mut names: FxHashMap<Box<str>, RegRange> = FxHashMap::default();
     let mut name = String::new();
@@ -45,8 +47,8 @@ pub(super) fn names(target: &Target) -> FxHashMap<Box<str>, RegRange> {
     names
 }
 
-/// Returns whether some processor has a register with this name. Such a name cannot be a symbol on any
-/// processor.
+/// Returns whether any processor has a register with this name. Such a name cannot be a symbol, even on a
+/// processor without the register.
 pub(super) fn is_name(name: &str) -> bool {
     isa::special::named().any(|register| register.name == name)
         || ALIASES.iter().any(|(alias, ..)| *alias == name)
@@ -61,7 +63,7 @@ fn is_accumulator(name: &str) -> bool {
     !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns whether a name is that of half a VGPR, such as `v5.l`: GFX11 has 16-bit registers.
+/// Returns whether a name is that of a half of a VGPR, such as `v5.l`. GFX11 has such 16-bit registers.
 fn half_of_vgpr(name: &str) -> bool {
     let whole = name.strip_suffix(".l").or_else(|| name.strip_suffix(".h"));
     whole.and_then(|name| name.strip_prefix('v')).is_some_and(|number| number.parse::<u8>().is_ok())
@@ -77,8 +79,8 @@ pub(super) fn first_ttmp(target: &Target) -> Reg {
     found.unwrap_or(Reg(108))
 }
 
-/// Returns the DWARF number of a register in waves of 64 lanes, because LLVM's assembler uses no other
-/// numbers.
+/// Returns the DWARF number of a register, or `None` if it has no number. The number is that for waves of 64
+/// lanes, because LLVM's assembler uses no others.
 pub(super) fn dwarf_number(target: &Target, range: RegRange) -> Option<u32> {
     let mut name = String::new();
     let _ = isa::print::write_reg(target, range, &mut name);

@@ -1,4 +1,5 @@
-//! Finds the row of the instruction table, and the encoding form, that match a line of source text.
+//! Finds the row of the instruction table and the encoding form (such as VOP3 or SDWA) that match a line of
+//! source text.
 
 use super::constant::{self, Constant};
 use super::modifier::Written;
@@ -11,8 +12,8 @@ use isa::table::{Caps, Family, Flags, Kind, OpSpec};
 use isa::{Form, Generation, Lane, MachInst, ModFlags, Opcode, Operand, Role, Row, SdwaSel, Target};
 use std::ops::Range;
 
-/// Reason why a row or form does not match the line. The rank says how far matching got, because the failure
-/// with the highest rank is reported.
+/// The reason why a row or form does not match the line. Of all reasons, the one with the highest rank is
+/// reported: the rank says how far matching got.
 struct Mismatch {
     rank: u8,
     /// Index of the line's operand that does not match.
@@ -42,8 +43,8 @@ pub(super) fn select(
         for form in forms(known.target, op, row, asked, &known.line.mods) {
             match attempt(known, op, row, form) {
                 Ok(pending) => return Ok(pending),
-                // The last form tried is SDWA, which the source did not request, so the errors of the other
-                // forms are more helpful.
+                // SDWA is tried last, even if the source did not request it. Then the errors of the other
+                // forms are more helpful than this error.
                 Err(_) if form == Form::Sdwa && asked.is_none() && known.line.mods.sdwa.is_none() => {}
                 Err(mismatch) => {
                     if best.as_ref().is_none_or(|best| best.rank < mismatch.rank) {
@@ -56,8 +57,9 @@ pub(super) fn select(
     Err(describe(known, best, asked, name, span))
 }
 
-/// Returns the forms to try, shortest first. SDWA comes last, as in LLVM: it accepts `v_cndmask_b32 v1, 0, 1`
-/// on GFX10, where the mask is not written, and `sext`.
+/// Returns the encoding forms to try, shortest first. SDWA comes last, as in LLVM. It matches lines that no
+/// other form matches, such as `v_cndmask_b32 v1, 0, 1` on GFX10, where the mask is not written, and lines
+/// with `sext`.
 fn forms(
     target: &'static isa::Target,
     op: Opcode,
@@ -100,8 +102,8 @@ fn attempt(
     let mut sources = Sources::default();
     let mut next = 0;
     let missing = row.ops.len().saturating_sub(known.line.len);
-    // For each operand of the row, the index of the source operand that became it. Used to place error
-    // messages.
+    // For each operand of the row, the index of the operand in the source from which it was converted. Error
+    // messages point to this operand.
     let mut origin = [None; isa::inst::MAX_OPERANDS];
     for (index, spec) in row.ops.iter().enumerate() {
         let left = row.ops.len() - index;
@@ -121,8 +123,8 @@ fn attempt(
             return Err(Mismatch::new(1, None, "too few operands"));
         };
         origin[index] = Some(next);
-        // VOP3 and SDWA have bits that negate float sources, even constants. In other forms a sign changes
-        // the constant itself.
+        // In VOP3 and SDWA, the sign of a float source becomes a bit of the encoding, even if the source is a
+        // constant. In other forms, the sign changes the constant itself.
         let signed = matches!(form, Form::Full | Form::Sdwa) && row.is_valu() && spec.num.is_float();
         let operand = convert(known, row, spec, &arg, signed, &mut pending)
             .map_err(|message| Mismatch::new(2, Some(next), message))?;
@@ -159,8 +161,8 @@ fn attempt(
     }
 }
 
-/// Returns whether a matrix instruction takes its addend from another register file than its destination.
-/// gfx90a has a single bit that selects the file of both.
+/// Returns whether the addend of a matrix instruction is in another register file than its destination. On
+/// gfx90a this has no encoding, because a single bit selects the file of both.
 fn mixes_files(target: &Target, row: &Row, inst: &MachInst) -> bool {
     let one_bit = row.caps.contains(Caps::MFMA) && target.has(isa::Feature::GFX90A);
     match inst.operands() {
@@ -196,7 +198,8 @@ impl Sources {
     }
 }
 
-/// Returns an operand of the row that the text omits although later operands follow.
+/// Returns the operand for `spec` if the text omits it although it gives operands that follow in the row.
+/// Returns `None` if the text does not omit it.
 fn absent(
     known: &Instructions,
     row: &Row,
@@ -210,7 +213,7 @@ fn absent(
     let returns = !row.flags.contains(Flags::ATOMIC) || flags.contains(ModFlags::GLC);
     let flat = matches!(row.family, Family::Flat | Family::Global | Family::Scratch);
     match spec.kind {
-        // The destination of an atomic without a result, or of a load to LDS.
+        // The destination of an atomic operation that returns nothing, or of a load to LDS, may be omitted.
         _ if index == 0 && lacking && spec.role == Role::Def && flat && !returns => Some(Operand::None),
         _ if index == 0
             && lacking
@@ -227,9 +230,10 @@ fn absent(
     }
 }
 
-/// Returns whether the text may omit a lane mask. On GFX10, all short forms may; on other generations, only
-/// those of comparisons and selections, and on GFX9 additions with a name of their own. If there are two
-/// masks, GFX10 omits both or none.
+/// Returns whether the text may omit a lane mask, which is then VCC. On GFX10, this is possible in all short
+/// forms; if an instruction has two masks, both or none are omitted. On other generations, comparisons and
+/// selections may omit it. On GFX9, so may additions that write a carry, which have a name of their own there
+/// (`v_add_co_u32`).
 fn implies_mask(known: &Instructions, row: &Row, form: Form, given: Option<&Arg>) -> bool {
     let target = known.target;
     let is_mask =
@@ -332,31 +336,32 @@ fn convert(
     }
 }
 
-/// Returns whether an operand of this kind may be an accumulation VGPR, on processors that allow it.
+/// Returns whether an operand of this kind may be an accumulation VGPR on a processor that allows it.
 const fn takes_accumulators(kind: Kind) -> bool {
     matches!(kind, Kind::Agpr | Kind::Avgpr | Kind::Acc | Kind::Vgpr | Kind::Texels)
 }
 
-/// Adapts `null`, apertures and status bits to the width of the operand for which they stand.
+/// Adapts a register whose width is not fixed to the width of the operand: `null`, an aperture register or a
+/// status bit.
 fn widened(target: &Target, row: &Row, spec: &OpSpec, range: isa::RegRange) -> isa::RegRange {
     let is_descriptor = spec.kind == Kind::Sgpr && spec.role == Role::Use && spec.width >= 4;
     let any_width = match range.first.0 {
         125 => target.generation == isa::Generation::Gfx10 && !is_descriptor,
         235..=239 => true,
-        // This includes `s_movrels_b64`: hardware and decoder accept the same sources as for `s_movrels_b32`,
-        // but LLVM accepts them only for the latter.
+        // For `s_movrels_b64`, the hardware and the decoder accept the same sources as for `s_movrels_b32`.
+        // LLVM accepts these sources only for the latter.
         251..=253 => matches!(spec.kind, Kind::Ssrc | Kind::Vsrc) || row.name == "s_movrels_b64",
         _ => false,
     };
-    // The sum of a matrix instruction is one value for all elements, so it is not widened.
+    // The addend of a matrix instruction stands for all elements of the matrix, so it is not widened.
     if !any_width || spec.kind == Kind::Acc {
         return range;
     }
     isa::RegRange { len: spec.dwords(target).max(1), ..range }
 }
 
-/// Returns whether a 16-bit number must not be negative: operands of unsigned comparisons, and unsigned
-/// offsets.
+/// Returns whether a 16-bit number must not be negative. This is so for operands of unsigned comparisons, and
+/// for unsigned offsets.
 fn is_unsigned(target: &Target, row: &Row, spec: &OpSpec) -> bool {
     match spec.kind {
         Kind::SmemOffset => target.generation < Generation::Gfx9,
@@ -415,8 +420,8 @@ fn modifiers(
         mods.flags -= ModFlags::CLAMP;
     }
     if has_offset_register && written.offset == Some(0) && target.generation == Generation::Gfx9 {
-        // If the source gives both an SGPR and an offset, the encoding has a separate field for the offset,
-        // even if the offset is 0.
+        // If the source gives both an SGPR and an offset, the encoding has a field of its own for the offset,
+        // even if it is 0.
         mods.flags |= ModFlags::OFFEN;
     }
     mods.omod = written.omod;
@@ -439,7 +444,7 @@ fn modifiers(
         return Err("the instruction does not take op_sel here");
     }
     if let Some(bits) = written.op_sel {
-        // The bit of the destination is last, whatever the number of sources.
+        // The last bit of `op_sel` is that of the destination, whatever the number of sources is.
         let below = bits.bits & ((1u16 << sources.count) as u8).wrapping_sub(1);
         let destination = bits.count > sources.count && bits.bits >> sources.count & 1 != 0;
         if bits.count > sources.count + 1 {
@@ -488,7 +493,8 @@ fn packed_modifiers(
     if row.caps.contains(Caps::MIX) && (written.neg_lo.is_some() || written.neg_hi.is_some()) {
         return Err("signs of mixed precision stand before the operands");
     }
-    // Neither mixed-precision instructions nor accumulation registers select halves by default.
+    // Instructions with packed halves select the high halves of their sources by default. Mixed-precision
+    // instructions and instructions with accumulation registers do not.
     let halves = !row.caps.intersects(Caps::MIX | Caps::MFMA) && !row.has_kind(Kind::Agpr);
     let default = if halves { all } else { 0 };
     mods.op_sel_hi = written.op_sel_hi.map_or(default, |bits| bits.bits & all);
@@ -592,7 +598,8 @@ fn describe(
         .note(format!("it is written `{}`", pattern(name, op.row())))
 }
 
-/// Returns the operands of a row as text, such as `v_add_f32 VGPR, source, source`.
+/// Returns the operands that a row of the instruction table expects, as text for messages, such as `v_add_f32
+/// VGPR, source, source`.
 fn pattern(name: &str, row: &Row) -> String {
     let mut text = name.to_owned();
     for (n, spec) in row.ops.iter().enumerate() {

@@ -84,8 +84,8 @@ fn misread(start: usize, (at, message): yaml::Mistake) -> crate::error::Error {
     error(start + at..start + at + 1, message).label("in the metadata")
 }
 
-/// Returns the first code object version whose metadata has the version in `amdhsa.version`. V6 has the same
-/// metadata version as V5.
+/// Returns the first code object version that has the metadata version in `amdhsa.version`. (V6 has the same
+/// metadata version as V5.)
 fn version(tree: &Node) -> Option<u8> {
     let Some(Node::Seq(numbers)) = tree.get("amdhsa.version") else { return None };
     let [Node::Scalar(major), Node::Scalar(minor)] = numbers.as_slice() else { return None };

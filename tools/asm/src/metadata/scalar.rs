@@ -1,10 +1,11 @@
-//! Interprets the scalars of metadata: converts YAML texts to values.
+//! Interprets the scalars of metadata: converts their YAML texts to numbers, booleans and strings.
 
 use codeobj::yaml::Node;
 use objwriter::Value;
 use objwriter::value::unsigned;
 
-/// Returns the value of a node as LLVM reads it: quotes do not change the meaning of a scalar.
+/// Returns the value of a node as LLVM reads it. LLVM reads a scalar in quotes in the same way as one
+/// without.
 pub(super) fn value(node: &Node) -> Value {
     match node {
         // LLVM reads a key without a value as an empty sequence.
@@ -18,7 +19,7 @@ pub(super) fn value(node: &Node) -> Value {
     }
 }
 
-/// Reads a key of a mapping. A key that looks like a number is a number.
+/// Reads a key of a mapping. If it looks like a number, it is a number.
 pub(super) fn key(text: &str) -> Value {
     meaning(text)
 }
@@ -41,7 +42,7 @@ pub(super) fn meaning(text: &str) -> Value {
             Value::Bool(false)
         }
         "" => Value::Nil,
-        // LLVM also reads such texts as floats, but loses the float when it writes the metadata.
+        // LLVM also reads such texts as floats, but loses the number when it writes the metadata.
         _ => float(text).map_or_else(|| Value::from(text.to_owned()), Value::Float),
     }
 }

@@ -1,7 +1,7 @@
 //! Checks the metadata of code object V2 and turns it into a tree that [`objwriter::metadata_v2`] writes.
 //!
-//! In contrast to later versions, unknown keys are errors, and a scalar is read as the type that its key
-//! requires: `Name: 3` is a string.
+//! In contrast to later versions, unknown keys are errors. A scalar has the type that its key requires, so
+//! that `3` in `Name: 3` is a string.
 
 use super::errors::{Mistakes, one_of};
 use super::scalar;

@@ -1,8 +1,9 @@
 //! Checks the metadata of code object V3 and later against the keys that runtimes look for.
 //!
 //! # Source
-//! Seed 000, line 2369, and what LLVM 19 accepts: keys of later versions, and unknown keys, which anyone may
-//! add. A number or boolean that is tagged as a string is converted to the type that the key requires.
+//! LLVM's AMDGPU guide (seed 000, line 2369), and what LLVM 19 accepts: keys of later versions, and unknown
+//! keys, which anyone may add. A number or boolean that is tagged as a string is converted to the type that
+//! the key requires.
 
 use super::errors::{Mistakes, one_of};
 use super::scalar;
@@ -18,7 +19,7 @@ enum Kind {
     /// Sequence of this many numbers.
     Numbers(usize),
     Texts,
-    /// Sequence of mappings with these keys, and a word for what each mapping describes.
+    /// A sequence of mappings with these keys. The word says what each mapping describes, for messages.
     Maps(&'static [Key], &'static str),
 }
 
@@ -128,7 +129,7 @@ pub(super) fn tree(root: &Node, mistakes: &mut Mistakes) -> Value {
     mapping(root, &ROOT, ("", 0), "object", mistakes)
 }
 
-/// Checks a mapping that describes `what`, under a key of the enclosing mapping.
+/// Checks a mapping that describes `what`. The mapping is the value of a key in another mapping.
 fn mapping(
     node: &Node,
     keys: &'static [Key],
@@ -158,8 +159,8 @@ fn mapping(
     Value::Map(entries.iter().map(|entry| value(entry, mistakes)).collect())
 }
 
-/// Returns whether two keys differ only in the case of letters, in `-` and `_`, or in one letter that is
-/// additional, missing or different.
+/// Returns whether a key is probably a misspelling of another key. It is if the two differ only in upper and
+/// lower case, in `-` and `_`, or in one letter that is additional, missing or different.
 fn is_misspelling(written: &str, key: &str) -> bool {
     let letters = |text: &str| -> Vec<u8> {
         text.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase()).collect()
