@@ -62,11 +62,11 @@ impl Offsets {
 /// Addressing modes and related properties of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addressing {
-    /// Offsets of `global_*` instructions; `None` if the processor has no such instructions.
+    /// Range of the offsets of `global_*` instructions. `None` if the processor has no such instructions.
     pub global: Option<Offsets>,
-    /// Offsets of `flat_*` instructions; `None` if the processor has no such instructions.
+    /// Range of the offsets of `flat_*` instructions. `None` if the processor has no such instructions.
     pub flat: Option<Offsets>,
-    /// Offsets of `buffer_*` instructions, including those for scratch.
+    /// Range of the offsets of `buffer_*` instructions, including accesses to scratch.
     pub buffer: Offsets,
     /// Fourth dword of a buffer descriptor for device memory. It has the element format. Under the operating
     /// system HSA, it also says how memory is cached and whether addresses are translated.

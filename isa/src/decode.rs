@@ -65,7 +65,8 @@ pub fn decode(target: &Target, words: &[u32]) -> Result<(MachInst, usize), Decod
     Decoder::new(target).ok_or(DecodeError::Unknown)?.decode(words)
 }
 
-/// A decoder for one processor, with tables of its opcodes. Create it once to decode many instructions.
+/// A decoder for one processor, with tables of the processor's opcodes. A program that decodes many
+/// instructions should create it once.
 #[derive(Clone, Copy)]
 pub struct Decoder {
     target: &'static Target,

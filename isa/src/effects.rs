@@ -81,7 +81,7 @@ impl ImplicitRegister {
     }
 }
 
-/// Calls `f` for each implicit register range that the given flags select from [`IMPLICIT`].
+/// Calls `f` for each range of implicit registers that the given flags select from the table [`IMPLICIT`].
 #[inline]
 fn implicit_registers(row: &Row, mut bits: u16, target: &Target, f: &mut impl FnMut(Role, RegRange)) {
     // A scalar instruction may use only half of EXEC: `s_and_saveexec_b32` uses one dword for every wave
@@ -197,7 +197,8 @@ impl MachInst {
         }
     }
 
-    /// Calls `f` for each group of implicit registers: SCC, VCC, EXEC, M0, FLAT_SCRATCH.
+    /// Calls `f` for each group of implicit registers of the instruction. Such groups are SCC, VCC, EXEC, M0
+    /// and FLAT_SCRATCH.
     #[inline]
     pub fn for_each_implicit(&self, target: &Target, mut f: impl FnMut(Role, RegRange)) {
         let row = self.op.row();
@@ -218,7 +219,7 @@ impl MachInst {
         }
     }
 
-    /// Calls `f` for each group of hardware registers, explicit or implicit.
+    /// Calls `f` for each group of hardware registers that the instruction uses, explicit or implicit.
     #[inline]
     pub fn for_each_hw_reg(&self, target: &Target, mut f: impl FnMut(Role, RegRange)) {
         self.for_each_reg(|role, operand| {

@@ -12,7 +12,7 @@ use crate::{CodeObjectVersion, Subtarget};
 use bitflags::bitflags;
 
 bitflags! {
-    /// Conditions that determine which hidden arguments the metadata of a kernel lists.
+    /// Conditions on which it depends which hidden arguments the metadata of a kernel lists.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct Hidden: u8 {
         /// The code reads the address of the `printf` buffer, or the module contains formats of `printf`

@@ -492,9 +492,9 @@ pub(crate) struct Spare {
 /// and of registers, and the bits between them.
 pub(crate) const MUBUF_BARE: u64 = 0xff7f_ffff_0202_0fff;
 
-/// DPP control words of GFX8 and GFX9: `quad_perm`; `row_shl`, `row_shr` and `row_ror` by 1 to 15;
-/// `wave_shl`, `wave_rol`, `wave_shr` and `wave_ror` by 1; `row_mirror`, `row_half_mirror`; `row_bcast` of 15
-/// and 31.
+/// DPP control words of GFX8 and GFX9. They are `quad_perm`; `row_shl`, `row_shr` and `row_ror` by 1 to 15;
+/// `wave_shl`, `wave_rol`, `wave_shr` and `wave_ror` by 1; `row_mirror` and `row_half_mirror`; `row_bcast` of
+/// 15 and 31.
 pub(crate) const DPP_CTRL_GFX8: [RangeInclusive<u16>; 9] = [
     0..=0xff,
     0x101..=0x10f,

@@ -14,7 +14,7 @@ use crate::target::{Feature, Target};
 use std::fmt;
 use std::ops::Deref;
 
-/// Setting of a target id feature (`xnack` or `sramecc`) for which code was compiled.
+/// Setting of a target id feature (`xnack` or `sramecc`) with which code was compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Setting {
     /// The processor does not have the feature, or the code object version cannot express it.

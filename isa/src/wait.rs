@@ -132,7 +132,7 @@ impl WaitInst {
 }
 
 impl Target {
-    /// Returns the processor's wait instructions, preferred ones first.
+    /// Returns the wait instructions of the processor in order of preference.
     pub fn wait_instructions(&self) -> &'static [WaitInst] {
         self.arch.waits.instructions
     }

@@ -152,9 +152,9 @@ fn exact_len(address: ImageAddress, dim: u8, a16: bool) -> Option<u8> {
     (len <= most || len == 8 && most >= 5).then_some(len)
 }
 
-/// Returns whether an address of `len` dwords suits the instruction. For addresses of five to seven dwords,
+/// Returns whether an address of `len` dwords suits the instruction. If the address has five to seven dwords,
 /// `len` may also be eight, because assemblers may have no register groups of five to seven. Before GFX10,
-/// the dimension is unknown, so `len` need only suit one dimension.
+/// the dimension is not known, so `len` is accepted if it suits any dimension.
 fn address_fits(target: &Target, address: ImageAddress, dim: u8, a16: bool, len: u8) -> bool {
     if has_dims(target) {
         let Some(exact) = exact_len(address, dim, a16) else { return false };

@@ -63,8 +63,8 @@ impl Facts {
         Facts { holds: (self.holds ^ conditions) & self.known, ..self }
     }
 
-    /// Returns the facts that are in either set. A condition that is in both sets counts as true if it is
-    /// true in one of them.
+    /// Returns the facts that are in one of two sets or in both. If a condition is in both sets, it counts as
+    /// true if it is true in one of them.
     fn and_also(self, other: Facts) -> Facts {
         Facts { known: self.known | other.known, holds: self.holds | other.holds }
     }

@@ -282,7 +282,8 @@ impl Effects {
         }
     }
 
-    /// Returns the source registers that the operation reads after issue, which `expcnt` counts.
+    /// Returns the source registers that the operation reads after its issue. `expcnt` counts the operation
+    /// until it has read them.
     pub(crate) fn read_after_issue(&self) -> RegSet {
         match self.held {
             ReadAfterIssue::None => RegSet::EMPTY,

@@ -65,7 +65,7 @@ pub enum Producer {
     AccWrite,
     /// `v_accvgpr_read_b32` writes a VGPR.
     AccRead,
-    /// `v_accvgpr_*` directly after a VALU instruction that writes a VGPR.
+    /// A `v_accvgpr_*` instruction directly after a VALU instruction that writes a VGPR.
     AccAfterValu,
     /// Dot product writes its result.
     Dot,

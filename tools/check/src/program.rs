@@ -113,8 +113,8 @@ pub struct Program {
     /// Whether the calling convention requires that callers wait for their own operations. Then no operation
     /// is in flight at the beginning of a function.
     pub callers_wait: bool,
-    /// Low halves of the addresses that the code uses for something other than calls. A function at such an
-    /// address may have unknown callers.
+    /// Low halves of the addresses that the code uses for anything but calls. A function at such an address
+    /// may have unknown callers.
     taken: HashSet<u32>,
     by_address: ByAddress,
 }

@@ -73,8 +73,8 @@ pub static CLAUSE: EventRule = EventRule {
     source: "GCN3; Vega; llvm: checkSoftClauseHazards",
     level: Level::Certain,
 };
-/// Variant of [`CLAUSE`] for two instructions with more instructions between them than LLVM examines. LLVM
-/// does not prevent this hazard, so the level is lower.
+/// Variant of [`CLAUSE`] for two instructions that are farther apart than LLVM examines. LLVM does not
+/// prevent this hazard at such a distance, so the level is lower.
 pub static LONG_CLAUSE: EventRule = EventRule {
     id: "xnack-long-clause",
     name: "source of a memory instruction is overwritten far on in its clause, which XNACK may replay",

@@ -141,7 +141,7 @@ impl Default for Scoreboard {
 }
 
 impl Scoreboard {
-    /// Returns the state at the beginning of a kernel: nothing is in flight.
+    /// Returns the state at the beginning of a kernel, in which nothing is in flight.
     pub fn new() -> Scoreboard {
         Scoreboard {
             written: RegSet::EMPTY,

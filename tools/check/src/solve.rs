@@ -84,7 +84,7 @@ const MOST_VARIANTS: usize = 24;
 
 /// How a block ends.
 enum End {
-    /// Control goes from an instruction to one of these instructions.
+    /// The block ends with this instruction, from which control goes to one of the listed instructions.
     Next(Site, SmallVec<[Site; 2]>),
     /// The block ends with a call. The second instruction is the first one of the called function.
     Call(Site, Site),

@@ -30,7 +30,7 @@ pub enum Number {
 }
 
 impl Buffer {
-    /// Generates a buffer of `count` elements; `make` computes each element from its index.
+    /// Generates a buffer of `count` elements. The function `make` computes each element from its index.
     pub fn generate(
         element: Scalar,
         count: u64,

@@ -1,4 +1,4 @@
-//! Compares buffers: counts the elements that differ by more than a tolerance, and lists the largest
+//! Compares buffers. Counts the elements that differ by more than a tolerance, and lists the largest
 //! differences.
 
 use crate::buffer::{Buffer, Number};
@@ -62,7 +62,7 @@ pub struct Difference {
     pub expected: Number,
     /// Actual value.
     pub found: Number,
-    /// Distance between the two values; infinite if one is a NaN or an infinity.
+    /// Distance between the two values. It is infinite if one of them is a NaN or an infinity.
     pub error: f64,
 }
 

@@ -55,8 +55,8 @@ pub trait Debugger: Sync {
     /// Called when an instruction has failed. The dispatch ends.
     fn trapped(&self, at: &Stopped<'_>, why: &Fault);
 
-    /// Called when the schedule of weak mode has taken a step that no instruction asks for at this point.
-    /// `what` describes the step in words; `at` is the wave that the step concerns.
+    /// Called when the schedule of weak mode has taken a step that no instruction requires at this point.
+    /// `what` describes the step in words. `at` is the wave that the step concerns.
     fn chosen(&self, at: &Stopped<'_>, what: &str) -> Go {
         let _ = (at, what);
         Go::On

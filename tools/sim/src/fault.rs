@@ -4,7 +4,7 @@ use crate::strict::{FaultClass, Report};
 use codeobj::disasm::SourcePlace;
 use std::fmt;
 
-/// An active call: the called function and the place of the call.
+/// An active call, given by the called function and the location of the call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Called {
     /// Name of the called function.

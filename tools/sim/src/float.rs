@@ -16,8 +16,8 @@ pub(crate) trait Ieee: Copy + PartialOrd {
     const BACK: i32 = Self::SCALE;
     /// Largest exponent field of a tiny numerator. A tiny numerator is scaled.
     const TINY_NUMERATOR: i32;
-    /// Limit for the difference between the exponents of numerator and denominator. Below this limit, the
-    /// quotient underflows to zero.
+    /// Limit for the difference between the exponents of numerator and denominator. If the difference is
+    /// below this limit, the quotient underflows to zero.
     const UNDERFLOW_DIFFERENCE: i32;
     /// The largest number of the format that is below one.
     const BELOW_ONE: Self;
@@ -263,8 +263,8 @@ fn cube_axis<T>(x: f32, y: f32, z: f32, of: [T; 3]) -> T {
     }
 }
 
-/// Returns the number of the cube map face that a direction points to: 0 for +x, 1 for -x, 2 for +y, and so
-/// on (Vega ISA, V_CUBEID_F32).
+/// Returns the number of the face of a cube map to which a direction points: 0 for +x, 1 for -x, 2 for +y,
+/// and so on (Vega ISA, V_CUBEID_F32).
 #[inline(always)]
 pub(crate) fn cube_face(x: f32, y: f32, z: f32) -> f32 {
     let side = |value: f32| if value < 0.0 { 1.0 } else { 0.0 };

@@ -6,7 +6,7 @@ use crate::object::Symbol;
 const STT_FUNC: u8 = 2;
 const STT_AMDGPU_HSA_KERNEL: u8 = 10;
 
-/// The functions of a code object, including kernels, ordered by their addresses in the file.
+/// The functions of a code object in the order of their file addresses. Kernels are included.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Functions(Vec<Function>);
 

@@ -19,8 +19,9 @@ pub(crate) struct Provided {
     pub(crate) heap: u64,
 }
 
-/// Size of the heap's directory (`hidden_heap_v1`) in bytes, as in ROCm. `malloc` of ROCm's device library
-/// expects a zeroed directory, and asks the host for all memory that it allocates.
+/// Size in bytes of the directory of the heap (`hidden_heap_v1`), as in ROCm. The function `malloc` of ROCm's
+/// device library expects that the directory is zero at first, and asks the host for all memory that it
+/// allocates.
 pub(crate) const HEAP_BYTES: u64 = 128 << 10;
 
 /// Returns the offset of a hidden argument in the argument segment, or `None` if the kernel does not have the

@@ -317,7 +317,7 @@ impl Device {
         result.map(|()| total)
     }
 
-    /// Runs the packets of a queue until no packet can begin. Only the first packet is observed.
+    /// Runs the packets of a queue until no packet can begin. Only the first of these packets is observed.
     pub(crate) fn drain(
         &mut self,
         queue: &mut Queue,

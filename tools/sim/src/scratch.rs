@@ -15,12 +15,13 @@ const QUEUE_OFFSET: u64 = 0x1_0000;
 mod word3 {
     /// GFX6 to GFX8: the field `ELEMENT_SIZE` for swizzling by elements of 4 bytes.
     pub(super) const ELEMENT_SIZE_4: u32 = 1 << 19;
-    /// GFX6, GFX7: `BUF_DATA_FORMAT_32` and `BUF_NUM_FORMAT_UINT`. From GFX8 on, if lanes are added to the
-    /// index, the bits of the data format are a part of the stride, and 0 here.
+    /// Data format of the private segment buffer on GFX6 and GFX7: `BUF_DATA_FORMAT_32` and
+    /// `BUF_NUM_FORMAT_UINT`. From GFX8 on, the bits of the data format are a part of the stride if lanes are
+    /// added to the index; they are 0 here.
     pub(super) const DATA_FORMAT_32: u32 = 4 << 15;
     pub(super) const NUM_FORMAT_UINT: u32 = 4 << 12;
-    /// GFX10: `BUF_FMT_32_UINT`, `RESOURCE_LEVEL`, and `OOB_SELECT` 2, which makes an access out of range
-    /// only if there are no records.
+    /// Format bits of the private segment buffer on GFX10: `BUF_FMT_32_UINT`, `RESOURCE_LEVEL`, and
+    /// `OOB_SELECT` 2. The last one makes an access out of range only if there are no records.
     pub(super) const FORMAT_32_UINT: u32 = 20 << 12;
     pub(super) const RESOURCE_LEVEL: u32 = 1 << 24;
     pub(super) const OOB_ONLY_EMPTY: u32 = 2 << 28;

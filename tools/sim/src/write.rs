@@ -80,7 +80,7 @@ impl Write {
     }
 }
 
-/// Writes bytes into dwords, each byte at the position that `place` returns.
+/// Writes bytes into dwords. The function `place` returns the position of each byte.
 fn put(dwords: &mut [u32], bytes: &[u8], place: impl Fn(u64) -> Option<u64>) {
     for (&byte, at) in bytes.iter().zip(0..) {
         let Some(at) = place(at) else { return };

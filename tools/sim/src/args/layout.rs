@@ -41,8 +41,9 @@ pub struct Field {
 }
 
 impl Layout {
-    /// Parses the text of a type: a scalar (`f32`, `unsigned int`), a vector (`f32x4`, `float4`), `[TYPE;
-    /// COUNT]`, a pointer, or `NAME { FIELD: TYPE, ... }`, in which the name is optional.
+    /// Parses the text of a type. It is a scalar (`f32`, `unsigned int`), a vector (`f32x4`, `float4`), an
+    /// array `[TYPE; COUNT]`, a pointer, or a struct `NAME { FIELD: TYPE, ... }`, in which the name is
+    /// optional.
     pub fn parse(text: &str) -> Option<Layout> {
         let mut rest = text;
         let layout = parse(&mut rest, MAX_NESTING)?;

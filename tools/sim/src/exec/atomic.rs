@@ -79,8 +79,8 @@ impl Atomic {
         matches!(self, Atomic::CompareSwap | Atomic::CompareSwapFloat | Atomic::MaskOr | Atomic::Wrap)
     }
 
-    /// Returns the new value of a 32-bit location that holds `old`. `value` is the data operand; `other` is
-    /// the value that a compare-and-swap compares with, or the mask of `MaskOr`.
+    /// Returns the new value of a 32-bit location that holds `old`. `value` is the data operand. `other` is
+    /// the comparison value of a compare-and-swap, or the mask of `MaskOr`.
     pub(crate) fn apply32(self, old: u32, value: u32, other: u32) -> u32 {
         let float = |value: u32| f64::from(f32::from_bits(value));
         match self {
@@ -119,8 +119,8 @@ impl Atomic {
         }
     }
 
-    /// Returns the new value of a 64-bit location that holds `old`. `value` is the data operand; `other` is
-    /// the value that a compare-and-swap compares with, or the mask of `MaskOr`.
+    /// Returns the new value of a 64-bit location that holds `old`. `value` is the data operand. `other` is
+    /// the comparison value of a compare-and-swap, or the mask of `MaskOr`.
     pub(crate) fn apply64(self, old: u64, value: u64, other: u64) -> u64 {
         let float = f64::from_bits;
         match self {

@@ -9,16 +9,17 @@ use crate::wave::Lanes;
 use half::f16;
 use std::marker::PhantomData;
 
-/// Names of the sixteen float conditions in the order of the opcodes. Each bit of an opcode stands for one
-/// case in which the condition holds: less (bit 0), equal (bit 1), greater (bit 2), unordered (bit 3).
+/// Names of the sixteen float conditions in the order of the opcodes. Each of four bits of an opcode stands
+/// for one case in which the condition holds: less (bit 0), equal (bit 1), greater (bit 2), unordered (bit
+/// 3).
 const FLOAT_CONDITIONS: [&str; 16] =
     ["f", "lt", "eq", "le", "gt", "lg", "ge", "o", "u", "nge", "nlg", "ngt", "nle", "neq", "nlt", "tru"];
 /// Names of the eight integer conditions in the order of the opcodes, from false (`f`) to true (`t`).
 const INT_CONDITIONS: [&str; 8] = ["f", "lt", "eq", "le", "gt", "ne", "ge", "t"];
 
 pub(super) fn handler(name: &str) -> Option<Handler> {
-    // The names with an additional `s` (`v_cmps_`, `v_cmpsx_`) are instructions that also raise an exception
-    // if a source is a quiet NaN.
+    // If a name has an additional `s` (`v_cmps_`, `v_cmpsx_`), the instruction also raises an exception if a
+    // source is a quiet NaN.
     let starts = [("v_cmpx_", true), ("v_cmpsx_", true), ("v_cmp_", false), ("v_cmps_", false)];
     let start = |(start, exec): (&str, bool)| name.strip_prefix(start).map(|rest| (rest, exec));
     let (rest, writes_exec) = starts.into_iter().find_map(start)?;

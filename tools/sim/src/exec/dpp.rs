@@ -1,5 +1,5 @@
-//! Data-parallel primitives (DPP): instructions whose first source comes from other lanes (GCN3 ISA and Vega
-//! ISA, "Data Parallel Processing"; RDNA ISA, "DPP16" and "DPP8").
+//! Data-parallel primitives (DPP). The first source of such an instruction comes from other lanes (GCN3 ISA
+//! and Vega ISA, "Data Parallel Processing"; RDNA ISA, "DPP16" and "DPP8").
 
 use crate::op::Op;
 use crate::wave::{Lanes, Wave};

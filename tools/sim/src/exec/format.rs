@@ -21,8 +21,8 @@ pub(crate) enum Number {
 /// Format of an element: sizes of its components, and number type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Format {
-    /// Number of bits of each component, starting with the component in the lowest bits; 0 for a component
-    /// that the format does not have.
+    /// Number of bits of each component, starting with the component in the lowest bits. It is 0 for a
+    /// component that the format does not have.
     bits: [u8; 4],
     number: Number,
 }
@@ -121,7 +121,8 @@ impl Format {
         }
     }
 
-    /// Returns whether this is the format called "invalid": loads with it return zero, and stores do nothing.
+    /// Returns whether this is the format called "invalid". Loads with this format return zero, and stores
+    /// with it do nothing.
     pub(crate) fn is_invalid(self) -> bool {
         self.bits[0] == 0
     }

@@ -67,8 +67,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     }
 }
 
-/// Writes the destination first and EXEC second, so that EXEC gets the value meant for it even if the
-/// destination is EXEC, too.
+/// Writes the destination first and EXEC second. So EXEC gets the right value even if the destination of the
+/// instruction is EXEC as well.
 fn store64(cx: &mut Cx<'_>, op: &Op, result: u64, exec: u64) -> Flow {
     cx.wave.set_pair(usize::from(op.dst), result);
     cx.wave.set_pair(reg::EXEC, exec);

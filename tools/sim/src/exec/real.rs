@@ -373,8 +373,8 @@ fn extrema<T: Real>(base: &str) -> Option<Handler> {
     })
 }
 
-/// Makes the handler of an operation of one source whose result needs no rounding. NaNs are made quiet; for
-/// other values, the host computes the result.
+/// Makes the handler of an operation of one source whose result needs no rounding. A NaN is made quiet. For
+/// all other values, the host computes the result.
 macro_rules! exact1 {
     ($T:ident, $f:expr) => {
         |cx, op| {

@@ -41,8 +41,8 @@ fn sad8(a: u32, reference: u32, masked: bool) -> u32 {
     })
 }
 
-/// Returns a function that computes four 16-bit sums of absolute differences, for the four bytes that start
-/// at byte 0, 1, 2 and 3 of the first source.
+/// Returns a function that computes four 16-bit sums of absolute differences. The sums are for the four bytes
+/// of the first source that start at byte 0, 1, 2 and 3.
 fn quad(clamp: bool, masked: bool) -> impl Fn(u64, u32, u64) -> u64 {
     move |a, reference, c| {
         (0..4).fold(0, |all, at| {

@@ -576,9 +576,8 @@ impl Cx<'_> {
 }
 
 /// Makes a handler from an expression over the values of the sources in one lane. The macro makes the
-/// expression a function instead of a closure, because `#[inline(always)]` works only on functions. The
-/// function must be inlined into the loop over the lanes, which is compiled with the host's vector
-/// extensions.
+/// expression a function and not a closure, because `#[inline(always)]` works only on functions. The function
+/// must be inlined into the loop over the lanes, which is compiled with the host's vector extensions.
 macro_rules! lanes {
     (@ $map:ident ($($a:ident: $A:ty),*) -> $R:ty => $body:expr) => {{
         #[inline(always)]

@@ -126,8 +126,8 @@ struct Frame {
     stack: u32,
     frame: u32,
     flat_scratch: u64,
-    /// Whether the call is through a function pointer, so that the compiler of the caller did not know the
-    /// callee.
+    /// Whether the call goes through a function pointer. The compiler of the caller then did not know which
+    /// function is called.
     by_address: bool,
     /// Whether the call puts the return address in the SGPR pair that the calling convention specifies.
     is_convention: bool,
@@ -320,8 +320,8 @@ impl Calls {
     }
 
     /// Returns whether a jump to `to` returns from one of the outermost [`OUTER`] calls. If it does, all
-    /// inner calls have ended as well: this function removes their frames and the frame of the returning
-    /// call, and sets the number of dropped frames (`gap`) to 0.
+    /// inner calls have ended as well. In this case, the function removes their frames and the frame of the
+    /// returning call, and sets the number of dropped frames (`gap`) to 0.
     fn leaves_gap(&mut self, to: u32) -> bool {
         let Some(at) = self.frames[..OUTER].iter().rposition(|frame| frame.back == to) else { return false };
         self.frames.truncate(at);
@@ -370,8 +370,9 @@ impl Calls {
         links
     }
 
-    /// Returns the position on the stack of a byte offset into a wave's scratch: the function whose frame
-    /// contains the byte, and the byte's offset in this frame. `lanes` is the wave size.
+    /// Returns the position on the stack of a byte, which is given by its offset in a wave's scratch. The
+    /// position is the function whose frame contains the byte, and the byte's offset in this frame. `lanes`
+    /// is the wave size.
     fn on_stack(&self, byte: u32, lanes: u32) -> OnStack {
         let frame = self.frames.iter().rev().find(|frame| frame.stack / lanes <= byte);
         match frame {
@@ -411,8 +412,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Converts the call to the form that reports show. `address` maps a place in the code to its address in
-    /// the file.
+    /// Converts the call to the form that reports show. `address` maps a code position to its file address.
     pub(crate) fn called(
         &self,
         functions: &Functions,
@@ -479,9 +479,9 @@ impl Watcher<'_> {
     fn call(&mut self, cx: &mut Cx<'_>, op: &Op, link: u16, to: u32) {
         self.wave().board.cross();
         let (call, rules) = (self.group.now.place, &self.shared.rules);
-        // If the caller knows its callee, it computes the callee's address relative to the program counter in
-        // the SGPR pair that then receives the return address. A call whose target address is in another SGPR
-        // pair therefore goes through a function pointer.
+        // A caller that knows its callee computes the callee's address relative to the program counter, in
+        // the same SGPR pair that then receives the return address. So a call whose target address is in
+        // another SGPR pair goes through a function pointer.
         let by_address = matches!(op.src[0], Src::S(code) if u16::from(code) != link);
         if self.shared.scramble.is_some() {
             self.scramble_call(cx, call, to, by_address);
@@ -708,8 +708,8 @@ impl Watcher<'_> {
         finding.notes.push(note);
     }
 
-    /// Adds a note to a finding about a load of stack bytes that were never written: the function in whose
-    /// frame the bytes are, and their offset in that frame.
+    /// Adds a note to a finding about a load of stack bytes that were never written. The note says in which
+    /// function's frame the bytes are, and at which offset.
     pub(super) fn note_frame(&self, finding: &mut Finding, load: u32) {
         let calls = &self.group.waves[self.group.now.wave].calls;
         let Some(OnStack { callee, offset }) = calls.loads.get(&load) else { return };
@@ -730,7 +730,7 @@ impl super::GroupShadow {
     }
 
     /// Returns the stack frames of a wave's active calls, innermost first, for the report about stack use.
-    /// Consecutive frames of the same function and size form one element: the function (`None` for the
+    /// Consecutive frames of the same function and size form one element. It has the function (`None` for the
     /// kernel), the bytes of a lane's stack that each frame takes, and the number of frames. `stack` is the
     /// current value of the stack pointer.
     pub(crate) fn stack_frames(&self, wave: usize, stack: u32, lanes: u32) -> Vec<(Option<u32>, u32, u64)> {

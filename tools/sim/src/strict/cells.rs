@@ -256,9 +256,9 @@ impl Paged {
     fn split(&self, lost: &AtomicBool) -> &[Cell] {
         let lines: Vec<Cell> = self.lines.iter().map(Cell::copy).collect();
         let cells = self.cells.get_or_init(|| (0..PAGE).map(|dword| lines[dword / LINE].copy()).collect());
-        // This fence pairs with the one in `Cells::read_lines`. If another thread records a load in a line at
-        // this moment, either this thread sees the load, or the other thread sees the new cells. In both
-        // cases `lost` is set.
+        // This fence pairs with the one in `Cells::read_lines`. Another thread may record a load in a line at
+        // this moment. Then either this thread sees the load, or the other thread sees the new cells. In both
+        // cases, `lost` is set.
         fence(Ordering::SeqCst);
         if self.lines.iter().zip(&lines).any(|(now, before)| now.last_read() != before.last_read()) {
             lost.store(true, Ordering::Relaxed);
@@ -302,7 +302,7 @@ pub(super) struct Page<'a> {
     cells: &'a [Cell],
 }
 
-/// Cache of the page that the last load of whole lines used, with the page's start address.
+/// Cache of the page that the last load of whole lines used. It includes the start address of the page.
 #[derive(Default)]
 pub(super) struct Lines<'a> {
     start: u64,
@@ -358,9 +358,9 @@ impl Cells {
         page.cells.get((address.wrapping_sub(page.start) / 4) as usize)
     }
 
-    /// Records a load of `dwords` consecutive dwords, each of which is read by one lane, in the cells of
-    /// their lines. Returns whether the load was recorded. It is not recorded if the dwords are not whole
-    /// lines of one page, or if the page has a cell for each dword.
+    /// Records a load of `dwords` consecutive dwords in the cells of their lines. Each dword is read by one
+    /// lane. Returns false, and records nothing, if the dwords are not whole lines of one page, or if the
+    /// page has a cell for each dword.
     pub(super) fn read_lines<'a>(
         &'a self,
         lines: &mut Lines<'a>,

@@ -56,8 +56,8 @@ impl Clock {
         }
     }
 
-    /// Returns the number of the last operation of `wave` that another wave of the same group has passed on,
-    /// whether the operation was complete or not.
+    /// Returns the number of the last operation of `wave` of which another wave of the same group has passed
+    /// on knowledge. The operation may be incomplete.
     pub(super) fn passed_on(&self, wave: u32) -> u32 {
         self.get(wave | PASSED_ON)
     }

@@ -49,8 +49,8 @@ pub(super) enum Origin {
     Unwritten,
     /// The load at this code position has loaded the undefined value.
     Load(u32),
-    /// A call has changed the register. The number is the index in the wave's list of such changes
-    /// (`Calls::changes`).
+    /// A call has changed the register. The number is an index in `Calls::changes`, which lists such changes
+    /// of the wave.
     Call(u32),
     /// The instruction at this code position has read the value from a lane that was inactive.
     Inactive(u32),
@@ -98,8 +98,8 @@ impl Defined {
         (self.scc, self.scc_from) = (true, Origin::Call(change));
     }
 
-    /// Marks the given lanes of a VGPR as undefined, because the instruction at `place` has read their values
-    /// from inactive lanes.
+    /// Marks the given lanes of a VGPR as undefined, because the instruction at code position `place` has
+    /// read their values from inactive lanes.
     pub(super) fn take_inactive(&mut self, register: usize, lanes: u64, place: u32) {
         for lane in ActiveLanes(lanes) {
             self.set_vector_bits(register, lane, u32::MAX);
@@ -215,8 +215,9 @@ impl Defined {
         self.try_out(cx, op, touch)
     }
 
-    /// Updates which registers are undefined for a plain instruction (see [`Plain`]), whose results become
-    /// defined. Returns false, and changes nothing, if an input of the instruction is undefined.
+    /// Updates which registers are undefined, for a plain instruction (see [`Plain`]). If all inputs of the
+    /// instruction are defined, marks its results as defined and returns true. Otherwise returns false, and
+    /// changes nothing.
     #[inline(always)]
     pub(super) fn step_plain(&mut self, plain: &Plain, exec: u64) -> bool {
         let mut undefined = 0;
@@ -468,7 +469,7 @@ impl Trials {
 
 impl Defined {
     /// Returns the name of the first register that an instruction reads and that has undefined bits in one of
-    /// the lanes of `exec`. Used in error messages.
+    /// the lanes of `exec`. Error messages use the name.
     pub(super) fn name_undefined(&self, touch: &Touch, exec: u64) -> String {
         let lanes = touch.lanes_read(exec);
         if let Some(code) = self.undefined_scalar(touch.scalar_reads) {

@@ -154,8 +154,8 @@ impl Flight {
         self.lgkm.front().map_or(self.issued, |pending| pending.number - 1)
     }
 
-    /// Returns the number up to which all transfers of the wave (vector memory instructions that load to LDS
-    /// or store from LDS) have completed their accesses to LDS.
+    /// Returns the number up to which all transfers of the wave have completed their accesses to LDS.
+    /// Transfers are vector memory instructions that load to LDS or store from LDS.
     pub(super) fn transfers_done(&self) -> u32 {
         let oldest = |queue: &VecDeque<Pending>| queue.iter().find(|one| one.transfer).map(|one| one.number);
         [oldest(&self.vm), oldest(&self.vs)].into_iter().flatten().fold(self.issued + 1, u32::min) - 1

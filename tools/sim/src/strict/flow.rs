@@ -1,6 +1,6 @@
-//! Data-flow search in the code: finds out whether the value that a store writes is computed from the value
-//! that a load has read, on any path from the load to the store. The race checks use this to recognise lost
-//! updates.
+//! Data-flow search in the code. It finds out whether the value that a store writes is computed from the
+//! value that a load has read, on any path from the load to the store. The race checks use this to recognise
+//! lost updates.
 
 use super::calls::Transfer;
 use super::findings::split_place;
@@ -13,8 +13,8 @@ use std::collections::HashMap;
 const MOST: usize = 20_000;
 
 impl Shared {
-    /// Returns whether the data of the store at place `store` depends on the result of the load at place
-    /// `load`.
+    /// Returns whether the data of the store at code position `store` depends on the result of the load at
+    /// code position `load`.
     #[cold]
     pub(super) fn depends(&self, store: u32, load: u32) -> bool {
         if let Some(&known) = lock(&self.flows).get(&(store, load)) {

@@ -291,7 +291,7 @@ fn fix(is_update: bool) -> &'static str {
     }
 }
 
-/// Joins the first few texts of a list, and adds the number of texts that it leaves out.
+/// Returns the first few texts of a list as one text. If there are more, the text says how many are left out.
 fn list(texts: &[String]) -> String {
     let shown = texts.iter().take(LISTED).cloned().collect::<Vec<_>>().join(", ");
     match texts.len().saturating_sub(LISTED) {

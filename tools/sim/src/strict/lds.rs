@@ -50,9 +50,9 @@ impl<'a> LdsOrder<'a> {
         })
     }
 
-    /// Returns whether the current access to LDS is ordered after the access `earlier` by the same wave. This
-    /// needs a check only if one of the two accesses is a transfer (load to LDS or store from LDS), because
-    /// the wave's LDS instructions are executed in order.
+    /// Returns whether the current access to LDS is ordered after the access `earlier` by the same wave. A
+    /// check is needed only if one of the two accesses is a transfer (load to LDS or store from LDS). The
+    /// wave's LDS instructions are ordered among each other, because they are executed in order.
     fn follows_own(&self, earlier: Stamp) -> bool {
         match earlier.is_transfer() {
             false => self.flight.lds_done() >= earlier.number(),
@@ -60,8 +60,8 @@ impl<'a> LdsOrder<'a> {
         }
     }
 
-    /// Returns whether the current access may follow the access `earlier`: there was no earlier access, or it
-    /// is known to have happened before.
+    /// Returns whether the current access may follow the access `earlier`. It may if there was no earlier
+    /// access, or if the earlier access is known to have happened before.
     #[inline(always)]
     fn allows(&self, earlier: Stamp) -> bool {
         earlier.is_none() || self.has(earlier)
@@ -137,8 +137,8 @@ impl Watcher<'_> {
         self.lds_order().has(earlier)
     }
 
-    /// Handles a store to LDS of all lanes at once, if it cannot be a race. The meaning of the arguments and
-    /// of the result is that of [`Watch::write_lds`](crate::watch::Watch::write_lds).
+    /// Handles a store to LDS of all lanes at once, if it cannot be a race. The arguments and the result are
+    /// as for [`Watch::write_lds`](crate::watch::Watch::write_lds).
     pub(super) fn stores_lds(&mut self, addresses: &Lanes, exec: u64, offset: u32, data: &[Lanes]) -> bool {
         if self.shared.target.generation < Generation::Gfx9 || !self.stores_plainly(exec) {
             return false;
@@ -197,9 +197,8 @@ impl Watcher<'_> {
         })
     }
 
-    /// Handles a read from LDS of all lanes at once, if it cannot be a race and all data read is defined. The
-    /// meaning of the arguments and of the result is that of
-    /// [`Watch::read_lds`](crate::watch::Watch::read_lds).
+    /// Handles a read from LDS of all lanes at once, if it cannot be a race and all data that it reads is
+    /// defined. The arguments and the result are as for [`Watch::read_lds`](crate::watch::Watch::read_lds).
     pub(super) fn reads_whole_lds(&mut self, addresses: &Lanes, exec: u64, offsets: &[u32]) -> bool {
         if self.shared.target.generation < Generation::Gfx9 {
             return false;

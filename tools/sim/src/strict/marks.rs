@@ -12,8 +12,8 @@ use std::collections::HashSet;
 pub(crate) struct Marks(Option<HashSet<u32>>);
 
 impl Marks {
-    /// Creates the list from `addresses`, the file addresses of the atomic loads and stores in ascending
-    /// order. `addresses` is `None` if the object file has no such list.
+    /// Creates the list of atomic loads and stores. `addresses` has their file addresses in ascending order,
+    /// or is `None` if the object file has no such list.
     pub(crate) fn new(addresses: Option<&[u64]>, code: &[Code]) -> Marks {
         let of_range = |(range, code): (usize, &Code), address: u64| {
             let pc = address.checked_sub(code.file_base)? / 4;

@@ -35,9 +35,9 @@ type Users = u32;
 const STATE_BITS: u32 = 3;
 /// State of a dword that was only read, by one group or by several.
 const READ: Users = 1;
-/// One group has only executed atomics on the dword that return nothing, or several groups have.
+/// State of a dword on which only atomics that return nothing were executed, by one group or by several.
 const ADDED: Users = 2;
-/// One group has written the dword, or has used it in different ways.
+/// State of a dword that one group has written, or has used in different ways.
 const OWNED: Users = 3;
 
 /// Returns the encoded users of a dword after the group `group` has used it as well. Returns `None` if the
@@ -124,8 +124,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Records accesses of all lanes to memory, in a run on several threads: each lane uses `dwords` dwords,
-    /// starting at its address.
+    /// Records accesses to memory of all active lanes, in a run on several host threads. Each lane uses
+    /// `dwords` dwords from its address on.
     pub(super) fn meet_lanes(
         &self,
         memory: &Memory,

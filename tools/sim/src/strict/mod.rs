@@ -119,8 +119,8 @@ pub(crate) struct WaveShadow {
     board: check::Scoreboard,
     /// Undefined bits of the wave's scratch, for each dword.
     scratch: Vec<u32>,
-    /// Whether the wave has written FLAT_SCRATCH. Used on processors where FLAT_SCRATCH is not an SGPR
-    /// (GFX10), so that `defined` does not track it.
+    /// Whether the wave has written FLAT_SCRATCH. This field is used on GFX10, where FLAT_SCRATCH is not an
+    /// SGPR and `defined` does not track it.
     flat_scratch: bool,
     barrier: Barrier,
     calls: Calls,
@@ -168,7 +168,7 @@ struct Now {
     wave: usize,
     /// Code position of the instruction: see [`findings::code_position`].
     place: u32,
-    /// Number of the current instruction in the sequence of the wave's memory operations.
+    /// Number that the current instruction has among the wave's memory operations.
     number: u32,
     m0: u32,
     /// Stamp (record for a shadow cell) of the instruction for an access to a whole dword.

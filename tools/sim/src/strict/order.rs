@@ -65,7 +65,8 @@ pub(super) struct Handed {
     /// this wave in an older state. See [`Order::visible`] and [`Order::middle`].
     pub(super) visible: Clock,
     pub(super) middle: Clock,
-    /// Operations of waves of the same group: either empty, or one element for each wave of the group.
+    /// What is known about the operations of waves of the same group. The list is empty, or has one element
+    /// for each wave of the group.
     pub(super) local: Vec<Known>,
 }
 
@@ -110,11 +111,12 @@ pub(super) struct Order {
     /// loads read can hold an older copy. An invalidation of the vector caches makes this a copy of
     /// `acquired`.
     pub(super) visible: Clock,
-    /// Copies of `acquired` at the time when GL1 (`middle`) and L0 (`first`) were last invalidated.
+    /// Copy of `acquired` at the time when GL1 was last invalidated. The next field, `first`, is the same for
+    /// L0.
     pub(super) middle: Clock,
     first: Clock,
-    /// Whether the scalar cache certainly holds no stale data: since its last invalidation, the wave has
-    /// neither stored to memory nor acquired knowledge.
+    /// Whether the scalar cache certainly holds no stale data. This is so if the wave has neither stored to
+    /// memory nor acquired knowledge since the last invalidation of the cache.
     pub(super) scalar_fresh: bool,
     pending: Vec<Pending>,
     pub(super) scalar_stores: ScalarStores,
@@ -168,8 +170,8 @@ impl Order {
         clock
     }
 
-    /// Returns what this wave has learned of other waves: operations of waves of other groups, and operations
-    /// of waves of its own group. `first` is the number of the group's first wave.
+    /// Returns which operations this wave knows to be complete, both of waves of other groups and of waves of
+    /// its own group. `first` is the number of the group's first wave.
     pub(super) fn learned(&self, first: u32) -> Clock {
         let mut clock = self.acquired.clone();
         for (at, known) in self.local.iter().enumerate() {

@@ -200,8 +200,8 @@ impl Shared {
     }
 }
 
-/// Returns whether an instruction has no effect on other waves: it writes no memory that other waves see, and
-/// does not synchronise with them.
+/// Returns whether an instruction has no effect on other waves. It must neither write memory that other waves
+/// see nor synchronise with other waves.
 fn is_quiet(touch: &Touch, inst: &MachInst) -> bool {
     let loud = matches!(
         touch.class,
@@ -220,7 +220,7 @@ fn own_slot(touch: &Touch, inst: &MachInst) -> Option<(u128, i32)> {
     (is_scratch && touch.address.as_slice().is_empty()).then_some((touch.scalar_address, inst.mods.offset))
 }
 
-/// Register mask of s[0:3], where compilers keep the buffer resource descriptor of scratch memory.
+/// Mask of the registers s[0:3], in which compilers keep the buffer resource descriptor of scratch memory.
 const SCRATCH_DESCRIPTOR: u128 = 15;
 
 /// Returns whether the results of an instruction are conditions, which is true for comparisons and bit tests.

@@ -189,8 +189,8 @@ impl Watcher<'_> {
         write.is_atomic() || write.is_sync() || self.shared.marks.has(place)
     }
 
-    /// Returns whether the current store is atomic, or probably atomic because this wave has also executed an
-    /// atomic on the location.
+    /// Returns whether the current store is certainly or probably atomic. It is probably atomic if this wave
+    /// has also executed an atomic on the location.
     fn stores_atomically(&self, access: &MemAccess, address: u64) -> bool {
         access.flags.contains(ModFlags::GLC)
             || self.shared.marks.has(self.group.now.place)

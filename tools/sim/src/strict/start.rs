@@ -122,7 +122,7 @@ pub(crate) struct Shape {
     pub(crate) reading: Arc<OnceLock<Arc<Reading>>>,
     pub(crate) groups: u64,
     pub(crate) waves_per_group: u32,
-    /// Whether waves of one group may read through different first-level caches (GFX10 in WGP mode).
+    /// Whether the waves of one group may read through different first-level caches, as on GFX10 in WGP mode.
     pub(crate) split_group: bool,
     pub(crate) keep_going: bool,
     pub(crate) level: check::Level,
@@ -293,8 +293,8 @@ impl Shared {
         self.late_findings().into_iter().map(report).collect()
     }
 
-    /// Returns a function that creates the [`Location`] for a report from a code range, an instruction index,
-    /// a wave of the dispatch, a lane and a call chain.
+    /// Returns a function that creates the [`Location`] for a report. Its arguments are a code range, the
+    /// index of an instruction, a wave of the dispatch, a lane, and a call chain.
     pub(super) fn locate<'a>(
         &'a self,
         launch: &'a Launch<'_>,
@@ -373,7 +373,7 @@ impl Shared {
 }
 
 impl GroupShadow {
-    /// Creates the shadow of a work-group whose waves are about to start.
+    /// Creates the shadow state of a work-group whose waves are about to start.
     pub(crate) fn new(shared: &Shared, group: u64, waves: &[Wave], lds_dwords: usize) -> GroupShadow {
         let first_wave = shared.first_wave(group);
         let count = waves.len();

@@ -40,7 +40,8 @@ impl Runs {
         &self.runs[..usize::from(self.len)]
     }
 
-    /// Returns pairs of a register and the index of the operand's dword that is in the register.
+    /// Returns pairs of a register and a dword index. The index says which dword of the operand is in the
+    /// register.
     pub(super) fn parts(&self) -> impl Iterator<Item = (usize, usize)> {
         self.as_slice()
             .iter()
@@ -104,11 +105,12 @@ pub(super) struct Queues {
 pub(super) enum Part {
     /// The load writes whole dwords.
     Whole,
-    /// The whole register: the loaded bytes are extended to 32 bits with their sign or with zeros.
+    /// The load writes the whole register: the loaded bytes are extended to 32 bits with their sign or with
+    /// zeros.
     Extended { bytes: u8, signed: bool },
-    /// The low half of the register. The high half keeps its old value.
+    /// The load writes the low half of the register. The high half keeps its old value.
     Low { bytes: u8, signed: bool },
-    /// The high half of the register. The low half keeps its old value.
+    /// The load writes the high half of the register. The low half keeps its old value.
     High { bytes: u8, signed: bool },
 }
 
@@ -233,8 +235,8 @@ impl Plain {
     }
 }
 
-/// Returns the registers of `runs` as an array, padded with [`NO_VGPR`]. Returns `None` if there are more
-/// than `MOST` registers.
+/// Returns the registers of `runs` as an array. Unused elements are [`NO_VGPR`]. Returns `None` if there are
+/// more than `MOST` registers.
 fn few<const MOST: usize>(runs: &Runs) -> Option<[u16; MOST]> {
     let mut few = [NO_VGPR; MOST];
     for (at, register) in runs.registers().enumerate() {

@@ -34,15 +34,15 @@ fn are_in_step(addresses: &[u64], dwords: u32) -> bool {
 }
 
 impl Watcher<'_> {
-    /// Returns whether the current store can take the fast path: its data is defined, and its lanes were
-    /// active at every barrier (see `barrier`).
+    /// Returns whether the current store can take the fast path. Its data must be defined, and its lanes must
+    /// have been active at every barrier (see `barrier`).
     pub(super) fn stores_plainly(&self, exec: u64) -> bool {
         let now = &self.group.now;
         now.data_defined && self.group.waves[now.wave].barrier.has_seen(exec)
     }
 
-    /// Handles a load from memory of all lanes at once, if possible. The meaning of the arguments and of the
-    /// result is that of [`Watch::read_memory`](crate::watch::Watch::read_memory).
+    /// Handles a load from memory of all lanes at once, if possible. The arguments and the result are as for
+    /// [`Watch::read_memory`](crate::watch::Watch::read_memory).
     pub(super) fn loads(&mut self, addresses: &[u64; 64], exec: u64, dwords: u32, flags: ModFlags) -> bool {
         if exec == 0 || flags.contains(ModFlags::GLC) {
             return false;
@@ -114,8 +114,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Handles a store to memory of all lanes at once, if it cannot be a race. The meaning of the arguments
-    /// and of the result is that of [`Watch::write_memory`](crate::watch::Watch::write_memory).
+    /// Handles a store to memory of all lanes at once, if it cannot be a race. The arguments and the result
+    /// are as for [`Watch::write_memory`](crate::watch::Watch::write_memory).
     pub(super) fn stores(
         &mut self,
         memory: &Memory,

@@ -1,6 +1,6 @@
 //! Finds scalar stores whose data is not written back in time. The data of a scalar store stays in the scalar
-//! cache until `s_dcache_wb`. Vector memory instructions do not see it before, and it is lost if the wave
-//! ends before.
+//! cache until `s_dcache_wb`. Until then, vector memory instructions do not see the data. If the wave ends
+//! before, the data is lost.
 
 use super::cells::Stamp;
 use super::findings::{Elsewhere, split_place};

@@ -107,7 +107,7 @@ impl Info {
                 tied.extend((0..u16::from(range.len)).map(|at| range.first.0 + at));
             }
         });
-        // The data operand of an atomic is a source, although the atomic overwrites it.
+        // The data operand of an atomic counts as a source, although the atomic overwrites the register.
         let atomic = inst.op.row().flags.contains(isa::table::Flags::ATOMIC);
         if atomic {
             tied.clear();

@@ -1,5 +1,5 @@
-//! Tests of the addresses of FLAT, GLOBAL, SCRATCH and MUBUF instructions: their parts, apertures, private
-//! memory, ranges.
+//! Tests of the addresses of FLAT, GLOBAL, SCRATCH and MUBUF instructions. They test the parts of addresses,
+//! apertures, private memory and ranges.
 
 use super::machine::Machine;
 use crate::fault::Trap;
@@ -33,7 +33,7 @@ fn parts_of_global_addresses() {
     assert_eq!(load(&mut machine, "global_load_dword v4, v[0:1], off offset:-8"), [98, 99]);
     assert_eq!(load(&mut machine, "global_load_dword v4, v2, s[4:5] offset:16"), [4, 6]);
     assert_eq!(load(&mut machine, "flat_load_dword v4, v[0:1] offset:40"), [110, 111]);
-    // Half of the destination keeps its value; the destination is not a part of the address.
+    // Half of the destination register keeps its value, and the destination is not a part of the address.
     machine.v(4, |lane| 0x7777_7777 + lane as u32);
     assert_eq!(load(&mut machine, "flat_load_short_d16_hi v4, v[0:1] offset:4"), [0x0065_7777, 0x0066_7778]);
     assert_eq!(load(&mut machine, "flat_load_ubyte_d16 v4, v[0:1]"), [0x0065_0064, 0x0066_0065]);
@@ -54,7 +54,8 @@ fn flat_addresses_reach_all_memories() {
         let mut machine = machine(processor, lanes);
         let at = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
         if matches!(processor, "gfx700" | "gfx803") {
-            // The lower half is the size for a lane, the upper half an offset in units of 256 bytes.
+            // The lower half of FLAT_SCRATCH is the size for a lane. The upper half is an offset in units of
+            // 256 bytes.
             let first = if processor == "gfx700" { reg::GFX7_FLAT_SCRATCH } else { reg::FLAT_SCRATCH };
             machine.s64(first, 64 | 4 << 32);
             machine.wave.scratch_base = SCRATCH_BASE + 1024;
@@ -99,7 +100,8 @@ fn loads_to_lds() {
     assert_eq!(machine.lds[66..68], [2, 4], "offset and M0, a dword a lane");
     machine.wave.sgpr[reg::M0] = 16;
     machine.run("buffer_store_lds_dword s[8:11], 0 offset:4 lds");
-    // The offset of 4 applies to LDS, too. All lanes store to one location, and the last lane wins.
+    // The offset of 4 applies to the address in LDS, too. All lanes store to one location, and the value of
+    // the last lane remains.
     assert_eq!([machine.word(4), machine.word(8)], [machine.lds[5 + 63], 2]);
     let base = machine.buffer;
     machine.wave.sgpr[reg::M0] = 512;
@@ -145,7 +147,7 @@ fn parts_of_buffer_addresses() {
         );
         machine.v(0, |lane| lane as u32 * 256);
         assert_eq!(load(&mut machine, "buffer_load_dword v4, v0, s[8:11], 0 idxen"), [0, 0], "{processor}");
-        // Out of range, stores have no effect and atomics return zero.
+        // These accesses are out of range. Stores have no effect, and atomics return zero.
         machine.v(4, |_| 77).v(5, |_| 77).exec(2);
         machine.run(
             "buffer_store_dword v4, v0, s[8:11], 0 idxen\nbuffer_atomic_add v5, v0, s[8:11], 0 idxen glc",

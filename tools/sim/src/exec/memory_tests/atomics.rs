@@ -1,10 +1,10 @@
-//! Tests of atomics of every family against plain formulas: LDS, FLAT, GLOBAL, MUBUF, SMEM, with and without
-//! a result.
+//! Tests of atomics of every family (LDS, FLAT, GLOBAL, MUBUF, SMEM), with and without a result. The expected
+//! values come from plain formulas.
 
 use super::machine::Machine;
 use crate::wave::reg;
 
-/// A 32-bit operation: its name in memory instructions, its name in LDS instructions, and the function of
+/// A 32-bit operation. It has a name in memory instructions, a name in LDS instructions, and a function of
 /// `(old, value)`.
 type Operation = (&'static str, &'static str, fn(u32, u32) -> u32);
 type WideOperation = (&'static str, &'static str, fn(u64, u64) -> u64);
@@ -168,7 +168,7 @@ fn one(processor: &str, before: u64, v2: u64, v4: u64, text: &str) -> (u64, u64)
 
 #[test]
 fn compare_and_swap() {
-    // The new value comes first, followed by the comparison value.
+    // The data operand has the new value first, followed by the comparison value.
     let swap = "global_atomic_cmpswap v4, v[0:1], v[2:3], off glc";
     assert_eq!(one("gfx906", 7, 9 | 7 << 32, 0, swap), (9, 7));
     assert_eq!(one("gfx906", 7, 9 | 8 << 32, 0, swap), (7, 7));

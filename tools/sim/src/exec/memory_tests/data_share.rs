@@ -74,7 +74,7 @@ fn order_of_operands() {
     // The comparison value is the first operand.
     machine.v(2, |_| 4).v(3, |_| 9).run("ds_cmpst_rtn_b32 v4, v0, v2, v3");
     assert_eq!((machine.wave.vgpr[4][0], machine.lds[4]), (4, 9));
-    // The bits of the mask are cleared, then the bits of the value are set.
+    // First the bits of the mask are cleared, then the bits of the value are set.
     machine.lds[4] = 0xff;
     machine.v(2, |_| 0x0f).v(3, |_| 0x102).run("ds_mskor_b32 v0, v2, v3");
     assert_eq!(machine.lds[4], 0x1f2);
@@ -119,7 +119,7 @@ fn floats() {
 
 #[test]
 fn operands_in_lds() {
-    // The second operand is 3 dwords after the first, and then 2 dwords before it.
+    // The operand in LDS is 3 dwords after the updated location, and then 2 dwords before it.
     let mut machine = machine("gfx906", 16);
     machine.run("ds_add_src2_u32 v0 offset:3");
     assert_eq!(machine.lds[4], 4 + 7);
@@ -181,16 +181,17 @@ fn swizzle(processor: &str, control: u32) -> Vec<u32> {
 #[test]
 fn swizzles() {
     let lanes = |from: fn(u32) -> u32| (0..64).map(from).collect::<Vec<u32>>();
-    // Quads reversed; neighbouring lanes swapped; lane 0 of each 8 lanes broadcast to all of them.
+    // The patterns reverse each group of four lanes, swap neighbouring lanes, and broadcast lane 0 of each 8
+    // lanes to all of them.
     assert_eq!(swizzle("gfx803", 0x8000 | 0b00_01_10_11), lanes(|lane| lane ^ 3));
     assert_eq!(swizzle("gfx803", 0x1f | 1 << 10), lanes(|lane| lane ^ 1));
     assert_eq!(swizzle("gfx906", 0x18), lanes(|lane| lane & !7));
-    // Rotation by 3 lanes to the left among 32 lanes, and by 2 lanes to the right among the lanes outside of
-    // a mask.
+    // The patterns rotate by 3 lanes to the left among 32 lanes, and by 2 lanes to the right among the lanes
+    // outside of a mask.
     assert_eq!(swizzle("gfx906", 0xc000 | 3 << 5), lanes(|lane| lane & 32 | (lane + 3) & 31));
     let masked = |lane: u32| lane & 32 | lane & 0x18 | lane.wrapping_sub(2) & 7;
     assert_eq!(swizzle("gfx906", 0xc000 | 1 << 10 | 2 << 5 | 0x18), lanes(masked));
-    // Lane numbers with all five bits reversed, and with the lower three bits reversed.
+    // The patterns reverse all five bits of the lane number, and the lower three bits.
     assert_eq!(swizzle("gfx906", 0xe000), lanes(|lane| lane & 32 | (lane & 31).reverse_bits() >> 27));
     assert_eq!(swizzle("gfx906", 0xe000 | 0x1f), lanes(|lane| lane), "nothing moves");
     let lower = |lane: u32| lane & 0x38 | (lane & 1) << 2 | lane & 2 | lane >> 2 & 1;

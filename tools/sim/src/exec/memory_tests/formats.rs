@@ -1,4 +1,5 @@
-//! Tests of typed loads and stores: formats by their names, and numbers computed by the manuals' formulas.
+//! Tests of typed loads and stores. They find formats by their names, and compute numbers by the formulas of
+//! the manuals.
 
 use super::machine::Machine;
 use half::f16;
@@ -21,8 +22,8 @@ const DATA: [&str; 14] = [
 ];
 const NUMBERS: [&str; 7] = ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "FLOAT"];
 
-/// Returns whether the manuals list a format: floats of 32, 16, 11 and 10 bits, integers of any size, and all
-/// other number types below 32 bits.
+/// Returns whether the manuals list a format. They list floats of 32, 16, 11 and 10 bits, integers of any
+/// size, and all other number types below 32 bits.
 fn exists(data: &str, number: &str) -> bool {
     let widths: Vec<u32> = widths(data);
     match number {
@@ -32,7 +33,8 @@ fn exists(data: &str, number: &str) -> bool {
     }
 }
 
-/// Returns the component sizes in bits, lowest component first; names begin with the highest component.
+/// Returns the sizes of the components in bits, lowest component first. The name of a format begins with the
+/// highest component.
 fn widths(data: &str) -> Vec<u32> {
     data.split('_').rev().map(|width| width.parse().expect("a number")).collect()
 }
@@ -189,7 +191,8 @@ fn stores_saturate_and_round() {
     assert_eq!(store(small, f(2f32.powi(-20))), 1, "the smallest number");
 }
 
-/// Returns a resource with a format of its own: `dst_sel`, data format 8_8_8_8, UNORM.
+/// Returns a buffer resource with a format of its own: the given `dst_sel`, data format 8_8_8_8, and number
+/// format UNORM.
 fn own_format(select: [u64; 4]) -> u64 {
     let select = select.into_iter().rev().fold(0, |all, one| all << 3 | one);
     4096 | (select | 10 << 15) << 32

@@ -9,7 +9,7 @@ use crate::watch::Watch;
 use crate::wave::{SCRATCH_BASE, Wave, reg};
 use isa::Target;
 
-/// Returns a descriptor with IEEE mode, DX10 clamp, all denormals, and 32 VGPRs.
+/// Returns a kernel descriptor with IEEE mode, DX10 clamp, all denormals, and 32 VGPRs.
 fn descriptor() -> Descriptor {
     Descriptor { rsrc1: 7 | 0xf0 << 12 | 1 << 21 | 1 << 23, ..Descriptor::default() }
 }

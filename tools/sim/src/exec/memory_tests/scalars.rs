@@ -1,4 +1,4 @@
-//! Tests of scalar memory instructions: offsets of each generation, bounds, stores, atomics.
+//! Tests of scalar memory instructions: offsets on each generation, bounds, stores and atomics.
 
 use super::machine::Machine;
 use crate::fault::Trap;

@@ -48,8 +48,8 @@ fn machine(processor: &str) -> Machine {
     machine
 }
 
-/// Returns the accesses of an instruction: space, offset (from the buffer if the space is global), bytes,
-/// kind.
+/// Returns the accesses of an instruction. Each has the kind of memory, the offset (from the buffer for
+/// global memory), the number of bytes, and the kind of access.
 fn accesses(processor: &str, text: &str) -> Vec<(Space, u64, u32, Access)> {
     let mut machine = machine(processor);
     let mut recorder = Recorder::default();

@@ -1,4 +1,5 @@
-//! Tests of sums, products, comparisons, moves and shifts against computations in wider numbers.
+//! Tests of sums, products, comparisons, moves and shifts. The expected results are computed in wider
+//! numbers.
 
 use super::Meaning::{self, Narrow, Wide};
 use super::agree;

@@ -1,4 +1,4 @@
-//! Tests of logic, fields, counts and positions against computations bit by bit.
+//! Tests of logic, bit fields, counts and bit positions. The expected results are computed bit by bit.
 
 use super::Meaning::{self, Narrow, Narrowing, Wide};
 use super::agree;

@@ -7,7 +7,7 @@ use isa::Generation::{self, Gfx6, Gfx8, Gfx9};
 use isa::table::{Family, Kind, Role, opcodes};
 use isa::{Opcode, PROCESSORS};
 
-/// The constant operand of instructions that have one: a negative number of 16 bits.
+/// The constant that an instruction gets if it has a constant operand. It is a negative number of 16 bits.
 const CONSTANT: i16 = -0x7edd;
 
 /// Returns an instruction as text. It writes s[0:1], and reads s[4:5] and s[6:7].

@@ -15,7 +15,7 @@ use crate::op::Code;
 use crate::wave::Wave;
 use isa::{Generation, Target};
 
-/// A processor of each generation, and one of the later GFX10 processors.
+/// Names of processors: one of each generation, and one of the later GFX10 processors.
 const PROCESSORS: [&str; 6] = ["gfx600", "gfx700", "gfx803", "gfx906", "gfx1010", "gfx1030"];
 
 /// Contents of LDS.
@@ -40,14 +40,15 @@ impl Program {
 
     /// Returns a wave with the maximum number of registers and all lanes active.
     fn wave(&self) -> Wave {
-        // Five bits of each register count, IEEE mode, DX10 clamp, all denormals.
+        // The descriptor asks for many registers, IEEE mode, DX10 clamp and all denormals.
         let descriptor = Descriptor { rsrc1: 5 | 15 << 6 | 0xf0 << 12 | 5 << 21, ..Descriptor::default() };
         let mut wave = Wave::new(0, &descriptor, self.target);
         wave.set_exec(!0);
         wave
     }
 
-    /// Runs to the end of the code, or to an instruction that is not simply followed by the next one.
+    /// Runs to the end of the code, or to an instruction after which the wave does not just continue with the
+    /// next one.
     fn run(&self, wave: &mut Wave) -> Result<Flow, Trap> {
         let mut lds = LDS;
         let memory = Memory::new();
@@ -166,7 +167,7 @@ fn inputs() -> impl Iterator<Item = (u64, u64, u64, bool)> {
         0x7fff_ffff_ffff_ffff,
         0x8000_0000_0000_0000,
         0xffff_ffff_ffff_ffff,
-        // Field operands of `s_bfe`: 8 bits from bit 4, 32 bits from bit 31.
+        // These are field operands of `s_bfe`: 8 bits from bit 4 on, and 32 bits from bit 31 on.
         0x0008_0004,
         0x0020_001f,
     ];

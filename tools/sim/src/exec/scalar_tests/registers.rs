@@ -205,12 +205,12 @@ fn modes() {
         let wave = run(processor, text, |wave| wave.sgpr[4] = 0xfe);
         assert_eq!(wave.sgpr[..3], [0x3f0, 2, 0x250], "{processor}");
         assert_eq!((wave.ieee, wave.dx10_clamp), (true, false), "{processor}");
-        // f32 denormals are kept in sources and flushed in results, and f64 denormals are, too.
+        // Denormals of f32 are kept in sources and flushed in results. The same holds for f64.
         assert_eq!((wave.flush32, wave.flush64), ((false, true), (false, true)), "{processor}");
         let trap = refusal(processor, 64, "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 12, 1), 1", |_| {});
         assert!(matches!(trap, Trap::Refused(_)), "{processor}: {trap:?}");
     }
-    // Rounding up for f32, and towards zero for the other formats.
+    // The rounding mode is up for f32, and towards zero for the other formats.
     for text in ["s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 13", "s_round_mode 13"] {
         let wave = run("gfx1010", &format!("{text}\nv_add_f32 v1, v0, v2"), |wave| {
             wave.vgpr[0] = [0x3f80_0000; 64];
@@ -237,7 +237,8 @@ fn hardware_registers() {
             wave.set_pair(reg::VCC, 1);
             wave.group_waves = 2;
         });
-        // SCC, priority 2, TRAP_EN, EXECZ, IN_TG, VALID; LDS of 512 bytes.
+        // The status register has SCC, priority 2, TRAP_EN, EXECZ, IN_TG and VALID. The group has 512 bytes
+        // of LDS.
         assert_eq!(
             wave.sgpr[..4],
             [1 | 2 << 3 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 16, 0, 2, 0],

@@ -50,7 +50,8 @@ fn denormals() {
     expect("gfx803", "v_add_f32 v2, v0, v1", &[denormal, 0], denormal);
     expect_in(flushing, "gfx803", "v_add_f32 v2, v0, v1", &[denormal, 0], 0);
     expect_in(flushing, "gfx803", "v_mul_f32 v2, v0, v1", &[0x0080_0000, f(-0.5)], 0x8000_0000);
-    // Denormal sources are kept and denormal results are flushed; then vice versa.
+    // In the first test, denormal sources are kept and denormal results are flushed. In the second test, it
+    // is the other way round.
     expect_in(flushing | 0x10, "gfx906", "v_add_f32 v2, v0, v1", &[denormal, 0x0080_0000], 0x00c0_0000);
     expect_in(flushing | 0x10, "gfx906", "v_add_f32 v2, v0, v1", &[denormal, 0], 0);
     expect_in(flushing | 0x20, "gfx906", "v_add_f32 v2, v0, v1", &[denormal, 0x0080_0000], 0x0080_0000);
@@ -99,7 +100,7 @@ fn nans() {
         &[0x7ff0_0000_0000_0001, d(1.0)],
         0x7ff8_0000_0000_0001,
     );
-    // In IEEE mode a signalling NaN is the result; otherwise the other operand is preferred to any NaN.
+    // In IEEE mode, a signalling NaN is the result. Otherwise, the other operand is preferred to any NaN.
     expect("gfx906", "v_max_f32 v2, v0, v1", &[SIGNALLING, ONE], QUIET | 1);
     expect_in(DENORMALS, "gfx906", "v_max_f32 v2, v0, v1", &[SIGNALLING, ONE], ONE);
     expect("gfx906", "v_min_f16 v2, v0, v1", &[0x7c01, 0x3c00], 0x7e01);
@@ -144,8 +145,8 @@ fn cubes() {
 
 #[test]
 fn division() {
-    // In the lanes of VCC, a large result is scaled up and a small one is scaled down; 2^-149 is the unit of
-    // denormals.
+    // In the lanes of VCC, a large result is scaled up and a small one is scaled down. The number 2^-149 is
+    // the unit of denormals.
     let run = |vcc, value: f32| {
         let machine = Machine::with_lanes("gfx1010", 32).vcc(vcc).vgprs(&[0, 0, 0, f(value)]);
         machine.run("v_div_fmas_f32 v2, v0, v1, v3").first::<2>(2)

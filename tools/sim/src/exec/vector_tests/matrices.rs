@@ -22,7 +22,8 @@ fn places_of_elements() {
         .lanes(0, |lane| f(((lane % 32 + 1) * if lane < 32 { 1 } else { 100 }) as f32))
         .lanes(1, |lane| f((lane % 32 + 1) as f32))
         .run("v_mfma_f32_32x32x1f32 a[0:31], v0, v1, a[32:63]");
-    // Row 9, column 4 of block 0 is in register 5 of lane 4; row 12, column 4 is in register 4 of lane 36.
+    // The element in row 9, column 4 of block 0 is in register 5 of lane 4. The element in row 12, column 4
+    // is in register 4 of lane 36.
     assert_eq!(machine.v(256 + 5, 4), f(10.0 * 5.0));
     assert_eq!(machine.v(256 + 4, 36), f(13.0 * 5.0));
     assert_eq!(machine.v(256 + 16 + 5, 4), f(1000.0 * 5.0));

@@ -1,4 +1,4 @@
-//! Tests of modifiers: output modifiers, clamp, parts of registers.
+//! Tests of modifiers: output modifiers, clamp, and parts of registers.
 
 use super::*;
 
