@@ -69,8 +69,8 @@ impl Label {
 #[derive(Clone, Copy, Default)]
 struct Binding {
     block: Option<MBlock>,
-    /// Whether some branch uses this label, and the label is not bound to a block yet. The queue then
-    /// contains a promise for the branch.
+    /// Whether some branch uses this label although the label is not bound to a block yet. The queue then
+    /// contains a promise to build an island for the branch.
     awaited: bool,
 }
 
@@ -88,18 +88,18 @@ struct BranchTarget {
     label: Option<Label>,
 }
 
-/// A promise to build an island for branches to the old block `goal`, at most one branch range after the
-/// offset `from`. The promise is dropped when it is no longer needed: if the goal itself comes in time, or,
-/// for a goal earlier in the code, the last branch to it.
+/// A promise to build an island for branches to `goal`, a block of the old code. The island must be at most
+/// one branch range after the offset `from`. The promise is dropped if it turns out that no island is needed:
+/// the block itself comes in time, or, if it comes before the branches, the last branch to it comes in time.
 #[derive(Clone, Copy)]
 struct Promise {
     goal: MBlock,
     label: Label,
-    /// Whether the branch comes before its goal in the code. If not, the goal or an island for it comes
+    /// Whether the branch comes before its target in the code. If not, the target (or an island for it) comes
     /// first, and branches to it follow.
     forward: bool,
     /// Dword offset in the new code from which the branch range counts: that of the branch if `forward` is
-    /// set, and otherwise that of the goal or its last island.
+    /// set, and otherwise that of the branch's target or the last island for it.
     from: usize,
     /// Source location of the branch, given to the island.
     loc: u32,
@@ -358,8 +358,8 @@ impl Walk<'_> {
             self.goals[goal].uses -= 1;
             let binding = &mut self.labels[label];
             if binding.block.is_some() {
-                // This was the last branch to a goal earlier in the code, so the promise of an island for
-                // that goal no longer matters.
+                // This was the last branch to a block earlier in the code, so the promise to build islands
+                // for branches to that block no longer matters.
                 self.live -= usize::from(self.goals[goal].uses == 0);
             } else if !std::mem::replace(&mut binding.awaited, true) {
                 self.promise(Promise { goal, label, forward: true, from: self.at, loc: inst.loc });
@@ -423,8 +423,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the oldest promise in the queue that may still need an island. Removes older promises, which
-    /// do not need one any more.
+    /// Returns the oldest promise in the queue for which an island may still have to be built. Removes older
+    /// promises, which do not need an island any more.
     fn oldest(&mut self) -> Option<Promise> {
         while let Some(&promise) = self.promises.front() {
             if self.matters(&promise) {
@@ -435,8 +435,9 @@ impl Walk<'_> {
         None
     }
 
-    /// Returns whether the promise will probably need an island, because its goal will be out of range of
-    /// `promise.from`. For a goal earlier in the code, the last branch to it must be in range instead.
+    /// Returns whether the island of a promise will probably be needed, because the target of the branch will
+    /// be out of range. If the target comes before the branches, the last branch to it must be in range of
+    /// the target instead.
     fn is_far(&self, promise: &Promise) -> bool {
         let goal = &self.goals[promise.goal];
         let end = if promise.forward { goal.start } else { goal.last_use };
@@ -457,8 +458,8 @@ impl Walk<'_> {
         self.oldest().is_some_and(|oldest| soon > oldest.from + REACH && self.is_far(&oldest))
     }
 
-    /// Builds a group of islands at this point: one island for each promise whose goal will be out of range,
-    /// or whose last possible place for an island is near.
+    /// Builds a group of islands at this point. An island is built for each promise whose branch target will
+    /// be out of range, and for each promise whose last possible place for an island is near.
     fn island_group(&mut self) {
         let soon = self.at + self.live + MARGIN + SLACK;
         let mut renewed = Vec::new();
@@ -477,15 +478,16 @@ impl Walk<'_> {
         }
     }
 
-    /// Builds an island for a promise. If the goal comes later in the code, the island serves the branches so
-    /// far. If the goal comes earlier, the island serves the branches that the walk has not reached yet.
+    /// Builds an island for a promise. If the branch target comes later in the code, the island serves the
+    /// branches so far. If the target comes earlier, the island serves the branches that the walk has not
+    /// reached yet.
     fn island(&mut self, promise: Promise) {
         let Promise { goal, label, forward, loc, .. } = promise;
         let other = self.labels.push(Binding::default());
         let (own, to) = if forward { (label, other) } else { (other, label) };
         self.goals[goal].label = Some(other);
         self.bind(own);
-        // For a goal that comes later in the code, binding the label has already removed the old promise from
+        // If the target comes later in the code, binding the label has already removed the old promise from
         // the count `live`.
         self.live -= usize::from(!forward);
         self.labels[other].awaited = forward;

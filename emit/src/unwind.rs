@@ -40,8 +40,8 @@ const RETURN: RegRange = RegRange { first: Reg::sgpr(30), len: 2 };
 /// them.
 const NUMBERED: u16 = 106;
 
-/// Says what a place holds: the code of the register whose value on entry to the function is there, or one of
-/// the constants below.
+/// What a place (register, lane of a register, or dword of the frame) holds: the code of the register whose
+/// value on entry to the function is there, or one of the constants below.
 type Value = u16;
 /// The place holds some other value.
 const OTHER: Value = u16::MAX;
@@ -251,8 +251,8 @@ impl State {
         self.stack.iter().find(|entry| entry.0 == reg).map(|entry| entry.1)
     }
 
-    /// Returns a place that holds the value which register `value` had on entry, preferably that register
-    /// itself.
+    /// Returns a place (register, lane of a register, or dword of the frame) that holds the value which
+    /// register `value` had on entry, preferably that register itself.
     fn dword(&self, value: Value) -> Option<Dword> {
         if self.value_in(Reg(value)) == value {
             return Some(Dword::Register(Reg(value)));

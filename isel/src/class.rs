@@ -59,8 +59,9 @@ struct Classes<'a> {
 
 impl Classes<'_> {
     /// Decides in which kind of register a block parameter is kept. A scalar register can carry the argument
-    /// only if all lanes reach the block together with the program counter. Parameters of a block at which
-    /// lanes are parked are therefore kept in VGPRs.
+    /// only if all lanes reach the block together with the program counter. At some blocks, lanes are parked:
+    /// they wait there inactive until the program counter arrives. Parameters of such blocks are kept in
+    /// VGPRs.
     fn param(&mut self, param: Value, parked: bool) {
         let scalar = !parked && self.uniformity.is_uniform(param);
         self.homes[param] = match self.func.ty(param) {

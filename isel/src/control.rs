@@ -114,9 +114,9 @@ impl Lower<'_> {
         }
     }
 
-    /// Clears `exec` before a jump to the position `resume`, if the block there adds its parked lanes to the
-    /// lanes in `exec`. The lanes in `exec` are now parked elsewhere and must not become active at `resume`.
-    /// Returns the number of instructions (0 or 1).
+    /// Clears `exec` before a jump to the position `resume`, if the block there adds lanes that wait at it
+    /// (parked lanes) to the lanes in `exec`. The lanes that are in `exec` now wait elsewhere and must not
+    /// become active at `resume`. Returns the number of instructions (0 or 1).
     fn clear_exec(&mut self, resume: Pos) -> u32 {
         let node = self.node(resume);
         if node.accompanied && matches!(node.entry, Entry::Pending(_)) {
@@ -126,9 +126,9 @@ impl Lower<'_> {
         0
     }
 
-    /// Parks lanes at the block `target`, by adding them to the lane mask of that block. Without `cond`, all
-    /// active lanes are parked. With `cond`, the active lanes are parked whose bit in the mask `cond.0`
-    /// equals `cond.1`.
+    /// Parks lanes at the block `target`, where they wait inactive until the program counter arrives: adds
+    /// them to the lane mask of that block. Without `cond`, all active lanes are parked. With `cond`, the
+    /// active lanes are parked whose bit in the mask `cond.0` equals `cond.1`.
     fn park(&mut self, node: &Node, target: Pos, cond: Option<(Operand, bool)>) {
         let mut parks = node.parks.iter().flatten();
         let Some(&Parking { new, old, .. }) = parks.find(|parking| parking.target == target) else { return };
@@ -281,8 +281,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Emits conversions of the block's parameters to the other forms (SGPRs, VGPRs, lane mask) in which
-    /// users have requested them.
+    /// Emits conversions of the block's parameters to those other forms (SGPRs, VGPRs, lane mask) in which
+    /// some user needs them.
     pub fn params(&mut self, at: Pos) {
         let func = self.func;
         for &param in func.params(self.node(at).block).iter().rev() {

@@ -46,24 +46,27 @@ pub(crate) fn run(func: &mut Function, an: &mut Analyses) -> bool {
     changed
 }
 
-/// A divergent loop with many exits. The short blocks after the loop's exits that are laid out inside the
-/// loop count as part of the region.
+/// A divergent loop with many exits, which gets a single exit. Short blocks after the exits that are laid out
+/// inside the loop belong to the region, too.
 struct Region {
     /// Blocks with edges out of the region.
     sources: Vec<Block>,
-    /// The places: blocks to which edges lead out of the region, in layout order.
+    /// Blocks to which edges lead out of the region, in layout order. They are called the places, and lanes
+    /// carry their numbers.
     places: Vec<Block>,
     /// The closest common dominator of all sources.
     gathering: Block,
     /// Types of the slots.
     slots: Vec<Type>,
-    /// For each place, the values that lanes on their way to this place pass, each with the number of its
-    /// slot (parameter of the dispatch).
+    /// For each place (exit target), the values that lanes on their way to it must pass through the dispatch.
+    /// Each value has the number of its slot, which is the parameter of the dispatch that carries it.
     carried: Vec<SmallVec<[(usize, Carried); 4]>>,
-    /// Values that lanes pass whatever their place is, each with the number of its slot. An exit at which the
-    /// value is not available passes a meaningless value.
+    /// Values that all lanes pass through the dispatch, whatever their exit target is. Each has the number of
+    /// its slot (parameter of the dispatch). An exit at which the value is not available passes a meaningless
+    /// value.
     common: Vec<(usize, Value)>,
-    /// Parameters of the dispatch block: the number of the place, followed by the slots.
+    /// Parameters of the dispatch block: the number of the lane's exit target (place), followed by the slots,
+    /// which carry values.
     params: Vec<Value>,
 }
 
@@ -84,12 +87,12 @@ struct Round {
     region: Vec<u32>,
     /// Number of each place in its region.
     places: FxHashMap<(u32, Block), usize>,
-    /// For each block, the exit target through which the values of a region arrive that are used in the
-    /// block. It is the nearest block among the block itself and its dominators that edges reach from one
-    /// region only.
+    /// For each block, the exit target through which it gets values of a loop. It is the nearest one, among
+    /// the block and its dominators, to which edges lead from one loop (region) only. `None` if there is no
+    /// such exit target.
     owner: Vec<Option<Block>>,
-    /// Numbers of the slots that carry values out of a region to later uses. The key is the value, and the
-    /// exit target that dominates the use, if there is such an exit target.
+    /// Numbers of the slots (parameters of the dispatch) that carry values of a loop to uses after the loop.
+    /// The key is the value, and the exit target that dominates the use, if there is such an exit target.
     slots: FxHashMap<(Value, Option<Block>), usize>,
     /// Constants that edges pass; they are defined at the end of the entry block.
     constants: FxHashMap<(Type, u64), Value>,
@@ -217,16 +220,16 @@ impl Round {
         }
     }
 
-    /// Returns the region to which `block` is an exit target of its own: all edges to the block come from
-    /// this region, and the block is outside of it. Returns `None` if there is no such region.
+    /// Returns the loop (region) of which `block` is an exit target: all edges to the block come from this
+    /// loop, and the block is outside of it. Returns `None` if there is no such loop.
     fn owning_region(&self, an: &Analyses, block: Block) -> Option<u32> {
         let first = self.region[index(*an.cfg.preds(block).first()?)];
         let all = an.cfg.preds(block).iter().all(|&pred| self.region[index(pred)] == first);
         (first != NONE && all && self.region[index(block)] != first).then_some(first)
     }
 
-    /// Returns the exit target of region number `region` that dominates `block`, if there is one. All edges
-    /// to this exit target come from the region.
+    /// Returns the exit target of loop number `region` that dominates `block`, if there is one. All edges to
+    /// this exit target come from the loop.
     fn place_before(&self, an: &Analyses, region: u32, block: Block) -> Option<Block> {
         let mut place = self.owner[index(block)];
         while let Some(found) = place {
@@ -238,9 +241,9 @@ impl Round {
         None
     }
 
-    /// Assigns a slot to each value that is defined in a region and used after it, if the use can no longer
-    /// read the value directly once the dispatch exists. This concerns values that are not available at all
-    /// exits, and scalar values that only one place needs.
+    /// Assigns a slot (parameter of the dispatch) to each value that is defined in a loop and used after it,
+    /// if the use cannot read the value directly any more. This concerns values that are not available at all
+    /// exits of the loop, and scalar values that only one exit target needs.
     fn find_slots(&mut self, func: &Function, an: &Analyses) {
         for &block in an.cfg.rpo() {
             for &inst in func.blocks[block].insts() {
@@ -288,8 +291,8 @@ impl Round {
         self.slots.insert((value, place), slot);
     }
 
-    /// Replaces uses of a region's values after the region: they read the parameter of the dispatch (the
-    /// slot) that carries the value.
+    /// Replaces uses of a loop's values after the loop: they now read the parameter of the dispatch that
+    /// carries the value (its slot).
     fn use_slots(&self, func: &mut Function, an: &Analyses) {
         if self.slots.is_empty() {
             return;
@@ -314,7 +317,8 @@ impl Round {
         }
     }
 
-    /// Redirects the edges that leave the region to the region's dispatch.
+    /// Redirects the edges that leave a loop (region): they lead to the loop's dispatch, and pass the number
+    /// of the exit target and the values for the slots.
     fn leave(&mut self, func: &mut Function, an: &Analyses, number: u32) {
         let region = &self.regions[number as usize];
         let Some(&first) = region.params.first() else { return };
@@ -352,8 +356,8 @@ impl Round {
 }
 
 impl Region {
-    /// Returns the number of a slot with type `ty` that is still free for lanes on their way to `place`. Adds
-    /// a slot to the region if there is none.
+    /// Returns the number of a slot (parameter of the dispatch) with type `ty` that carries no value yet for
+    /// lanes on their way to exit target `place`. Adds a slot if there is none.
     fn slot(&mut self, place: usize, ty: Type) -> usize {
         let used = |slot: usize| {
             self.carried[place].iter().any(|&(have, _)| have == slot)
@@ -368,8 +372,8 @@ impl Region {
         }
     }
 
-    /// Creates the dispatch: a chain of comparisons of the place number, each of which sends lanes to one
-    /// place. Lanes for which no comparison is true go to the last place.
+    /// Creates the dispatch: a chain of comparisons with the number of a lane's exit target. Each comparison
+    /// sends lanes to one exit target. Lanes for which no comparison is true go to the last one.
     fn dispatch(&self, func: &mut Function, mut constant: impl FnMut(&mut Function, u64) -> Value) {
         let mut block = func.block_of(self.params[0]);
         let count = self.places.len();

@@ -148,8 +148,8 @@ impl Lower<'_> {
         self.emit_float(op, dst, &[x]);
     }
 
-    /// Emits a negation or absolute value as an integer operation on the sign bit. This is needed only if
-    /// some user cannot have it as a source modifier.
+    /// Emits a negation or absolute value as an integer operation on the sign bit. This code is needed only
+    /// if a user of the value cannot apply the operation itself by a source modifier.
     fn sign_bit(&mut self, result: Value, un: UnOp, arg: Value) {
         let (dst, ty) = (self.vgpr_of(result), self.ty(arg));
         let (op, bits) = match un {

@@ -49,7 +49,8 @@ const ROLES: &[(Op, Role)] = &[
     (Op::Fcmp(FloatCc::Uno), Role::VCmpUF16),
 ];
 
-/// Returns the role of the instruction for an operation on halves.
+/// Returns the role (operation that selection requests) of the instruction that does an operation on
+/// half-precision floats.
 pub(crate) fn role(op: Op) -> Option<Role> {
     ROLES.iter().find(|(have, _)| *have == op).map(|&(_, role)| role)
 }

@@ -53,8 +53,8 @@ fn by_turns(func: &mut Function, call: Inst) {
     own_args[0] = first;
     let op = func.insts[call].op;
     let turn = func.push_call(body, op, &own_args, &types, loc);
-    // The results of the call become parameters of the block after the loop. The loop passes the results of
-    // the new call to that block.
+    // The results of the original call become parameters of the block after the loop. The loop contains a new
+    // call, and passes its results to that block.
     for (n, &value) in (0..).zip(&results) {
         func.values[value].def = ir::ValueDef::Param(rest, n);
         func.blocks[rest].params.push(value, &mut func.pool);

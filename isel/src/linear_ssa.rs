@@ -83,8 +83,8 @@ fn outside_uses(func: &MachFunc, homes: &[Option<MBlock>], mut f: impl FnMut(VRe
     }
 }
 
-/// Returns the uses of all scalar registers whose definition does not dominate every use in the linear graph,
-/// as a sorted list of registers and using blocks.
+/// Finds the scalar registers whose definition does not dominate all their uses in the linear graph. Returns
+/// the uses of these registers in other blocks, as a sorted list of registers and blocks.
 fn undefined_uses(func: &MachFunc, graph: &Graph, homes: &[Option<MBlock>]) -> Vec<(VReg, MBlock)> {
     let mut bad = vec![false; func.vregs.len()];
     outside_uses(func, homes, |reg, block, home| {

@@ -160,8 +160,8 @@ pub(crate) struct Scratch {
     pub sgprs: Vec<u32>,
     pub vgprs: Vec<u32>,
     pub masks: Vec<u32>,
-    /// The same table for the low half of 64-bit values, for values of which users have requested only the
-    /// low half.
+    /// For each 64-bit value of which some user needs only the low half, the index at which the registers of
+    /// the low half begin, or `NONE`.
     lows: Vec<u32>,
     /// Buffer descriptors of uniform pointers.
     descriptors: Vec<u32>,

@@ -8,7 +8,8 @@ use crate::roles::Role;
 use isa::{MachInst, Opcode, Operand, Reg, RegClass, Subtarget, Tuple, VReg, op};
 use mir::MachFunc;
 
-/// An operation on lane masks. The operands of its instruction are the destination, then the sources.
+/// An operation on lane masks. Each is one instruction, whose operands are the destination, followed by the
+/// sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MaskOp {
     /// Copies the mask.

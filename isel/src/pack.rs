@@ -203,8 +203,8 @@ impl Packer {
         }
     }
 
-    /// Makes `tuple` the home of every register in it that has no home yet. A home is the tuple in which the
-    /// register can be half of a pair without a copy.
+    /// Makes `tuple` (a multi-register operand) the home of every register in it that has no home yet.
+    /// Registers can be a pair without copies if they are next to each other in the same home.
     fn set_homes(&mut self, func: &MachFunc, tuple: Tuple, neighbour: Neighbour) {
         for (at, &reg) in (0..).zip(func.regs(tuple)) {
             if self.homes[reg].len == 0 {
@@ -304,7 +304,8 @@ impl Packer {
         }
     }
 
-    /// Returns the packed instruction, and records the homes of its registers.
+    /// Returns the packed instruction. If its operands are new tuples, these become the homes of the
+    /// registers in them, so that later packed instructions use the same pairs.
     fn packed(&mut self, func: &mut MachFunc, block: MBlock, pair: &Pair) -> MachInst {
         let [low, high] = pair.halves;
         for reg in [low.dst, high.dst] {

@@ -36,8 +36,8 @@ pub(crate) struct Pending {
     preds: Lists,
     /// Blocks that park lanes at each target position.
     parkers: Lists,
-    /// The mask that is currently computed, at the entry and at the end of each block. `None` stands for an
-    /// empty mask.
+    /// The lane mask that is being put into SSA form, as it is at the entry and at the end of each block.
+    /// `None` stands for an empty mask.
     values: Vec<[Option<LaneMask>; 2]>,
 }
 

@@ -17,8 +17,8 @@ use ir::semantics::evaluate;
 use ir::{Function, Inst, Op, Pos, Value, WaveOp};
 use isa::{Form, Lane, ModFlags, Operand, Target, is_dpp_ctrl, op};
 
-/// Largest number of operations of the expression for a source lane that are evaluated. The expression begins
-/// with the lane's own number.
+/// Largest number of operations in the expression that computes a lane's source lane from its own number.
+/// Longer expressions are not evaluated at compile time.
 const MOST_STEPS: u32 = 24;
 /// Lanes of a row, and of half a 64-lane wave.
 const ROW: u8 = 16;

@@ -165,8 +165,9 @@ impl Writer {
         Some(Above::Zero)
     }
 
-    /// Pushes an operand of `bits` bits, which is at location `place`. Returns what the stack entry contains
-    /// above these bits, or `None` if DWARF cannot describe the operand.
+    /// Appends operations that push an operand of `bits` bits, which is at location `place`, on the DWARF
+    /// stack. Returns what the stack entry contains above these bits, or `None` if DWARF cannot describe the
+    /// operand.
     fn value(self, place: Location, bits: u8, terms: &[Computed], out: &mut Vec<u8>) -> Option<Above> {
         let written = match place {
             Location::Constant(value) => {

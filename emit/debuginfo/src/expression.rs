@@ -223,8 +223,8 @@ impl Writer {
         true
     }
 
-    /// Pushes the value that a register had on entry to the function. Returns `false` if the register has no
-    /// DWARF number.
+    /// Appends operations that push the value which a register had on entry to the function. Returns `false`
+    /// if the register has no DWARF number.
     fn entry_value(self, reg: Reg, out: &mut Vec<u8>) -> bool {
         let mut inner = Vec::new();
         if !self.register(reg, &mut inner) {
@@ -277,8 +277,8 @@ impl Writer {
         true
     }
 
-    /// Pushes the current lane's bit of the lane mask in `reg`. Returns `false` in the standard dialect,
-    /// which has no operation for the number of the current lane.
+    /// Appends operations that push the current lane's bit of the lane mask in `reg`. Returns `false` in the
+    /// standard dialect, which has no operation for the number of the current lane.
     pub(crate) fn bit(self, reg: Reg, out: &mut Vec<u8>) -> bool {
         if self.dialect == Dialect::Standard {
             return false;
@@ -374,8 +374,8 @@ impl Writer {
         self.for_each_lane(DW_OP_LLVM_SELECT_BIT_PIECE, out);
     }
 
-    /// Pushes the mask of active lanes. `saved` is the register that holds this mask at places where the code
-    /// has temporarily set all bits of EXEC; elsewhere EXEC itself is read.
+    /// Appends operations that push the mask of active lanes. `saved` is the register that holds this mask at
+    /// places where the code has temporarily set all bits of EXEC; elsewhere EXEC itself is read.
     pub fn active(self, saved: Option<Reg>, out: &mut Vec<u8>) {
         match saved {
             Some(reg) => self.mask(&[0, 1].map(|n| vec![Term::All(Place::Scalar(reg.offset(n)))]), out),

@@ -1,4 +1,4 @@
-//! Assigns places to the arguments and the result of a signature.
+//! Assigns registers and stack offsets (places) to the arguments and the result of a signature.
 
 use crate::column::{
     Column, Convention, Implicit, Inreg, Large, Slots, SretPlace, Structs, column, has_16_bit,

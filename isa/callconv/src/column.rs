@@ -92,8 +92,8 @@ pub enum Inreg {
     Sgprs(u16, u16),
     /// The mark has no effect.
     Ignored,
-    /// Callers and callees of that compiler disagree about the place of an `inreg` argument, so signatures
-    /// with `inreg` are refused.
+    /// Callers and callees compiled by that compiler disagree about the register of an `inreg` argument, so
+    /// signatures with `inreg` are refused.
     Disagree,
 }
 

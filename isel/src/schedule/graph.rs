@@ -299,8 +299,8 @@ impl Accesses {
         self.links.len() as u32 - 1
     }
 
-    /// Adds an access to its group. `covers` says whether the access is ordered after all others of the
-    /// group, so that it replaces them.
+    /// Adds an access to its group (accesses of one address space and alias class). `covers` says that the
+    /// access is ordered after all others of the group, so that it replaces them.
     fn record(&mut self, n: u32, key: (u32, u32), store: bool, covers: bool) {
         let old = self.groups.get(&key).copied().unwrap_or(Group { stores: NONE, all: NONE });
         let behind = |list| if covers { NONE } else { list };

@@ -19,8 +19,8 @@ pub(super) struct Effects {
     first: Vec<Next>,
     /// Whether some instruction stores or reloads a spill slot.
     has_spills: bool,
-    /// The writes to watched registers, in the order of the code: the number of the instruction, and the
-    /// watched register.
+    /// The writes to watched registers (those that debug information follows), in the order of the code: the
+    /// number of the instruction, and the watched register.
     pub(super) writes: Vec<(u32, u32)>,
     /// The beginnings of blocks of the IR, in the order of the code: the number of the first instruction that
     /// was selected from the block, and the block of the IR. Instructions of the machine block before it only

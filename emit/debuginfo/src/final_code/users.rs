@@ -9,8 +9,8 @@ use mir::track::{FragmentLocation, MachTrack};
 /// from tracked values to fragments of variables.
 #[derive(Debug, Default)]
 pub(super) struct Users {
-    /// For each watched register, the number of the tracked value that the register holds, or holds a dword
-    /// of.
+    /// For each watched register (one that debug information follows), the number of the tracked value that
+    /// the register holds, or holds a dword of.
     tracked_values: Vec<u32>,
     /// Which tracked values are computed from which. `named` has pairs of an operand and the value that is
     /// computed from it. `users` has the same pairs sorted by operand, and `first` has, for each operand, the

@@ -351,8 +351,8 @@ impl Walker {
         }
     }
 
-    /// Returns the watched registers whose values have arrived in `cell`, among those for which `is_wanted`
-    /// returns true.
+    /// Returns the watched registers (those that debug information follows) whose values have arrived in
+    /// `cell`. Only registers for which `is_wanted` returns true are returned.
     pub(super) fn arrived_in_cell(&self, cell: u32, is_wanted: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut found = Vec::new();
         let mut place = self.holders.get(cell as usize).copied().unwrap_or(NONE);

@@ -12,8 +12,8 @@ use isa::table::{Caps, Family, Flags, Kind, OpSpec};
 use isa::{Form, Generation, Lane, MachInst, ModFlags, Opcode, Operand, Role, Row, SdwaSel, Target};
 use std::ops::Range;
 
-/// The reason why a row or form does not match the line. Of all reasons, the one with the highest rank is
-/// reported: the rank says how far matching got.
+/// The reason why a row of the instruction table, or an encoding form, does not match the line. Of all
+/// reasons, the one with the highest rank is reported: the rank says how far matching got.
 struct Mismatch {
     rank: u8,
     /// Index of the line's operand that does not match.
@@ -198,8 +198,8 @@ impl Sources {
     }
 }
 
-/// Returns the operand for `spec` if the text omits it although it gives operands that follow in the row.
-/// Returns `None` if the text does not omit it.
+/// Returns the operand for `spec`, an operand of the table's row, if the text omits it but gives operands
+/// after it. Returns `None` if the text does not omit it.
 fn absent(
     known: &Instructions,
     row: &Row,
