@@ -2,7 +2,9 @@
 
 use crate::folder::{root, temporary};
 use crate::hash::Hash;
+use crate::named::NamedFolders;
 use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Returns where the path of a file begins in an argument: `-I/a` and `--option=/a` name the file `/a`.
@@ -13,24 +15,11 @@ fn path_of(argument: &str) -> &str {
     }
 }
 
-/// Returns a text with the folders of this clone and of this process replaced by names that all clones share.
-pub fn without_folders(text: &str) -> String {
-    let temporary = format!("{}/", temporary().display());
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    // `target/tmp/NUMBER-NUMBER-NAME/` has the number of a process, so only what follows counts.
-    while let Some((before, after)) = rest.split_once(&temporary) {
-        out.push_str(before);
-        out.push_str("<temporary>");
-        rest = after.find('/').map_or("", |end| &after[end..]);
-    }
-    out.push_str(rest);
-    out.replace(&root().display().to_string(), "<root>")
-}
-
 /// The files that a question has added to the hash.
 pub struct Inputs<'a> {
     pub hash: &'a mut Hash,
+    /// Folders that the question names.
+    pub named: &'a NamedFolders,
     /// Where relative paths begin.
     pub folder: &'a Path,
     /// Folders of `-I`.
@@ -39,15 +28,20 @@ pub struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    pub fn new(hash: &'a mut Hash, folder: &'a Path, arguments: &[String]) -> Inputs<'a> {
+    pub fn new(
+        hash: &'a mut Hash,
+        named: &'a NamedFolders,
+        folder: &'a Path,
+        arguments: &[String],
+    ) -> Inputs<'a> {
         let included = arguments.iter().filter_map(|argument| argument.strip_prefix("-I"));
         let included = included.map(|path| folder.join(path)).collect();
-        Inputs { hash, folder, included, seen: BTreeSet::new() }
+        Inputs { hash, named, folder, included, seen: BTreeSet::new() }
     }
 
     /// Adds an argument, and the contents of the file or folder that the argument names.
     pub fn argument(&mut self, argument: &str) -> std::io::Result<()> {
-        self.hash.field(without_folders(argument).as_bytes());
+        self.hash.field(self.named.hide(argument).as_bytes());
         let path = self.folder.join(path_of(argument));
         if path.is_file() {
             return self.file(&path);
@@ -57,7 +51,7 @@ impl<'a> Inputs<'a> {
             let mut files: Vec<PathBuf> = entries?.iter().map(std::fs::DirEntry::path).collect();
             files.sort();
             for file in files.iter().filter(|file| file.is_file()) {
-                self.hash.field(without_folders(&file.to_string_lossy()).as_bytes());
+                self.hash.field(self.named.hide(&file.to_string_lossy()).as_bytes());
                 self.file(file)?;
             }
         }
@@ -65,7 +59,14 @@ impl<'a> Inputs<'a> {
     }
 
     fn file(&mut self, path: &Path) -> std::io::Result<()> {
-        if self.seen.insert(path.to_owned()) {
+        if !self.seen.insert(path.to_owned()) {
+            return Ok(());
+        }
+        if path.starts_with(root().join("target")) && !path.starts_with(temporary()) {
+            // Cargo built the file, so the time of change says which version the file is.
+            let data = std::fs::metadata(path)?;
+            self.hash.field(format!("{} {} {}", data.len(), data.mtime(), data.mtime_nsec()).as_bytes());
+        } else {
             let bytes = std::fs::read(path)?;
             self.contents(&bytes, path.parent().unwrap_or(path))?;
         }

@@ -5,6 +5,7 @@ mod cache;
 mod folder;
 mod hash;
 mod inputs;
+mod named;
 mod random;
 mod tool;
 

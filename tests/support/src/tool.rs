@@ -1,9 +1,10 @@
 //! The runner of foreign tools.
 
 use crate::cache;
-use crate::folder::temporary;
+use crate::folder::{root, temporary};
 use crate::hash::Hash;
-use crate::inputs::{Inputs, without_folders};
+use crate::inputs::Inputs;
+use crate::named::NamedFolders;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -12,16 +13,14 @@ use std::process::{Command, ExitStatus, Output, Stdio};
 
 /// A foreign tool with its arguments: a builder like [`Command`], whose answers are kept.
 ///
-/// The answer to a question comes from the cache if there is a cache that has the answer. The question is the tool (path,
+/// The answer to a question comes from the cache if the cache has the answer. The question is the tool (path,
 /// size and time of change), the arguments, the variables, the standard input, and the contents of all files
 /// that arguments name or that such files include. The answer is the exit code, both outputs, and the files
 /// that the tool writes: the file after `-o`, and those of [`writes`](Tool::writes).
 ///
-/// Without a cache (`KERNC_TEST_CACHE` does not name a folder), the tool is always asked.
-///
-/// With a cache, paths of temporary folders and of the clone are not part of a question, and `<temporary>` and
-/// `<root>` stand for them in an output that is text. A test that depends on such paths, also in a file that the tool writes
-/// (debug information has them), must ask [`fresh`](Tool::fresh).
+/// The folder of the clone and temporary folders are not part of a question. An answer names the folders of
+/// the question that gets the answer. If the tool writes a folder's name into a file that is not text, such as
+/// debug information, the answer is not kept. A program of the clone is always asked.
 #[derive(Clone, Debug)]
 pub struct Tool {
     name: OsString,
@@ -62,15 +61,6 @@ pub fn find(name: &str, test: &str) -> Option<PathBuf> {
 /// Returns whether all tools are on the PATH, and says otherwise that `test` is left out, as [`find`] does.
 pub fn have(names: &[&str], test: &str) -> bool {
     names.iter().all(|name| find(name, test).is_some())
-}
-
-/// Returns an answer without the folders of this clone and of this process.
-fn shared(answer: Output) -> Output {
-    let shared = |bytes: Vec<u8>| match String::from_utf8(bytes) {
-        Ok(text) => without_folders(&text).into_bytes(),
-        Err(error) => error.into_bytes(),
-    };
-    Output { status: answer.status, stdout: shared(answer.stdout), stderr: shared(answer.stderr) }
 }
 
 impl Tool {
@@ -142,18 +132,16 @@ impl Tool {
     ///
     /// Returns an error if the tool cannot be started.
     pub fn output(&mut self) -> std::io::Result<Output> {
-        if self.is_fresh {
-            return self.run();
-        }
-        let Some(cache) = self.cache.clone() else { return self.run() };
+        let Some(cache) = self.cache.clone().filter(|_| !self.is_fresh) else { return self.run() };
         let outputs = self.outputs();
-        let key = self.key(&outputs)?;
-        if let Some(answer) = cache::read(&cache, &key, &outputs) {
+        let named = self.named_folders();
+        let Some(key) = self.key(&named, &outputs)? else { return self.run() };
+        if let Some(answer) = cache::read(&cache, &key, &named, &outputs) {
             return Ok(answer);
         }
-        let answer = shared(self.run()?);
+        let answer = self.run()?;
         // A cache that cannot be written costs time, not the test.
-        let _ = cache::write(&cache, &key, &answer, &outputs);
+        let _ = cache::write(&cache, &key, &named, &answer, &outputs);
         Ok(answer)
     }
 
@@ -183,14 +171,25 @@ impl Tool {
         after.chain(self.written.iter().cloned()).map(|path| self.place().join(path)).collect()
     }
 
-    /// Returns the hash of the question.
-    fn key(&self, outputs: &[PathBuf]) -> std::io::Result<String> {
+    /// Returns the folders that the question names.
+    fn named_folders(&self) -> NamedFolders {
+        let words = self.arguments.iter().chain(self.variables.iter().map(|(_, value)| value));
+        let mut texts: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+        texts.push(self.place().display().to_string());
+        texts.push(String::from_utf8_lossy(&self.input).into_owned());
+        NamedFolders::collect(texts.iter().map(String::as_str))
+    }
+
+    /// Returns the hash of the question; `None` for a program that Cargo built from this clone.
+    fn key(&self, named: &NamedFolders, outputs: &[PathBuf]) -> std::io::Result<Option<String>> {
         let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
         let program = std::fs::canonicalize(path_of(&self.name).ok_or_else(missing)?)?;
         let mut hash = Hash::new();
         if program.starts_with(temporary()) {
             // The test has built the program, so its time of change says nothing.
             hash.field(&std::fs::read(&program)?);
+        } else if program.starts_with(root()) {
+            return Ok(None);
         } else {
             let data = std::fs::metadata(&program)?;
             // clang and other tools look at the name by which they are called.
@@ -200,12 +199,12 @@ impl Tool {
         }
         for (name, value) in &self.variables {
             hash.field(name.as_encoded_bytes());
-            hash.field(value.as_encoded_bytes());
+            hash.field(named.hide(&value.to_string_lossy()).as_bytes());
         }
         let place = self.place();
         let arguments: Vec<String> =
             self.arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect();
-        let mut inputs = Inputs::new(&mut hash, &place, &arguments);
+        let mut inputs = Inputs::new(&mut hash, named, &place, &arguments);
         for argument in &arguments {
             if outputs.contains(&place.join(argument)) {
                 inputs.hash.field(b"<written>");
@@ -213,8 +212,9 @@ impl Tool {
                 inputs.argument(argument)?;
             }
         }
-        inputs.contents(&self.input, &place)?;
-        Ok(hash.text())
+        let input = String::from_utf8(self.input.clone()).map(|text| named.hide(&text).into_bytes());
+        inputs.contents(&input.unwrap_or_else(|_| self.input.clone()), &place)?;
+        Ok(Some(hash.text()))
     }
 
     /// Runs the tool.

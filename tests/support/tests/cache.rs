@@ -132,3 +132,43 @@ fn fresh_questions_are_always_asked() {
         assert_eq!(asked.ask(asked.tool().arg("a").fresh()).1, count);
     }
 }
+
+/// A text names the folders of the question that gets the answer, in outputs and in files.
+#[test]
+fn an_answer_names_the_folders_of_its_question() {
+    let asked = Asked::new("named");
+    for (round, name) in ["one", "two"].iter().enumerate() {
+        let (folder, other) = (Folder::new(name), Folder::new("other"));
+        let input = format!("{}\nlast line {}", other.file("a.c"), folder.display());
+        let (answer, count) = asked.ask(asked.tool().arg(folder.file("a.c")).input(&input));
+        assert_eq!((answer, count), (input, 1), "round {round}");
+    }
+}
+
+/// An answer that is not text is kept only if it names no folder.
+#[test]
+fn a_folder_in_bytes_is_not_kept() {
+    let asked = Asked::new("bytes");
+    let ask = |bytes: &[u8]| {
+        let answer = asked.tool().input(bytes).output().expect("the tool starts");
+        assert_eq!(answer.stdout, bytes);
+        std::fs::read_to_string(asked.folder.join("count")).expect("a file").lines().count()
+    };
+    let plain = [0xff, 0xfe, 0x00];
+    let naming = [&plain[..], support::root().as_os_str().as_encoded_bytes(), &plain].concat();
+    assert_eq!([ask(&plain), ask(&plain)], [1, 1]);
+    assert_eq!([ask(&naming), ask(&naming)], [2, 3]);
+}
+
+/// A temporary folder that the question does not name cannot be given back, so the answer is not kept.
+#[test]
+fn a_folder_that_only_the_answer_names_is_not_kept() {
+    let asked = Asked::new("unnamed");
+    let script = std::fs::read_to_string(&asked.tool).expect("the script");
+    let folder = asked.folder.display();
+    std::fs::write(&asked.tool, script.replace("exit 3", &format!("echo {folder}/x\nexit 3")))
+        .expect("the script");
+    for count in 1..4 {
+        assert_eq!(asked.ask(asked.tool().arg("a")).1, count);
+    }
+}
