@@ -64,6 +64,7 @@ pub fn is_no_file(path: &Path) -> bool {
 }
 
 fn save_page(html: &Path, path: &Path, source: &str, object: &CodeObject) -> Result<(), Failure> {
+    let flows = flows(object);
     let content = page::Content {
         command: "compile",
         file: path,
@@ -74,8 +75,14 @@ fn save_page(html: &Path, path: &Path, source: &str, object: &CodeObject) -> Res
         kernel: None,
         profile: None,
         findings: check::findings(object.bytes(), path, &Policy::usual()),
+        flows: &flows,
     };
     page::save(html, content)
+}
+
+/// Returns the control-flow graphs of an object's functions.
+pub fn flows(object: &CodeObject) -> Vec<graph::Flow> {
+    object.machine_functions().iter().map(|(func, target)| graph::Flow::new(func, target)).collect()
 }
 
 fn artefact(
@@ -95,13 +102,7 @@ fn artefact(
         Emit::Ir => module.map_or(String::new(), ToString::to_string).into_bytes(),
         Emit::Mir => object.machine_code().into_bytes(),
         Emit::Meta => object.metadata().into_bytes(),
-        Emit::Cfg => {
-            let code = object.machine_functions();
-            code.iter()
-                .map(|(func, target)| graph::Flow::new(func, target).dot())
-                .collect::<String>()
-                .into_bytes()
-        }
+        Emit::Cfg => flows(object).iter().map(graph::Flow::dot).collect::<String>().into_bytes(),
         Emit::Calls => {
             let module = module.ok_or_else(|| {
                 Failure::Usage(

@@ -108,6 +108,37 @@ fn instructions_are_those_of_llvm() {
     assert_eq!(ours, theirs);
 }
 
+/// The page has the blocks and edges that `--emit cfg` writes. A page of an object alone has no graph.
+#[test]
+fn graphs_are_those_of_emit_cfg() {
+    let object = scratch("graph.co");
+    let (file, code, said) =
+        page("graph.html", &format!("examples/sgemm_lds.k --mcpu gfx906 -o {}", object.display()));
+    assert_eq!(code, 0, "{said}");
+    let (_, dot) = kernc("examples/sgemm_lds.k --mcpu gfx906 --emit cfg");
+    let shown = data(&file);
+    let graph = &shown["graphs"][0];
+    let list = |name: &str| graph[name].as_array().expect("a list").clone();
+    let mut edges: Vec<String> =
+        list("edges").iter().map(|edge| format!("{} -> {}", edge["from"], edge["to"])).collect();
+    let node = |text: &str| text.trim().trim_start_matches(|c: char| !c.is_ascii_digit()).to_owned();
+    let mut expected: Vec<String> = (dot.lines())
+        .filter_map(|line| line.split('[').next()?.split_once("->"))
+        .map(|(from, to)| format!("{} -> {}", node(from), node(to)))
+        .collect();
+    edges.sort();
+    expected.sort();
+    assert_eq!(edges, expected);
+    assert!(list("blocks").len() > 2 && list("edges").iter().any(|edge| edge["classes"] == "linear back"));
+    for block in list("blocks") {
+        for line in block["lines"].as_array().expect("lines") {
+            assert!(dot.contains(line.as_str().expect("a text")), "{line}");
+        }
+    }
+    let (file, _, _) = page("object-graph.html", &format!("check {}", object.display()));
+    assert_eq!(data(&file)["graphs"], Value::Array(Vec::new()));
+}
+
 #[test]
 fn findings_and_faults_are_shown() {
     let race = scratch("race.k");

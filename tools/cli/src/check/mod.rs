@@ -81,6 +81,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
             kernel: None,
             profile: None,
             findings: paged(&report),
+            flows: &[],
         };
         page::save(html, content)?;
     }

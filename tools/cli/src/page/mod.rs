@@ -1,6 +1,6 @@
 //! `--html FILE`: writes a self-contained page about a code object. The page shows the source next to the
-//! assembly, how often each line ran, the reason of each wait, register pressure, occupancy, bank conflicts
-//! and findings.
+//! assembly, how often each line ran, the reason of each wait, control-flow graphs, register pressure,
+//! occupancy, bank conflicts and findings.
 //!
 //! The Rust code collects the data ([`Page`], which is embedded in the page as JSON); `page.js` displays it
 //! and `page.css` defines the style. The page makes no network requests.
@@ -8,6 +8,7 @@
 mod code;
 mod facts;
 mod finding;
+mod graph;
 
 use super::report_renderer::ReportRenderer;
 use super::{Failure, write};
@@ -39,6 +40,8 @@ pub struct Content<'a> {
     pub profile: Option<(&'a Profile, &'a sim::KernelInfo)>,
     /// Findings to show.
     pub findings: Vec<Finding>,
+    /// Control-flow graphs of the functions; empty if the compiler has not just compiled the object.
+    pub flows: &'a [::graph::Flow],
 }
 
 /// Data of the page.
@@ -53,6 +56,7 @@ struct Page {
     functions: Vec<code::Function>,
     sources: Vec<Source>,
     findings: Vec<Finding>,
+    graphs: Vec<graph::Graph>,
     /// Number of wave instructions executed in the run, if a profile was recorded.
     executed: Option<u64>,
     /// Other facts about the run.
@@ -106,6 +110,7 @@ fn page(content: Content<'_>) -> Result<Page, Failure> {
         functions,
         sources: names.into_iter().map(text).collect(),
         findings: content.findings,
+        graphs: graph::graphs(content.flows),
     })
 }
 

@@ -75,6 +75,50 @@ function showPressure(shown) {
   place("pressure").replaceChildren(make("h2", {}, "Register pressure"), legend, plot, ends);
 }
 
+/** An SVG element with attributes and children. */
+function makeSvg(tag, attributes = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** Sizes in the graph: width, height and distance of the boxes, height of a text line. */
+const BOX = { width: 190, height: 58, step: 82, line: 15 };
+
+/** The path of an edge: to the next block a straight line, otherwise an arc beside the boxes whose width grows with its length. */
+function edgePath({ from, to, classes }, left) {
+  const isLinear = classes.startsWith("linear");
+  if (to === from + 1) {
+    const x = left + BOX.width * (isLinear ? 0.4 : 0.6);
+    return `M${x} ${from * BOX.step + BOX.height}V${to * BOX.step - 2}`;
+  }
+  const x = isLinear ? left : left + BOX.width, side = isLinear ? -1 : 1;
+  const start = from * BOX.step + BOX.height * 0.7, end = to * BOX.step + BOX.height * 0.3;
+  const wide = x + side * Math.min(left * 1.3, 24 + 14 * Math.abs(to - from));
+  return `M${x} ${start}C${wide} ${start} ${wide} ${end} ${x + side * 2} ${end}`;
+}
+
+/** The blocks in the order of the layout: edges of the linear graph on the left, of the logical graph on the right. */
+function showGraph(shown) {
+  const graph = page.graphs.find(each => each.name === shown.name);
+  if (!graph || graph.blocks.length < 2) return place("graph").replaceChildren();
+  const left = 40 + 14 * Math.min(12, Math.max(...graph.edges.map(edge => Math.abs(edge.to - edge.from)), 0));
+  const size = { width: 2 * left + BOX.width, height: graph.blocks.length * BOX.step };
+  const arrow = makeSvg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse", markerUnits: "userSpaceOnUse" },
+    makeSvg("path", { d: "M0 0L8 4L0 8z", fill: "context-stroke" }));
+  const edges = graph.edges.map(edge => makeSvg("path", { class: `edge ${edge.classes}`, d: edgePath(edge, left), "marker-end": "url(#arrow)" }));
+  const boxes = graph.blocks.map((block, at) => makeSvg("g", {},
+    makeSvg("rect", { class: block.is_header ? "block header" : "block", x: left, y: at * BOX.step, width: BOX.width, height: BOX.height, rx: 4 }),
+    ...block.lines.map((text, line) => makeSvg("text", { x: left + 8, y: at * BOX.step + 17 + line * BOX.line }, text))));
+  const svg = makeSvg("svg", { class: "flow", viewBox: `-2 -4 ${size.width + 4} ${size.height}`, width: size.width, height: size.height }, makeSvg("defs", {}, arrow), ...edges, ...boxes);
+  const legend = make("p", { class: "legend" },
+    make("i", { class: "linear" }), "paths of the program counter (thick: back to a loop's header)",
+    make("i", { class: "logical" }), "paths of a lane (dashed: lanes may go different ways)");
+  const summary = make("summary", {}, `Control flow, ${graph.blocks.length} blocks`);
+  place("graph").replaceChildren(make("details", {}, summary, legend, make("div", { class: "scroll" }, svg)));
+}
+
 function showFindings() {
   const item = finding => make("li", {},
     make("code", {}, `${finding.rule}`), ` (${finding.level}, ${finding.by}) ${finding.text} `,
@@ -214,6 +258,7 @@ function choose(name) {
   place("functions").value = shown.name;
   showFacts(shown);
   showPressure(shown);
+  showGraph(shown);
   showSource(shown);
   showCode(shown);
 }

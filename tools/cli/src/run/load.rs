@@ -1,7 +1,7 @@
 //! Loads the program to run: a code object, or a source that is compiled to one.
 
 use super::RunArgs;
-use crate::compile::loadable;
+use crate::compile::{flows, loadable};
 use crate::container::{self, Chosen};
 use crate::report_renderer::ReportRenderer;
 use crate::{Failure, read};
@@ -22,6 +22,8 @@ pub struct Loaded {
     /// The compiler's reasons for the instructions that it inserted. Empty if the program was not compiled
     /// here.
     pub reasons: Vec<kernc::Reason>,
+    /// Control-flow graphs of the functions. Empty if the program was not compiled here.
+    pub flows: Vec<graph::Flow>,
     pub teller: ReportRenderer,
     /// For each kernel whose body declares a `shared dyn` variable, the names of the kernel and of the
     /// variable. `None` if the program was not compiled here.
@@ -94,14 +96,17 @@ impl Loaded {
             return Err(Failure::Usage("`--stop-after` leaves nothing to run".to_owned()));
         };
         loadable(&object)?;
-        // Only the HTML page shows the reasons.
-        let reasons = if args.html.is_some() { object.reasons() } else { Vec::new() };
+        // Only the HTML page shows reasons and graphs.
+        let (reasons, flows) = match args.html {
+            Some(_) => (object.reasons(), flows(&object)),
+            None => Default::default(),
+        };
         let bytes = object.bytes().to_vec();
         let (object, teller) =
             (parse(&name, &bytes, None)?, ReportRenderer::new(file, Some(&source), args.isa));
         // There is no IR if the input was machine IR.
         let dynamic = (!seen.ir.0.funcs.is_empty()).then(|| dynamic_variables(&seen.ir.0));
-        Ok(Loaded { name, file: file.to_owned(), object, bytes, reasons, teller, dynamic })
+        Ok(Loaded { name, file: file.to_owned(), object, bytes, reasons, flows, teller, dynamic })
     }
 
     /// Reads a code object file, or reads from a container the code object that the options select.
@@ -127,6 +132,7 @@ impl Loaded {
             object,
             bytes: bytes.into_owned(),
             reasons: Vec::new(),
+            flows: Vec::new(),
             teller,
             dynamic: None,
         })

@@ -231,6 +231,7 @@ fn save_page(
         kernel: Some(&kernel.name),
         profile: args.observe.counts().then(|| (device.profile(), kernel)),
         findings,
+        flows: &loaded.flows,
     };
     page::save(html, content)
 }
