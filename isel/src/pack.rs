@@ -304,8 +304,8 @@ impl Packer {
         }
     }
 
-    /// Returns the packed instruction. If its operands are new tuples, these become the homes of the
-    /// registers in them, so that later packed instructions use the same pairs.
+    /// Returns the packed instruction. Its results, and sources that are new pairs of registers, become the
+    /// homes of their registers, so that later packed instructions use the same pairs.
     fn packed(&mut self, func: &mut MachFunc, block: MBlock, pair: &Pair) -> MachInst {
         let [low, high] = pair.halves;
         for reg in [low.dst, high.dst] {
