@@ -171,8 +171,8 @@ impl Lower<'_> {
         self.out.inputs.extend(parameters);
     }
 
-    /// Lowers `Op::Pos` (ids, sizes and pointers of the dispatch) for values that have to be computed from
-    /// inputs.
+    /// Lowers `Op::Pos` (an id, size or pointer of the dispatch) if no input provides the value directly, so
+    /// that it has to be computed from inputs.
     pub fn pos(&mut self, inst: Inst, pos: Pos) {
         let result = self.func.insts[inst].first;
         if self.home(result) == Home::Const {

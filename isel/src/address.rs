@@ -148,7 +148,8 @@ impl Lower<'_> {
         if self.home(base) != Home::Sgpr {
             return None;
         }
-        // A constant in the index moves to the instruction's immediate, if the sum does not wrap.
+        // If the index is a sum with a constant, the constant moves to the instruction's immediate. This
+        // requires that the sum does not wrap around at 32 bits.
         if let Some(add) = self.func.def_inst(index)
             && self.func.insts[add].op == Op::Bin(BinOp::Add)
         {
@@ -310,7 +311,8 @@ impl Lower<'_> {
         self.distant_address(inst, Referent::Global(global.as_u32()));
     }
 
-    /// Writes the address of an LDS variable that the linker places.
+    /// Writes the address of an LDS variable to `dst`. The linker places the variable, so the address is a
+    /// relocation.
     pub fn linked_address(&mut self, dst: Operand, global: Global) {
         let reloc = Operand::Reloc(self.out.relocs.len() as u32);
         let to = Referent::Global(global.as_u32());

@@ -1,4 +1,5 @@
-//! 32-bit integer arithmetic on the vector unit, with the fused operations of GFX9 and GFX10.
+//! Selection of 32-bit integer arithmetic on the vector unit. On GFX9 and GFX10, this includes instructions
+//! that do two operations at once, such as `v_add3_u32`.
 
 use crate::class::Home;
 use crate::half;

@@ -2,7 +2,7 @@
 //!
 //! One window of the 64-bit address space, called the aperture, maps LDS, and another maps private memory.
 //! The high half of a generic address selects the aperture, and the low half is the offset in the memory
-//! (seed 000, "Address Spaces"). The null pointer is 0 in 64 bits and -1 in 32 bits.
+//! (LLVM's AMDGPU guide, seed 000, "Address Spaces"). The null pointer is 0 in 64 bits and -1 in 32 bits.
 
 use crate::class::Home;
 use crate::lower::Lower;

@@ -57,7 +57,7 @@ impl Callee {
         }
         clobbers.remove(RegRange { first: Reg(*SCRATCH_BUFFER.start()), len: SCRATCH_BUFFER.len() as u8 });
         clobbers.remove(RegRange { first: Reg::EXEC, len: 2 });
-        // The call itself writes the return address to these registers.
+        // A call instruction itself overwrites these registers with the return address.
         clobbers.insert(return_address());
         Callee {
             needs: ImplicitNeeds::all(convention, target),
@@ -196,8 +196,8 @@ impl Lower<'_> {
             clobbers.remove(RegRange { first: Reg::M0, len: 1 });
         }
         if is_tail {
-            // The called function returns directly to this function's caller, so the return address must be
-            // preserved.
+            // In a tail call, the called function returns directly to this function's caller, so the
+            // registers of the return address must keep their value.
             clobbers.remove(return_address());
             clobbers.insert(TAIL_TARGET);
         } else {

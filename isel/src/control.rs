@@ -248,7 +248,8 @@ impl Lower<'_> {
         (value, odd)
     }
 
-    /// Returns the instruction that sets `exec` on entry to a node, if one is needed.
+    /// Returns the instruction that sets `exec` at the beginning of a node (block of the plan), if one is
+    /// needed.
     fn entry_code(&mut self, at: Pos) -> Option<MachInst> {
         let plan = self.plan;
         let node = &plan.nodes[at as usize];
@@ -418,7 +419,8 @@ impl Lower<'_> {
         let [mut sgprs, mut vgprs] = self.s.params.each_mut().map(std::mem::take);
         sgprs.clear();
         vgprs.clear();
-        // Parameters of the function itself are inputs, so the first node has no block parameters.
+        // The parameters of the entry block are the function's inputs, so the first node has no block
+        // parameters.
         for &param in func.params(self.node(at).block).iter().filter(|_| at != 0) {
             if self.is_wanted(param) {
                 let (scalar, regs) = self.param_regs(param);

@@ -94,7 +94,7 @@ struct Round {
     /// Numbers of the slots (parameters of the dispatch) that carry values of a loop to uses after the loop.
     /// The key is the value, and the exit target that dominates the use, if there is such an exit target.
     slots: FxHashMap<(Value, Option<Block>), usize>,
-    /// Constants that edges pass; they are defined at the end of the entry block.
+    /// Constants that edges pass as arguments. They are defined at the end of the function's entry block.
     constants: FxHashMap<(Type, u64), Value>,
     made: Vec<Inst>,
 }
@@ -183,7 +183,8 @@ impl Round {
         true
     }
 
-    /// Redirects the exits to the dispatches. Returns whether anything was changed.
+    /// Redirects the exits of all loops of the round to dispatches, so that lanes carry the number of their
+    /// exit target. Returns whether anything was changed.
     #[inline(never)]
     fn number(&mut self, func: &mut Function, an: &Analyses) -> bool {
         self.find_owners(an);

@@ -48,7 +48,7 @@ impl ExitsInLoop {
     pub fn leaves_loop(&self, func: &Function, an: &Analyses, block: Block) -> bool {
         let ([pred], Op::Jump(to)) = (an.cfg.preds(block), end_op(func, block)) else { return false };
         let Some(mut l) = an.loops.innermost(*pred) else { return false };
-        // Lanes are never parked at a loop header, because headers run in every iteration.
+        // Lanes never wait (are parked) at a loop header, because a header runs in every iteration.
         if an.cfg.is_loop_header(to) || an.loops.contains(l, block) {
             return false;
         }

@@ -44,8 +44,8 @@ struct Legalizer<'a> {
     func: &'a mut MachFunc,
     target: &'a Subtarget,
     roles: &'a Roles,
-    /// Instructions of the current block that replace its old list. Used only once an instruction with an
-    /// illegal operand was found.
+    /// The new instruction list of the current block. It is filled only if some instruction of the block has
+    /// an illegal operand.
     out: Vec<MachInst>,
     loc: u32,
 }

@@ -230,8 +230,8 @@ impl Lower<'_> {
         self.push(access);
     }
 
-    /// Returns the best instruction for an LDS access among the rows of [`DS`]: a row that the alignment
-    /// allows, that satisfies `fits`, and whose instruction the processor has.
+    /// Returns the first row of the table [`DS`] of LDS instructions that can do an access: its alignment is
+    /// satisfied, `fits` returns true for it, and the processor has its instruction.
     fn ds_row(&self, store: bool, align: u8, fits: impl Fn(&DsRow) -> bool) -> &'static DsRow {
         let there = |row: &DsRow| self.s.roles.opcode(row.role(store)).is_some();
         DS.iter().find(|row| align >= row.align && fits(row) && there(row)).unwrap_or(&DS[DS.len() - 1])

@@ -41,7 +41,7 @@ const ROLES: &[(Op, Role)] = &[
     (Op::Bin(BinOp::PkSMax), Role::VPkMaxI16),
 ];
 
-/// Returns the role of the instruction that computes a packed operation.
+/// Returns the role (operation that selection requests) of the instruction that computes a packed operation.
 pub(crate) fn role(op: Op) -> Option<Role> {
     ROLES.iter().find(|(have, _)| *have == op).map(|&(_, role)| role)
 }

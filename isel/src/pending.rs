@@ -70,8 +70,9 @@ impl Pending {
                 self.mask(plan, an, masks, out, target);
             }
         }
-        // A block's parameters stay in the order of their creation, which is also the order of its arguments.
-        // The check avoids the memory that a sort allocates.
+        // The sort is stable: a block's parameters stay in the order in which they were created, which is
+        // also the order of its arguments. Testing first whether the list is sorted avoids the memory that a
+        // sort allocates.
         if !self.params.is_sorted_by_key(|param| param.at) {
             self.params.sort_by_key(|param| param.at);
         }

@@ -55,7 +55,8 @@ pub(crate) enum Exit {
     End,
     /// A real jump: all lanes go to that block.
     Jump(Pos),
-    /// All lanes are parked at that block. Execution continues at `Node::resume`.
+    /// All active lanes are parked at that block, where they wait inactive. Execution continues at
+    /// `Node::resume`.
     Park(Pos),
     /// A scalar branch: all lanes go to the same target.
     Uniform { then: Pos, otherwise: Pos },

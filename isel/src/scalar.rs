@@ -219,7 +219,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns offset and width in the form that `s_bfe` requires: bits 4:0 and 22:16.
+    /// Returns the operand of `s_bfe`, which contains both offset (bits 4:0) and width (bits 22:16) of the
+    /// bit field.
     fn bit_field(&mut self, offset: Value, width: Value) -> Operand {
         if let (Some(offset), Some(width)) = (self.const_u32(offset), self.const_u32(width)) {
             return Operand::int((offset & 31 | (width & 31) << 16) as i32);

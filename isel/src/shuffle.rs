@@ -43,8 +43,8 @@ pub(crate) enum ShuffleWay {
 }
 
 impl ShuffleWay {
-    /// Returns the instruction that gives each lane the value of lane number `lane`, if an instruction
-    /// without an address can do it.
+    /// Returns the instruction for a shuffle in which each lane reads from the lane with number `lane`, if an
+    /// instruction without an address can do the shuffle.
     pub fn for_shuffle(target: &Target, func: &Function, lane: Value) -> Option<ShuffleWay> {
         let asked = source_lanes(target, func, lane, None)?;
         let lanes = || asked.iter().zip(0..).filter_map(|(from, lane)| Some(((*from)?, lane)));

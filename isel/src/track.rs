@@ -279,8 +279,9 @@ impl Filler<'_> {
         let inside = self.lower.an.loops.innermost(self.func.block_of(value));
         let forms = self.forms(value, inside.is_some());
         let has_none = forms == [NONE; 3];
-        // A scalar register holds one value for all lanes, although lanes can leave the loop in different
-        // iterations. So scalar registers describe the value only inside the loop.
+        // Scalar registers hold one value for all lanes. If lanes leave a loop in different iterations, this
+        // is not the value of each lane any more. So scalar registers describe the value only inside the
+        // loop.
         let mut scope = inside.filter(|_| forms[0] == NONE && !has_none);
         let mut term = NONE;
         let depth = if has_none { depth } else { depth.min(DEPTH_OF_REGISTERS) };
@@ -347,7 +348,8 @@ impl Filler<'_> {
             forms[form] = self.watch(tuple.start, dwords, 0);
         }
         if forms[0] != NONE && in_loop {
-            // Only vector registers still hold each lane's value after the loop.
+            // After the loop, only vector registers still hold the value that each lane had when it left the
+            // loop.
             forms[1..].fill(NONE);
         }
         forms

@@ -56,7 +56,7 @@ struct Function {
     number: u32,
     /// Final code of the function.
     code: FinalCode,
-    /// For each variable of the function, the number of the variable's first fragment.
+    /// For each variable of the function, the number of its first fragment (scalar part of the variable).
     first_fragments: Vec<u32>,
     /// Calls in the function.
     calls: Vec<Call>,

@@ -54,12 +54,13 @@ fn rank(key: &Value) -> (u8, u64, Option<&str>) {
     }
 }
 
-/// Appends the head of a map with `len` entries. The keys and values must follow, sorted as LLVM sorts them.
+/// Appends the beginning of a map, which says that it has `len` entries. The keys and values must follow,
+/// sorted as LLVM sorts them.
 pub fn map(len: usize, out: &mut Vec<u8>) {
     length(len, [0x80, 0xde, 0xdf], out);
 }
 
-/// Appends the head of a sequence with `len` items, which must follow.
+/// Appends the beginning of a sequence, which says that it has `len` items. The items must follow.
 pub fn seq(len: usize, out: &mut Vec<u8>) {
     length(len, [0x90, 0xdc, 0xdd], out);
 }

@@ -60,11 +60,13 @@ type Uses = SmallVec<[(usize, u32); 2]>;
 #[derive(Debug, Default)]
 pub(crate) struct Combiner {
     prepared: Vec<Prepared>,
-    /// For each register, one more than the index of the preparation that defines it; 0 if there is none.
+    /// For each register, the index of the preparation (instruction that prepares an operand) that defines
+    /// it, plus one; 0 if no preparation defines the register.
     of: SecondaryMap<VReg, u32>,
 }
 
-/// Combines the instructions of a function, from optimisation level 2 on.
+/// Folds instructions that prepare an operand into its users, in all blocks of a function, from optimisation
+/// level 2 on.
 pub fn combine(func: &mut MachFunc, target: &Subtarget, opts: &Options, ctx: &mut Context) {
     let combiner = &mut ctx.combiner;
     if opts.opt_level < 2 || !combiner.find(func) {

@@ -57,7 +57,7 @@ pub(crate) struct Line {
     otherwise: Otherwise,
 }
 
-/// What happens if the processor has none of a role's instructions.
+/// What selection does about a role if the processor has none of the role's instructions.
 pub(crate) enum Otherwise {
     Expansion(Expansion),
     Lacking(&'static str),
@@ -101,7 +101,8 @@ impl Role {
     }
 }
 
-/// How a processor implements each role, resolved at the first request.
+/// How a processor implements each role (operation that selection requests). A role is resolved when it is
+/// requested for the first time.
 #[derive(Clone, Debug, Default)]
 pub struct Roles {
     processor: Option<(Subtarget, &'static [Opcode])>,

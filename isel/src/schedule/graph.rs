@@ -14,7 +14,8 @@ use isa::{MachInst, ModFlags, Operand, Reg, RegRange, Target, op};
 use mir::{MachFunc, MemRef, SpaceSet, SyncOrder};
 use rustc_hash::FxHashMap;
 
-/// Dependences as lists of successors. Nodes are the instructions, followed by the joins.
+/// The dependences of instructions, as lists of successors. The nodes are the instructions, followed by the
+/// joins (extra nodes through which the edges of many accesses go).
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     first: Vec<u32>,

@@ -12,7 +12,8 @@ use isa::table::Role;
 use isa::{MBlock, Operand, RegClass};
 use mir::MachFunc;
 
-/// Largest number of steps of the walk, per instruction of the function.
+/// Largest number of steps that the walk over blocks may take for all registers together, per instruction of
+/// the function.
 const STEPS: usize = 16;
 
 /// Counts for the current function.
@@ -303,8 +304,8 @@ impl Pressure {
         self.live_in[block.as_u32() as usize] + params.len() as i32
     }
 
-    /// Restores the function-wide use counts that [`Pressure::begin`] changed. All uses in the body must have
-    /// been issued.
+    /// Restores the counts of uses in the function that [`Pressure::begin`] changed. All instructions of the
+    /// body must have been issued.
     pub fn end(&mut self, from: u32, to: u32) {
         let Pressure { flat, uses, def, touched, .. } = self;
         for &reg in flat.range(from, to).iter().filter(|&&reg| reg & DEF == 0) {

@@ -85,9 +85,10 @@ impl Assembler {
         self.binary(Binary::JoinFiles, acc, plain)
     }
 
-    /// Returns the number of waves that can run on a SIMD at the same time. The arguments are: largest number
-    /// of waves, allocation unit of VGPRs, total VGPRs, generation as LLVM numbers generations, number of
-    /// waves without limits by registers, SGPRs, VGPRs.
+    /// Returns the number of waves that can run on a SIMD at the same time (LLVM's function `occupancy`). The
+    /// arguments are: the largest number of waves, the allocation unit of VGPRs, the total number of VGPRs,
+    /// the generation as LLVM numbers generations, the number of waves if registers did not limit it, and the
+    /// numbers of SGPRs and VGPRs that the code uses.
     fn occupancy(&mut self, arguments: &[Value]) -> std::result::Result<Value, &'static str> {
         let known: Option<Vec<i64>> = arguments.iter().map(|&value| self.known_number(value)).collect();
         let Some(&[most, unit, all, generation, start, sgprs, vgprs]) = known.as_deref() else {

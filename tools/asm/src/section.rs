@@ -58,7 +58,8 @@ pub(crate) struct Section {
     pub group: Option<(SymbolId, bool)>,
     /// Section by which this section is ordered.
     pub linked: Option<u32>,
-    /// Offset at which subsection 0 ends, if there are other subsections.
+    /// The offset at which subsection 0 ends and other subsections begin. `None` if there are no other
+    /// subsections.
     pub first_end: Option<u64>,
     /// If this is not a whole section but a part of a subsection, the section to which the part belongs.
     pub part_of: Option<u32>,

@@ -46,7 +46,8 @@ pub(super) struct InFlightAtHeads {
 }
 
 impl InFlightAtHeads {
-    /// Sets `AtHead::coming` for the values that are in flight where their blocks begin.
+    /// Finds the values that are still in flight where their blocks of the IR begin, and sets
+    /// `AtHead::coming` for them.
     pub(super) fn find(
         &mut self,
         func: &MachFunc,

@@ -223,7 +223,7 @@ fn resolved(entry: &Entry, places: &Places, dynamic: &Dynamic) -> Sym {
     if sym.section == 0 || sym.section >= 0xff00 {
         return sym;
     }
-    // The entry holds the number of the input object's section, counted from 1.
+    // The entry still has the number of a section in the input object, counted from 1.
     let section = usize::from(sym.section - 1);
     sym.value = sym.value.wrapping_add(places.sections.get(section).copied().unwrap_or(0));
     sym.section = places.numbers.get(section).copied().unwrap_or(0);

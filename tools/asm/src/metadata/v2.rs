@@ -9,7 +9,8 @@ use codeobj::yaml::{Entry, Node};
 use objwriter::Value;
 use objwriter::metadata_v2::{Key, Kind, ROOT};
 
-/// Returns the tree of a document. Missing and unknown keys, and values of a wrong type, are errors.
+/// Returns the metadata tree of a YAML document. Missing and unknown keys, and values of a wrong type, are
+/// added to `mistakes`.
 pub(super) fn tree(node: &Node, mistakes: &mut Mistakes) -> Value {
     mapping(node, ROOT, ("", 0), mistakes)
 }

@@ -124,7 +124,7 @@ static VALUE_KINDS: [&str; 31] = [
     "hidden_queue_ptr",
 ];
 
-/// Returns the tree of a document. Adds its errors to `mistakes`.
+/// Returns the metadata tree of a YAML document, and adds the errors in it to `mistakes`.
 pub(super) fn tree(root: &Node, mistakes: &mut Mistakes) -> Value {
     mapping(root, &ROOT, ("", 0), "object", mistakes)
 }
