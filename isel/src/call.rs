@@ -69,6 +69,26 @@ impl Callee {
     }
 }
 
+/// Returns the registers that a call may change. The first `results` VGPRs receive the results.
+fn clobbers_of_call(callee: &Callee, is_tail: bool, results: usize) -> RegSet {
+    let mut clobbers = callee.clobbers;
+    if callee.keeps_m0 {
+        clobbers.remove(RegRange { first: Reg::M0, len: 1 });
+    }
+    if is_tail {
+        // In a tail call, the called function returns directly to this function's caller, so the
+        // registers of the return address must keep their value.
+        clobbers.remove(return_address());
+        clobbers.insert(TAIL_TARGET);
+    } else {
+        clobbers.insert(return_address());
+    }
+    for number in 0..results {
+        clobbers.insert(RegRange { first: Reg::vgpr(number as u16), len: 1 });
+    }
+    clobbers
+}
+
 /// Registers of the return address, `s[30:31]`.
 pub(crate) const fn return_address() -> RegRange {
     RegRange { first: Reg(callconv::RETURN_ADDRESS), len: 2 }
@@ -191,21 +211,7 @@ impl Lower<'_> {
         if defined.len() > facts.result_vgprs.len() {
             self.unsupported("a result of so many dwords");
         }
-        let mut clobbers = callee.clobbers;
-        if callee.keeps_m0 {
-            clobbers.remove(RegRange { first: Reg::M0, len: 1 });
-        }
-        if is_tail {
-            // In a tail call, the called function returns directly to this function's caller, so the
-            // registers of the return address must keep their value.
-            clobbers.remove(return_address());
-            clobbers.insert(TAIL_TARGET);
-        } else {
-            clobbers.insert(return_address());
-        }
-        for number in 0..defined.len() {
-            clobbers.insert(RegRange { first: Reg::vgpr(number as u16), len: 1 });
-        }
+        let clobbers = clobbers_of_call(&callee, is_tail, defined.len());
         let vgpr = |number: u16| Reg::vgpr(number);
         let ids_at = if let Some(Place::Vgpr(number)) = place { number } else { 0 };
         let pins =

@@ -140,6 +140,41 @@ impl Checker<'_, '_> {
             }
             Builtin::Select => self.select(args, expect),
             Builtin::Bitcast => self.bitcast(callee, args[0], given),
+            Builtin::Ballot
+            | Builtin::Any
+            | Builtin::All
+            | Builtin::ReadFirstLane
+            | Builtin::ReadLane
+            | Builtin::Shuffle
+            | Builtin::Permute
+            | Builtin::ShuffleXor
+            | Builtin::ShuffleUp
+            | Builtin::ShuffleDown
+            | Builtin::Mbcnt
+            | Builtin::WaveReduce(_)
+            | Builtin::WaveScan(..)
+            | Builtin::WaveMatch
+            | Builtin::QuadPermute
+            | Builtin::Row(_) => self.cross_lane(builtin, callee, args, expect),
+            Builtin::Assume => {
+                self.condition(args[0]);
+                Ty::UNIT
+            }
+            Builtin::Unreachable | Builtin::Trap => Ty::NEVER,
+            Builtin::DebugTrap | Builtin::Sleep => Ty::UNIT,
+            Builtin::Interrupt => {
+                self.argument(args[0], Ty::U32);
+                Ty::UNIT
+            }
+            Builtin::Printf => self.printf(args),
+            Builtin::Assert => self.assert(args),
+        }
+    }
+
+    /// Checks the arguments of an operation across the lanes of a wave, and returns the type of the result.
+    /// `expect` is the type that the context expects of the result.
+    fn cross_lane(&mut self, builtin: Builtin, callee: Name, args: &[ExprId], expect: Ty) -> Ty {
+        match builtin {
             Builtin::Ballot => {
                 self.condition(args[0]);
                 Ty::U64
@@ -194,18 +229,7 @@ impl Checker<'_, '_> {
                 }
                 ty
             }
-            Builtin::Assume => {
-                self.condition(args[0]);
-                Ty::UNIT
-            }
-            Builtin::Unreachable | Builtin::Trap => Ty::NEVER,
-            Builtin::DebugTrap | Builtin::Sleep => Ty::UNIT,
-            Builtin::Interrupt => {
-                self.argument(args[0], Ty::U32);
-                Ty::UNIT
-            }
-            Builtin::Printf => self.printf(args),
-            Builtin::Assert => self.assert(args),
+            _ => unreachable!("`{builtin:?}` is no operation across lanes"),
         }
     }
 

@@ -68,16 +68,7 @@ impl Lower<'_, '_> {
                 let values = self.expr(args[0]);
                 return values.iter().map(|&x| self.emit(Op::Un(UnOp::FrexpExp), &[x], Type::I32)).collect();
             }
-            Builtin::Ilogb => {
-                let values = self.expr(args[0]);
-                let values: Val = values.iter().map(|&x| self.widened(x, Type::F32)).collect();
-                let name = |x| if self.func.ty(x) == Type::F64 { "ilogb_f64" } else { "ilogb_f32" };
-                let names: SmallVec<[&str; 4]> = values.iter().map(|&x| name(x)).collect();
-                let calls = values.iter().zip(names);
-                return calls
-                    .map(|(&x, name)| self.call_library(name.into(), &[Type::I32], &[x])[0])
-                    .collect();
-            }
+            Builtin::Ilogb => return self.ilogb(args[0]),
             Builtin::Two(two) => return self.two(two, args),
             Builtin::Cross => return self.cross(args),
             Builtin::Dot | Builtin::Distance | Builtin::Length | Builtin::Normalize => {
@@ -93,6 +84,51 @@ impl Lower<'_, '_> {
                     .collect();
             }
             Builtin::Bitcast => return self.bitcast(args[0], ty),
+            Builtin::Ballot
+            | Builtin::Any
+            | Builtin::All
+            | Builtin::ReadFirstLane
+            | Builtin::ReadLane
+            | Builtin::Permute
+            | Builtin::Shuffle
+            | Builtin::ShuffleXor
+            | Builtin::ShuffleUp
+            | Builtin::ShuffleDown
+            | Builtin::Mbcnt
+            | Builtin::WaveReduce(_)
+            | Builtin::WaveScan(..)
+            | Builtin::WaveMatch
+            | Builtin::QuadPermute
+            | Builtin::Row(_) => return self.cross_lane(builtin, args, ty),
+            Builtin::Assume => {
+                let cond = self.scalar_expr(args[0]);
+                return self.nothing(Op::Assume, &[cond]);
+            }
+            Builtin::Unreachable => {
+                self.effect(Op::Unreachable, &[]);
+                self.kill();
+                return Val::new();
+            }
+            Builtin::Trap => {
+                self.abort();
+                return Val::new();
+            }
+            Builtin::DebugTrap => return self.nothing(Op::Trap { debug: true }, &[]),
+            Builtin::Sleep => return self.nothing(Op::Sleep, &[]),
+            Builtin::Interrupt => {
+                let event = self.scalar_expr(args[0]);
+                return self.nothing(Op::Interrupt, &[event]);
+            }
+            Builtin::Printf => return self.printf(args),
+            Builtin::Assert => return self.assert(args),
+            Builtin::Dim(_) => return self.zeros(ty),
+        };
+        Val::from_slice(&[value])
+    }
+
+    /// Lowers an operation across the lanes of a wave. `ty` is the type of the result.
+    fn cross_lane(&mut self, builtin: Builtin, args: &[ExprId], ty: Ty) -> Val {
+        let value = match builtin {
             Builtin::Ballot => self.ballot(args[0], false),
             Builtin::Any | Builtin::All => {
                 // For `all`, the ballot asks which lanes have a false condition. The result is true if there
@@ -123,30 +159,18 @@ impl Lower<'_, '_> {
             Builtin::WaveMatch => self.wave_match(args[0]),
             Builtin::QuadPermute => return self.quad_permute(args),
             Builtin::Row(row) => return self.in_row(row, args),
-            Builtin::Assume => {
-                let cond = self.scalar_expr(args[0]);
-                return self.nothing(Op::Assume, &[cond]);
-            }
-            Builtin::Unreachable => {
-                self.effect(Op::Unreachable, &[]);
-                self.kill();
-                return Val::new();
-            }
-            Builtin::Trap => {
-                self.abort();
-                return Val::new();
-            }
-            Builtin::DebugTrap => return self.nothing(Op::Trap { debug: true }, &[]),
-            Builtin::Sleep => return self.nothing(Op::Sleep, &[]),
-            Builtin::Interrupt => {
-                let event = self.scalar_expr(args[0]);
-                return self.nothing(Op::Interrupt, &[event]);
-            }
-            Builtin::Printf => return self.printf(args),
-            Builtin::Assert => return self.assert(args),
-            Builtin::Dim(_) => return self.zeros(ty),
+            _ => unreachable!("`{builtin:?}` is no operation across lanes"),
         };
         Val::from_slice(&[value])
+    }
+
+    fn ilogb(&mut self, argument: ExprId) -> Val {
+        let values = self.expr(argument);
+        let values: Val = values.iter().map(|&x| self.widened(x, Type::F32)).collect();
+        let name = |x| if self.func.ty(x) == Type::F64 { "ilogb_f64" } else { "ilogb_f32" };
+        let names: SmallVec<[&str; 4]> = values.iter().map(|&x| name(x)).collect();
+        let calls = values.iter().zip(names);
+        calls.map(|(&x, name)| self.call_library(name.into(), &[Type::I32], &[x])[0]).collect()
     }
 
     fn nothing(&mut self, op: Op, args: &[Value]) -> Val {

@@ -22,7 +22,7 @@ mod wave;
 
 use crate::Options;
 use crate::Printf;
-use crate::ast::Ast;
+use crate::ast::{Ast, BlockId};
 use crate::check::{Checked, Func};
 use crate::diag::SourceText;
 use crate::scalar::Scalar;
@@ -299,25 +299,33 @@ fn lower_function(
         scope_start: None,
         scope_end: ast.block(body).span.end,
     };
-    if let Some(kernel) = &info.kernel {
-        let loc = lower.loc;
-        let kernel = lower.kernel_params(source, info, kernel.clone());
-        lower.func.kernel = Some(ir::KernelInfo { loc, ..kernel });
-    }
-    let mut stored = None;
-    match &border {
-        Some(border) => stored = lower.params_over(border, info),
-        None if info.kernel.is_none() => lower.function_params(info),
-        None => {}
-    }
-    let value = lower.block(body);
-    lower.finish(value);
-    if let Some(border) = &border {
-        lower.leave_over(border, stored, info.result);
-    }
+    lower.params_and_body(info, border.as_ref(), body);
     let Lower { func, returns, .. } = lower;
     s.returns = returns;
     func
+}
+
+impl Lower<'_, '_> {
+    /// Lowers the parameters, the body and the result of a function. `border` is the plan by which the calling
+    /// convention passes arguments and result, if there is a plan.
+    fn params_and_body(&mut self, info: &Func, border: Option<&passing::PassingPlan>, body: BlockId) {
+        if let Some(kernel) = &info.kernel {
+            let loc = self.loc;
+            let kernel = self.kernel_params(self.source, info, kernel.clone());
+            self.func.kernel = Some(ir::KernelInfo { loc, ..kernel });
+        }
+        let mut stored = None;
+        match border {
+            Some(border) => stored = self.params_over(border, info),
+            None if info.kernel.is_none() => self.function_params(info),
+            None => {}
+        }
+        let value = self.block(body);
+        self.finish(value);
+        if let Some(border) = border {
+            self.leave_over(border, stored, info.result);
+        }
+    }
 }
 
 /// Returns the plan by which the calling convention passes the arguments and the result of a function. Only a

@@ -80,14 +80,7 @@ fn main() -> ExitCode {
             "note: in this profile a panic ends the run; with `--profile fuzz` it is a failure like others"
         );
     }
-    let damaged = match args.what {
-        What::Kernels | What::Large | What::Calls | What::Unwind => None,
-        What::Truth | What::Arrived | What::Lanes => None,
-        What::Source => Some(Kind::Source),
-        What::Object => Some(Kind::Object),
-        What::Npy => Some(Kind::Npy),
-    };
-    if let Some(kind) = damaged {
+    if let Some(kind) = damaged_kind(args.what) {
         let passed = garbage::run(kind, args.seed, args.count);
         println!("{} damaged inputs, {passed} still good", args.count);
         return ExitCode::SUCCESS;
@@ -96,18 +89,8 @@ fn main() -> ExitCode {
     let unwinds = matches!(args.what, What::Unwind);
     let calls = unwinds || matches!(args.what, What::Calls);
     let size = if large { Size::Large } else { Size::Small };
-    if args.show && calls {
-        let program = match unwinds {
-            true => calls::generate(args.seed, calls::MOST, calls::STATEMENTS),
-            false => calls::program(args.seed),
-        };
-        print!("{}", program.source);
-        return ExitCode::SUCCESS;
-    }
     if args.show {
-        let program = fuzz::generate::generate(args.seed, size);
-        let [x, y, z] = program.shape.grid;
-        print!("// grid {x} {y} {z}\n{}", program.source());
+        show(&args, size);
         return ExitCode::SUCCESS;
     }
     let targets = match targets(&args.mcpu) {
@@ -172,6 +155,32 @@ fn main() -> ExitCode {
         println!("{:?}", counts.into_inner().unwrap_or_else(PoisonError::into_inner));
     }
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Returns the kind of damaged input that is asked for; `None` if programs are asked for.
+fn damaged_kind(what: What) -> Option<Kind> {
+    match what {
+        What::Kernels | What::Large | What::Calls | What::Unwind => None,
+        What::Truth | What::Arrived | What::Lanes => None,
+        What::Source => Some(Kind::Source),
+        What::Object => Some(Kind::Object),
+        What::Npy => Some(Kind::Npy),
+    }
+}
+
+/// Prints the source of the program of a seed.
+fn show(args: &Args, size: Size) {
+    match args.what {
+        What::Calls => print!("{}", calls::program(args.seed).source),
+        What::Unwind => {
+            print!("{}", calls::generate(args.seed, calls::MOST, calls::STATEMENTS).source);
+        }
+        _ => {
+            let program = fuzz::generate::generate(args.seed, size);
+            let [x, y, z] = program.shape.grid;
+            print!("// grid {x} {y} {z}\n{}", program.source());
+        }
+    }
 }
 
 /// Compares the debug information of variables with the interpreter, at two optimisation levels.
