@@ -1,16 +1,17 @@
 //! Models bank conflicts of LDS: the number of additional passes that an instruction takes because of
 //! conflicts.
 //!
-//! LDS has 32 banks, each one dword wide. A pass reads or writes one dword of each bank. Lanes that access
-//! the same dword share a pass; lanes that access different dwords of one bank need separate passes, and so
-//! do lanes with atomics. Lanes are processed in groups whose dwords would fill the banks: 32 lanes of one
-//! dword, 16 of two, 8 of up to four.
+//! LDS has 32 banks, each one dword wide. In one pass, the LDS reads or writes one dword of each bank. Lanes
+//! that access the same dword share a pass. Lanes that access different dwords of one bank need separate
+//! passes. Lanes with atomics always need separate passes. The hardware processes an instruction in groups of
+//! lanes that could use each bank once: 32 lanes if each accesses one dword, 16 lanes for two dwords, and 8
+//! lanes for three or four dwords.
 //!
 //! # Source
 //! AMD's OpenCL programming guide, "Local Memory (LDS) Optimizations": 32 banks, bits 6:2 of the address,
 //! half a wavefront at a time. Composable Kernel's page on bank conflicts: `ds_write_b128` proceeds in phases
-//! of 8 neighbouring lanes. Reads of this width group their lanes differently, which is not modelled. That
-//! page does not say how accesses of two dwords per lane behave.
+//! of 8 neighbouring lanes. The same page says that `ds_read_b128` forms its groups from other lanes; this
+//! module does not model that. The page does not say how accesses of two dwords per lane behave.
 
 /// Number of dwords that one pass can access.
 const BANKS: usize = 32;
@@ -18,12 +19,13 @@ const BANKS: usize = 32;
 /// The accesses to LDS that one instruction of a wave makes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Accesses {
-    /// Each access is a lane, a dword, and whether other lanes cannot share the access.
+    /// The accesses of the current instruction. Each is a lane, the index of a dword, and whether the access
+    /// is an atomic, which cannot share a pass with another lane.
     list: Vec<(u32, u64, bool)>,
 }
 
 impl Accesses {
-    /// Adds an access of a lane: all dwords that contain one of the accessed bytes.
+    /// Adds an access of a lane to the list, once for each dword that contains one of the accessed bytes.
     pub(crate) fn add(&mut self, lane: u32, address: u64, bytes: u32, atomic: bool) {
         let last = address + u64::from(bytes.max(1)) - 1;
         self.list.extend((address / 4..=last / 4).map(|dword| (lane, dword, atomic)));

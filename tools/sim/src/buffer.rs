@@ -13,8 +13,8 @@ const MAX_BYTES: u64 = 1 << 32;
 pub struct Buffer {
     /// Type of the elements.
     pub element: Scalar,
-    /// Extents of the array in each dimension, slowest dimension first. There is a single extent unless the
-    /// buffer comes from a file.
+    /// Number of elements of the array in each dimension, beginning with the slowest dimension. A buffer that
+    /// does not come from a file has only one dimension.
     pub shape: Vec<u64>,
     /// The elements as little-endian bytes.
     pub bytes: Vec<u8>,
@@ -30,7 +30,7 @@ pub enum Number {
 }
 
 impl Buffer {
-    /// Generates a buffer of `count` elements. The function `make` computes each element from its index.
+    /// Generates a buffer of `count` elements. The function `make` returns the element for an index.
     pub fn generate(
         element: Scalar,
         count: u64,

@@ -4,14 +4,14 @@
 
 use std::fmt::Write;
 
-/// Maximum width of a field, and maximum number of digits after the decimal point, so that a bad format
-/// cannot use up all memory.
+/// Maximum width of a field, and maximum number of digits after the decimal point. Without the limit, a
+/// format such as `%999999999d` could use up all memory.
 const MAX_WIDTH: usize = 4096;
 
 /// The argument that a conversion of a format takes.
 pub(crate) enum Argument<'a> {
-    /// A number in little-endian bytes, or the elements of a vector one after another. The length modifier in
-    /// the format says how many of the bytes count.
+    /// A number as little-endian bytes, or the elements of a vector one after another. There may be more
+    /// bytes than the number needs: the length modifier in the format, such as `hh`, says how many count.
     Number(&'a [u8]),
     /// A string without its terminating zero.
     Text(Vec<u8>),
@@ -19,9 +19,9 @@ pub(crate) enum Argument<'a> {
 
 /// Source of the arguments of a `printf` call.
 pub(crate) trait Arguments<'a> {
-    /// Returns the next argument as a width or precision. Called for a `*` in the format.
+    /// Takes the next argument as the width or precision for a `*` in the format.
     fn count(&mut self) -> Option<i64>;
-    /// Returns the next argument, for a conversion with the given specification.
+    /// Takes the next argument, which the conversion `spec` prints.
     fn argument(&mut self, spec: &Spec) -> Option<Argument<'a>>;
 }
 
@@ -37,8 +37,8 @@ pub(crate) fn render<'a>(format: &[u8], args: &mut impl Arguments<'a>, out: &mut
     out.extend_from_slice(rest);
 }
 
-/// One conversion of a format, in this order: flags `%-+ #0`, width, `.precision`, vector such as `v4`,
-/// length modifier, letter.
+/// The parsed form of one conversion such as `%-8.3v4hlf`. After the percent sign come the flags (`-+ #0`),
+/// the width, `.precision`, the vector size (`v4`), the length modifier and the letter.
 #[derive(Debug, Default)]
 pub(crate) struct Spec {
     left: bool,
@@ -50,7 +50,7 @@ pub(crate) struct Spec {
     precision: Option<usize>,
     /// Number of elements of a vector; 1 for a scalar.
     vector: usize,
-    /// Number of bytes of an element, if the format gives a length.
+    /// Number of bytes of an element, if the format has a length modifier.
     pub(crate) bytes: Option<usize>,
     /// The conversion's letter; 0 if the format ends before it.
     pub(crate) letter: u8,
@@ -125,8 +125,8 @@ impl Spec {
         matches!(self.letter, b'd' | b'i' | b'u' | b'o' | b'x' | b'X' | b'c')
     }
 
-    /// Converts the next argument and appends the result to `out`. `text` is the text of the conversion in
-    /// the format.
+    /// Converts the next argument and appends the result to `out`. `text` is this conversion as the format
+    /// writes it, from the percent sign to the letter.
     fn convert<'a>(&self, text: &[u8], args: &mut impl Arguments<'a>, out: &mut Vec<u8>) {
         match self.letter {
             b'%' => return out.push(b'%'),
@@ -214,8 +214,8 @@ impl Spec {
         }
     }
 
-    /// Returns a float that is not negative as text. The text of a hexadecimal float has no `0x`, because the
-    /// caller adds it.
+    /// Returns a non-negative float as text. The text of a hexadecimal float has no `0x`, because the caller
+    /// adds it.
     fn real(&self, value: f64, letter: u8) -> String {
         let mut text = if value.is_nan() {
             "nan".to_owned()
@@ -273,8 +273,8 @@ fn float(bytes: &[u8]) -> f64 {
     }
 }
 
-/// Returns a float as text for `%f`. If `point` is set, the text has a decimal point even if there is no
-/// fraction.
+/// Returns a float as text for `%f`. If `point` is set (the flag `#`), the text has a decimal point even if
+/// there is no fraction.
 fn fixed(value: f64, precision: usize, point: bool) -> String {
     let mut text = format!("{value:.precision$}");
     if point && precision == 0 {

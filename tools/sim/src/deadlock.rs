@@ -10,7 +10,7 @@ use crate::wave::{Wave, WaveState};
 
 /// Maximum number of waves that the report names.
 const MOST_WAVES: usize = 16;
-/// Maximum number of awaited memory locations that the report names for a wave.
+/// Maximum number of memory locations that the report names as awaited by one wave.
 const MOST_PLACES: usize = 2;
 
 /// Why a wave makes no progress, as a line of the report.
@@ -21,8 +21,8 @@ struct Reason {
     own_lane: bool,
 }
 
-/// Returns the fault for a dispatch in which each wave that has not ended makes no progress or is at a
-/// barrier.
+/// Returns the fault for a deadlock of the dispatch: each wave that has not ended either makes no progress or
+/// is at a barrier.
 pub(crate) fn fault(launch: &Launch<'_>, limit: u64, groups: &[(Group, Vec<StalledWave>)]) -> Fault {
     let ended = |number: u64, wave: u32| {
         let group = groups.iter().find(|(group, _)| group.number == number);
@@ -37,7 +37,7 @@ pub(crate) fn fault(launch: &Launch<'_>, limit: u64, groups: &[(Group, Vec<Stall
         reasons.extend(standing.iter().map(|standing| polls(launch, group, standing, &ended)));
         reasons.extend(at_barrier.map(|at| waits_at_barrier(launch, group, at)));
     }
-    // The report lists waves first that wait for one of their own lanes, because such a wave causes the
+    // Waves that wait for one of their own lanes come first in the report, because these waves cause the
     // deadlock.
     let (own, others): (Vec<Reason>, Vec<Reason>) = reasons.into_iter().partition(|reason| reason.own_lane);
     let own_lane = !own.is_empty();
@@ -83,8 +83,8 @@ fn polls(
     let wave = &group.waves[standing.wave];
     let who = wave_text(wave.id, group.id);
     let location = |at: (u32, u32)| launch.location(at.0, at.1, group.id, wave.id, None);
-    // If the loop reads locations with atomics, the wave waits for a change of these locations. Other
-    // locations that the loop reads are then not reported.
+    // If the loop in which the wave waits has atomics, the wave waits for their locations to change. The
+    // report then leaves out the locations that the loop only loads.
     let atomics: Vec<&PolledLocation> = standing.polled.iter().filter(|polled| polled.is_atomic).collect();
     let all: Vec<&PolledLocation> = standing.polled.iter().collect();
     let polled = if atomics.is_empty() { all } else { atomics };

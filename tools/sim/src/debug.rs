@@ -25,9 +25,9 @@ pub enum Go {
     On,
     /// The dispatch ends here.
     End,
-    /// The emulator makes the changes that [`Debugger::writes`] returns, and then calls
-    /// [`Debugger::written`]. A debugger may answer this only before an instruction, and only if
-    /// [`Stopped::takes_writes`] returns true.
+    /// The emulator first makes the changes that [`Debugger::writes`] returns, and then calls
+    /// [`Debugger::written`]. Only [`Debugger::before`] and [`Debugger::written`] may return this value, and
+    /// only if [`Stopped::takes_writes`] returns true.
     Write,
 }
 
@@ -42,21 +42,23 @@ pub trait Debugger: Sync {
         Vec::new()
     }
 
-    /// Called after the changes were made. The wave is still before the same instruction.
+    /// Called after the emulator has made the changes. The wave has not yet executed the instruction before
+    /// which it stopped.
     fn written(&self, at: &Stopped<'_>) -> Go {
         let _ = at;
         Go::On
     }
 
     /// Called when strict mode has found an error in the instruction that a wave has just executed. The
-    /// dispatch ends soon after it.
+    /// emulator ends the dispatch soon after this call.
     fn found(&self, at: &Stopped<'_>, what: &Report) -> Go;
 
     /// Called when an instruction has failed. The dispatch ends.
     fn trapped(&self, at: &Stopped<'_>, why: &Fault);
 
-    /// Called when the schedule of weak mode has taken a step that no instruction requires at this point.
-    /// `what` describes the step in words. `at` is the wave that the step concerns.
+    /// Called when the schedule of weak mode has taken a step that no instruction requires at this point,
+    /// such as completing a load early. `what` describes the step in words. `at` is the wave that the step
+    /// concerns.
     fn chosen(&self, at: &Stopped<'_>, what: &str) -> Go {
         let _ = (at, what);
         Go::On
@@ -102,8 +104,8 @@ impl FlatAddress {
     }
 }
 
-/// The waves of a work-group except the running wave: first the waves with lower numbers, then the waves with
-/// higher numbers.
+/// The waves of a work-group other than the running wave, as two slices: the waves with lower numbers, and
+/// the waves with higher numbers.
 #[derive(Clone, Copy)]
 pub(crate) struct Others<'a> {
     pub(crate) before: &'a [Wave],
@@ -128,8 +130,8 @@ pub enum Dword {
 }
 
 impl Dword {
-    /// Converts a dword of a lane's private memory to its index in the interleaved memory of all lanes.
-    /// Leaves dwords of other kinds unchanged.
+    /// Converts a position in a lane's private memory to a position in the wave's scratch memory, where the
+    /// dwords of all lanes are interleaved. Leaves dwords of other kinds unchanged.
     fn in_memory(self, lanes: u32) -> Dword {
         match self {
             Dword::Private(lane, number) => {
@@ -172,13 +174,13 @@ pub struct Stopped<'a> {
     wave: &'a Wave,
     /// Index of the instruction in the code.
     next: u32,
-    /// The wave at which the dispatch has stopped, and the index of its next instruction. This view may show
-    /// another wave of the group.
+    /// The wave before whose instruction the dispatch has stopped, and the index of this instruction. The
+    /// view may show another wave of the group than this one.
     running: (&'a Wave, u32),
     scratch: &'a [u32],
     around: &'a dyn Surroundings,
-    /// Whether this view shows registers that were saved earlier, at another instruction than the one that
-    /// the wave is about to execute.
+    /// Whether this view shows registers that the debugger saved earlier, before another instruction of the
+    /// same wave.
     is_earlier: bool,
     lds: &'a [u32],
     lds_bytes: u32,
@@ -217,8 +219,9 @@ impl<'a> Stopped<'a> {
         Registers { wave: self.wave.without_scratch(), next: self.next }
     }
 
-    /// Returns a view of the wave with registers that were saved earlier, at another instruction, and with
-    /// the memory of now. Outstanding operations are not known in this view.
+    /// Returns a view of the wave with registers that the debugger saved earlier, before another instruction.
+    /// Memory in this view has its present contents. The outstanding operations of the earlier moment are not
+    /// known.
     pub fn with_registers<'b>(&self, registers: &'b Registers) -> Stopped<'b>
     where
         'a: 'b,
@@ -440,8 +443,8 @@ impl<'a> Stopped<'a> {
     }
 }
 
-/// Watcher that connects a debugger to one wave. It passes all events on to the inner watcher, if there is
-/// one.
+/// A watcher that lets a debugger follow one wave. It passes all events on to the inner watcher (such as
+/// strict mode), if there is one.
 pub(crate) struct Debugging<'a> {
     pub(crate) debugger: &'a (dyn Debugger + 'a),
     pub(crate) group: [u32; 3],

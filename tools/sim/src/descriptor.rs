@@ -1,6 +1,6 @@
-//! The start state that a kernel asks for. Code objects V3 and later have it in the 64-byte kernel descriptor
-//! (LLVM's AMDGPU guide, seed 000, lines 2567-2900). Code objects V2 have it in the 256-byte
-//! `amd_kernel_code_t` (ROCm's code object ABI, seed 002, line 807).
+//! Reads the start state that a kernel asks for, such as numbers of registers. Code objects V3 and later have
+//! it in the 64-byte kernel descriptor (LLVM's AMDGPU guide, seed 000, lines 2567-2900). Code objects V2 have
+//! it in the 256-byte `amd_kernel_code_t` (ROCm's code object ABI, seed 002, line 807).
 
 use isa::Target;
 use isa::target::Feature;
@@ -25,10 +25,10 @@ pub struct Descriptor {
     pub rsrc1: u32,
     /// The field `compute_pgm_rsrc2`.
     pub rsrc2: u32,
-    /// The field `kernel_code_properties`, whose upper half only V2 uses.
+    /// The field `kernel_code_properties`. Only code objects V2 use its upper half.
     pub properties: u32,
-    /// Arguments that the hardware preloads into user SGPRs: the number of dwords, and the index of the first
-    /// dword in the arguments (gfx90a, code object V5 on).
+    /// The part of the kernel arguments that the hardware loads into user SGPRs before the kernel begins: the
+    /// number of dwords, and the index of the first one (gfx90a, from code object V5 on).
     pub preload: (u32, u32),
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Registers {
     pub(crate) vgprs: u16,
     /// Number of accumulation VGPRs.
     pub(crate) agprs: u16,
-    /// Number of numbered SGPRs (`s0` and so on, without special registers).
+    /// Number of SGPRs that have a number (`s0` and so on); special registers such as VCC are not counted.
     pub(crate) sgprs: u16,
 }
 
@@ -54,8 +54,8 @@ fn offset(bytes: &[u8]) -> i64 {
     (u64::from(word(bytes, 16)) | u64::from(word(bytes, 20)) << 32) as i64
 }
 
-/// Number of the bit of `kernel_code_properties` that selects waves of 32 lanes. The other bits there enable
-/// user SGPRs.
+/// Number of the bit in `kernel_code_properties` that selects waves of 32 lanes. Most other bits of this
+/// field enable user SGPRs.
 const WAVE32: u32 = 10;
 
 impl Descriptor {
@@ -105,8 +105,8 @@ impl Descriptor {
         let granules = field(self.rsrc1, 0, 6) + 1;
         let total = (granules * target.vgpr_encoding_granule).min(target.addressable_vgprs);
         let (vgprs, agprs) = match target {
-            // A single register file holds both vector and accumulation registers on gfx90a. Its upper part
-            // is the accumulation registers.
+            // On gfx90a, one register file holds the vector registers in its lower part and the accumulation
+            // registers in its upper part.
             _ if target.has(Feature::GFX90A) => {
                 let vgprs = (4 * (field(self.rsrc3, 0, 6) + 1)).min(total);
                 (vgprs, (total - vgprs).min(256))
@@ -114,8 +114,8 @@ impl Descriptor {
             _ if target.has(Feature::MAI) => (total, total),
             _ => (total, 0),
         };
-        // GFX10 gives every wave the same number of SGPRs. GFX8 and GFX9 give an even number of granules of
-        // 8. The processor tonga always gives 96.
+        // GFX10 gives every wave the same number of SGPRs, and so does tonga (96). The other processors of
+        // GFX8 and GFX9 round the number up to a multiple of 16.
         let sgprs = match target.sgpr_granule {
             unit @ (96 | 128) => unit,
             unit => ((field(self.rsrc1, 6, 4) + 1) * target.sgpr_encoding_granule).next_multiple_of(unit),

@@ -41,8 +41,8 @@ pub(crate) struct Module {
     pub(crate) printf: Vec<String>,
     symbols: Vec<Symbol>,
     pub(crate) functions: Arc<Functions>,
-    /// The decoded code, once for waves of 32 lanes and once for waves of 64 lanes. The list is empty for a
-    /// wave size that no kernel uses.
+    /// The decoded code of the module, once for waves of 32 lanes and once for waves of 64 lanes. If no
+    /// kernel uses one of the wave sizes, the list for it is empty.
     pub(crate) code: [Vec<Code>; 2],
     /// The code in the form in which strict mode reads it, for both wave sizes. It is computed when strict
     /// mode first needs it.
@@ -57,9 +57,10 @@ pub struct Device {
     pub(crate) memory: Memory,
     /// Queues created by the host program.
     pub(crate) queues: Vec<Option<Queue>>,
-    /// Host call buffers of the kernels that may run at the same time.
+    /// Buffers for host calls, one for each of the kernels that may run at the same time.
     hostcalls: Vec<Mutex<Hostcall>>,
-    /// Address of the heap for `malloc` in kernels. It is 0 until a kernel is run that may use the heap.
+    /// Address of the heap from which `malloc` in kernels allocates. It is 0 until the first kernel that may
+    /// use the heap is run.
     heap: DevicePtr,
     /// Location of the first `s_trap 3` of the last run.
     debug_trap: Option<Location>,
@@ -78,8 +79,8 @@ pub struct Device {
     schedule: u64,
     level: check::Level,
     convention: callconv::Convention,
-    /// Whether the device replays memory accesses that find no page (XNACK). `None` means as each code object
-    /// asks.
+    /// Whether the device replays memory accesses that find no page (XNACK). With `None`, each code object
+    /// gets the setting that it asks for.
     xnack: Option<bool>,
     /// Registers that strict mode overwrites at calls.
     scramble: Option<Arc<Scramble>>,
@@ -122,21 +123,21 @@ impl Device {
         }
     }
 
-    /// Sets which registers strict mode overwrites at calls, so that code that wrongly relies on a register
-    /// after a call is found.
+    /// Sets which registers strict mode overwrites at calls. Code that wrongly relies on such a register
+    /// after a call then computes with a wrong value, so that the error is found.
     pub fn set_scramble(&mut self, scramble: Scramble) {
         self.scramble = Some(Arc::new(scramble));
     }
 
-    /// Sets how certain a finding about registers must be to count in strict mode. By default, only certain
+    /// Sets which findings about registers count in strict mode, by their certainty. By default, only certain
     /// findings count.
     pub fn set_level(&mut self, level: check::Level) {
         self.level = level;
     }
 
-    /// Sets the seed of strict mode's schedules. The default seed 0 runs waves and groups in order. Each
-    /// other seed gives another order of waves and groups, and other lengths of the slices in which waves
-    /// run. Such a schedule runs on one thread, and the same seed gives the same run on every host.
+    /// Sets the seed of strict mode's schedules. With the default seed 0, waves and groups run in order. Each
+    /// other seed gives another order, and makes each wave run in slices of other lengths. With such a seed
+    /// the emulator uses only one thread, so that the same seed gives the same run on every host.
     pub fn set_schedule(&mut self, seed: u64) {
         self.schedule = seed;
     }
@@ -148,11 +149,11 @@ impl Device {
     }
 
     /// Sets whether the device replays memory accesses that find no page (XNACK), on processors that support
-    /// XNACK. Only on a device that replays does strict mode look for code that a replay would break.
+    /// XNACK. If the device replays, strict mode also looks for code that a replay would break.
     ///
     /// Code objects that are loaded afterwards must be built for this setting or for any setting. With
-    /// `None`, each code object gets the device that it is built for. A code object for any setting then gets
-    /// a device that replays.
+    /// `None`, the device has the setting that the code object is built for; for a code object that is built
+    /// for any setting, the device replays.
     pub fn set_xnack(&mut self, on: Option<bool>) {
         self.xnack = on;
     }
@@ -172,8 +173,8 @@ impl Device {
         &self.reports
     }
 
-    /// Returns the processor of a code object, with the device's XNACK setting. Fails if the object is built
-    /// for the opposite setting.
+    /// Returns the processor that a code object is built for, with the XNACK setting of the device. Fails if
+    /// the object is built for the opposite setting.
     fn subtarget(&self, object: &CodeObject) -> Result<Subtarget, Fault> {
         let mut subtarget = *object.subtarget();
         let Some(on) = self.xnack.filter(|_| subtarget.has(Feature::XNACK)) else { return Ok(subtarget) };
@@ -275,7 +276,7 @@ impl Device {
         self.write(to, &vec![value; self.length(to, bytes)?])
     }
 
-    /// Checks that memory has `bytes` bytes at an address, and returns `bytes` as a length of the host.
+    /// Checks that a memory range of `bytes` bytes exists at an address. Returns `bytes` as a `usize`.
     fn length(&self, at: DevicePtr, bytes: u64) -> Result<usize, Fault> {
         let there = self.memory.find(at, bytes).and_then(|_| usize::try_from(bytes).ok());
         there.ok_or_else(|| Fault::Dispatch(format!("no {bytes} bytes at {at:#x}")))
@@ -366,9 +367,9 @@ impl Device {
         Some(module.base.wrapping_add(kernel.descriptor_address))
     }
 
-    /// Creates the packet with which a queue runs a dispatch. Places the arguments, including the hidden
-    /// ones, in device memory. The arguments and the memory that they point to stay allocated.
-    /// [`Dispatch::signal`] is ignored here; use [`Packet::completion`].
+    /// Creates the packet that runs a dispatch when a queue processes it. Places the arguments, including the
+    /// hidden ones, in device memory. The arguments and the memory that they point to are not freed. This
+    /// function ignores [`Dispatch::signal`]; use [`Packet::completion`] instead.
     pub fn kernel_packet(
         &mut self,
         module: ModuleId,
@@ -473,12 +474,12 @@ impl Device {
     }
 }
 
-/// Locks a host call buffer. A lock that a panic has poisoned is used as well.
+/// Locks a host call buffer. Uses the buffer even if an earlier panic has poisoned the lock.
 fn locked(hostcall: &Mutex<Hostcall>) -> std::sync::MutexGuard<'_, Hostcall> {
     hostcall.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the dispatch that runs one thread of a search as one wave.
+/// Returns the dispatch that runs one thread of an exhaustive search ([`Device::explore`]) as one wave.
 fn search_dispatch<'a>(search: &Search, thread: &'a Thread) -> Dispatch<'a> {
     let group = [search.lanes.max(1), 1, 1];
     Dispatch {

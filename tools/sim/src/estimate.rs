@@ -1,28 +1,30 @@
 //! Estimates how long a dispatch might take on hardware. The estimate comes from documented issue rates and
 //! from latencies that are assumed here. It is not a measurement.
 //!
-//! The estimate is the larger of two bounds. The bound by **issue**: each unit of one compute unit needs a
-//! number of cycles for the instructions of all waves, and the slowest unit decides. The bound by
-//! **latency**: a wave that executes a wait is blocked for the latency of that kind of memory, and waves that
-//! do not fit on the compute unit at the same time run after one another. `docs/emulator.md` has the numbers.
+//! The estimate is the larger of two lower bounds. The bound by **issue** is the number of cycles for which
+//! the busiest unit of a compute unit, such as LDS, executes the instructions of all waves. The bound by
+//! **latency** is the time for which waves are blocked: each wait blocks its wave for the latency of the
+//! memory that it waits for, and waves that do not fit on the compute unit at the same time run after one
+//! another. `docs/emulator.md` has the numbers.
 
 use crate::observe::{Executed, Profile};
 use crate::op::Class;
 use isa::Target;
 use isa::target::{Feature, Generation};
 
-/// Latency in cycles of vector memory. The next constants are those of scalar memory and LDS. The manuals
-/// give no latencies, so these are chosen by hand, between the likely costs of a hit and of a miss of the
-/// first-level cache.
+/// Latency of vector memory in cycles. The next two constants are the latencies of scalar memory and LDS. The
+/// manuals state no latencies, so these numbers are chosen by hand, between the likely costs of a hit and of
+/// a miss in the first-level cache.
 const VMEM_LATENCY: u64 = 350;
 const SMEM_LATENCY: u64 = 150;
 const LDS_LATENCY: u64 = 64;
 /// Bytes of vector memory that a compute unit transfers in a cycle: one line of 64 bytes of the first-level
-/// cache. The next constant is that of LDS, which has 32 banks of 4 bytes.
+/// cache. The next constant is the same for LDS, which has 32 banks of 4 bytes.
 const VMEM_RATE: u64 = 64;
 const LDS_RATE: u64 = 128;
 
-/// Cycles that each unit of a compute unit needs, if one compute unit ran the whole dispatch.
+/// The cycles for which each unit of a compute unit is busy, if a single compute unit runs the whole
+/// dispatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
     /// Cycles of vector arithmetic, which the SIMDs share.
@@ -33,8 +35,8 @@ pub struct Estimate {
     pub vmem: u64,
     /// LDS.
     pub lds: u64,
-    /// Cycles for which an average wave is blocked by waits, multiplied by the number of batches in which the
-    /// waves run.
+    /// Cycles for which waits block an average wave, multiplied by the number of batches of waves. A batch is
+    /// the waves that a compute unit holds at the same time.
     pub latency: u64,
 }
 

@@ -35,13 +35,13 @@ impl Elements {
         Elements { scalar, pointee, name }
     }
 
-    /// Returns the type of the buffer's elements if they are structs. Returns `None` if the buffer holds only
+    /// Returns the type of the buffer's elements if they are structs, or `None` if the buffer holds only
     /// numbers of one type.
     fn records(&self) -> Option<&Layout> {
         self.pointee.as_ref().filter(|pointee| self.scalar.is_none() || matches!(pointee, Layout::Struct(_)))
     }
 
-    /// Returns the type of numbers in the text that have no type of their own.
+    /// Returns the type that numbers in the text have if the text gives them no type suffix.
     fn default(&self) -> Result<Scalar, String> {
         match (self.scalar, self.records()) {
             (Some(scalar), _) => Ok(scalar),
@@ -54,7 +54,7 @@ impl Elements {
     }
 
     /// Converts the numbers of a buffer to the type that the kernel reads. If the kernel reads structs, the
-    /// buffer may also have their bytes.
+    /// buffer may also hold the raw bytes of the structs (as `u8`); these stay as they are.
     ///
     /// # Errors
     /// Fails if the numbers are of another type and the caller has not asked for a conversion.
@@ -163,8 +163,9 @@ fn parse_list(text: &str, elements: &Elements) -> Result<Buffer, String> {
     Ok(Buffer { element, shape: vec![(bytes.len() / element.bytes()) as u64], bytes })
 }
 
-/// Returns how many numbers follow the name of a kind of generated contents: for `fill`, these are the count
-/// and the value. Returns `None` if the name is not such a kind.
+/// Returns how many numbers follow `kind`, which is the first word of a text such as `fill:COUNT:VALUE`. For
+/// `fill` there are two numbers: the count and the value. Returns `None` if the word is not the name of a
+/// kind of generated contents.
 pub(super) fn numbers_of(kind: &str) -> Option<usize> {
     match kind {
         "iota" | "zeros" => Some(1),
@@ -225,8 +226,8 @@ fn random(element: Scalar, state: &mut u64) -> Number {
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^= bits >> 31;
     match element {
-        // Only as many random bits are used as the float type has in its significand. Rounding therefore
-        // never gives 1.
+        // Uses only as many random bits as the significand of the float type has, so that the result is
+        // exact. Rounding can therefore never give 1.
         Scalar::F16 => Number::Float((bits >> 53) as f64 / (1u64 << 11) as f64),
         Scalar::F32 => Number::Float((bits >> 40) as f64 / (1u64 << 24) as f64),
         Scalar::F64 => Number::Float((bits >> 11) as f64 / (1u64 << 53) as f64),

@@ -1,8 +1,8 @@
 //! Types of values and their layout in memory. A type is written as text, such as `Coef { rx: f32, rows:
 //! [f32x3; 2] }`, and laid out as in C.
 //!
-//! Objects that kernc has compiled record the fields of structs in the names of types. For objects of other
-//! compilers, the user can write the types down.
+//! Code objects that kernc has compiled record the type of each parameter in this form, including the fields
+//! of structs. For code objects of other compilers, the user of kernc can give the types in the same syntax.
 
 use crate::buffer::decode;
 use crate::metadata::{ArgInfo, Scalar};
@@ -58,8 +58,8 @@ impl Layout {
         Layout::parse(without_qualifiers(pointee).0)
     }
 
-    /// Returns the type of an argument, if the object records it. For a pointer, this is the type that the
-    /// pointer points to.
+    /// Returns the type of a kernel argument, if the code object records it. If the argument is a pointer,
+    /// returns the type of the data that it points to.
     pub fn for_argument(info: &ArgInfo) -> Option<Layout> {
         let text = info.type_name.as_deref()?;
         Layout::of_pointee(text)
@@ -89,8 +89,8 @@ impl Layout {
         }
     }
 
-    /// Returns bytes as the text of a value of this type, in the syntax of arguments. Missing bytes count as
-    /// zeros.
+    /// Returns `bytes` as the text of a value of this type, in the syntax in which a user writes arguments.
+    /// If there are too few bytes, the missing bytes count as zeros.
     pub fn text(&self, bytes: &[u8]) -> String {
         let number = |scalar: Scalar, at: usize| {
             let mut value = [0; 8];
@@ -107,7 +107,7 @@ impl Layout {
             Layout::Pointer(size) => number(if *size == 4 { Scalar::U32 } else { Scalar::U64 }, 0),
             Layout::Vector(scalar, lanes) => listed((0..*lanes).map(|lane| number(*scalar, lane as usize))),
             Layout::Array(element, count) => {
-                // The loop ends at the last element for which there are bytes.
+                // The loop stops at the last array element for which there are bytes.
                 let there = (bytes.len() as u64).div_ceil(element.size().max(1));
                 let count = u64::from(*count).min(there);
                 listed((0..count).map(|at| of(element, at * element.size())))
@@ -131,8 +131,8 @@ impl Layout {
         Layout::Struct(fields.into_iter().map(place).collect())
     }
 
-    /// Returns a scalar type if the whole type consists of scalars of this type, without padding. Otherwise
-    /// returns `None`.
+    /// Returns the scalar type of which the whole type consists: all its scalars have this type, and there is
+    /// no padding. Returns `None` if there is no such scalar type.
     pub fn scalar(&self) -> Option<Scalar> {
         match self {
             Layout::Scalar(scalar) => Some(*scalar),
@@ -177,8 +177,8 @@ fn parse(rest: &mut &str, depth: u32) -> Option<Layout> {
     if let Some(pointer) = rest.strip_prefix('*') {
         let (pointee, bytes) = without_qualifiers(pointer);
         *rest = pointee;
-        // The type that the pointer points to need not be known, because it does not change the layout of the
-        // pointer.
+        // The type behind the pointer may be unknown. It is skipped then, because it does not change the
+        // layout of the pointer.
         if parse(rest, depth).is_none() {
             *rest = pointee;
             skip(rest)?;
@@ -202,7 +202,8 @@ fn parse(rest: &mut &str, depth: u32) -> Option<Layout> {
     number
 }
 
-/// Removes an unknown type from the front of a text. Such a type is a name, or any text in brackets.
+/// Removes a type that kernc does not know from the front of a text. The type is a name, or any text in
+/// brackets.
 fn skip(rest: &mut &str) -> Option<()> {
     *rest = rest.trim_start();
     if !rest.starts_with(['[', '(']) {
@@ -241,8 +242,8 @@ fn named(name: &str) -> Option<Layout> {
     Some(Layout::Vector(Scalar::by_name(stem.strip_suffix('x').unwrap_or(stem))?, lanes))
 }
 
-/// Removes qualifiers and address spaces from the front of a type's text. Returns the rest of the text, and
-/// the size in bytes of an address in this address space.
+/// Removes words such as `const` and address spaces such as `shared` from the front of a pointer type's text.
+/// Returns the rest of the text, and the size of the pointer in bytes, which depends on its address space.
 fn without_qualifiers(text: &str) -> (&str, u32) {
     let (mut rest, mut bytes) = (text, 8);
     loop {
@@ -270,8 +271,8 @@ fn word<'a>(rest: &mut &'a str) -> Option<&'a str> {
     (end > 0).then(|| &text[..end])
 }
 
-/// Removes all words from the front of `rest` and returns them, for type names of several words such as
-/// `unsigned int`. The word `struct` is left out.
+/// Removes all words from the front of `rest` and returns them, so that a type name may consist of several
+/// words, such as `unsigned int`. The word `struct` is left out.
 fn words(rest: &mut &str) -> String {
     let mut name = String::new();
     while let Some(word) = word(rest) {

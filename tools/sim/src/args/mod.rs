@@ -14,11 +14,11 @@
 //! | `{rx: 1.0, rows: [{1, 2}, {3, 4}]}` | a struct: fields by name, or all of them in order |
 //! | `@FILE` | the bytes of a value |
 //!
-//! COUNT is a number of scalar elements, also where the parameter points to vectors; in `zeros` for a
-//! parameter that points to structs it is a number of structs. TYPE defaults to the type of the parameter, if
-//! that is known. TYPE may differ from it only if a conversion was asked for. The type of a struct is
-//! recorded in kernc's objects. Where an object does not record it ([`Layout::for_argument`]), numbers in
-//! braces need a type suffix (`{1.0f32, 3u32}`) and are laid out in sequence as in C.
+//! COUNT is a number of scalars, even if the parameter points to vectors. Only `zeros` for a parameter that
+//! points to structs counts structs. TYPE defaults to the type of the parameter, if the code object records
+//! that type. Another TYPE is an error, unless the user asks for a conversion. Code objects of kernc also
+//! record the types of structs. For a struct whose type is not recorded ([`Layout::for_argument`]), each
+//! number in braces needs a type suffix (`{1.0f32, 3u32}`), and the numbers are laid out in sequence as in C.
 
 mod contents;
 mod layout;
@@ -50,7 +50,7 @@ pub enum ArgValue {
     Lds(u32),
 }
 
-/// Says what happens to numbers of a file whose type differs from the parameter's type.
+/// What to do with numbers from a file if their type is not the type of the parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Conversion {
     /// Numbers of another type are an error. Integers of the same size count as the same type.
@@ -180,11 +180,12 @@ fn parse_value(text: &str, info: &ArgInfo) -> Result<Vec<u8>, ArgError> {
     Ok(bytes)
 }
 
-/// Returns the type of a value. This is the type that the object records. If it records none, this is the
-/// type that the text gives, or else a guess from the size.
+/// Returns the type of an argument's value. The code object may record this type. Otherwise, the type
+/// suffixes in the text of the value give it. Without suffixes, it is guessed from the size of the parameter.
 fn value_layout(value: &Literal<'_>, info: &ArgInfo) -> Option<Layout> {
     let (size, scalar) = (info.size as usize, info.element);
-    // Older metadata records only the type of a vector's elements, not the number of elements.
+    // Older metadata records a vector such as `float4` only as its element type `float`. The number of
+    // elements follows from the size of the argument.
     let of_scalar = |scalar: Scalar| match size / scalar.bytes() {
         1 => Some(Layout::Scalar(scalar)),
         lanes @ (2 | 4 | 8 | 16) => Some(Layout::Vector(scalar, value.lanes(lanes))),
@@ -196,8 +197,8 @@ fn value_layout(value: &Literal<'_>, info: &ArgInfo) -> Option<Layout> {
     told.or_else(|| value::own_layout(value)).or_else(|| unnamed(value))
 }
 
-/// Returns the name of an argument. If the object records no names, returns the position of the argument;
-/// clang records no names by default.
+/// Returns the name of an argument, for messages. Clang records no argument names by default; the argument's
+/// position then takes the place of the name.
 pub fn name_of(at: usize, arg: &ArgInfo) -> String {
     arg.name.clone().unwrap_or_else(|| at.to_string())
 }
@@ -227,7 +228,8 @@ pub fn bind(
     bind_with(kernel, named, positional, |text, info| parse_arg(text, info, conversion))
 }
 
-/// Does the same as [`bind`], but parses the texts with `read` instead of [`parse_arg`].
+/// Does the same as [`bind`], but calls the function `read` instead of [`parse_arg`] to parse the text of an
+/// argument.
 pub fn bind_with(
     kernel: &KernelInfo,
     named: &[(String, String)],
@@ -298,8 +300,9 @@ impl Placed {
         Ok(placed)
     }
 
-    /// Reserves dynamic LDS for a pointer argument, after the kernel's own LDS. The start is aligned for the
-    /// type that the pointer points to. Returns the offset in LDS.
+    /// Reserves dynamic LDS for an argument that is a pointer to LDS, after the LDS that the kernel itself
+    /// declares. The start is aligned for the type that the pointer points to. Returns the offset in LDS,
+    /// which is the value of the argument.
     fn place_lds(&mut self, kernel: &KernelInfo, info: &ArgInfo, size: u32) -> u32 {
         let own = kernel.descriptor.group_segment;
         let align = info.pointee_align.clamp(1, 1 << 16);

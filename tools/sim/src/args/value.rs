@@ -36,8 +36,9 @@ impl<'a> Literal<'a> {
         }
     }
 
-    /// Returns the number of elements of a vector that this value gives. `room` is the number of elements for
-    /// which the vector has room.
+    /// Returns how many elements of a vector parameter this value sets. `room` is the number of elements that
+    /// fit in the parameter. A list of 3 elements for a room of 4 is a vector of 3 elements, which takes the
+    /// memory of 4.
     pub(super) fn lanes(&self, room: usize) -> u32 {
         match self {
             Literal::List(list) if room == 4 && list.len() == 3 => 3,
@@ -195,7 +196,7 @@ fn prefix(path: &str) -> String {
     if path.is_empty() { String::new() } else { format!("`{}`: ", path.trim_start_matches('.')) }
 }
 
-/// Returns a description of the text that a value of a type must have, for error messages.
+/// Returns a description of the syntax that a value of this type has, for error messages.
 fn form(layout: &Layout) -> String {
     match layout {
         Layout::Scalar(scalar) => format!("one number of type {}", scalar.name()),
@@ -259,8 +260,8 @@ fn becomes_infinite(number: Number, element: Scalar, text: &str) -> bool {
     is_infinite && text.contains(|c: char| c.is_ascii_digit())
 }
 
-/// Returns the type that the type suffixes in the value's text give, such as `{1.0f32, 3u32}`. The numbers
-/// are laid out in sequence.
+/// Returns the type of a value whose numbers all have type suffixes, such as `{1.0f32, 3u32}`. The numbers
+/// are laid out in sequence, as in C.
 pub(super) fn own_layout(value: &Literal<'_>) -> Option<Layout> {
     match value {
         Literal::Number(text) => number(text)?.1.map(Layout::Scalar),

@@ -24,8 +24,8 @@ pub(crate) enum Place {
     /// A byte offset in LDS. On GFX6 to GFX8, M0 limits the LDS that the wave can access: a read beyond the
     /// limit returns zero, and a write has no effect.
     Lds(u32),
-    /// A byte offset in LDS, for an instruction that uses M0 as a part of its address. M0 is then not a
-    /// limit.
+    /// A byte offset in LDS, for an instruction whose address contains M0. M0 then does not limit the LDS
+    /// that the wave can access.
     WholeLds(u32),
 }
 
@@ -47,8 +47,8 @@ impl Place {
         }
     }
 
-    /// Returns whether the bytes of an access are not contiguous in the emulator's memory. This is so if the
-    /// access crosses the end of a dword of private memory.
+    /// Returns whether the bytes of an access are not contiguous in the emulator's memory. This happens only
+    /// in private memory, where an access may cross the end of a dword.
     fn is_split(self, bytes: u32) -> bool {
         matches!(self, Place::Private { offset, .. } if offset % 4 + bytes > 4)
     }
@@ -76,7 +76,7 @@ fn swizzle(lanes: u32, base: u64, offset: u32, lane: usize) -> u64 {
     base.wrapping_add(u64::from(offset / 4) * u64::from(lanes) * 4 + lane as u64 * 4 + u64::from(offset % 4))
 }
 
-/// A position in the emulator's memory. It was checked that all accessed bytes exist.
+/// A position in the emulator's memory. All accessed bytes are known to exist.
 enum ResolvedPlace<'a> {
     Memory(&'a Buffer, u64),
     Scratch { word: usize, shift: u32 },
@@ -102,13 +102,13 @@ impl ResolvedPlace<'_> {
     }
 }
 
-/// Properties that the accesses of all lanes have in common, for a fast path.
+/// What the accesses of all lanes have in common. Instructions that get this take a fast path.
 #[derive(Clone, Copy)]
 pub(crate) struct Common<'a> {
     /// The allocation that contains all accesses.
     pub(crate) buffer: &'a Buffer,
-    /// Whether all lanes are active and access consecutive memory: the access of each lane begins where the
-    /// access of the previous lane ends. Such accesses have a fast path.
+    /// Whether all lanes are active and access memory without gaps: the access of each lane begins where the
+    /// access of the previous lane ends. Handlers then copy the data of all lanes at once.
     pub(crate) in_step: bool,
 }
 
@@ -134,8 +134,8 @@ impl<'a> Cx<'a> {
     }
 
     /// Returns the index of the scratch dword at an address, and the position of the addressed bits in this
-    /// dword. Returns `None` if the address is not in this wave's scratch. An access of 8 bytes, which only
-    /// an atomic makes, must begin at a dword. Its two dwords need not be contiguous.
+    /// dword. Returns `None` if the address is not in this wave's scratch. An access of 8 bytes must begin at
+    /// a dword, and its two dwords need not be contiguous in the emulator; only atomics make such accesses.
     fn scratch_word(&self, address: u64, bytes: u32) -> Option<(usize, u32)> {
         let offset = address.wrapping_sub(self.wave.scratch_base);
         let word = usize::try_from(offset / 4).ok()?;
@@ -148,8 +148,8 @@ impl<'a> Cx<'a> {
         if self.target.has(Feature::LDS_NO_M0) { u32::MAX } else { self.wave.sgpr[reg::M0] }
     }
 
-    /// Returns whether an access to LDS is beyond the limit in M0, so that it must not be performed. Notifies
-    /// the watcher if it is.
+    /// Returns whether M0 forbids an access to LDS because it is beyond the limit in M0. Notifies the watcher
+    /// in this case.
     fn is_limited(
         &mut self,
         op: &Op,
@@ -199,9 +199,9 @@ impl<'a> Cx<'a> {
         self.read_anything(op, place, bytes, lane)
     }
 
-    /// Notifies the watcher that an instruction reads a dword. Returns the value that the instruction must
-    /// read instead of the value in memory; weak mode gives older values in this way. Returns `None` if the
-    /// value in memory is to be used.
+    /// Notifies the watcher that an instruction reads a dword. In weak mode, the watcher may answer with an
+    /// older value, which the instruction must read instead of the value in memory. Returns this value, or
+    /// `None` if the instruction must read memory.
     #[inline]
     fn see(&mut self, op: &Op, resolved: ResolvedPlace<'_>, lane: usize) -> Result<Option<u32>, Trap> {
         match &mut self.watch {
@@ -342,8 +342,8 @@ impl<'a> Cx<'a> {
         Ok(old)
     }
 
-    /// Records the address of an atomic's location, if the atomic has changed the value there. The report of
-    /// a deadlock uses this record.
+    /// Records the lane and the address of an atomic, if the atomic has changed the value in memory. The
+    /// report of a deadlock uses this record.
     fn note_change(&mut self, (space, address): (Space, u64), lane: usize, changed: bool) {
         if changed {
             self.wave.changed = Some((space, address, lane as u32));
@@ -401,8 +401,9 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Returns the allocation in which all active lanes access `DWORDS` aligned dwords each, for a fast path.
-    /// Returns `None` if some access is not aligned, or if the accesses are not all in one allocation.
+    /// Returns the allocation in which all active lanes access `DWORDS` aligned dwords each. The caller can
+    /// then use a fast path. Returns `None` if an access is not aligned, or if the accesses are not all in
+    /// one allocation.
     #[inline(always)]
     pub(crate) fn common_buffer<const DWORDS: usize>(
         &self,
@@ -430,9 +431,9 @@ impl<'a> Cx<'a> {
         (!bad).then_some(Common { buffer, in_step })
     }
 
-    /// Returns whether the accesses of all active lanes are in LDS and aligned, for a fast path. Each access
-    /// ends at most `end` bytes after the lane's address. The addresses must be aligned to `align` bytes;
-    /// from GFX9 on, alignment to a dword is enough.
+    /// Returns whether the accesses of all active lanes are in LDS and aligned, so that the caller can use a
+    /// fast path. The bytes that a lane accesses end at most `end` bytes after the lane's address. The
+    /// addresses must be aligned to `align` bytes. From GFX9 on, alignment to a dword is enough.
     #[inline(always)]
     pub(crate) fn all_in_lds(&self, addresses: &[u32; 64], exec: u64, end: u32, align: u32) -> bool {
         let bytes = self.lds_bytes.min(self.lds_limit());
@@ -449,7 +450,8 @@ impl<'a> Cx<'a> {
     }
 
     /// Returns whether reads of dwords in LDS may take the fast path, which does not notify the watcher of
-    /// each read. They may if there is no watcher, or if the watcher accepts all the reads at once.
+    /// each read. This is allowed if there is no watcher, or if the watcher accepts all reads of the
+    /// instruction together.
     #[inline(always)]
     pub(crate) fn reads_lds_at_once(
         &mut self,

@@ -1,4 +1,5 @@
-//! Functions that the hardware approximates: reciprocals, roots, exponentials, logarithms and sines.
+//! Instructions whose results are approximations on the hardware: reciprocals, roots, exponentials,
+//! logarithms and sines.
 //!
 //! The emulator computes these functions in double precision and rounds the result once to nearest. The
 //! rounding mode in MODE has no influence. The error of the hardware's results is within the bounds that
@@ -115,9 +116,9 @@ const TWO_OVER_PI: [u64; 19] = [
 /// Number of bits in the hardware's table.
 const TABLE_BITS: u32 = 1201;
 
-/// Returns a part of 2/pi, 53 bits long, which programs use to reduce large angles. `segment` selects the
-/// part, in units of 53 bits. If the angle is large, further leading bits of 2/pi are skipped, because they
-/// would only add whole turns (Vega ISA, V_TRIG_PREOP_F64).
+/// Returns 53 bits of 2/pi, from a position that `segment` gives in units of 53 bits. Programs multiply large
+/// angles by such parts in order to reduce the angles. For a large angle, the position is further right,
+/// because the bits before it would only add whole turns (Vega ISA, V_TRIG_PREOP_F64).
 fn trig_preop(angle: f64, segment: u32) -> f64 {
     let exponent = Ieee::exponent(angle);
     let skipped = if exponent > 1077 { (exponent - 1077) as u32 } else { 0 };

@@ -27,7 +27,7 @@ pub(crate) enum Atomic {
     MaxFloat,
     /// Adds two packed f16 values.
     AddPacked,
-    /// Subtracts the operand from the value. The result is not below zero.
+    /// Subtracts the operand from the value. A result below zero becomes zero.
     SubClamped,
     /// Subtracts one operand from the value. If the difference would be negative, adds the other operand to
     /// the value instead. This is the operation of `ds_wrap_rtn_b32`.
@@ -152,8 +152,8 @@ impl Atomic {
         }
     }
 
-    /// Returns the new value of a location, for operations that work in the same way on 32 and on 64 bits.
-    /// The caller zero-extends 32-bit operands and truncates the result.
+    /// Returns the new value of a location, for operations whose 32-bit and 64-bit forms work alike. For a
+    /// 32-bit operation, the caller zero-extends the operands and truncates the result.
     fn integer(self, old: u64, value: u64, other: u64) -> u64 {
         match self {
             Atomic::CompareSwap => {
@@ -189,7 +189,8 @@ impl Atomic {
             }
             Atomic::SubClamped => old.saturating_sub(value),
             // `ds_wrap_rtn_b32` subtracts its first operand, or adds its second operand. The first operand is
-            // in `other`, because it has the position of the comparison value of a compare-and-swap.
+            // in the parameter `other`, because in the instruction it stands where a compare-and-swap has its
+            // comparison value.
             Atomic::Wrap => {
                 if old >= other {
                     old - other

@@ -44,8 +44,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
 
 #[inline(always)]
 fn sum(a: u32, b: u32, carry: u32) -> (u32, u32) {
-    // Two 32-bit additions replace one 64-bit addition here, so that a vector register of the host holds
-    // twice as many lanes.
+    // The sum of three 32-bit numbers is computed by two 32-bit additions instead of one 64-bit addition. So
+    // a vector register of the host holds twice as many lanes.
     let half = a.wrapping_add(b);
     let sum = half.wrapping_add(carry);
     (sum, u32::from(half < a) | u32::from(sum < half))
@@ -74,8 +74,9 @@ fn carry(cx: &mut Cx<'_>, op: &Op, limit: u32, f: impl Fn(u32, u32, u32) -> (u32
     flow
 }
 
-/// The function that [`carry`] runs for all lanes. It is a type with a trait method and not a closure, so
-/// that it can be marked `#[inline(always)]`, as [`EachLane`](super::valu::EachLane) explains.
+/// The computation that [`carry`] makes in all lanes. It is a type with a trait method and not a closure, so
+/// that it can be marked `#[inline(always)]`. The comment of [`EachLane`](super::valu::EachLane) explains
+/// this.
 struct Sum<'a, F> {
     a: Source<'a>,
     b: Source<'a>,
@@ -103,8 +104,8 @@ impl<F: Fn(u32, u32, u32) -> (u32, u32)> pulp::WithSimd for Sum<'_, F> {
     }
 }
 
-/// Runs a multiply-add in all lanes. `f` returns three values: the sum, whether the sum overflows, and the
-/// clamped sum.
+/// Runs a multiply-add in all lanes. The function `f` returns the sum, whether the sum overflows, and the
+/// result for an instruction with CLAMP.
 fn multiply_add(cx: &mut Cx<'_>, op: &Op, f: fn(u32, u32, u64) -> (u64, bool, u64)) -> Flow {
     let exec = cx.wave.exec();
     let mut carry = 0u64;

@@ -18,8 +18,8 @@ const FLOAT_CONDITIONS: [&str; 16] =
 const INT_CONDITIONS: [&str; 8] = ["f", "lt", "eq", "le", "gt", "ne", "ge", "t"];
 
 pub(super) fn handler(name: &str) -> Option<Handler> {
-    // If a name has an additional `s` (`v_cmps_`, `v_cmpsx_`), the instruction also raises an exception if a
-    // source is a quiet NaN.
+    // The names of some instructions have an additional `s` (`v_cmps_`, `v_cmpsx_`). On the hardware, such an
+    // instruction raises an exception also if a source is a quiet NaN.
     let starts = [("v_cmpx_", true), ("v_cmpsx_", true), ("v_cmp_", false), ("v_cmps_", false)];
     let start = |(start, exec): (&str, bool)| name.strip_prefix(start).map(|rest| (rest, exec));
     let (rest, writes_exec) = starts.into_iter().find_map(start)?;
@@ -116,7 +116,8 @@ fn lanes_where<T: Value>(cx: &mut Cx<'_>, op: &Op, related: impl Fn(T, T) -> boo
 }
 
 /// The comparison that one instruction makes in all lanes. It is a type with a trait method and not a
-/// closure, so that it can be marked `#[inline(always)]`, as [`EachLane`](super::valu::EachLane) explains.
+/// closure, so that it can be marked `#[inline(always)]`. The comment of [`EachLane`](super::valu::EachLane)
+/// explains this.
 struct Comparison<'a, T, F> {
     a: Source<'a>,
     b: Source<'a>,
@@ -179,8 +180,8 @@ fn class<T: Value + Ieee, const EXEC: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
 
 fn class16<const EXEC: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     classify::<f16, EXEC>(cx, op, |value| {
-        // The class of an f16 is found from its conversion to f32, which has the same class in most cases.
-        // The exceptions are denormals, which become normal, and NaNs.
+        // An f16 is converted to f32 before its class is found. Most values have the same class in both
+        // formats. The exceptions are NaNs, and denormals, which are normal numbers as f32.
         match value.to_bits() {
             bits if bits & 0x7fff > 0x7c00 => 1 + u32::from(bits >> 9 & 1),
             bits if bits & 0x7c00 == 0 && bits & 0x3ff != 0 => {

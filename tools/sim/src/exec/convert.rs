@@ -33,8 +33,8 @@ fn to_int(name: &str) -> Option<Handler> {
     })
 }
 
-/// Converts a float to an integer, for instructions that convert a NaN like an infinity. The documentation of
-/// CLRX ("GcnInstrsVop1") found this by experiments.
+/// Converts a float to an integer, for instructions that convert a NaN as if it were an infinity. The
+/// documentation of CLRX ("GcnInstrsVop1") found this by experiments.
 #[inline(always)]
 fn bounded(source: f32, value: f64) -> i32 {
     match source.is_nan() {
@@ -131,8 +131,8 @@ fn packing(name: &str) -> Option<Handler> {
         "v_cvt_pk_i16_i32" => lanes!((a: i32, b: i32) -> u32 => {
             pack(a.clamp(-0x8000, 0x7fff) as u32, b.clamp(-0x8000, 0x7fff) as u32)
         }),
-        // The third source is the old dword into which the result byte is inserted. For `v_cvt_pk_u8_f32` it
-        // is an operand, and for `v_cvt_pkaccum_u8_f32` it is the destination.
+        // The instruction replaces one byte of an old dword by its result. For `v_cvt_pk_u8_f32` the old
+        // dword is the third source, and for `v_cvt_pkaccum_u8_f32` it is the destination.
         "v_cvt_pk_u8_f32" | "v_cvt_pkaccum_u8_f32" => |cx, op| {
             let round = rounding(cx.wave, Format::F32);
             cx.map3(op, |a: f32, b: u32, c: u32| {

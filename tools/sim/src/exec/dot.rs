@@ -1,4 +1,4 @@
-//! Dot products of two dwords that are seen as vectors of 2, 4 or 8 parts.
+//! Dot products of two dwords, each of which is a vector of 2, 4 or 8 small numbers.
 
 use super::valu::{Value, finish, plain};
 use super::{Cx, Flow, Handler};
@@ -29,7 +29,7 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
 }
 
 /// Returns the dot product of two dwords plus `c`, where each dword is a vector of small integers. The sum is
-/// computed exactly, and then truncated or saturated.
+/// computed exactly. It is then saturated if `clamp` is set, and truncated otherwise.
 #[inline(always)]
 fn dot<const BITS: u32, const SIGNED: bool>(a: u32, b: u32, c: u32, clamp: bool) -> u32 {
     let part = |value: u32, at: u32| {

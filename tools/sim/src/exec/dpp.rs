@@ -1,4 +1,4 @@
-//! Data-parallel primitives (DPP). The first source of such an instruction comes from other lanes (GCN3 ISA
+//! Data-parallel primitives (DPP). An instruction with DPP reads its first source from other lanes (GCN3 ISA
 //! and Vega ISA, "Data Parallel Processing"; RDNA ISA, "DPP16" and "DPP8").
 
 use crate::op::Op;
@@ -44,15 +44,15 @@ fn dpp16(ctrl: u16, lane: usize) -> Option<usize> {
     }
 }
 
-/// Returns the lane from which lane `lane` reads its source, or `None` if there is no such lane or it is
-/// inactive. With the modifier `fi`, inactive lanes can be read as well.
+/// Returns the lane from which lane `lane` reads its source. Returns `None` if the DPP control names no
+/// existing lane, or names an inactive one. With the modifier `fi`, a lane can read inactive lanes as well.
 fn readable(op: &Op, exec: u64, lane: usize) -> Option<usize> {
     let inactive = op.flags.contains(ModFlags::FETCH_INACTIVE);
     source(op.lane, lane).filter(|&from| inactive || exec >> from & 1 != 0)
 }
 
-/// Replaces the value of each lane by the value of `from` in the lane that it reads, or by zero if it cannot
-/// read that lane.
+/// Replaces the value of each lane in `values` by the value of another lane in `from`. The DPP control of the
+/// instruction says which lane this is. A lane that cannot read its source lane gets zero.
 pub(crate) fn gather(wave: &Wave, op: &Op, from: &Lanes, values: &mut Lanes) {
     let exec = wave.exec();
     for (lane, value) in values.iter_mut().enumerate() {
@@ -60,9 +60,9 @@ pub(crate) fn gather(wave: &Wave, op: &Op, from: &Lanes, values: &mut Lanes) {
     }
 }
 
-/// Returns the mask of the lanes that read an inactive lane, which is probably an error in the program. Such
-/// a lane gets zero, or keeps its old value if the instruction is a move. Lanes that read outside the row or
-/// the wave are not in the mask, because the DPP control makes that happen on purpose.
+/// Returns the mask of the lanes that read an inactive lane, which is probably an error in the program. A
+/// lane that does so gets zero, or keeps its old value if the instruction is a move. Lanes that read outside
+/// the row or the wave are not in the mask, because a shift always has such lanes at its end.
 pub(crate) fn reads_inactive(op: &Op, exec: u64, is_move: bool) -> u64 {
     let Lane::Dpp { row_mask, bank_mask, .. } = op.lane else {
         let Lane::Dpp8 { .. } = op.lane else { return 0 };

@@ -1,4 +1,4 @@
-//! LDS instructions that read or write LDS. Atomics are in another module.
+//! LDS instructions that load from or store to LDS. The module `ds_atomic` has the atomics.
 
 use super::access::Place;
 use super::valu::plain;
@@ -98,7 +98,8 @@ fn read2(cx: &mut Cx<'_>, op: &Op, size: u32, stride: u32) -> Flow {
     }
 }
 
-/// Returns the two offsets of an instruction in bytes. The instruction has them in units of elements.
+/// Returns the two offsets of an instruction in bytes. The encoding has them in units of elements, whose size
+/// in bytes is `unit`.
 pub(super) fn element_offsets(op: &Op, unit: u32) -> [u32; 2] {
     let offsets = op.offset as u32;
     [(offsets & 255) * unit, (offsets >> 8 & 255) * unit]

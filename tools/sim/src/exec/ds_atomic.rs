@@ -63,7 +63,7 @@ fn update(
     if wide {
         return cx.update64(op, place, lane, |old| op.atomic.apply64(old, value, other));
     }
-    // Float additions in LDS follow MODE in the treatment of denormals; those in memory do not.
+    // The denormal modes in MODE apply to float additions in LDS, and not to float additions in memory.
     let (flush_in, flush_out) = match op.atomic {
         Atomic::AddFloat => cx.wave.flush32,
         _ => (false, false),
@@ -121,9 +121,9 @@ fn exchange2(cx: &mut Cx<'_>, op: &Op, dwords: usize, stride: u32) -> Flow {
     Flow::Next
 }
 
-/// Returns the two locations of a `ds_*_src2_*` instruction: the location that it updates, and the location
-/// of its operand. Their distance is given in dwords, by the offset field or by the upper bits of the address
-/// (Vega ISA: DS_ADD_SRC2_U32).
+/// Returns the two locations that a `ds_*_src2_*` instruction accesses: the location that it updates, and the
+/// location from which it reads its operand. The offset field or the upper bits of the address give the
+/// distance between the two, in dwords (Vega ISA: DS_ADD_SRC2_U32).
 fn both_places(op: &Op, address: u32) -> [Place; 2] {
     let (low, high) = (op.offset as u32 & 255, op.offset as u32 >> 8 & 255);
     let (base, distance) = if high & 0x80 != 0 {
@@ -172,8 +172,9 @@ fn copy(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
     Flow::Next
 }
 
-/// Runs `ds_append` or `ds_consume`. The instruction adds the number of active lanes to the dword at the
-/// address in M0, or subtracts it, once for the whole wave. All active lanes get the old value.
+/// Runs `ds_append` or `ds_consume`. `ds_append` adds the number of active lanes to the dword at the address
+/// in M0, and `ds_consume` subtracts it. This happens once for the whole wave, and all active lanes get the
+/// old value.
 fn count(cx: &mut Cx<'_>, op: &Op, change: fn(u32, u32) -> u32) -> Flow {
     let exec = cx.wave.exec();
     if exec == 0 {

@@ -11,8 +11,8 @@ use isa::target::Generation;
 pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
     Some(match name {
         "ds_nop" => |_, _| Flow::Next,
-        // From GFX9 on, `ds_swizzle_b32` has two more patterns: a rotation and the butterfly pattern of a
-        // Fourier transform (Vega ISA: DS_SWIZZLE_B32).
+        // From GFX9 on, `ds_swizzle_b32` has two more patterns: a rotation, and the butterfly pattern of a
+        // fast Fourier transform (Vega ISA: DS_SWIZZLE_B32).
         "ds_swizzle_b32" if target.generation >= Generation::Gfx9 => {
             |cx, op| swizzle(cx, op, patterns_of_gfx9)
         }
@@ -23,8 +23,8 @@ pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
     })
 }
 
-/// Moves data between lanes in a fixed pattern. `pattern` returns the lane to read from. Its arguments are
-/// the offset field of the instruction and the number of the lane that reads.
+/// Moves data between lanes in a fixed pattern. The function `pattern` returns the lane whose data a lane
+/// reads. Its arguments are the offset field of the instruction and the number of the reading lane.
 fn swizzle(cx: &mut Cx<'_>, op: &Op, pattern: fn(usize, usize) -> usize) -> Flow {
     let exec = cx.wave.exec();
     let data = addresses(cx, op);
@@ -38,9 +38,9 @@ fn swizzle(cx: &mut Cx<'_>, op: &Op, pattern: fn(usize, usize) -> usize) -> Flow
     Flow::Next
 }
 
-/// Returns the lane from which `lane` reads, for the patterns that all generations have. One pattern is a
-/// permutation within each group of four lanes. The other applies and/or/xor masks to the lane number within
-/// 32 lanes.
+/// Returns the lane whose data `lane` reads, for the two patterns that all generations have. The first is a
+/// permutation within each group of four lanes. The second applies and, or and xor masks to the lower five
+/// bits of the lane number.
 fn patterns(control: usize, lane: usize) -> usize {
     if control & 0x8000 != 0 {
         lane & !3 | control >> (2 * (lane & 3)) & 3
@@ -53,13 +53,14 @@ fn patterns(control: usize, lane: usize) -> usize {
 fn patterns_of_gfx9(control: usize, lane: usize) -> usize {
     let mask = control & 31;
     match control {
-        // The butterfly pattern of a Fourier transform: reverses those bits of the lane number that are above
-        // the mask.
+        // The butterfly pattern of a fast Fourier transform. It reverses the bits of the lane number that are
+        // above the mask, and keeps the bits in the mask.
         0xe000.. => {
             let reversed = (lane as u32 & 31).reverse_bits() >> 27;
             lane & 32 | (reversed >> mask.count_ones()) as usize | lane & mask
         }
-        // The rotation: adds a number to those bits of the lane number that are outside the mask.
+        // The rotation. It adds a distance to the lane number, or subtracts it, and keeps the bits of the
+        // lane number that are in the mask.
         0xc000.. => {
             let distance = control >> 5 & 31;
             let to = if control & 1 << 10 != 0 { lane.wrapping_sub(distance) } else { lane + distance };
@@ -70,7 +71,7 @@ fn patterns_of_gfx9(control: usize, lane: usize) -> usize {
 }
 
 /// Returns the lane that `lane` selects with a byte address, which is four times the number of the selected
-/// lane. GFX10 moves data only within 32 lanes, even in waves of 64 lanes.
+/// lane. On GFX10, a lane can only select a lane in its own half of 32 lanes, even in waves of 64 lanes.
 fn named_lane(cx: &Cx<'_>, address: u32, lane: usize) -> usize {
     match cx.target.generation {
         Generation::Gfx10 => lane & 32 | (address / 4 % 32) as usize,
@@ -98,7 +99,7 @@ pub(crate) fn reads_inactive(cx: &mut Cx<'_>, op: &Op, by_address: bool) -> u64 
 }
 
 /// Sends the data of each active lane to the lane that its address selects. If several lanes select the same
-/// lane, the data of the highest sending lane remains.
+/// lane, that lane receives the data of the sender with the highest number.
 fn permute(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let exec = cx.wave.exec();
     let (targets, data) = operands(cx, op);

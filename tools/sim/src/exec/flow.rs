@@ -39,8 +39,8 @@ fn branches(name: &str) -> Option<Handler> {
         "s_cbranch_vccnz" => branch!(|wave| wave.vcc() != 0),
         "s_cbranch_execz" => branch!(|wave| wave.exec() == 0),
         "s_cbranch_execnz" => branch!(|wave| wave.exec() != 0),
-        // Only a hardware debugger that is attached to the device sets these conditions. The emulator has no
-        // such debugger, so the branches are never taken.
+        // These branches test conditions that only a hardware debugger sets. The emulator has no hardware
+        // debugger, so the branches are never taken.
         "s_cbranch_cdbgsys"
         | "s_cbranch_cdbguser"
         | "s_cbranch_cdbgsys_or_user"
@@ -92,11 +92,11 @@ fn states(name: &str) -> Option<Handler> {
     })
 }
 
-/// Runs `s_trap`. The effect is what the runtime's trap handler does (LLVM's AMDGPU guide, seed 000, line
-/// 4041).
+/// Runs `s_trap` with the effect that the runtime's trap handler has on a device (LLVM's AMDGPU guide, seed
+/// 000, line 4041).
 fn trap(cx: &mut Cx<'_>, op: &Op) -> Flow {
     match op.imm(0) as u32 & 0xff {
-        // No debugger of the hardware is installed, so the wave continues after the trap.
+        // On a device without a debugger, the trap handler lets the wave continue after the trap.
         DEBUG_TRAP => {
             let wave = &mut cx.wave;
             if wave.debug_traps == 0 {

@@ -1,5 +1,5 @@
-//! Formats of elements in typed buffer accesses. A format says how many bits each component has and which
-//! number these bits represent.
+//! Formats of elements in typed buffer accesses. A format says how many bits each component has and what kind
+//! of number these bits are.
 
 use half::f16;
 use isa::target::Generation;
@@ -13,7 +13,8 @@ pub(crate) enum Number {
     Sscaled,
     Uint,
     Sint,
-    /// Signed normalised number on GFX6 and GFX7: `2 n + 1`, divided by the largest such value.
+    /// Signed normalised number as GFX6 and GFX7 convert it: the bits `n` mean `2 n + 1`, divided by the
+    /// largest possible `2 n + 1`.
     SnormOgl,
     Float,
 }
@@ -59,9 +60,9 @@ const NUMBERS: [Number; 8] = [
     Number::Float,
 ];
 
-/// The data formats in the order in which GFX10 numbers its unified formats. A unified format is a
-/// combination of data format and number format. Each data format has the number of number formats with which
-/// it is combined: six without float, seven with float, or three for 32-bit components.
+/// The data formats in the order in which GFX10 numbers its unified formats. A unified format combines a data
+/// format with a number format. The second number of each pair says how many number formats the data format
+/// is combined with: six without float, seven with float, or three for components of 32 bits.
 const UNIFIED: [(u8, u8); 14] = [
     (1, 6),
     (2, 7),
@@ -111,8 +112,8 @@ impl Format {
         None
     }
 
-    /// Returns whether the manuals define the format. They do not define floats whose components have 8 bits
-    /// or 10 and 2 bits, and not normalised numbers of 32 bits.
+    /// Returns whether the manuals define the format. Undefined are float formats with components of 8 bits
+    /// or of 10 and 2 bits, and normalised formats with components of 32 bits.
     fn has_meaning(self) -> bool {
         match self.number {
             Number::Float => !self.bits.contains(&8) && !self.bits.contains(&2),
@@ -176,7 +177,8 @@ impl Format {
 
     fn expand(self, raw: u32, bits: u8) -> u32 {
         let signed = (raw << (32 - bits)) as i32 >> (32 - bits);
-        // Divides in f64 and converts the quotient to f32, so that the final f32 is rounded only once.
+        // The quotient is computed in f64 and then converted to f32, so that the result is rounded to f32
+        // only once.
         let fraction = |value: f64, most: u32| ((value / f64::from(most)) as f32).to_bits();
         match self.number {
             Number::Unorm => fraction(raw.into(), mask(bits)),
@@ -232,12 +234,12 @@ fn small_float(value: u32, bits: u8) -> u32 {
         _ if float <= 0.0 => 0,
         _ if float.is_infinite() => infinity,
         _ => {
-            // First expresses the value as a multiple of the unit in the last place of the result.
+            // The value is first expressed in units of the last place of the result.
             let exponent = ((value >> 23) as i32 - 127).max(-14);
             let units = (f64::from(float) * 2f64.powi(fraction_bits as i32 - exponent)).trunc() as u32;
-            // The number of units is added to the exponent field. In a normal number, the leading one bit of
-            // the units increases the exponent field by one. A subnormal number has no such bit, so its
-            // exponent field stays.
+            // Adding the units to the exponent field gives the encoded number. In a normal number, the units
+            // contain the leading one bit, which adds one to the exponent field. A subnormal number has no
+            // leading one bit, so its exponent field stays 0.
             let coded = (((exponent + 14) as u32) << fraction_bits) + units;
             coded.min(infinity - 1)
         }

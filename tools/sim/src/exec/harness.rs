@@ -45,8 +45,8 @@ impl<'a> Bench<'a> {
         Bench { wave, lds, memory, clock: 0, watch: None }
     }
 
-    /// Runs instructions from the first one to the end of the code. Stops earlier at an instruction whose
-    /// handler does not just continue with the next instruction, such as a branch or a barrier.
+    /// Runs instructions from the first one to the end of the code. Stops earlier after an instruction that
+    /// does more than continue with the next one, such as a branch or a barrier.
     pub(crate) fn run(mut self, target: &'static Target, code: &[Code; 1]) -> Result<Flow, Trap> {
         let mut scratch = Scratch::new();
         let lds_bytes = 4 * self.lds.len() as u32;

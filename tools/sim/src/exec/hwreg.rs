@@ -1,8 +1,8 @@
 //! Hardware registers: the instructions `s_getreg` and `s_setreg`, and other instructions that write MODE.
 //!
 //! The numbers of the registers are those of `isa::names`. The bit fields come from the Vega ISA and RDNA ISA
-//! manuals, "Hardware registers". For GPR_ALLOC and LDS_ALLOC, the manuals only give the names. Their fields
-//! come from the code in the Linux kernel's driver that saves a wave's state.
+//! manuals, "Hardware registers". The manuals do not describe the fields of GPR_ALLOC and LDS_ALLOC. These
+//! fields come from the trap handler in the Linux kernel's driver, which saves the state of a wave.
 
 use super::{Cx, Flow, Handler, place};
 use crate::fault::Trap;
@@ -31,7 +31,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns what a `hwreg` operand selects: the number of the register, the offset of the field, and a mask.
+/// Returns what the operand `hwreg(...)` selects: the number of the hardware register, the offset of the bit
+/// field in it, and a mask.
 fn field(op: &Op) -> (u32, u32, u32) {
     let operand = op.imm(0) as u32;
     let (offset, size) = (operand >> 6 & 31, (operand >> 11 & 31) + 1);
@@ -98,14 +99,15 @@ fn read(cx: &Cx<'_>, number: u32, mask: u32) -> Result<u32, &'static str> {
         3 => wave.trap_status,
         4 if !gfx10 => place::hw_id(wave, cx.target),
         5 => registers(cx),
-        // The field LDS size counts units of 64 dwords. LDS is allocated in multiples of two units.
+        // The LDS size in this register counts units of 64 dwords. LDS is allocated in multiples of two such
+        // units.
         6 => (cx.lds_bytes.next_multiple_of(512) / 256) << 12,
         // The wait counters are all zero, because every instruction completes at once.
         7 => 0,
-        // The lower half of the register holds bits 63 to 48 of the private aperture. The upper half holds
-        // those bits of the shared aperture.
+        // The lower half of the register holds the upper 16 bits (bits 63 to 48) of the private aperture. The
+        // upper half holds the same bits of the shared aperture.
         15 if generation >= Generation::Gfx9 => SHARED_APERTURE & 0xffff_0000 | PRIVATE_APERTURE >> 16,
-        // TBA and TMA belong to the trap handler, so other code reads them as zero.
+        // TBA and TMA are registers of the trap handler. Other code reads them as zero.
         16..=19 if generation >= Generation::Gfx9 => 0,
         20 | 21 if gfx10 => wave.sgpr[reg::HIDDEN_FLAT_SCRATCH + number as usize - 20],
         22 if has_xnack_mask(cx) => wave.sgpr[reg::HIDDEN_XNACK_MASK],

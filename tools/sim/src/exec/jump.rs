@@ -53,8 +53,8 @@ fn branch(cx: &mut Cx<'_>, op: &Op, at: usize) -> Flow {
     Flow::Next
 }
 
-/// Number of SGPRs for one entry of the fork stack. Two hold the lane mask of the path that was pushed, and
-/// two hold its address.
+/// Number of SGPRs for one entry of the fork stack. An entry stands for a path that runs later: two SGPRs
+/// hold the lane mask of the path, and two hold its address.
 const ENTRY: u32 = 4;
 /// Number of entries of the fork stack.
 const ENTRIES: u32 = 8;
@@ -75,10 +75,10 @@ fn entry(cx: &Cx<'_>, number: u32) -> Result<usize, Trap> {
     if end > u32::from(cx.wave.sgprs) { Err(Trap::Register(end as u16 - 1)) } else { Ok(at as usize) }
 }
 
-/// Runs a fork. If lanes take both paths of a branch, continues with the path that fewer lanes take, and
-/// pushes the other path on a stack in SGPRs (Vega ISA, "Conditional Branch Instructions with Fork and
-/// Join"). Because the path with more lanes is pushed, the number of running lanes at least halves with each
-/// push, and eight entries are enough for 64 lanes.
+/// Runs a fork. If some lanes take the branch and others do not, the path with fewer lanes runs now. The
+/// other path is pushed on a stack in SGPRs, and a join runs it later (Vega ISA, "Conditional Branch
+/// Instructions with Fork and Join"). As the path with more lanes is pushed, each push at least halves the
+/// number of running lanes. Eight entries are therefore enough for 64 lanes.
 fn fork(cx: &mut Cx<'_>, op: &Op, target: u64) -> Flow {
     let (condition, exec) = (cx.wave.scalar64(op.src[0]), cx.wave.exec());
     let (pass, fail) = (condition & exec, !condition & exec);
@@ -107,8 +107,9 @@ fn fork(cx: &mut Cx<'_>, op: &Op, target: u64) -> Flow {
     if falls_through { Flow::Next } else { jump(cx, target) }
 }
 
-/// Runs a join. Pops a path from the fork stack and continues with it. If the stack is as deep as before the
-/// fork, both paths have run, so continues with all lanes instead.
+/// Runs a join, which ends one path of a fork. If the fork stack is deeper than it was before the fork, the
+/// other path has not run yet: pops it from the stack and continues with it. Otherwise both paths have run,
+/// and the wave continues after the join.
 fn join(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let depth = stack_pointer(cx);
     if depth == cx.wave.scalar(op.src[0]) {
@@ -129,9 +130,9 @@ fn join(cx: &mut Cx<'_>, op: &Op) -> Flow {
 
 const NEEDS_WAVE64: &str = "a wave of 32 lanes has no subvectors";
 
-/// Starts a subvector loop, which runs the loop body first for the lower and then for the upper half of the
-/// lanes. Sets EXEC to the lower half and saves the mask of the upper half in a register. If only one half
-/// has active lanes, the body runs only for this half (RDNA ISA, "S_SUBVECTOR_LOOP_BEGIN").
+/// Starts a subvector loop, whose body runs first for the lower and then for the upper half of the lanes.
+/// Limits EXEC to the lower half, and saves the mask of the upper half in a register. If only one half has
+/// active lanes, the body runs only for this half (RDNA ISA, "S_SUBVECTOR_LOOP_BEGIN").
 fn begin_subvector_loop(cx: &mut Cx<'_>, op: &Op) -> Flow {
     if cx.wave.lanes == 32 {
         return cx.fail(Trap::Refused(NEEDS_WAVE64));
@@ -149,9 +150,9 @@ fn begin_subvector_loop(cx: &mut Cx<'_>, op: &Op) -> Flow {
     Flow::Next
 }
 
-/// Ends a pass of a subvector loop. Either starts the pass for the upper half of the lanes, or leaves the
-/// loop. The register operand holds the mask of the half that is not running. When the loop is left, EXEC has
-/// both halves again.
+/// Runs the instruction at the end of the body of a subvector loop. After the pass for the lower half of the
+/// lanes, starts the pass for the upper half. After the last pass, leaves the loop and gives EXEC both halves
+/// again. The register operand holds the mask of the half that is not running.
 fn end_subvector_loop(cx: &mut Cx<'_>, op: &Op) -> Flow {
     if cx.wave.lanes == 32 {
         return cx.fail(Trap::Refused(NEEDS_WAVE64));

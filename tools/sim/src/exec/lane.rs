@@ -52,8 +52,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns the part of an operand of several dwords that is `count` dwords after `src`. A constant has two
-/// dwords: an odd `count` gives the upper half.
+/// Returns the operand that is `count` dwords after `src`, for an operand of several dwords. A constant has
+/// two dwords: an even `count` gives the lower half, and an odd one the upper half.
 pub(super) fn following(src: Src, count: u16) -> Src {
     match src {
         Src::V(at) => Src::V(at + count),
@@ -76,7 +76,7 @@ fn read_lane(cx: &mut Cx<'_>, op: &Op, lane: usize) -> Flow {
     Flow::Next
 }
 
-/// Runs `v_writelane_b32`, which writes one lane, active or not.
+/// Runs `v_writelane_b32`, which writes a single lane, even if this lane is inactive.
 fn write_lane(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let (value, lane) = (cx.wave.scalar(op.src[0]), lane_number(cx, op));
     if let Some(lanes) = cx.wave.vgpr.get_mut(usize::from(op.dst.wrapping_sub(VGPR0))) {
@@ -85,8 +85,8 @@ fn write_lane(cx: &mut Cx<'_>, op: &Op) -> Flow {
     Flow::Next
 }
 
-/// For each lane, counts the bits of a mask that are set below the lane's own bit, and adds the count to the
-/// second source. Uses only the 32 bits of the mask from bit `base` on.
+/// Runs `v_mbcnt`. Counts, for each lane, the set bits of a mask that belong to lanes with lower numbers, and
+/// adds the second source. The mask has 32 bits, for the lanes from `base` on.
 fn count_below(cx: &mut Cx<'_>, op: &Op, base: u32) -> Flow {
     let exec = cx.wave.exec();
     let [a, b, ..] = &mut cx.scratch.sources;
@@ -102,9 +102,9 @@ fn count_below(cx: &mut Cx<'_>, op: &Op, base: u32) -> Flow {
     Flow::Next
 }
 
-/// Lets each lane of a row of 16 lanes read a lane of the same row (`other` is 0) or of the neighbouring row
-/// (`other` is 16). Two scalar sources hold four bits for each lane of the row: the number of the lane to
-/// read (RDNA ISA, V_PERMLANE16_B32). `op_sel` holds the modifiers `fi` and `bound_ctrl`.
+/// Lets each lane of a row of 16 lanes read any lane of the same row (`other` is 0) or of the neighbouring
+/// row (`other` is 16). The number of the lane to read has four bits; two scalar sources hold these bits for
+/// all 16 lanes (RDNA ISA, V_PERMLANE16_B32). `op_sel` holds the modifiers `fi` and `bound_ctrl`.
 fn permute(cx: &mut Cx<'_>, op: &Op, other: usize) -> Flow {
     let exec = cx.wave.exec();
     let select = u64::from(cx.wave.scalar(op.src[1])) | u64::from(cx.wave.scalar(op.src[2])) << 32;
@@ -149,8 +149,8 @@ fn swap(cx: &mut Cx<'_>, op: &Op, first: u16, second: u16) -> Flow {
     Flow::Next
 }
 
-/// Copies a VGPR. The register number of the source is increased by `source`, and that of the destination by
-/// `destination`.
+/// Copies a VGPR. The numbers of the two registers are relative: `source` is added to that of the source, and
+/// `destination` to that of the destination.
 fn relative_move(cx: &mut Cx<'_>, op: &Op, source: u16, destination: u16) -> Flow {
     let moved = match op.src[0] {
         Src::V(at) => Src::V(relative(cx, at, source)),

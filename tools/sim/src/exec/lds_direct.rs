@@ -1,4 +1,5 @@
-//! The operand `src_lds_direct`, which is one value in LDS that an instruction reads for all lanes.
+//! The operand `src_lds_direct`. An instruction with this operand reads one value from LDS and uses it in all
+//! lanes.
 //!
 //! M0 holds the value's byte address in LDS (bits 15:0) and its type (bits 18:16) (Vega ISA, "LDS Direct
 //! Reads").
@@ -9,8 +10,8 @@ use crate::fault::Trap;
 use crate::op::{Op, Src};
 use crate::wave::reg;
 
-/// The operand as instructions encode it. The next constant is the register in which the emulator keeps the
-/// value while the instruction runs.
+/// The operand as an instruction encodes it. The next constant is the register that the emulator uses instead
+/// of it: the register holds the value while the instruction runs.
 const NAMED: Src = Src::Special(isa::Reg::LDS_DIRECT.0);
 const VALUE: Src = Src::S(reg::HIDDEN_LDS_DIRECT as u8);
 

@@ -1,8 +1,8 @@
 //! Scalar instructions that read and write EXEC: `s_*_saveexec` and `s_*_wrexec`, for 64 and for 32 bits.
 //!
-//! The suffix of an instruction's name gives its width, which may differ from the wave size. In a wave of 32
-//! lanes, EXEC_HI is an ordinary register, and `s_and_saveexec_b64` changes it as well. In a wave of 64
-//! lanes, `s_and_saveexec_b32` leaves EXEC_HI unchanged.
+//! The suffix of an instruction's name (`_b64` or `_b32`) gives its width, which may differ from the number
+//! of lanes of the wave. In a wave of 32 lanes, EXEC_HI is an ordinary register, and `s_and_saveexec_b64`
+//! changes it as well. In a wave of 64 lanes, `s_and_saveexec_b32` leaves EXEC_HI unchanged.
 
 use super::{Cx, Flow, Handler};
 use crate::op::Op;
@@ -67,8 +67,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     }
 }
 
-/// Writes the destination first and EXEC second. So EXEC gets the right value even if the destination of the
-/// instruction is EXEC as well.
+/// Writes the destination first and EXEC second, so that EXEC gets the right value even if it is also the
+/// destination of the instruction.
 fn store64(cx: &mut Cx<'_>, op: &Op, result: u64, exec: u64) -> Flow {
     cx.wave.set_pair(usize::from(op.dst), result);
     cx.wave.set_pair(reg::EXEC, exec);

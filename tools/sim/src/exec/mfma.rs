@@ -18,7 +18,7 @@ use half::{bf16, f16};
 trait Element {
     type Factor: Copy;
     type Sum: Copy;
-    /// Number of elements of a factor that the registers of one lane hold.
+    /// Number of elements of a factor (A or B) that the registers of one lane hold.
     const PER_LANE: usize;
     /// Number of dwords of one element of the sum.
     const WORDS: usize = 1;
@@ -145,8 +145,8 @@ struct Shape {
 }
 
 impl Shape {
-    /// Returns where an element of the factor A or B is stored: the lane, and the index of the element in
-    /// that lane. The element is number `k` in a row of A or in a column of B.
+    /// Returns where an element of the factor A or B is stored: the lane, and the index among the elements of
+    /// that lane. The element is number `k` in row `at` of A or in column `at` of B.
     fn factor(&self, per_lane: usize, at: usize, k: usize, block: usize) -> (usize, usize) {
         ((at + self.size * (block + self.blocks * (k / per_lane))) & 63, k % per_lane)
     }
@@ -221,8 +221,8 @@ fn factors(wave: &Wave, op: &Op, at: usize, negate: bool) -> [u64; 64] {
     std::array::from_fn(|lane| super::valu::lane_bits(source, lane, words) ^ sign)
 }
 
-/// Returns the lane from which the element of B is read instead of from `lane`. The modifier `blgp` selects
-/// one of several permutations of the lanes.
+/// Returns the lane from which the element of B is read in place of `lane`. The modifier `blgp` selects one
+/// of several permutations of the lanes.
 fn permuted(lane: usize, blgp: u8) -> usize {
     match blgp {
         1 => lane % 32,

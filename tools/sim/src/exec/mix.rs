@@ -60,8 +60,8 @@ impl Arithmetic {
     }
 }
 
-/// Runs a mixed-precision instruction. If the bit of a source in `op_sel_hi` is set, the source is an f16,
-/// and `op_sel` selects the half of the register. Otherwise, the source is an f32.
+/// Runs a mixed-precision instruction. `op_sel_hi` has a bit for each source. If the bit is set, the source
+/// is an f16, and `op_sel` selects one half of the source register. Otherwise, the source is an f32.
 fn mix(cx: &mut Cx<'_>, op: &Op, fused: bool, part: Part) -> Flow {
     // `v_mad_mix` flushes denormals, as `v_mad_f32` does.
     let flush = if fused { flushes(cx.wave, Format::F32) } else { (true, true) };

@@ -103,8 +103,8 @@ pub(super) struct Access {
     pub(super) exec: u64,
     index: Lanes,
     offset: Lanes,
-    /// Upper halves of the 64-bit addresses of the lanes, if VGPRs hold the addresses (ADDR64). In this case,
-    /// `offset` holds the lower halves.
+    /// Upper halves of the lanes' 64-bit addresses, if VGPRs hold 64-bit addresses (ADDR64). The field
+    /// `offset` then holds the lower halves.
     high: Option<Lanes>,
     immediate: u32,
 }
@@ -155,10 +155,10 @@ impl Access {
     pub(super) fn place_of_part(&self, lane: usize, after: u32, bytes: u64) -> Option<Place> {
         let (index, offset) = (u64::from(self.index[lane]), self.offset[lane]);
         let place = match &self.high {
-            // The value of the VGPR and the immediate are added modulo 2^32, so a negative value is in range
-            // if the immediate is large enough. On GFX9, clang relies on this: it moves constants into the
-            // immediate even if the value of the VGPR may be negative. On GFX8, the hardware checks the value
-            // of the VGPR alone, and clang does not do this.
+            // The value of the VGPR and the immediate are added modulo 2^32. A negative value in the VGPR is
+            // therefore in range if the immediate is large enough. On GFX9, clang relies on this: it moves
+            // constants into the immediate even if the value of the VGPR may be negative. On GFX8, the
+            // hardware checks the value of the VGPR alone, and clang does not move constants.
             None => {
                 let offset = offset.wrapping_add(self.immediate).wrapping_add(after);
                 self.resource.address(index, offset.into(), self.scalar_offset, lane, bytes)?

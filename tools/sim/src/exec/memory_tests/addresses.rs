@@ -1,12 +1,12 @@
-//! Tests of the addresses of FLAT, GLOBAL, SCRATCH and MUBUF instructions. They test the parts of addresses,
-//! apertures, private memory and ranges.
+//! Tests of how FLAT, GLOBAL, SCRATCH and MUBUF instructions form addresses, with tests of apertures, private
+//! memory and ranges.
 
 use super::machine::Machine;
 use crate::fault::Trap;
 use crate::wave::{PRIVATE_APERTURE, SCRATCH_BASE, SHARED_APERTURE, reg};
 
-/// Returns a machine in which dword `n` of the buffer, of LDS and of scratch holds `n`, `n + 10000` and `n +
-/// 20000`. `s[4:5]` holds the buffer's address.
+/// Returns a machine whose dwords have known values: dword `n` of the buffer holds `n`, dword `n` of LDS
+/// holds `n + 10000`, and dword `n` of scratch holds `n + 20000`. `s[4:5]` holds the buffer's address.
 fn machine(processor: &str, lanes: u32) -> Machine {
     let mut machine = Machine::with_lanes(processor, lanes);
     let words: Vec<u32> = (0..1024).collect();
@@ -33,7 +33,8 @@ fn parts_of_global_addresses() {
     assert_eq!(load(&mut machine, "global_load_dword v4, v[0:1], off offset:-8"), [98, 99]);
     assert_eq!(load(&mut machine, "global_load_dword v4, v2, s[4:5] offset:16"), [4, 6]);
     assert_eq!(load(&mut machine, "flat_load_dword v4, v[0:1] offset:40"), [110, 111]);
-    // Half of the destination register keeps its value, and the destination is not a part of the address.
+    // The load changes only one half of the destination register; the other half keeps this value. The
+    // destination is not part of the address.
     machine.v(4, |lane| 0x7777_7777 + lane as u32);
     assert_eq!(load(&mut machine, "flat_load_short_d16_hi v4, v[0:1] offset:4"), [0x0065_7777, 0x0066_7778]);
     assert_eq!(load(&mut machine, "flat_load_ubyte_d16 v4, v[0:1]"), [0x0065_0064, 0x0066_0065]);
@@ -54,8 +55,8 @@ fn flat_addresses_reach_all_memories() {
         let mut machine = machine(processor, lanes);
         let at = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
         if matches!(processor, "gfx700" | "gfx803") {
-            // The lower half of FLAT_SCRATCH is the size for a lane. The upper half is an offset in units of
-            // 256 bytes.
+            // The lower half of FLAT_SCRATCH is the size of the scratch memory of one lane. The upper half is
+            // an offset in units of 256 bytes.
             let first = if processor == "gfx700" { reg::GFX7_FLAT_SCRATCH } else { reg::FLAT_SCRATCH };
             machine.s64(first, 64 | 4 << 32);
             machine.wave.scratch_base = SCRATCH_BASE + 1024;
@@ -100,8 +101,8 @@ fn loads_to_lds() {
     assert_eq!(machine.lds[66..68], [2, 4], "offset and M0, a dword a lane");
     machine.wave.sgpr[reg::M0] = 16;
     machine.run("buffer_store_lds_dword s[8:11], 0 offset:4 lds");
-    // The offset of 4 applies to the address in LDS, too. All lanes store to one location, and the value of
-    // the last lane remains.
+    // The offset of 4 is also added to the address in LDS. All lanes store to one location, where the value
+    // of the last lane remains.
     assert_eq!([machine.word(4), machine.word(8)], [machine.lds[5 + 63], 2]);
     let base = machine.buffer;
     machine.wave.sgpr[reg::M0] = 512;

@@ -4,8 +4,8 @@
 use super::machine::Machine;
 use crate::wave::reg;
 
-/// A 32-bit operation. It has a name in memory instructions, a name in LDS instructions, and a function of
-/// `(old, value)`.
+/// A 32-bit operation: its name in memory instructions, its name in LDS instructions, and the function that
+/// returns the new value for `(old, value)`.
 type Operation = (&'static str, &'static str, fn(u32, u32) -> u32);
 type WideOperation = (&'static str, &'static str, fn(u64, u64) -> u64);
 
@@ -39,8 +39,9 @@ const WIDE_OPERATIONS: [WideOperation; 12] = [
     ("dec_x2", "dec_rtn_u64", |old, value| if old == 0 || old > value { value } else { old - 1 }),
 ];
 
-/// Returns a machine in which lane `l` uses 8 bytes at `8 l`, in the buffer (`v[0:1]`, or `s[8:11]` with
-/// `v8`) and in LDS (`v8`).
+/// Returns a machine in which lane `l` uses the 8 bytes at offset `8 l`, in the buffer and in LDS. The
+/// buffer's address is in `v[0:1]`; `s[8:11]` is a resource for the buffer, and `v8` is the offset for this
+/// resource and for LDS.
 fn machine(processor: &str, old: impl Fn(usize) -> u64, value: impl Fn(usize) -> u64) -> Machine {
     let mut machine = Machine::new(processor);
     let base = machine.buffer;
@@ -75,7 +76,8 @@ fn value(lane: usize) -> u64 {
     }
 }
 
-/// Runs an atomic, and checks memory (or LDS), and the result in `v[4:5]` if the atomic returns one.
+/// Runs an atomic, and checks the memory or LDS afterwards. If the atomic returns a result, also checks the
+/// result in `v[4:5]`.
 fn check(processor: &str, text: &str, wide: bool, change: &dyn Fn(u64, u64) -> u64) {
     let mut machine = machine(processor, old, value);
     if text.starts_with("buffer") {
@@ -157,8 +159,8 @@ fn wide_integers() {
     }
 }
 
-/// Runs an instruction with `v[2:3]` and `v[4:5]` set, and returns the 8 bytes of lane 0 and `v[4:5]`
-/// afterwards.
+/// Runs an instruction with the given values in `v[2:3]` and `v[4:5]`. Returns the 8 bytes of lane 0 and the
+/// value of `v[4:5]` afterwards.
 fn one(processor: &str, before: u64, v2: u64, v4: u64, text: &str) -> (u64, u64) {
     let mut machine = machine(processor, |_| before, |_| v2);
     machine.v64(4, |_| v4).exec(1).run(text);

@@ -13,7 +13,8 @@ fn machine(processor: &str, address: u32) -> Machine {
     machine
 }
 
-/// Runs an instruction with 44, 55, 66, 77 in `v[4:7]`, and returns `v[4:7]` of lane 0 afterwards.
+/// Runs an instruction with the values 44, 55, 66 and 77 in `v[4:7]`. Returns the values of `v[4:7]` in lane
+/// 0 afterwards.
 fn v4(machine: &mut Machine, text: &str) -> [u32; 4] {
     for (register, value) in [(4, 44), (5, 55), (6, 66), (7, 77)] {
         machine.v(register, |_| value);
@@ -74,7 +75,7 @@ fn order_of_operands() {
     // The comparison value is the first operand.
     machine.v(2, |_| 4).v(3, |_| 9).run("ds_cmpst_rtn_b32 v4, v0, v2, v3");
     assert_eq!((machine.wave.vgpr[4][0], machine.lds[4]), (4, 9));
-    // First the bits of the mask are cleared, then the bits of the value are set.
+    // The instruction first clears the bits of the mask, and then sets the bits of the value.
     machine.lds[4] = 0xff;
     machine.v(2, |_| 0x0f).v(3, |_| 0x102).run("ds_mskor_b32 v0, v2, v3");
     assert_eq!(machine.lds[4], 0x1f2);
@@ -84,7 +85,8 @@ fn order_of_operands() {
     // Subtracts 5, or adds 100 if the value is less than 5.
     machine.v(2, |_| 5).v(3, |_| 100).run("ds_wrap_rtn_b32 v4, v0, v2, v3\nds_wrap_rtn_b32 v5, v0, v2, v3");
     assert_eq!((machine.wave.vgpr[4][0], machine.wave.vgpr[5][0], machine.lds[4]), (7, 2, 102));
-    // Each dword is exchanged separately: only the second new value has the highest bit set.
+    // Each dword is exchanged separately. Only the second new value has its highest bit set, so only the
+    // second dword changes.
     machine.lds[4..6].copy_from_slice(&[1, 2]);
     machine.v(2, |_| 8).v(3, |_| 0x8000_0009).run("ds_condxchg32_rtn_b64 v[4:5], v0, v[2:3]");
     assert_eq!([machine.wave.vgpr[4][0], machine.wave.vgpr[5][0]], [1, 2]);
@@ -119,7 +121,8 @@ fn floats() {
 
 #[test]
 fn operands_in_lds() {
-    // The operand in LDS is 3 dwords after the updated location, and then 2 dwords before it.
+    // The instruction reads its operand from LDS: first from 3 dwords after the updated location, and in the
+    // second test from 2 dwords before it.
     let mut machine = machine("gfx906", 16);
     machine.run("ds_add_src2_u32 v0 offset:3");
     assert_eq!(machine.lds[4], 4 + 7);
@@ -181,17 +184,17 @@ fn swizzle(processor: &str, control: u32) -> Vec<u32> {
 #[test]
 fn swizzles() {
     let lanes = |from: fn(u32) -> u32| (0..64).map(from).collect::<Vec<u32>>();
-    // The patterns reverse each group of four lanes, swap neighbouring lanes, and broadcast lane 0 of each 8
-    // lanes to all of them.
+    // The tested patterns reverse each group of four lanes, swap neighbouring lanes, and copy lane 0 of each
+    // 8 lanes to all 8.
     assert_eq!(swizzle("gfx803", 0x8000 | 0b00_01_10_11), lanes(|lane| lane ^ 3));
     assert_eq!(swizzle("gfx803", 0x1f | 1 << 10), lanes(|lane| lane ^ 1));
     assert_eq!(swizzle("gfx906", 0x18), lanes(|lane| lane & !7));
-    // The patterns rotate by 3 lanes to the left among 32 lanes, and by 2 lanes to the right among the lanes
-    // outside of a mask.
+    // The tested patterns rotate by 3 lanes to the left among 32 lanes, and by 2 lanes to the right with some
+    // bits of the lane number kept.
     assert_eq!(swizzle("gfx906", 0xc000 | 3 << 5), lanes(|lane| lane & 32 | (lane + 3) & 31));
     let masked = |lane: u32| lane & 32 | lane & 0x18 | lane.wrapping_sub(2) & 7;
     assert_eq!(swizzle("gfx906", 0xc000 | 1 << 10 | 2 << 5 | 0x18), lanes(masked));
-    // The patterns reverse all five bits of the lane number, and the lower three bits.
+    // The tested patterns reverse all five bits of the lane number, and only some of its bits.
     assert_eq!(swizzle("gfx906", 0xe000), lanes(|lane| lane & 32 | (lane & 31).reverse_bits() >> 27));
     assert_eq!(swizzle("gfx906", 0xe000 | 0x1f), lanes(|lane| lane), "nothing moves");
     let lower = |lane: u32| lane & 0x38 | (lane & 1) << 2 | lane & 2 | lane >> 2 & 1;

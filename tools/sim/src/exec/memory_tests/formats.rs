@@ -1,5 +1,5 @@
-//! Tests of typed loads and stores. They find formats by their names, and compute numbers by the formulas of
-//! the manuals.
+//! Tests of typed loads and stores. The tests select formats by their names, and compute the expected numbers
+//! by the formulas of the manuals.
 
 use super::machine::Machine;
 use half::f16;
@@ -22,8 +22,8 @@ const DATA: [&str; 14] = [
 ];
 const NUMBERS: [&str; 7] = ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "FLOAT"];
 
-/// Returns whether the manuals list a format. They list floats of 32, 16, 11 and 10 bits, integers of any
-/// size, and all other number types below 32 bits.
+/// Returns whether the manuals list a format. They list floats of 32, 16, 11 and 10 bits, and integers of any
+/// size. All other number types are listed only for components below 32 bits.
 fn exists(data: &str, number: &str) -> bool {
     let widths: Vec<u32> = widths(data);
     match number {
@@ -77,7 +77,7 @@ fn expected(number: &str, raw: u32, width: u32) -> u32 {
 fn machine(processor: &str) -> Machine {
     let mut machine = Machine::new(processor);
     let base = machine.buffer;
-    // These bits are OOB_SELECT 3 on GFX10, and a memory type or reserved on other generations.
+    // On GFX10, these bits are OOB_SELECT 3. On other generations, they are a memory type or reserved.
     machine.s64(8, base).s64(10, 4096 | (3 << 28) << 32).v(0, |lane| lane as u32 * 16);
     machine
 }
@@ -121,7 +121,7 @@ fn check_loads(processor: &str, format: &str, data: &str, number: &str) {
     }
 }
 
-/// Loads, stores and loads again, and checks that both loads give the same values.
+/// Loads an element, stores it, loads it again, and checks that both loads give the same value.
 fn check_round_trip(processor: &str, format: &str, number: &str) {
     let mut machine = machine(processor);
     for lane in 0..64 {
@@ -154,8 +154,8 @@ fn formats_of_the_instruction() {
                 check_loads(processor, &split, data, number);
             }
             check_round_trip("gfx900", &split, number);
-            // GFX10 has names only for some combinations of the other generations, but for all that exist
-            // there.
+            // GFX10 has names only for some combinations of data format and number format, but for all that
+            // exist on the other generations.
             let unified = format!("[BUF_FMT_{data}_{number}]");
             check_loads("gfx1010", &unified, data, number);
             check_round_trip("gfx1030", &unified, number);
@@ -191,8 +191,8 @@ fn stores_saturate_and_round() {
     assert_eq!(store(small, f(2f32.powi(-20))), 1, "the smallest number");
 }
 
-/// Returns a buffer resource with a format of its own: the given `dst_sel`, data format 8_8_8_8, and number
-/// format UNORM.
+/// Returns a buffer resource that contains a format: data format 8_8_8_8, number format UNORM, and the given
+/// `dst_sel`.
 fn own_format(select: [u64; 4]) -> u64 {
     let select = select.into_iter().rev().fold(0, |all, one| all << 3 | one);
     4096 | (select | 10 << 15) << 32

@@ -5,8 +5,8 @@ use super::machine::Machine;
 use crate::wave::reg;
 use isa::target::PROCESSORS;
 
-/// Upper bits of the encodings of memory instructions of all generations, in this order: SMRD, SMEM, DS,
-/// FLAT, MUBUF, MTBUF, SMEM of GFX10.
+/// The upper bits that mark the encodings of memory instructions of all generations, in this order: SMRD,
+/// SMEM, DS, FLAT, MUBUF, MTBUF, SMEM of GFX10.
 const PREFIXES: [u32; 7] =
     [0xc000_0000, 0xc400_0000, 0xd800_0000, 0xdc00_0000, 0xe000_0000, 0xe800_0000, 0xf400_0000];
 const CASES: u32 = 1500;

@@ -93,8 +93,8 @@ impl Machine {
         bench.run(self.target, &code).map(|_| ())
     }
 
-    /// Runs words as a group would, after checking register numbers. Returns `None` if the words are not one
-    /// instruction or name registers that the wave does not have.
+    /// Runs machine code words in the same way as a work-group does, after checking the register numbers.
+    /// Returns `None` if the words are not one instruction, or name registers that the wave does not have.
     pub(super) fn run_words(&mut self, words: &[u32]) -> Option<Result<(), Trap>> {
         let code = [Code::new(self.target, 0, 0, words.to_vec())];
         let op = &code[0].ops[0];

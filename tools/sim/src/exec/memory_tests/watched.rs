@@ -1,4 +1,5 @@
-//! Tests that a watcher sees every access of every memory instruction, and can change it.
+//! Tests that a watcher sees every access of every memory instruction, and that it can change what the access
+//! does.
 
 use super::machine::Machine;
 use crate::fault::{Access, Trap};
@@ -13,7 +14,7 @@ struct Recorder {
     operations: Vec<CacheOp>,
     /// Value that reads return in place of memory contents.
     stale: Option<u32>,
-    /// Whether the watcher keeps writes, so that they do not reach memory.
+    /// Whether the watcher keeps writes to itself, so that they do not reach memory.
     keeps: bool,
 }
 
@@ -48,8 +49,8 @@ fn machine(processor: &str) -> Machine {
     machine
 }
 
-/// Returns the accesses of an instruction. Each has the kind of memory, the offset (from the buffer for
-/// global memory), the number of bytes, and the kind of access.
+/// Runs an instruction and returns its accesses. For each access, this is the kind of memory, the offset (in
+/// the buffer, if the memory is global), the number of bytes, and the kind of access.
 fn accesses(processor: &str, text: &str) -> Vec<(Space, u64, u32, Access)> {
     let mut machine = machine(processor);
     let mut recorder = Recorder::default();
