@@ -4,7 +4,7 @@ use crate::strict::{FaultClass, Report};
 use codeobj::disasm::SourcePlace;
 use std::fmt;
 
-/// An active call, given by the called function and the location of the call.
+/// A call that has not returned yet: the called function and the location of the call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Called {
     /// Name of the called function.
@@ -13,11 +13,11 @@ pub struct Called {
     pub caller: String,
     /// Address of the call in the ELF file.
     pub offset: u64,
-    /// Location of the call in the source, if the object records it.
+    /// Position of the call in the source, if the code object has line numbers.
     pub source: Option<SourcePlace>,
     /// Number of equal calls, each nested in the previous one.
     pub count: u64,
-    /// Number of calls that follow in the chain and that are left out.
+    /// Number of calls that come after this one in the chain of calls, and that the report leaves out.
     pub skipped: u64,
 }
 
@@ -72,8 +72,8 @@ pub struct Location {
     pub item: Option<[u32; 3]>,
     /// Location in the source, if the object records it.
     pub source: Option<SourcePlace>,
-    /// The chain of active calls, innermost first. It is empty outside of strict mode, because only strict
-    /// mode tracks calls.
+    /// The calls that have not returned yet, innermost first. The list is empty outside of strict mode,
+    /// because only strict mode tracks calls.
     pub calls: Vec<Called>,
 }
 
@@ -118,7 +118,7 @@ impl Access {
 
 /// Reason for the failure of an access to private memory.
 pub(crate) const OUTSIDE: &str = "outside of the wave's scratch";
-/// Reason for the failure of an access where no memory is allocated.
+/// Why an access fails for which there is no allocation that contains all its bytes.
 pub(crate) const NOWHERE: &str = "no allocation holds all of it";
 
 /// The reason why a dispatch has failed.
@@ -136,14 +136,14 @@ pub enum Fault {
         access: Access,
         /// Description of the error.
         reason: &'static str,
-        /// Accessed element of an allocation that has a name, such as `x[1000]`.
+        /// The accessed element as text, such as `x[1000]`, if the allocation has a name.
         element: Option<String>,
         /// Location of the wave that made the access.
         at: Box<Location>,
     },
     /// An access to private memory that the wave does not have.
     Scratch {
-        /// Byte offset of the access in the private memory of the work-item.
+        /// Offset in bytes of the access from the start of the work-item's private memory.
         offset: i64,
         /// Size of the access in bytes.
         bytes: u32,
@@ -153,7 +153,8 @@ pub enum Fault {
         size: u32,
         /// Whether the access is a stack overflow.
         overflow: bool,
-        /// Notes that say where the size of private memory comes from and which functions use the stack.
+        /// Notes for the message. They say where the size of private memory comes from, and which functions
+        /// use the stack.
         notes: Vec<String>,
         /// Location of the wave that made the access.
         at: Box<Location>,
@@ -169,8 +170,8 @@ pub enum Fault {
     Fetch {
         /// Emulated address to which control went.
         address: u64,
-        /// Location of the last instruction that the wave executed before the program counter left the code
-        /// object's code.
+        /// Location of the last instruction that the wave executed inside of the code. After it, the program
+        /// counter was outside.
         at: Box<Location>,
     },
     /// An instruction uses a register beyond the number of registers that the kernel descriptor asks for.
@@ -180,7 +181,8 @@ pub enum Fault {
         /// Location of the wave that used the register.
         at: Box<Location>,
     },
-    /// The instruction budget is used up, because of an endless loop or because waves wait for one another.
+    /// The dispatch has executed the maximum number of instructions, because of an endless loop or because
+    /// waves wait for one another.
     Budget {
         /// The budget.
         limit: u64,
@@ -193,8 +195,8 @@ pub enum Fault {
         id: u32,
         /// Mask of the active lanes.
         lanes: u64,
-        /// Explains why the trap handler of a real device would not find the queue of the trap; `None` if it
-        /// would.
+        /// Explains why the trap handler of a real device would not find the queue to which the trap belongs.
+        /// `None` if the handler would find it.
         note: Option<String>,
         /// Location of the wave that executed the trap.
         at: Box<Location>,
@@ -221,14 +223,16 @@ pub enum Fault {
         limit: u64,
         /// Whether it is certain that none of the waves can make progress.
         deadlock: bool,
-        /// Whether the waves belong to one group, so that other groups may continue. Only set for a deadlock.
+        /// Whether the waiting waves are those of one group, so that other groups may continue. Only set for
+        /// a deadlock.
         of_group: bool,
-        /// Whether some lanes of a wave wait for another lane of the same wave. Only set for a deadlock.
+        /// Whether some lanes of a wave wait for another lane of the same wave, so that they can never
+        /// continue. Only set for a deadlock.
         own_lane: bool,
         /// Locations of the waves that have not ended. If there are many such waves, only some are listed.
         waves: Vec<Location>,
-        /// What each wave in `waves` waits for, as text, with the instruction that wrote the awaited location
-        /// last. Only filled for a deadlock.
+        /// Text for each wave in `waves` that says what the wave waits for, and which instruction wrote the
+        /// awaited location last. Only filled for a deadlock.
         waits: Vec<String>,
         /// Total number of waves that have not ended.
         count: usize,
@@ -401,8 +405,8 @@ impl Fault {
     }
 }
 
-/// A failure during the execution of an instruction. It is converted to a [`Fault`] by adding the wave's
-/// position.
+/// A failure during the execution of an instruction. It becomes a [`Fault`] when the position of the wave is
+/// added to it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Trap {
     Memory {
@@ -414,10 +418,10 @@ pub(crate) enum Trap {
     },
     Unsupported,
     Fetch(u64),
-    /// A register, given by its code in a source field, as in `isa::Reg`.
+    /// A register that the wave does not have, given by its code in a source field, as in `isa::Reg`.
     Register(u16),
     Raised(u32),
-    /// The host cannot answer a call of the kernel. The text is the reason.
+    /// The host cannot answer a host call of the kernel. The text is the reason.
     Hostcall(&'static str),
     /// The watcher has found an error, which it reports by itself.
     Watched,

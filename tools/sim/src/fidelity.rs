@@ -1,5 +1,5 @@
-//! Says how faithfully each instruction is emulated. Documentation and tests use this data. It is kept apart
-//! from the handlers that emulate the instructions.
+//! Says how faithfully the emulator executes each instruction. Documentation and tests use this data. The
+//! data is separate from the handlers, which execute the instructions.
 
 mod memory;
 mod scalar;
@@ -15,12 +15,12 @@ pub enum Fidelity {
     /// The result is within a known bound of the hardware's result, or of the result that the manual
     /// requires. The text is the bound.
     Approximate(&'static str),
-    /// The instruction is not executed: the dispatch stops with a message that names the instruction. The
-    /// text is the reason.
+    /// The emulator refuses to execute the instruction: the dispatch stops with a message that names the
+    /// instruction. The text is the reason.
     Refused(&'static str),
 }
 
-/// Reciprocals and similar f32 functions. The manual of the Vega ISA states this error bound.
+/// The bound for reciprocals and similar f32 functions: the Vega ISA manual states their error.
 const ONE_ULP: Fidelity = Fidelity::Approximate(
     "the emulator's result is correctly rounded to nearest, and the hardware's result is within 1 ulp; both flush denormals",
 );
@@ -77,8 +77,8 @@ const APPROXIMATED: &[(&str, Fidelity)] = &[
     ("v_dot2c_f32_f16", DOT),
 ];
 
-/// Returns how faithfully an instruction is emulated. Returns `None` for an entry of the instruction table
-/// that no processor executes.
+/// Returns how faithfully the emulator executes an instruction. Returns `None` for an entry of the
+/// instruction table that no processor executes.
 pub fn fidelity(row: &Row, _target: &Target) -> Option<Fidelity> {
     match row.family {
         Family::Vintrp => Some(Fidelity::Refused(

@@ -1,27 +1,28 @@
-//! The outstanding operations of a wave at an instruction, for display in a debugger.
+//! The operations of a wave that are outstanding when it reaches an instruction. A debugger shows them.
 
 use isa::{Counter, Reg, RegRange};
 
-/// A memory operation that may be incomplete and still uses registers.
+/// A memory operation that may not be complete yet. Until it is complete, it may still read or write
+/// registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// Code range and index of the instruction that started the operation. `None` if the caller of the
-    /// current function started the operation.
+    /// The instruction that started the operation: its code range and its index there. `None` if the
+    /// operation was started before the current function was called.
     pub(crate) at: Option<(u32, u32)>,
     /// Registers that the operation has not yet written or read.
     pub registers: Vec<RegRange>,
     /// Whether the operation writes the registers.
     pub writes: bool,
-    /// Whether the operation has been performed in memory. `None` if the mode does not track this; weak mode
-    /// does.
+    /// Whether the operation has already taken effect in memory. Only weak mode tracks this; it is `None` in
+    /// other modes.
     pub performed: Option<bool>,
-    /// Pairs of a wait counter and a value. The operation is complete when each of these counters is at most
-    /// its value.
+    /// The wait that completes the operation, as pairs of a wait counter and a value. The operation is
+    /// complete as soon as each of these counters is at most its value.
     pub waits: Vec<(Counter, u32)>,
 }
 
 impl Operation {
-    /// Returns whether the operation has not yet written a register that it will write.
+    /// Returns whether the operation is still going to write a register.
     pub fn is_to_write(&self, register: Reg) -> bool {
         let has = |range: &RegRange| {
             (range.first.0..range.first.0.saturating_add(range.len.into())).contains(&register.0)
@@ -46,7 +47,7 @@ impl Operation {
     }
 }
 
-/// The outstanding operations of a wave that strict or weak mode knows of.
+/// The outstanding operations of a wave, as far as strict or weak mode tracks them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InFlight {
     /// The wait counters of the processor, each with the number of operations that it counts at present.

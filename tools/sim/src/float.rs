@@ -7,17 +7,17 @@ pub(crate) trait Ieee: Copy + PartialOrd {
     const NAME: &'static str;
     /// Maximum value of the exponent field.
     const EXPONENT_MAX: i32;
-    /// Difference between the exponents of numerator and denominator from which on the quotient may overflow.
-    /// In this case only the denominator is scaled.
+    /// If the exponent of the numerator exceeds that of the denominator by this difference or more, the
+    /// quotient may overflow. Only the denominator is scaled then.
     const SCALE_DIFFERENCE: i32;
     /// Exponent of the power of two by which `v_div_scale` scales.
     const SCALE: i32;
-    /// Exponent of the power of two by which `v_div_fmas` scales back.
+    /// Exponent of the power of two by which `v_div_fmas` scales the quotient back.
     const BACK: i32 = Self::SCALE;
-    /// Largest exponent field of a tiny numerator. A tiny numerator is scaled.
+    /// Largest exponent field of a numerator that counts as tiny. A tiny numerator is scaled.
     const TINY_NUMERATOR: i32;
-    /// Limit for the difference between the exponents of numerator and denominator. If the difference is
-    /// below this limit, the quotient underflows to zero.
+    /// If the exponent of the numerator minus that of the denominator is below this limit, the quotient
+    /// underflows to zero.
     const UNDERFLOW_DIFFERENCE: i32;
     /// The largest number of the format that is below one.
     const BELOW_ONE: Self;
@@ -28,8 +28,9 @@ pub(crate) trait Ieee: Copy + PartialOrd {
     fn quiet_bit() -> u64;
     /// Returns whether the reciprocal of the number would be denormal.
     fn tiny_reciprocal(self) -> bool;
-    /// Returns whether the quotient would be a denormal, or so small that it may round to zero. The manual
-    /// names only denormals. The quotient must be rounded only once, so it needs scaling.
+    /// Returns whether the quotient would be a denormal, or so small that it may round to zero. Operands with
+    /// such a quotient need scaling, so that the quotient is rounded only once. The manual names only
+    /// denormals.
     fn tiny_quotient(self, denominator: Self) -> bool;
 
     #[inline(always)]
@@ -119,7 +120,8 @@ macro_rules! ieee {
 ieee!(f32, u32, 255, 96, 64, 23, -150);
 ieee!(f64, u64, 2047, 768, 128, 53, -1075);
 
-/// `v_div_scale_f16` does not exist, because quotients of halves are computed in f32.
+/// The constants for `v_div_scale` have no effect for f16. The instruction `v_div_scale_f16` does not exist,
+/// because quotients of halves are computed in f32.
 impl Ieee for f16 {
     const NAME: &'static str = "f16";
     const EXPONENT_MAX: i32 = 31;
@@ -162,8 +164,8 @@ impl Ieee for f16 {
 pub(crate) fn half_to_single(value: f16) -> f32 {
     let bits = u32::from(value.to_bits());
     let magnitude = bits & 0x7fff;
-    // The number is multiplied by 2^112, because the biases of the exponents of f16 and f32 differ by 112.
-    // This is right for denormals, too.
+    // The exponent biases of f16 and f32 differ by 112. Multiplying by 2^112 adjusts the exponent, also for
+    // denormals.
     let number = (f32::from_bits(magnitude << 13) * f32::from_bits(0x7780_0000)).to_bits();
     let quiet = if magnitude > 0x7c00 { 0x0040_0000 } else { 0 };
     let special = magnitude << 13 | 0x7f80_0000 | quiet;
@@ -176,8 +178,8 @@ pub(crate) fn single_to_half(value: f32) -> f16 {
     let bits = value.to_bits();
     let magnitude = bits & 0x7fff_ffff;
     let normal = magnitude.wrapping_sub(112 << 23).wrapping_add(0xfff + (magnitude >> 13 & 1)) >> 13;
-    // Adding 0.5 rounds the number to the precision of denormal halves, because the unit in the last place of
-    // 0.5 is that of denormal halves.
+    // Adding 0.5 rounds the number to the precision of a denormal half, because the last place of 0.5 in f32
+    // has the same unit as a denormal half.
     let denormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
     let number = if magnitude < 0x3880_0000 { denormal } else { normal };
     let nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
@@ -186,8 +188,9 @@ pub(crate) fn single_to_half(value: f32) -> f16 {
     f16::from_bits((half | (bits >> 16 & 0x8000)) as u16)
 }
 
-/// Converts an f64 to the nearest f16 as if by a single rounding. The value is first converted to f32. If
-/// that conversion is inexact, it rounds to odd, because the second rounding then gives the right result.
+/// Converts an f64 to the nearest f16 with the result of a single rounding. The value goes through f32. If
+/// the conversion to f32 is inexact, it rounds to odd, so that the second rounding to f16 gives the right
+/// result.
 #[inline(always)]
 pub(crate) fn double_to_half(value: f64) -> f16 {
     let single = value as f32;
@@ -199,12 +202,12 @@ pub(crate) fn double_to_half(value: f64) -> f16 {
     single_to_half(f32::from_bits(bits | 1))
 }
 
-/// Returns the sum of two f64, rounded to odd. This means: if the sum is inexact, it is truncated and its
-/// lowest bit is set. A later rounding to fewer bits then gives the right result.
+/// Returns the sum of two f64, rounded to odd: if the sum is inexact, it is truncated and its lowest bit is
+/// set. A later rounding to fewer bits then gives the same result as a single rounding of the exact sum.
 #[inline(always)]
 pub(crate) fn sum_to_odd(a: f64, b: f64) -> f64 {
     let sum = a + b;
-    // The rounding error of the sum, computed exactly by Knuth's two-sum algorithm. It is a NaN if the sum is
+    // The rounding error of the sum. Knuth's two-sum algorithm computes it exactly. It is a NaN if the sum is
     // infinite or a NaN.
     let from_b = sum - a;
     let lost = (a - (sum - from_b)) + (b - from_b);
@@ -227,8 +230,8 @@ pub(crate) fn mantissa<T: Ieee>(value: T) -> u64 {
     value.bits() & T::sign_bit() | half | fraction
 }
 
-/// Returns the exponent as C's function `frexp` gives it, which belongs to the significand of [`mantissa`].
-/// Returns `None` for infinities and NaNs.
+/// Returns the exponent as C's function `frexp` gives it, so that the number is [`mantissa`] times two to
+/// this power. Returns `None` for infinities and NaNs.
 pub(crate) fn exponent<T: Ieee>(value: T) -> Option<i32> {
     match value {
         _ if value.infinite() || value.nan() => None,
@@ -249,8 +252,8 @@ fn split<T: Ieee>(value: T) -> (u64, i32) {
     (fraction << shift & (hidden - 1), 1 - shift as i32 - bias)
 }
 
-/// Returns one of the three elements of `of`: the element at the position of the coordinate with the largest
-/// magnitude. If magnitudes are equal, z is preferred to y, and y to x.
+/// Returns one of the three elements of `of`, one for each coordinate of a direction. The coordinate with the
+/// largest magnitude selects the element. If magnitudes are equal, z is preferred to y, and y to x.
 #[inline(always)]
 fn cube_axis<T>(x: f32, y: f32, z: f32, of: [T; 3]) -> T {
     let [of_x, of_y, of_z] = of;
@@ -271,7 +274,8 @@ pub(crate) fn cube_face(x: f32, y: f32, z: f32) -> f32 {
     cube_axis(x, y, z, [side(x), 2.0 + side(y), 4.0 + side(z)])
 }
 
-/// Returns twice the coordinate along the major axis (V_CUBEMA_F32).
+/// Returns twice the coordinate with the largest magnitude, which is the major axis of the direction
+/// (V_CUBEMA_F32).
 #[inline(always)]
 pub(crate) fn cube_major(x: f32, y: f32, z: f32) -> f32 {
     2.0 * cube_axis(x, y, z, [x, y, z])
@@ -347,10 +351,11 @@ fn periodic(turns: f64, f: fn(f64) -> f64, outside: f64) -> f64 {
     f((turns - turns.trunc()) * std::f64::consts::TAU)
 }
 
-/// Implements `v_div_scale`, which prepares a division by Newton iterations. `value` is the denominator or
-/// the numerator. It is scaled by a power of two, so that the iterations neither overflow nor lose denormals.
+/// Implements `v_div_scale`, which scales an operand of a division by a power of two. The division uses
+/// Newton iterations; with scaled operands, these neither overflow nor lose denormals. `value` is the operand
+/// to scale, and is either the denominator or the numerator.
 ///
-/// Returns the exponent of this power of two, or `None` if the result is a NaN. Also returns whether
+/// Returns the exponent of the power of two, or `None` if the result is a NaN. Also returns whether
 /// `v_div_fmas` has to scale the quotient back.
 pub(crate) fn div_scale<T: Ieee>(value: T, denominator: T, numerator: T) -> (Option<i32>, bool) {
     let is_denominator = value.bits() == denominator.bits();
@@ -366,9 +371,9 @@ pub(crate) fn div_scale<T: Ieee>(value: T, denominator: T, numerator: T) -> (Opt
     } else if denominator.denormal() {
         (Some(T::SCALE), false)
     } else if tiny_reciprocal && tiny_quotient {
-        // The manual says that the denominator is multiplied by +SCALE in this case, but that would make it
-        // infinite. It is multiplied by 2 to the power of -SCALE instead. The flag tells `v_div_fmas` to
-        // scale the quotient back.
+        // The manual multiplies the denominator by two to the power of +SCALE in this case, but that would
+        // make it infinite. So the power here is -SCALE. The flag tells `v_div_fmas` to scale the quotient
+        // back.
         (Some(if is_denominator { -T::SCALE } else { 0 }), true)
     } else if tiny_reciprocal {
         (Some(-T::SCALE), false)
@@ -397,8 +402,8 @@ pub(crate) fn div_fixup<T: Ieee>(quotient: T, denominator: T, numerator: T) -> T
     } else if denominator.infinite() || numerator.zero() || difference < T::UNDERFLOW_DIFFERENCE {
         0
     } else if denominator.exponent() == T::EXPONENT_MAX || quotient.nan() {
-        // The quotient overflows. The Newton iterations give a NaN in this case, so infinity is returned
-        // instead.
+        // The quotient overflows. The Newton iterations give a NaN in this case, but the right result is
+        // infinity.
         T::infinity()
     } else {
         quotient.magnitude()

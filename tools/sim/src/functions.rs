@@ -6,7 +6,7 @@ use crate::object::Symbol;
 const STT_FUNC: u8 = 2;
 const STT_AMDGPU_HSA_KERNEL: u8 = 10;
 
-/// The functions of a code object in the order of their file addresses. Kernels are included.
+/// The functions of a code object, including kernels, in the order of their addresses in the file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Functions(Vec<Function>);
 
@@ -36,8 +36,8 @@ impl Functions {
         let mut list: Vec<Function> = symbols.iter().filter(is_code).map(function).collect();
         list.sort_by_key(|function| function.start);
         list.dedup_by_key(|function| function.start);
-        // A symbol that comes from assembly need not have a size. Such a function extends to the next
-        // function.
+        // A function that was written in assembly may have a symbol without a size. Such a function extends
+        // to the start of the next function.
         for at in 0..list.len() {
             let next = list.get(at + 1).map_or(u64::MAX, |next| next.start);
             let function = &mut list[at];

@@ -1,5 +1,6 @@
-//! A work-group: its waves and LDS. A group runs one turn, which is a slice of instructions, and then other
-//! groups have their turns. A group that waits therefore does not block the other groups.
+//! A work-group: its waves and LDS. The groups run in turns: a group runs for a limited number of
+//! instructions, and then another group continues. A group that waits therefore does not block the other
+//! groups.
 
 use crate::debug::{Debugging, Others};
 use crate::exec::{Cx, Flow, Scratch};
@@ -23,17 +24,17 @@ pub(crate) enum SliceEnd {
     Done,
     /// The group has used up the instructions of its turn.
     Yield,
-    /// The waves can do nothing at present: each wave that is not at a barrier waits for another wave, or is
+    /// No wave of the group can do anything now. Each wave is at a barrier, or waits for another wave, or is
     /// assumed to wait.
     Waits,
-    /// The group can never continue. Each wave that is not at a barrier repeats a loop without progress, and
-    /// the loops read only memory that other groups cannot change.
+    /// The group can never continue. Each wave is at a barrier or repeats a loop without progress, and these
+    /// loops read only memory that other groups cannot change.
     Stalled(Vec<StalledWave>),
     Fault(Fault),
 }
 
-/// Number of turns that end with all waves waiting, after which the group is checked for the first time for a
-/// deadlock among its own waves.
+/// Number of turns at whose end all waves of a group waited, before the emulator checks for the first time
+/// whether the waves of the group block one another.
 const SOME_WAITS: u64 = 16;
 
 /// Why a wave stopped executing instructions.
@@ -42,13 +43,13 @@ enum Stop {
     Barrier,
     End,
     Sleep,
-    /// The wave seems to wait for another wave, because a load or atomic in a loop gave the same result
+    /// The wave seems to wait for another wave: a load or an atomic in a loop has given the same result
     /// again.
     Poll,
     Trap(Trap),
 }
 
-/// State that decides when a wave is checked again for progress: see [`standing`].
+/// When a wave is next checked for progress. The function [`standing`] makes such checks.
 #[derive(Clone, Copy)]
 pub(crate) struct ProgressChecks {
     /// Whether the last check found no progress.
@@ -69,7 +70,8 @@ impl ProgressChecks {
 pub(crate) struct StalledWave {
     pub(crate) wave: usize,
     pub(crate) polled: Vec<PolledLocation>,
-    /// Whether the loop reads memory that waves of other groups or the host may change.
+    /// Whether the loop reads memory that other groups or the host may change, so that the wave may still
+    /// continue.
     pub(crate) reads_memory: bool,
     /// Mask of the lanes that read memory in the loop.
     pub(crate) lanes: u64,
@@ -142,9 +144,9 @@ impl Group {
         }
     }
 
-    /// Ends a turn in which all waves waited. In fast mode, this checks from time to time whether the waves
-    /// of the group wait only for one another. In strict mode, the scheduler checks all groups together
-    /// instead, because it can report more.
+    /// Ends a turn in which all waves waited. In fast mode, checks from time to time whether the waves of the
+    /// group wait only for one another. In strict mode, the scheduler makes this check for all groups
+    /// together, because it can then report more.
     fn wait(&mut self, launch: &Launch<'_>, scratch: &mut Scratch) -> SliceEnd {
         self.waits += 1;
         let looks = self.waits >= SOME_WAITS && self.waits.is_power_of_two() && launch.strict.is_none();
@@ -160,8 +162,8 @@ impl Group {
         }
     }
 
-    /// Runs a wave for one slice of instructions. If the last check found no progress, the wave is first
-    /// checked again.
+    /// Runs a wave for one slice of instructions. If the last check of the wave found no progress, checks the
+    /// wave again before the slice.
     fn run_one_slice(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch, slice: u64) -> Stop {
         if self.progress_checks[at].is_stalled {
             match self.check_progress(at, launch, scratch) {
@@ -179,8 +181,8 @@ impl Group {
         }
     }
 
-    /// Checks whether a wave makes progress. If it makes none, returns [`Stop::Poll`], which says that the
-    /// wave waits.
+    /// Checks whether a wave makes progress. If it makes none, returns [`Stop::Poll`], which means that the
+    /// wave waits. Otherwise returns why the wave stopped after the check.
     fn check_progress(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch) -> Stop {
         let looked = self.run_loop_once(at, launch, scratch);
         let looks = &mut self.progress_checks[at];
@@ -200,8 +202,8 @@ impl Group {
         }
     }
 
-    /// Updates the wave's state according to why the wave stopped. Returns the trap if it stopped because of
-    /// one.
+    /// Updates the wave's state after the wave has stopped for the reason `stop`. If the reason is a trap,
+    /// returns the trap.
     fn enter(&mut self, at: usize, stop: Stop, launch: &Launch<'_>) -> Result<(), Trap> {
         match stop {
             Stop::Slice => {}
@@ -226,9 +228,9 @@ impl Group {
         }
     }
 
-    /// Runs a wave until it comes back to the current instruction, to find out whether it makes progress. If
-    /// the wave comes back in the same state and has changed nothing, it makes no progress, and the result is
-    /// the locations that it has read. Otherwise, the result is why the wave stopped.
+    /// Runs a wave until it comes back to its current instruction, to find out whether it makes progress. The
+    /// wave makes no progress if it comes back in the same state and has changed nothing. Returns the
+    /// locations that such a wave has read. For any other wave, returns why it stopped.
     fn run_loop_once(
         &mut self,
         at: usize,
@@ -253,8 +255,8 @@ impl Group {
         Err(Stop::Slice)
     }
 
-    /// Returns the waves that are not at a barrier, if none of them makes progress. Returns `None` if one of
-    /// them makes progress.
+    /// Checks all waves of the group that are not at a barrier. Returns these waves if none of them makes
+    /// progress, and `None` otherwise.
     pub(crate) fn standing(
         &mut self,
         launch: &Launch<'_>,
@@ -353,8 +355,8 @@ impl Group {
         Some(launch.location(range, pc, self.id, wave.id, None))
     }
 
-    /// Returns the location of a wave that has not ended. The message about a used-up instruction budget
-    /// shows it.
+    /// Returns the location of a wave that has not ended, for the message that the maximum number of
+    /// instructions is used up.
     pub(crate) fn running_location(&self, launch: &Launch<'_>) -> Location {
         let running = self.waves.iter().position(|wave| wave.state != WaveState::Done);
         self.location(running.unwrap_or(0), launch, None)
@@ -456,7 +458,8 @@ fn run(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) {
             };
             cx.wave.last = pc;
             cx.wave.pc = pc + u32::from(op.len);
-            // The operators do not short-circuit, so that this is a single branch.
+            // The operators `|` do not short-circuit, so that the compiler makes only one branch for the
+            // whole condition.
             if (op.vgprs > vgprs) | (op.agprs > agprs) | (op.sgprs > sgprs) {
                 return (Stop::Trap(missing_register(op, cx.wave)), executed);
             }
@@ -491,7 +494,7 @@ pub(crate) fn missing_register(op: &Op, wave: &Wave) -> Trap {
     })
 }
 
-/// Runs a wave like [`run`]. In addition, calls the watcher before and after each instruction.
+/// Runs a wave like [`run`], and also calls the watcher before and after each instruction.
 fn run_watched(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) {
     let mut executed = 0;
     while executed < slice {
@@ -527,8 +530,8 @@ fn run_watched(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) 
     (Stop::Slice, executed)
 }
 
-/// Calls the watcher with the context, of which the watcher itself is a part. The watcher is taken out of the
-/// context during the call.
+/// Calls the watcher, which gets the context as an argument. The watcher is itself a part of the context, so
+/// it is taken out of the context during the call.
 #[inline]
 fn watching(
     cx: &mut Cx<'_>,
@@ -540,8 +543,8 @@ fn watching(
     done
 }
 
-/// Runs an instruction. If the wave's VSKIP mode is on, vector instructions are skipped. If its VGPR indexing
-/// mode is on, M0 selects registers of vector arithmetic instructions.
+/// Runs an instruction, with regard to two modes of the wave. In VSKIP mode, vector instructions are skipped.
+/// In VGPR indexing mode, M0 is added to the register numbers of vector arithmetic instructions.
 #[inline(always)]
 pub(crate) fn execute(cx: &mut Cx<'_>, op: &Op) -> Flow {
     if cx.wave.unusual && matches!(op.class, Class::Valu | Class::Vmem | Class::Lds) {

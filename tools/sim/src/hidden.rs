@@ -1,6 +1,6 @@
-//! The argument segment of a kernel. It contains the arguments from the caller and the hidden arguments.
-//! Which hidden arguments a kernel has depends on the code object version; the metadata lists them by name
-//! (LLVM's AMDGPU guide, seed 000, lines 2193 and 2369). `hidden_block_count_x` and similar arguments exist
+//! The argument segment of a kernel. It contains the arguments from the caller and the hidden arguments. The
+//! metadata of a kernel lists its hidden arguments by name (LLVM's AMDGPU guide, seed 000, lines 2193 and
+//! 2369). Which names exist depends on the code object version: for example, `hidden_block_count_x` exists
 //! from V5 on.
 
 use crate::launch::Dispatch;
@@ -10,7 +10,8 @@ use crate::object::KernelInfo;
 use crate::packet::dimensions;
 use crate::wave::{PRIVATE_APERTURE, SHARED_APERTURE};
 
-/// Addresses that hidden arguments pass to the kernel. An address is 0 if the memory does not exist.
+/// Addresses that the emulator passes to a kernel in hidden arguments. An address is 0 if the memory for it
+/// does not exist.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Provided {
     pub(crate) queue: u64,
@@ -20,7 +21,7 @@ pub(crate) struct Provided {
 }
 
 /// Size in bytes of the directory of the heap (`hidden_heap_v1`), as in ROCm. The function `malloc` of ROCm's
-/// device library expects that the directory is zero at first, and asks the host for all memory that it
+/// device library expects a directory that is zero at first. It asks the host for all memory that it
 /// allocates.
 pub(crate) const HEAP_BYTES: u64 = 128 << 10;
 
@@ -34,8 +35,8 @@ pub(crate) fn offset(kernel: &KernelInfo, name: &str) -> Option<u32> {
         .map(|arg| arg.offset)
 }
 
-/// Returns the address in a hidden argument of a kernel. `kernarg` is the address of the filled argument
-/// segment. Returns 0 if the kernel does not have the argument.
+/// Returns the address that a hidden argument of a kernel holds, or 0 if the kernel does not have the
+/// argument. `kernarg` is the address of the filled argument segment.
 pub(crate) fn pointer(kernel: &KernelInfo, name: &str, kernarg: u64, memory: &Memory) -> u64 {
     let mut bytes = [0; 8];
     if let Some(offset) = offset(kernel, name) {
@@ -59,15 +60,15 @@ pub(crate) fn kernarg(kernel: &KernelInfo, dispatch: &Dispatch<'_>, provided: Pr
     bytes
 }
 
-/// Hidden arguments that the emulator does not support and that kernels use without checking for null, each
-/// with the reason. Each such argument gets its own range of addresses, so that the message about a fault can
-/// name the argument.
+/// Hidden arguments that the emulator does not support, each with the reason. Kernels use these arguments
+/// without checking for null. Each argument therefore points to an address range of its own without memory,
+/// so that the message about the fault can name the argument.
 const MISSING: [(&str, &str); 1] =
     [("printf_buffer", "hidden_printf_buffer: the object has no formats of printf")];
 /// Start of the address ranges for hidden arguments that the emulator does not support. The ranges are above
 /// all allocations and below scratch.
 const MISSING_BASE: u64 = 0x6000_0000_0000;
-/// Exponent of the size of such an address range: the range has `1 << MISSING_SHIFT` bytes. The argument
+/// Exponent of the size of each of these address ranges: a range has `1 << MISSING_SHIFT` bytes. The argument
 /// points to the middle of its range.
 const MISSING_SHIFT: u32 = 33;
 
@@ -76,13 +77,14 @@ fn missing(name: &str) -> u64 {
     place.map_or(0, |place| MISSING_BASE + (((place as u64) << 1 | 1) << (MISSING_SHIFT - 1)))
 }
 
-/// Hidden arguments that the emulator leaves null, as runtimes do in an ordinary launch. Kernels check these
+/// Hidden arguments that are null in the emulator, as in an ordinary launch by a runtime. Kernels check these
 /// arguments for null.
 const NULL: [&str; 3] = ["multigrid_sync_arg", "default_queue", "completion_action"];
-/// Size of the address range at 0 that a program can reach only by adding an offset to a null pointer.
+/// Size of the address range at 0. If a program accesses this range, it has probably added an offset to a
+/// null pointer.
 const NULL_PAGE: u64 = 4096;
 
-/// Returns why a kernel accesses an address where no memory is allocated, if the address comes from one of
+/// Returns why an access fails at an address where no memory is allocated, if the address comes from one of
 /// the kernel's hidden arguments.
 pub(crate) fn reason(address: u64, kernel: &KernelInfo) -> Option<&'static str> {
     let hidden = |name: &str| offset(kernel, name).is_some();
@@ -106,8 +108,8 @@ fn value(name: &str, dispatch: &Dispatch<'_>, provided: Provided) -> u64 {
     let (grid, group) = (u64::from(dispatch.grid[dim]), u64::from(dispatch.group[dim]));
     match stem {
         "global_offset" => dispatch.global_offset[dim],
-        // The block count has only complete groups. A hidden argument for the remainder covers the partial
-        // group.
+        // The block count includes only complete groups. The hidden argument `remainder` gives the size of
+        // the last, partial group.
         "block_count" => grid / group,
         "group_size" => group,
         "remainder" => grid % group,

@@ -1,14 +1,15 @@
 //! Calls from a kernel to the host, through a buffer with the layout that ROCm's device library uses
 //! (`__ockl_hostcall_internal`).
 //!
-//! The hidden argument points to six 64-bit words: the addresses of the headers and of the payloads, a
-//! signal, the stack of free packets, the stack of ready packets, and a mask. An entry of a stack has a
-//! packet's number in the bits of the mask. Above these bits, the entry has a tag that changes with each use,
-//! so that a compare-and-swap notices when a packet was removed and added again. The entry 0 is the end of a
-//! stack. To make a call, a wave takes a free packet and writes EXEC, the number of the service, and eight
-//! words for each active lane. It pushes the packet on the ready stack, adds 1 to the signal, and sleeps
-//! until the host clears the ready flag. The answer is two words for each lane. Then the wave returns the
-//! packet to the free stack.
+//! The hidden argument `hostcall_buffer` points to six 64-bit words: the addresses of the packet headers and
+//! of the packet payloads, a signal, the stack of free packets, the stack of ready packets, and a mask. An
+//! entry of a stack has the number of a packet in the bits that the mask selects. Above these bits, the entry
+//! has a tag that changes with each use, so that a compare-and-swap notices when a packet was removed and
+//! added again. The entry 0 marks the end of a stack. To make a call, a wave takes a free packet. It writes
+//! EXEC, the number of the service that it asks for, and eight words for each active lane to the packet. It
+//! pushes the packet on the ready stack, adds 1 to the signal, and sleeps until the host clears the ready
+//! flag of the packet. The answer in the packet is two words for each lane. Then the wave returns the packet
+//! to the free stack.
 //!
 //! In the emulator the host looks for ready packets when a wave sleeps. On hardware a host thread waits for
 //! the signal.
@@ -20,9 +21,9 @@ use crate::packet;
 use message::Messages;
 pub use message::message_text;
 
-/// Minimum and maximum number of packets of a buffer. Each wave holds at most one packet, and the emulator
-/// runs at most as many waves at a time as there are packets. A group runs as a whole, so there must be at
-/// least one packet for each wave of a group.
+/// Minimum and maximum number of packets of a buffer. Each wave holds at most one packet, so the emulator
+/// runs at most as many waves at a time as there are packets. All waves of a group run together, so there
+/// must be at least as many packets as a group has waves.
 const PACKETS: std::ops::RangeInclusive<u64> = 32..=256;
 
 /// Offsets in bytes of the six words at the start of the buffer.
@@ -35,17 +36,17 @@ mod at {
     pub(super) const MASK: u64 = 40;
 }
 
-/// Size of a packet's header in bytes. The header has the next packet, the active lanes, the service (32
-/// bits), and a control word (32 bits).
+/// Size of a packet's header in bytes. The header holds the next packet of the stack, the active lanes, the
+/// service (32 bits), and a control word (32 bits).
 const HEADER_BYTES: u64 = 24;
 /// Number of words that a call passes for a lane.
 const LANE_WORDS: usize = 8;
-/// Size of a packet's payload in bytes, which has words for 64 lanes.
+/// Size of a packet's payload in bytes. The payload has `LANE_WORDS` words for each of 64 lanes.
 const PAYLOAD_BYTES: u64 = 64 * 8 * LANE_WORDS as u64;
 /// Bit of the header's control word that the wave sets and the host clears.
 const READY_FLAG: u32 = 1;
-/// Offset of the signal in the buffer. The next constant is the offset of the headers, which the payloads
-/// follow.
+/// Offset of the signal in the buffer. The next constant is the offset of the headers. The payloads follow
+/// the headers.
 const SIGNAL: u64 = 64;
 const HEADERS: u64 = 128;
 
@@ -77,7 +78,7 @@ impl Hostcall {
             (at::PAYLOADS, address + payloads),
             (at::DOORBELL, address + SIGNAL),
             // At the start, all packets are free, and the last packet is on top of the free stack. The first
-            // packet has a nonzero tag, because its entry would otherwise be 0, which is the end of the
+            // packet has number 0. It needs a nonzero tag, because an entry of 0 would mark the end of the
             // stack.
             (at::FREE, packets - 1),
             (at::MASK, packets - 1),
@@ -146,7 +147,7 @@ impl Hostcall {
             let answer = self.call(memory, service, &words)?;
             memory.write(place, &answer.to_le_bytes());
         }
-        // This store has release order. A wave that sees the cleared flag therefore also sees the answers.
+        // The store has release order, so that a wave that sees the cleared flag also sees the answers.
         let control = control & !READY_FLAG;
         memory.write(header + 20, &control.to_le_bytes());
         Ok(())
@@ -162,9 +163,9 @@ impl Hostcall {
         match service {
             service::PRINTF => self.messages.receive(words),
             service::FUNCTION => Err("service 1: the host has no functions for kernels to call"),
-            // A call of the service for memory allocates or frees. If the first word is 0, the second word is
-            // the size to allocate. Otherwise, the first word is the address to free. If there is no room,
-            // the answer is null, as `malloc` returns it.
+            // The service for memory allocates or frees. If the first word of a call is 0, the second word is
+            // the number of bytes to allocate. Otherwise, the first word is the address to free. If there is
+            // no room, the answer is null, which `malloc` then returns.
             service::MEMORY if words[0] == 0 => Ok(memory.heap_alloc(words[1]).unwrap_or(0)),
             service::MEMORY if memory.heap_free(words[0]) => Ok(0),
             service::MEMORY => Err("service 3: what is given back was not given out"),

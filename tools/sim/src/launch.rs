@@ -1,5 +1,5 @@
-//! Sets up the state in which waves start: registers, argument segment and dispatch packet (LLVM's AMDGPU
-//! guide, seed 000, lines 2534-3000).
+//! Sets up the state in which waves start: their registers, the argument segment and the dispatch packet
+//! (LLVM's AMDGPU guide, seed 000, lines 2534-3000).
 
 use crate::debug::Debugger;
 use crate::descriptor::{Descriptor, Registers, UserSgprs};
@@ -22,19 +22,18 @@ use isa::target::Feature;
 use isa::{Generation, Subtarget, Target};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Initial value of registers, LDS and scratch that a program has not written. The value is not plausible as
-/// an address, number or count, so that a program that uses it gives a visibly wrong result.
+/// Initial value of registers, LDS and scratch that a program has not written. As an address, number or
+/// count, the value is not plausible, so that a program that uses it gives a visibly wrong result.
 pub(crate) const POISON: u32 = 0xbadc_0de5;
 /// Maximum number of user SGPRs of a wave.
 const MAX_USER_SGPRS: u32 = 16;
 /// Maximum number of scratch bytes of a wave. The hardware field `SPI_TMPRING_SIZE.WAVESIZE` has 13 bits, in
 /// units of 1 KiB.
 const MAX_SCRATCH: u64 = 1 << 23;
-/// Maximum number of work-groups of a dispatch. A dispatch with more groups would not end within a human
-/// life.
+/// Maximum number of work-groups of a dispatch. The emulator could not run more groups within a human life.
 const MAX_GROUPS: u128 = 1 << 40;
-/// Maximum size in bytes of the initial waves of a group that are kept as a pattern. Further groups are
-/// copied from the pattern.
+/// Maximum size in bytes of a pattern of initial waves. The pattern is the waves of one group as they start.
+/// The waves of further groups are copied from it.
 const MAX_PATTERN: u64 = 1 << 20;
 /// Maximum number of work-items of a group.
 const MAX_GROUP: u64 = 1024;
@@ -44,8 +43,8 @@ const MAX_GROUP: u64 = 1024;
 pub struct Limits {
     /// Maximum number of instructions that a dispatch may execute, summed over all waves.
     pub instructions: u64,
-    /// Number of bytes that are added to the stack of each work-item, for recursion. The kernel descriptor
-    /// says how many bytes the stack has without them.
+    /// Number of bytes that are added to the stack of each work-item, so that recursive functions have room.
+    /// The kernel descriptor says how large the stack is without them.
     pub stack: u32,
 }
 
@@ -64,15 +63,15 @@ pub struct Dispatch<'a> {
     pub grid: [u32; 3],
     /// Number of work-items of a group in each dimension.
     pub group: [u32; 3],
-    /// The explicit arguments, as bytes in the layout that the metadata describes. The emulator adds the
-    /// hidden arguments.
+    /// The explicit arguments as bytes, laid out as the metadata describes. The emulator adds the hidden
+    /// arguments.
     pub kernarg: Vec<u8>,
     /// Bytes of LDS in addition to the kernel's own.
     pub dynamic_lds: u32,
     /// Offset that OpenCL adds to the global ids of work-items.
     pub global_offset: [u64; 3],
-    /// Address of a signal, created by [`Device::signal`](crate::Device::signal), that is decremented when
-    /// the dispatch ends.
+    /// Address of a signal that the emulator decrements when the dispatch ends.
+    /// [`Device::signal`](crate::Device::signal) creates signals.
     pub signal: Option<u64>,
     /// Limits.
     pub limits: Limits,
@@ -86,7 +85,7 @@ pub struct Dispatch<'a> {
 }
 
 impl Default for Dispatch<'_> {
-    /// Returns a dispatch of one work-item, without kernel name and arguments.
+    /// Returns a dispatch of a single work-item. The caller sets the name of the kernel and the arguments.
     fn default() -> Self {
         Dispatch {
             kernel: "",
@@ -163,7 +162,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) observer: Option<Observer>,
     /// The functions of the code object.
     pub(crate) functions: Arc<Functions>,
-    /// The code in the form in which strict mode reads it. It is computed when strict mode first needs it.
+    /// The code in the form in which strict mode reads it. It is computed at the first use.
     pub(crate) reading: Arc<OnceLock<Arc<strict::Reading>>>,
     /// The buffer through which the waves call the host.
     pub(crate) hostcall: Option<&'a Mutex<Hostcall>>,
@@ -171,20 +170,20 @@ pub(crate) struct Launch<'a> {
     pub(crate) version: Option<u8>,
     /// Source lines of the code.
     pub(crate) lines: &'a Lines,
-    /// File addresses of the loads and stores that the object file marks as atomic, in ascending order;
-    /// `None` if the file does not mark them.
+    /// File addresses of the loads and stores that the object file marks as atomic, in ascending order.
+    /// `None` if the object file has no such marks.
     pub(crate) atomics: Option<&'a [u64]>,
     /// Names of allocations, for reports.
     pub(crate) names: Arc<Names>,
     /// Seed of strict mode's schedule. With 0, groups and waves run in order.
     pub(crate) schedule: u64,
-    /// How certain a finding about registers must be to count in strict mode.
+    /// Which findings about registers count in strict mode, by their certainty.
     pub(crate) level: check::Level,
     /// Calling convention that functions have to keep.
     pub(crate) convention: callconv::Convention,
     /// Registers that strict mode overwrites at calls.
     pub(crate) scramble: Option<Arc<strict::Scramble>>,
-    /// Initial state of the waves of a full group, without the parts that differ between groups. The waves of
+    /// The waves of a full group as they start, without the parts that differ between groups. The waves of
     /// further groups are copied from this pattern.
     pub(crate) pattern: OnceLock<Vec<Wave>>,
 }

@@ -226,8 +226,8 @@ impl Access {
     }
 }
 
-/// Ends a load. If the instruction has the modifier TFE, sets the register after the loaded data to 0, which
-/// tells the program that the load found all pages.
+/// Ends a load. If the instruction has the modifier TFE, writes 0 to the register after the loaded data. The
+/// 0 tells the program that all pages of the load were present.
 pub(super) fn finish(cx: &mut Cx<'_>, op: &Op, exec: u64) -> Flow {
     if op.flags.contains(ModFlags::TFE) {
         let status = usize::from(op.dst.wrapping_sub(VGPR0)) + usize::from(op.widest) - 1;
@@ -236,8 +236,9 @@ pub(super) fn finish(cx: &mut Cx<'_>, op: &Op, exec: u64) -> Flow {
     Flow::Next
 }
 
-/// Takes the lock for 64-bit atomics, if the access is of 64 bits and the code contains 64-bit atomics. The
-/// access is then atomic with respect to these atomics.
+/// Takes the lock that makes 64-bit atomics atomic in the emulator. A 64-bit access takes it too, if the code
+/// contains 64-bit atomics, so that no atomic can change one half of the data during the access. Returns
+/// `None` for an access that needs no lock.
 fn lock64<'a>(cx: &Cx<'a>, place: Option<Place>, dwords: u32) -> Option<MutexGuard<'a, ()>> {
     match place {
         Some(Place::Linear(address)) if cx.locked64 && dwords == 2 => Some(cx.memory.lock64(address)),
@@ -245,8 +246,8 @@ fn lock64<'a>(cx: &Cx<'a>, place: Option<Place>, dwords: u32) -> Option<MutexGua
     }
 }
 
-/// Runs a load of two dwords for each lane. Each pair is loaded in one step, because 64-bit atomics may
-/// change it.
+/// Runs a load of two dwords for each lane. Both dwords of a lane are loaded in one step, because a 64-bit
+/// atomic of another thread may change them.
 fn load_pairs(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let access = Access::new(cx, op, 0);
     let dst = usize::from(op.dst.wrapping_sub(VGPR0));
@@ -321,11 +322,11 @@ fn store_part(cx: &mut Cx<'_>, op: &Op, bytes: u32, shift: u32) -> Flow {
     Flow::Next
 }
 
-/// Runs an atomic. If the instruction has the modifier GLC, the old value of the location is written to the
+/// Runs an atomic. If the instruction has the modifier GLC, writes the old value of the location to the
 /// registers of the data operand.
 fn atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
-    // The address is source 0 here. In the list of sources, the data operand comes after address, resource
-    // and offset, because it is tied to the destination.
+    // In the list of sources, the address comes first (source 0). The data operand comes after address,
+    // resource and offset, because it is tied to the destination.
     let access = Access::new(cx, op, 0);
     let data = data_register(op.src[3]);
     for lane in ActiveLanes(access.exec) {

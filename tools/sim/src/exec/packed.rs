@@ -14,8 +14,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     ints(name).or_else(|| floats(name)).or_else(|| singles(name))
 }
 
-/// Makes a handler from an integer expression that is evaluated exactly for each half. The halves are taken
-/// as signed or as unsigned numbers.
+/// Makes a handler from an integer expression. The expression is evaluated exactly for each half of the
+/// registers. The type `$T` says whether a half is a signed or an unsigned number.
 macro_rules! packed {
     ($T:ty, |$a:ident, $b:ident, $c:ident| $body:expr) => {
         |cx, op| {
@@ -88,8 +88,9 @@ fn extremum(cx: &mut Cx<'_>, op: &Op, f: fn(f16, f16) -> f16) -> Flow {
     })
 }
 
-/// Says how the two halves of a result are computed. For the low and for the high half of the result, it says
-/// which half of each source is used and which sources are negated, with one bit for each source.
+/// Which parts of the sources each half of the result uses. The first element of an array is for the low half
+/// of the result, and the second for the high half. Each element has one bit for each source: `halves` says
+/// whether the upper half of this source is used, and `negate` whether it is negated.
 #[derive(Clone, Copy)]
 struct Select {
     halves: [u8; 2],
@@ -97,7 +98,8 @@ struct Select {
 }
 
 impl Select {
-    /// The selection in which each half of the result uses the same half of the sources, without negation.
+    /// The usual selection: the low half of the result uses the low halves of all sources, and the high half
+    /// uses the high halves. No source is negated.
     const EACH: Select = Select { halves: [0, 7], negate: [0, 0] };
 
     fn from_op(op: &Op) -> Select {
@@ -111,8 +113,8 @@ fn words<'a>(wave: &'a Wave, op: &Op, temps: &'a mut [[Lanes; 2]; 4]) -> [&'a La
     [plain(wave, op.src[0], 1, a).0, plain(wave, op.src[1], 1, b).0, plain(wave, op.src[2], 1, c).0]
 }
 
-/// Applies `f` to both halves of each lane. `select` may negate sources only in float instructions, because
-/// negation inverts the sign bit of a half.
+/// Applies `f` to both halves in each lane. Negation inverts the sign bit of a half, so the negation bits in
+/// `select` have an effect only in float instructions.
 fn halves(cx: &mut Cx<'_>, op: &Op, select: Select, f: impl Fn([u16; 3]) -> u16) -> Flow {
     let sources = words(cx.wave, op, &mut cx.scratch.sources);
     let floats = op.rules.packed_float;
@@ -176,8 +178,8 @@ fn real_halves(
     })
 }
 
-/// Returns the result of the host's float arithmetic if it is certainly right. Otherwise returns the result
-/// of the exact implementation.
+/// Returns the result of the host's float arithmetic if this result is certainly right. Otherwise returns the
+/// result of the exact implementation.
 #[inline(always)]
 fn either<T: Real, const N: usize>(
     fast: bool,

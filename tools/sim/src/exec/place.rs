@@ -1,11 +1,12 @@
-//! Computes on which shader engine, compute unit and SIMD a wave runs. Programs can read this in the hardware
-//! register HW_ID. It is computed from the work-group's number, so it is the same in every run.
+//! Computes on which shader engine, compute unit and SIMD a wave runs. Programs can read this place in the
+//! hardware register HW_ID. The emulator computes the place from the number of the work-group, so that it is
+//! the same in every run.
 //!
 //! The emulator places work-groups on a device of fixed size, as if all groups took equally long. It places
 //! them round-robin over the shader engines, then over the arrays of an engine, then over the compute units
 //! of an array. The waves of a group are placed round-robin on the SIMDs of the compute unit, in the slots
-//! after those of earlier groups. Hardware places a group on any compute unit with room, and real devices
-//! have other sizes. So a correct program can rely only on plausible numbers.
+//! after those of earlier groups. A real device has another size, and places a group on any compute unit that
+//! has room. A correct program therefore cannot rely on more than that the numbers are possible.
 
 use crate::wave::Wave;
 use isa::{Feature, Generation, Target};
@@ -40,7 +41,7 @@ struct Place {
     unit: u32,
     simd: u32,
     slot: u32,
-    /// Position of the work-group among the groups of its compute unit.
+    /// Which of the groups on the same compute unit the work-group is.
     group: u32,
 }
 

@@ -1,15 +1,15 @@
-//! Detects waves that wait for other waves in a loop. Such a loop uses atomics that return a value, or loads
-//! that act at the L2 cache.
+//! Detects waves that wait for other waves in a loop. A waiting loop reads memory with an atomic that returns
+//! a value, or with a load that bypasses the first-level cache.
 //!
-//! If such an instruction has the same operands, active lanes and result as the last time, the emulator
-//! assumes that its wave waits, and lets other waves run.
+//! If such an atomic or load has the same operands, active lanes and result as the last time, the emulator
+//! assumes that the wave waits, and lets other waves run.
 
 use super::{Cx, Flow};
 use crate::op::{AGPR0, Class, NONE, Op, Src, VGPR0};
 use crate::wave::Wave;
 use isa::ModFlags;
 
-/// The operands and the result of an instruction with which a wave may wait in a loop.
+/// The operands and the result of one run of an instruction with which a wave may wait in a loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Found {
     /// Code range and index of the instruction.
@@ -20,8 +20,8 @@ struct Found {
     result: u32,
 }
 
-/// The last results of the instructions with which a wave may wait in a loop. The list has room for the
-/// instructions of most waiting loops.
+/// The latest results of the instructions with which a wave may wait in a loop. Most waiting loops contain no
+/// more such instructions than the list has entries.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LastFound {
     list: [Found; 4],
@@ -44,7 +44,7 @@ impl LastFound {
 }
 
 /// Replaces the handler of an instruction with which a wave may wait in a loop. The new handler lets other
-/// waves run if the result is the same as last time.
+/// waves run if the instruction gives the same result as the last time.
 pub(crate) fn prepare(op: &mut Op, is_atomic: bool) {
     let in_memory = matches!(op.class, Class::Vmem | Class::Smem) && op.flags.contains(ModFlags::GLC);
     let atomic_in_lds = op.class == Class::Lds && is_atomic;

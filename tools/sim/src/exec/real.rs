@@ -1,9 +1,9 @@
 //! Vector arithmetic on floats: f16, f32 and f64.
 //!
-//! Each operation has two implementations. The first uses the host's float arithmetic and runs on all lanes
-//! at once. It is right if MODE asks for rounding to nearest even and the result is not a NaN. The second is
-//! the exact implementation in [`crate::soft`]. It is always right, and runs lane by lane where the first one
-//! is not sufficient.
+//! Each operation has two implementations. The first uses the host's float arithmetic, and runs on all lanes
+//! at once. Its result is right if MODE asks for rounding to nearest even and the result is not a NaN. The
+//! second is the exact implementation in [`crate::soft`]. Its result is always right, but it runs on one lane
+//! at a time; so it is used only if the first result may be wrong.
 
 use super::valu::{
     self, Done, EachLane, Format, Shaped, Source, Value, fetch, finish, flushes, lane_bits, value, write_mask,
@@ -63,9 +63,10 @@ native!(f32, Single);
 native!(f64, Double);
 
 /// Arithmetic on f16. Sums and products of two f16 are computed in f32. An f32 has more than twice as many
-/// bits, so rounding the f32 result to f16 gives the same as rounding once. In a fused multiply-add, f64 may
-/// not hold the exact sum, because the product and the addend can be far apart in size. The sum is therefore
-/// rounded to odd before it is rounded to f16.
+/// bits, so rounding the f32 result to f16 gives the same as rounding once. A fused multiply-add is computed
+/// in f64. The exact sum may need more bits than an f64 has, because the product and the addend can be far
+/// apart in size. The sum is therefore rounded to odd, so that the second rounding to f16 gives the right
+/// result.
 impl Real for f16 {
     type Soft = soft::Half;
     #[inline(always)]
@@ -99,8 +100,8 @@ impl Real for f16 {
 /// the sources; it returns the bits of the result.
 pub(crate) type Exact = fn(Round, [u64; 3]) -> u64;
 
-/// Returns whether MODE asks for the rounding of the host's arithmetic, which rounds to nearest even and
-/// overflows to infinity.
+/// Returns whether MODE asks for rounding as the host's arithmetic does it: to nearest even, with overflow to
+/// infinity.
 #[inline(always)]
 pub(crate) fn nearest(cx: &Cx<'_>, format: Format) -> bool {
     const FP16_OVFL: u32 = 1 << 23;
@@ -113,8 +114,8 @@ pub(crate) fn nearest(cx: &Cx<'_>, format: Format) -> bool {
 }
 
 impl Cx<'_> {
-    /// Runs an operation with `N` sources whose result is rounded. `host` is always called with three values,
-    /// and must ignore those after the first `N`.
+    /// Runs an operation with `N` sources whose result is rounded. The function `host` always gets three
+    /// values, and must ignore those after the first `N`.
     #[inline(always)]
     pub(crate) fn real<T: Real, const N: usize>(
         &mut self,
@@ -125,8 +126,8 @@ impl Cx<'_> {
         if !nearest(self, T::FORMAT) {
             return exactly::<T>(self, op, N, exact);
         }
-        // The most common case has a fast path. It is an f32 operation without modifiers, in a MODE that
-        // flushes denormals of sources and results.
+        // The most common case has a fast path: an f32 operation without modifiers, while MODE flushes
+        // denormals of sources and results.
         let mode = T::FORMAT == Format::F32 && op.rules.denormals == super::rules::Denormals::Mode;
         if mode && flushes(self.wave, T::FORMAT) == (true, true) && !op.src_modified && !op.dst_modified {
             return match self.lanewise(op, [&T::PLAIN; N], Host::<T, _, true>(host, PhantomData)) {
@@ -146,8 +147,8 @@ impl Cx<'_> {
     }
 }
 
-/// An operation in the host's arithmetic. A NaN result is marked as doubtful, and the exact implementation
-/// then computes the result again. If `FLUSH` is set, denormals in sources and results are flushed to zero.
+/// An operation in the host's arithmetic. A NaN result is marked as doubtful, so that the exact
+/// implementation computes it again. If `FLUSH` is set, denormals in sources and results are flushed to zero.
 struct Host<T, F, const FLUSH: bool>(F, PhantomData<T>);
 
 impl<T: Real, F: Fn([T; 3]) -> T, const N: usize, const FLUSH: bool> EachLane<N> for Host<T, F, FLUSH> {
@@ -243,7 +244,8 @@ fn arithmetic<T: Real>(base: &str) -> Option<Handler> {
         "v_fmamk" => |cx, op| {
             cx.real::<T, 3>(op, |[a, k, b]| a.fused(k, b), |r, [a, k, b]| soft::fma::<T::Soft>(r, a, k, b))
         },
-        // These instructions round the product and the sum, and always flush denormals.
+        // These multiply-adds are not fused: they round the product, and then the sum. They always flush
+        // denormals.
         "v_mad" | "v_mac" | "v_madak" | "v_madmk" => |cx, op| {
             cx.real::<T, 3>(op, |[a, b, c]| multiply_add(a, b, c), |r, [a, b, c]| exact_mad::<T>(r, a, b, c))
         },
@@ -254,8 +256,8 @@ fn arithmetic<T: Real>(base: &str) -> Option<Handler> {
     })
 }
 
-/// Computes `b - a`. If both are NaNs, the result is `a`, the first source of the instruction, although `a`
-/// is the second operand of the subtraction.
+/// Computes `b - a`. If both operands are NaNs, the result is the NaN in `a`, which is the first source of
+/// the instruction. A plain subtraction would return the NaN in `b`, its own first operand.
 fn subrev<T: Real>(round: Round, a: u64, b: u64) -> u64 {
     soft::nan_of::<T::Soft>(&[a, b]).unwrap_or_else(|| soft::sub::<T::Soft>(round, b, a))
 }
@@ -304,8 +306,8 @@ fn legacy(base: &str) -> Option<Handler> {
                 },
             )
         },
-        // The condition on the second source is that of MUL_LIT in AMD's IL specification. The condition on
-        // the third source is not documented; it was found by experiments.
+        // The condition on source `b` is that of MUL_LIT in AMD's IL specification. The condition on source
+        // `c` is not documented; it was found by experiments.
         "v_mullit" => |cx, op| {
             cx.real::<f32, 3>(
                 op,
@@ -344,8 +346,8 @@ fn exact_legacy(round: Round, a: u64, b: u64) -> u64 {
     if is_zero(a) || is_zero(b) { 0 } else { soft::mul::<soft::Single>(round, a, b) }
 }
 
-/// Makes a handler that chooses between two implementations of an operation: the first for IEEE mode, the
-/// second without IEEE mode.
+/// Makes a handler that exists in two versions, one for IEEE mode and one without IEEE mode. `$ieee` is a
+/// constant in each version, so that the compiler can optimise both.
 macro_rules! by_mode {
     ($cx:ident, $ieee:ident => $body:expr) => {
         if $cx.wave.ieee {
@@ -373,8 +375,8 @@ fn extrema<T: Real>(base: &str) -> Option<Handler> {
     })
 }
 
-/// Makes the handler of an operation of one source whose result needs no rounding. A NaN is made quiet. For
-/// all other values, the host computes the result.
+/// Makes the handler of an operation with one source whose result needs no rounding. If the source is a NaN,
+/// the result is the same NaN, made quiet. For all other values, the host computes the result.
 macro_rules! exact1 {
     ($T:ident, $f:expr) => {
         |cx, op| {
@@ -424,8 +426,8 @@ fn integral<T: Real>(base: &str) -> Option<Handler> {
     })
 }
 
-/// Returns the handler of an instruction that rounds f32 values to integers. The handlers do not convert to
-/// f64, so that the Rust compiler can vectorise their loops.
+/// Returns the handler of an instruction that rounds f32 values to integers. The handlers stay in f32 instead
+/// of converting to f64, so that the Rust compiler can vectorise their loops.
 fn integral32(base: &str) -> Option<Handler> {
     macro_rules! single {
         ($f:expr) => {
@@ -465,15 +467,16 @@ fn scaled<T: Real>(round: Round, a: T, power: i32) -> T {
 }
 
 /// Returns the fraction of a value, which is the difference between the value and the next lower integer. The
-/// host computes it exactly, unless the result is rounded up to one.
+/// difference is exact, except for small negative values, whose difference may be rounded up to one. The
+/// result is then `below_one`, the largest number below one.
 #[inline(always)]
 fn fract(a: f64, below_one: f64) -> f64 {
     let part = a - a.floor();
     if part > below_one { below_one } else { part }
 }
 
-/// Returns the fraction of a value in the exact implementation. If the source is infinite or a NaN, returns a
-/// NaN with the sign of the source.
+/// Returns the fraction of a value in the exact implementation. If the value is infinite, returns a NaN with
+/// its sign. If it is a NaN, returns this NaN.
 fn exact_fract<T: Real>(round: Round, a: u64) -> u64 {
     let value = T::of_bits(a);
     if value.infinite() || value.nan() {
@@ -481,7 +484,7 @@ fn exact_fract<T: Real>(round: Round, a: u64) -> u64 {
         return soft::nan_of::<T::Soft>(&[a]).unwrap_or(sign | T::infinity() | T::quiet_bit());
     }
     let floor = T::narrow(value.widen().floor()).bits();
-    // If MODE rounds down, a difference of zero is -0. A fraction is never negative, so the sign is cleared.
+    // If MODE rounds down, a difference of zero is -0. A fraction is never negative, so its sign is cleared.
     let part = soft::sub::<T::Soft>(round, a, floor) & !T::sign_bit();
     part.min(T::BELOW_ONE.bits())
 }
@@ -520,8 +523,9 @@ fn div_scale<T: Real>(cx: &mut Cx<'_>, op: &Op) -> Flow {
 }
 
 /// Runs `v_div_fmas`, which is a fused multiply-add near the end of a division. In the lanes whose VCC bit
-/// `v_div_scale` has set, it also undoes the scaling: it multiplies a large quotient (the denominator was
-/// scaled) by a power of two, and divides a small one (the numerator was scaled).
+/// `v_div_scale` has set, the instruction also undoes the scaling by `v_div_scale`. A large quotient means
+/// that the denominator was scaled, so the quotient is multiplied by a power of two. A small quotient means
+/// that the numerator was scaled, so the quotient is divided by it.
 fn div_fmas<T: Real>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let (exec, vcc) = (cx.wave.exec(), cx.wave.vcc());
     if vcc & exec == 0 {

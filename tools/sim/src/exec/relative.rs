@@ -2,7 +2,8 @@
 //! indexing.
 //!
 //! If the sum is beyond the wave's registers, the hardware reads s0 instead and ignores writes (Vega ISA,
-//! "Out-of-Range behavior"). No program does this on purpose, so the emulator stops the wave with an error.
+//! "Out-of-Range behavior"). No program uses such a register on purpose, so the emulator stops the wave with
+//! an error.
 
 use super::{Cx, Flow, Handler};
 use crate::fault::Trap;
@@ -42,8 +43,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns the index of the SGPR that is `index` registers after `base`. Fails if the wave does not have all
-/// `dwords` registers from this one on.
+/// Returns the index of the SGPR that is `index` registers after `base`, for an operand of `dwords`
+/// registers. Fails if the wave does not have all registers of the operand.
 fn indexed_sgpr(cx: &Cx<'_>, base: u16, index: u32, dwords: u32) -> Result<usize, Trap> {
     let code = u32::from(base).wrapping_add(index);
     match base {

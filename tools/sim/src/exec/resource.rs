@@ -1,13 +1,13 @@
-//! Buffer resource descriptors. A descriptor is four SGPRs that describe a buffer: its address, format and
-//! size.
+//! Buffer resource descriptors. A descriptor consists of four SGPRs, which contain the address, the format
+//! and the size of a buffer.
 
 use super::format::Format;
 use crate::op::Src;
 use crate::wave::Wave;
 use isa::target::Generation;
 
-/// Mask of the bits that the base address of a resource has. A computed address is reduced to these bits,
-/// because the base may be a small negative number if VGPRs hold the pointer.
+/// Mask of the 48 bits of a base address. A computed address is reduced to these bits, because the base may
+/// be a small negative number such as -4 if VGPRs hold the pointer.
 pub(super) const ADDRESSES: u64 = (1 << 48) - 1;
 
 /// How an instruction forms the address of a buffer access.
@@ -23,13 +23,13 @@ pub(crate) struct Addressing {
 enum Range {
     /// Accesses have no range check.
     Unchecked,
-    /// The byte offset of the access is compared with the size of the buffer. With `with_index`, the byte
-    /// offset includes the offset of the record that the index selects, as on GFX8.
+    /// The end of the access is compared with the size of the buffer in bytes. If `with_index` is set, the
+    /// byte offset of the access includes the offset of the record that the index selects, as on GFX8.
     Bytes { with_index: bool },
-    /// The index is compared with the number of records. If `offset` is set, the byte offset in the record is
-    /// also compared with the size of a record.
+    /// The index of a record is compared with the number of records. If `offset` is set, the byte offset
+    /// within the record is also compared with the size of a record.
     Records { offset: bool },
-    /// Only the number of records counts. If it is 0, all accesses are out of range; otherwise, no access is.
+    /// If the number of records is 0, all accesses are out of range. Otherwise, all accesses are in range.
     Empty,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Resource {
 }
 
 impl Resource {
-    /// Bits of the second dword. The next constants are bits of the fourth dword.
+    /// A bit of the second dword of the descriptor. The next constants are bits of its fourth dword.
     pub(crate) const SWIZZLE_ENABLE: u32 = 1 << 31;
     pub(crate) const ADD_TID_ENABLE: u32 = 1 << 23;
     pub(crate) const INDEX_STRIDE_64: u32 = 3 << 21;
@@ -66,12 +66,12 @@ impl Resource {
         let add_lane = words[3] & Self::ADD_TID_ENABLE != 0;
         let mut stride = u64::from(words[1] >> 16 & 0x3fff);
         if add_lane && matches!(generation, Generation::Gfx8 | Generation::Gfx9) {
-            // With `add_tid_enable` set, the descriptor has no data format here: the bits of this field are
-            // the upper bits of the stride.
+            // The bits of the data format field mean something else if `add_tid_enable` is set: they are the
+            // upper bits of the stride.
             stride |= u64::from(words[3] >> 15 & 15) << 14;
         }
-        // If VGPRs hold the address, the base may be -4. All higher bits of this word are then ones and have
-        // no meaning, so swizzling is not enabled.
+        // If VGPRs hold the address, the base may be a negative number such as -4. The upper bits of this
+        // dword are then all ones and have no meaning of their own, so the bit for swizzling is ignored.
         let swizzle = words[1] & Self::SWIZZLE_ENABLE != 0 && !how.long;
         Resource {
             base: u64::from(words[0]) | u64::from(words[1] & 0xffff) << 32,
@@ -85,8 +85,8 @@ impl Resource {
             index_stride: 8 << (words[3] >> 21 & 3),
             add_lane,
             range: match (how.long, add_lane && !how.indexed) {
-                // Accesses to private memory have no range check, and neither have accesses whose addresses
-                // are in VGPRs.
+                // Two kinds of accesses have no range check: accesses to private memory, and accesses whose
+                // addresses are in VGPRs.
                 (true, _) | (_, true) => Range::Unchecked,
                 _ => range(generation, words[3], how.indexed, stride, swizzle),
             },
@@ -99,19 +99,20 @@ impl Resource {
         self.words
     }
 
-    /// Returns whether addresses are swizzled, so that consecutive lanes access neighbouring memory, as in
-    /// private memory.
+    /// Returns whether the addresses of the buffer are swizzled as in private memory. Consecutive lanes then
+    /// access neighbouring memory.
     pub(crate) fn swizzles(&self) -> bool {
         self.swizzle || self.add_lane
     }
 
-    /// Returns the size of the buffer in bytes, as scalar loads compute it.
+    /// Returns the size of the buffer in bytes, computed in the way in which scalar loads do.
     pub(crate) fn bytes(&self) -> u64 {
         if self.stride == 0 { self.records } else { self.records * self.stride }
     }
 
-    /// Returns the format of the buffer's elements, and for each component of a loaded value where it comes
-    /// from (`DST_SEL`). Returns `None` if the descriptor has a reserved format.
+    /// Returns the format of the buffer's elements, and the selection `DST_SEL`, which says for each
+    /// component of a loaded value which component of the element it comes from. Returns `None` if the
+    /// descriptor has a reserved format.
     pub(crate) fn format(&self, generation: Generation) -> Option<(Format, [u8; 4])> {
         let word = self.words[3];
         let format = match generation {
@@ -155,7 +156,7 @@ impl Resource {
     }
 }
 
-/// Returns the rule for range checks on a processor generation.
+/// Returns the rule by which accesses are range-checked on a processor generation.
 fn range(generation: Generation, word3: u32, indexed: bool, stride: u64, swizzle: bool) -> Range {
     match generation {
         Generation::Gfx6 | Generation::Gfx7 if stride == 0 => Range::Bytes { with_index: false },

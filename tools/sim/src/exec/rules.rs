@@ -1,5 +1,6 @@
-//! Rules about how an instruction reads its sources and writes its result. These are the rules that depend on
-//! the processor or the instruction and are not part of the operation itself.
+//! The rules by which an instruction reads its sources and writes its result, such as whether denormals are
+//! flushed. Only rules that depend on the processor or the instruction are here. The operation itself is in
+//! the instruction's handler.
 
 use isa::Target;
 use isa::table::{Caps, Family, Num, Role, Row};
@@ -8,13 +9,13 @@ use isa::target::Generation;
 /// How an instruction treats denormals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Denormals {
-    /// The fields of MODE decide whether denormals are flushed. The format of each source, and that of the
-    /// result, select the field.
+    /// MODE decides whether denormals are flushed. MODE has separate fields for different float formats; the
+    /// format of each source, and that of the result, select the field.
     #[default]
     Mode,
     /// Denormals are never flushed.
     Keep,
-    /// Denormals are always replaced by zeros of the same sign. MODE has no influence.
+    /// Denormals are always replaced by zeros of the same sign, whatever MODE says.
     Flush,
 }
 
@@ -24,10 +25,9 @@ pub(crate) struct Rules {
     pub(crate) denormals: Denormals,
     /// Whether a 16-bit result leaves the upper half of the destination register unchanged.
     pub(crate) keep_high: bool,
-    /// Whether the instruction is a VOP3P instruction whose sources are halves, which `op_sel` selects.
+    /// Whether this is a VOP3P instruction whose sources are pairs of halves, from which `op_sel` selects.
     pub(crate) packed_halves: bool,
-    /// Whether the instruction is a VOP3P instruction with float sources, which the negation modifiers can
-    /// negate.
+    /// Whether this is a VOP3P instruction whose sources are floats, so that the negation modifiers apply.
     pub(crate) packed_float: bool,
     /// Whether the factors A and B of a matrix instruction take two registers each.
     pub(crate) wide_factors: bool,
@@ -57,8 +57,8 @@ fn denormals(target: &Target, name: &str) -> Denormals {
         "v_rcp_f32" | "v_rcp_iflag_f32" | "v_rcp_clamp_f32" | "v_rcp_legacy_f32" | "v_rsq_f32"
         | "v_rsq_clamp_f32" | "v_rsq_legacy_f32" | "v_sqrt_f32" | "v_exp_f32" | "v_exp_legacy_f32"
         | "v_log_f32" | "v_log_clamp_f32" | "v_log_legacy_f32" => Denormals::Flush,
-        // These instructions flush denormals in intermediate results as well. Their handlers therefore do all
-        // the flushing themselves.
+        // These instructions also flush denormals between their multiplication and their addition. Their
+        // handlers therefore do all the flushing themselves, so that nothing is left to be flushed outside.
         "v_mad_f32" | "v_mac_f32" | "v_madak_f32" | "v_madmk_f32" | "v_mad_legacy_f32"
         | "v_mac_legacy_f32" | "v_mad_f16" | "v_mad_legacy_f16" | "v_mac_f16" | "v_madak_f16"
         | "v_madmk_f16" => Denormals::Keep,

@@ -31,8 +31,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns the sum of the absolute differences of the four bytes of two dwords. If `masked` is set, bytes
-/// that are zero in the second dword, which is the reference, do not count.
+/// Returns the sum of the absolute differences between the bytes of `a` and the bytes of `reference`. If
+/// `masked` is set, a byte does not count if its reference byte is zero.
 #[inline(always)]
 fn sad8(a: u32, reference: u32, masked: bool) -> u32 {
     (0..4).fold(0, |sum, byte| {
@@ -41,8 +41,8 @@ fn sad8(a: u32, reference: u32, masked: bool) -> u32 {
     })
 }
 
-/// Returns a function that computes four 16-bit sums of absolute differences. The sums are for the four bytes
-/// of the first source that start at byte 0, 1, 2 and 3.
+/// Returns a function that computes four 16-bit sums of absolute differences. Each sum is for four
+/// neighbouring bytes of the first source; these start at byte 0, 1, 2 or 3.
 fn quad(clamp: bool, masked: bool) -> impl Fn(u64, u32, u64) -> u64 {
     move |a, reference, c| {
         (0..4).fold(0, |all, at| {

@@ -4,7 +4,7 @@ use super::{Cx, Flow, Handler, hwreg, jump, masks, relative};
 use crate::op::Op;
 
 /// Makes the handler of a scalar instruction with 32-bit sources and a 32-bit result. The expression gives a
-/// pair, which is the result and SCC.
+/// pair: the result and the new value of SCC.
 macro_rules! s32 {
     (|$a:ident, $b:ident, $scc:ident| $body:expr) => {{
         fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
@@ -19,7 +19,8 @@ macro_rules! s32 {
     }};
 }
 
-/// Makes the handler of a scalar instruction with 64-bit sources and a 64-bit result.
+/// Makes the handler of a scalar instruction with 64-bit sources and a 64-bit result. The expression gives a
+/// pair: the result and the new value of SCC.
 macro_rules! s64 {
     (|$a:ident, $b:ident, $scc:ident| $body:expr) => {{
         fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
@@ -34,7 +35,8 @@ macro_rules! s64 {
     }};
 }
 
-/// Makes the handler of a scalar instruction with a 64-bit source and a 32-bit result.
+/// Makes the handler of a scalar instruction with a 64-bit source and a 32-bit result. The expression gives a
+/// pair: the result and the new value of SCC.
 macro_rules! s64to32 {
     (|$a:ident, $scc:ident| $body:expr) => {{
         fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
@@ -49,7 +51,8 @@ macro_rules! s64to32 {
     }};
 }
 
-/// Makes the handler of a scalar compare of two sources of a type.
+/// Makes the handler of a scalar comparison. `$read` reads a source in the type that the instruction
+/// compares.
 macro_rules! scmp {
     ($read:ident, |$a:ident, $b:ident| $body:expr) => {{
         fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
@@ -233,7 +236,7 @@ fn constants(name: &str) -> Option<Handler> {
         "s_cmovk_i32" => s32!(|a, b, scc| (if scc { a as i16 as u32 } else { b }, scc)),
         "s_addk_i32" => s32!(|a, b, _scc| signed((b as i32).overflowing_add(i32::from(a as i16)))),
         "s_mulk_i32" => s32!(|a, b, scc| (b.wrapping_mul(a as i16 as u32), scc)),
-        // The counters for which these instructions wait are always zero in the emulator. `s_version` does
+        // The wait instructions wait for counters that are always zero in the emulator. `s_version` does
         // nothing on hardware, either.
         "s_waitcnt_vscnt" | "s_waitcnt_vmcnt" | "s_waitcnt_expcnt" | "s_waitcnt_lgkmcnt" | "s_version" => {
             |_, _| Flow::Next
@@ -301,7 +304,8 @@ fn quads(mask: u64) -> u64 {
     (0..16).fold(0, |bits, quad| bits | u64::from(mask >> (4 * quad) & 15 != 0) << quad)
 }
 
-/// Returns `mask` with groups of four bits made equal: if any of the four bits is set, all four are set.
+/// Returns `mask` with whole groups of four bits: if any of the four bits of a group is set, all four are
+/// set.
 fn whole_quads(mask: u64) -> u64 {
     (0..16).fold(0, |bits, quad| if mask >> (4 * quad) & 15 != 0 { bits | 15 << (4 * quad) } else { bits })
 }

@@ -21,9 +21,9 @@ pub(crate) fn extract(value: u32, select: SdwaSel, sext: bool) -> u32 {
     if sext { (top as i32 >> (32 - bits)) as u32 } else { top >> (32 - bits) }
 }
 
-/// Moves each lane's result to the part of the register that `select` names. `unused` says what the other
-/// bits become. For 0, they become zero. For 1, bits above the part become the result's sign, and bits below
-/// it become zero. For 2, they keep their old value.
+/// Moves each lane's result to the part of the register that `select` names. `unused` says what happens to
+/// the other bits of the register. With 0, they become zero. With 1, the bits above the part become copies of
+/// the result's sign bit, and the bits below it become zero. With 2, they keep their old value.
 pub(crate) fn insert_results(select: SdwaSel, unused: u8, old: &Lanes, result: &mut Lanes) {
     let (at, bits) = bits_of(select);
     let mask = (u64::MAX >> (64 - bits)) as u32;

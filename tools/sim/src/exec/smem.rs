@@ -83,9 +83,9 @@ fn atomics(name: &str) -> Option<Handler> {
 fn others(name: &str) -> Option<Handler> {
     Some(match name {
         "s_memtime" | "s_memrealtime" => |cx, op| {
-            // The clock must advance between two readings of a program. It may advance only by as much as the
-            // instructions take: when the wave runs again, the clock is set from the number of executed
-            // instructions.
+            // The clock must advance between two readings by a program. It must not advance by more than the
+            // executed instructions do: when the wave runs again, the clock is set from their number, and
+            // would otherwise go back.
             cx.clock += 4;
             let clock = cx.clock;
             cx.wave.set_pair(usize::from(op.dst), clock);
@@ -110,8 +110,8 @@ fn others(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns the byte offset that source `at` gives. The source is an immediate in units of `UNIT` bytes, or
-/// the sum of a register and an immediate.
+/// Returns the byte offset in source `at` of an instruction. The source is an immediate in units of `UNIT`
+/// bytes, or the sum of a register and an immediate.
 fn offset<const UNIT: u64>(cx: &Cx<'_>, op: &Op, at: usize) -> u64 {
     match op.src[at] {
         // On GFX7, the offset may be a 32-bit literal that counts dwords. It is unsigned, so the offset is
@@ -122,13 +122,13 @@ fn offset<const UNIT: u64>(cx: &Cx<'_>, op: &Op, at: usize) -> u64 {
     }
 }
 
-/// Returns the address of a scalar access, which is the base address in a pair of SGPRs plus the offset. The
-/// low two bits are ignored (Vega ISA, "Scalar Memory Operations").
+/// Returns the address of a scalar access: the base address in a pair of SGPRs plus the offset. The hardware
+/// ignores the low two bits (Vega ISA, "Scalar Memory Operations").
 fn address<const UNIT: u64>(cx: &Cx<'_>, op: &Op, base: usize) -> u64 {
     cx.wave.scalar64(op.src[base]).wrapping_add(offset::<UNIT>(cx, op, base + 1)) & !3
 }
 
-/// Checks that all bytes of a scalar access exist. This is done before the access is split into dwords, so
+/// Checks that all bytes of a scalar access exist. The check comes before the access is split into dwords, so
 /// that the error message names the whole access.
 fn check(cx: &Cx<'_>, address: u64, bytes: u32, access: Access) -> Result<(), Trap> {
     let reason = NOWHERE;
@@ -138,7 +138,7 @@ fn check(cx: &Cx<'_>, address: u64, bytes: u32, access: Access) -> Result<(), Tr
     }
 }
 
-/// Ends a scalar memory instruction. Stops the wave if it has failed.
+/// Ends a scalar memory instruction. Stops the wave if `result` is an error.
 fn done(cx: &mut Cx<'_>, result: Result<(), Trap>) -> Flow {
     match result {
         Ok(()) => Flow::Next,
@@ -184,8 +184,8 @@ fn store(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
     done(cx, result)
 }
 
-/// Returns the address of a scalar access to a wave's interleaved scratch memory. If the offset is in a
-/// register, it counts units of 64 bytes (Vega ISA, "Scalar Memory Operations").
+/// Returns the address of a scalar access to a wave's scratch memory, in which the dwords of the lanes are
+/// interleaved. An offset in a register counts units of 64 bytes (Vega ISA, "Scalar Memory Operations").
 fn scratch_address(cx: &Cx<'_>, op: &Op, base: usize) -> u64 {
     let offset = match op.src[base + 1] {
         Src::K(value) => value,
@@ -265,8 +265,9 @@ fn buffer_atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
     done(cx, result)
 }
 
-/// Runs a scalar atomic. The data operand holds the new value, followed by the comparison value. It is tied
-/// to the destination, so it comes after base and offset in the list of sources.
+/// Runs a scalar atomic. The data operand holds the new value; for a compare-and-swap, the comparison value
+/// follows. The data operand comes after base and offset in the list of sources, because it is tied to the
+/// destination.
 fn update(cx: &mut Cx<'_>, op: &Op, address: u64, wide: bool) -> Result<(), Trap> {
     let place = Place::Linear(address);
     let word = |cx: &Cx<'_>, at: u32| data(cx, op.src[2], at);
@@ -291,8 +292,8 @@ fn set_old(cx: &mut Cx<'_>, op: &Op, old: u64, wide: bool) {
     }
 }
 
-/// Runs `s_dcache_discard`, which tells the scalar cache that one or two lines need not be written back to
-/// memory.
+/// Runs `s_dcache_discard`, which tells the scalar cache that the program no longer needs one or two lines.
+/// The cache need not write these lines back to memory.
 fn discard(cx: &mut Cx<'_>, op: &Op, bytes: u32) -> Flow {
     let address = cx.wave.scalar64(op.src[0]).wrapping_add(offset::<1>(cx, op, 1));
     cx.cache(CacheOp::DiscardScalar { address, bytes })

@@ -1,5 +1,6 @@
-//! Loads and stores that convert between the format of elements in memory and register values.
-//! `buffer_*_format_*` takes the format from the buffer resource, and `tbuffer_*` from the instruction.
+//! Loads and stores that convert between the format in which memory holds an element and the values in
+//! registers. `buffer_*_format_*` takes the format from the buffer resource, and `tbuffer_*` from the
+//! instruction itself.
 
 use super::format::Format;
 use super::mubuf::{Access, finish, lds_place};
@@ -17,8 +18,9 @@ use isa::{Lane, Target};
 enum Layout {
     /// Each component takes one dword.
     Dwords,
-    /// Each register holds two 16-bit components. If the number of components is odd, one half of the last
-    /// register is unused. `clears` says whether this half becomes zero or keeps its old value.
+    /// Each register holds two 16-bit components. If the number of components is odd, half of the last
+    /// register is unused. `clears` says whether a load sets this half to zero (true) or leaves it unchanged
+    /// (false).
     Packed { clears: bool },
     /// Each component takes the lower half of a register of its own.
     Unpacked,
@@ -94,12 +96,12 @@ fn unpacked(name: &str) -> Option<Handler> {
     })
 }
 
-/// The selection of components that changes nothing: each component comes from the same component of the
-/// element. In a selection, 0 and 1 stand for these constants, and 4 to 7 stand for the element's components.
+/// The selection of components that changes nothing. In a selection, the numbers 4 to 7 stand for the four
+/// components of the element, and 0 and 1 stand for the constants 0 and 1.
 const IDENTITY: [u8; 4] = [4, 5, 6, 7];
 
-/// Returns the format of an access's elements and the selection of components. Both come from the instruction
-/// or from the buffer resource.
+/// Returns the format of the elements that an instruction accesses, and the selection of their components.
+/// Both come from the instruction or from the buffer resource.
 fn format(cx: &Cx<'_>, op: &Op, access: &Access) -> Result<(Format, [u8; 4]), Trap> {
     let generation = cx.target.generation;
     let found = match (op.lane, generation) {
@@ -112,8 +114,8 @@ fn format(cx: &Cx<'_>, op: &Op, access: &Access) -> Result<(Format, [u8; 4]), Tr
     found.ok_or(Trap::Unsupported)
 }
 
-/// Loads a lane's element and returns the components that the instruction selects. The element is either
-/// completely in range or completely out of range.
+/// Loads the element of a lane, and returns the components that the instruction selects. The element is
+/// either completely in range or completely out of range.
 fn components(
     cx: &mut Cx<'_>,
     op: &Op,

@@ -14,7 +14,8 @@ use isa::Lane;
 use std::marker::PhantomData;
 use std::ops::Index;
 
-/// Formats of values, as far as modifiers treat them differently.
+/// Formats of values. Only formats that modifiers treat differently are distinguished, so all integers are
+/// one format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Int,
@@ -44,8 +45,8 @@ macro_rules! value {
     )* };
 }
 
-/// A 32-bit value that `v_cndmask_b32` passes on unchanged. Only the negation modifiers may change it: they
-/// change its sign bit as in an f32.
+/// A 32-bit value that `v_cndmask_b32` copies without computing with it. Only the negation modifiers may
+/// change it: they change its sign bit as in an f32.
 #[derive(Clone, Copy)]
 pub(crate) struct Bits(pub(crate) u32);
 
@@ -63,8 +64,8 @@ value! {
     Bits, 1, Int, |low, _high| Bits(low), |v| (v.0, 0);
 }
 
-/// The low and the high dwords of a source, for all lanes. This is a pair of references and not an array,
-/// because a function can return a pair in registers.
+/// The low and the high dwords of a source, for all lanes. The two are a pair of references and not an array,
+/// because a function can return such a pair in host registers.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a>(pub(crate) &'a Lanes, pub(crate) &'a Lanes);
 
@@ -86,7 +87,8 @@ pub(crate) fn lane_bits(source: Source<'_>, lane: usize, words: usize) -> u64 {
     }
 }
 
-/// Returns the rounding mode that MODE selects for results of a format. f16 and f64 share one field of MODE.
+/// Returns the rounding mode that MODE selects for results of a format. The formats f16 and f64 share one
+/// field of MODE.
 #[inline(always)]
 pub(crate) fn rounding(wave: &Wave, format: Format) -> Round {
     match format {
@@ -96,8 +98,7 @@ pub(crate) fn rounding(wave: &Wave, format: Format) -> Round {
     }
 }
 
-/// Returns whether MODE asks to flush denormals of a format to zero. The first value is for sources, the
-/// second for results.
+/// Returns whether MODE asks to flush denormals of a format to zero: first for sources, then for results.
 #[inline(always)]
 pub(crate) fn flushes(wave: &Wave, format: Format) -> (bool, bool) {
     match format {
@@ -107,8 +108,8 @@ pub(crate) fn flushes(wave: &Wave, format: Format) -> (bool, bool) {
     }
 }
 
-/// Returns whether an instruction flushes denormals of a format to zero. The first value is for sources, the
-/// second for results. For some instructions, MODE has no influence on this.
+/// Returns whether an instruction flushes denormals of a format to zero: first in its sources, then in its
+/// result. Some instructions do so, or do not, whatever MODE says.
 #[inline(always)]
 fn flushes_of(wave: &Wave, op: &Op, format: Format) -> (bool, bool) {
     match (format, op.rules.denormals) {
@@ -142,10 +143,10 @@ fn scalar<'a>(wave: &Wave, src: Src, words: usize, temp: &'a mut [Lanes; 2]) -> 
     Source(&temp[0], &temp[1])
 }
 
-/// Copies a scalar to all lanes. The stores are as wide as the loads that follow. Otherwise, a load of the
-/// host that covers two narrower stores would have to wait until both stores reach the cache. The function is
-/// not inlined, because LLVM would merge the stores for one dword and for two dwords into a slower sequence
-/// with computed addresses.
+/// Copies a scalar to all lanes. The stores must be as wide as the loads that read the lanes afterwards: a
+/// load of the host that covers two narrower stores would have to wait until both stores reach the cache. The
+/// function is not inlined, because LLVM would otherwise merge the stores for one dword and for two dwords
+/// into a slower sequence with computed addresses.
 #[inline(never)]
 fn spread(arch: pulp::Arch, value: u32, lanes: &mut Lanes) {
     arch.dispatch(|| *lanes = [value; 64]);
@@ -162,8 +163,8 @@ pub(crate) fn fetch<'a, T: Value>(
     source(wave, op, at, &T::SHAPE, temp)
 }
 
-/// Reads source `at` of an instruction. `shape` describes the type of the value. This function is neither
-/// generic nor inlined, so that the hundreds of handlers share one copy of its code.
+/// Reads source `at` of an instruction. `shape` describes the type of the source's values. The function is
+/// neither generic nor inlined, so that the hundreds of handlers share one copy of its code.
 #[inline(never)]
 fn source<'a>(wave: &'a Wave, op: &Op, at: usize, shape: &Shape, temp: &'a mut [Lanes; 2]) -> Source<'a> {
     if shape.plain || op.src_plain && !wave.flushes {
@@ -260,9 +261,9 @@ fn flush_denormals(values: &mut [Lanes; 2], format: Format) {
     }
 }
 
-/// Applies the output modifier, which is a factor of 2, 4 or 1/2, and the clamp to a float result. The manual
-/// says that output modifiers are ignored in IEEE mode and while output denormals are enabled, and that "-0
-/// is flushed to +0" (Vega ISA, "Output modifiers").
+/// Applies the output modifier (a factor of 2, 4 or 1/2) and the clamp to a float result. The output modifier
+/// is ignored in IEEE mode and while denormal results are enabled; otherwise it also changes -0 to +0 (Vega
+/// ISA, "Output modifiers").
 fn modify_result(wave: &Wave, op: &Op, format: Format, flush: bool, result: &mut [Lanes; 2]) {
     let omod = if wave.ieee || !flushes(wave, format).1 { 0 } else { op.omod & 3 };
     if omod != 0 || op.clamp() {
@@ -284,8 +285,8 @@ fn modify_result(wave: &Wave, op: &Op, format: Format, flush: bool, result: &mut
         }
     }
     // The manual says: "If output denormals are disabled, the output modifier is applied and denormals are
-    // flushed". This also holds for instructions that otherwise do not follow MODE in the treatment of
-    // denormals.
+    // flushed". So denormals are flushed here also for instructions that otherwise keep denormals whatever
+    // MODE says.
     if flush || omod != 0 {
         flush_denormals(result, format);
     }
@@ -392,14 +393,14 @@ pub(crate) enum Done {
     Landed,
     /// The result is in `scratch.result`.
     Evaluated,
-    /// The result is in `scratch.result`. It may be wrong in at least one lane (active or not), so it has to
-    /// be checked.
+    /// The result is in `scratch.result`. In at least one lane, active or not, it may be wrong, so the caller
+    /// must check it.
     Doubtful,
 }
 
 /// Applies a function to all lanes. In the most common case, the result has no modifiers and all lanes are
-/// active; the function then writes the result directly to its register. Otherwise leaves the result in
-/// `scratch.result` for [`finish`].
+/// active. The function then writes the result directly to its register. In all other cases, it leaves the
+/// result in `scratch.result` for [`finish`].
 #[inline(always)]
 pub(crate) fn land<R: Value>(
     wave: &mut Wave,
@@ -429,7 +430,8 @@ pub(crate) fn land<R: Value>(
 /// the lanes, which is compiled with the host's vector extensions.
 pub(crate) trait EachLane<const N: usize> {
     type Result: Value;
-    /// Returns the result in one lane, and whether this result is doubtful and has to be checked.
+    /// Returns the result in one lane, and whether this result is doubtful: a doubtful result has to be
+    /// checked.
     fn lane(&self, read: &[Source<'_>; N], lane: usize) -> (Self::Result, bool);
 }
 
@@ -473,7 +475,8 @@ impl<const N: usize, F: EachLane<N>> pulp::WithSimd for Lanewise<'_, N, F> {
 
 static NOTHING: Lanes = [0; 64];
 
-/// Two sources and the result of [`Scratch`], borrowed separately.
+/// Two of the sources in [`Scratch`] and its result, borrowed separately so that all three can be used at the
+/// same time.
 pub(crate) struct Scratch2<'a> {
     pub(crate) a: &'a mut [Lanes; 2],
     pub(crate) b: &'a mut [Lanes; 2],
@@ -575,9 +578,10 @@ impl Cx<'_> {
     }
 }
 
-/// Makes a handler from an expression over the values of the sources in one lane. The macro makes the
-/// expression a function and not a closure, because `#[inline(always)]` works only on functions. The function
-/// must be inlined into the loop over the lanes, which is compiled with the host's vector extensions.
+/// Makes a handler from an expression that computes the result of one lane from the values of its sources.
+/// The macro makes the expression a function and not a closure, because `#[inline(always)]` works only on
+/// functions. The function must be inlined into the loop over the lanes, which is compiled with the host's
+/// vector extensions.
 macro_rules! lanes {
     (@ $map:ident ($($a:ident: $A:ty),*) -> $R:ty => $body:expr) => {{
         #[inline(always)]
@@ -624,8 +628,8 @@ macro_rules! narrow {
 }
 narrow!(u16 i16 u32 i32);
 
-/// Makes a handler from an integer expression that is evaluated exactly. A result that is out of range is
-/// clamped if CLAMP is set, and truncated otherwise.
+/// Makes a handler from an integer expression that is evaluated exactly. If the result does not fit its type,
+/// the handler clamps it if the instruction has CLAMP, and truncates it otherwise.
 macro_rules! clamped {
     (@ $map:ident ($($a:ident: $A:ty),*) -> $R:ty => $body:expr) => {{
         use $crate::exec::valu::Narrow;

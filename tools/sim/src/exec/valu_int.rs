@@ -121,7 +121,8 @@ fn bits(name: &str) -> Option<Handler> {
         }
         "v_bfe_i32" => lanes!((a: i32, b: u32, c: u32) -> i32 => {
             let spare = 32 - (c & 31);
-            // For width 0, the result is 0, but a shift by 32 would not give 0.
+            // A field of width 0 has the value 0. The shifts below would not give 0, because Rust reduces a
+            // shift by 32 bits to a shift by 0.
             if spare == 32 { 0 } else { a.wrapping_shr(b).wrapping_shl(spare).wrapping_shr(spare) }
         }),
         "v_bfm_b32" => lanes!((a: u32, b: u32) -> u32 => ((1u32 << (a & 31)) - 1) << (b & 31)),
@@ -214,9 +215,9 @@ fn u24(value: u32) -> u32 {
     value & 0xff_ffff
 }
 
-/// Returns a dword whose bytes are selected from the eight bytes of `{a, b}`. Each byte of the selector
-/// operand selects one byte of the result: 0 to 7 select the byte with this number, 8 to 11 the sign of a
-/// 16-bit part, 12 selects zero, and a higher number 0xff.
+/// Returns a dword of four bytes that the four bytes of the selector operand choose. Selector values 0 to 7
+/// choose a byte of `{a, b}`. The values 8 to 11 choose the sign of one of its 16-bit parts, 12 means zero,
+/// and higher values mean 0xff.
 #[inline(always)]
 fn permute_bytes(a: u32, b: u32, selector: u32) -> u32 {
     let both = u64::from(a) << 32 | u64::from(b);

@@ -12,13 +12,13 @@ use isa::ModFlags;
 use isa::target::Generation;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Segments, which say what kind of address an instruction uses.
+/// Segments of memory instructions. The segment says what kind of address an instruction uses.
 pub(crate) const FLAT: u8 = 0;
 pub(crate) const GLOBAL: u8 = 1;
 pub(crate) const SCRATCH: u8 = 2;
 
-/// A load of less than a dword. It is described by the number of bytes and a function that combines the
-/// loaded bytes with the old value of the register.
+/// A load of at most one dword. `bytes` is the number of loaded bytes, and `place` combines the loaded bytes
+/// with the old value of the register.
 #[derive(Clone, Copy)]
 pub(crate) struct Part {
     pub(crate) bytes: u32,
@@ -107,21 +107,21 @@ fn load_to_lds<const SEGMENT: u8>(name: &str) -> Option<Handler> {
 }
 
 impl Cx<'_> {
-    /// Returns the address at which the wave's private memory begins. It is computed from FLAT_SCRATCH
+    /// Returns the address at which the wave's private memory begins, which the register FLAT_SCRATCH gives
     /// (LLVM's AMDGPU guide, seed 000, lines 2999-3052).
     fn private_base(&self) -> u64 {
         let register = self.wave.flat_scratch();
         match self.target.generation {
-            // On these processors, FLAT_SCRATCH has two parts. The upper half is the offset of the wave's
-            // scratch from the beginning of all scratch memory, in units of 256 bytes. The lower half is the
-            // size for each lane.
+            // On GFX7 and GFX8, the upper half of FLAT_SCRATCH is the offset of the wave's scratch from the
+            // beginning of all scratch memory, in units of 256 bytes. The lower half is the size of the
+            // scratch memory of each lane.
             Generation::Gfx7 | Generation::Gfx8 => SCRATCH_BASE + (register >> 32 << 8),
             _ => register,
         }
     }
 
-    /// Returns to which kind of memory a lane's access refers, and the position in this memory. `address` is
-    /// the sum of the address registers and the offset.
+    /// Returns the kind of memory that a lane accesses, and the position in this memory. `address` is the sum
+    /// of the address registers and the offset.
     #[inline(always)]
     fn place_of_address<const SEGMENT: u8>(&self, address: u64) -> Place {
         let private = || Place::Private { base: self.private_base(), offset: address as u32 };
@@ -142,8 +142,9 @@ impl Cx<'_> {
 fn addresses<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, vaddr: Src, saddr: Src) -> [u64; 64] {
     let (wave, temp) = (&*cx.wave, &mut cx.scratch.sources[0]);
     let offset = i64::from(op.offset) as u64;
-    // A FLAT instruction has no scalar address. In a FLAT load of a half, the source at this position is the
-    // destination register, whose other half keeps its value.
+    // Only SCRATCH and GLOBAL instructions have a scalar address. In a FLAT instruction, the source at this
+    // position may be another operand: for a load of a half, it is the destination register, whose other half
+    // keeps its value.
     if SEGMENT == SCRATCH || SEGMENT == GLOBAL && saddr != Src::None {
         let base = if SEGMENT == SCRATCH { wave.scalar(saddr).into() } else { wave.scalar64(saddr) };
         let base = base.wrapping_add(offset);
@@ -266,7 +267,7 @@ fn store<const SEGMENT: u8, const DWORDS: usize>(cx: &mut Cx<'_>, op: &Op) -> Fl
     if let Some(common) = simple {
         let Some(registers) = cx.wave.vgpr[data..].first_chunk::<DWORDS>() else { return Flow::Next };
         // The lanes store one after another. If several lanes store to the same location, the value of the
-        // highest lane remains.
+        // lane with the highest number remains.
         for_each_element::<DWORDS>(common, &addresses, exec, |lane, words| {
             for (register, word) in registers.iter().zip(words) {
                 word.store(register[lane], Ordering::Release);
@@ -369,14 +370,14 @@ fn atomic64<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
 }
 
 impl Cx<'_> {
-    /// Performs a 32-bit atomic in one lane. The VGPRs from `data` on hold the data operand. For a
-    /// compare-and-swap, the comparison value follows. Writes the old value to the destination, if the
-    /// instruction has one.
+    /// Performs a 32-bit atomic in one lane. The VGPRs from `data` on hold the data operand; for a
+    /// compare-and-swap, the comparison value follows. If the instruction has a destination, writes the old
+    /// value to it.
     pub(crate) fn rmw32(&mut self, op: &Op, place: Place, lane: usize, data: usize) -> Result<(), Trap> {
         let value = self.wave.vgpr[data][lane];
         let other = if op.atomic.has_compare() { self.wave.vgpr[data + 1][lane] } else { 0 };
-        // Atomic additions of f32 in memory always flush denormals, and MODE has no influence (LLVM,
-        // "amdgpu.ignore.denormal.mode"). Those in LDS follow MODE.
+        // Atomic additions of f32 in memory always flush denormals, whatever MODE says (LLVM,
+        // "amdgpu.ignore.denormal.mode"). Additions in LDS follow MODE.
         let flush = op.atomic == Atomic::AddFloat && !matches!(place, Place::Lds(_));
         let old = self.update32(op, place, lane, |old| match flush {
             true => flushed(op.atomic.apply32(flushed(old), flushed(value), other)),

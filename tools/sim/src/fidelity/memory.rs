@@ -22,8 +22,8 @@ const FLOAT_SUM: Fidelity = Fidelity::Approximate(
      depends on the kind of memory",
 );
 
-/// Returns how faithfully an instruction is emulated. Returns `None` unless it is a memory, image or export
-/// instruction.
+/// Returns how faithfully the emulator executes a memory, image or export instruction. Returns `None` for all
+/// other instructions.
 pub(super) fn fidelity(row: &Row) -> Option<Fidelity> {
     let typed = row.name.contains("_format_");
     Some(match row.family {

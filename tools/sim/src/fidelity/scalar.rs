@@ -3,7 +3,8 @@
 use super::Fidelity;
 use isa::table::{Family, Row};
 
-/// Scalar instructions that differ from the hardware or that the emulator refuses, each with an explanation.
+/// Names of the scalar instructions that behave differently than on hardware or that the emulator refuses,
+/// each with an explanation.
 const SCALAR: &[(&str, &str)] = &[
     (
         "s_getreg_b32",
@@ -24,7 +25,8 @@ const WRITES: &str = "writes of MODE, TRAPSTS, FLAT_SCRATCH and XNACK_MASK are e
                       handler may write, and enabling traps for floating-point exceptions, are refused";
 const NO_DEBUGGER: &str = "the branch is never taken, because no debugger is attached";
 
-/// Returns how faithfully an instruction is emulated. Returns `None` for instructions that are not scalar.
+/// Returns how faithfully the emulator executes a scalar instruction. Returns `None` for all other
+/// instructions.
 pub(super) fn fidelity(row: &Row) -> Option<Fidelity> {
     if !row.is_salu() && row.family != Family::Sopp {
         return None;

@@ -1,11 +1,11 @@
 //! Messages from a kernel to the host. A message is a sequence of words, which a lane sends in several calls
 //! of at most seven words each. The host processes a message when its last word has arrived.
 //!
-//! The first word of each call is a description: bit 0 begins a message, bit 1 ends it, bits 5 to 7 hold the
-//! number of words, and the bits from 8 on hold the number of the message. The answer to the first call tells
-//! the lane this number. A message of `printf` holds a word for the output (0 is standard output, 1 standard
-//! error), the format, and the arguments. An argument is one word; a string is its bytes with the terminating
-//! zero, padded to whole words.
+//! The first word of each call describes the call: bit 0 says that a message begins, bit 1 that it ends, bits
+//! 5 to 7 hold the number of words, and the bits from 8 on hold the number of the message. The answer to the
+//! first call tells the lane this number. A message of `printf` contains a word for the output (0 is standard
+//! output, 1 is standard error), the format, and the arguments. A number is one word. A string, such as the
+//! format, is its bytes with the terminating zero, padded to whole words.
 
 use super::LANE_WORDS;
 use crate::conversion::{self, Argument, Arguments, Spec, signed};
@@ -20,7 +20,8 @@ const MAX_WORDS: usize = 1 << 17;
 /// Maximum number of messages that have begun and not ended.
 const MAX_OPEN: usize = 1 << 16;
 
-/// Messages that have begun, by their numbers, and the text that complete messages have printed.
+/// The messages that have begun but are not complete, by their numbers, and the text that complete messages
+/// have printed.
 #[derive(Default)]
 pub(super) struct Messages {
     open: Vec<Option<Vec<u64>>>,
@@ -33,8 +34,8 @@ impl Messages {
         std::mem::take(&mut self.text)
     }
 
-    /// Receives the words of a call. If the message is not complete, returns the description word for the
-    /// next call. If it is complete, returns the return value of `printf`.
+    /// Receives the words of a call. If the message is now complete, returns the return value of `printf`.
+    /// Otherwise returns the description word with which the lane begins its next call.
     pub(super) fn receive(&mut self, call: &[u64; LANE_WORDS]) -> Result<u64, &'static str> {
         let mut description = call[0];
         if description & RESERVED != 0 {
@@ -86,8 +87,8 @@ impl Messages {
 
 /// Appends the text of a complete message of `printf` to `out`. Returns whether the message is well-formed.
 fn render(message: &[u64], out: &mut Vec<u8>) -> bool {
-    // The message says whether it goes to standard output or standard error. Both are merged, because the
-    // text of a kernel is a single stream here.
+    // The first word says whether the text goes to standard output or to standard error. The emulator merges
+    // both, because the text of a kernel is a single stream here.
     let Some((0 | 1, rest)) = message.split_first() else { return false };
     let bytes: Vec<u8> = rest.iter().flat_map(|word| word.to_le_bytes()).collect();
     let mut words = Words { rest: &bytes };
@@ -96,8 +97,8 @@ fn render(message: &[u64], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Returns the text of a `printf` message that a kernel has sent to its host. The words of `message` are the
-/// output (standard output or error), the format, and the arguments.
+/// Returns the text of a `printf` message that a kernel has sent to its host. `message` has the words of the
+/// whole message: the output (standard output or error), the format, and the arguments.
 pub fn message_text(message: &[u64]) -> String {
     let mut out = Vec::new();
     render(message, &mut out);

@@ -1,5 +1,5 @@
-//! Vector clocks, which hold the knowledge of one wave about the other waves. For each other wave, a clock
-//! says which of that wave's operations are known to be complete: all up to an operation number.
+//! Vector clocks, which hold what one wave knows about the operations of other waves. For each other wave, a
+//! clock has an operation number: the operations of that wave up to this number are known to be complete.
 
 /// The ways in which an operation can be known to be complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,8 +7,8 @@
 pub(super) enum Way {
     /// LDS operations are complete for waves of the same group.
     Lds,
-    /// Memory operations, as known by waves that use the same first-level cache. Such a wave may rely on an
-    /// operation as soon as it was issued.
+    /// Memory operations, from the point of view of waves that use the same first-level cache. These waves
+    /// may rely on an operation as soon as it was issued.
     Near,
     /// Memory operations are complete as seen from all waves.
     Far,
@@ -16,11 +16,13 @@ pub(super) enum Way {
     Scalar,
 }
 
-/// For each [`Way`], the number of the last operation of a wave that is known to be complete.
+/// One operation number for each [`Way`]: the operations of a wave up to this number are known to be complete
+/// in this way.
 pub(super) type Marks = [u32; 4];
 
-/// Sorted list of waves about which something is known. Each wave has one operation number for each [`Way`]:
-/// its operations up to this number are known to be complete in this way.
+/// What is known about other waves: a list that is sorted by wave. For each wave in the list, there is one
+/// operation number for each [`Way`]. The operations of the wave up to this number are known to be complete
+/// in this way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Knowledge(Vec<(u32, Marks)>);
 

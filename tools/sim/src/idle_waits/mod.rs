@@ -1,23 +1,23 @@
 //! Determines which waits and cache invalidations of a run were needed to keep accesses to memory in order.
-//! The run is recorded once. Then one wait or invalidation after the other is removed from the record, and
-//! each time the record is checked again.
+//! The run is recorded once. Then each wait or invalidation is removed from the record in turn, and the
+//! record without it is checked.
 //!
-//! The effect of an instruction does not depend on waits in this emulator, so that a run without a wait is
-//! the recorded run with another order of operations. The record ([`Log`]) has every access of every wave,
-//! and every wait, barrier and invalidation. A [`Change`] weakens one wait or invalidation, and the
-//! happens-before relation is computed again. A [`Clash`] is found if two waves access the same bytes without
-//! order and one access is a write. A clash is also found if a load may read a stale cache line. If there is
-//! no clash, the changed program leaves the same contents in memory on every machine that keeps the rules
-//! below, as long as waves synchronise as in this run. Programs that synchronise only by barriers always
-//! synchronise as in this run. For programs with atomics, the result holds only for the order in which the
-//! atomics were executed in this run.
+//! One recorded run is enough, because the effect of an instruction does not depend on waits in this
+//! emulator: a run without a wait would have the same operations in another order. The record ([`Log`]) has
+//! every access of every wave, and every wait, barrier and invalidation. A [`Change`] weakens one wait or
+//! invalidation, and the happens-before relation is computed again. There is a [`Clash`] if two waves access
+//! the same bytes without order and one of the accesses is a write. There is also a clash if a load may read
+//! a stale cache line. If there is no clash, the changed program leaves the same contents in memory on every
+//! machine that keeps the rules below, as long as waves synchronise as in this run. Programs that synchronise
+//! only by barriers always synchronise as in this run. For programs with atomics, the result holds only for
+//! the order in which the atomics were executed in this run.
 //!
 //! # Rules
 //! * Operations complete as `check::counters` says: by class, in order or out of order. A flat access
 //!   completes like an access to the memory that it reached.
-//! * An LDS access is ordered for another wave if it was complete at a barrier or atomic in which both waves
-//!   take part. LDS serves the operations of a wave in order, so for an atomic in LDS it is enough that the
-//!   access was issued.
+//! * For another wave, an LDS access is ordered before what follows a barrier or atomic in which both waves
+//!   take part, if the access was complete at the barrier or atomic. LDS serves the operations of a wave in
+//!   order, so for an atomic in LDS it is enough that the access was issued.
 //! * The same rule holds for an access to memory. Between waves of one group that share a first-level cache,
 //!   it is enough that the access was issued. In WGP mode of GFX10, a group has two first-level caches.
 //! * A load sees a write by a wave with another first-level cache if the loading wave invalidated its caches
@@ -26,8 +26,8 @@
 //! * A store of the same value as another unordered store is not a clash.
 //!
 //! This module is written independently of strict mode. Strict mode finds the same clashes while a program
-//! runs, but keeps less of the past. Tests compare the results of both (`tools/sim/tests/deletion.rs`). Which
-//! waits registers need is determined by `kernc check` ([`Log::needs`]).
+//! runs, but keeps less of the past. Tests compare the results of both (`tools/sim/tests/deletion.rs`). Waits
+//! may also be needed for registers that loads write; the static checker determines these ([`Log::needs`]).
 //!
 //! | file | |
 //! |---|---|
@@ -53,7 +53,7 @@ use std::sync::OnceLock;
 pub enum Change {
     /// The wait instruction waits for these counts instead of its own.
     Waits(Waits),
-    /// The invalidation does nothing, so the caches keep their lines.
+    /// The invalidation does nothing, so that the caches keep their lines.
     KeepCaches,
 }
 
@@ -76,16 +76,16 @@ pub enum Verdict {
     /// The instruction had no effect. Each time a wave reached a wait, no operation was in flight; each time
     /// a wave reached an invalidation, it had learned of no new writes since its last invalidation.
     Idle,
-    /// The operations in flight accessed only memory for which order does not matter: no other wave accesses
-    /// it, or all accesses are reads.
+    /// The operations that were in flight accessed only memory for which order does not matter. No other wave
+    /// accesses this memory, or all accesses are reads.
     Private,
     /// The operations in flight accessed memory for which order matters, but other waits and invalidations
     /// keep the order.
     Ordered,
     /// Without the wait or invalidation, these instructions clash.
     Needed(Clash),
-    /// These two instructions clash even with the wait or invalidation, so nothing can be said about whether
-    /// it was needed.
+    /// The two instructions clash even in the unchanged run. So nothing can be said about whether the wait or
+    /// invalidation was needed.
     Unknown(Clash),
 }
 
@@ -97,7 +97,8 @@ struct Wave {
 
 /// The memory operations of a run, in the order in which the emulator executed them on one thread.
 pub struct Log {
-    /// Facts about each instruction. The outer index is the code range, the inner index the dword.
+    /// Facts about each instruction. The outer index is the code range, and the inner index is the dword of
+    /// the instruction in this range.
     facts: Vec<Vec<Facts>>,
     /// Address in the file of each code range.
     bases: Vec<u64>,
@@ -108,15 +109,16 @@ pub struct Log {
     gfx10: bool,
     events: Vec<Event>,
     touches: Vec<Touch>,
-    /// For each cell (dword of memory or LDS), whether some load or atomic can acquire through the cell what
-    /// another wave has released.
+    /// For each cell (dword of memory or LDS), whether a wave can acquire through this cell what another wave
+    /// has released, because a load or atomic with this effect accesses the cell.
     acquired: Vec<bool>,
     base: OnceLock<replay::Outcome>,
     text: waits::Text,
 }
 
 impl Log {
-    /// Returns the clash (two accesses without order) in the unchanged run, if there is one.
+    /// Returns the clash in the recorded run without any change, if there is one. A clash is two accesses
+    /// that are not ordered.
     pub fn clash(&self) -> Option<&Clash> {
         self.as_it_was().clash.as_ref()
     }
@@ -125,13 +127,13 @@ impl Log {
         self.base.get_or_init(|| replay::Replay::new(self, None).run())
     }
 
-    /// Returns whether the instruction at an address of the file had no effect in the recorded run. It had
-    /// none if, each time a wave reached it, `change` would remove neither a wait for an operation in flight
-    /// nor an invalidation that made new knowledge effective. Returns `None` if no wave reached the
-    /// instruction.
+    /// Returns whether the instruction at a file address had no effect in the recorded run. It had no effect
+    /// if, each time a wave reached it, two conditions held: `change` would remove no wait for an operation
+    /// in flight, and it would remove no invalidation that made new knowledge effective. Returns `None` if no
+    /// wave reached the instruction.
     ///
-    /// This function is fast, because it needs no replay. If the answer is false, [`Log::without`] gives the
-    /// exact answer.
+    /// The function is fast, because it does not replay the log. If it returns false, [`Log::without`] gives
+    /// the exact answer.
     pub fn is_idle(&self, offset: u64, change: Change) -> Option<bool> {
         let place = self.code_position(offset)?;
         let (outcome, facts) = (self.as_it_was(), &self.facts[place.0 as usize][place.1 as usize]);
@@ -140,8 +142,9 @@ impl Log {
         Some(!left && outcome.clash.is_none())
     }
 
-    /// Replays the log with `change` applied to the instruction at an address of the file, which makes the
-    /// instruction weaker. Returns whether the memory operations are still in order.
+    /// Replays the log with `change` applied to the instruction at a file address. The change makes the
+    /// instruction weaker. Returns whether the memory operations are still in order without the instruction's
+    /// full effect.
     pub fn without(&self, offset: u64, change: Change) -> Verdict {
         let Some(place) = self.code_position(offset) else { return Verdict::NotReached };
         if let Some(clash) = self.clash() {

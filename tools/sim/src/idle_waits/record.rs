@@ -1,4 +1,4 @@
-//! Records what the waves of a dispatch do to memory, as the log that [`Log`] holds.
+//! Records what the waves of a dispatch do to memory. The record is a [`Log`].
 
 use super::waits::Text;
 use super::{Log, Wave};
@@ -15,13 +15,14 @@ use isa::{ModFlags, Target};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Facts about an instruction that the replay of the log needs, in addition to the instruction's accesses.
+/// Facts about an instruction that the replay of the log needs. They are the same each time the instruction
+/// runs, in contrast to its accesses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     /// The counts for which the instruction waits, if it is a wait instruction.
     pub(super) waits: Option<Waits>,
-    /// Classes of wait counters that count the instruction until it is complete. A flat instruction has two:
-    /// first the class for memory, then the class for LDS.
+    /// Classes of wait counters that count the instruction until it is complete. A flat instruction has two
+    /// classes, because it may access memory or LDS: first the class for memory, then the class for LDS.
     pub(super) classes: [Option<Class>; 2],
     pub(super) barrier: bool,
     /// Whether the instruction writes registers when it completes.
@@ -49,7 +50,8 @@ impl Facts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Manner {
     Read,
-    /// A load with `glc`, which bypasses the first-level cache. Programs use such loads to read flags.
+    /// A load with `glc`, which bypasses the first-level cache. Programs read flags of other waves with such
+    /// loads.
     SyncRead,
     Write,
     Atomic,
@@ -74,8 +76,8 @@ impl Manner {
 /// One access of an instruction to a dword.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
-    /// Number of the accessed cell, which is a dword. While the log is recorded, this is the address in
-    /// dwords. For LDS, the number also contains the group, and bit 63 is set.
+    /// Number of the accessed cell, which is a dword. While the log is recorded, this is the address divided
+    /// by 4. For LDS, bit 63 of the number is set, and the number also contains the group.
     pub(super) cell: u64,
     pub(super) manner: Manner,
     /// Mask of the accessed bytes.
@@ -104,10 +106,10 @@ pub(super) struct Event {
     pub(super) wave: u32,
     pub(super) place: (u32, u32),
     pub(super) what: What,
-    /// Index of the event's first touch (access to a dword). The touches of an event end where those of the
-    /// next event begin.
+    /// Index of the first touch of this event. A touch is the access to one dword. The touches of an event
+    /// end where those of the next event begin.
     pub(super) first: u32,
-    /// Whether the instruction accessed LDS. The next field says whether it accessed memory or scratch.
+    /// Whether the instruction accessed LDS. The next field is the same for memory or scratch.
     pub(super) lds: bool,
     pub(super) memory: bool,
 }
@@ -127,7 +129,7 @@ struct Raw {
     list: Vec<Wave>,
     events: Vec<Event>,
     touches: Vec<Touch>,
-    /// Index of the first touch (access to a dword) of the current instruction.
+    /// Index of the first touch of the current instruction. A touch is the access to one dword.
     open: usize,
     lds: bool,
     memory: bool,
@@ -257,8 +259,8 @@ impl Recorder {
 }
 
 impl Raw {
-    /// Finishes the touches (accesses to dwords) of an instruction. Several lanes may have accessed one dword
-    /// in the same manner; their touches are merged into one.
+    /// Completes the touches of an instruction. A touch is the access to one dword. If several lanes have
+    /// accessed one dword in the same manner, their touches are merged into one.
     fn close(&mut self, returns: bool) {
         let mut mine = self.touches.split_off(self.open);
         for touch in mine.iter_mut().filter(|touch| returns && touch.manner == Manner::Atomic) {
@@ -280,8 +282,8 @@ pub(super) fn bits(mask: u8) -> u32 {
 }
 
 impl Touch {
-    /// Returns whether two stores to a dword agree, which means that the bytes in `mask` have the same values
-    /// in both. `mask` has the bytes that both stores write.
+    /// Returns whether two stores to a dword write the same values to the bytes that both stores write.
+    /// `mask` selects these bytes.
     pub(super) fn agrees(mask: u8, one: Option<u32>, two: Option<u32>) -> bool {
         matches!((one, two), (Some(one), Some(two)) if (one ^ two) & bits(mask) == 0)
     }
@@ -298,8 +300,8 @@ impl Touch {
 /// Which waves access a cell (dword), and how.
 struct Users {
     wave: u32,
-    /// Whether the accesses to the cell may need order: several waves access the cell, or both scalar and
-    /// vector instructions do.
+    /// Whether accesses to the cell may have to be ordered. This is so if several waves access the cell, or
+    /// if both scalar and vector instructions do.
     several: bool,
     scalar: bool,
     written: bool,
@@ -307,8 +309,9 @@ struct Users {
 }
 
 impl Log {
-    /// Removes the touches (accesses to dwords) that cannot take part in a clash, and numbers the remaining
-    /// cells. A touch cannot clash if its cell is never written, or if only one wave uses the cell.
+    /// Removes the touches that cannot take part in a clash, and numbers the remaining cells. A touch is the
+    /// access to one dword (cell). It cannot clash if no instruction writes the cell, or if only one wave
+    /// uses the cell.
     fn keep_shared(&mut self) {
         let mut users: HashMap<u64, Users> = HashMap::new();
         self.for_each_touch(|wave, touch| {
@@ -350,7 +353,7 @@ impl Log {
         }
     }
 
-    /// Returns the range of indices of the touches (accesses to dwords) that belong to an event.
+    /// Returns the range of indices of an event's touches. A touch is the access to one dword.
     pub(super) fn range(&self, at: usize) -> (usize, usize) {
         let next = self.events.get(at + 1).map_or(self.touches.len(), |next| next.first as usize);
         (self.events[at].first as usize, next)

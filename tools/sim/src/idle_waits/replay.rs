@@ -14,12 +14,12 @@ use std::collections::HashMap;
 struct Pending {
     number: u32,
     class: Class,
-    /// How other waves learn that the operation is complete; `None` if no access of another wave needs order
-    /// with this operation.
+    /// By what kind of synchronisation other waves learn that the operation is complete. `None` if no other
+    /// wave makes an access that must be ordered with this operation.
     way: Option<Way>,
 }
 
-/// A load or atomic in flight. When it is complete, its wave gets the knowledge that was released at the
+/// A load or atomic in flight. When it completes, its wave learns what other waves have released at the
 /// location.
 struct Acquire {
     number: u32,
@@ -32,7 +32,7 @@ struct Actor {
     pending: Vec<Pending>,
     known: Knowledge,
     /// What the wave knew about other waves when it last invalidated the first-level cache. The next two
-    /// fields are the same for GL1 and for the scalar cache.
+    /// fields are the same for the second cache of GFX10 (GL1) and for the scalar cache.
     near: Knowledge,
     middle: Knowledge,
     scalar: Knowledge,
@@ -41,7 +41,7 @@ struct Actor {
     ended: bool,
 }
 
-/// The last access of one wave in one manner to a cell (dword).
+/// The last access of one wave to a cell (dword), among its accesses of one manner, such as reads.
 struct Entry {
     wave: u32,
     manner: Manner,
@@ -56,25 +56,25 @@ struct Entry {
 #[derive(Default)]
 struct Cell {
     entries: Vec<Entry>,
-    /// What the waves that wrote to this cell knew about other waves. A wave that acquires the cell gets this
-    /// knowledge.
+    /// What the waves that wrote to this cell knew about other waves when they wrote. A wave that acquires
+    /// the cell learns the same.
     published: Knowledge,
 }
 
-/// The state that waves had when they reached a wait or invalidation.
+/// The state of waves when they reached a wait or invalidation, over all times when a wave reached it.
 #[derive(Default)]
 pub(super) struct Found {
-    /// For each counter class, the maximum number of operations in flight.
+    /// For each class of wait counters, the maximum number of operations that were in flight.
     most: [usize; CLASSES],
-    /// Whether an invalidation had an effect. It has none if the wave has learned nothing about other waves
-    /// since its previous invalidation.
+    /// Whether the invalidation ever had an effect. An invalidation has no effect if the wave has learned
+    /// nothing about other waves since its previous invalidation.
     anew: bool,
 }
 
 impl Found {
     /// Returns whether the weakened instruction does less than the original one. A weakened wait does less if
     /// it leaves an operation in flight that the original wait completes. A removed invalidation does less if
-    /// the original one had an effect.
+    /// the original invalidation had an effect.
     pub(super) fn is_left(&self, waits: &Waits, change: Change) -> bool {
         let Change::Waits(weaker) = change else { return self.anew };
         CLASS_TABLE.iter().any(|info| {
@@ -97,11 +97,11 @@ pub(super) struct Outcome {
     pub(super) clash: Option<Clash>,
     /// Whether a wave reached the instruction that is changed.
     pub(super) reached: bool,
-    /// Whether the changed instruction did less than the original one, because an operation stayed in flight
-    /// or because new knowledge did not become effective.
+    /// Whether the instruction that the change weakens did less than the original one. This is so if an
+    /// operation stayed in flight, or if an invalidation was removed that made new knowledge effective.
     pub(super) under_way: bool,
-    /// Whether the changed instruction left an operation in flight whose memory another wave accesses as
-    /// well.
+    /// Whether the weakened instruction left an operation in flight that accesses memory which another wave
+    /// accesses as well.
     pub(super) shared: bool,
 }
 
@@ -213,8 +213,8 @@ impl<'a> Replay<'a> {
         });
     }
 
-    /// Returns an operation number for each [`Way`]: other waves may rely on the completion of the wave's
-    /// operations up to this number.
+    /// Returns the marks of a wave: an operation number for each [`Way`], up to which other waves may rely on
+    /// the wave's operations to be complete.
     fn marks(&self, wave: usize) -> Marks {
         let actor = &self.actors[wave];
         let done = |way: Way| {
@@ -224,8 +224,8 @@ impl<'a> Replay<'a> {
         [done(Way::Lds), actor.issued, done(Way::Far), done(Way::Scalar)]
     }
 
-    /// Releases the waves of a group from the barrier, if all waves of the group have arrived or ended. A
-    /// wave of which the log has no event yet has not arrived.
+    /// Lets the waves of a group continue after the barrier, if all waves of the group have arrived or ended.
+    /// A wave without any event in the log so far has not arrived.
     fn open_barrier(&mut self, wave: u32) {
         let members = &self.members[self.log.waves[wave as usize].group as usize];
         let waits = |actor: &Actor| actor.at_barrier || actor.ended;
@@ -255,8 +255,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Replays a cache invalidation. Returns whether it had an effect, which is so if the wave has learned
-    /// something about other waves since its last invalidation.
+    /// Replays a cache invalidation. Returns whether it had an effect. It has an effect if the wave has
+    /// learned something about other waves since its last invalidation.
     fn cache(&mut self, wave: usize, operation: CacheOp, changed: Option<Change>) -> bool {
         let marks = self.marks(wave);
         let actor = &mut self.actors[wave];
@@ -294,8 +294,8 @@ impl<'a> Replay<'a> {
             })
         };
         match facts.classes {
-            // A flat access has two counter classes. Only those classes count it that belong to the memory
-            // that it has accessed.
+            // A flat access has two classes of wait counters, one for memory and one for LDS. Here it counts
+            // only in the classes of the kinds of memory that it has accessed.
             [Some(memory), Some(lds)] => {
                 if event.memory {
                     // A flat access to memory completes in order with other vector memory operations. So it
@@ -395,8 +395,8 @@ impl<'a> Replay<'a> {
         self.log.waves[wave].group == self.log.waves[other as usize].group
     }
 
-    /// Returns whether the access is ordered after the earlier access `entry`, because that access is known
-    /// to be complete.
+    /// Returns whether the access `touch` is ordered after the earlier access `entry`, because the wave knows
+    /// that the earlier access is complete.
     fn ordered(&self, wave: usize, touch: &Touch, entry: &Entry) -> bool {
         let way = match (entry.lds, entry.scalar) {
             (true, _) => Way::Lds,
@@ -411,8 +411,8 @@ impl<'a> Replay<'a> {
         known.get(entry.wave, way) >= entry.number || near && known.get(entry.wave, Way::Near) >= entry.number
     }
 
-    /// Returns whether two accesses without order do not clash because both are part of the synchronisation
-    /// between the waves, such as atomics.
+    /// Returns whether two accesses without order belong to the synchronisation between the waves, such as
+    /// two atomics. Such accesses do not clash.
     fn synchronises(&self, wave: usize, touch: &Touch, entry: &Entry) -> bool {
         let joined = |wave: u32| {
             let entries = &self.cells[touch.cell as usize].entries;
@@ -428,8 +428,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns whether a load certainly sees the data of an earlier write, because no cache through which it
-    /// reads can hold an older copy.
+    /// Returns whether a load certainly sees the data of an earlier write. It does if no cache through which
+    /// the load reads can hold an older copy.
     fn fresh(&self, wave: usize, touch: &Touch, entry: &Entry) -> bool {
         let actor = &self.actors[wave];
         let after = |known: &Knowledge| known.get(entry.wave, Way::Far) >= entry.number;
@@ -446,8 +446,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns the same as `fresh` for a load that bypasses the first-level cache: whether it certainly sees
-    /// the data of an earlier write. On GFX10, such a load may still read an old copy from GL1.
+    /// Returns whether a load that bypasses the first-level cache certainly sees the data of an earlier
+    /// write. On GFX10, such a load may still read an old copy from the second cache (GL1).
     fn fresh_beyond(&self, wave: usize, touch: &Touch, entry: &Entry) -> bool {
         let middle = &self.actors[wave].middle;
         touch.lds

@@ -20,16 +20,16 @@ pub struct Need {
     pub text: String,
     /// Counter of the wait; `None` for an invalidation.
     pub counter: Option<Counter>,
-    /// Whether a register needs the wait on some path through the code, even if the run did not take this
-    /// path.
+    /// Whether a register needs the wait on some path through the code, including paths that the run did not
+    /// take.
     pub registers: bool,
     /// Whether the order of memory needed the wait or invalidation in this run.
     pub order: Verdict,
 }
 
 impl Need {
-    /// Returns whether this wait or invalidation could be removed if nothing else changes. As to registers,
-    /// the answer holds for every path through the code. As to memory, it holds only for this run.
+    /// Returns whether this wait or invalidation could be removed if all others stay. For registers, the
+    /// answer holds for every path through the code. For memory, it holds only for this run.
     pub fn is_idle(&self) -> bool {
         !self.registers && matches!(self.order, Verdict::Idle | Verdict::Private | Verdict::Ordered)
     }
@@ -79,8 +79,8 @@ fn without(target: &'static Target, inst: &MachInst, counter: Counter) -> Option
 }
 
 impl Log {
-    /// Returns every wait and invalidation that a wave has reached, in the order of addresses. For each of
-    /// them, the others are left unchanged.
+    /// Returns every wait and invalidation that a wave has reached, in the order of addresses, with the
+    /// answer whether it was needed. Each answer assumes that all other waits and invalidations stay.
     pub fn needs(&self) -> Vec<Need> {
         let target = self.text.target;
         let (Some(decoder), Some((mut program, roots))) = (Decoder::new(target), self.text.program()) else {

@@ -1,11 +1,11 @@
-//! Tests of sums, products, comparisons, moves and shifts. The expected results are computed in wider
-//! numbers.
+//! Tests of sums, products, comparisons, moves and shifts. The tests compute the expected results in wider
+//! numbers, in which nothing overflows.
 
 use super::Meaning::{self, Narrow, Wide};
 use super::agree;
 use isa::Generation::{self, Gfx6, Gfx8, Gfx9};
 
-/// Returns a sum as a signed 32-bit number, and whether it overflows.
+/// Returns the sum `value` as a signed 32-bit number, and whether it overflows 32 bits.
 fn signed(value: i128) -> (u32, bool) {
     (value as u32, i128::from(value as i32) != value)
 }
@@ -144,8 +144,8 @@ fn compares() {
         ("s_bitcmp1_b32", |a, b| u(a) / power(b % 32) % 2 == 1),
     ];
     for (name, holds) in cases {
-        // `for_all` varies SCC and the destination `d`, so this also checks that the relation does not depend
-        // on them.
+        // `for_all` also varies SCC and the destination `d`. The test therefore checks, too, that the
+        // comparison does not depend on them.
         compare(&format!("{name} s4, s6"), Gfx6, |a, b| holds(a as u32, b as u32));
     }
     compare("s_bitcmp0_b64 s[4:5], s6", Gfx6, |a, b| i128::from(a) / power(b as u32 % 64) % 2 == 0);

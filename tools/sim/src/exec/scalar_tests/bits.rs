@@ -1,4 +1,4 @@
-//! Tests of logic, bit fields, counts and bit positions. The expected results are computed bit by bit.
+//! Tests of logic, bit fields, counts and bit positions. The tests compute the expected results bit by bit.
 
 use super::Meaning::{self, Narrow, Narrowing, Wide};
 use super::agree;
@@ -47,7 +47,8 @@ fn logic() {
     agree("s_not_b64 s[0:1], s[4:5]", Gfx6, &Wide(|a, _, _, _| (u64::MAX - a, a != u64::MAX)));
 }
 
-/// Returns `width` bits from bit `offset` on of a number whose bits above `size` are all `fill`.
+/// Returns a field of `width` bits that starts at bit `offset` of a number. The number has `size` bits; all
+/// bits above them count as `fill`.
 fn field(value: u64, size: u32, fill: bool, offset: u32, width: u32, signed: bool) -> u64 {
     let bit = |at: u32| if at < size { value >> at & 1 != 0 } else { fill };
     let top = signed && width > 0 && bit(offset + width.min(size) - 1);

@@ -127,7 +127,8 @@ fn calls() {
     }
 }
 
-/// Both paths run, the path with fewer lanes first. s0 to s3 are the stack, and s20 records the order.
+/// Checks that a fork runs both paths, and that the path with fewer lanes runs first. s0 to s3 are the fork
+/// stack, and s20 records the order of the paths.
 #[test]
 fn forks() {
     let text = "s_mov_b64 s[12:13], exec\ns_cbranch_i_fork s[8:9], pass\n\

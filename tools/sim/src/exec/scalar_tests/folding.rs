@@ -1,4 +1,4 @@
-//! Checks that the static checker's constant folding gives the results of the emulator, for every scalar
+//! Checks the constant folding of the static checker (`kernc check`) against the emulator, for every scalar
 //! instruction that the checker folds. The two implementations were written independently from the manuals.
 
 use super::for_all;
@@ -7,10 +7,11 @@ use isa::Generation::{self, Gfx6, Gfx8, Gfx9};
 use isa::table::{Family, Kind, Role, opcodes};
 use isa::{Opcode, PROCESSORS};
 
-/// The constant that an instruction gets if it has a constant operand. It is a negative number of 16 bits.
+/// The constant that a tested instruction has as its constant operand. It is negative as a number of 16 bits.
 const CONSTANT: i16 = -0x7edd;
 
-/// Returns an instruction as text. It writes s[0:1], and reads s[4:5] and s[6:7].
+/// Returns an instruction as text, with destination s[0:1] and sources s[4:5] and s[6:7]. A 32-bit operand is
+/// only the first register of the pair.
 fn text(opcode: Opcode) -> Option<String> {
     let row = opcode.row();
     let mut sources = ["s[4:5]", "s[6:7]"].into_iter().zip(["s4", "s6"]);
@@ -30,7 +31,8 @@ fn text(opcode: Opcode) -> Option<String> {
     Some(format!("{} {}", row.name, operands.join(", ")))
 }
 
-/// Returns the first generation that has an instruction, if all later generations have it, too.
+/// Returns the first generation that has an instruction. Returns `None` unless all later generations have the
+/// instruction, too.
 fn since(opcode: Opcode) -> Option<Generation> {
     let has = |generation| {
         let mut mine = PROCESSORS.iter().filter(|target| target.generation == generation);

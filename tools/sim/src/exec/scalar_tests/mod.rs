@@ -38,7 +38,7 @@ impl Program {
         Program { code, target, text: format!("{processor}: {text}") }
     }
 
-    /// Returns a wave with the maximum number of registers and all lanes active.
+    /// Returns a wave that has the maximum number of registers, with all lanes active.
     fn wave(&self) -> Wave {
         // The descriptor asks for many registers, IEEE mode, DX10 clamp and all denormals.
         let descriptor = Descriptor { rsrc1: 5 | 15 << 6 | 0xf0 << 12 | 5 << 21, ..Descriptor::default() };
@@ -47,8 +47,8 @@ impl Program {
         wave
     }
 
-    /// Runs to the end of the code, or to an instruction after which the wave does not just continue with the
-    /// next one.
+    /// Runs instructions to the end of the code. Stops earlier after an instruction that does more than
+    /// continue with the next one, such as a branch or a barrier.
     fn run(&self, wave: &mut Wave) -> Result<Flow, Trap> {
         let mut lds = LDS;
         let memory = Memory::new();
@@ -63,7 +63,7 @@ impl Program {
     }
 }
 
-/// Runs a text on a wave of 64 lanes that `prepare` has initialised.
+/// Assembles a text and runs it on a wave of 64 lanes. `prepare` sets the registers of the wave before.
 fn run(processor: &str, text: &str, prepare: impl Fn(&mut Wave)) -> Wave {
     run_lanes(processor, 64, text, prepare)
 }
@@ -84,9 +84,9 @@ fn refusal(processor: &str, lanes: u32, text: &str, prepare: impl Fn(&mut Wave))
     program.run(&mut wave).expect_err("a refusal")
 }
 
-/// The expected result of an instruction, computed differently than in the emulator. The sources are s[4:5]
-/// and s[6:7], the destination is s[0:1]. The arguments of the functions are both sources, the old
-/// destination, and SCC.
+/// A function that gives the expected result of an instruction, in another way than the emulator computes it.
+/// The arguments of the function are both sources, the old destination, and SCC. The instruction has its
+/// sources in s[4:5] and s[6:7], and its destination in s[0:1].
 enum Meaning {
     Narrow(fn(u32, u32, u32, bool) -> (u32, bool)),
     Wide(fn(u64, u64, u64, bool) -> (u64, bool)),
@@ -94,7 +94,8 @@ enum Meaning {
     Narrowing(fn(u64, u64, u32, bool) -> (u32, bool)),
 }
 
-/// Compares an instruction with its expected result on all processors from a generation on.
+/// Compares the result of an instruction with the expected result, on all processors from the generation
+/// `from` on.
 fn agree(text: &str, from: Generation, meaning: &Meaning) {
     for_all(text, from, |before, after| {
         let (a, b, d, scc) = (before.pair(4), before.pair(6), before.pair(0), before.scc);
@@ -111,8 +112,8 @@ fn agree(text: &str, from: Generation, meaning: &Meaning) {
     });
 }
 
-/// Runs an instruction on all processors from a generation on, for all pairs of edge values and for 300
-/// random pairs.
+/// Runs an instruction on all processors from the generation `from` on, with all pairs of edge values and
+/// with 300 random pairs as sources. Calls `check` after each run.
 fn for_all(text: &str, from: Generation, check: impl Fn(&Before, &Wave)) {
     for processor in PROCESSORS {
         if Target::by_name(processor).is_none_or(|target| target.generation < from) {
@@ -144,7 +145,7 @@ impl Before {
     }
 }
 
-/// Returns test values for the sources, the destination and SCC.
+/// Returns test values: the two sources, the old destination, and SCC.
 fn inputs() -> impl Iterator<Item = (u64, u64, u64, bool)> {
     const EDGES: [u64; 22] = [
         0,
@@ -167,7 +168,8 @@ fn inputs() -> impl Iterator<Item = (u64, u64, u64, bool)> {
         0x7fff_ffff_ffff_ffff,
         0x8000_0000_0000_0000,
         0xffff_ffff_ffff_ffff,
-        // These are field operands of `s_bfe`: 8 bits from bit 4 on, and 32 bits from bit 31 on.
+        // As a source of `s_bfe`, this value and the next select bit fields: 8 bits from bit 4 on, and 32
+        // bits from bit 31 on.
         0x0008_0004,
         0x0020_001f,
     ];

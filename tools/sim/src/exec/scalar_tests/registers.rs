@@ -82,7 +82,7 @@ fn apertures() {
             [shared, shared | 0xffff_ffff, private, private | 0xffff_ffff]
         );
         assert_eq!(wave.sgpr[8], 0, "the lower half");
-        // clang shifts this value left by 16 to get the upper half of an aperture.
+        // Code from clang shifts this value left by 16 to get the upper half of an aperture's address.
         assert_eq!([wave.sgpr[9] << 16, wave.sgpr[10] << 16], [0x0001_0000, 0x0002_0000]);
     }
 }
@@ -205,12 +205,12 @@ fn modes() {
         let wave = run(processor, text, |wave| wave.sgpr[4] = 0xfe);
         assert_eq!(wave.sgpr[..3], [0x3f0, 2, 0x250], "{processor}");
         assert_eq!((wave.ieee, wave.dx10_clamp), (true, false), "{processor}");
-        // Denormals of f32 are kept in sources and flushed in results. The same holds for f64.
+        // For f32 and for f64, denormals are kept in sources and flushed in results.
         assert_eq!((wave.flush32, wave.flush64), ((false, true), (false, true)), "{processor}");
         let trap = refusal(processor, 64, "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 12, 1), 1", |_| {});
         assert!(matches!(trap, Trap::Refused(_)), "{processor}: {trap:?}");
     }
-    // The rounding mode is up for f32, and towards zero for the other formats.
+    // The value 13 means rounding up for f32, and rounding towards zero for f16 and f64.
     for text in ["s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 13", "s_round_mode 13"] {
         let wave = run("gfx1010", &format!("{text}\nv_add_f32 v1, v0, v2"), |wave| {
             wave.vgpr[0] = [0x3f80_0000; 64];
@@ -237,8 +237,8 @@ fn hardware_registers() {
             wave.set_pair(reg::VCC, 1);
             wave.group_waves = 2;
         });
-        // The status register has SCC, priority 2, TRAP_EN, EXECZ, IN_TG and VALID. The group has 512 bytes
-        // of LDS.
+        // The expected bits of STATUS are SCC, priority 2, TRAP_EN, EXECZ, IN_TG and VALID. The group has 512
+        // bytes of LDS.
         assert_eq!(
             wave.sgpr[..4],
             [1 | 2 << 3 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 16, 0, 2, 0],

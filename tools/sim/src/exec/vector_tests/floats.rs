@@ -59,7 +59,7 @@ fn denormals() {
     // Minimum and maximum obey the mode from GFX9 on.
     expect_in(flushing, "gfx803", "v_max_f32 v2, v0, v1", &[denormal, 0], denormal);
     expect_in(flushing, "gfx906", "v_max_f32 v2, v0, v1", &[denormal, 0], 0);
-    // Instructions that always flush denormals, and instructions that never do.
+    // Some instructions always flush denormals, and some never do, whatever MODE says.
     expect("gfx906", "v_mad_f32 v2, v0, 1.0, 0", &[denormal], 0);
     expect("gfx906", "v_fma_f32 v2, v0, 1.0, 0", &[denormal], denormal);
     expect("gfx906", "v_rcp_f32 v2, v0", &[denormal], INFINITY);
@@ -100,7 +100,8 @@ fn nans() {
         &[0x7ff0_0000_0000_0001, d(1.0)],
         0x7ff8_0000_0000_0001,
     );
-    // In IEEE mode, a signalling NaN is the result. Otherwise, the other operand is preferred to any NaN.
+    // In IEEE mode, the result is the signalling NaN, made quiet. Without IEEE mode, the result is the
+    // operand that is not a NaN.
     expect("gfx906", "v_max_f32 v2, v0, v1", &[SIGNALLING, ONE], QUIET | 1);
     expect_in(DENORMALS, "gfx906", "v_max_f32 v2, v0, v1", &[SIGNALLING, ONE], ONE);
     expect("gfx906", "v_min_f16 v2, v0, v1", &[0x7c01, 0x3c00], 0x7e01);
@@ -145,8 +146,8 @@ fn cubes() {
 
 #[test]
 fn division() {
-    // In the lanes of VCC, a large result is scaled up and a small one is scaled down. The number 2^-149 is
-    // the unit of denormals.
+    // In the lanes whose VCC bit is set, `v_div_fmas` scales a large result up and a small result down. The
+    // number 2^-149 is the unit of denormals.
     let run = |vcc, value: f32| {
         let machine = Machine::with_lanes("gfx1010", 32).vcc(vcc).vgprs(&[0, 0, 0, f(value)]);
         machine.run("v_div_fmas_f32 v2, v0, v1, v3").first::<2>(2)

@@ -1,4 +1,5 @@
-//! Tests of instructions that read across lanes, of EXEC, and of registers selected by M0.
+//! Tests of instructions that read the data of other lanes, of instructions that depend on EXEC, and of
+//! registers that M0 selects.
 
 use super::*;
 

@@ -13,11 +13,12 @@ fn accumulation_registers() {
     assert_eq!(machine.v(256 + 1, 63), 7);
 }
 
-/// Checks single elements of the sum at positions given by the matrix calculator.
+/// Checks single elements of the result D. The matrix calculator gives their positions in lanes and
+/// registers.
 #[test]
 fn places_of_elements() {
-    // A[i][0] = i + 1 in block 0, 100 (i + 1) in block 1; B[0][j] = j + 1. Block 0 is in lanes 0..=31, block
-    // 1 in lanes 32..=63.
+    // A[i][0] is i + 1 in block 0, and 100 (i + 1) in block 1. B[0][j] is j + 1. Block 0 is in lanes 0..=31,
+    // and block 1 in lanes 32..=63.
     let machine = Machine::with_lanes("gfx908", 64)
         .lanes(0, |lane| f(((lane % 32 + 1) * if lane < 32 { 1 } else { 100 }) as f32))
         .lanes(1, |lane| f((lane % 32 + 1) as f32))
@@ -30,15 +31,17 @@ fn places_of_elements() {
     // The second block of A is used for both blocks.
     let machine = machine.run("v_mfma_f32_32x32x1f32 a[0:31], v0, v1, a[32:63] cbsz:1 abid:1");
     assert_eq!(machine.v(256 + 5, 4), f(1000.0 * 5.0));
-    // Using the second half of B's lanes for all lanes would give the same result here; rotating the lanes by
-    // 16 changes it.
+    // This value of `blgp` rotates the lanes of B by 16, so column 4 comes from lane 20, whose value is 21. A
+    // `blgp` that uses the second half of B's lanes for all lanes would not change the result, because both
+    // halves are equal here.
     let machine = machine.run("v_mfma_f32_32x32x1f32 a[0:31], v0, v1, a[32:63] blgp:3");
     assert_eq!(machine.v(256 + 5, 4), f(10.0 * 21.0));
 }
 
 #[test]
 fn sums_of_halves_and_bytes() {
-    // Each element of row i is i + 1, and column j is 1 2 3 4 in halves; the sum is 10 (i + 1).
+    // All elements in row i of A are i + 1, and each column of B is 1, 2, 3, 4 in f16. The elements of D in
+    // row i are therefore 10 (i + 1).
     let row = |lane: u32| u32::from(half::f16::from_f32((lane % 4 + 1) as f32).to_bits()) * 0x0001_0001;
     let machine = Machine::with_lanes("gfx908", 64)
         .lanes(0, row)

@@ -53,7 +53,7 @@ impl Machine {
         self
     }
 
-    /// Sets the VGPRs from `v0` on, to the same values in all lanes.
+    /// Sets the VGPRs from `v0` on. Each of them gets its value in all lanes.
     fn vgprs(mut self, values: &[u32]) -> Machine {
         for (at, value) in values.iter().enumerate() {
             self.wave.vgpr[at] = [*value; 64];

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn output_modifiers() {
     let multiply = "v_mul_f32 v2, v0, v1 mul:2";
-    // Output modifiers apply only without IEEE mode and without output denormals.
+    // Output modifiers have an effect only without IEEE mode and while denormal results are flushed.
     expect_in(DX10_CLAMP, "gfx906", multiply, &[f(3.0), f(4.0)], f(24.0));
     expect_in(DX10_CLAMP | 0x20, "gfx906", multiply, &[f(3.0), f(4.0)], f(12.0));
     expect_in(DX10_CLAMP | 0x200, "gfx906", multiply, &[f(3.0), f(4.0)], f(12.0));
