@@ -188,7 +188,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) pattern: OnceLock<Vec<Wave>>,
 }
 
-/// Checks everything about the dispatch that can be checked before any wave runs.
+/// Checks a dispatch before any wave runs. Returns the first error that can be found without running code.
 pub(crate) fn check(kernel: &KernelInfo, wanted: &Size, target: &Target) -> Result<(), Fault> {
     let refuse = |why: String| Err(Fault::Dispatch(why));
     let size = wanted.group.iter().fold(1u64, |size, &n| size.saturating_mul(n.into()));
@@ -228,8 +228,8 @@ fn check_descriptor(descriptor: &Descriptor, stack: u32, target: &Target) -> Res
     if scratch > MAX_SCRATCH {
         return refuse(format!("{scratch} bytes of scratch for a wave"));
     }
-    // A kernel whose descriptor enables exceptions is refused, because the emulator does not raise
-    // exceptions. A `s_setreg` that enables exceptions is refused in the same way.
+    // The emulator does not raise exceptions. It therefore refuses a kernel whose descriptor enables them, as
+    // it refuses an `s_setreg` that does.
     if descriptor.exceptions() != 0 {
         return refuse("floating-point exceptions do not trap".into());
     }
@@ -240,12 +240,12 @@ fn check_descriptor(descriptor: &Descriptor, stack: u32, target: &Target) -> Res
 }
 
 impl Launch<'_> {
-    /// Returns the number of groups in each dimension, including a partial group.
+    /// Returns the number of groups in each dimension. A partial group at the end counts as a group.
     pub(crate) fn groups(&self) -> [u64; 3] {
         std::array::from_fn(|dim| u64::from(self.grid[dim]).div_ceil(u64::from(self.group[dim])))
     }
 
-    /// Returns the approximate number of bytes of host memory that a group takes.
+    /// Returns about how many bytes of host memory a group takes.
     pub(crate) fn group_bytes(&self) -> u64 {
         let items: u64 = self.group.iter().map(|&n| u64::from(n)).product();
         let lanes = u64::from(self.target.wave_size);
@@ -262,15 +262,15 @@ impl Launch<'_> {
         id.map(|id| id as u32)
     }
 
-    /// Lets the host answer the calls of waves that wait for the host.
+    /// Lets the host answer the host calls of waves, for which these waves wait.
     pub(crate) fn serve_host(&self) -> Result<(), Trap> {
         let Some(hostcall) = self.hostcall else { return Ok(()) };
         hostcall.lock().unwrap_or_else(PoisonError::into_inner).serve(self.memory).map_err(Trap::Hostcall)
     }
 
-    /// Returns the maximum number of groups that may run at the same time, or `None` if there is no limit. A
-    /// limit exists if the kernel makes host calls, because each wave may hold a packet of the host call
-    /// buffer.
+    /// Returns the maximum number of groups that may run at the same time, or `None` if there is no limit.
+    /// There is a limit only for a kernel that makes host calls: each wave may hold a packet of the host call
+    /// buffer, and the buffer has a fixed number of packets.
     pub(crate) fn max_groups(&self) -> Option<u64> {
         let waves = self.group.iter().product::<u32>().div_ceil(self.target.wave_size);
         let packets =
@@ -301,7 +301,7 @@ impl Launch<'_> {
     }
 
     /// Returns whether the waves of a group may use different first-level caches. They may in WGP mode of
-    /// GFX10, and if groups are split on gfx90a (LLVM's AMDGPU guide, seed 000, lines 3055 and 3290).
+    /// GFX10, and in threadgroup split mode of gfx90a (LLVM's AMDGPU guide, seed 000, lines 3055 and 3290).
     fn splits_group(&self) -> bool {
         let (target, descriptor) = (self.target.target, &self.kernel.descriptor);
         let in_wgp = target.generation == Generation::Gfx10 && descriptor.wgp_mode();
@@ -366,7 +366,8 @@ impl Launch<'_> {
         Location { calls, ..at }
     }
 
-    /// Returns the file address of a code position, which is strict mode's number of an instruction.
+    /// Returns the file address of the instruction at a code position. A code position is the number that
+    /// strict mode gives to an instruction.
     pub(crate) fn address_of(&self, place: u32) -> u64 {
         let (range, pc) = strict::split_place(place);
         self.code.get(range as usize).map_or(0, |code| code.file_base + u64::from(pc) * 4)
@@ -384,13 +385,14 @@ impl Launch<'_> {
         u64::MAX >> (64 - self.lanes_of(items, wave).max(1))
     }
 
-    /// Returns the number of lanes of a wave that have a work-item, in a group of `items` work-items.
+    /// Returns how many lanes of a wave have a work-item, if the group has `items` work-items. `wave` is the
+    /// number of the wave in the group.
     fn lanes_of(&self, items: u32, wave: u32) -> u32 {
         items.saturating_sub(wave * self.target.wave_size).min(self.target.wave_size)
     }
 
-    /// Creates the group with the given number, with its waves at the entry point of the kernel. Reuses the
-    /// memory of `spare`, a group that has ended.
+    /// Creates the group with the given number. Its waves are at the entry point of the kernel. Reuses the
+    /// memory of `spare`, which is a group that has ended.
     pub(crate) fn group(&self, number: u64, spare: Option<Group>) -> Group {
         let id = self.group_id(number);
         let size = self.group_size(id);
@@ -429,7 +431,7 @@ impl Launch<'_> {
         }
     }
 
-    /// Creates wave `number` of a group of the given size. The ids of the group are filled in later.
+    /// Creates wave `number` of a group of the given size. The caller fills in the ids of the group later.
     fn wave(&self, number: u32, size: [u32; 3]) -> Wave {
         let descriptor = &self.kernel.descriptor;
         let mut wave = Wave::new(number, descriptor, self.target.target);
@@ -440,8 +442,8 @@ impl Launch<'_> {
         let items = size[0] * size[1] * size[2];
         let lanes = self.target.wave_size;
         let active = self.lanes_of(items, number);
-        // Both halves of EXEC are cleared here, even for a wave of 32 lanes: ROCm's device library passes all
-        // 64 bits of EXEC to the host.
+        // A wave of 32 lanes must also start with a cleared upper half of EXEC, because ROCm's device library
+        // passes all 64 bits of EXEC to the host.
         wave.sgpr[reg::EXEC..][..2].fill(0);
         wave.set_exec(u64::MAX >> (64 - active));
         for lane in 0..active {
@@ -449,8 +451,8 @@ impl Launch<'_> {
             let ids = [item % size[0], item / size[0] % size[1], item / size[0] / size[1]];
             let wanted = ids.into_iter().enumerate().take(descriptor.item_ids() as usize + 1);
             if self.target.has(Feature::GFX90A) {
-                // The three ids of a work-item share one register here, with ten bits each (LLVM's AMDGPU
-                // guide, seed 000, line 232, feature `packed-tid`).
+                // On gfx90a, the three ids of a work-item share one register, with ten bits for each (LLVM's
+                // AMDGPU guide, seed 000, line 232, feature `packed-tid`).
                 wave.vgpr[0][lane as usize] = wanted.fold(0, |ids, (at, value)| ids | value << (10 * at));
                 continue;
             }
@@ -458,8 +460,9 @@ impl Launch<'_> {
                 wave.vgpr[at][lane as usize] = value;
             }
         }
-        // The scratch of each wave starts above the scratch base of the dispatch. Code that forgets to add
-        // the wave offset therefore accesses no wave's scratch, and faults.
+        // The scratch of every wave, also that of the first one, starts above the scratch base of the
+        // dispatch. Code that forgets to add the wave offset therefore accesses the scratch of no wave, and
+        // faults.
         let wave_bytes = (self.private_bytes * lanes).next_multiple_of(1024);
         let wave_offset = wave_bytes * (number + 1);
         wave.scratch_base = scratch::queue_base(self.target.target) + u64::from(wave_offset);
@@ -478,8 +481,8 @@ impl Launch<'_> {
         }
         values.extend_from_slice(&self.preload);
         values.truncate(MAX_USER_SGPRS as usize);
-        // The descriptor may count more user SGPRs than it enables. The remaining user SGPRs hold no value.
-        // `set_group_ids` fills the SGPRs of the group's ids, which come after them.
+        // The descriptor may state more user SGPRs than the enabled kinds need. The remaining user SGPRs hold
+        // no value. The SGPRs for the ids of the group come after them; `set_group_ids` fills these.
         let ids = descriptor.group_ids().into_iter().filter(|&wanted| wanted).count();
         values.resize(descriptor.user_sgprs() as usize + ids, POISON);
         if descriptor.group_info() {

@@ -1,9 +1,9 @@
 //! Emulated memory. It consists of separate allocations in a 64-bit address space, and host threads share it
 //! without locks.
 //!
-//! Every access is an atomic operation on 32-bit words. Loads have acquire order and stores have release
-//! order on the host. So if waits and cache operations order the accesses of a program on a GPU, the accesses
-//! are also ordered here, on any host.
+//! Every access is an atomic operation of the host on 32-bit words. Loads have acquire order, and stores have
+//! release order. If waits and cache operations order the accesses of a program on a GPU, the accesses are
+//! therefore also ordered in the emulator, on any host.
 //!
 //! Each allocation has 8 GiB of address space to itself, and starts one page below a multiple of 4 GiB.
 //! Address arithmetic that loses a carry therefore causes a fault, and does not reach a neighbouring
@@ -12,19 +12,19 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Number of low bits of an address below the number of the slot. A slot is the address range that belongs to
-/// one allocation.
+/// Number of bits of an address that give the position within a slot. A slot is the address range that
+/// belongs to one allocation. The higher bits of the address are the number of the slot.
 pub(crate) const SLOT_SHIFT: u32 = 33;
 const SLOT_START: u64 = 0xffff_f000;
-/// Offset of an allocation in its slot, for an allocation made by a kernel. It is chosen so that the address
-/// is a multiple of 2 MiB.
+/// Offset in its slot of an allocation that a kernel has made. It is chosen so that the address of the
+/// allocation is a multiple of 2 MiB.
 const HEAP_START: u64 = 1 << 32;
 const MAX_SLOTS: usize = 1 << 13;
-/// Maximum size of an allocation in bytes, which is the rest of its slot (address range).
+/// Maximum size of an allocation in bytes, so that the allocation ends within its slot (address range).
 pub(crate) const MAX_BYTES: u64 = 1 << 32;
 const STRIPES: usize = 64;
-/// Maximum number of allocations that kernels make. The next constant is the maximum number of bytes of all
-/// of them.
+/// Maximum number of allocations that kernels make with `malloc`. The next constant is the maximum size in
+/// bytes of all of them together.
 const MAX_HEAP_SLOTS: usize = 1 << 10;
 const MAX_HEAP_BYTES: u64 = 1 << 28;
 
@@ -88,8 +88,8 @@ impl Buffer {
         if mask == u32::MAX {
             cell.store(value, Ordering::Release);
         } else {
-            // Replaces only the bytes in `mask`. This must be one atomic step, because another thread may
-            // write the other bytes of the word at the same time.
+            // Only the bytes in `mask` must change. The change must be a single atomic step, because another
+            // thread may write the other bytes of the word at the same time.
             let _ = cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, |old| Some(old & !mask | value));
         }
     }
@@ -117,13 +117,13 @@ impl Buffer {
 /// The memory of a device, with all its allocations.
 pub(crate) struct Memory {
     slots: Vec<Option<Buffer>>,
-    /// Allocations made by running kernels. Their slot numbers begin at `MAX_SLOTS`.
+    /// Allocations that running kernels have made. Their slot numbers begin at `MAX_SLOTS`.
     heap: Vec<OnceLock<Buffer>>,
-    /// Indices in `heap` of the allocations that kernels have freed. Their memory is released when no kernel
-    /// is running.
+    /// Indices in `heap` of the allocations that kernels have freed. The memory of these allocations is
+    /// released later, when no kernel is running.
     freed: Mutex<Vec<usize>>,
-    /// Locks for 64-bit atomics, of which the address selects one. They are needed because memory consists of
-    /// 32-bit words, and two words cannot be changed in one atomic step.
+    /// Locks for 64-bit atomics; the address selects one of them. Memory consists of 32-bit words, so without
+    /// a lock two words cannot be changed in one atomic step.
     stripes: [Mutex<()>; STRIPES],
 }
 
@@ -169,8 +169,8 @@ impl Memory {
         }
     }
 
-    /// Allocates zeroed memory for a running kernel. Returns `None` if the limits for such allocations are
-    /// reached.
+    /// Allocates zeroed memory for a running kernel. Returns `None` if the kernels have reached the limit for
+    /// such allocations.
     pub(crate) fn heap_alloc(&self, bytes: u64) -> Option<u64> {
         let taken = self.heap.iter().filter_map(OnceLock::get).map(Buffer::bytes).sum::<u64>();
         if bytes > MAX_HEAP_BYTES - taken {
@@ -261,8 +261,8 @@ impl Memory {
     /// Takes the lock that makes 64-bit accesses to this address atomic.
     pub(crate) fn lock64(&self, address: u64) -> std::sync::MutexGuard<'_, ()> {
         let stripe = (address / 8) as usize % STRIPES;
-        // A panic in another thread cannot have left data inconsistent, because the lock guards no data. So a
-        // poisoned lock can be used.
+        // A poisoned lock can be used: the lock guards no data, so a panic in another thread cannot have left
+        // data inconsistent.
         self.stripes[stripe].lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
@@ -276,8 +276,8 @@ impl Saved {
         Saved(memory.slots.iter().map(|slot| slot.as_ref().map(words)).collect())
     }
 
-    /// Writes the saved contents back to memory. The allocations are the same as when the contents were
-    /// saved, because a dispatch makes none.
+    /// Writes the saved contents back to memory. The allocations must be the same as when the contents were
+    /// saved; they are, because a dispatch makes none.
     pub(crate) fn restore(&self, memory: &Memory) {
         for (saved, slot) in self.0.iter().zip(&memory.slots) {
             let (Some(saved), Some(buffer)) = (saved, slot) else { continue };

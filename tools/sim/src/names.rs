@@ -13,7 +13,7 @@ struct Named {
     element: u32,
 }
 
-/// The allocations that have names. The key is the number of the slot (address range) of the allocation.
+/// Names of allocations. The key is the number of the slot (address range) that belongs to the allocation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names(BTreeMap<u64, Named>);
 

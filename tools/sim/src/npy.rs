@@ -32,8 +32,8 @@ fn error<T>(why: impl Into<String>) -> Result<T, NpyError> {
     Err(NpyError(why.into()))
 }
 
-/// Element types, with the names that they have in the field `descr` of the header, after the byte order. The
-/// first name of a type is the one that is written.
+/// Element types with the names that they have in the field `descr` of the header, after the letter for the
+/// byte order. If a type has several names, this module writes the first one.
 const TYPES: [(Scalar, &str); 13] = [
     (Scalar::I8, "i1"),
     (Scalar::U8, "u1"),

@@ -1,5 +1,6 @@
-//! Observes a dispatch without checking it. Records how often each instruction was executed and with how many
-//! active lanes, the number of bytes transferred, and the register changes of the waves of a chosen group.
+//! Observes a dispatch without checking it. Counts how often each instruction is executed and with how many
+//! active lanes, and how many bytes are transferred. For the waves of a chosen group, also records which
+//! registers change.
 
 use crate::banks::Accesses;
 use crate::exec::{Cx, Flow};
@@ -22,15 +23,15 @@ pub struct Observe {
     /// The work-group whose instructions are traced, and the number of the wave to trace. If the number is
     /// `None`, all waves of the group are traced.
     pub trace: Option<([u32; 3], Option<u32>)>,
-    /// Whether to record the order of memory operations, from which [`Device::log`](crate::Device::log)
-    /// determines which waits were needed. The dispatch then runs on one thread.
+    /// Whether to record the order of memory operations. [`Device::log`](crate::Device::log) returns the
+    /// record, which shows which waits were needed. A dispatch with this record runs on one thread.
     pub order: bool,
 }
 
 /// Maximum number of bytes of a trace; the rest is left out.
 const MAX_TRACE: usize = 64 << 20;
-/// Maximum number of lanes whose values a trace shows for one register, if the lanes have different values.
-/// The values of further lanes are left out.
+/// Maximum number of lanes of one register that a trace shows, if the lanes have different values. The values
+/// of the other lanes are left out.
 const SHOWN_LANES: usize = 4;
 
 /// Number of bytes transferred to and from one kind of memory.
@@ -62,7 +63,8 @@ pub struct Executed {
 }
 
 impl Executed {
-    /// Returns the average number of active lanes of an execution. Returns `None` for scalar instructions.
+    /// Returns the average number of active lanes over all executions of the instruction. Returns `None` for
+    /// scalar instructions.
     pub fn mean_lanes(&self) -> Option<f64> {
         is_vector(self.class).then(|| self.lanes as f64 / self.count.max(1) as f64)
     }
@@ -131,11 +133,11 @@ impl Profile {
 
 /// Counters of an observed dispatch, which all its waves share.
 pub(crate) struct Observer {
-    /// For each dword of each code range: the number of executions, the number of active lanes, and the
-    /// number of additional passes due to bank conflicts.
+    /// The counts for each dword of each code range, at which an instruction may begin: its executions, its
+    /// active lanes, and its additional passes due to bank conflicts.
     counts: Vec<Vec<[AtomicU64; 3]>>,
-    /// For each kind of memory: the number of bytes that were read, that were written, and that atomics have
-    /// changed.
+    /// The number of bytes for each kind of memory: bytes that were read, bytes that were written, and bytes
+    /// that atomics have changed.
     bytes: [[AtomicU64; 3]; 4],
     trace: Option<([u32; 3], Option<u32>)>,
     text: Mutex<String>,
@@ -217,8 +219,7 @@ pub(crate) struct Observing<'a> {
     traced: bool,
     /// Accesses of the current instruction to LDS.
     lds: Accesses,
-    /// The recorder of memory operations, and the numbers that the recorder has given to the wave and its
-    /// group.
+    /// The recorder of memory operations, with its numbers for this wave and for the wave's group.
     recorded: Option<(&'a Recorder, u32, u32)>,
 }
 
@@ -281,7 +282,8 @@ impl<'a> Observing<'a> {
     }
 }
 
-/// Returns the name of an SGPR. Registers that are special on every processor have their own names.
+/// Returns the name of an SGPR. A register that is special on every processor, such as VCC, has a name of its
+/// own.
 fn name(code: u16) -> String {
     match code {
         106 => "vcc_lo".to_owned(),

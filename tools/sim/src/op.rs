@@ -1,8 +1,8 @@
 //! Decoded code. It has one [`Op`] (decoded instruction) for each dword of a code range, so that a program
 //! counter can be used as an index.
 //!
-//! Every dword is decoded as if an instruction began there. Ops that begin inside of another instruction are
-//! never executed.
+//! Every dword is decoded as if an instruction began there. An [`Op`] for a dword in the middle of an
+//! instruction is never executed.
 
 use crate::exec::atomic::Atomic;
 use crate::exec::rules::{Denormals, Rules, rules};
@@ -18,15 +18,17 @@ pub(crate) enum Src {
     /// No operand.
     #[default]
     None,
-    /// A vector register, by its index in `Wave::vgpr`: VGPRs have indices from 0 on, accumulation VGPRs from
-    /// 256 on. A wider operand uses the following registers, too.
+    /// A vector register, by its index in `Wave::vgpr`. VGPRs have indices from 0 on, and accumulation VGPRs
+    /// from 256 on. This is the first register of an operand that is wider than one dword.
     V(u16),
-    /// A scalar register, by its index in `Wave::sgpr`. SGPRs and special registers are below 128; the index
-    /// is the code of the register.
+    /// A scalar register, by its index in `Wave::sgpr`, which is also its code in a source field. SGPRs and
+    /// special registers have indices below 128.
     S(u8),
-    /// A constant of up to 64 bits. This includes immediate fields, which are sign-extended.
+    /// A constant of up to 64 bits. Immediate fields of an instruction are constants, too; they are
+    /// sign-extended.
     K(u64),
-    /// A register whose value is computed when it is read, given by the code of the source (235 to 254).
+    /// A register that has no stored value; its value is computed when an instruction reads it. The number is
+    /// its code in a source field (235 to 254).
     Special(u16),
 }
 
@@ -36,8 +38,8 @@ pub(crate) const NONE: u16 = u16::MAX;
 pub(crate) const VGPR0: u16 = 256;
 /// Code of the first accumulation VGPR.
 pub(crate) const AGPR0: u16 = 512;
-/// Index of the first element of `Wave::sgpr` that no operand can read. Results that a program cannot read,
-/// such as those written to `null`, go there.
+/// Index of an element of `Wave::sgpr` that receives results which a program cannot read, such as those
+/// written to `null`. It is the first index that no operand can name.
 pub(crate) const SINK: u16 = 128;
 
 /// Classes of instructions that the statistics count separately.
@@ -56,11 +58,11 @@ pub(crate) enum Class {
 #[derive(Clone)]
 pub(crate) struct Op {
     pub(crate) run: Handler,
-    /// The handler that belongs to the instruction itself. If `run` is a wrapper that prepares a source or
-    /// checks the result, the wrapper calls `inner`.
+    /// The handler of the instruction itself. The handler in `run` may be a wrapper that prepares a source or
+    /// checks the result; the wrapper then calls `inner`.
     pub(crate) inner: Handler,
-    /// The source operands. First come those that the assembler lists as sources. Then come the tied
-    /// destinations, whose old values the instruction also reads.
+    /// The source operands. The sources that the assembler lists come first. Then come the tied destinations,
+    /// whose old values the instruction also reads.
     pub(crate) src: [Src; 4],
     /// Number of the first register of the first destination, with the same numbering as in a source field.
     pub(crate) dst: u16,
@@ -81,8 +83,8 @@ pub(crate) struct Op {
     /// What the instruction does with memory, if it is an atomic.
     pub(crate) atomic: Atomic,
     pub(crate) atomic64: bool,
-    /// Whether the instruction reads a clock. Its result then differs each time, so a loop with the
-    /// instruction never comes back to the same state.
+    /// Whether the instruction reads a clock. Its result then differs each time. A loop that contains the
+    /// instruction therefore never comes back to the same state.
     pub(crate) reads_clock: bool,
     /// Offset field of a memory instruction.
     pub(crate) offset: i32,
@@ -94,9 +96,11 @@ pub(crate) struct Op {
     pub(crate) op_sel_hi: u8,
     /// Whether a source has modifiers, such as negation.
     pub(crate) src_modified: bool,
-    /// Whether sources need no modification when they are read, unless MODE flushes denormals.
+    /// Whether no source has modifiers or other needs for a change when it is read. Denormals are still
+    /// flushed, if MODE says so.
     pub(crate) src_plain: bool,
-    /// Whether the result is modified before the active lanes of the destination are written.
+    /// Whether the result is changed after the computation, for example clamped, before it is written to the
+    /// destination.
     pub(crate) dst_modified: bool,
     pub(crate) lane: Lane,
     pub(crate) rules: Rules,
@@ -169,8 +173,8 @@ impl Op {
                 }
                 let here = if tied { spec.role == Role::DefUse } else { spec.role == Role::Use };
                 if here && sources < op.src.len() {
-                    // A float constant of a packed integer instruction is encoded as f32, and `op_sel`
-                    // selects a half of the f32. For example, clang 19 writes the pair of halves 0 and 0x3f80
+                    // In a packed integer instruction, a float constant is encoded as an f32, of which
+                    // `op_sel` selects one half. For example, clang 19 writes the pair of halves 0 and 0x3f80
                     // as `1.0`.
                     let packed =
                         row.family == Family::Vop3p && matches!(spec.num, Num::I16 | Num::U16 | Num::B16);
@@ -180,8 +184,8 @@ impl Op {
                 }
             }
         }
-        // An instruction without handler is refused as unsupported when it is executed, so its registers are
-        // not counted.
+        // The emulator refuses an instruction without handler when it would execute it. The registers of such
+        // an instruction are not counted, so that the refusal is reported and not a missing register.
         if handler.is_some() {
             inst.operands().iter().for_each(|operand| op.count_registers(*operand, target));
         }
@@ -212,8 +216,8 @@ impl Op {
         }
     }
 
-    /// Updates the numbers of registers that the wave must have, so that they cover the registers of an
-    /// operand.
+    /// Increases the numbers of registers that the wave must have, if the registers of an operand are beyond
+    /// them.
     fn count_registers(&mut self, operand: Operand, target: &Target) {
         let Operand::Reg(range) = operand else { return };
         let end = range.first.0 + u16::from(range.len);
@@ -253,9 +257,9 @@ fn vgpr_count(operand: Operand) -> u8 {
     }
 }
 
-/// Returns whether writes to a register are discarded and reads of it return zero. This holds for `null`. It
-/// also holds for the trap handler's registers, which no other code can access (Vega ISA, "Trap and Exception
-/// registers").
+/// Returns whether a register is always zero: reads return zero, and writes are discarded. This holds for
+/// `null`, and for the registers of the trap handler, which no other code can access (Vega ISA, "Trap and
+/// Exception registers").
 fn discards(target: &Target, code: u16) -> bool {
     match code {
         108..=123 => true,
@@ -278,8 +282,8 @@ fn class(row: &Row) -> Class {
 }
 
 fn source(target: &Target, operand: Operand, num: Num, width: u8) -> Src {
-    // Whether the operand is 64 bits wide as one value. An operand of two dwords with two f32 or two untyped
-    // dwords is not: a constant then has the value that it has for one dword.
+    // Whether the two dwords of the operand are a single value of 64 bits. Operands with two f32 or two
+    // untyped dwords are not: a constant then has the value that it has for one dword.
     let wide = num.is_wide() || width == 2 && !matches!(num, Num::F32 | Num::B32);
     match operand {
         Operand::Reg(range) => match range.first.0 {
@@ -301,8 +305,8 @@ fn source(target: &Target, operand: Operand, num: Num, width: u8) -> Src {
     }
 }
 
-/// Returns the value of an inline constant. It is a small integer, or one of nine floats in the format of the
-/// operand.
+/// Returns the value of an inline constant, which is a small integer or one of nine floats. A float is in the
+/// format of the operand.
 fn inline(code: u16, num: Num, wide: bool) -> u64 {
     const FLOATS: [(u16, u32, u64); 9] = [
         (0x3800, 0x3f00_0000, 0x3fe0_0000_0000_0000),
@@ -330,7 +334,7 @@ fn inline(code: u16, num: Num, wide: bool) -> u64 {
     }
 }
 
-/// Decodes an instruction as the hardware does, which ignores the values of unused bits.
+/// Decodes an instruction in the way of the hardware: the values of unused bits are ignored.
 fn read(decoder: &Decoder, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
     decoder.decode(words).or_else(|_| decoder.decode_tolerant(words))
 }

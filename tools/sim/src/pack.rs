@@ -5,8 +5,8 @@ use crate::fault::Fault;
 use crate::metadata::ArgKind;
 use crate::object::KernelInfo;
 
-/// The value of an argument. Numbers and addresses can be converted to it with `From` (a
-/// [`DevicePtr`](crate::DevicePtr) is a `u64`).
+/// The value of an argument. `From` converts a number or an address (a [`DevicePtr`](crate::DevicePtr), which
+/// is a `u64`) to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arg(Vec<u8>);
 
@@ -43,8 +43,9 @@ impl KernelInfo {
         }
         let mut segment = Vec::new();
         for (at, (info, Arg(bytes))) in infos.into_iter().zip(args).enumerate() {
-            // The value for a dynamic LDS pointer is an offset in LDS. A vector of three elements has the
-            // size of one of four elements, so a value of three quarters of this size fits as well.
+            // A vector of three elements takes the space of four elements. A value with three quarters of the
+            // argument's size therefore fits as well. The value for a pointer to dynamic LDS is an offset in
+            // LDS.
             let fits = bytes.len() == info.size as usize || bytes.len() * 4 == info.size as usize * 3;
             if !fits || matches!(info.kind, ArgKind::Other(_)) {
                 let name = info.name.clone().unwrap_or_else(|| format!("#{at}"));

@@ -1,6 +1,6 @@
-//! The structures in memory that the packet processor, host programs and kernels share. These are packets
-//! (HSA Platform System Architecture, "AQL packets"), the queue (`amd_queue_t`; ROCm's code object ABI, seed
-//! 002, line 1629) and signals (`amd_signal_t`; seed 002, line 1864).
+//! The structures in memory that the packet processor, host programs and kernels share. There are three:
+//! packets (HSA Platform System Architecture, "AQL packets"), queues (`amd_queue_t`; ROCm's code object ABI,
+//! seed 002, line 1629) and signals (`amd_signal_t`; seed 002, line 1864).
 
 use crate::device::DevicePtr;
 use crate::wave::{PRIVATE_APERTURE, SHARED_APERTURE};
@@ -14,8 +14,8 @@ pub(crate) const SIGNAL_BYTES: usize = 64;
 /// Number of signals that a barrier packet can wait for.
 pub(crate) const DEPENDENCIES: usize = 5;
 
-/// Offsets of the fields of a queue in memory. ROCm's code object ABI (seed 002) does not describe the fields
-/// after the offset of `read_dispatch_id`; they are taken from ROCm's header.
+/// Offsets of the fields of a queue in memory. ROCm's code object ABI (seed 002) describes the fields up to
+/// `read_dispatch_id` and its offset. The later fields are taken from ROCm's header.
 pub(crate) mod queue_at {
     pub(crate) const WRITE_INDEX: u64 = 56;
     pub(crate) const READ_INDEX: u64 = 128;
@@ -31,11 +31,11 @@ pub(crate) mod signal_at {
 
 /// `AMD_SIGNAL_KIND_USER`: a signal that programs wait for.
 pub(crate) const SIGNAL_USER: i64 = 1;
-/// Kind of a signal that is a doorbell (`AMD_SIGNAL_KIND_DOORBELL`). The second word of such a signal is the
-/// address of the doorbell.
+/// Kind of a signal that belongs to a doorbell (`AMD_SIGNAL_KIND_DOORBELL`). The second word of the signal is
+/// the address of the doorbell.
 const SIGNAL_DOORBELL: i64 = -1;
 
-/// Scope of a memory fence. It says for which observers the fence orders earlier and later accesses.
+/// Scope of a memory fence: the set of observers for which the fence orders earlier and later accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fence {
     /// No fence.
@@ -54,8 +54,8 @@ impl Fence {
 /// A packet of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Whether all earlier packets have to be complete before this packet starts. In this implementation they
-    /// always are.
+    /// Whether the packet may start only after all earlier packets are complete. In the emulator, every
+    /// packet does so.
     pub barrier: bool,
     /// Scope of the acquire fence at the start of the packet.
     pub acquire: Fence,
@@ -63,7 +63,7 @@ pub struct Packet {
     pub release: Fence,
     /// What the packet asks for.
     pub kind: PacketKind,
-    /// Address of the signal that is decremented when the packet ends; 0 for no signal.
+    /// Address of the signal that is decremented when the packet ends. 0 means that there is no signal.
     pub completion: DevicePtr,
 }
 
@@ -113,8 +113,8 @@ const ACQUIRE_SHIFT: u16 = 9;
 const RELEASE_SHIFT: u16 = 11;
 const RESERVED_SHIFT: u16 = 13;
 
-/// Returns how many of the three dimensions are in use, that is, up to the last dimension with an extent
-/// above 1.
+/// Returns the number of dimensions that a dispatch uses. The last dimension with more than one work-item is
+/// the last one that counts.
 pub(crate) fn dimensions(grid: [u32; 3], group: [u32; 3]) -> u16 {
     let used = |dim: &usize| grid[*dim] != 1 || group[*dim] != 1;
     (0..3).rfind(used).map_or(1, |last| last as u16 + 1)
@@ -131,8 +131,8 @@ fn get(bytes: &[u8], at: usize, size: usize) -> u64 {
 }
 
 impl Packet {
-    /// Creates a packet with the settings that runtimes use: fences of system scope, barrier bit set, no
-    /// completion signal.
+    /// Creates a packet with the settings that runtimes use: fences have system scope, the barrier bit is
+    /// set, and there is no completion signal.
     pub fn new(kind: PacketKind) -> Packet {
         Packet { barrier: true, acquire: Fence::System, release: Fence::System, kind, completion: 0 }
     }
@@ -163,8 +163,8 @@ impl Packet {
         bytes
     }
 
-    /// Parses the bytes of a packet. Returns `None` if the packet has not been filled in yet. Returns an
-    /// error message if the packet is invalid.
+    /// Parses the bytes of a packet. Returns `None` if no program has filled in the packet yet, and an error
+    /// message if the packet is invalid.
     pub fn parse(bytes: &[u8; PACKET_BYTES]) -> Option<Result<Packet, String>> {
         let header = get(bytes, 0, 2) as u16;
         (header & 0xff != kind::INVALID).then(|| Packet::from_bytes(header, bytes))
@@ -264,8 +264,8 @@ pub(crate) struct QueueScratch {
 }
 
 impl QueueScratch {
-    /// Returns the description of scratch memory that a queue has at [`queue_at::SCRATCH`]: buffer resource,
-    /// address, size, and bytes per lane.
+    /// Returns the bytes that a queue has at [`queue_at::SCRATCH`]. They describe the scratch memory: buffer
+    /// resource, address, size, and bytes for each lane.
     pub(crate) fn bytes(&self) -> [u8; 40] {
         let mut bytes = [0; 40];
         for (at, word) in self.resource.into_iter().enumerate() {
@@ -277,13 +277,13 @@ impl QueueScratch {
     }
 }
 
-/// Returns the bytes of an empty queue. `ring` is the address of its ring, which has room for `packets`
-/// packets. The next packet has the index `next`.
+/// Returns the bytes of an empty queue. `ring` is the address of the ring of packets, which has room for
+/// `packets` packets. `next` is the index of the first packet that will be added.
 pub(crate) fn queue(ring: u64, packets: u32, doorbell: u64, next: u64) -> [u8; QUEUE_BYTES] {
     let mut bytes = [0; QUEUE_BYTES];
     let mut put = |at: u64, value, size| put(&mut bytes, at as usize, value, size);
-    // The first fields are those of `hsa_queue_t`. They say that several producers may add packets and that
-    // the queue accepts kernel dispatches. Then come base address, doorbell, size in packets, and id.
+    // The first fields are those of `hsa_queue_t`. The first says that several producers may add packets. The
+    // next ones are the base address of the ring, the doorbell, the size in packets, and the id.
     put(4, 1, 4);
     put(8, ring, 8);
     put(16, doorbell, 8);
@@ -306,8 +306,8 @@ pub(crate) fn signal(value: i64) -> [u8; SIGNAL_BYTES] {
     bytes
 }
 
-/// Returns the bytes of the doorbell signal of a queue. A program rings the doorbell by storing the index of
-/// a packet at the address `doorbell`.
+/// Returns the bytes of the signal that belongs to the doorbell of a queue. A program rings the doorbell by
+/// storing the index of a packet at the address `doorbell`.
 pub(crate) fn doorbell_signal(doorbell: u64, queue: u64) -> [u8; SIGNAL_BYTES] {
     let mut bytes = [0; SIGNAL_BYTES];
     put(&mut bytes, 0, SIGNAL_DOORBELL as u64, 8);

@@ -1,5 +1,6 @@
-//! Prepares dispatches for execution. The first part turns a dispatch into a packet and its arguments in
-//! memory. The second part turns a kernel packet into the data that its waves share.
+//! Prepares dispatches for execution in two parts. The first part turns a dispatch into a packet, and places
+//! its arguments in memory. The second part turns the packet of a kernel into the data that the waves of the
+//! kernel share.
 
 use crate::device::Module;
 use crate::fault::Fault;
@@ -17,8 +18,8 @@ use crate::scratch;
 use isa::Subtarget;
 use std::sync::{Arc, OnceLock};
 
-/// Number of unused bytes after the argument segment. They exist because a load may be wider than the
-/// argument that it loads.
+/// Number of unused bytes after the argument segment. A load may be wider than the argument that it loads, so
+/// it may read some of these bytes.
 const KERNARG_SLACK: usize = 64;
 /// Alignment of an argument segment.
 const KERNARG_ALIGN: u64 = 16;
@@ -43,15 +44,16 @@ pub(crate) fn kernel_of<'a>(module: &'a Module, dispatch: &Dispatch<'_>) -> Resu
 pub(crate) struct Arguments {
     /// Address of the argument segment.
     pub(crate) kernarg: u64,
-    /// Address of the buffer of `printf`. This buffer and that of the next field have to be freed after the
-    /// dispatch.
+    /// Address of the buffer for `printf`. This buffer has to be freed after the dispatch, and so has the
+    /// buffer in the next field.
     pub(crate) printf: u64,
     pub(crate) hostcall: Option<Hostcall>,
 }
 
 impl Arguments {
-    /// Places the arguments of a dispatch, including hidden arguments, in memory for a queue. `heap` is the
-    /// address of the device's heap, or 0 if there is none yet.
+    /// Places the arguments of a dispatch in memory, including the hidden arguments. `queue` is the address
+    /// of the queue that runs the dispatch. `heap` is the address of the device's heap, or 0 if there is none
+    /// yet.
     pub(crate) fn create(
         module: &Module,
         kernel: &KernelInfo,
@@ -88,7 +90,7 @@ impl Arguments {
     }
 }
 
-/// Returns the packet of a dispatch whose arguments have been placed.
+/// Returns the packet for a dispatch whose arguments are already in memory.
 pub(crate) fn packet(
     module: &Module,
     kernel: &KernelInfo,
@@ -107,7 +109,7 @@ pub(crate) fn packet(
     }
 }
 
-/// A dispatch that was placed in memory as a packet of a queue of its own.
+/// A dispatch in memory, in the form of a packet for a queue that exists only for this dispatch.
 pub(crate) struct Placed {
     pub(crate) queue: Queue,
     pub(crate) packet: KernelPacket,
@@ -115,8 +117,8 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
-    /// Places the arguments and the packet of a dispatch in memory. `number` is the index of the packet, and
-    /// `heap` the address of the device's heap.
+    /// Places the arguments of a dispatch in memory, and creates its packet and its queue. `number` is the
+    /// index of the packet, and `heap` the address of the device's heap.
     pub(crate) fn new(
         module: &Module,
         dispatch: &Dispatch<'_>,
@@ -139,7 +141,7 @@ impl Placed {
     }
 }
 
-/// The data that all waves of a kernel packet share. An observer or debugger is not part of it.
+/// The data that all waves of a kernel packet share, except for an observer or debugger.
 pub(crate) struct Prepared<'a> {
     pub(crate) module: &'a Module,
     pub(crate) kernel: &'a KernelInfo,
@@ -274,8 +276,8 @@ fn preload(kernel: &KernelInfo, kernarg: u64, memory: &Memory) -> Vec<u32> {
 }
 
 fn find_entry(base: u64, code: &[Code], kernel: &KernelInfo) -> Result<(u32, u32), Fault> {
-    // A kernel with preloaded arguments begins with 256 bytes of code that load the arguments, for firmware
-    // that cannot preload them. The emulator preloads the arguments, so it starts after this code.
+    // A kernel with preloaded arguments begins with 256 bytes of code for firmware that cannot preload
+    // arguments; this code loads them. The emulator preloads the arguments, so it starts after this code.
     let skipped = if kernel.descriptor.preload.0 > 0 { 256 } else { 0 };
     let address = base.wrapping_add(kernel.entry).wrapping_add(skipped);
     let found = code.iter().enumerate().find_map(|(range, code)| Some((range as u32, code.index(address)?)));

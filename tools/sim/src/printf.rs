@@ -1,11 +1,11 @@
 //! Renders the buffer of OpenCL's `printf` as text.
 //!
-//! The compiler gives each call of `printf` in the source a number. For each number, the metadata states the
-//! number of arguments, their sizes, and the format (LLVM's AMDGPU guide, seed 000, line 2214):
+//! The compiler gives each call of `printf` in the source a number. The metadata describes the call with this
+//! number: how many arguments it has, their sizes, and the format (LLVM's AMDGPU guide, seed 000, line 2214):
 //! `ID:N:S[0]:...:S[N-1]:FormatString`. The buffer begins with two dwords: the number of used bytes, and the
-//! size of the buffer. When a call is executed, it appends its number and its arguments to the buffer, with
-//! the sizes that the metadata states. Strings that are known at compile time are stored in the buffer; other
-//! strings are stored as their addresses.
+//! size of the buffer. When a kernel executes a call, it appends the number and the arguments of the call to
+//! the buffer. The arguments have the sizes that the metadata states. Strings that are known at compile time
+//! are stored in the buffer; other strings are stored as their addresses.
 
 use crate::conversion::{self, Argument, Arguments, Spec, signed, unsigned};
 use crate::memory::Memory;
@@ -14,7 +14,7 @@ use crate::memory::Memory;
 pub(crate) const BYTES: u32 = 1 << 20;
 /// Size in bytes of the two dwords at the beginning of the buffer.
 pub(crate) const HEADER: usize = 8;
-/// Maximum number of characters that are read from memory for a string that is given by its address.
+/// Maximum length of a string that is given by its address, in characters. Longer strings are cut off.
 const MAX_STRING: u64 = 4096;
 
 /// A call of `printf` in the source.
@@ -31,8 +31,8 @@ impl Call {
         let (count, mut rest) = rest.split_once(':')?;
         let mut sizes = Vec::new();
         for _ in 0..count.parse::<usize>().ok()? {
-            // clang counts all arguments, but it lists the sizes only of arguments that are converted. The
-            // width for a `*` in the format has no size in the list, so the list may end early.
+            // Clang counts all arguments, but lists sizes only for some of them: the argument that gives the
+            // width for a `*` in the format has no size. The list may therefore end early.
             let Some((size, after)) = rest.split_once(':') else { break };
             let Ok(size) = size.parse() else { break };
             sizes.push(size);
@@ -42,8 +42,8 @@ impl Call {
     }
 }
 
-/// Returns the format as it is in the source. In the metadata, control characters and colons of the format
-/// are escaped.
+/// Returns a format as the source has it. The metadata has it in another form, in which control characters
+/// and colons are escaped.
 fn unescape(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -103,10 +103,10 @@ fn render(memory: &Memory, buffer: u64, formats: &[String]) -> String {
     text_of(&bytes, memory, formats)
 }
 
-/// Returns the text of all calls that are recorded in a buffer. `records` is the contents of the buffer after
-/// its first two dwords. All strings must be in `records`, because other memory is not available.
+/// Returns the text of all `printf` calls in a buffer. `records` is the contents of the buffer after its
+/// first two dwords. `formats` are the descriptions of the calls in the metadata.
 ///
-/// `formats` are the descriptions of the calls in the metadata.
+/// All strings must be in `records`, because other memory is not available here.
 pub fn printf_text(records: &[u8], formats: &[String]) -> String {
     text_of(records, &Memory::new(), formats)
 }
@@ -146,7 +146,7 @@ fn call_text<'a>(call: &Call, bytes: &'a [u8], memory: &'a Memory, out: &mut Vec
     Some(rest)
 }
 
-/// The arguments of a call in the buffer, with their sizes from the metadata.
+/// The arguments of a call in the buffer. The metadata gives the size of each.
 struct Sized<'a, I> {
     args: I,
     memory: &'a Memory,
@@ -166,8 +166,8 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Arguments<'a> for Sized<'a, I> {
     }
 }
 
-/// Returns the characters of a string argument. If the argument has the size of an address and memory has
-/// this address, it is the address of the string. Otherwise, the argument is the string itself.
+/// Returns the characters of a string argument. The argument is the address of the string if it has the size
+/// of an address and memory has this address. Otherwise, the argument is the string itself.
 fn string(arg: &[u8], memory: &Memory) -> Vec<u8> {
     let address = unsigned(arg);
     if arg.len() == 8 && memory.find(address, 1).is_some() {

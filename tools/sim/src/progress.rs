@@ -1,4 +1,4 @@
-//! The progress of a dispatch, for other code of the host that waits for the dispatch.
+//! The progress of a dispatch, for code of the host that runs while the dispatch runs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,11 +1,11 @@
 //! Queues, which are rings of packets in memory. Host programs and kernels add packets, and the device takes
 //! packets in order.
 //!
-//! A program that adds a packet takes an index (`write_dispatch_id`), fills the slot of this index (the
-//! packet's header last), and stores the index to the doorbell. The packet processor takes packets up to the
-//! index in the doorbell, as long as their headers are valid. When a packet is complete, the processor marks
-//! its slot as invalid and advances `read_dispatch_id` (ROCm's code object ABI, seed 002, "AMD Queue"). This
-//! implementation starts a packet when the previous packet is complete, which the specification allows
+//! To add a packet, a program takes an index from `write_dispatch_id`. It fills the slot of this index, with
+//! the packet's header last, and stores the index to the doorbell. The packet processor takes packets up to
+//! the index in the doorbell, as long as their headers are valid. When a packet is complete, the processor
+//! marks its slot as invalid and advances `read_dispatch_id` (ROCm's code object ABI, seed 002, "AMD Queue").
+//! This implementation starts a packet when the previous packet is complete, which the specification allows
 //! regardless of the barrier bit.
 
 use crate::debug::Debugger;
@@ -19,13 +19,13 @@ use crate::progress::Progress;
 use crate::stats::RunStats;
 use std::fmt;
 
-/// Number of packets for which the queue that [`Device::run`] creates has room. The kernel that it runs may
-/// add packets of its own.
+/// Number of packets that fit in the queue that [`Device::run`] creates for a dispatch. The kernel of the
+/// dispatch may add packets of its own to this queue.
 pub(crate) const OWN_PACKETS: u32 = 64;
 /// Maximum number of packets of a queue.
 const MAX_PACKETS: u32 = 1 << 20;
-/// Offset of the doorbell's signal in the memory of a queue, after the queue structure. The next constant is
-/// the offset of the doorbell itself.
+/// Offset of the doorbell's signal in the memory of a queue. It is the end of the queue structure. The next
+/// constant is the offset of the doorbell itself.
 const DOORBELL_SIGNAL: u64 = QUEUE_BYTES as u64;
 const DOORBELL: u64 = DOORBELL_SIGNAL + SIGNAL_BYTES as u64;
 const BLOCK_BYTES: u64 = DOORBELL + 8;
@@ -66,7 +66,7 @@ impl std::error::Error for QueueError {}
 /// State of a queue, for the host program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueueState {
-    /// The queue is empty: all packets up to the doorbell's index are complete.
+    /// The queue is empty: all packets for which the doorbell was rung are complete.
     Idle,
     /// A program has rung the doorbell for the packet with this index, but the packet's header is still
     /// invalid.
@@ -77,8 +77,8 @@ pub enum QueueState {
     Failed(Box<QueueError>),
 }
 
-/// What the packet processor knows about a queue. This is kept outside of emulated memory, because kernels
-/// may overwrite the queue structure in emulated memory.
+/// What the packet processor knows about a queue. The structure is kept outside of emulated memory, because a
+/// kernel may overwrite the queue structure (`amd_queue_t`) there.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     /// Address of the queue structure (`amd_queue_t`).
@@ -94,8 +94,8 @@ pub(crate) struct Queue {
 
 impl Queue {
     /// Creates an empty queue whose next packet has the index `next`. Returns `None` if there is no room in
-    /// memory. The ring is an allocation of its own. A kernel that forgets to reduce an index modulo the
-    /// ring's size therefore faults.
+    /// memory. The ring of packets is an allocation of its own, so that a kernel faults if it forgets to
+    /// reduce an index modulo the ring's size.
     pub(crate) fn create(memory: &mut Memory, packets: u32, next: u64) -> Option<Queue> {
         let ring = memory.alloc(u64::from(packets) * PACKET_BYTES as u64)?;
         let address = memory.alloc(BLOCK_BYTES)?;
@@ -114,7 +114,7 @@ impl Queue {
         [self.ring, self.address]
     }
 
-    /// Returns the address of the slot in the ring for the packet with an index.
+    /// Returns the address of the slot in the ring where the packet with the given index belongs.
     pub(crate) fn slot(&self, index: u64) -> DevicePtr {
         self.ring + index % u64::from(self.packets) * PACKET_BYTES as u64
     }
@@ -136,12 +136,12 @@ impl Queue {
         Some(index)
     }
 
-    /// Reads the next packet from memory. Returns `None` if the doorbell was not rung for the packet, and
-    /// `Some(None)` if the packet has not been filled in.
+    /// Reads the next packet from memory. Returns `None` if no program has rung the doorbell for the packet.
+    /// Returns `Some(None)` if the packet has not been filled in.
     fn next(&mut self, memory: &Memory) -> Option<Option<Result<Packet, String>>> {
         let rung = word(memory, self.address + DOORBELL).wrapping_add(1);
-        // Several programs may ring the doorbell, and not in the order of their packets. So the largest index
-        // that was stored there counts.
+        // Several programs may ring the doorbell, in another order than that of their packets. So the largest
+        // index that was ever stored to the doorbell counts.
         self.rung = self.rung.max(rung);
         let mut bytes = [0; PACKET_BYTES];
         (self.read < self.rung && memory.read(self.slot(self.read), &mut bytes))
@@ -155,7 +155,7 @@ impl Queue {
         memory.write(self.address + queue_at::READ_INDEX, &self.read.to_le_bytes());
     }
 
-    /// Fails if a packet is not complete for which the doorbell was rung.
+    /// Fails if there is a packet for which the doorbell was rung and that is not complete.
     pub(crate) fn check_idle(&mut self, memory: &Memory) -> Result<(), Fault> {
         let refuse = |packet, why: &str| Err(Fault::Packet { packet, why: why.to_owned() });
         match self.state(memory) {
@@ -189,8 +189,8 @@ fn word(memory: &Memory, address: u64) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// Checks the address of a signal: it must be 0, or the address of a signal of the kind that programs wait
-/// for.
+/// Checks the address of a signal. It must be 0, or the address of a signal of the kind that programs wait
+/// for. `what` names the signal in the message.
 fn check_signal(memory: &Memory, signal: DevicePtr, what: &str) -> Result<(), String> {
     if signal == 0 {
         return Ok(());
@@ -208,8 +208,8 @@ fn check_signal(memory: &Memory, signal: DevicePtr, what: &str) -> Result<(), St
     }
 }
 
-/// Decrements a signal. Also writes the event id of the signal to the mailbox, which waiters read (ROCm's
-/// code object ABI, seed 002, "Signal kernel machine code").
+/// Decrements a signal. Also writes the event id of the signal to its mailbox, which programs that wait for
+/// the signal read (ROCm's code object ABI, seed 002, "Signal kernel machine code").
 pub(crate) fn decrement(memory: &Memory, signal: DevicePtr) {
     let Some((buffer, offset)) = memory.find(signal + signal_at::VALUE, 8) else { return };
     memory.update64(buffer, offset, |value| value.wrapping_sub(1));
@@ -276,7 +276,7 @@ impl Device {
     }
 
     /// Adds a packet to a queue and rings the queue's doorbell. Returns the packet's index. A program may
-    /// also make these stores to memory by itself.
+    /// instead do the same by its own stores to memory.
     pub fn submit(&self, queue: QueueId, packet: &Packet) -> Result<u64, Fault> {
         let queue = queue.find_in(&self.queues).ok_or_else(|| Fault::Dispatch("no such queue".into()))?;
         let index = queue.submit(&self.memory, packet);
@@ -289,9 +289,10 @@ impl Device {
         self.queues.get_mut(queue.0)?.as_mut().map(|queue| queue.state(memory))
     }
 
-    /// Runs the packets of all queues in turn, until no packet can begin. Then each queue is empty, has an
-    /// unfilled packet as its next packet, or waits for a signal that no packet will set. The first error
-    /// ends the call and disables the failing queue. The other queues continue with the next call.
+    /// Runs the packets of all queues in turn, until no packet can begin. Each queue is then empty, or its
+    /// next packet is not filled in, or it waits for a signal that no packet will set. The first error ends
+    /// the function and disables the queue in which it occurred. The other queues continue when the function
+    /// is called again.
     ///
     /// `limits` gives the number of instructions for all packets together. The stack size in `limits` is
     /// ignored, because each packet states its own scratch size.
@@ -317,7 +318,8 @@ impl Device {
         result.map(|()| total)
     }
 
-    /// Runs the packets of a queue until no packet can begin. Only the first of these packets is observed.
+    /// Runs the packets of a queue until no packet can begin. `watching` says what to observe; only the first
+    /// packet is observed.
     pub(crate) fn drain(
         &mut self,
         queue: &mut Queue,

@@ -1,7 +1,8 @@
 //! Random numbers for the choices of a schedule.
 
 /// Generator of random numbers with the algorithm SplitMix64 (Steele, Lea, Flood: "Fast splittable
-/// pseudorandom number generators"). Its state is one word, so the seed is enough to repeat a schedule.
+/// pseudorandom number generators"). Its state is a single word, so that a schedule can be repeated from its
+/// seed alone.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 

@@ -1,12 +1,13 @@
-//! Runs the work-groups of a dispatch on host threads. A group runs in turns. A turn is a slice of
-//! instructions, after which other groups run.
+//! Runs the work-groups of a dispatch on host threads. A group runs in turns: it executes a limited number of
+//! instructions, and then other groups run.
 //!
-//! A dispatch that fails reports the same fault on any number of threads. Among several faults, the fault in
-//! the earliest turn counts, in an order of turns that does not depend on timing. After a fault, groups that
-//! could still fail in an earlier turn therefore run on, until it is certain which fault is the first. A run
-//! of strict mode on several threads can only prove that there is nothing to report. If it finds an error, or
-//! if groups wait for one another or use the same memory, the run is repeated on one thread, because chance
-//! decides which group is first on several threads. The repeated run decides what is reported.
+//! A dispatch that fails reports the same fault on any number of threads. To this end, all turns have an
+//! order that does not depend on timing. If several turns fail, the fault of the first one in this order
+//! counts. After a fault, groups that could still fail in an earlier turn therefore run on, until it is
+//! certain which fault is the first. A run of strict mode on several threads can only prove that there is
+//! nothing to report. On several threads, chance decides which group is first. If such a run finds an error,
+//! or if its groups wait for one another or use the same memory, the run is therefore repeated on one thread.
+//! The repeated run decides what is reported.
 
 use crate::deadlock;
 use crate::exec::Scratch;
@@ -23,19 +24,19 @@ use std::sync::Mutex;
 /// Maximum number of groups that have started and not ended. It is the number of waves that the largest of
 /// the supported processors can hold: 120 compute units with 40 waves each.
 pub(crate) const MAX_RESIDENT: u64 = 4800;
-/// Limit on the host memory in bytes that the registers of the resident groups take.
+/// Maximum number of bytes of host memory for the registers of all groups that have started and not ended.
 const RESIDENT_BYTES: u64 = 1 << 30;
 
-/// Result of a dispatch. It says how the dispatch ended, which findings strict mode has, and where the first
-/// debug trap was.
+/// Result of a dispatch: how the dispatch ended, what strict mode has found, and where the first debug trap
+/// was.
 pub(crate) struct Outcome {
     pub(crate) result: Result<RunStats, Fault>,
     pub(crate) reports: Vec<Report>,
     pub(crate) debug_trap: Option<Location>,
 }
 
-/// Runs a dispatch in strict mode. If the schedule is random, uses one thread, so that the run depends only
-/// on the seed.
+/// Runs a dispatch in strict mode. If the order of waves and groups is random, uses a single thread, so that
+/// the run depends only on the seed.
 pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, threads: usize) -> Outcome {
     if threads == 1 || launch.schedule != 0 {
         return Scheduler::new(launch, limit, 1).run();
@@ -46,8 +47,8 @@ pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, thread
     }
     let outcome = Scheduler::new(launch, limit, threads).run();
     let depends_on_timing = launch.strict.as_ref().is_some_and(|shared| shared.depends_on_timing());
-    // The run need not be repeated on one thread if it has no findings and has succeeded or used up its
-    // instruction budget. A repeated run would use up the budget as well.
+    // A run without findings is final if it has succeeded, and also if its instruction budget is used up:
+    // another run on one thread would use up the budget as well.
     let is_final = matches!(outcome.result, Ok(_) | Err(Fault::Stuck { .. })) && outcome.reports.is_empty();
     if is_final && !depends_on_timing {
         return outcome;
@@ -57,8 +58,8 @@ pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, thread
     Scheduler::new(launch, limit, 1).run()
 }
 
-/// Hands groups to host threads. A group that has not ended after its turn goes to the back of a queue. New
-/// groups are started in between. So each group can wait for any other group.
+/// Gives groups to host threads. A group that has not ended after its turn goes to the back of a queue, and
+/// new groups are started in between. Each group can therefore wait for any other group.
 pub(crate) struct Scheduler<'a> {
     launch: &'a Launch<'a>,
     limit: u64,
@@ -71,15 +72,16 @@ pub(crate) struct Scheduler<'a> {
 struct State {
     /// Number of the next group that will be started.
     next: u64,
-    /// Groups that were still executing instructions when their last turn ended. The next field has the
-    /// groups in which all waves wait for something.
+    /// Groups that were still executing instructions at the end of their last turn. The groups in the next
+    /// field only wait: each of their waves waits for something.
     running: VecDeque<Group>,
     waiting: VecDeque<Group>,
     turns: TimeSlices,
-    /// Number of turns since the last turn in which a group has done anything but wait.
+    /// Number of consecutive turns in which groups have only waited.
     idle: usize,
-    /// Number of turns without progress after which the scheduler looks for a deadlock. The next field is the
-    /// number of executed instructions after which it does so. See [`Scheduler::check_for_deadlock`].
+    /// Number of consecutive turns without progress after which the scheduler looks for a deadlock. The next
+    /// field is the number of executed instructions after which it looks in any case. See
+    /// [`Scheduler::check_for_deadlock`].
     patience: usize,
     look_at: u64,
     /// Number of groups that have started and not ended.
@@ -98,8 +100,9 @@ struct First {
     fault: Fault,
 }
 
-/// Position of a turn in an order that decides which of several faults is the first. The order is roughly
-/// that in which a single thread runs the turns. It depends neither on timing nor on the number of threads.
+/// Position of a turn in the order of all turns. This order decides which of several faults is the first. It
+/// is roughly the order in which a single thread runs the turns, but depends neither on timing nor on the
+/// number of threads.
 type When = (u64, u64);
 
 fn start_order(group: &Group) -> When {
@@ -125,12 +128,13 @@ impl State {
         }
     }
 
-    /// Removes the group at position `at` from a queue. If `at` is 0, the other groups keep their order.
+    /// Removes the group at position `at` from a queue. The last group takes its place, unless `at` is 0; in
+    /// this case, the other groups keep their order.
     fn take(queue: &mut VecDeque<Group>, at: usize) -> Option<Group> {
         if at == 0 { queue.pop_front() } else { queue.swap_remove_back(at) }
     }
 
-    /// Records a fault, if its turn comes before that of the recorded fault.
+    /// Records the fault of a turn, unless a fault of an earlier turn is already recorded.
     fn fail(&mut self, when: When, fault: Fault) {
         if self.is_wanted(when) {
             self.first = Some(First { when, fault });
@@ -144,15 +148,15 @@ impl State {
         self.first = Some(First { when: (0, 0), fault });
     }
 
-    /// Returns whether a fault in the turn at this position of the order would count, because no fault in an
-    /// earlier turn is known.
+    /// Returns whether a fault in the turn `when` would count. It would if no fault of an earlier turn is
+    /// known.
     fn is_wanted(&self, when: When) -> bool {
         self.first.as_ref().is_none_or(|first| when < first.when)
     }
 }
 
-/// What a worker does next: it starts a new group, given by its number, or it continues a group that has
-/// begun.
+/// What a host thread does next: it starts a new group, given by its number, or it continues a group that has
+/// already begun.
 enum Picked {
     New(u64),
     Begun(Box<Group>),
@@ -162,7 +166,7 @@ enum Picked {
 const MAX_STUCK: usize = 16;
 /// Number of executed instructions after which the scheduler looks for a deadlock for the first time.
 const LOOK_FIRST: u64 = 1 << 18;
-/// Approximate number of turns that groups which have begun get before the next group is started.
+/// Number of turns that a group gets, approximately, before the group after it is started.
 const START_EVERY: u64 = 4;
 
 impl<'a> Scheduler<'a> {
@@ -219,12 +223,12 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Returns the next group to run. If this is a new group, it reuses the memory of the group in `spare`.
+    /// Returns the next group to run. A new group reuses the memory of the group in `spare`, which has ended.
     fn pick(&self, spare: &mut Option<Group>) -> Option<Group> {
         let picked = self.locked(|state| {
             if self.launch.strict.as_ref().is_some_and(|shared| shared.depends_on_timing()) {
-                // The result of this run does not matter, because the dispatch will be repeated on one
-                // thread. So no further group is started.
+                // No further group is started here: the result of this run does not matter, because the
+                // dispatch will be repeated on one thread.
                 return None;
             }
             self.drop_unwanted(state);
@@ -251,7 +255,8 @@ impl<'a> Scheduler<'a> {
         })
     }
 
-    /// After a fault, drops the groups whose next turn comes later in the order than the fault's turn.
+    /// After a fault, drops the groups whose next turn comes after the turn of the fault. These groups can no
+    /// longer change which fault is the first.
     fn drop_unwanted(&self, state: &mut State) {
         let Some(First { when: first, .. }) = &state.first else { return };
         let all = state.running.len() + state.waiting.len();
@@ -260,8 +265,8 @@ impl<'a> Scheduler<'a> {
         state.resident -= (all - state.running.len() - state.waiting.len()) as u64;
     }
 
-    /// Returns the fault for an instruction budget that is used up. In strict mode, the fault lists the
-    /// locations of the waves that have not ended.
+    /// Returns the fault for a dispatch that has used up its instruction budget. In strict mode, the fault
+    /// lists the locations of the waves that have not ended.
     fn budget(&self, state: &State, group: &Group) -> Fault {
         if self.launch.strict.is_none() {
             return Fault::Budget { limit: self.limit, at: Box::new(group.running_location(self.launch)) };
@@ -276,8 +281,9 @@ impl<'a> Scheduler<'a> {
     /// Ends a dispatch of strict mode if it is certain that none of its waves can make progress. It is
     /// certain if all groups have begun and each wave is blocked.
     ///
-    /// The scheduler makes this check after groups have only waited for a while, and otherwise at growing
-    /// intervals. Instructions that waves execute during the check count like those of any other turn.
+    /// The scheduler makes this check when groups have only waited for some turns, and otherwise at growing
+    /// intervals. The waves execute instructions during the check; these count like the instructions of a
+    /// turn.
     fn check_for_deadlock(&self, scratch: &mut Scratch) {
         if self.threads > 1 || self.launch.strict.is_none() || self.launch.hostcall.is_some() {
             return;
@@ -347,8 +353,8 @@ impl<'a> Scheduler<'a> {
                 state.resident -= 1;
                 state.stats.add(&group.counts, group.waves.len() as u64);
                 state.stats.debug_traps += group.waves.iter().map(|wave| wave.debug_traps).sum::<u64>();
-                // The budget can also be used up by a large grid of short groups, of which each ends within
-                // its turn.
+                // A grid with many short groups can use up the budget although each group ends within its
+                // turn.
                 if state.executed >= self.limit && state.next < self.total {
                     let at = Box::new(group.running_location(self.launch));
                     state.stop(Fault::Budget { limit: self.limit, at });
@@ -365,7 +371,7 @@ impl<'a> Scheduler<'a> {
                 if let Some(shared) =
                     self.launch.strict.as_ref().filter(|shared| shared.uses_several_threads())
                 {
-                    // The timing of the host threads may decide whether this group waits. The run must
+                    // On several threads, timing may decide whether this group has to wait. The run must
                     // therefore be repeated on one thread.
                     shared.cross();
                 }
@@ -385,8 +391,9 @@ impl<'a> Scheduler<'a> {
     }
 }
 
-/// Returns the generator of turns for a dispatch. `seed` is the seed of the schedule or its complement. Turns
-/// are in order if the schedule has seed 0.
+/// Returns a generator that decides the order and length of turns. `seed` is the seed of the dispatch's
+/// schedule, or the complement of this seed for another generator. If the schedule has seed 0, the turns are
+/// in order.
 fn turns(launch: &Launch<'_>, seed: u64) -> TimeSlices {
     match launch.strict {
         Some(_) if launch.schedule == 0 => TimeSlices::strict(0),
@@ -395,9 +402,9 @@ fn turns(launch: &Launch<'_>, seed: u64) -> TimeSlices {
     }
 }
 
-/// Returns the finding of a turn to report first. If a barrier is missing, a wave may read a value too early.
-/// Strict mode first finds the read of an uninitialised value, and then, when the other wave writes the
-/// value, a race. The race is preferred because it explains the error better.
+/// Returns the finding that is reported first for a turn. If a barrier is missing, a wave may read a value
+/// before another wave writes it. Strict mode then finds two errors: first the read of an uninitialised
+/// value, and later, at the write, a race. The race is returned, because it explains the error better.
 fn cause(found: &[Report]) -> Option<&Report> {
     let first = found.first()?;
     let race = found.iter().find(|report| report.class == FaultClass::Race);

@@ -1,5 +1,5 @@
-//! The address of private memory, and the values that describe private memory to a kernel. These values are
-//! the private segment buffer and the initial values of FLAT_SCRATCH (LLVM's AMDGPU guide, seed 000, lines
+//! The address of private memory, and the two ways in which a kernel learns where its private memory is: the
+//! private segment buffer and the initial values of FLAT_SCRATCH (LLVM's AMDGPU guide, seed 000, lines
 //! 2925-2950 and 3020-3045).
 
 use crate::exec::resource::Resource;
@@ -7,21 +7,22 @@ use crate::wave::SCRATCH_BASE;
 use isa::Target;
 use isa::target::Generation;
 
-/// Offset of the queue's scratch from the start of all scratch on GFX7 and GFX8. It is not zero, so that a
-/// prologue that forgets to add the offset faults.
+/// Offset from the start of all scratch to the scratch of the queue, on GFX7 and GFX8. A kernel must add it
+/// to addresses. It is not zero, so that a kernel that forgets to add it faults.
 const QUEUE_OFFSET: u64 = 0x1_0000;
 
 /// Bits of the fourth dword of a buffer resource that exist only on some processor generations.
 mod word3 {
-    /// GFX6 to GFX8: the field `ELEMENT_SIZE` for swizzling by elements of 4 bytes.
+    /// The value of the field `ELEMENT_SIZE` on GFX6 to GFX8 that swizzles elements of 4 bytes.
     pub(super) const ELEMENT_SIZE_4: u32 = 1 << 19;
-    /// Data format of the private segment buffer on GFX6 and GFX7: `BUF_DATA_FORMAT_32` and
-    /// `BUF_NUM_FORMAT_UINT`. From GFX8 on, the bits of the data format are a part of the stride if lanes are
-    /// added to the index; they are 0 here.
+    /// Data format of the private segment buffer on GFX6 and GFX7: `BUF_DATA_FORMAT_32`. The next constant is
+    /// the number format `BUF_NUM_FORMAT_UINT`. From GFX8 on, the bits of the data format are part of the
+    /// stride, because the lane is added to the index; they are 0 then.
     pub(super) const DATA_FORMAT_32: u32 = 4 << 15;
     pub(super) const NUM_FORMAT_UINT: u32 = 4 << 12;
-    /// Format bits of the private segment buffer on GFX10: `BUF_FMT_32_UINT`, `RESOURCE_LEVEL`, and
-    /// `OOB_SELECT` 2. The last one makes an access out of range only if there are no records.
+    /// Format of the private segment buffer on GFX10 (`BUF_FMT_32_UINT`). The next constants are the bit
+    /// `RESOURCE_LEVEL` and the value 2 of `OOB_SELECT`, with which an access is out of range only if the
+    /// buffer has no records.
     pub(super) const FORMAT_32_UINT: u32 = 20 << 12;
     pub(super) const RESOURCE_LEVEL: u32 = 1 << 24;
     pub(super) const OOB_ONLY_EMPTY: u32 = 2 << 28;
@@ -35,8 +36,8 @@ pub(crate) fn queue_base(target: &Target) -> u64 {
     }
 }
 
-/// Returns the private segment buffer, which is a buffer resource. It swizzles addresses, so that the same
-/// dword of consecutive lanes is stored consecutively.
+/// Returns the private segment buffer. This buffer resource swizzles addresses: the same dword of
+/// neighbouring lanes is stored at neighbouring addresses.
 pub(crate) fn resource(target: &Target) -> [u32; 4] {
     use word3::*;
     let base = queue_base(target);
@@ -58,8 +59,8 @@ pub(crate) fn resource(target: &Target) -> [u32; 4] {
     ]
 }
 
-/// Returns the two SGPRs from which a kernel's prologue computes FLAT_SCRATCH. They hold an offset and the
-/// size for a lane, or an address.
+/// Returns the values of the two SGPRs from which the start of a kernel computes FLAT_SCRATCH. On GFX7 and
+/// GFX8, they are an offset and the size for each lane. On other generations, they are an address.
 pub(crate) fn flat_init(target: &Target, lane_bytes: u32) -> [u32; 2] {
     match target.generation {
         Generation::Gfx7 | Generation::Gfx8 => [QUEUE_OFFSET as u32, lane_bytes],

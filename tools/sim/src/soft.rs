@@ -1,8 +1,8 @@
-//! Floating-point arithmetic in software. Every result is the exact result rounded once, in any of the four
-//! rounding modes.
+//! Floating-point arithmetic in software. Each function computes the exact result and rounds it once, in any
+//! of the four rounding modes.
 //!
-//! Where the host's float arithmetic gives the same results (rounding to nearest even, no NaN), the emulator
-//! uses the host's arithmetic. It uses this module in all other cases. The functions take and return the bits
+//! The emulator uses the host's float arithmetic where it gives the same results, that is, for rounding to
+//! nearest even without NaNs. It uses this module in all other cases. The functions take and return the bits
 //! of values, in the low bits of a `u64`.
 
 /// Rounding modes. Their numbers are those in the MODE register (Vega ISA, "MODE register", FP_ROUND).
@@ -48,8 +48,8 @@ pub(crate) trait Format {
     const SIGN: u64 = 1 << (Self::FRACTION + Self::EXPONENT);
     const INFINITY: u64 = ((1 << Self::EXPONENT) - 1) << Self::FRACTION;
     const QUIET: u64 = 1 << (Self::FRACTION - 1);
-    /// The NaN that an invalid operation returns. The manuals do not specify its sign, so this is the usual
-    /// default of IEEE 754.
+    /// The NaN that is the result of an invalid operation. The manuals do not specify its sign. This is the
+    /// usual default of IEEE 754.
     const DEFAULT_NAN: u64 = Self::INFINITY | Self::QUIET;
     const BIAS: i32 = (1 << (Self::EXPONENT - 1)) - 1;
 }
@@ -118,8 +118,8 @@ fn unpack<F: Format>(bits: u64) -> Number {
     }
 }
 
-/// Shifts a significand right by `count` bits. If any bit that is shifted out is 1, sets the lowest bit of
-/// the result. Later rounding then sees that the result is inexact.
+/// Shifts a significand right by `count` bits. If a 1 bit is shifted out, sets the lowest bit of the result,
+/// so that later rounding sees that the result is inexact.
 fn shift_jam(significand: u128, count: u32) -> u128 {
     match count {
         0 => significand,
@@ -160,8 +160,8 @@ fn pack<F: Format>(number: Finite, round: Round) -> u64 {
     if exponent > F::BIAS {
         return sign | overflow::<F>(number.negative, round);
     }
-    // The two parts are added instead of combined by OR, so that a carry out of the fraction increments the
-    // exponent.
+    // The exponent and the units are added, not combined by OR, so that a carry out of the fraction
+    // increments the exponent.
     let magnitude = (((exponent + F::BIAS - 1) as u64) << F::FRACTION) + units;
     sign | if magnitude >= F::INFINITY { overflow::<F>(number.negative, round) } else { magnitude }
 }

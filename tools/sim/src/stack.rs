@@ -1,5 +1,5 @@
-//! Builds the report of an access to private memory that a wave does not have. The report has the offset of
-//! the access, the functions that use the stack, and an explanation of the memory's size.
+//! Builds the report of an access to private memory that a wave does not have. The report states the offset
+//! of the access, the functions that use the stack, and why private memory has its size.
 
 use crate::fault::{Fault, NOWHERE, OUTSIDE, Trap};
 use crate::group::Group;
@@ -13,8 +13,8 @@ const APERTURE: u64 = 1 << 40;
 /// Maximum number of stack frames that a report lists.
 const SHOWN: usize = 8;
 
-/// Returns the byte offset in a lane's private memory that a failed access would have. The offset may be
-/// negative. Returns `None` if the access is not to scratch.
+/// Returns the byte offset in a lane's private memory at which an access failed. The offset may be negative.
+/// Returns `None` if the access is not to private memory.
 fn wanted(wave: &Wave, address: u64, reason: &str) -> Option<i64> {
     let is_scratch = (SCRATCH_BASE..SCRATCH_BASE + APERTURE).contains(&address);
     match reason {
@@ -28,8 +28,8 @@ fn wanted(wave: &Wave, address: u64, reason: &str) -> Option<i64> {
     }
 }
 
-/// Returns whether the instruction at which a wave has stopped reads the stack pointer or the frame pointer,
-/// so that the address is probably on the stack.
+/// Returns whether the instruction at which a wave has stopped reads the stack pointer or the frame pointer.
+/// Its address is then probably on the stack.
 fn is_by_stack(wave: &Wave, launch: &Launch<'_>) -> bool {
     let stack = &column(Convention::Today).stack;
     let op = launch.code.get(wave.range as usize).and_then(|code| code.ops.get(wave.last as usize));
@@ -38,8 +38,8 @@ fn is_by_stack(wave: &Wave, launch: &Launch<'_>) -> bool {
     op.is_some_and(|op| op.src.iter().any(is_pointer))
 }
 
-/// Returns the fault to report if a wave's trap is an access to scratch that does not exist. Returns `None`
-/// for all other traps.
+/// Returns the fault to report if the trap of a wave is an access to private memory that does not exist.
+/// Returns `None` for all other traps.
 pub(crate) fn fault(group: &Group, at: usize, launch: &Launch<'_>, trap: Trap) -> Option<Fault> {
     let Trap::Memory { address, bytes, access, reason, lane } = trap else { return None };
     let wave = &group.waves[at];
@@ -65,8 +65,9 @@ pub(crate) fn fault(group: &Group, at: usize, launch: &Launch<'_>, trap: Trap) -
     Some(Fault::Scratch { offset, bytes, access, size, overflow, notes, at })
 }
 
-/// Returns the stack frames of a wave's active calls. Each element has the name of a function, the bytes of
-/// its frame for each lane, and the number of equal frames in a row.
+/// Returns the stack frames of the calls that have not returned. Equal frames in a row are one element. Each
+/// element has the name of the function, the bytes of its frame for each lane, and the number of equal
+/// frames.
 fn frames(group: &Group, at: usize, launch: &Launch<'_>) -> Vec<(String, u32, u64)> {
     let Some(shadow) = &group.shadow else { return Vec::new() };
     let wave = &group.waves[at];

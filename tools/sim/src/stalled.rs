@@ -1,6 +1,6 @@
-//! Detects waves that make no progress. Such a wave repeats a loop: it comes back to the same instruction in
-//! the same state, and has changed nothing that others can see. It repeats the loop for ever unless another
-//! wave changes memory that the loop reads.
+//! Detects waves that make no progress. A wave makes no progress if it repeats a loop: it comes back to the
+//! same instruction in the same state, and has changed nothing that other waves can see. It then repeats the
+//! loop for ever, unless another wave changes memory that the loop reads.
 
 use crate::exec::{Cx, Flow};
 use crate::fault::{Access, Trap};
@@ -9,7 +9,8 @@ use crate::op::Op;
 use crate::watch::{CacheOp, MemAccess, Space, Watch};
 use isa::ModFlags;
 
-/// Maximum number of instructions of a loop that is examined for progress.
+/// Maximum length of a loop that is examined, in executed instructions. Waves in longer loops count as making
+/// progress.
 pub(crate) const LONGEST: u64 = 1024;
 /// Maximum number of memory locations that are recorded for one loop.
 const MOST_POLLED: usize = 64;
@@ -22,7 +23,8 @@ pub(crate) struct PolledLocation {
     pub(crate) bytes: u32,
     /// Code range and index of the instruction that reads.
     pub(crate) at: (u32, u32),
-    /// Whether the instruction is an atomic, or a load that acts at the L2 cache like an atomic.
+    /// Whether the instruction is an atomic, or a load with `glc`, which like an atomic bypasses the
+    /// first-level cache.
     pub(crate) is_atomic: bool,
 }
 
@@ -31,20 +33,20 @@ pub(crate) struct PolledLocation {
 pub(crate) struct LoopNotes {
     /// Code range and index of the current instruction.
     at: (u32, u32),
-    /// Whether the wave cannot be stalled, because it has changed something that other waves can see or has
-    /// read a clock.
+    /// Whether the wave makes progress for certain, because it has changed something that other waves can
+    /// see, or has read a clock.
     pub(crate) has_changed: bool,
     pub(crate) polled: Vec<PolledLocation>,
     /// Whether the wave has read memory that waves of other groups or the host may change.
     pub(crate) reads_memory: bool,
     /// Mask of the lanes that have read memory.
     pub(crate) lanes: u64,
-    /// Number of times that atomics of the wave had changed memory before the current instruction.
+    /// How often atomics of the wave had changed memory when the current instruction began.
     changes: u32,
 }
 
-/// Watcher for one pass through a loop. It records what the wave reads and changes. It passes all events on
-/// to the inner watcher, which strict mode or a debugger uses.
+/// A watcher for one pass through a loop, which records what the wave reads and changes. It passes all events
+/// on to the inner watcher (strict mode or a debugger), if there is one.
 pub(crate) struct LoopWatch<'a> {
     pub(crate) notes: &'a mut LoopNotes,
     pub(crate) inner: Option<&'a mut dyn Watch>,

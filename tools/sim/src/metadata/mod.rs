@@ -1,6 +1,6 @@
-//! Reads metadata, which is what a code object says about its kernels. This file reads the
-//! `NT_AMDGPU_METADATA` note of code object V3 and later (LLVM's AMDGPU guide, seed 000, line 2369). [`v2`]
-//! reads the older form.
+//! Reads the metadata of a code object, which describes its kernels and their arguments. This file reads the
+//! `NT_AMDGPU_METADATA` note of code objects V3 and later (LLVM's AMDGPU guide, seed 000, line 2369). The
+//! module [`v2`] reads the older form.
 
 pub(crate) mod v2;
 
@@ -82,8 +82,8 @@ impl Scalar {
         }
     }
 
-    /// Returns whether both types are integers of the same size. Numbers of such types have the same bits and
-    /// differ only in how they are printed.
+    /// Returns whether both types are integers of the same size, such as `i32` and `u32`. The same bits then
+    /// stand for numbers of both types.
     pub fn is_integer_as_wide_as(self, other: Scalar) -> bool {
         self.is_integer() && other.is_integer() && self.bytes() == other.bytes()
     }
@@ -105,8 +105,8 @@ impl Scalar {
         !matches!(self, Scalar::F16 | Scalar::F32 | Scalar::F64)
     }
 
-    /// Returns the scalar type that the elements of a type have, given the name of the type, such as
-    /// `float4*`, `*const global f32x4` or `unsigned int*`.
+    /// Returns the scalar type of the elements of a type. `name` is the name of the type, such as `float4*`,
+    /// `*const global f32x4` or `unsigned int*`.
     pub(crate) fn of_type_name(name: &str) -> Option<Scalar> {
         let words: Vec<&str> = name
             .split(|c: char| !(c.is_alphanumeric() || c == '_'))
@@ -129,11 +129,12 @@ pub enum ArgKind {
     ByValue,
     /// The argument is the address of a buffer.
     GlobalBuffer,
-    /// The argument is a pointer to dynamic LDS, which is an offset in LDS.
+    /// The argument is a pointer to dynamic LDS. Its value is an offset in LDS.
     DynamicShared,
-    /// A hidden argument, which the launch provides. The text is its name after `hidden_`.
+    /// A hidden argument, whose value the emulator sets. The text is the name of the argument without
+    /// `hidden_`.
     Hidden(String),
-    /// An argument of a kind that the emulator does not provide, with the name of this kind.
+    /// An argument that the emulator cannot provide. The text is the kind that the metadata states.
     Other(String),
 }
 
@@ -201,7 +202,7 @@ pub(crate) struct KernelMeta {
 }
 
 impl KernelMeta {
-    /// Creates the description of a kernel that the metadata does not list.
+    /// Creates the description of a kernel that is missing in the metadata, from its name and its symbol.
     pub(crate) fn untyped(name: &str, symbol: &str) -> KernelMeta {
         KernelMeta { name: name.to_owned(), symbol: symbol.to_owned(), ..KernelMeta::default() }
     }

@@ -23,7 +23,7 @@ fn number(node: &Node) -> Option<u32> {
     }
 }
 
-/// Returns the number that a key of the document has. Returns 0 if the key is missing.
+/// Returns the number for a key of the document, or 0 if the document does not have the key.
 fn number_of(node: &Node, key: &str) -> Result<u32, String> {
     match node.get(key) {
         None => Ok(0),
@@ -61,8 +61,8 @@ fn kernel(node: &Node) -> Result<KernelMeta, String> {
     })
 }
 
-/// Reads the description of an argument. The previous argument ends at `end`, and this argument begins there,
-/// rounded up to its alignment.
+/// Reads the description of an argument. The argument begins where the previous one ends (`end`), rounded up
+/// to its own alignment.
 fn argument(node: &Node, end: u32) -> Result<ArgInfo, String> {
     let align = number_of(node, "Align")?;
     if !align.is_power_of_two() {
@@ -90,7 +90,7 @@ fn argument(node: &Node, end: u32) -> Result<ArgInfo, String> {
 fn snake_case(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 4);
     for (at, c) in name.chars().enumerate() {
-        // The later spelling of "MultiGrid" is "multigrid", without an underscore.
+        // Later versions write "MultiGrid" as "multigrid", without an underscore in it.
         if c.is_ascii_uppercase() && at > 0 && !out.ends_with("_multi") {
             out.push('_');
         }

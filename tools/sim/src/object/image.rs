@@ -113,18 +113,18 @@ fn symbols(file: &CodeObject<'_>) -> Vec<Symbol> {
     found
 }
 
-/// Applies the dynamic relocations. These are the relocations that `ld.lld` creates for absolute addresses in
-/// data, and any others in the file.
+/// Applies the dynamic relocations. The linker `ld.lld` creates such relocations for absolute addresses in
+/// data; other relocations in the file are applied as well.
 fn relocate(file: &CodeObject<'_>, image: &mut Image) -> Result<(), LoadError> {
-    // The relocation tables of a linked file do not name the section that they change. They are recognised
-    // because they are a part of the loaded image.
+    // The relocation tables of a linked file do not name the section that they change. The dynamic ones are
+    // recognised by being a part of the loaded image.
     for table in file.relocation_tables.iter().filter(|table| is_dynamic(file, table.name)) {
         let symbols = file.symbols_of(table.symbols);
         for record in &table.records {
             let symbol = symbols.get(record.symbol as usize).filter(|_| record.symbol != 0);
             let target = match symbol {
                 None => 0,
-                // A weak symbol that is undefined has the null address, independently of the load address.
+                // The address of an undefined weak symbol is null, wherever the image is loaded.
                 Some(symbol) if symbol.is_undefined() && symbol.binding == elf::STB_WEAK.0 => {
                     continue;
                 }

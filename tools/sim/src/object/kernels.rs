@@ -1,4 +1,5 @@
-//! Finds the kernels of a code object. Kernels come from the metadata, if there is any, and from symbols.
+//! Finds the kernels of a code object. They come from the metadata, if the code object has metadata, and from
+//! the symbols.
 
 use super::image::Image;
 use super::{KernelInfo, LoadError};
@@ -10,7 +11,7 @@ use codeobj::note::{self, Meaning, Note};
 use isa::Target;
 use object::elf::{PT_NOTE, STT_OBJECT};
 
-/// Maximum size of an argument segment that is accepted, so that a damaged file cannot use up all memory.
+/// Maximum size of an argument segment. Without the limit, a damaged file could use up all memory.
 const MAX_KERNARG: u32 = 1 << 20;
 
 /// Returns all notes of the file. They are in sections, or in segments if the file has no sections.
@@ -50,8 +51,8 @@ pub(super) fn metadata(file: &CodeObject<'_>, data: &[u8]) -> Result<Metadata, L
     Ok(all)
 }
 
-/// Returns the kernels of a code object. Those in the metadata come first, in its order. Those that only have
-/// symbols follow in the order of the symbols.
+/// Returns the kernels of a code object. The kernels in the metadata come first, in the order of the
+/// metadata. Kernels that have only symbols follow, in the order of the symbols.
 pub(super) fn find(
     metadata: &Metadata,
     target: &'static Target,

@@ -1,6 +1,6 @@
 //! Links a single object file (`ET_REL`). Places the loaded sections of the file one after the other, adds a
-//! global offset table at the end, and applies every relocation. A symbol that only another file could define
-//! is an error, whose message names the symbol.
+//! global offset table at the end, and applies every relocation. A symbol that this file does not define is
+//! an error, unless the symbol is weak. The message names the symbol.
 
 use super::image::{CodeRange, Image, Part, Patch};
 use super::relocation::{self, GOT, Place};
@@ -103,8 +103,8 @@ impl Linker<'_> {
                     });
                     target = Some(entry);
                 }
-                // A relocation with a null address as its target is not applied, so that the field stays
-                // zero.
+                // An undefined weak symbol has no address. The relocation is not applied then, so that its
+                // field stays zero.
                 if let Some(target) = target {
                     relocation::apply(record.kind, place, target, image)?;
                 }
@@ -114,7 +114,8 @@ impl Linker<'_> {
     }
 }
 
-/// Appends an entry to the global offset table. Returns the address of the entry.
+/// Appends an entry with the address `target` to the global offset table. Without `target`, the entry is
+/// zero. Returns the address of the entry.
 fn push_entry(image: &mut Image, target: Option<u64>) -> u64 {
     let entry = image.bytes.len().next_multiple_of(8);
     image.bytes.resize(entry + 8, 0);

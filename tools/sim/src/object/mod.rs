@@ -16,8 +16,8 @@ use object::elf;
 use std::fmt;
 use std::sync::Arc;
 
-/// Maximum size of an image in bytes. It is larger than any real program, and prevents that a damaged file
-/// uses up all memory.
+/// Maximum size of an image in bytes. No real program is as large. Without the limit, a damaged file could
+/// use up all memory.
 const MAX_IMAGE: u64 = 1 << 28;
 
 /// Why a file is not a code object that can run here.
@@ -39,7 +39,7 @@ pub enum LoadError {
     Processor(u32),
     /// The segments or sections of the file contradict each other.
     Segment(String),
-    /// A relocation of this kind, which the loader does not support.
+    /// The file has a relocation that the loader does not support. The number is the kind of the relocation.
     Relocation(u32),
     /// A symbol that is used but not defined in the file.
     Undefined(String),
@@ -107,8 +107,8 @@ pub struct KernelInfo {
     pub vgprs: u32,
     /// Number of lanes of the kernel's waves, 32 or 64.
     pub wave_size: u32,
-    /// Whether the object does not describe the kernel's arguments. The caller must then lay out the
-    /// arguments by itself.
+    /// Whether the code object does not describe the arguments of the kernel. In this case, the caller must
+    /// lay out the arguments by itself.
     pub untyped: bool,
     /// The kernel descriptor.
     pub descriptor: Descriptor,
@@ -124,8 +124,9 @@ impl KernelInfo {
         self.args.iter().filter(|arg| !matches!(arg.kind, ArgKind::Hidden(_)))
     }
 
-    /// Returns the processor with the modes of the kernel. `object` has the modes of the code object. The
-    /// kernel's descriptor adds its own: wave size, CU or WGP mode, and split groups.
+    /// Returns the processor with the modes that a kernel runs in. `object` has the modes of the whole code
+    /// object. The kernel's descriptor states the others: wave size, CU or WGP mode, and threadgroup split
+    /// mode.
     pub fn subtarget(&self, object: &Subtarget) -> Subtarget {
         let mut subtarget = object.with_wave_size(self.wave_size).unwrap_or(*object);
         subtarget.cumode = !(subtarget.has(Feature::WAVE32) && self.descriptor.wgp_mode());
@@ -147,7 +148,7 @@ pub struct Symbol {
     pub(crate) kind: u8,
 }
 
-/// A code object that has been read, but not placed in device memory yet.
+/// A code object that has been read but is not in device memory yet.
 #[derive(Clone, Debug)]
 pub struct CodeObject {
     subtarget: Subtarget,
@@ -171,8 +172,7 @@ impl CodeObject {
         CodeObject::load_for(bytes, None)
     }
 
-    /// Reads a code object. If the file does not name its processor, the code object is taken to be for
-    /// `target`.
+    /// Reads a code object. `target` is the processor to assume if the file does not name one.
     ///
     /// # Errors
     /// Fails if the file is damaged or not supported; see [`LoadError`].
@@ -197,15 +197,16 @@ impl CodeObject {
             return Err(LoadError::Runtime(identity.os_abi.to_string()));
         }
         let subtarget = identity.subtarget().ok_or(LoadError::Processor(file.header.flags))?;
-        // The line tables of a file that is not linked do not use the addresses of the image, so they are not
-        // read.
+        // The line tables of a file that is not linked are not read, because their addresses are not those of
+        // the image.
         let (image, lines) = match elf::FileType(file.header.file_type) {
             elf::ET_DYN => (image::map(file, bytes)?, Lines::read(file)),
             elf::ET_REL => (link::link(file)?, Lines::default()),
             other => return Err(LoadError::NotLinked(other.0)),
         };
-        // All code ranges are decoded, so they must not have more bytes in total than the file. Otherwise a
-        // damaged file, whose code ranges overlap, could cause far more work than its size permits.
+        // All code ranges together must not have more bytes than the file, because all of them are decoded.
+        // Otherwise a damaged file with overlapping code ranges could cause far more work than its size
+        // permits.
         let code: u64 = image.code.iter().map(|range| range.end - range.start).sum();
         if code > bytes.len() as u64 {
             return Err(LoadError::Segment(format!(
@@ -227,8 +228,8 @@ impl CodeObject {
         })
     }
 
-    /// Returns the processor that the code object is for. If the object is for a generic target, returns the
-    /// processor that represents this target.
+    /// Returns the processor that the code object is built for. For a generic target, which stands for
+    /// several processors, returns the processor that represents the target.
     pub fn target(&self) -> &'static Target {
         self.subtarget.target
     }
@@ -260,8 +261,8 @@ impl CodeObject {
         self.kernels.iter().find(|kernel| kernel.name == name)
     }
 
-    /// Sets the arguments of a kernel whose arguments the object does not describe. An example of the text is
-    /// `src: *const f32, n: u32`. Each argument has a name and a type, which has the syntax of
+    /// Describes the arguments of a kernel, for a code object that does not describe them. `text` lists the
+    /// arguments by name and type, such as `src: *const f32, n: u32`. The syntax of a type is that of
     /// [`Layout`](crate::args::Layout). The arguments are laid out in sequence as in C.
     ///
     /// # Errors

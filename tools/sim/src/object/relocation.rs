@@ -1,11 +1,11 @@
-//! The relocations of AMD GPUs (LLVM's AMDGPU guide, seed 000, line 507). They are applied to an image whose
-//! load address is not known yet.
+//! The relocations of AMD GPUs (LLVM's AMDGPU guide, seed 000, line 507). They are applied to an image before
+//! its load address is known.
 
 use super::LoadError;
 use super::image::{Image, Part, Patch};
 
-/// Numbers of the relocation `R_AMDGPU_GOTPCREL` and of its two halves. These relocations need an entry in
-/// the global offset table.
+/// Numbers of the relocations `R_AMDGPU_GOTPCREL`, `_LO` and `_HI`. They refer to an entry in the global
+/// offset table, which the linker has to create.
 pub(super) const GOT: [u32; 3] = [7, 8, 9];
 
 /// Address and addend of a relocation.
@@ -26,8 +26,8 @@ enum Value {
     Branch,
 }
 
-/// The kinds of relocations. Each has its number, the value that it computes, and the part of the value that
-/// is stored.
+/// The kinds of relocations. Each has a number, a value that it computes, and a part of this value that it
+/// stores.
 const KINDS: [(u32, Value, Part); 13] = [
     (1, Value::Absolute, Part::Low),
     (2, Value::Absolute, Part::High),
@@ -35,8 +35,8 @@ const KINDS: [(u32, Value, Part); 13] = [
     (4, Value::Relative, Part::Low),
     (5, Value::Relative, Part::Whole),
     (6, Value::Absolute, Part::Low),
-    // For these relocations, the target that the caller passes is the address of the symbol's entry in the
-    // global offset table.
+    // For the three relocations from here on, `target` is the address of the symbol's entry in the global
+    // offset table.
     (7, Value::Relative, Part::Low),
     (8, Value::Relative, Part::Low),
     (9, Value::Relative, Part::High),

@@ -78,7 +78,7 @@ impl Watcher<'_> {
         self.report_undefined(finding, lane.map_or(0, |lane| 1 << lane));
     }
 
-    /// Checks the alignment of an access, and the set-up of M0 and FLAT_SCRATCH.
+    /// Checks that an access is aligned, and that M0 and FLAT_SCRATCH have been set up as the access needs.
     #[inline]
     pub(super) fn check_access(&mut self, access: &MemAccess) {
         let Some(touch) = self.touch else { return };
@@ -169,7 +169,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Advances a lane's position in the data of the instruction. Returns the old position.
+    /// Returns the position of an access in the data of its lane, and advances the position for the lane's
+    /// next access. An instruction makes several accesses for a lane if its data has several dwords.
     fn advance(&mut self, access: &MemAccess) -> u16 {
         let Some(cursor) = self.group.now.cursor.get_mut(access.lane as usize) else { return 0 };
         let at = *cursor;
@@ -177,7 +178,8 @@ impl Watcher<'_> {
         at
     }
 
-    /// Records the undefined bits of the memory that a load reads, for the definedness of its results.
+    /// Records which bits of the loaded memory are undefined, so that the same bits of the load's result
+    /// become undefined.
     #[inline]
     pub(super) fn note_loaded(&mut self, access: &MemAccess) {
         if access.bytes == 8 {
@@ -204,7 +206,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Records which bits of LDS or scratch become undefined because a store writes undefined data.
+    /// Records which bits of LDS or scratch a store makes undefined or defined: a bit becomes undefined if
+    /// the stored bit is undefined.
     #[inline]
     pub(super) fn note_stored(&mut self, access: &MemAccess) {
         let at = self.advance(access);
@@ -228,8 +231,8 @@ impl Watcher<'_> {
         self.undefined_store(&vector_name(register.unwrap_or(0)), lane_of(access));
     }
 
-    /// Returns a mask of the undefined bits in a part of the data that a lane stores. The part starts at byte
-    /// `at` of the lane's data and has the size of `access`.
+    /// Returns a mask of the undefined bits in the part of a lane's data that one access stores. The part
+    /// starts at byte `at` of the data. Its size is that of the access.
     #[cold]
     fn stored_bits(&self, access: &MemAccess, at: u16) -> u32 {
         let (Some(touch), true) = (self.touch, access.lane < 64) else { return 0 };
@@ -326,7 +329,7 @@ impl Watcher<'_> {
 }
 
 impl super::WaveShadow {
-    /// Returns the cause why a load from scratch loads an undefined value.
+    /// Returns why a load from scratch loads an undefined value, for the report.
     #[cold]
     fn scratch_origin(&mut self, access: &MemAccess, load: u32, lanes: u32) -> Origin {
         let word = (access.address / 4) as u32;

@@ -1,9 +1,9 @@
 //! Finds barriers that only some lanes of a wave reach.
 //!
 //! The hardware counts waves, not lanes, at a barrier. A wave passes the barrier even if some of its lanes
-//! are inactive there, but the barrier then orders nothing for the inactive lanes. A lane that has ended may
-//! be inactive at a barrier. An inactive lane has not ended if it later stores something or reaches another
-//! barrier; in this case the barrier is reported.
+//! are inactive there, but the barrier then orders nothing for the inactive lanes. This is no error for a
+//! lane that has ended. If an inactive lane later stores something or reaches another barrier, it has not
+//! ended, and the barrier is reported.
 
 use super::findings::Elsewhere;
 use super::{FaultClass, Watcher};
@@ -46,7 +46,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Checks whether the storing lane was inactive at an earlier barrier, which is then reported.
+    /// Reports an earlier barrier if the lane that now stores was inactive there.
     #[inline]
     pub(super) fn check_barrier(&mut self, access: &MemAccess) {
         let missed = self.group.waves[self.group.now.wave].barrier.missed;

@@ -7,13 +7,13 @@ use crate::fault::Access;
 use crate::memory::Memory;
 use crate::watch::OutOfRange;
 
-/// Smallest offset that counts as deliberately out of range. Compilers and libraries use such large offsets
-/// to disable a buffer access for one lane without a branch.
+/// Smallest offset that counts as out of range on purpose. Compilers and libraries use such large offsets to
+/// disable a buffer access for one lane without a branch.
 const DELIBERATE: u32 = 1 << 31;
 
 impl Watcher<'_> {
-    /// Reports an access that is out of range of its buffer resource, unless the offset is so large that it
-    /// must be deliberate (see [`DELIBERATE`]).
+    /// Reports an access that is out of range of its buffer resource. Does not report an offset that is so
+    /// large that it must be out of range on purpose (see [`DELIBERATE`]).
     #[cold]
     pub(super) fn report_out_of_range(&mut self, memory: &Memory, access: &OutOfRange) {
         if access.swizzles || access.offset >= DELIBERATE || access.scalar_offset >= u64::from(DELIBERATE) {

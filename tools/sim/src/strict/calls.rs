@@ -62,8 +62,8 @@ pub(super) const VECTORS: u16 = 256;
 pub(crate) struct Rules {
     /// SGPRs that a call preserves.
     preserved: u128,
-    /// Mask of the scalar registers on which compilers disagree: callers may rely on these registers after a
-    /// call, although the convention does not make callees preserve them. M0 can be such a register.
+    /// Mask of the scalar registers on which compilers disagree, such as M0. Some callers rely on these
+    /// registers after a call, although the convention does not make callees preserve them.
     disputed: u128,
     stack: usize,
     frame: usize,
@@ -134,8 +134,8 @@ struct Frame {
     /// Whether `scalars`, `scc` and `vectors` hold the old value of every register that was written since the
     /// call. Only then can the return compare the registers with their old values.
     is_proven: bool,
-    /// Mask of the scalar registers whose old values are saved. The next fields have these values, and the
-    /// same for SCC and VGPRs.
+    /// Mask of the scalar registers whose old values are saved. The next field holds these values. The fields
+    /// after it are the same for SCC and for VGPRs.
     scalars_noted: u128,
     scalars: Vec<(u8, u32)>,
     scc: Option<bool>,
@@ -144,8 +144,8 @@ struct Frame {
 }
 
 impl Frame {
-    /// Saves the current value of a VGPR that is about to be overwritten, unless an older value is already
-    /// saved. Returns whether a value was saved, so that the caller can count saved VGPRs.
+    /// Saves the value of a VGPR that is about to be overwritten, unless an older value of it is already
+    /// saved. Returns whether it saved the value, so that the caller can count saved VGPRs.
     fn note_vector(&mut self, register: usize, wave: &[Lanes]) -> bool {
         let (word, bit) = (register / 64, 1u64 << (register % 64));
         let (Some(values), Some(noted)) = (wave.get(register), self.vectors_noted.get_mut(word)) else {

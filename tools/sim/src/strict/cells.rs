@@ -42,7 +42,7 @@ impl Stamp {
     }
 
     /// Returns the stamp with the flag for atomic accesses set if `yes`. An access counts as atomic if it is
-    /// an atomic instruction, or a load or store that acts at the L2 cache.
+    /// an atomic instruction, or a load or store that bypasses the first-level cache.
     pub(super) fn atomic(self, yes: bool) -> Stamp {
         Stamp(self.0 | u64::from(yes))
     }
@@ -227,13 +227,14 @@ impl LdsCell {
 /// Number of dwords whose cells form a page.
 pub(super) const PAGE: usize = 1024;
 
-/// Number of dwords for which one cell stands if only whole lines are loaded.
+/// Number of dwords in a line. One cell stands for a whole line as long as loads of whole lines are the only
+/// accesses.
 pub(super) const LINE: usize = 16;
 
 /// The cells of a page.
 struct Paged {
-    /// Cells for the lines of the page. A cell stands for all dwords of its line, if only whole lines are
-    /// loaded.
+    /// One cell for each line of the page. It stands for all dwords of the line, as long as only whole lines
+    /// are loaded.
     lines: Box<[Cell]>,
     /// Cells for the single dwords of the page. They are allocated by the first access that is not a load of
     /// whole lines.
