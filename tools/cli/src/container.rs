@@ -9,7 +9,8 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Options that choose among the code objects of one file.
+// Options that choose among the code objects of one file. (A doc comment would replace the description of each
+// command that has these options.)
 #[derive(Args, Clone, Default)]
 pub struct EntryArgs {
     /// Use only the code objects whose name contains this text. For a file with several code objects (offload

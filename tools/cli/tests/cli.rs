@@ -22,6 +22,25 @@ fn documented_commands() {
 }
 
 /// Who closes the pipe, like `head`, has seen enough.
+/// `kernc COMMAND --help` begins with the description that `kernc --help` gives of the command.
+#[test]
+fn commands_describe_themselves() {
+    let help = |args: &[&str]| {
+        let output = crate::kernc().args(args).output().expect("kernc starts");
+        assert!(output.status.success(), "{args:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let all = help(&["--help"]);
+    let (_, list) = all.split_once("Commands:\n").expect("a list of commands");
+    let rows = list.lines().take_while(|line| !line.is_empty());
+    let rows: Vec<(&str, &str)> = rows.filter_map(|line| line.trim().split_once(' ')).collect();
+    assert!(rows.len() > 10, "{list}");
+    for (command, description) in rows.into_iter().filter(|(command, _)| *command != "help") {
+        let own = help(&[command, "--help"]);
+        assert_eq!(own.lines().next(), Some(description.trim()), "{command}");
+    }
+}
+
 #[test]
 fn closed_pipes_are_no_error() {
     for args in [
