@@ -52,8 +52,6 @@
 //! that are marked as non-exhaustive grow in patch versions. The packages `kernc-*` are parts of kernc, not
 //! interfaces.
 
-#![warn(clippy::missing_errors_doc)]
-
 mod calls;
 mod code_object;
 mod error;

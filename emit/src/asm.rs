@@ -31,6 +31,9 @@ struct Listing<'p> {
 }
 
 /// Returns the listing of a program.
+///
+/// # Errors
+/// The program contradicts itself, or an instruction or a field of a descriptor cannot be written.
 pub fn listing(program: &Program, source: Option<Source>) -> Result<String, EmitError> {
     program.check()?;
     let externals = |functions: bool| {

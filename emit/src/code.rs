@@ -53,6 +53,9 @@ pub fn encode(target: &Subtarget, func: &MachFunc) -> Result<Code, EmitError> {
 
 impl Code {
     /// Encodes a function as [`encode`] does, reusing the memory of `self`.
+    ///
+    /// # Errors
+    /// An instruction has no encoding on the processor, or a branch is too far from its target.
     pub fn encode(&mut self, target: &Subtarget, func: &MachFunc) -> Result<(), EmitError> {
         self.words.clear();
         self.blocks.clear();

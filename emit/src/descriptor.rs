@@ -80,6 +80,9 @@ const EXCEPTIONS: [&Field; 7] = [
 
 /// Returns the bytes of a kernel's descriptor. The field of the entry point is zero; a relocation fills it
 /// in.
+///
+/// # Errors
+/// The kernel uses more registers than the descriptor can express.
 pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError> {
     let (target, func) = (&program.target_of(kernel), kernel.func);
     let mut out = fields::defaults(target, target.cumode);
@@ -105,6 +108,9 @@ pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError
 
 /// Writes the descriptor as the `.amdhsa_kernel` block of an assembler source. Fields that have the
 /// assembler's default value are omitted.
+///
+/// # Errors
+/// The kernel uses more registers than the descriptor can express.
 pub fn text(program: &Program, kernel: &Kernel, out: &mut String) -> Result<(), EmitError> {
     let (target, bytes) = (&program.target_of(kernel), bytes(program, kernel)?);
     let Registers { vgprs, sgprs, vcc, flat_scratch, .. } = registers(target, kernel.func);

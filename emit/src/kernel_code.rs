@@ -14,6 +14,9 @@ const SHARED: std::ops::Range<usize> = 48..58;
 const LEAST_ALIGN: u32 = 4;
 
 /// Returns the header of a kernel.
+///
+/// # Errors
+/// The kernel uses more registers than the header can express.
 pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError> {
     let (target, func) = (&program.target_of(kernel), kernel.func);
     let mut out = [0; SIZE];
@@ -43,6 +46,9 @@ pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError
 
 /// Writes the header as the `.amd_kernel_code_t` block of an assembler source. Fields that have the
 /// assembler's default value are omitted.
+///
+/// # Errors
+/// The kernel uses more registers than the header can express.
 pub fn text(program: &Program, kernel: &Kernel, out: &mut String) -> Result<(), EmitError> {
     let bytes = bytes(program, kernel)?;
     let target = &program.target_of(kernel);

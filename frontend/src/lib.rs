@@ -8,8 +8,6 @@
 //! and cannot fail. The language is described in `docs/language.md`, the diagnostics in
 //! `docs/diagnostics.md`.
 
-#![warn(clippy::missing_errors_doc)]
-
 mod argument_words;
 mod ast;
 mod builtins;

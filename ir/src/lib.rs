@@ -1,7 +1,5 @@
 //! SSA intermediate representation: entities, types, text form, verifier, analyses, passes, interpreter.
 
-#![warn(clippy::missing_errors_doc)]
-
 pub mod analysis;
 pub mod build;
 pub mod constraints;

@@ -1,8 +1,6 @@
 //! Description of the machine. It consists of the processors, registers, instruction table, encoder, decoder
 //! and assembler syntax.
 
-#![warn(clippy::missing_errors_doc)]
-
 pub mod abi;
 pub mod addressing;
 pub mod decode;

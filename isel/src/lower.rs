@@ -237,6 +237,9 @@ pub(crate) struct Lower<'a> {
 
 /// Selects instructions for a kernel. Works on a copy of `func`, because [`crate::prepare`] changes the
 /// function that it prepares.
+///
+/// # Errors
+/// The function uses something that kernc does not support on the processor.
 pub fn select(
     module: &Module,
     func: &Function,
@@ -251,6 +254,9 @@ pub fn select(
 
 /// Selects instructions like [`select`], but reuses the memory of `out`, and lets [`crate::prepare`] change
 /// `func` itself instead of a copy.
+///
+/// # Errors
+/// The function uses something that kernc does not support on the processor.
 pub fn select_into(
     module: &Module,
     func: &mut Function,

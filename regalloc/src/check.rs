@@ -332,6 +332,10 @@ struct Checker<'a> {
 
 /// Checks that `final_` computes the same as `original`, with hardware registers in place of virtual
 /// registers.
+///
+/// # Errors
+/// The first difference: an instruction reads a register that need not hold the right value, or the functions
+/// have different blocks or instructions.
 pub fn check(
     original: &MachFunc,
     final_: &MachFunc,

@@ -170,6 +170,9 @@ pub struct Context {
 }
 
 /// Assigns a hardware register to every virtual register of `func`, and fills in the function's register use.
+///
+/// # Errors
+/// The input is not in SSA form, or the registers or the frame of the function do not suffice.
 pub fn run(
     func: &mut MachFunc,
     target: &Subtarget,

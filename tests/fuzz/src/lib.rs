@@ -4,6 +4,8 @@
 //! program. Interpreting the optimised IR, and emulating the code objects of several optimisation levels,
 //! have to give the same results. The static checker also reads the code.
 
+#![allow(clippy::missing_errors_doc, reason = "only tests call these functions, and print every error")]
+
 pub mod calls;
 pub mod garbage;
 pub mod generate;

@@ -3,6 +3,8 @@
 //! [`check_kernel`] checks a code object by running it in the emulator. Arguments are matched by name if the
 //! object has names, otherwise by position.
 
+#![allow(clippy::missing_errors_doc, reason = "only tests call these functions, and print every error")]
+
 mod arrays;
 mod data;
 mod images;

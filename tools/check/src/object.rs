@@ -135,12 +135,18 @@ struct Entry<'data> {
 }
 
 /// Checks a code object, on the threads of the current thread pool.
+///
+/// # Errors
+/// The processor is unknown, or the object has no kernel or function of the requested name.
 pub fn check(object: &CodeObject<'_>, options: &Options<'_>) -> Result<Report, Refusal> {
     check_with(object, options, &|_, _| {})
 }
 
 /// Checks a code object. Calls `progress` with the number of kernels and functions that have been checked and
 /// the number of all kernels and functions.
+///
+/// # Errors
+/// The processor is unknown, or the object has no kernel or function of the requested name.
 pub fn check_with(
     object: &CodeObject<'_>,
     options: &Options<'_>,
@@ -212,6 +218,9 @@ pub struct Part {
 impl<'a, 'data> Entries<'a, 'data> {
     /// Finds the kernels and functions of the object. `target` replaces the processor that the header of the
     /// file names, if it is given.
+    ///
+    /// # Errors
+    /// The object names an unknown processor, and `target` is `None`.
     pub fn new(
         object: &'a CodeObject<'data>,
         target: Option<&'static Target>,

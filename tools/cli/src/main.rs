@@ -328,6 +328,9 @@ fn complain(text: &str) {
 }
 
 /// Runs a parsed command line.
+///
+/// # Errors
+/// The failure that ends the command.
 pub fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Some(Command::Run(args)) => run::run(&args),

@@ -24,6 +24,9 @@ pub fn print(text: std::fmt::Arguments<'_>) {
 }
 
 /// Flushes standard output.
+///
+/// # Errors
+/// Standard output cannot be written.
 pub fn finish() -> Result<(), Failure> {
     io::stdout().flush().map_err(|error| not_printed(&error))
 }

@@ -234,6 +234,9 @@ type RawSection = SectionHeader64<LittleEndian>;
 
 impl<'data> CodeObject<'data> {
     /// Reads a file.
+    ///
+    /// # Errors
+    /// The file is not an ELF file, or is an ELF file of another kind or machine.
     pub fn parse(bytes: &'data [u8]) -> Result<CodeObject<'data>, ParseError> {
         let raw = header_of(bytes)?;
         let mut object = CodeObject {

@@ -7,6 +7,9 @@ use serde::Deserialize;
 const DEPTH: usize = 64;
 
 /// Reads MessagePack. Trailing zero bytes, which pad a note, are allowed.
+///
+/// # Errors
+/// The bytes are not MessagePack, nest too deeply, or are followed by other bytes than zeros.
 pub fn from_message_pack(bytes: &[u8]) -> Result<Value, String> {
     let mut rest = bytes;
     let mut reader = rmp_serde::Deserializer::new(&mut rest);

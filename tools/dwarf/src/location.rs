@@ -188,6 +188,9 @@ impl Location {
 
     /// Returns the location of a byte of memory. The address is truncated to the size of addresses in the
     /// address space.
+    ///
+    /// # Errors
+    /// The processor has no such address space.
     pub fn memory(space: AddressSpace, address: u64) -> Result<Location, Reason> {
         let bits = space.address_bits().ok_or(Reason::Space(space.0))?;
         let address = address & (u64::MAX >> (64 - bits));
@@ -195,6 +198,9 @@ impl Location {
     }
 
     /// Returns the location of the beginning of a register.
+    ///
+    /// # Errors
+    /// There is no register with this DWARF number.
     pub fn register(register: Register) -> Result<Location, Reason> {
         register.bits().ok_or(Reason::Register(register.0))?;
         Ok(Location { storage: Storage::Register(register), bit: 0 })
@@ -210,6 +216,9 @@ impl Location {
     }
 
     /// Returns the location that is `bits` bits after this one. The undefined location stays undefined.
+    ///
+    /// # Errors
+    /// The location would be outside of its storage.
     pub fn moved(&self, bits: i128) -> Result<Location, Reason> {
         let Some(size) = self.storage.bits() else { return Ok(self.clone()) };
         let bit = self.bit.checked_add_signed(bits).filter(|&bit| bit < size).ok_or(Reason::Outside)?;
@@ -283,6 +292,9 @@ impl Location {
 
     /// Returns the locations of the first `bits` bits. A composite location description is split into its
     /// parts.
+    ///
+    /// # Errors
+    /// Some of the bits are outside of the location's storage.
     pub fn parts(&self, bits: u128) -> Result<Vec<Part>, Reason> {
         let mut parts = Vec::new();
         self.each_part(bits, |storage, bit, bits| {
@@ -294,6 +306,9 @@ impl Location {
 
     /// Reads the first `bits` bits as little-endian bytes. All of these bits must exist. In the last byte,
     /// the bits beyond them are 0.
+    ///
+    /// # Errors
+    /// Some of the bits do not exist or are too many, or the machine does not know them.
     pub fn read(&self, bits: u64, machine: &dyn Machine) -> Result<Vec<u8>, Reason> {
         self.within(u128::from(bits))?;
         if bits > MOST_BITS {
@@ -318,6 +333,9 @@ impl Location {
 
     /// Reads the first `bits` bits, and returns for each byte whether it exists. Bytes of undefined parts,
     /// and bytes after the last part, are 0.
+    ///
+    /// # Errors
+    /// The bits are too many, or the machine does not know them.
     pub fn read_what_is_there(
         &self,
         bits: u64,

@@ -32,6 +32,9 @@ impl fmt::Display for TextError {
 impl std::error::Error for TextError {}
 
 /// Returns the bytes of an expression, given the text of its operations, which are separated by `;` or `,`.
+///
+/// # Errors
+/// The name of an operation is unknown, or an operand is missing or does not fit.
 pub fn assemble(text: &str, encoding: Encoding) -> Result<Vec<u8>, TextError> {
     let mut bytes = Vec::new();
     for part in text.split([';', ',']).map(str::trim).filter(|part| !part.is_empty()) {

@@ -165,11 +165,17 @@ impl Value {
     }
 
     /// Returns the value as an unsigned integer. Used for addresses, address spaces and masks.
+    ///
+    /// # Errors
+    /// The value is no integer, or an implicit pointer.
     pub fn unsigned(&self) -> Result<u128, Reason> {
         self.plain()?.ty.integer().map(|_| self.raw()).ok_or(Reason::NoInteger)
     }
 
     /// Returns the value as a signed integer; a generic value is taken as signed. Used for displacements.
+    ///
+    /// # Errors
+    /// The value is no integer, does not fit, or is an implicit pointer.
     pub fn signed(&self) -> Result<i128, Reason> {
         match self.plain()?.ty.integer().ok_or(Reason::NoInteger)? {
             (_, Some(false)) => i128::try_from(self.raw()).map_err(|_| Reason::NoInteger),

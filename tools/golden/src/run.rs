@@ -22,6 +22,9 @@ pub trait Runner: Sync {
     fn run(&self, file: &Path, case: &Case) -> Outcome;
 
     /// Writes a file with new expected outputs.
+    ///
+    /// # Errors
+    /// The errors of the file system.
     fn write(&self, file: &Path, text: &str) -> std::io::Result<()> {
         std::fs::write(file, text)
     }

@@ -31,6 +31,9 @@ pub enum Number {
 
 impl Buffer {
     /// Generates a buffer of `count` elements. The function `make` returns the element for an index.
+    ///
+    /// # Errors
+    /// The buffer would be larger than 4 GiB.
     pub fn generate(
         element: Scalar,
         count: u64,

@@ -191,6 +191,9 @@ impl Device {
     }
 
     /// Places a code object in the device's memory and applies its relocations.
+    ///
+    /// # Errors
+    /// The object is for another processor than the device, a relocation is wrong, or the device has no room.
     pub fn load(&mut self, object: &CodeObject) -> Result<ModuleId, Fault> {
         let subtarget = self.subtarget(object)?;
         let base = self.alloc(object.image.bytes.len() as u64)?;
@@ -231,6 +234,9 @@ impl Device {
     }
 
     /// Allocates zeroed memory. The address is a multiple of 4096.
+    ///
+    /// # Errors
+    /// The device has no room.
     pub fn alloc(&mut self, bytes: u64) -> Result<DevicePtr, Fault> {
         let address = self.memory.alloc(bytes);
         address.ok_or_else(|| Fault::Dispatch(format!("no room for an allocation of {bytes} bytes")))
@@ -251,6 +257,9 @@ impl Device {
     }
 
     /// Copies bytes to the device.
+    ///
+    /// # Errors
+    /// The range is not inside one allocation.
     pub fn write(&self, address: DevicePtr, data: &[u8]) -> Result<(), Fault> {
         let done = self.memory.write(address, data);
         done.then_some(())
@@ -258,6 +267,9 @@ impl Device {
     }
 
     /// Copies bytes from the device.
+    ///
+    /// # Errors
+    /// The range is not inside one allocation.
     pub fn read(&self, address: DevicePtr, data: &mut [u8]) -> Result<(), Fault> {
         let done = self.memory.read(address, data);
         done.then_some(())
@@ -265,6 +277,9 @@ impl Device {
     }
 
     /// Copies bytes within the device.
+    ///
+    /// # Errors
+    /// A range is not inside one allocation.
     pub fn copy(&self, to: DevicePtr, from: DevicePtr, bytes: u64) -> Result<(), Fault> {
         let mut data = vec![0; self.length(from, bytes)?];
         self.read(from, &mut data)?;
@@ -272,6 +287,9 @@ impl Device {
     }
 
     /// Sets `bytes` bytes to a value.
+    ///
+    /// # Errors
+    /// The range is not inside one allocation.
     pub fn fill(&self, to: DevicePtr, value: u8, bytes: u64) -> Result<(), Fault> {
         self.write(to, &vec![value; self.length(to, bytes)?])
     }
@@ -284,6 +302,9 @@ impl Device {
 
     /// Creates a signal (`amd_signal_t`) in the device's memory and returns its address. The signal can be
     /// used as [`Dispatch::signal`] or be passed to a kernel.
+    ///
+    /// # Errors
+    /// The device has no room.
     pub fn signal(&mut self, value: i64) -> Result<DevicePtr, Fault> {
         let address = self.alloc(packet::SIGNAL_BYTES as u64)?;
         self.write(address, &packet::signal(value))?;
@@ -291,6 +312,9 @@ impl Device {
     }
 
     /// Returns the value of a signal.
+    ///
+    /// # Errors
+    /// There is no signal at the address.
     pub fn signal_value(&self, signal: DevicePtr) -> Result<i64, Fault> {
         let mut value = [0; 8];
         self.read(signal.wrapping_add(signal_at::VALUE), &mut value)?;
@@ -305,6 +329,9 @@ impl Device {
 
     /// Runs the threads of a small program in every schedule that weak mode allows, and returns the outcomes.
     /// Restores memory afterwards.
+    ///
+    /// # Errors
+    /// The module or a kernel does not exist, or the arguments do not fit.
     pub fn explore(&mut self, module: ModuleId, search: Search) -> Result<Exploration, Fault> {
         let module = self.modules.get(module.0).ok_or_else(|| Fault::Dispatch("no such module".into()))?;
         let dispatches: Vec<Dispatch<'_>> =
@@ -370,6 +397,9 @@ impl Device {
     /// Creates the packet that runs a dispatch when a queue processes it. Places the arguments, including the
     /// hidden ones, in device memory. The arguments and the memory that they point to are not freed. This
     /// function ignores [`Dispatch::signal`]; use [`Packet::completion`] instead.
+    ///
+    /// # Errors
+    /// The module, the queue or the kernel does not exist, or the dispatch does not fit the kernel.
     pub fn kernel_packet(
         &mut self,
         module: ModuleId,
@@ -387,6 +417,9 @@ impl Device {
     }
 
     /// Runs a kernel to its end, and then the packets that the kernel has added to its queue.
+    ///
+    /// # Errors
+    /// The dispatch does not fit the kernel, the kernel faults, or strict mode reports a finding.
     pub fn run(&mut self, module: ModuleId, dispatch: &Dispatch<'_>) -> Result<RunStats, Fault> {
         let module = self.modules.get(module.0).ok_or_else(|| Fault::Dispatch("no such module".into()))?;
         let placed = Placed::new(module, dispatch, self.dispatches, &mut self.memory, &mut self.heap)?;

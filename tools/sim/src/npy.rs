@@ -59,6 +59,9 @@ struct Header {
 }
 
 /// Reads an array of numbers.
+///
+/// # Errors
+/// The file is not in the format `.npy`, or has elements or an order that the emulator does not support.
 pub fn read_npy(file: &[u8]) -> Result<Buffer, NpyError> {
     let (text, data) = split(file)?;
     let Header { descr, is_fortran, shape } = Literal(text).header()?;

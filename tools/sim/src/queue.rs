@@ -251,6 +251,9 @@ fn status(fault: &Fault) -> &'static str {
 
 impl Device {
     /// Creates a queue with room for `packets` packets, which must be a power of two.
+    ///
+    /// # Errors
+    /// The number is not a power of two, is too large, or the device has no room.
     pub fn create_queue(&mut self, packets: u32) -> Result<QueueId, Fault> {
         if !packets.is_power_of_two() || packets > MAX_PACKETS {
             return Err(Fault::Dispatch(format!(
@@ -277,6 +280,9 @@ impl Device {
 
     /// Adds a packet to a queue and rings the queue's doorbell. Returns the packet's index. A program may
     /// instead do the same by its own stores to memory.
+    ///
+    /// # Errors
+    /// There is no such queue, or all its packets are in use.
     pub fn submit(&self, queue: QueueId, packet: &Packet) -> Result<u64, Fault> {
         let queue = queue.find_in(&self.queues).ok_or_else(|| Fault::Dispatch("no such queue".into()))?;
         let index = queue.submit(&self.memory, packet);
@@ -296,6 +302,9 @@ impl Device {
     ///
     /// `limits` gives the number of instructions for all packets together. The stack size in `limits` is
     /// ignored, because each packet states its own scratch size.
+    ///
+    /// # Errors
+    /// A packet is invalid, or its kernel fails. The error names the queue.
     pub fn process(&mut self, limits: Limits) -> Result<RunStats, Box<QueueError>> {
         let mut queues = std::mem::take(&mut self.queues);
         let mut total = RunStats::default();

@@ -76,6 +76,9 @@ impl std::error::Error for UnknownProcessor {}
 pub type Beside<'a> = &'a dyn Fn(u64, &SourcePlace) -> String;
 
 /// Returns the code object as assembly text.
+///
+/// # Errors
+/// The processor is unknown, and none was given.
 pub fn disassemble(object: &CodeObject<'_>, options: &Options) -> Result<String, UnknownProcessor> {
     disassemble_beside(object, options, None)
 }

@@ -96,6 +96,9 @@ impl ArgError {
 }
 
 /// Parses the text of an argument.
+///
+/// # Errors
+/// The text is no value of the parameter's type, or a file that the text names cannot be read.
 pub fn parse_arg(text: &str, info: &ArgInfo, conversion: Conversion) -> Result<ArgValue, ArgError> {
     match info.kind {
         ArgKind::ByValue => parse_value(text, info).map(ArgValue::Value),
@@ -110,6 +113,9 @@ pub fn parse_arg(text: &str, info: &ArgInfo, conversion: Conversion) -> Result<A
 }
 
 /// Splits the text of a buffer's contents from the tolerance that may follow it: `CONTENTS[:RTOL[:ATOL]]`.
+///
+/// # Errors
+/// A tolerance is negative or no number, or there are more than two.
 pub fn split_tolerance(text: &str) -> Result<(&str, Tolerance), String> {
     let (mut contents, mut numbers) = (text, Vec::new());
     // Numbers after the name of generated contents, such as the count, belong to the contents and are not a
@@ -147,6 +153,9 @@ pub fn contents_text(info: &ArgInfo, buffer: &Buffer) -> String {
 }
 
 /// Parses the text `lds:BYTES`, which asks for dynamic LDS. Returns the number of bytes.
+///
+/// # Errors
+/// The text has another form, or the number does not fit.
 pub fn parse_lds(text: &str) -> Result<u32, String> {
     let bytes = text.strip_prefix("lds:").and_then(|bytes| parse_count(bytes).ok()?.try_into().ok());
     bytes.ok_or_else(|| format!("expected `lds:BYTES` for shared memory, found `{text}`"))
@@ -205,6 +214,9 @@ pub fn name_of(at: usize, arg: &ArgInfo) -> String {
 
 /// Returns the position of an argument, given its name or its position counted from 0. The error lists all
 /// arguments.
+///
+/// # Errors
+/// The kernel has no such argument. The text lists all arguments.
 pub fn position(kernel: &KernelInfo, name: &str) -> Result<usize, String> {
     let args = || kernel.explicit_args().enumerate();
     let found = args().find(|(_, arg)| arg.name.as_deref() == Some(name)).map(|(at, _)| at);
@@ -219,6 +231,9 @@ fn names(kernel: &KernelInfo) -> String {
 
 /// Parses arguments that are given by name and by position, and returns them in the order of the kernel's
 /// parameters. Each argument must be given exactly once.
+///
+/// # Errors
+/// An argument is missing, given twice or unknown, or [`parse_arg`] fails.
 pub fn bind(
     kernel: &KernelInfo,
     named: &[(String, String)],
@@ -230,6 +245,9 @@ pub fn bind(
 
 /// Does the same as [`bind`], but calls the function `read` instead of [`parse_arg`] to parse the text of an
 /// argument.
+///
+/// # Errors
+/// An argument is missing, given twice or unknown, or `read` fails.
 pub fn bind_with(
     kernel: &KernelInfo,
     named: &[(String, String)],
@@ -274,6 +292,9 @@ pub struct Placed {
 impl Placed {
     /// Copies buffers to the device, and lays out the arguments in memory as the kernel expects them.
     /// `values` are the arguments that [`bind`] has returned.
+    ///
+    /// # Errors
+    /// The device has no room for the buffers.
     pub fn new(device: &mut Device, kernel: &KernelInfo, values: &[ArgValue]) -> Result<Placed, Fault> {
         let mut placed = Placed::default();
         for (info, value) in kernel.explicit_args().zip(values) {
@@ -318,6 +339,9 @@ impl Placed {
 
     /// Reads the buffer of an argument back from the device. `at` is the position of the argument; hidden
     /// arguments are not counted. Returns `None` if the argument has no buffer.
+    ///
+    /// # Errors
+    /// The kernel or the program has freed the buffer's memory.
     pub fn read(&self, device: &Device, at: usize) -> Result<Option<Buffer>, Fault> {
         let Some(Some((address, before))) = self.buffers.get(at) else { return Ok(None) };
         let mut after = before.clone();
