@@ -1,41 +1,43 @@
-//! The schedule of waves and groups. It decides which wave or group runs next, and for how many instructions;
-//! this number of instructions is a turn. The order is either fixed or random with a seed.
+//! The schedule of waves and groups. It decides which wave or group runs next, and how many instructions it
+//! executes in this turn. The order is either fixed, or random with a seed.
 
 use crate::random::Random;
 
 /// Lengths of turns, for an order that is not random.
 #[derive(Clone, Copy)]
 struct Pace {
-    /// Number of instructions in the first turns of a wave. The number doubles with every second turn of the
+    /// Length of the first turns of a wave, in instructions. The length doubles with every second turn of the
     /// wave's group, until it reaches the next field, `last`.
     first: u64,
     last: u64,
-    /// Number of turns of waves in one turn of a group, after the length of a wave's turn has reached `last`.
-    /// If the group has more waves, each wave has one turn. Before that length is reached, each wave has one
-    /// turn, too.
+    /// Number of turns that waves get within one turn of their group. Each wave gets one turn if the group
+    /// has more waves than this. Each wave also gets only one turn as long as the length of its turns has not
+    /// reached `last`.
     slices: u64,
-    /// Number of groups that have begun and do not wait from which on new groups are started only rarely.
+    /// Number of running groups from which on new groups are started only rarely. A group is running if it
+    /// has begun and not all its waves wait.
     running: usize,
 }
 
-/// Turns of fast mode. They are long, because changing to another group costs more than a few instructions.
+/// Turns of fast mode. They are long, because the change to another group costs more than a few instructions.
 const FAST: Pace = Pace { first: 10_000, last: 10_000, slices: 40, running: usize::MAX };
-/// Turns of strict mode in order. They are short at first, so that the waves of different groups interleave.
+/// Turns of strict mode with a fixed order. They are short at first, so that the waves of different groups
+/// interleave.
 const STRICT: Pace = Pace { first: 128, last: 1_024, slices: 64, running: 4 };
 
-/// Largest exponent of two that a seed can choose for the maximum slice length. Because the exponent is
-/// random, some seeds change between waves often, and others rarely.
+/// Largest exponent of two for the maximum slice length that a seed can choose. As the exponent is random,
+/// some seeds change between waves often, and others rarely.
 const LONGEST: usize = 12;
-/// Smallest exponent of two that a seed can choose for the maximum slice length.
+/// Smallest exponent of two for the maximum slice length that a seed can choose.
 const SHORTEST: usize = 3;
-/// Upper limit for the exponent of two that a seed can choose for the number of running groups.
+/// A seed chooses the number of running groups as a power of two. The exponent is below this limit.
 const MOST_RUNNING: usize = 6;
 
 /// The length of a group's turn.
 #[derive(Clone, Copy)]
 pub(crate) struct GroupSlice {
-    /// Maximum number of instructions that a wave executes before the next wave runs; `None` if this number
-    /// is chosen at random.
+    /// Maximum number of instructions that a wave executes before the next wave runs. `None` means that this
+    /// number is random.
     wave: Option<u64>,
     /// Maximum number of instructions of the group.
     pub(crate) group: u64,
@@ -53,8 +55,8 @@ pub(crate) enum Next {
     Waiting(usize),
 }
 
-/// The groups from which the next one is chosen. The fields say whether a new group may be started, and how
-/// many groups are running and waiting.
+/// From which groups the next one can be chosen: whether a new group may be started, and how many groups are
+/// running and waiting.
 #[derive(Clone, Copy)]
 pub(crate) struct Choice {
     pub(crate) may_begin: bool,
@@ -68,7 +70,7 @@ pub(crate) struct TimeSlices {
     pace: Pace,
     picks: u64,
     random: Option<Random>,
-    /// Exponent of two of the maximum slice length. Only used for a random schedule.
+    /// Exponent of two of the maximum slice length, for a random schedule.
     longest: usize,
 }
 
@@ -106,8 +108,8 @@ impl TimeSlices {
         }
     }
 
-    /// Returns the index of the wave of a group that runs first in a turn of the group. If the order is
-    /// fixed, this is `next`.
+    /// Returns the index of the wave that runs first in a turn of its group. In a fixed order, this is
+    /// `next`.
     pub(crate) fn first_wave(&mut self, waves: usize, next: usize) -> usize {
         let chance = self.random.as_mut().map(|random| random.below(waves.max(1)));
         chance.unwrap_or(next % waves.max(1))
@@ -121,7 +123,7 @@ impl TimeSlices {
         }
     }
 
-    /// Chooses the next group in a fixed order, which is a cycle of four choices: two running groups, one
+    /// Chooses the next group in a fixed order. The order repeats four choices: two running groups, one
     /// waiting group, and one new group. If there is no group of the wanted kind, chooses a group of another
     /// kind.
     fn in_order(&mut self, Choice { may_begin, running, waiting }: Choice) -> Option<Next> {
@@ -141,11 +143,11 @@ impl TimeSlices {
     }
 }
 
-/// If many groups are running, a new group is started only in one of this many choices.
+/// While many groups are running, a new group is started only in one of so many choices.
 const CROWDED: u64 = 64;
 
-/// Returns a random slice length of at most 2 to the power of `longest`. Lengths of each order of magnitude
-/// are equally likely.
+/// Returns a random slice length of at most two to the power of `longest`. Lengths of each order of magnitude
+/// are about equally likely.
 fn slice(random: &mut Random, longest: usize) -> u64 {
     let longest = 1 << random.below(longest + 1);
     1 + random.below(longest) as u64

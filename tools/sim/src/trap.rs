@@ -1,9 +1,10 @@
 //! Traps, as ROCm's trap handler treats them (LLVM's AMDGPU guide, seed 000, line 4041).
 //!
-//! For `s_trap 2`, the handler ends the dispatch and puts the queue into the error state. For this, it has to
-//! find the queue. Up to code object V3, the code passes the queue's address in s[0:1]. From V4 on, the
-//! handler reads the doorbell's number from the hardware if the processor supports that, which is from GFX9
-//! on. LLVM 14 and 19 agree with this: for V4 and V5 they set s[0:1] only up to GFX8, for V2 and V3 always.
+//! For `s_trap 2`, the handler ends the dispatch and puts the queue into the error state. To find the queue,
+//! the handler needs help up to code object V3: the code that traps passes the queue's address in s[0:1].
+//! From V4 on, the handler finds the queue by the number of its doorbell, which it reads from the hardware.
+//! GFX6 to GFX8 do not support this, so there the code still passes the address. LLVM 14 and 19 agree: for V4
+//! and V5 they set s[0:1] only up to GFX8, and for V2 and V3 always.
 
 use crate::launch::Launch;
 use crate::wave::Wave;

@@ -1,9 +1,9 @@
 //! The interface between instructions and memory in strict and weak mode. A [`Watch`] (watcher) is called at
 //! every access.
 //!
-//! Fast mode has no watcher. Every handler accesses memory through the accessors of `exec::access`, which
-//! call the watcher if there is one. Shortcuts that handle a whole wave at once are taken only if there is no
-//! watcher.
+//! Fast mode has no watcher. Every handler accesses memory through the functions of `exec::access`, which
+//! call the watcher if there is one. Fast paths that handle all lanes at once are taken only if there is no
+//! watcher or the watcher permits it.
 
 use crate::debug::Dword;
 use crate::exec::{Cx, Flow};
@@ -23,18 +23,18 @@ pub(crate) enum Space {
     Global,
     /// LDS of the group. The address is a byte offset.
     Lds,
-    /// The wave's scratch. The address is a byte offset in it: dword `n` of lane `l` is at `4 (lanes n + l)`.
-    /// This holds for every addressing mode of the instruction.
+    /// The wave's scratch, in which the dwords of the lanes are interleaved. The address is a byte offset:
+    /// dword `n` of lane `l` is at `4 (lanes n + l)`, in every addressing mode of the instruction.
     Scratch,
 }
 
-/// One access of one lane, or of the wave as a whole. An access has at most four bytes, except a 64-bit
+/// One access by one lane, or by the wave as a whole. It has at most four bytes, unless it is a 64-bit
 /// atomic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "each watcher reads what it needs")]
 pub(crate) struct MemAccess {
     pub(crate) space: Space,
-    /// Address of the access. `space` says what it means (see [`Space`]). The address is in bounds, because
+    /// Address of the access. Its meaning depends on `space` (see [`Space`]). It is always in bounds, because
     /// an access out of bounds fails before the watcher is called.
     pub(crate) address: u64,
     /// Number of bytes: 1 to 4, or 4 or 8 for an atomic. The address need not be aligned.
@@ -54,13 +54,13 @@ pub(crate) struct OutOfRange {
     pub(crate) lane: u32,
     pub(crate) kind: Access,
     pub(crate) bytes: u32,
-    /// Offset that the instruction adds to the base address. It includes the offsets of the VGPR and of the
-    /// instruction, but not the index.
+    /// Offset that the instruction adds to the base address: the offset in the VGPR plus the offset in the
+    /// instruction. The index is not included.
     pub(crate) offset: u32,
     pub(crate) index: Option<u32>,
     /// Offset that the instruction takes from an SGPR.
     pub(crate) scalar_offset: u64,
-    /// Number of the first SGPR that holds the buffer resource. The next field has the contents of the
+    /// Number of the first of the SGPRs with the buffer resource. The next field has the contents of the
     /// resource.
     pub(crate) first: u8,
     pub(crate) words: [u32; 4],
@@ -91,7 +91,8 @@ pub(crate) enum CacheOp {
     DiscardScalar { address: u64, bytes: u32 },
 }
 
-/// Observer of one wave's accesses to memory. It can also change the effect of an instruction on memory.
+/// A watcher, which observes one wave's accesses to memory. It can also change the effect of an instruction
+/// on memory.
 pub(crate) trait Watch {
     /// Called before an instruction.
     fn before(&mut self, _cx: &mut Cx<'_>, _op: &Op) -> Result<(), Trap> {
@@ -124,27 +125,27 @@ pub(crate) trait Watch {
     /// as written.
     fn define(&mut self, _wave: u32, _dword: Dword, _bits: u32) {}
 
-    /// Called before a read. If the result is `Some(value)`, the instruction gets this value instead of the
-    /// value from memory, for example the value of a stale cache line.
+    /// Called before a read. If the watcher returns `Some(value)`, the instruction gets this value instead of
+    /// the value in memory. It may be the value of a stale cache line, for example.
     fn read(&mut self, memory: &Memory, access: &MemAccess) -> Result<Option<u32>, Trap>;
 
-    /// Called before all active lanes read LDS. Each lane reads one aligned dword at each of `offsets` from
-    /// its address. Returns true if the reads may proceed. If it returns false, the call has had no effect,
-    /// and the watcher is called again for each single read.
+    /// Called before all active lanes read LDS in one instruction. Each lane reads one aligned dword at each
+    /// of `offsets` from its address. The watcher returns true if it permits all reads. If it returns false,
+    /// it must not have changed its state; it is then called again for each single read.
     fn read_lds(&mut self, _addresses: &[u32; 64], _exec: u64, _offsets: &[u32]) -> bool {
         false
     }
 
-    /// Called before all active lanes load from memory. Each lane loads `dwords` aligned dwords from its
-    /// address on. Returns true if the loads may proceed. If it returns false, the call has had no effect,
-    /// and the watcher is called again for each single load.
+    /// Called before all active lanes load from memory in one instruction. Each lane loads `dwords` aligned
+    /// dwords from its address on. The watcher returns true if it permits all loads. If it returns false, it
+    /// must not have changed its state; it is then called again for each single load.
     fn read_memory(&mut self, _addresses: &[u64; 64], _exec: u64, _dwords: u32, _flags: ModFlags) -> bool {
         false
     }
 
-    /// Called before all active lanes store to memory. Each register of `data` has one dword for each lane.
-    /// Returns true if the stores may proceed. If it returns false, the call has had no effect, and the
-    /// watcher is called again for each single store.
+    /// Called before all active lanes store to memory in one instruction. Each register of `data` has one
+    /// dword for each lane. The watcher returns true if it permits all stores. If it returns false, it must
+    /// not have changed its state; it is then called again for each single store.
     fn write_memory(
         &mut self,
         _memory: &Memory,
@@ -163,8 +164,8 @@ pub(crate) trait Watch {
         false
     }
 
-    /// Called before a write of the low bytes of `value`. Returns true if the watcher keeps the value itself,
-    /// as a write-back cache does. Memory then does not change.
+    /// Called before the low bytes of `value` are written. The watcher returns true if it keeps the value
+    /// itself, as a write-back cache does. Memory then does not change.
     fn write(&mut self, memory: &Memory, access: &MemAccess, value: u32) -> Result<bool, Trap>;
 
     /// Called before a read-modify-write of 4 or 8 bytes. Afterwards, the instruction performs the operation

@@ -28,8 +28,8 @@ pub(crate) mod reg {
     pub(crate) const HIDDEN_LDS_DIRECT: usize = 195;
 }
 
-/// Upper half of the generic addresses of LDS. The next constant is that of the generic addresses of scratch.
-/// ROCm sets both in `SH_MEM_BASES`.
+/// Upper half of the generic addresses of LDS (the shared aperture). The next constant is the upper half of
+/// the generic addresses of scratch. ROCm sets both in `SH_MEM_BASES`.
 pub(crate) const SHARED_APERTURE: u32 = 0x0001_0000;
 pub(crate) const PRIVATE_APERTURE: u32 = 0x0002_0000;
 
@@ -68,9 +68,9 @@ pub(crate) struct Wave {
     pub(crate) last: u32,
     /// Index of the code range that contains the instruction at `pc`.
     pub(crate) range: u32,
-    /// Values of SGPRs and special registers, by their codes, which are below 128. The elements after them
-    /// are a sink that is only written (`op::SINK`) and registers that no operand can name. There are 256
-    /// elements, so that an eight-bit index needs no bounds check.
+    /// Values of SGPRs and special registers, by their codes, which are below 128. Further elements are a
+    /// sink that is only written (`op::SINK`), and registers that no operand can name. The array has 256
+    /// elements so that an eight-bit index needs no bounds check.
     pub(crate) sgpr: [u32; 256],
     pub(crate) scc: bool,
     /// VGPRs from index 0 on, and accumulation VGPRs from index 256 on. Accumulation VGPRs exist only on some
@@ -98,8 +98,8 @@ pub(crate) struct Wave {
     pub(crate) fp16_overflow: bool,
     pub(crate) gpr_idx: bool,
     pub(crate) vskip: bool,
-    /// Whether vector instructions must take a slower path, because MODE enables VGPR indexing (`gpr_idx`) or
-    /// `vskip`.
+    /// Whether vector instructions must take a slower path. They must if MODE enables VGPR indexing
+    /// (`gpr_idx`) or `vskip`.
     pub(crate) unusual: bool,
     /// Priority that `s_setprio` has set.
     pub(crate) priority: u8,
@@ -125,11 +125,11 @@ pub(crate) struct Wave {
     pub(crate) group_number: u64,
     /// Whether the waves of the group may run on both compute units of a work-group processor.
     pub(crate) wgp_mode: bool,
-    /// Results of the wave's last atomics and polling loads. They show whether the wave waits in a loop (see
-    /// `exec::poll`).
+    /// Results of the wave's last atomics and polling loads. From these, `exec::poll` sees whether the wave
+    /// waits in a loop.
     pub(crate) found: LastFound,
-    /// The last change of memory by an atomic of the wave: kind of memory, address, and lane; `None` if there
-    /// was no change. The next field counts such changes.
+    /// The last change of memory by an atomic of the wave: kind of memory, address, and lane. `None` if no
+    /// atomic has changed memory. The next field counts these changes.
     pub(crate) changed: Option<(Space, u64, u32)>,
     pub(crate) changes: u32,
 }
@@ -204,7 +204,8 @@ impl Wave {
             && self.scratch == other.scratch
     }
 
-    /// Makes this wave a copy of another wave. The memory of this wave's registers and scratch is used again.
+    /// Makes this wave a copy of another wave. Reuses the memory in which this wave has its registers and
+    /// scratch.
     pub(crate) fn begin_as(&mut self, other: &Wave) {
         let (mut vgpr, mut scratch) = (std::mem::take(&mut self.vgpr), std::mem::take(&mut self.scratch));
         vgpr.clone_from(&other.vgpr);
@@ -216,8 +217,8 @@ impl Wave {
         self.mode
     }
 
-    /// Writes MODE. Also updates the fields of the wave that repeat parts of MODE because they are read
-    /// often.
+    /// Writes MODE. Also updates the fields of the wave that repeat parts of MODE, which exist because these
+    /// parts are read often.
     pub(crate) fn set_mode(&mut self, mode: u32) {
         self.mode = mode;
         // The pair says whether denormals are flushed in sources and in results. The encoding is that of
@@ -357,7 +358,7 @@ impl Wave {
     }
 }
 
-/// Expands the bits of a lane mask to dwords that are all-ones or zero. The function is inlined, like
+/// Expands a lane mask: each bit becomes a dword that is all-ones or zero. The function is inlined, like
 /// [`collect`], into code that is compiled for the host's vector extensions.
 #[inline(always)]
 pub(crate) fn expand(mask: u64) -> Lanes {
@@ -371,7 +372,8 @@ pub(crate) fn expand(mask: u64) -> Lanes {
     lanes
 }
 
-/// Calls [`expand`] with the host's vector extensions, for callers that are not compiled for them.
+/// Calls [`expand`] with the host's vector extensions. This function is for callers that are not compiled for
+/// these extensions.
 pub(crate) fn expand_on(arch: pulp::Arch, mask: u64) -> Lanes {
     arch.dispatch(|| expand(mask))
 }
@@ -391,7 +393,7 @@ pub(crate) fn collect(lanes: &Lanes) -> u64 {
 /// Number of lanes in a row. The hardware processes the lanes of a row at the same time.
 pub(crate) const ROW: usize = 16;
 
-/// How the values in the lanes of a row (16 lanes) are related.
+/// How the values in the lanes of a row are related. A row is 16 lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Row {
     /// The lanes of this row have the same values as the lanes of the previous row.
@@ -401,8 +403,8 @@ pub(crate) enum Row {
     Each,
 }
 
-/// Classifies the rows of 16 lanes of a register, such as the addresses of an access. Addresses often repeat
-/// those of the previous row, or are the same in a whole row.
+/// Finds out for each row of 16 lanes how the values of its lanes are related. The caller uses this for
+/// addresses, which often repeat those of the previous row, or are the same in a whole row.
 pub(crate) fn rows(lanes: &Lanes) -> [Row; 64 / ROW] {
     let mut before: &[u32] = &[];
     std::array::from_fn(|row| {

@@ -3,8 +3,8 @@
 use crate::debug::Dword;
 use crate::exec::Cx;
 
-/// A destination and the value that a debugger writes there. A write to a destination that does not exist has
-/// no effect.
+/// The value that a debugger writes, and where it writes it. A write to a register or address that does not
+/// exist has no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Write {
     /// A scalar register, by its code as in [`Stopped::scalar`](crate::Stopped::scalar), and the new value.
@@ -43,8 +43,8 @@ impl Write {
             }),
             Write::Private(lane, offset, ref bytes) => {
                 let lanes = u64::from(cx.wave.lanes);
-                // In the interleaved private memory of a wave, the same dword of consecutive lanes is stored
-                // consecutively.
+                // The scratch of a wave interleaves the private memory of its lanes: the same dword of
+                // neighbouring lanes is stored side by side.
                 put(&mut cx.wave.scratch, bytes, |at| {
                     let at = offset.checked_add(at)?;
                     (at / 4).checked_mul(lanes)?.checked_add(lane.into())?.checked_mul(4)?.checked_add(at % 4)

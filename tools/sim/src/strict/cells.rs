@@ -205,7 +205,7 @@ pub(super) struct LdsAtomics {
     /// same wave replaces the stamp of the write in the [`LdsCell`].
     pub(super) plain: Stamp,
     pub(super) plain_place: u32,
-    /// Mask of the waves of the group that have executed an atomic on the dword with the old value as result.
+    /// Mask of the waves of the group that have executed an atomic on the dword that returns the old value.
     pub(super) joined: u64,
 }
 

@@ -2,14 +2,14 @@
 //! through instructions.
 //!
 //! Each VGPR has a mask of the lanes that hold undefined bits; the bits themselves are stored only for these
-//! lanes. If all inputs of an instruction are defined, its results are defined as well. Nearly all executed
-//! instructions are of this kind, so the check is cheap.
+//! lanes. If all inputs of an instruction are defined, its results are defined as well. This is so for nearly
+//! all executed instructions, so the check is cheap.
 //!
 //! If an active lane has an undefined input, the emulator's handler of the instruction runs several times
 //! with different patterns in the undefined bits. A result bit that differs between these runs depends on an
-//! undefined bit, and becomes undefined itself. This way no instruction needs a second implementation for
-//! undefined values, moves and masks of partly undefined values are tracked bit by bit, and every reported
-//! dependence was observed in such a run.
+//! undefined bit, and becomes undefined itself. This has three advantages. No instruction needs a second
+//! implementation for undefined values. Moves and masks of partly undefined values are tracked bit by bit.
+//! And every dependence that is reported was observed in such a run.
 
 use super::touch::{Class, Plain, Runs, Touch};
 use crate::exec::{Cx, Flow};
@@ -19,20 +19,20 @@ use crate::wave::{ActiveLanes, Lanes};
 /// Number of times that an instruction's handler is run with different values in the undefined bits of its
 /// inputs: see [`Filler`].
 const TRIALS: u32 = 6;
-/// Maximum number of VGPRs that are saved before the trial runs and restored after them. The number is large
-/// enough for a matrix instruction. The results of an instruction that accesses more VGPRs are taken as
-/// defined.
+/// Maximum number of VGPRs that are saved before the trial runs and restored after them. This is enough for a
+/// matrix instruction. If an instruction accesses more VGPRs, its results are taken as defined.
 const MAX_REGISTERS: usize = 72;
 
 /// Says which bits of a wave's registers are defined.
 pub(super) struct Defined {
     /// For each VGPR, the lanes that have undefined bits.
     vector: Vec<u64>,
-    /// The undefined bits of VGPRs. They are valid only for the lanes in `vector`.
+    /// The undefined bits in the lanes of VGPRs. They are valid only for the lanes in the masks of the field
+    /// `vector`.
     vector_bits: Vec<Lanes>,
     /// Mask of the SGPRs that have undefined bits.
     scalar: u128,
-    /// The undefined bits of SGPRs. They are valid only for the registers in `scalar`.
+    /// The undefined bits of SGPRs. They are valid only for the registers in the mask `scalar`.
     scalar_bits: [u32; 128],
     scc: bool,
     /// Why VGPRs are undefined. The next fields are the same for SGPRs and SCC.
@@ -49,8 +49,8 @@ pub(super) enum Origin {
     Unwritten,
     /// The load at this code position has loaded the undefined value.
     Load(u32),
-    /// A call has changed the register. The number is an index in `Calls::changes`, which lists such changes
-    /// of the wave.
+    /// A call has changed the register. The number is an index in `Calls::changes`, the list of all registers
+    /// of the wave that calls have changed.
     Call(u32),
     /// The instruction at this code position has read the value from a lane that was inactive.
     Inactive(u32),
@@ -121,8 +121,8 @@ impl Defined {
         self.vector_from.get(register).copied().unwrap_or_default()
     }
 
-    /// Returns why an input of an instruction is undefined. The answer is the cause of the first register
-    /// that the instruction reads and that has undefined bits in one of `lanes`.
+    /// Returns why an input of an instruction is undefined: the cause of the first register that the
+    /// instruction reads and that has undefined bits in one of `lanes`.
     pub(super) fn origin(&self, touch: &Touch, lanes: u64) -> Origin {
         let scalars = touch.scalar_address | touch.scalar_reads;
         let vector =
@@ -196,9 +196,9 @@ impl Defined {
         (found != 0).then(|| found.trailing_zeros())
     }
 
-    /// Updates which registers are undefined, for an instruction that does not access memory and is about to
-    /// run. Returns an error if control flow or EXEC depends on an undefined value; the error says which of
-    /// the two.
+    /// Updates which registers are undefined. Must be called before the instruction runs, and only for
+    /// instructions that do not access memory. Returns an error if control flow or EXEC depends on an
+    /// undefined value; the error says which of the two.
     #[inline]
     pub(super) fn step(&mut self, cx: &mut Cx<'_>, op: &Op, touch: &Touch) -> Option<Depends> {
         let exec = cx.wave.exec();
@@ -333,9 +333,9 @@ impl Defined {
     }
 }
 
-/// Chooses the values of the undefined input bits for one trial run of an instruction's handler. One trial
-/// uses zeros, one uses ones, and two use mixed patterns. The other trials use the values of the
-/// instruction's other sources, so that comparisons for equality are true in some trial.
+/// Chooses the values that the undefined input bits get in one trial run of an instruction's handler. One
+/// trial uses zeros, one uses ones, and two use mixed patterns. The other trials use the values of the
+/// instruction's other sources, so that a comparison for equality is true in some trial.
 struct Filler<'a> {
     trial: u32,
     op: &'a Op,

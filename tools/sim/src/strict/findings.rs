@@ -92,7 +92,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Adds a finding to the results, unless the same error was already reported for the same instructions.
+    /// Adds a finding to the results, unless it was already reported for the same instructions.
     #[cold]
     pub(super) fn report(&mut self, finding: Finding) {
         debug_assert!(super::rules::is_known(&finding.rule), "{} is no rule", finding.rule);
@@ -102,13 +102,15 @@ impl Watcher<'_> {
         let other = finding.other.as_ref().map(|other| other.place);
         if self.shared.is_new(&finding.rule, finding.place, other) {
             // If a barrier is missing, a wave may read a value before another wave writes it. Strict mode
-            // first finds that the value is undefined, and only then that the accesses race. The race
-            // explains the error better, so a finding about an undefined value does not end the run yet.
+            // first finds that the value is undefined, and only later, at the write, that the accesses race.
+            // The race explains the error better, so the run does not end yet at a finding about an undefined
+            // value.
             self.group.now.stops = finding.class != FaultClass::Uninitialised;
             self.group.findings.push(finding);
             self.group.now.reported = true;
             if self.shared.uses_several_threads() {
-                // The timing of host threads decides which of the two accesses comes second.
+                // On several host threads, timing decides which of the two accesses comes second, so the run
+                // must be repeated on one thread.
                 self.shared.cross();
             }
         }

@@ -14,7 +14,7 @@ struct Pending {
     number: u32,
     /// Whether the operation may complete before older operations.
     unordered: bool,
-    /// Whether the operation is a transfer: a load to LDS or a store from LDS.
+    /// Whether the operation is a transfer: a vector memory instruction that loads to LDS or stores from LDS.
     transfer: bool,
 }
 
@@ -38,8 +38,8 @@ pub(super) struct Flight {
     history: History,
 }
 
-/// The most recent changes of the set of complete operations of a wave. The race checks use this history to
-/// ask which operations were complete when an earlier operation was issued.
+/// The latest changes in which operations of a wave are complete. The race checks use this history to find
+/// out which operations were complete when an earlier operation was issued.
 #[derive(Default)]
 struct History {
     /// The changes in ascending order. Each has the number of the last operation that was issued before the
@@ -55,7 +55,7 @@ impl History {
         if self.changes.len() == History::MOST {
             self.changes.pop_front();
         } else if self.changes.is_empty() {
-            // This is the state before the first wait, in which no operation is complete.
+            // The first entry is the state before the first wait, in which no operation is complete.
             self.changes.push_back((0, Done::default()));
         }
         self.changes.push_back((issued, done));
@@ -74,8 +74,8 @@ impl History {
     }
 }
 
-/// For each wait counter, the maximum number of operations that a wait instruction leaves in flight; `None`
-/// if the instruction does not wait for the counter.
+/// The effect of a wait instruction on each wait counter: the maximum number of operations that are in flight
+/// after it. `None` if the instruction does not wait for the counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Left {
     pub(super) vm: Option<u32>,
@@ -143,19 +143,21 @@ impl Flight {
         self.issued
     }
 
-    /// Returns the number up to which the accesses to memory of all the wave's operations are complete.
+    /// Returns an operation number. All operations of the wave up to this number have completed their
+    /// accesses to memory.
     pub(super) fn memory_done(&self) -> u32 {
         let oldest = |queue: &VecDeque<Pending>| queue.front().map_or(u32::MAX, |pending| pending.number);
         oldest(&self.vm).min(oldest(&self.vs)).min(self.issued + 1) - 1
     }
 
-    /// Returns the number up to which all accesses of the wave to LDS are complete.
+    /// Returns an operation number. All operations of the wave up to this number have completed their
+    /// accesses to LDS, except for transfers between LDS and memory.
     pub(super) fn lds_done(&self) -> u32 {
         self.lgkm.front().map_or(self.issued, |pending| pending.number - 1)
     }
 
-    /// Returns the number up to which all transfers of the wave have completed their accesses to LDS.
-    /// Transfers are vector memory instructions that load to LDS or store from LDS.
+    /// Returns an operation number. All transfers of the wave up to this number have completed their accesses
+    /// to LDS. Transfers are vector memory instructions that load to LDS or store from LDS.
     pub(super) fn transfers_done(&self) -> u32 {
         let oldest = |queue: &VecDeque<Pending>| queue.iter().find(|one| one.transfer).map(|one| one.number);
         [oldest(&self.vm), oldest(&self.vs)].into_iter().flatten().fold(self.issued + 1, u32::min) - 1

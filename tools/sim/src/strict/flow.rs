@@ -1,6 +1,6 @@
-//! Data-flow search in the code. It finds out whether the value that a store writes is computed from the
-//! value that a load has read, on any path from the load to the store. The race checks use this to recognise
-//! lost updates.
+//! A search for data flow in the code. It finds out whether the value that a store writes may be computed
+//! from the value that a load has read, on any path from the load to the store. The race checks use the
+//! answer to recognise lost updates.
 
 use super::calls::Transfer;
 use super::findings::split_place;

@@ -1,5 +1,6 @@
-//! Checks each executed instruction for accesses to registers in flight and for missing wait states. It uses
-//! the scoreboard of crate `check`, which the static checker uses as well.
+//! Checks each executed instruction for accesses to registers in flight and for missing wait states. The
+//! scoreboard of crate `check` makes these checks, here for the executed path and in the static checker for
+//! all paths.
 
 use super::findings::{Elsewhere, code_position};
 use super::touch::Touch;
@@ -115,7 +116,7 @@ impl Watcher<'_> {
     fn report_hazard(&mut self, hazard: &check::Finding) {
         let shared = self.shared;
         // The rules of the static checker about memory are skipped here. The modules `transfers` and
-        // `writeback` check the same errors more exactly, because they know the addresses of the accesses.
+        // `writeback` find the same errors more exactly, because they know the addresses of the accesses.
         let of_memory = |id| {
             check::transfers::RULES.iter().any(|rule| rule.id == id)
                 || id == check::writeback::NOT_WRITTEN_BACK.id

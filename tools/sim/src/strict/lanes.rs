@@ -27,15 +27,16 @@ const CHANGES: usize = 64;
 /// Maximum number of lanes that a note of a report lists.
 const LISTED: usize = 4;
 
-/// History of a wave's EXEC mask. It is used to decide whether two lanes have been active at the same time
-/// between two operations, because then the operations are ordered.
+/// History of a wave's EXEC mask. It shows whether two lanes were active at the same time between two
+/// operations. If they were, the operations of these lanes are ordered.
 pub(super) struct Together {
     began: u64,
-    /// Recent changes of EXEC, in the order of execution. Each has the number of the last memory operation
-    /// before the change, and the new value of EXEC.
+    /// Recent changes of EXEC, oldest first. For each change, this is the number of the last memory operation
+    /// before it, and the new value of EXEC.
     changes: VecDeque<(u32, u64)>,
-    /// Number of the last memory operation at which, or directly after which, all lanes of the wave were
-    /// active.
+    /// Number of the last memory operation that was issued before or at the latest moment when all lanes of
+    /// the wave were active. Operations up to this number are ordered before all later ones, whatever their
+    /// lanes.
     all: u32,
     /// Number of the last atomic operation.
     atomic: u32,
@@ -185,8 +186,8 @@ impl Watcher<'_> {
         self.group.now.stored = stored;
     }
 
-    /// Returns an earlier load in which several lanes have read the location of the store, if the stored
-    /// value is computed from the loaded value. In this case all updates of the location except one are lost.
+    /// Returns an earlier load by which several lanes have read the location of the store, if the stored
+    /// value is computed from the loaded value. All updates of the location except one are then lost.
     fn shared_load(&self, memory: &Memory, stored: &Stored) -> Option<(Stamp, u32)> {
         let wave = &self.group.waves[self.group.now.wave];
         let (read, place) = match stored.in_lds {
@@ -241,9 +242,9 @@ impl Watcher<'_> {
         }
     }
 
-    /// Returns `Excuse::Watched` if the stores might be atomic, which is possible if the object file does not
-    /// mark atomic stores. The only sign of an atomic store is then that another wave later reads the
-    /// location with a load that acts at the L2 cache. If such a load follows, the finding is dropped.
+    /// Returns `Excuse::Watched` if the object file does not mark atomic stores, so that these stores may be
+    /// atomic. The only sign of an atomic store is then that another wave later reads the location with a
+    /// `glc` load, which bypasses the first-level cache. If such a load follows, the finding is dropped.
     fn watched_excuse(&self, in_lds: bool) -> Option<Excuse> {
         (!in_lds && !self.shared.marks.is_complete()).then_some(Excuse::Watched)
     }

@@ -1,13 +1,13 @@
-//! Findings that turn out to be harmless if the memory location is used by atomics.
+//! Findings that are kept until the end of the dispatch, because they turn out to be harmless if atomics also
+//! use the memory location.
 //!
-//! An atomic store has the same encoding as a plain store. A compare-and-swap loop starts with a load that
-//! may be atomic, and this load has the same encoding as a plain load. Only the later use of the location
-//! tells an atomic access from a plain one. In one case, other waves read the location with loads that act at
-//! the L2 cache. In the other case, the same wave executes an atomic on the location.
+//! An atomic store has the same encoding as a plain store. The load at the start of a compare-and-swap loop
+//! may be atomic, but has the same encoding as a plain load. Only later accesses to the location show whether
+//! such a store or load was atomic. A store was if another wave reads the location with a `glc` load, which
+//! bypasses the first-level cache. A load was if the same wave executes an atomic on the location.
 //!
-//! Findings about such accesses are therefore kept until the dispatch ends, and dropped if such a use was
-//! seen. A load that acts at L2 and has the same address operands as the store is taken as such a use even if
-//! it was never executed.
+//! A finding about such an access is therefore dropped if such a later access was seen before the dispatch
+//! ends. A `glc` load that has the same address operands as the store counts even if it was never executed.
 
 use super::findings::{Finding, split_place};
 use super::start::{Shared, lock};
@@ -21,13 +21,14 @@ const MOST: usize = 64;
 /// What identifies findings about the same instructions: the rule and the code positions.
 type Kind = (String, u32, Option<u32>);
 
-/// The later event that would show that a conflict is harmless.
+/// The later access that would show that the accesses of a finding were atomic and that the finding is
+/// harmless.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Excuse {
-    /// Another wave reads the location with a load that acts at the L2 cache.
+    /// Another wave reads the location with a load that bypasses the first-level cache (`glc`).
     Watched,
-    /// The finding is harmless if the wave with this number (counted from 1) executes an atomic on the
-    /// location with the old value as result.
+    /// The wave with this number (counted from 1) executes an atomic on the location that returns the old
+    /// value.
     Joined(u32),
 }
 
@@ -45,8 +46,8 @@ struct Late {
 pub(super) struct Waiting(HashMap<Kind, Vec<Late>>);
 
 impl Shared {
-    /// Keeps a finding until the end of the dispatch. The finding is dropped there if the event `excuse` has
-    /// happened at `address`.
+    /// Keeps a finding until the end of the dispatch. It is dropped then if the access `excuse` was seen at
+    /// `address`.
     #[cold]
     pub(super) fn wait_for(&self, excuse: Excuse, address: u64, finding: Finding, first_wave: u32) {
         let kind = (finding.rule.clone(), finding.place, finding.other.as_ref().map(|other| other.place));
@@ -57,9 +58,8 @@ impl Shared {
         }
     }
 
-    /// Returns the findings for which the event that would make them harmless was not seen, each with the
-    /// number of the first wave of its group. Returns only one of several findings about the same two
-    /// instructions.
+    /// Returns the findings that did not turn out to be harmless. Each comes with the number of the first
+    /// wave of its group. Returns only one of several findings about the same two instructions.
     pub(super) fn late_findings(&self) -> Vec<(u32, Finding)> {
         let waiting = std::mem::take(&mut *lock(&self.waiting)).0;
         let mut found: Vec<(u32, Finding)> = waiting
@@ -81,8 +81,9 @@ impl Shared {
         }
     }
 
-    /// Returns whether the code contains a load that acts at the L2 cache and has the same address operands
-    /// as the store at code position `store`. Such a load shows that the store is probably atomic.
+    /// Returns whether the code contains a `glc` load, which bypasses the first-level cache, with the same
+    /// address operands as the store at code position `store`. Such a load shows that the store is probably
+    /// atomic.
     fn has_watching_twin(&self, store: u32) -> bool {
         let (range, pc) = split_place(store);
         let Some(wanted) = self.address_operands(range, pc as usize) else { return false };
@@ -99,8 +100,8 @@ impl Shared {
         false
     }
 
-    /// Returns the address operands of an instruction: ranges of VGPRs, mask of SGPRs, and offset. Two
-    /// instructions with equal address operands probably access the same location.
+    /// Returns the operands that form the address of an instruction: ranges of VGPRs, a mask of SGPRs, and
+    /// the offset. Two instructions for which these are equal probably access the same location.
     fn address_operands(&self, range: u32, at: usize) -> Option<(Vec<Run>, u128, i32)> {
         let (inst, _) = self.instruction(range, at)?;
         let touch = self.touch(range, at as u32);

@@ -1,5 +1,5 @@
-//! Fast path for accesses to LDS. It handles an instruction for all lanes at once if none of its accesses can
-//! be a race. Module `whole` is the same fast path for accesses to memory.
+//! Fast path for accesses to LDS. It handles an instruction for all lanes at once, if none of its accesses
+//! can be a race. The module `whole` does the same for accesses to memory.
 
 use super::cells::{LdsCell, LdsWrite, Stamp};
 use super::flight::Flight;
@@ -10,8 +10,8 @@ use crate::watch::Space;
 use crate::wave::{ActiveLanes, Lanes, ROW, Row, rows};
 use isa::Generation;
 
-/// What the current wave knows about the order of accesses to LDS. It says which accesses by the waves of the
-/// group are known to have happened before the current instruction.
+/// What the current wave knows about the order of accesses to LDS: which accesses of the group's waves are
+/// known to have happened before the current instruction.
 pub(super) struct LdsOrder<'a> {
     wave: u32,
     first_wave: u32,
@@ -50,9 +50,9 @@ impl<'a> LdsOrder<'a> {
         })
     }
 
-    /// Returns whether the current access to LDS is ordered after the access `earlier` by the same wave. A
-    /// check is needed only if one of the two accesses is a transfer (load to LDS or store from LDS). The
-    /// wave's LDS instructions are ordered among each other, because they are executed in order.
+    /// Returns whether the current access to LDS is ordered after the access `earlier` of the same wave. Only
+    /// accesses by transfers (loads to LDS and stores from LDS) need this check. The LDS instructions of a
+    /// wave are executed in order, so they are always ordered among each other.
     fn follows_own(&self, earlier: Stamp) -> bool {
         match earlier.is_transfer() {
             false => self.flight.lds_done() >= earlier.number(),
@@ -60,8 +60,8 @@ impl<'a> LdsOrder<'a> {
         }
     }
 
-    /// Returns whether the current access may follow the access `earlier`. It may if there was no earlier
-    /// access, or if the earlier access is known to have happened before.
+    /// Returns whether the access `earlier` is no obstacle to the current access. It is none if there was no
+    /// such access, or if it is known to have happened before.
     #[inline(always)]
     fn allows(&self, earlier: Stamp) -> bool {
         earlier.is_none() || self.has(earlier)
@@ -71,8 +71,8 @@ impl<'a> LdsOrder<'a> {
 /// State for recording the reads from LDS by one instruction.
 struct Reads<'a> {
     order: LdsOrder<'a>,
-    /// The last write that was found to have happened before the current instruction. Other dwords that the
-    /// same write has stored need no further check.
+    /// The last write of which the check has shown that it happened before the current instruction. Dwords
+    /// that the same write has stored need no further check.
     ordered: Stamp,
     stamp: Stamp,
     place: u32,
@@ -100,10 +100,10 @@ impl Reads<'_> {
     }
 }
 
-/// Returns two masks of lanes, so that each address is checked only once. The lanes of the first mask
-/// together have all addresses that the instruction accesses. The second mask has those lanes of the first
-/// mask whose address other lanes use as well: either the other lanes of the same row of lanes, or lanes of
-/// following rows with the same addresses.
+/// Returns two masks of lanes, so that each address is checked only once. Each address that the instruction
+/// accesses belongs to some lane of the first mask. The second mask contains the lanes of the first mask
+/// whose address is used by further lanes: by the other lanes of the same row of 16 lanes, or by lanes of the
+/// following rows.
 fn distinct(addresses: &Lanes, exec: u64) -> (u64, u64) {
     if exec != u64::MAX {
         return (exec, 0);
@@ -181,8 +181,8 @@ impl Watcher<'_> {
         ActiveLanes(exec).all(|lane| {
             let words = first(lane)..first(lane) + dwords;
             let cells = self.group.lds.get(words.clone()).unwrap_or_default();
-            // If all lanes are active, no check of the lanes is needed: each lane's store is ordered after
-            // the earlier stores of all lanes of the wave.
+            // Each lane's store is ordered after the earlier stores of the wave if all lanes are active.
+            // Otherwise, the lanes are compared one by one.
             let follows = |cell: &LdsCell, word: usize| {
                 exec == u64::MAX
                     || self.follows_lane(cell.write, self.group.lds_writes[word].lane, lane as u32)

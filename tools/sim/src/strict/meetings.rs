@@ -2,12 +2,14 @@
 //!
 //! On several threads, chance decides which of two groups accesses a dword first, and the shadow cells may
 //! lack an access that another thread records at the same moment. Both may hide a race that a run on one
-//! thread reports. Two groups therefore *meet* at a dword if both access it and the result may depend on
-//! their order: unless both only read the dword, or both only execute atomics that return nothing. A run in
-//! which groups meet is repeated on one thread, and the repeated run decides what is reported.
+//! thread reports. A run in which two groups *meet* at a dword is therefore repeated on one thread, and the
+//! repeated run decides what is reported. Two groups meet if both access the dword and the result may depend
+//! on their order. They do not meet if both only read the dword, or if both only execute atomics that return
+//! nothing.
 //!
-//! One atomic word for each dword of memory says who has used the dword. Each access changes the word in one
-//! step if necessary, so of two accesses by different threads, the second one always sees the first.
+//! One atomic word for each dword of memory says who has used the dword. An access changes this word in one
+//! atomic step, if it changes the word at all. So of two accesses by different threads, the second one always
+//! sees the first.
 
 use super::Watcher;
 use super::cells::{PAGE, Pages};
@@ -22,8 +24,8 @@ pub(super) enum Use {
     Read,
     /// A store, or an atomic that returns the old value.
     Write,
-    /// An atomic that returns nothing. Two atomics of this kind may run in either order with the same result,
-    /// and no group learns anything from them.
+    /// An atomic that returns nothing. Two atomics of this kind have the same result in either order, and
+    /// neither group learns anything from the other.
     Add,
 }
 
@@ -33,15 +35,17 @@ pub(super) enum Use {
 type Users = u32;
 
 const STATE_BITS: u32 = 3;
-/// State of a dword that was only read, by one group or by several.
+/// State of a dword for which all accesses were reads. One group or several groups have made them.
 const READ: Users = 1;
-/// State of a dword on which only atomics that return nothing were executed, by one group or by several.
+/// State of a dword for which all accesses were atomics that return nothing. One group or several groups have
+/// made them.
 const ADDED: Users = 2;
 /// State of a dword that one group has written, or has used in different ways.
 const OWNED: Users = 3;
 
-/// Returns the encoded users of a dword after the group `group` has used it as well. Returns `None` if the
-/// group meets another group at the dword, so that the result may depend on their order.
+/// Returns what is known about the users of a dword (`users`) after the group `group` has used it as well.
+/// Returns `None` if the group meets another group at the dword, so that the result may depend on their
+/// order.
 fn next(users: Users, group: u32, usage: Use) -> Option<Users> {
     let of = |state: Users, group: u32| state | group << STATE_BITS;
     let wanted = match usage {

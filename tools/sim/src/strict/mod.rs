@@ -1,7 +1,7 @@
 //! Strict mode: a shadow of the emulated state that finds errors which hardware often hides.
 //!
-//! The handlers of `exec` define what instructions do in this mode, too. Strict mode observes them: before
-//! and after each instruction, and at each access to memory.
+//! The handlers in `exec` execute the instructions in this mode, too. Strict mode observes them: it is called
+//! before and after each instruction, and at each access to memory.
 //!
 //! | file | finds |
 //! |---|---|
@@ -88,12 +88,10 @@ use touch::{Class, Plain, Shuffle, Touch};
 /// How a dispatch is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Plain mode: every instruction completes at once, and nothing is checked. This is the fast mode of the
-    /// pages.
+    /// Fast mode: every instruction completes at once, and nothing is checked.
     #[default]
     Fast,
-    /// Strict mode: the run is checked for errors that hardware often hides. If `keep_going` is set, findings
-    /// do not end the run.
+    /// Strict mode: the run is checked for errors that hardware often hides.
     Strict {
         /// Whether the run continues after a finding.
         keep_going: bool,
@@ -119,8 +117,8 @@ pub(crate) struct WaveShadow {
     board: check::Scoreboard,
     /// Undefined bits of the wave's scratch, for each dword.
     scratch: Vec<u32>,
-    /// Whether the wave has written FLAT_SCRATCH. This field is used on GFX10, where FLAT_SCRATCH is not an
-    /// SGPR and `defined` does not track it.
+    /// Whether the wave has written FLAT_SCRATCH. Only used on GFX10, where FLAT_SCRATCH is not an SGPR, so
+    /// that `defined` does not track it.
     flat_scratch: bool,
     barrier: Barrier,
     calls: Calls,
@@ -128,9 +126,9 @@ pub(crate) struct WaveShadow {
     /// For each register, the pointer arguments from which its value is computed. `None` if `restrict`
     /// pointers are not checked.
     labels: Option<Labels>,
-    /// Dwords of scratch that hold a saved register which a call had changed before it was saved, with the
-    /// call as the cause. The keys are dword indices. A load from such a dword makes its destination
-    /// undefined.
+    /// Dwords of scratch to which the program has saved a register that a call had changed before. The keys
+    /// are indices of dwords, and the values name the call. A load from one of these dwords makes its
+    /// destination undefined.
     lost_scratch: HashMap<u32, Origin>,
 }
 
@@ -144,8 +142,8 @@ pub(crate) struct GroupShadow {
     lds_atomics: Vec<LdsAtomics>,
     /// Undefined bits of each dword of LDS.
     lds_bits: Vec<u32>,
-    /// For each dword of LDS, the knowledge that atomics on the dword have released: which operations of
-    /// other waves are complete. An acquire that reads the dword gets this knowledge.
+    /// What atomics on each dword of LDS have released: the knowledge which operations of other waves are
+    /// complete. A wave that acquires the dword learns this.
     lds_releases: Vec<Option<Box<Handed>>>,
     /// For each dword of LDS that atomics use, the instruction and the wave that changed it last. Keys are
     /// byte addresses.
@@ -159,8 +157,8 @@ pub(crate) struct GroupShadow {
     findings: Vec<Finding>,
 }
 
-/// The last change of a dword. The first number is the code position of the instruction that made the change,
-/// the second the number of its wave, counted from 1.
+/// The last change of a dword: the code position of the instruction that made the change, and the number of
+/// its wave (counted from 1).
 type Change = (u32, u32);
 
 /// What the checks know about the current instruction.
@@ -171,18 +169,19 @@ struct Now {
     /// Number that the current instruction has among the wave's memory operations.
     number: u32,
     m0: u32,
-    /// Stamp (record for a shadow cell) of the instruction for an access to a whole dword.
+    /// Stamp of the current instruction for an access to a whole dword. A stamp is what a shadow cell records
+    /// about an access.
     stamp: Stamp,
-    /// The last write to LDS that was found to have happened before the current instruction. Other dwords
-    /// that the same write has stored need no further check.
+    /// The last write to LDS of which the check has shown that it happened before the current instruction.
+    /// Dwords that the same write has stored need no further check.
     ordered: Stamp,
-    /// Number of changes that atomics of the wave had made to memory before the current instruction. If the
-    /// number is larger after the instruction, the instruction has changed memory.
+    /// How often atomics of the wave had changed memory when the current instruction began. If the number is
+    /// larger after the instruction, the instruction has changed memory.
     changes: u32,
     /// Address that the first active lane reads.
     first_read: Option<u64>,
-    /// For each lane, the number of bytes of the instruction's data that the checks have already processed.
-    /// It is needed because the handler may report one access in several parts.
+    /// For each lane, how many bytes of the instruction's data the checks have already processed. The handler
+    /// may report one access in several parts, and the next part continues there.
     cursor: [u16; 64],
     /// Whether all data that the instruction stores is defined.
     data_defined: bool,
@@ -190,8 +189,8 @@ struct Now {
     /// in the loaded data, the number of bytes, the mask of undefined bits, and the cause.
     loaded: Vec<(u8, u16, u8, u32, Origin)>,
     reads: Vec<MemAccess>,
-    /// Stores of the single lanes, which are compared with each other after the instruction. The list is
-    /// filled only if several lanes may store to one location.
+    /// Stores of single lanes by the current instruction, which are compared with each other when the
+    /// instruction has run. They are recorded only if several lanes may store to one location.
     stored: Vec<Stored>,
     exec: u64,
     /// Mask of the pointer arguments from which the address of the current access is computed.
@@ -206,7 +205,7 @@ struct Now {
     stops: bool,
 }
 
-/// Watcher of strict mode, which works on the shadow state of a group.
+/// The watcher of strict mode. It works on the shadow state of a group.
 pub(crate) struct Watcher<'a> {
     shared: &'a Shared,
     group: &'a mut GroupShadow,
@@ -222,8 +221,9 @@ impl<'a> Watcher<'a> {
         &mut self.group.waves[self.group.now.wave]
     }
 
-    /// Returns an error, which ends the run, if a finding requires it. A finding ends the run unless
-    /// `keep_going` is set or the finding may still be followed by one that explains the error better.
+    /// Returns an error, which ends the run, if the current instruction has a finding that ends the run. A
+    /// finding does not end the run if `keep_going` is set, or if a later finding may explain the error
+    /// better.
     fn verdict(&self) -> Result<(), Trap> {
         if self.group.now.stops && !self.shared.keep_going { Err(Trap::Watched) } else { Ok(()) }
     }
@@ -250,9 +250,9 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// Fast path for a plain instruction (see `touch::Plain`). If only the definedness of registers has to be
-    /// checked and all inputs are defined, marks the results as defined and returns true. Otherwise returns
-    /// false, and the caller must run all checks.
+    /// Fast path for a plain instruction, which accesses only registers (see `touch::Plain`). If the checks
+    /// of definedness are the only ones that are needed and all inputs are defined, marks the results as
+    /// defined and returns true. Otherwise returns false, and the caller must run all checks.
     #[inline(always)]
     fn steps_plainly(&mut self, cx: &Cx<'_>, plain: &Plain) -> bool {
         let wave = &mut self.group.waves[self.group.now.wave];

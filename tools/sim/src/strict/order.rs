@@ -3,16 +3,17 @@
 //!
 //! The memory operations of each wave are numbered. A barrier or a release publishes the wave's operations up
 //! to the last one that the wave has waited for. A wave that passes the barrier, or acquires what was
-//! released, knows that these operations happened before its own later operations. A wave has one [`Known`]
-//! for each wave of its own group, with what it knows of that wave. What it knows of waves of other groups is
-//! in a [`Clock`].
+//! released, knows that these operations happened before its own later operations. What a wave knows about
+//! another wave of its own group is in a [`Known`]. What it knows about waves of other groups is in a
+//! [`Clock`].
 
 use super::clock::Clock;
 use super::flight::{Done, Flight};
 use super::writeback::ScalarStores;
 
-/// What a wave knows about the memory operations of another wave of its group. Each field is the number of an
-/// operation: the statement in the field's comment holds for all operations up to this number.
+/// What a wave knows about the memory operations of another wave of its group. Each field is an operation
+/// number, and makes a statement about all operations up to this number. The comment of the field is this
+/// statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Known {
     /// Accesses to LDS are complete, except those of loads to LDS and stores from LDS.
@@ -61,8 +62,8 @@ pub(super) struct Caches {
 pub(super) struct Handed {
     /// Which operations of waves of other groups are complete.
     pub(super) acquired: Clock,
-    /// The part of `acquired` whose data this wave certainly sees: operations whose data is in no cache of
-    /// this wave in an older state. See [`Order::visible`] and [`Order::middle`].
+    /// The operations in `acquired` whose data this wave certainly sees, because no cache of this wave holds
+    /// older data. See [`Order::visible`], and for the next field [`Order::middle`].
     pub(super) visible: Clock,
     pub(super) middle: Clock,
     /// What is known about the operations of waves of the same group. The list is empty, or has one element
@@ -75,7 +76,7 @@ impl Handed {
         self.acquired.is_empty() && self.local.is_empty()
     }
 
-    /// Adds what another wave of the same group knows about all waves.
+    /// Adds everything that another wave of the same group knows about other waves.
     pub(super) fn add(&mut self, theirs: &Order, caches: Caches) {
         self.acquired.merge(&theirs.acquired);
         self.middle.merge(&theirs.middle);
@@ -107,16 +108,16 @@ pub(super) struct Order {
     pub(super) local: Box<[Known]>,
     /// Which operations of waves of other groups this wave knows to be complete.
     pub(super) acquired: Clock,
-    /// The operations in `acquired` whose data this wave certainly sees: no vector cache through which its
-    /// loads read can hold an older copy. An invalidation of the vector caches makes this a copy of
-    /// `acquired`.
+    /// The operations in `acquired` whose data this wave certainly sees, because no vector cache through
+    /// which its loads read can hold older data. An invalidation of the vector caches makes this field equal
+    /// to `acquired`.
     pub(super) visible: Clock,
-    /// Copy of `acquired` at the time when GL1 was last invalidated. The next field, `first`, is the same for
+    /// The value that `acquired` had when GL1 was last invalidated. The next field, `first`, is the same for
     /// L0.
     pub(super) middle: Clock,
     first: Clock,
-    /// Whether the scalar cache certainly holds no stale data. This is so if the wave has neither stored to
-    /// memory nor acquired knowledge since the last invalidation of the cache.
+    /// Whether the scalar cache certainly holds no stale data. It holds none if the wave has neither stored
+    /// to memory nor acquired knowledge since the cache was last invalidated.
     pub(super) scalar_fresh: bool,
     pending: Vec<Pending>,
     pub(super) scalar_stores: ScalarStores,
@@ -141,10 +142,10 @@ impl Order {
     /// Returns what a barrier tells the other waves of the group about this wave's operations.
     pub(super) fn published(&self, caches: Caches) -> Known {
         let far = self.flight.memory_done();
-        // If one L1 cache serves all waves of the group, the cache handles their operations in order. An
-        // operation then sees the effects of all operations that were issued before it, complete or not
-        // (LLVM's AMDGPU guide, seed 000, line 3052 on). GFX10 in WGP mode has two L0 caches for one group,
-        // so there only complete operations are seen.
+        // If all waves of the group use one first-level cache, the cache handles their operations in order.
+        // An operation then sees the effects of all operations that were issued before it, complete or not
+        // (LLVM's AMDGPU guide, seed 000, line 3052 on). In WGP mode of GFX10, a group has two L0 caches, so
+        // only complete operations are seen.
         let memory = if caches.split_group { far } else { self.flight.issued() };
         Known {
             lds: self.flight.lds_done(),
@@ -156,9 +157,8 @@ impl Order {
         }
     }
 
-    /// Returns the knowledge that a release by this wave hands over to an acquiring wave of another group:
-    /// which operations are complete. `me` is this wave's index in its group, and `first` the number of the
-    /// group's first wave.
+    /// Returns what a release by this wave tells an acquiring wave of another group: which operations are
+    /// complete. `me` is this wave's index in its group, and `first` is the number of the group's first wave.
     pub(super) fn released(&self, me: usize, first: u32) -> Clock {
         let mut clock = self.acquired.clone();
         clock.learn(self.wave, self.flight.memory_done());
@@ -180,22 +180,23 @@ impl Order {
         clock
     }
 
-    /// Returns what another wave of the group learns about this wave's operations when it reads a value that
-    /// this wave has written. Operation `number` of this wave has written the value.
+    /// Returns what another wave of the group learns about this wave's operations by reading a value that
+    /// operation `number` of this wave has written.
     pub(super) fn known_at(&self, number: u32, caches: Caches) -> Known {
         let Done { lds, memory: far, transfers } = self.flight.done_at(number);
-        // Operations in order at one L1 cache need not be complete, as `published` explains.
+        // One first-level cache handles the operations of a group in order, so they need not be complete. The
+        // function `published` explains this.
         let memory = if caches.split_group { far } else { number };
         Known { lds, transfers, memory, far, handed: number, ..Known::default() }
     }
 
-    /// Records the knowledge `handed`, which the wave gets by an acquire. `number` is the number of the
-    /// acquiring operation. The knowledge becomes valid when the wave has waited for this operation.
+    /// Records what the wave learns by an acquire (`handed`). `number` is the number of the load or atomic
+    /// that acquires. The knowledge becomes valid only when the wave has waited for this operation.
     pub(super) fn acquire(&mut self, number: u32, in_lds: bool, handed: Handed) {
         self.pending.push(Pending { number, in_lds, handed });
     }
 
-    /// Merges the knowledge of acquires into this wave's knowledge, if the acquiring operations are complete.
+    /// Adds what the wave has learned by acquires to its knowledge, if their loads or atomics are complete.
     /// Returns whether there was such an acquire. Must be called after each wait.
     pub(super) fn merge_completed_acquires(&mut self) -> bool {
         if self.pending.is_empty() {
@@ -205,8 +206,8 @@ impl Order {
         let mut at = 0;
         while at < self.pending.len() {
             let Pending { number, in_lds, .. } = self.pending[at];
-            // Two wait counters count a FLAT instruction, because it may access LDS or memory. A FLAT
-            // instruction that has accessed memory is complete when its memory access is complete.
+            // A FLAT instruction is counted by two wait counters, because it may access LDS or memory. If it
+            // has accessed memory, only the counter for memory shows whether it is complete.
             let in_flight = if in_lds { self.flight.has(number) } else { self.flight.has_in_memory(number) };
             if in_flight {
                 at += 1;

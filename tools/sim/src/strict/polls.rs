@@ -1,9 +1,9 @@
-//! Recognises loads that are used like atomic loads although their encoding does not show it. Such a load
-//! acquires what another wave has released.
+//! Recognises atomic loads by the way in which the program uses the loaded value, because their encoding is
+//! that of plain loads. An atomic load acquires what another wave has released.
 //!
-//! Atomic and plain loads from LDS have the same encoding; so do atomic loads at work-group scope and plain
-//! loads from memory. If the object file does not mark its atomic loads ([`super::marks`]), the use of the
-//! loaded value tells them apart:
+//! Atomic and plain loads from LDS have the same encoding. Atomic loads from memory at work-group scope and
+//! plain loads from memory have the same encoding, too. If the object file does not mark its atomic loads
+//! ([`super::marks`]), the use of the loaded value tells atomic and plain loads apart:
 //! - A load that polls, that is, waits for a flag, is taken as atomic. A load polls if it is in a loop that
 //!   may end depending on the loaded value, and the loop writes nothing that other waves can see.
 //! - A load from a location that atomics use is taken as atomic if the loaded value only decides which code
@@ -25,8 +25,8 @@ pub(super) struct Tainted {
     vector: [u64; 8],
     scalar: u128,
     scc: bool,
-    /// Variables in scratch memory whose values depend on the load. Each is given by the base registers of
-    /// its address and an offset: see [`own_slot`].
+    /// Variables in scratch memory whose values depend on the load. A variable is given by the base registers
+    /// of its address and an offset: see [`own_slot`].
     slots: Vec<(u128, i32)>,
 }
 
@@ -66,8 +66,8 @@ impl Tainted {
             || self.scc && touch.reads_scc
     }
 
-    /// Merges the state at the end of another path of control flow into this state: adds the registers and
-    /// scratch variables that depend on the load on the other path. Returns whether this state has changed.
+    /// Adds the registers and scratch variables that depend on the load at the end of another path of control
+    /// flow. Returns whether this has changed the state.
     pub(super) fn join(&mut self, other: &Tainted) -> bool {
         let before = self.clone();
         self.vector.iter_mut().zip(other.vector).for_each(|(mine, theirs)| *mine |= theirs);
@@ -210,9 +210,9 @@ fn is_quiet(touch: &Touch, inst: &MachInst) -> bool {
     !loud || touch.class == Class::Memory(Memory::Store) && own_slot(touch, inst).is_some()
 }
 
-/// Returns the scratch variable that an instruction accesses, as base register and offset. This function
-/// exists because unoptimised code keeps its variables in scratch. Returns `None` if the address contains a
-/// VGPR, because the instruction may then access any variable.
+/// Returns the scratch variable that an instruction accesses, as base register and offset. Unoptimised code
+/// keeps its variables in scratch, so the search must follow values through scratch. Returns `None` if the
+/// address contains a VGPR, because the instruction may then access any variable.
 fn own_slot(touch: &Touch, inst: &MachInst) -> Option<(u128, i32)> {
     let name = inst.op.row().name;
     let is_scratch = name.starts_with("scratch_")

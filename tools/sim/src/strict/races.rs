@@ -1,8 +1,9 @@
 //! Finds data races between waves, and reads that may get stale data from a cache.
 //!
 //! A write is recorded in the shadow cells before memory changes. A read is checked after it was executed. If
-//! groups run on several host threads, this module is certain to find only the races within a group, so
-//! `meetings` finds the dwords that several groups use.
+//! groups run on several host threads, this module is certain to find only the races within a group. The
+//! module `meetings` then finds the dwords that several groups use, so that the run can be repeated on one
+//! thread.
 
 use super::access::{SCALAR, lane_of};
 use super::cells::{LdsAtomics, LdsWrite, Stamp};
@@ -43,8 +44,8 @@ impl Watcher<'_> {
         self.group.first_wave + self.group.now.wave as u32
     }
 
-    /// Returns the stamp of the current instruction's access to the bytes in `mask`. The stamp is the record
-    /// of the access for a shadow cell (see `cells`).
+    /// Returns the stamp of the current instruction's access to the bytes in `mask`. A stamp is what a shadow
+    /// cell (see `cells`) records about an access.
     fn stamp(&self, mask: u8) -> Stamp {
         let order = &self.group.waves[self.group.now.wave].order;
         let transfer = self.touch.is_some_and(|touch| touch.queues.transfer);
@@ -78,7 +79,7 @@ impl Watcher<'_> {
     }
 
     /// Returns whether the load at code position `place` acquires what another wave of the same group has
-    /// released with the loaded data. This is so if the load is atomic or is used like an atomic load (see
+    /// released with the loaded data. It does if it is marked as atomic or is used like an atomic load (see
     /// `polls`). `of_atomics` says whether atomics access the same dword.
     fn loads_atomically(&self, place: u32, of_atomics: bool) -> bool {
         let looks = || self.shared.load_use(place);
@@ -98,7 +99,7 @@ impl Watcher<'_> {
         self.shared.in_group(self.group.first_wave, stamp.wave()).is_some()
     }
 
-    /// Returns whether this wave has executed an atomic at this address with the old value as result.
+    /// Returns whether this wave has executed an atomic at this address that returns the old value.
     fn takes_part(&self, address: u64) -> bool {
         self.shared.has_joined(address, self.me())
     }
@@ -113,7 +114,7 @@ impl Watcher<'_> {
         let shared = self.shared;
         self.note_lane(access, value);
         let mut checked = false;
-        // Whether memory already holds the value that the store writes. Such a store has no effect on other
+        // Whether memory already holds the value that the store writes. The store then has no effect on other
         // waves, so it is not a race.
         let is_same = || {
             let found = memory.find(access.address, access.bytes.into());
@@ -133,8 +134,8 @@ impl Watcher<'_> {
             let sync = write.is_sync();
             let mut found = None;
             if conflicts(write) {
-                // Whether both stores are atomic, so that they do not conflict. The second one may be the
-                // store that releases a lock, by a wave that has taken the lock with an atomic.
+                // Whether both stores are atomic, so that they do not conflict. The second store may release
+                // a lock; it counts as atomic if its wave has taken the lock with an atomic.
                 let both =
                     self.wrote_atomically(write, write_place) && self.stores_atomically(access, address);
                 let awaited = self.is_mate(write) && self.polled(write, write_place);
@@ -197,8 +198,8 @@ impl Watcher<'_> {
             || self.takes_part(address)
     }
 
-    /// Records a scalar store in the shadow cells. The stored data stays in the scalar cache until the cache
-    /// is written back, so other waves do not see it yet.
+    /// Records a scalar store in the shadow cells. Its data stays in the scalar cache until the cache is
+    /// written back, so other waves do not see the data yet.
     fn scalar_write(&mut self, memory: &Memory, access: &MemAccess) {
         for (address, mask) in dwords(access) {
             if let Some(cell) = self.shared.cells.at(memory, address) {
@@ -210,8 +211,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Records the release half of an atomic: adds this wave's knowledge to the knowledge that is released at
-    /// the location.
+    /// Records that an atomic releases at a location: adds what this wave knows to what is released there.
     pub(super) fn global_atomic(&mut self, memory: &Memory, access: &MemAccess) {
         if !self.shared.races {
             return;
@@ -227,9 +227,9 @@ impl Watcher<'_> {
                 self.report_conflict(access, Conflict::WriteAfterRead, read, place, excuse);
             }
             if !write.is_none() && !write.is_sync() && write.wave() != self.me() {
-                // A plain store was the last write to the location. The operations that were complete before
-                // this store are added to the knowledge that is released at the location. The next atomic on
-                // the location then acquires them.
+                // The last write to the location was a plain store. The next atomic on the location acquires
+                // the operations that were complete before this store, so they are added to what is released
+                // there.
                 let mut clock = Clock::default();
                 clock.learn(write.wave(), write.released());
                 shared.learned_by(write.wave(), &mut clock);
@@ -286,8 +286,9 @@ impl Watcher<'_> {
                 } else if write.wave() != self.me() {
                     self.read_of_other(access, address, write, place, glc);
                 } else if write.is_sync() && (glc || self.shared.marks.has(self.group.now.place)) {
-                    // An atomic of this wave was the last write to the location. It came after the atomics of
-                    // other waves, so this load acquires the knowledge that these atomics have released.
+                    // The last write to the location was an atomic of this wave itself. Other waves may have
+                    // executed atomics on the location before, and this load acquires what these have
+                    // released.
                     self.acquire(address, write);
                 }
             }
@@ -321,9 +322,9 @@ impl Watcher<'_> {
         }
     }
 
-    /// Acquires the knowledge that was released at an address, and the knowledge of the wave that wrote the
-    /// location last: which operations of other waves are complete. The wave may rely on this knowledge once
-    /// the current load is complete.
+    /// Acquires what was released at an address, and what the wave knows that wrote the location last: which
+    /// operations of other waves are complete. The current wave may rely on this knowledge as soon as the
+    /// current load is complete.
     fn acquire(&mut self, address: u64, write: Stamp) {
         let (mut clock, mut last) = (Clock::default(), Clock::default());
         if write.is_sync() {
@@ -345,9 +346,9 @@ impl Watcher<'_> {
         }
     }
 
-    /// Adds to `handed` the knowledge that wave `mate` of the same group hands over with its operation
-    /// `number`. If `in_lds` is given, it is an operation number: all accesses of that wave to LDS up to this
-    /// operation are also known to be complete.
+    /// Adds to `handed` what wave `mate` of the same group tells with its operation `number`. `in_lds` may be
+    /// an operation number: all accesses of that wave to LDS up to this operation are then known to be
+    /// complete as well.
     fn hand_over(&self, mate: usize, number: u32, in_lds: Option<u32>, handed: &mut Handed) {
         if mate == self.group.now.wave {
             return;
@@ -369,8 +370,8 @@ impl Watcher<'_> {
         if own && write.released() == 0 && write.number() != 0 && !self.is_vector_store(place) {
             return;
         }
-        // This scalar load may be the first load of a compare-and-swap loop, which may read an old value. The
-        // finding is dropped if the wave later executes an atomic on the location.
+        // This scalar load may be the first load of a compare-and-swap loop. Such a load may read an old
+        // value, so the finding is dropped if the wave later executes an atomic on the location.
         let excuse = write.is_sync().then(|| Excuse::Joined(self.me()));
         if !ordered || !complete {
             return self.report_conflict(access, Conflict::ReadAfterWrite, write, place, excuse);
@@ -455,15 +456,16 @@ impl Watcher<'_> {
         }
     }
 
-    /// Returns whether this wave knows of the access `earlier` of another group only through a third wave.
-    /// The third wave belongs to that other group; it has learned of the access and passed its knowledge on.
+    /// Returns whether this wave knows of the access `earlier` only through a third wave. The third wave is
+    /// in the same group as the wave that made the access; it has learned of the access and passed its
+    /// knowledge on.
     fn is_passed_on(&self, earlier: Stamp) -> bool {
         let order = &self.group.waves[self.group.now.wave].order;
         !self.is_mate(earlier) && order.acquired.passed_on(earlier.wave()) >= earlier.number()
     }
 
-    /// Explains a finding about an access that was still in flight when its group told other groups of it.
-    /// Another wave of the access's group had learned of the access and passed its knowledge on to this wave.
+    /// Adds a note that explains a finding about an access that was passed on too early. Another wave of the
+    /// access's group had learned of the access and told this wave of it, but the access was still in flight.
     fn explain_passing_on(&self, finding: &mut Finding, earlier: Stamp) {
         let (_, wave) = self.shared.group_and_place(earlier.wave() - 1);
         finding.rule = PASSED_ON.into();
@@ -481,8 +483,8 @@ impl Watcher<'_> {
         ));
     }
 
-    /// Returns the text of the wait instructions that wait for all vector memory operations, for the fix that
-    /// a report proposes.
+    /// Returns, for the fix that a report proposes, the text of the wait instructions that wait for all
+    /// vector memory operations.
     fn wait_for_memory(&self) -> &'static str {
         match self.shared.target.generation {
             Generation::Gfx10 => "`s_waitcnt vmcnt(0)` and `s_waitcnt_vscnt null, 0x0`",
@@ -558,15 +560,15 @@ impl Watcher<'_> {
     }
 }
 
-/// Bit that is set in the address of an LDS location when it is a key of a table that also has addresses of
-/// memory. LDS addresses of different groups cannot be confused, because an entry of the table also has a
-/// wave number, and each wave belongs to one group.
+/// Bit that marks the address of an LDS location in a table that also has addresses of memory. The LDS
+/// addresses of different groups cannot be confused, because each entry of the table also has the number of a
+/// wave, and a wave belongs to one group.
 const LDS_PLACES: u64 = 1 << 63;
 
 /// Race checks for LDS. They are simpler than those for memory, because LDS belongs to one work-group and has
 /// no caches.
 impl Watcher<'_> {
-    /// Returns whether this wave has executed an atomic on this dword of LDS with the old value as result.
+    /// Returns whether this wave has executed an atomic on this dword of LDS that returns the old value.
     fn takes_part_lds(&self, word: usize) -> bool {
         let atomics = self.group.lds_atomics.get(word);
         atomics.is_some_and(|atomics| atomics.joined >> (self.group.now.wave & 63) & 1 != 0)
@@ -623,8 +625,8 @@ impl Watcher<'_> {
         let me = self.group.now.wave;
         let order = &self.group.waves[me].order;
         let mut known = order.published(self.shared.caches);
-        // LDS executes the operations of a wave in order, so all LDS operations of this wave that were issued
-        // before its release are complete when the release is.
+        // LDS executes the operations of a wave in order. When the release in LDS is complete, all LDS
+        // operations that this wave has issued before are therefore complete as well.
         known.lds = known.issued;
         (known.handed, known.issued) = (known.issued, 0);
         let handed = self.group.lds_releases[word].get_or_insert_default();
@@ -632,8 +634,8 @@ impl Watcher<'_> {
         handed.local[me].merge(known);
     }
 
-    /// Adds the knowledge of the wave that made the last plain store to the dword to the knowledge that is
-    /// released there. The next atomic on the dword then acquires it.
+    /// Adds what the wave knew that made the last plain store to the dword to what is released there. The
+    /// next atomic on the dword then acquires it.
     fn publish_store_lds(&mut self, word: usize, write: Stamp) {
         if let Some(mate) = self.shared.in_group(self.group.first_wave, write.wave())
             && !write.is_sync()
@@ -680,15 +682,16 @@ impl Watcher<'_> {
         }
     }
 
-    /// Returns whether the wave of access `stamp` has executed an atomic on this dword of LDS with the old
-    /// value as result.
+    /// Returns whether the wave of access `stamp` has executed an atomic on this dword of LDS that returns
+    /// the old value.
     fn has_joined_lds(&self, atomics: &LdsAtomics, stamp: Stamp) -> bool {
         let mate = self.shared.in_group(self.group.first_wave, stamp.wave());
         mate.is_some_and(|mate| atomics.joined >> (mate & 63) & 1 != 0)
     }
 
     /// Fast path for a read from LDS. Records the read of an aligned dword, if the last write to the dword is
-    /// known to have happened before. Returns whether the read was recorded; if not, nothing has changed.
+    /// known to have happened before. Returns whether it has recorded the read. If it has not, it has changed
+    /// nothing.
     #[inline]
     pub(super) fn read_whole_lds(&mut self, access: &MemAccess) -> bool {
         let aligned = access.space == Space::Lds && access.bytes == 4 && access.address.is_multiple_of(4);
@@ -741,9 +744,9 @@ impl Watcher<'_> {
         }
     }
 
-    /// Acquires the knowledge that another wave of the group had when it stored to LDS, for a load that waits
-    /// for this store. LDS executes the operations of a wave in order, so all earlier LDS operations of the
-    /// storing wave are complete as well.
+    /// Acquires what another wave of the group knew when it stored to LDS, for a load that waits for this
+    /// store. As LDS executes the operations of a wave in order, all earlier LDS operations of the storing
+    /// wave are also complete.
     fn acquire_store_lds(&mut self, write: Stamp) {
         let Some(mate) = self.shared.in_group(self.group.first_wave, write.wave()) else { return };
         let mut handed = Handed::default();
@@ -752,8 +755,8 @@ impl Watcher<'_> {
         self.wave().order.acquire(number, true, handed);
     }
 
-    /// Exchanges the knowledge of the group's waves about complete operations at a barrier. Called when all
-    /// waves that have not ended have reached the barrier.
+    /// Tells each wave of the group what the other waves know about complete operations, as a barrier does.
+    /// Called when all waves that have not ended have reached the barrier.
     pub(crate) fn pass_barrier(&mut self) {
         let caches = self.shared.caches;
         let published: Vec<_> = self.group.waves.iter().map(|wave| wave.order.published(caches)).collect();

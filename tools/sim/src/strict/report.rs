@@ -3,7 +3,7 @@
 use crate::fault::Location;
 use std::fmt;
 
-/// Classes of findings and other reasons for which a run may stop.
+/// Classes of findings, and other reasons for which a run may stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FaultClass {
     /// The instruction would make the hardware fault, or does something that the program cannot intend.
@@ -18,7 +18,7 @@ pub enum FaultClass {
     Uninitialised,
     /// The emulator does not support the instruction.
     Unsupported,
-    /// The program uses more registers, LDS or memory than the dispatch has allocated.
+    /// The program uses more registers, LDS or memory than the dispatch has reserved for it.
     Resource,
     /// The calling convention is broken: a function does not preserve a register that it must preserve, or a
     /// caller relies on a register that the callee may change.

@@ -1,7 +1,7 @@
 //! Finds violations of `restrict`: memory that is accessed through two pointer arguments, one of which is
 //! marked `restrict`, and is written through at least one of them.
 //!
-//! The check is active only if a launch passes two arguments with addresses in the same allocation. For each
+//! The check is active only for a dispatch in which two arguments point to the same allocation. For each
 //! register, strict mode then tracks from which pointer arguments its value is computed, starting at the
 //! loads of the arguments. It does not track pointers through memory, so it overlooks pointers on the stack
 //! of unoptimised code.
@@ -24,8 +24,8 @@ struct Argument {
     allocation: Option<usize>,
 }
 
-/// Past accesses of one kind (reads or writes) to a dword: the pointer arguments through which the dword was
-/// accessed, and the instruction and wave of the last access.
+/// Earlier accesses to a dword, either all reads or all writes: the pointer arguments through which they were
+/// made, and the instruction and wave of the last one.
 #[derive(Clone, Copy, Default)]
 struct Accesses {
     through: u64,
@@ -43,8 +43,8 @@ pub(crate) struct Restricts {
 }
 
 impl Restricts {
-    /// Finds the pointer arguments that must be tracked. Returns `None` if no `restrict` argument points to
-    /// the same allocation as another argument, so that nothing has to be checked.
+    /// Finds the pointer arguments to check. Returns `None` if nothing has to be checked, because no
+    /// `restrict` argument points to the same allocation as another argument.
     pub(crate) fn new(args: &[ArgInfo], kernarg: u64, memory: &Memory) -> Option<Restricts> {
         let pointers = args.iter().filter(|arg| arg.kind == ArgKind::GlobalBuffer && arg.size == 8).take(64);
         let argument = |arg: &ArgInfo| {
@@ -71,8 +71,8 @@ impl Restricts {
         any.then(|| Restricts { kernarg, arguments, restricted, accesses: Mutex::default() })
     }
 
-    /// Returns, as a mask with one bit, the pointer argument that is stored at an address of the argument
-    /// segment.
+    /// Returns the pointer argument that is stored at an address of the argument segment, as a mask with the
+    /// bit of this argument. The mask is 0 if there is none.
     fn at(&self, address: u64) -> u64 {
         let offset = address.wrapping_sub(self.kernarg);
         let holds = |argument: &Argument| (argument.offset..argument.offset + 8).contains(&offset);
@@ -84,7 +84,7 @@ impl Restricts {
     }
 }
 
-/// Masks of the pointer arguments from which the value of a vector register is computed.
+/// For a vector register, masks of the pointer arguments from which its value is computed.
 #[derive(Clone, Copy, Default)]
 struct Labelled {
     arguments: u64,
@@ -92,8 +92,7 @@ struct Labelled {
     lanes: u64,
 }
 
-/// For each register, the label of its value: a mask of the pointer arguments from which the value is
-/// computed.
+/// The label of each register: a mask of the pointer arguments from which the register's value is computed.
 pub(super) struct Labels {
     scalar: [u64; 128],
     vector: Vec<Labelled>,
@@ -121,10 +120,9 @@ impl Labels {
         vectors.chain(codes(scalars).map(|code| self.scalar[code])).fold(0, |all, label| all | label)
     }
 
-    /// Sets the labels of an instruction's result registers, where a label is a mask of pointer arguments:
-    /// dword `n` of the result gets `label(n)`. If some lanes of a vector register keep their values, the
-    /// register keeps its old label as well, because its lanes may then hold addresses from different
-    /// arguments.
+    /// Sets the labels of an instruction's result registers. A label is a mask of pointer arguments. Dword
+    /// `n` of the result gets the label `label(n)`. If some lanes of a vector register keep their values, the
+    /// register also keeps its old label, because its lanes may then hold addresses from different arguments.
     fn set(&mut self, touch: &Touch, exec: u64, label: impl Fn(usize) -> u64) {
         for (at, register) in touch.writes.registers().enumerate() {
             let Some(place) = self.vector.get_mut(register) else { continue };

@@ -16,8 +16,8 @@ const fn rule(id: &'static str, name: &'static str, text: &'static str) -> Rule 
     Rule { id, name, text }
 }
 
-/// Name of the rule about a wave that passes on its knowledge of an access of another wave too early: the
-/// access is still in flight when waves of other groups learn of it.
+/// Name of the rule against passing knowledge on too early. A wave breaks the rule if it tells waves of other
+/// groups of an access by another wave while this access is still in flight.
 pub(super) const PASSED_ON: &str = "passed-on-in-flight";
 
 static RULES: [Rule; 29] = [

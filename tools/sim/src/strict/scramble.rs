@@ -4,8 +4,9 @@
 //! A caller must assume that a call changes certain registers. If the callee happens to leave such a register
 //! unchanged, a caller that wrongly relies on the register still works, and the error stays hidden. A harness
 //! that has compiled both caller and callee knows which registers the callee may change. Strict mode can
-//! overwrite all of them: at the call all except the function's arguments, and at the return all except its
-//! results. It also marks these registers as undefined, so that code that depends on one of them is reported.
+//! overwrite all of them. At the call, it overwrites all except the function's arguments, and at the return
+//! all except its results. It also marks the registers as undefined, so that code that depends on one of them
+//! is reported.
 
 use super::Watcher;
 use super::calls::{Change, SCC, VECTORS};
@@ -15,17 +16,18 @@ use crate::wave::ActiveLanes;
 use isa::{Reg, RegSet};
 use std::collections::HashMap;
 
-/// For each function, by its name, the registers that its callers take as changed by a call. A call of a
-/// function that is not listed overwrites nothing.
+/// The registers that calls change, for each function by its name: callers of the function must assume that a
+/// call changes these registers. A call of a function that is not listed overwrites nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Scramble(pub HashMap<String, Agreement>);
 
-/// The agreement between a function and its callers about registers.
+/// What a function and its callers have agreed about registers.
 #[derive(Clone, Debug, Default)]
 pub struct Agreement {
-    /// Registers that a caller takes as changed after a direct call of the function.
+    /// Registers of which a caller must assume that a direct call of the function changes them.
     pub named: RegSet,
-    /// Registers that a caller takes as changed after a call of the function through a function pointer.
+    /// Registers of which a caller must assume that a call of the function through a function pointer changes
+    /// them.
     pub pointed: RegSet,
     /// Registers that hold the function's arguments.
     pub given: RegSet,
@@ -34,7 +36,7 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Returns the registers to overwrite: those that the call may change, except the registers in `but`.
+    /// Returns the registers to overwrite: those that a call may change, without the registers in `but`.
     /// `by_address` says whether the call is through a function pointer.
     fn changed(&self, by_address: bool, but: &RegSet) -> Vec<u16> {
         let set = if by_address { &self.pointed } else { &self.named };

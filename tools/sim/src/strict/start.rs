@@ -1,5 +1,5 @@
-//! State of strict mode that all work-groups of a dispatch share, and the initial state of each group's
-//! shadow.
+//! The state of strict mode that all work-groups of a dispatch share, and the shadow state with which a
+//! work-group starts.
 
 use super::barrier::Barrier;
 use super::calls::{Link, Rules};
@@ -57,18 +57,18 @@ pub(crate) struct Shared {
     /// Whether the findings may depend on the timing of host threads. If so, the run is repeated on one
     /// thread.
     crossed: AtomicBool,
-    /// What atomics on each memory location have released. The locations are distributed over several maps by
-    /// their addresses, so that threads seldom wait for a lock.
+    /// What atomics have released at each memory location. The locations are spread over several maps by
+    /// their addresses, so that threads seldom wait for the lock of a map.
     releases: [Mutex<HashMap<u64, Release>>; STRIPES],
     /// What each wave knows of the operations of waves of other groups. The key is the wave number. Waves
     /// that know nothing are absent.
     far: RwLock<HashMap<u32, Clock>>,
     any_far: AtomicBool,
-    /// For each wave, an operation number: all operations up to it were complete for all waves when the wave
-    /// passed its last barrier.
+    /// An operation number for each wave. Operations of the wave up to this number were complete for all
+    /// waves when the wave passed its last barrier.
     at_barrier: Vec<AtomicU32>,
-    /// For each wave, an operation number: all operations up to it were complete for waves of the same group
-    /// when the wave passed its last barrier.
+    /// An operation number for each wave. Operations of the wave up to this number were complete for waves of
+    /// the same group when the wave passed its last barrier.
     seen_at_barrier: Vec<AtomicU32>,
     /// For each wave, the number of the last operation that it had issued before its last write-back of the
     /// scalar cache.
@@ -91,20 +91,20 @@ pub(crate) struct Shared {
     bases: Vec<u64>,
 }
 
-/// The knowledge that atomics on a memory location have released: which operations of other waves are
-/// complete. Waves that acquire the location get this knowledge.
+/// What atomics on a memory location have released: the knowledge which operations of other waves are
+/// complete. A wave that acquires the location learns this.
 #[derive(Default)]
 struct Release {
     clock: Clock,
     /// For each wave that has released at the location, the number of its last releasing operation.
     last: Clock,
-    /// Waves that have executed an atomic on the location with the old value as result. The clock is used as
-    /// a set here: each wave in it has the number 1.
+    /// Waves that have executed an atomic on the location that returns the old value. The clock serves as a
+    /// set here: each wave in it has the number 1.
     joined: Clock,
-    /// Whether a load that acts at the L2 cache has read the location.
+    /// Whether a `glc` load, which bypasses the first-level cache, has read the location.
     watched: bool,
-    /// The last instruction that changed the location's value. The shadow cell does not say this, because it
-    /// also records atomics that write the value which memory already holds.
+    /// The last instruction that changed the location's value. The shadow cell cannot tell this, because it
+    /// also records atomics that leave the value unchanged.
     changed: Option<Change>,
 }
 
@@ -254,7 +254,7 @@ impl Shared {
             .unwrap_or_default()
     }
 
-    /// Records that a wave has executed an atomic on a location with the old value as result.
+    /// Records that a wave has executed an atomic on a location that returns the old value.
     pub(super) fn join(&self, address: u64, wave: u32) {
         let mut releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
         releases.entry(address & !3).or_default().joined.learn(wave, 1);
@@ -275,7 +275,7 @@ impl Shared {
         releases.get(&(address & !3)).is_some_and(|release| release.joined.get(wave) != 0)
     }
 
-    /// Records that a load that acts at the L2 cache reads a location.
+    /// Records that a `glc` load, which bypasses the first-level cache, has read a location.
     pub(super) fn watch(&self, address: u64) {
         let mut releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
         releases.entry(address & !3).or_default().watched = true;
@@ -286,8 +286,8 @@ impl Shared {
         releases.get(&(address & !3)).is_some_and(|release| release.watched)
     }
 
-    /// Returns reports of the findings that were kept until the end of the dispatch and were not found to be
-    /// harmless (see `late`).
+    /// Returns reports of the findings that were kept until the end of the dispatch and did not turn out to
+    /// be harmless (see `late`).
     pub(crate) fn late_reports(&self, launch: &Launch<'_>) -> Vec<super::Report> {
         let report = |(first, finding): (u32, super::Finding)| finding.report(first, self.locate(launch));
         self.late_findings().into_iter().map(report).collect()
@@ -347,8 +347,8 @@ impl Shared {
         done.is_some_and(|done| done.load(Ordering::Acquire) >= stamp.number())
     }
 
-    /// Adds to `clock` what a wave knows of the operations of other waves. A release by this wave passes on
-    /// this knowledge in addition to the wave's own operations.
+    /// Adds to `clock` what a wave knows about the operations of other waves. When the wave releases, it
+    /// passes on this knowledge together with its own operations.
     pub(super) fn learned_by(&self, wave: u32, clock: &mut Clock) {
         let first = self.group_of(wave);
         for mate in first..first + self.waves_per_group {

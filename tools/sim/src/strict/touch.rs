@@ -1,5 +1,5 @@
-//! The "touch" of an instruction: the registers and memory that the instruction accesses, in the form that
-//! strict mode needs. It is computed once for each instruction of the code.
+//! The "touch" of an instruction: which registers and memory the instruction accesses, in the form that
+//! strict mode needs. The touch of each instruction is computed once.
 
 use super::calls::Transfer;
 use super::flight::Left;
@@ -40,8 +40,7 @@ impl Runs {
         &self.runs[..usize::from(self.len)]
     }
 
-    /// Returns pairs of a register and a dword index. The index says which dword of the operand is in the
-    /// register.
+    /// Returns each register with the index of the dword of the operand that the register holds.
     pub(super) fn parts(&self) -> impl Iterator<Item = (usize, usize)> {
         self.as_slice()
             .iter()
@@ -56,8 +55,8 @@ impl Runs {
 /// How the checks treat an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// The results depend only on registers, so `defined` may run the handler again with other inputs to find
-    /// out which results depend on undefined bits.
+    /// The results depend only on registers. To find out which results depend on undefined bits, the module
+    /// `defined` may therefore run the handler again with other inputs.
     Pure,
     /// A branch whose direction depends on registers.
     Branch,
@@ -117,7 +116,7 @@ pub(super) enum Part {
 /// How an instruction reads values from other lanes. Strict mode reports a read from an inactive lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shuffle {
-    /// The instruction reads no values from other lanes, or reads them regardless of EXEC.
+    /// The instruction reads no values from other lanes, or may read them from inactive lanes as well.
     None,
     /// The instruction is `ds_bpermute_b32`.
     Backward,
@@ -134,8 +133,8 @@ pub(super) enum Shuffle {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
     pub(super) class: Class,
-    /// VGPRs whose values the instruction reads as data; VGPRs of an address are in `address`. For a store or
-    /// an atomic, `reads` has the data operands.
+    /// VGPRs that the instruction reads as data, such as the data operands of a store or an atomic. VGPRs
+    /// that hold an address are in `address`.
     pub(super) reads: Runs,
     /// VGPRs from which the instruction takes an address.
     pub(super) address: Runs,
@@ -147,11 +146,11 @@ pub(super) struct Touch {
     pub(super) reads_scc: bool,
     pub(super) writes_scc: bool,
     pub(super) writes_exec: bool,
-    /// Whether the instruction does not act on each active lane separately: its lanes read values of other
+    /// Whether the instruction acts on more than each active lane by itself: lanes read the values of other
     /// lanes, or it acts on inactive lanes as well.
     pub(super) across: bool,
     pub(super) shuffle: Shuffle,
-    /// Whether the instruction is an `s_or_saveexec_b64` after which the next instruction deactivates some of
+    /// Whether the instruction is an `s_or_saveexec_b64`, and the instruction after it deactivates some of
     /// the lanes again. Compilers use this pair to switch to the other side of a branch.
     pub(super) adds_lanes_to_flip: bool,
     /// Whether the instruction writes every lane, regardless of EXEC.
@@ -160,19 +159,20 @@ pub(super) struct Touch {
     pub(super) part: Part,
     /// Whether this is a DS instruction that accesses LDS.
     pub(super) lds: bool,
-    /// Whether the instruction reads the register FLAT_SCRATCH. It does so only if its address is in scratch.
+    /// Whether the instruction reads the register FLAT_SCRATCH. A FLAT instruction reads it only if its
+    /// address is in scratch.
     pub(super) flat_scratch: bool,
     pub(super) glc: bool,
     /// Whether this is an atomic that returns the old value.
     pub(super) returns: bool,
     /// Whether this is a FLAT instruction, whose address decides which kind of memory it accesses.
     pub(super) is_flat: bool,
-    /// The rule that this instruction breaks by itself, independently of the instructions before and after
-    /// it; `None` if there is no such rule.
+    /// A rule that this instruction breaks by itself, whatever comes before and after it. `None` if it breaks
+    /// no such rule.
     pub(super) single: Option<&'static check::EventRule>,
-    /// Number of bytes that a scalar load reads, if its destination overlaps its address registers and the
-    /// hardware may replay only a part of the load after a page fault; 0 for all other instructions. Such a
-    /// load is an error.
+    /// Number of bytes of a scalar load that is an error because it may overwrite its own address: its
+    /// destination overlaps its address registers, and after a page fault the hardware may replay only a part
+    /// of it. 0 for all other instructions.
     pub(super) own_address: u8,
     /// Whether the instruction writes FLAT_SCRATCH with `s_setreg`, on a processor where FLAT_SCRATCH is not
     /// an SGPR.
@@ -181,7 +181,7 @@ pub(super) struct Touch {
     pub(super) is_scalar: bool,
     /// Whether the instruction ends the wave.
     pub(super) ends: bool,
-    /// Numbers of operations that the instruction leaves in flight, if it is a wait.
+    /// If the instruction is a wait, how many operations it leaves in flight.
     pub(super) left: Left,
     /// Whether and how the instruction calls or returns.
     pub(super) transfer: Transfer,
@@ -189,17 +189,17 @@ pub(super) struct Touch {
     pub(super) plain: Option<Plain>,
 }
 
-/// Maximum numbers of VGPRs that a plain instruction may read (this constant) and write (`PLAIN_WRITES`). An
-/// instruction with more VGPRs does not get the fast path.
+/// Maximum number of VGPRs that a plain instruction may read. The next constant is the maximum number that it
+/// may write. An instruction with more VGPRs is not plain, and does not get the fast path.
 const PLAIN_READS: usize = 4;
 const PLAIN_WRITES: usize = 2;
 
 /// Value that stands for no VGPR.
 const NO_VGPR: u16 = u16::MAX;
 
-/// Registers of a plain instruction, for a fast path. An instruction is plain if it accesses only registers,
-/// acts on each active lane separately, does not change EXEC, and neither calls nor returns. Most
-/// instructions are plain. The structure fits in one cache line.
+/// The registers of a plain instruction, for a fast path. Most instructions are plain: they access only
+/// registers, act on each active lane separately, do not change EXEC, and neither call nor return. The
+/// structure fits in one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Plain {
@@ -305,8 +305,8 @@ impl Touch {
                         kind,
                         Some(Kind::Vaddr | Kind::Saddr | Kind::SmemOffset | Kind::Sgpr | Kind::Ssrc)
                     ));
-            // In a scalar store, operand 0 is an SGPR as well. It is the data that is stored and not a part
-            // of the address.
+            // Operand 0 of a scalar store is an SGPR, too, but it holds the data to store and is not part of
+            // the address.
             let is_address = is_address && !(row.family == Family::Smem && index == 0 && stores_data(row));
             touch.add(role, range, is_address);
         }

@@ -1,9 +1,9 @@
 //! Transfers: loads to LDS and stores from LDS (`buffer_load_dword ... lds`, `buffer_store_lds_dword`).
 //!
-//! A transfer is a vector memory instruction that accesses LDS. The access may happen at any time until
-//! `vmcnt` counts the transfer as complete, so it is not ordered with the LDS instructions of the same wave.
-//! A load to LDS is ordered only after earlier transfers: earlier loads to LDS have then written LDS, and
-//! earlier stores from LDS have read it.
+//! A transfer is a vector memory instruction that accesses LDS. It may access LDS at any time until `vmcnt`
+//! no longer counts it, so it is not ordered with the LDS instructions of the same wave. A load to LDS is
+//! ordered only after earlier transfers: earlier loads to LDS have then written LDS, and earlier stores from
+//! LDS have read it.
 
 use super::access::lane_of;
 use super::cells::Stamp;
@@ -18,8 +18,8 @@ impl Watcher<'_> {
         self.touch.is_some_and(|touch| touch.queues.transfer && touch.class == Class::Memory(Memory::Load))
     }
 
-    /// Reports two accesses to the same LDS location by one wave without a wait between them, if at least one
-    /// of the two is a transfer.
+    /// Reports two accesses to one LDS location by the same wave, at least one of them by a transfer, between
+    /// which a wait is missing.
     #[cold]
     pub(super) fn report_transfer(&mut self, access: &MemAccess, reads: bool, earlier: Stamp, place: u32) {
         let overtakes = self.loads_to_lds();

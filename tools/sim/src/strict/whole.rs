@@ -1,6 +1,7 @@
-//! Fast path for accesses to memory. It handles an instruction for all lanes at once if none of its accesses
-//! can be a race. This is so if all lanes access aligned dwords, and the earlier accesses to these dwords by
-//! other waves are known to have happened before. All other accesses are checked lane by lane in `races`.
+//! Fast path for accesses to memory. It handles an instruction for all lanes at once, if none of its accesses
+//! can be a race. Two conditions ensure this: all lanes access aligned dwords, and all earlier accesses to
+//! these dwords by other waves are known to have happened before. The module `races` checks all other
+//! accesses lane by lane.
 
 use super::Watcher;
 use super::cells::{Cell, Lines, Page, Stamp};
@@ -11,7 +12,7 @@ use crate::watch::{MemAccess, Space};
 use crate::wave::{ActiveLanes, Lanes, ROW};
 use isa::ModFlags;
 
-/// A load of all lanes that the fast path has permitted. It is recorded in the shadow cells after the
+/// A load that the fast path has permitted for all lanes. It is recorded in the shadow cells after the
 /// instruction has run.
 pub(super) struct Load {
     addresses: [u64; 64],
@@ -25,8 +26,8 @@ impl Load {
     pub(super) const NONE: Load = Load { addresses: [0; 64], exec: 0, dwords: 0, flags: ModFlags::empty() };
 }
 
-/// Returns whether the lanes of a row load consecutive dwords. `addresses` has the addresses of the row's
-/// lanes; each lane loads `dwords` dwords.
+/// Returns whether the lanes of a row of 16 lanes load memory without gaps: each lane loads `dwords` dwords,
+/// and begins where the previous lane ends. `addresses` has the addresses of the lanes.
 fn are_in_step(addresses: &[u64], dwords: u32) -> bool {
     let step = 4 * u64::from(dwords);
     let expected = |lane: usize| addresses[0].wrapping_add(step * lane as u64);

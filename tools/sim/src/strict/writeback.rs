@@ -1,6 +1,6 @@
 //! Finds scalar stores whose data is not written back in time. The data of a scalar store stays in the scalar
-//! cache until `s_dcache_wb`. Until then, vector memory instructions do not see the data. If the wave ends
-//! before, the data is lost.
+//! cache until the wave executes `s_dcache_wb`. Until then, vector memory instructions do not see the data.
+//! If the wave ends before, the data is lost.
 
 use super::cells::Stamp;
 use super::findings::{Elsewhere, split_place};
@@ -17,8 +17,8 @@ pub(super) struct ScalarStores {
     first: Option<u32>,
     /// Number of the last memory operation that the wave had issued when it executed its last `s_dcache_wb`.
     requested: u32,
-    /// Number of a memory operation: the data of all scalar stores up to this operation is certainly in
-    /// memory, because a `s_dcache_wb` after them is complete.
+    /// Number of a memory operation. The data of all scalar stores up to this operation is certainly in
+    /// memory, because the wave has executed `s_dcache_wb` after them and waited for it.
     written: u32,
 }
 

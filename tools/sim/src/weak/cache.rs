@@ -1,4 +1,4 @@
-//! Caches whose lines do not change when other caches write to memory.
+//! A cache that may hold stale lines: a line does not change when other caches write to memory.
 
 use crate::memory::Memory;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Line {
     words: Vec<u32>,
-    /// Mask of the dirty dwords of the line: those that were written to the cache but not yet to memory.
+    /// Mask of the dirty dwords of the line. A dirty dword was written to the cache, but not yet to memory.
     dirty: u32,
 }
 
@@ -74,8 +74,8 @@ impl Cache {
         }
     }
 
-    /// Returns the addresses and values of all dirty dwords in a range of lines, and marks these dwords as
-    /// clean. The caller must write them to memory.
+    /// Returns the addresses and values of all dirty dwords in a range of lines, for the caller to write to
+    /// memory. Marks these dwords as clean.
     pub(super) fn take_dirty(&mut self, lines: Range<u64>, line_bytes: u64) -> Vec<(u64, u32)> {
         let mut found = Vec::new();
         for (number, line) in self.lines.range_mut(lines) {
@@ -98,7 +98,7 @@ impl Cache {
         self.invalidate_if(|_| true);
     }
 
-    /// Drops lines from the cache, if `which` returns true for them and they have no dirty dwords.
+    /// Drops the lines for which `which` returns true. Keeps lines that have dirty dwords.
     pub(super) fn invalidate_if(&mut self, which: impl Fn(u64) -> bool) {
         self.lines.retain(|&number, line| line.dirty != 0 || !which(number));
     }
@@ -120,8 +120,8 @@ impl Cache {
         self.lines.keys().copied().collect()
     }
 
-    /// Evicts a line without dirty dwords. This is the first such line from line number `from` on. If there
-    /// is none, it is the first such line in the cache.
+    /// Evicts the first line without dirty dwords whose number is at least `from`. If there is none, evicts
+    /// the first line without dirty dwords in the cache.
     pub(super) fn evict(&mut self, from: u64) {
         let clean = |(number, line): (&u64, &Line)| (line.dirty == 0).then_some(*number);
         let after = self.lines.range(from..).find_map(clean);

@@ -50,9 +50,9 @@ impl Group<'_> {
     /// Converts an outstanding instruction to the operation that a debugger shows. Returns `None` if the
     /// instruction has returned.
     ///
-    /// The operation says which wait completes it. In a counter class that completes in order, the wait may
-    /// allow as many outstanding operations as there are younger ones of the class. In a class that completes
-    /// out of order, the wait must allow none.
+    /// The result also says which wait completes the operation. If operations of its counter class complete
+    /// in order, a wait that allows as many outstanding operations as there are younger ones of the class is
+    /// enough. If they complete out of order, the wait must allow none.
     fn operation(&self, all: &[Pending], at: usize) -> Option<Operation> {
         let pending = all.get(at).filter(|pending| !pending.returned)?;
         let info = self.run.machine.program.info(pending.range, pending.pc)?;
@@ -125,7 +125,7 @@ impl Run<'_> {
         drop(told);
     }
 
-    /// Returns the wave whose request is first in a queue. Also returns the text that a debugger shows when
+    /// Returns the wave whose request is the first one in a queue, and the text that a debugger shows when
     /// this request is performed.
     pub(super) fn request(&self, key: Key) -> Option<(usize, String)> {
         let request = self.state.queues.get(&key)?.front()?;

@@ -1,15 +1,15 @@
 //! Explores all schedules of a small program.
 //!
-//! The search is depth-first over the choices of the emulated machine, such as which request is performed
-//! next. Two reductions keep the number of states small without losing an outcome:
+//! The search is depth-first over the choices of the emulated machine, such as which memory request is
+//! performed next. Two reductions keep the number of states small, and lose no outcome:
 //!
-//! * Steps that other waves can neither observe nor prevent are taken at once, so that they are no choices.
-//!   These are arithmetic, waits that are satisfied, the issue of LDS and scalar operations, and the issue of
-//!   vector memory operations by a wave that is alone on its compute unit and hits no cached line. Issuing a
-//!   request early only adds choices, because the request can stay in its queue as long as the instruction
+//! * Steps that other waves can neither observe nor prevent are no choices; they are taken at once. These
+//!   steps are arithmetic, waits that are satisfied, the issue of LDS and scalar operations, and the issue of
+//!   vector memory operations by a wave that is alone on its compute unit and hits no cached line. To issue a
+//!   request early loses no behaviour, because the request can stay in its queue as long as the instruction
 //!   could have been delayed. Requests for lines that only one wave uses, and for data that never changes,
-//!   are also performed at once. Other waves cannot see when they are performed. Their own wave cannot
-//!   distinguish a late request from a wait that takes long.
+//!   are also performed at once. Other waves cannot see when this happens. Their own wave cannot distinguish
+//!   a late request from a wait that takes long.
 //! * A state that has been visited is not visited again. States are compared by a 64-bit hash.
 //!
 //! With `keep_lines` no cache line is evicted. The search then reports whether there is a state from which no
@@ -29,10 +29,10 @@ const MAX_LOCAL: u32 = 100_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// A wave issues a vector memory instruction. If `evicted` is set, the line that the instruction could
-    /// have hit in the first-level cache is evicted before.
+    /// have hit in the first-level cache is evicted before, so that the instruction misses.
     Issue { at: usize, evicted: bool },
     /// The first request in a queue is performed. If `evicted` is set, the line that the request could have
-    /// hit in GL1 is evicted before.
+    /// hit in GL1 is evicted before, so that the request misses.
     Perform { key: Key, evicted: bool },
     /// A line is evicted from an agent's L2.
     Leave { agent: u32, line: u64 },
@@ -61,13 +61,13 @@ struct Frame {
     next: usize,
 }
 
-/// Functions that the search calls when it reaches the end of a schedule. The implementor decides what to
-/// record.
+/// Functions that the search calls when a schedule ends. An implementor of the trait decides what to record.
 pub(super) trait Visitor {
     /// Called when all waves have ended and all requests have been performed. `path` has the choices that
     /// lead to this state.
     fn end(&mut self, machine: &Machine<'_>, state: &State, path: &[Action]);
-    /// Called when no choice is left but not all waves have ended, so that these waves can never continue.
+    /// Called when the search is in a state without choices, but not all waves have ended. These waves can
+    /// never continue.
     fn stuck(&mut self, machine: &Machine<'_>, state: &State, path: &[Action]);
     /// Called when an instruction has failed, which ends the schedule.
     fn trap(&mut self, machine: &Machine<'_>, state: &State, at: usize, trap: Trap, path: &[Action]);
@@ -216,8 +216,8 @@ fn number(state: &State, words: &Words) -> u64 {
     hasher.finish()
 }
 
-/// Takes all steps that are no choices. Returns the actions from which to choose in the state that is then
-/// reached. Returns `None` if this is an end state or a step has failed.
+/// Takes all steps that are not choices, and returns the actions to choose from in the state that is then
+/// reached. Returns `None` if this state is an end state, or if a step has failed.
 fn arrive(
     machine: &mut Machine<'_>,
     state: &mut State,
@@ -248,7 +248,7 @@ fn arrive(
             return None;
         }
     }
-    // The end of a kernel is a release to system scope, so each L2 writes its data back.
+    // A kernel ends with a release to system scope, so each L2 now writes its data back to memory.
     (0..state.l2.len() as u32).for_each(|agent| machine.write_back_l2(state, agent));
     visitor.end(machine, state, path);
     None
@@ -318,8 +318,8 @@ fn choices(machine: &mut Machine<'_>, state: &mut State) -> Vec<Action> {
             continue;
         }
         actions.push(Action::Issue { at, evicted: false });
-        // An error of the trial run is ignored here. It occurs again when the choice is taken, and is
-        // reported then.
+        // If the trial run fails, its error is ignored here. The error occurs again when the choice is taken,
+        // and is reported then.
         if let Ok(probed) = machine.probe(state, at)
             && machine.could_hit(state, at, &probed)
         {

@@ -1,5 +1,5 @@
-//! Facts about instructions that weak mode needs in addition to their handlers. The facts about an
-//! instruction are computed when a wave first reaches it.
+//! Facts about instructions that weak mode needs in addition to their handlers, such as which wait counter
+//! counts an instruction. They are computed when a wave first reaches the instruction.
 
 use super::state::Transfer;
 use crate::op::Code;
@@ -50,9 +50,9 @@ pub(super) struct Info {
     pub(super) scalar_store: bool,
     /// Whether the instruction writes the scalar cache back.
     pub(super) writes_back: bool,
-    /// Registers whose values are copied when the instruction is issued, because they may change before it is
-    /// performed. A register is identified by its code in `isa::Reg`: scalar registers are below 128, VGPRs
-    /// are from 256 on.
+    /// Registers that the instruction reads. Their values are copied when the instruction is issued, because
+    /// the registers may change before it is performed. A register is given by its code in `isa::Reg`: scalar
+    /// registers are below 128, and VGPRs are from 256 on.
     pub(super) sources: Vec<u16>,
     /// Registers that the instruction writes.
     pub(super) results: Vec<u16>,
@@ -98,8 +98,8 @@ impl Info {
         } else {
             return Info::local();
         };
-        // A tied destination is a register that the instruction also reads, such as the register of which a
-        // `d16` load keeps one half. It is merged with the data when the data arrives, so its old value is
+        // A tied destination is a register that the instruction also reads: a `d16` load, for example, keeps
+        // one half of its register. The data is merged into the register when it arrives, so the old value is
         // not copied at issue.
         let mut tied = Vec::new();
         inst.for_each_reg(|role, operand| {

@@ -1,5 +1,6 @@
-//! Issue of memory instructions, which is the first of their three stages. The issue finds out which memory
-//! an instruction will access, and puts requests for these accesses into queues.
+//! Issue of memory instructions, which is the first of their three stages. At its issue, an instruction reads
+//! its registers. This module finds out which memory the instruction will access, and puts requests for these
+//! accesses into queues.
 
 use super::info::{Info, Kind};
 use super::machine::Machine;
@@ -69,8 +70,8 @@ impl Machine<'_> {
         let outcome = if info.atomic {
             self.probe_atomic(wave, &mut lds[group], at, &mut probe)
         } else {
-            // Tied result registers, of which some bits keep their old values, are set to zero for the trial
-            // run. Other result registers are left alone, because they may also hold the address.
+            // For the trial run, the result registers that keep some of their old bits are set to zero. Other
+            // result registers keep their values, because they may also hold the address.
             if info.tied {
                 put_registers(wave, &filled(&saved, 0), exec);
             }
@@ -108,9 +109,9 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Returns which bits of its result registers an instruction leaves unchanged. For example, a `d16` load
+    /// Returns which bits of its result registers an instruction leaves unchanged; a `d16` load, for example,
     /// leaves half of the register unchanged. The handler runs once with zeros and once with ones in the
-    /// registers; unchanged bits differ between the two runs.
+    /// registers. The bits that differ between the two results are unchanged.
     fn kept_bits(
         &mut self,
         wave: &mut Wave,
@@ -136,7 +137,7 @@ impl Machine<'_> {
         probed.slots.iter().any(|slot| self.hits(state, at, slot))
     }
 
-    /// Returns whether an instruction affects no other wave, according to its trial run.
+    /// Returns whether an instruction affects no other wave. Its trial run `probed` says what it accesses.
     pub(super) fn is_own(&self, probed: &Probed) -> bool {
         let own = |slot: &Slot| {
             slot.access.space == Space::Global && self.own.contains(&(slot.access.address / self.line_bytes))
@@ -166,8 +167,8 @@ impl Machine<'_> {
         keys
     }
 
-    /// Returns whether a load hits the first-level cache. The line must be in the cache, and no request for
-    /// the line may be queued, because the load must not overtake this request.
+    /// Returns whether a load hits the first-level cache. Two conditions must hold: the line is in the cache,
+    /// and no request for the line is queued, because the load must not overtake this request.
     pub(super) fn hits(&self, state: &State, at: usize, slot: &Slot) -> bool {
         let access = &slot.access;
         let last = access.address + u64::from(access.bytes) - 1;
@@ -179,8 +180,8 @@ impl Machine<'_> {
             && !state.queues.contains_key(&self.key(at, slot))
     }
 
-    /// Issues a vector memory instruction. `may_hit` says whether the instruction may hit lines in the
-    /// first-level cache. If it is false, the lines count as evicted.
+    /// Issues a vector memory instruction. `may_hit` says whether it may hit lines in the first-level cache.
+    /// If not, the lines count as evicted.
     pub(super) fn issue(
         &mut self,
         state: &mut State,
@@ -205,8 +206,8 @@ impl Machine<'_> {
         let (range, pc) = (wave.range, wave.pc);
         wave.pc += length;
         let Some(info) = self.program.info(range, pc) else { return Err(Trap::Fetch(0)) };
-        // A store to private memory has no requests, because the trial run has already performed it. A wait
-        // counter still counts it.
+        // A store to private memory has no requests, because the trial run has already performed it. It is
+        // still outstanding if a wait counter counts it.
         if probed.slots.is_empty() && info.class.is_none() {
             return Ok(());
         }

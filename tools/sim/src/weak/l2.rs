@@ -1,18 +1,6 @@
-//! L2 caches of several agents. This module says which data the L2 of an agent may keep, and has the
-//! operations that make the caches agree. The first column of the table is the kind of memory, the other
-//! columns say how an agent's L2 treats it.
-//!
-//! | memory | of the agent itself | of the host or another agent |
-//! |---|---|---|
-//! | fine-grained | CC: written through, dropped by a probe when another agent writes | UC: not in L2 |
-//! | coarse-grained | RW: written back late, kept up to date by probes | NC: written back late, may be old |
-//!
-//! The abbreviations are the memory types of the hardware: CC (cache-coherent), UC (uncached), RW
-//! (read-write) and NC (not coherent). A probe tells an agent's L2 that another agent writes to a line. The
-//! table holds for gfx908 and gfx90a. The other processors have only UC and NC, regardless of which agent
-//! owns the memory. `buffer_wbl2` writes back data that L2 holds but memory does not, and `buffer_invl2`
-//! drops NC lines; only gfx90a has these instructions. CC and UC lines need no cache in this model, because
-//! they never differ from memory.
+//! L2 caches of several agents: which data the L2 of an agent may keep, and the operations that make the L2
+//! caches agree. The first column of the table is the kind of memory. The other columns say how the L2 of an
+//! agent treats this memory, depending on whose memory it is.
 
 use super::cache::Cache;
 use super::machine::Machine;
@@ -27,8 +15,8 @@ use isa::target::Feature;
 pub enum Grain {
     /// All agents see the write as soon as it reaches L2.
     Fine,
-    /// Other agents see the write later: L2 must have written it back, and the other agents must have dropped
-    /// their own copies of the line.
+    /// Other agents see a write only later. Before they do, the L2 must have written the data back, and the
+    /// other agents must have dropped their own copies of the line.
     Coarse,
 }
 
@@ -68,8 +56,8 @@ pub(super) struct Ranges {
 impl Ranges {
     pub(super) fn new(target: &Target, ranges: &[Range]) -> Ranges {
         let coarse = ranges.iter().filter(|range| range.grain == Grain::Coarse);
-        // Only gfx908 and gfx90a notify L2 caches by probes. The code recognises these two processors by
-        // their matrix instructions.
+        // Of the processors here, only gfx908 and gfx90a have probes, and only these two have matrix
+        // instructions.
         let probes = target.has(Feature::MAI);
         Ranges { ranges: coarse.copied().collect(), probes }
     }
@@ -95,8 +83,8 @@ impl Ranges {
 }
 
 impl Machine<'_> {
-    /// Copies a line into the cache `into`, with the contents that an agent sees when its first-level caches
-    /// miss. Afterwards, the agent's L2 holds the line if it may keep lines of this memory.
+    /// Copies a line into the cache `into`, as an agent sees it when it misses its first-level caches.
+    /// Afterwards, the agent's L2 also holds the line, if it may keep lines of this memory.
     pub(super) fn read_l2(&self, state: &mut State, agent: u32, line: u64, into: &mut Cache) {
         let memory = self.launches[0].memory;
         if self.mtype(line, agent) == Mtype::Coherent {
@@ -131,8 +119,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Writes back a line of an agent's L2 and drops the line. This is done before atomics on lines that L2
-    /// may keep, because the model performs these atomics in memory.
+    /// Writes a line of an agent's L2 back to memory and drops the line. This happens before an atomic on a
+    /// line that L2 may keep, because the model performs the atomic in memory.
     pub(super) fn evict_l2(&mut self, state: &mut State, agent: u32, line: u64) {
         let Some(l2) = state.l2.get_mut(agent as usize) else { return };
         let late = l2.take_dirty(line..line + 1, self.line_bytes);
@@ -140,8 +128,8 @@ impl Machine<'_> {
         self.write_back(state, agent, late);
     }
 
-    /// Returns the lines of an agent's L2 whose eviction can make a difference. The eviction of a clean RW
-    /// line makes none, because the line equals memory.
+    /// Returns the lines of an agent's L2 for which an eviction can make a difference. A clean RW line is
+    /// left out, because it equals memory.
     pub(super) fn leaving<'a>(&'a self, state: &'a State, agent: u32) -> impl Iterator<Item = u64> + 'a {
         let l2 = &state.l2[agent as usize];
         l2.lines().into_iter().filter(move |&line| l2.is_dirty(line) || self.mtype(line, agent) == Mtype::Nc)
@@ -159,8 +147,8 @@ impl Machine<'_> {
         for (address, value) in words {
             self.note(address, 4);
             memory.write(address, &value.to_le_bytes());
-            // The write-back notifies (probes) the L2 of the agent that owns the memory, so that this L2
-            // takes the new contents.
+            // The L2 of the agent that owns the memory learns of the write-back by a probe, and takes the new
+            // contents.
             let line = address / self.line_bytes;
             for other in (0..state.l2.len() as u32).filter(|&other| other != agent) {
                 if self.mtype(line, other) == Mtype::Rw {
@@ -170,8 +158,9 @@ impl Machine<'_> {
         }
     }
 
-    /// Performs `buffer_invl2`. It loads NC lines (not coherent) from memory again, except for words that
-    /// have not been written back. Then it drops the NC lines that have no such words.
+    /// Performs `buffer_invl2`, which concerns only NC lines (not coherent). Words that have not been written
+    /// back stay in L2, and the rest of their lines is loaded from memory again. NC lines without such words
+    /// are dropped.
     pub(super) fn invalidate_l2(&self, state: &mut State, agent: u32) {
         let Some(l2) = state.l2.get_mut(agent as usize) else { return };
         let memory: &Memory = self.launches[0].memory;

@@ -1,10 +1,11 @@
 //! Determines what a wave can do next, and executes one step of a wave.
 //!
-//! A vector memory instruction enters the compute unit's first-level cache when it is *issued* (`issue`), in
-//! program order. Its loads may hit a line there, even a stale line. Accesses that do not hit a line wait in
-//! the queue of their line until they are *performed* (`perform`): L2 serves them, or a hit in GL1. When the
-//! instruction *returns* (`returns`), its destination registers change. Instructions of a counter class that
-//! completes in order return in order. All instructions return as late as waits allow.
+//! Vector memory instructions are *issued* in program order (module `issue`). At its issue, an instruction
+//! accesses the first-level cache of the compute unit. Its loads may hit a line there, even a stale line.
+//! Accesses that do not hit wait in the queue of their line until they are *performed* (module `perform`):
+//! GL1 serves them if they hit a line there, and L2 otherwise. When the instruction *returns* (module
+//! `returns`), its destination registers change. Instructions of a counter class that completes in order
+//! return in order. All instructions return as late as waits allow.
 
 use super::info::{Kind, Program};
 use super::l2::Ranges;
@@ -47,7 +48,7 @@ pub(super) enum Next {
     Free,
 }
 
-/// Memory, and those parts of a run in weak mode that the choices of the schedule do not change.
+/// The memory, and everything else in a run of weak mode that does not depend on the choices of the schedule.
 pub(super) struct Machine<'a> {
     /// A launch for each wave; the launches share memory and code.
     pub(super) launches: Vec<&'a Launch<'a>>,
@@ -59,12 +60,12 @@ pub(super) struct Machine<'a> {
     pub(super) lds_bytes: u32,
     /// Ranges of memory that L2 caches may keep.
     pub(super) ranges: Ranges,
-    /// Numbers of the cache lines that only one wave uses. The next field, `constants`, says whether data
+    /// Numbers of the cache lines that only one wave uses. The next field, `constants`, says whether the data
     /// that scalar loads read never changes.
     pub(super) own: Vec<u64>,
     pub(super) constants: bool,
-    /// Original values of the dwords of memory that have changed, by address, so that the search can restore
-    /// memory. `None` if changes are not recorded.
+    /// The dwords of memory that have changed, with their original values, by address. The search restores
+    /// memory from this. `None` if changes are not recorded.
     pub(super) journal: Option<BTreeMap<u64, u32>>,
     pub(super) clock: u64,
 }

@@ -1,10 +1,11 @@
 //! Weak-memory mode: caches can be stale, and memory operations can complete out of order.
 //!
-//! The handlers of `exec` define what instructions do in this mode, too. A memory instruction has three
-//! stages. It is *issued*: the registers that it reads are copied. It is *performed*, in parts of one cache
-//! line each. It *returns*, and its result registers change. When the stages happen is a choice within the
-//! limits of the memory model in LLVM's AMDGPU guide (seed 000, lines 3078-3135). In [`Mode::Weak`], a random
-//! generator with a given seed makes the choices. [`Device::explore`] tries all choices.
+//! The handlers in `exec` execute the instructions in this mode, too, but a memory instruction has three
+//! stages. First it is *issued*: the registers that it reads are copied. Then it is *performed*, in parts of
+//! one cache line each. At last it *returns*, and its result registers change. The time between the stages is
+//! a choice within the limits of the memory model in LLVM's AMDGPU guide (seed 000, lines 3078-3135). In
+//! [`Mode::Weak`], a random generator with a given seed makes the choices. [`Device::explore`] tries all
+//! choices.
 //!
 //! | file | contents |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! Performing of requests, which is the second stage of a memory instruction. A request takes effect on
-//! caches and memory, and determines the values that its instruction will later write to registers.
+//! Performing of requests, which is the second stage of memory instructions. When a request is performed, it
+//! changes caches and memory, and determines the values that its instruction will later write to registers.
 
 use super::cache::{Cache, byte_mask};
 use super::machine::{Machine, Site};
@@ -33,7 +33,7 @@ impl Machine<'_> {
     }
 
     /// Performs the first request in a queue. `may_hit` says whether the request may find its line in GL1. If
-    /// it is false, the line counts as evicted.
+    /// not, the line counts as evicted.
     pub(super) fn perform(&mut self, state: &mut State, key: Key, may_hit: bool) -> Result<(), Trap> {
         for older in self.stores_before(state, key) {
             self.perform(state, older, may_hit)?;
@@ -71,9 +71,9 @@ impl Machine<'_> {
         done
     }
 
-    /// Returns the stores that must be performed before the first request in the queue. If the request is a
-    /// write-back of the scalar cache, these are the older scalar stores of the wave, because compilers put
-    /// no wait between stores and write-back. For any other request, there are none.
+    /// Returns the stores that must be performed before the first request in the queue. Only a write-back of
+    /// the scalar cache has such stores: the older scalar stores of the wave. They come first because
+    /// compilers put no wait between scalar stores and the write-back.
     fn stores_before(&self, state: &State, key: Key) -> Vec<Key> {
         let Key::Scalar { actor, serial } = key else { return Vec::new() };
         let wave = &state.actors[actor as usize];
@@ -87,8 +87,8 @@ impl Machine<'_> {
         stores.map(|pending| Key::Scalar { actor, serial: pending.serial }).collect()
     }
 
-    /// Queues the LDS writes of those loads to LDS whose data has arrived from memory. They are queued in the
-    /// order in which the loads were issued, and after older stores from LDS have read LDS.
+    /// Queues the LDS writes of the loads to LDS whose data has arrived from memory. They stay in the order
+    /// in which the loads were issued, and come after the LDS reads of older stores from LDS.
     pub(super) fn request_transfers(&self, state: &mut State, at: usize) {
         let State { actors, queues, .. } = state;
         for pending in &mut actors[at].pending {
@@ -187,7 +187,7 @@ impl Machine<'_> {
         let memory = self.launches[0].memory;
         let line_bytes = self.line_bytes;
         // A load with the bit `glc` bypasses the first-level cache, and a load with the bit `dlc` bypasses
-        // GL1. A cache that is bypassed drops the line.
+        // GL1. The bypassed cache drops the line.
         let mut fresh = Cache::default();
         if !hit {
             self.read_l2(state, site.agent, line, &mut fresh);
@@ -227,8 +227,8 @@ impl Machine<'_> {
         let info = self.program.info(pending.range, pending.pc).cloned();
         pending.results = self.run_copied(state, at, pending, exec, &mut Direct)?;
         if let Some(info) = info.filter(|info| info.tied) {
-            // Some bits of the result registers keep their old values. Runs of the handler with ones and with
-            // zeros in these registers show which: the bits differ between the two runs.
+            // Some bits of the result registers keep their old values. To find them, the handler runs with
+            // ones and with zeros in these registers: the bits that differ between the two results are old.
             let ones = filled(&pending.results, u32::MAX);
             let saved = copy_registers(&state.actors[at].wave, &info.results);
             put_registers(&mut state.actors[at].wave, &ones, exec);
@@ -331,7 +331,7 @@ impl Machine<'_> {
         flow.map(|_| results)
     }
 
-    /// Records the contents of memory before a change, so that the search can restore them.
+    /// Records the contents of memory before they change, so that the search can restore them.
     pub(super) fn note(&mut self, address: u64, bytes: u32) {
         let memory = self.launches[0].memory;
         let Some(journal) = &mut self.journal else { return };

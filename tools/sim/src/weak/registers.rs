@@ -9,7 +9,7 @@ pub(super) enum Value {
     Vector(Box<Lanes>),
 }
 
-/// Codes of registers, each with the saved contents of the register.
+/// Saved contents of registers, each with the code of its register.
 pub(super) type Registers = Vec<(u16, Value)>;
 
 /// Returns copies of the registers in `codes`. Registers that the wave does not have are left out.
@@ -35,7 +35,7 @@ pub(super) fn put_registers(wave: &mut Wave, registers: &Registers, lanes: u64) 
     }
 }
 
-/// Returns a copy of saved registers in which every register has the value `bits` in all lanes.
+/// Returns a copy of saved registers with other contents: every register has the value `bits` in all lanes.
 pub(super) fn filled(registers: &Registers, bits: u32) -> Registers {
     let fill = |value: &Value| match value {
         Value::Scalar(_) => Value::Scalar(bits),
@@ -55,7 +55,8 @@ pub(super) fn differing(one: &Value, two: &Value) -> Value {
     }
 }
 
-/// Merges the results of some lanes, `some`, into the results of all lanes.
+/// Merges results of some lanes into the results of all lanes. `lanes` is the mask of the lanes that come
+/// from `some`.
 pub(super) fn merge(all: &mut Registers, some: Registers, lanes: u64) {
     if all.is_empty() {
         *all = some;

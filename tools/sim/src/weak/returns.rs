@@ -1,5 +1,5 @@
-//! Return of memory instructions, which is their third stage. Destination registers change and wait counters
-//! decrease, so that waves that wait can continue.
+//! Return of memory instructions, which is their third stage. When an instruction returns, its destination
+//! registers change and its wait counter decreases. Waves that wait for the counter can then continue.
 
 use super::machine::Machine;
 use super::registers::{Value, copy_registers, put_registers};
@@ -20,7 +20,7 @@ impl Machine<'_> {
         let mut pending = state.actors[at].pending.remove(index);
         let loads = pending.slots.iter().any(|slot| slot.access.kind == Access::Read);
         let mut results = if pending.ready || !loads {
-            // A store has already taken effect, so its handler need not run again.
+            // The handler need not run again for a store, because the store has already taken effect.
             pending.results.clone()
         } else {
             let mut serve = Serve { slots: pending.slots.iter() };
@@ -42,7 +42,8 @@ impl Machine<'_> {
         }
         put_registers(wave, &results, pending.exec);
         if pending.other.is_some() {
-            // The instruction stays in the list, because its second class still counts it.
+            // The instruction stays in the list of outstanding instructions, because its second counter class
+            // still counts it.
             pending.returned = true;
             pending.slots.clear();
             (pending.sources, pending.results, pending.kept) = Default::default();
@@ -67,7 +68,8 @@ impl Machine<'_> {
         all.retain(|pending| !pending.returned || pending.other.is_some());
     }
 
-    /// Lets instructions return, oldest first, until the counts that a wait instruction demands are reached.
+    /// Lets instructions of a wave return, oldest first, until the counters are as low as a wait instruction
+    /// demands.
     pub(super) fn return_for(&mut self, state: &mut State, at: usize, waits: &Waits) -> Result<(), Trap> {
         for counter in Counter::ALL {
             let Some(most) = demand(waits, counter) else { continue };
@@ -113,14 +115,15 @@ fn counts(pending: &Pending, counter: Counter) -> usize {
 }
 
 /// Returns the count that a wait allows on a counter, or `None` if the wait does not concern the counter.
-/// `expcnt` is ignored: it protects source registers, and these are copied at issue in this model.
+/// Waits for `expcnt` are ignored. This counter protects source registers, and in this model source registers
+/// are copied at issue.
 fn demand(waits: &Waits, counter: Counter) -> Option<usize> {
     let most = waits.0[counter as usize];
     (counter != Counter::Exp && most != Waits::ANY).then_some(usize::from(most))
 }
 
-/// Returns the indices of the instructions that can return, oldest first. An instruction can return if two
-/// conditions hold: it is performed, and all instructions that must return before it are performed.
+/// Returns the indices of the instructions that can return, oldest first. An instruction can return if it is
+/// performed, and if all instructions are performed that must return before it.
 pub(super) fn complete(pending: &[Pending]) -> impl Iterator<Item = usize> + '_ {
     (0..pending.len()).filter(|&index| {
         let one = &pending[index];
@@ -128,8 +131,8 @@ pub(super) fn complete(pending: &[Pending]) -> impl Iterator<Item = usize> + '_ 
     })
 }
 
-/// Returns whether no older instruction of the counter class delays the return of instruction `index`. In a
-/// class that completes in order, all older instructions must be performed.
+/// Returns whether no older instruction of its counter class delays the return of instruction `index`. If the
+/// class completes in order, this means that all older instructions are performed.
 fn is_first(pending: &[Pending], index: usize, class: Option<Class>) -> bool {
     let ordered = class.is_some_and(|class| class.info().in_order);
     !ordered || pending[..index].iter().all(|older| older.class != class || older.left == 0)

@@ -15,7 +15,8 @@ use crate::stats::{Counts, RunStats};
 use crate::wave::WaveState;
 use std::collections::BTreeMap;
 
-/// Limit on the host memory in bytes that the registers, scratch and LDS of the resident groups take.
+/// Limit on the bytes of host memory for the registers, scratch and LDS of the groups that run at the same
+/// time.
 const RESIDENT_BYTES: u64 = 1 << 28;
 /// Number of compute units over which the groups are spread.
 const UNITS: u32 = 8;
@@ -31,7 +32,8 @@ pub(super) struct Run<'a> {
     pub(super) launch: &'a Launch<'a>,
     pub(super) state: State,
     random: Random,
-    /// Number of the group that runs in each group slot; `None` if the slot is empty.
+    /// Number of the group that runs in each group slot. A slot holds one group at a time. `None` means that
+    /// the slot is empty.
     pub(super) groups: Vec<Option<u64>>,
     pub(super) waves: usize,
     next_group: u64,
@@ -103,7 +105,7 @@ pub(crate) fn run(launch: &Launch<'_>, limit: u64, seed: u64) -> Outcome {
     });
     (0..places).for_each(|place| run.note_traps(place));
     run.stats.add(&run.counts, 0);
-    // Each call of `add` counts one group, but no group has ended here.
+    // Each call of `add` counts one ended group, but here no group has ended.
     run.stats.groups -= 1;
     let debug_trap = run.debug_trap.map(|(_, location)| location);
     Outcome { result: result.map(|()| run.stats), reports: Vec::new(), debug_trap }
@@ -210,8 +212,8 @@ impl Run<'_> {
         self.retire(place)
     }
 
-    /// Performs one request of the wave. If a request of another instruction is first in the same queue,
-    /// performs that request instead.
+    /// Performs one request of the wave. If requests of other instructions are before it in its queue,
+    /// performs the first of these instead.
     fn perform(&mut self, at: usize) -> Result<(), Error> {
         let actor = &self.state.actors[at];
         let open: usize = actor.pending.iter().filter(|pending| pending.left > 0).count();
@@ -245,8 +247,8 @@ impl Run<'_> {
         }
     }
 
-    /// Performs the remaining requests of a load to LDS. Without this, a load with many lines would hardly
-    /// ever complete before a younger LDS instruction.
+    /// Performs the remaining requests of a load to LDS. If they were left to chance, a load with many lines
+    /// would hardly ever complete before a younger LDS instruction.
     fn finish_load(&mut self, at: usize, serial: u32) -> Result<(), Error> {
         loop {
             let actor = &self.state.actors[at];
@@ -257,8 +259,8 @@ impl Run<'_> {
         }
     }
 
-    /// Takes a random step that no instruction requires, so that more behaviours occur: evicts a cache line,
-    /// or lets an instruction return early.
+    /// Takes a random step that no instruction requires, so that runs show more of the allowed behaviours.
+    /// The step evicts a cache line, or lets an instruction return early.
     fn upset(&mut self, at: usize) -> Result<(), Error> {
         let site = self.machine.sites[at];
         match self.random.below(4) {
@@ -291,8 +293,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Removes a group that has ended and has no outstanding requests from its slot, and starts the next
-    /// group there.
+    /// Removes a group from its slot, if the group has ended and has no outstanding requests. Starts the next
+    /// group in the slot.
     fn retire(&mut self, place: usize) -> Result<(), Error> {
         let members = place * self.waves..(place + 1) * self.waves;
         if self.state.actors[members.clone()].iter().any(|actor| actor.wave.state != WaveState::Done) {
@@ -300,8 +302,8 @@ impl Run<'_> {
         }
         for at in members.clone() {
             while self.state.actors[at].pending.iter().any(|pending| pending.left > 0) {
-                // Other waves may run after each of these requests, so that the requests are not all
-                // performed at one moment.
+                // The requests of the group are performed one at a time, so that other waves may run in
+                // between.
                 self.perform(at)?;
                 if self.random.one_in(4) {
                     return Ok(());

@@ -1,5 +1,5 @@
-//! Exhaustive search over all schedules of the threads of a small program, and the set of outcomes that the
-//! search finds.
+//! Exhaustive search over all schedules of the threads of a small program. The result is the set of outcomes
+//! that are possible.
 
 use super::cache::Cache;
 use super::explore::{Action, Visitor, explore};
@@ -13,7 +13,8 @@ use crate::launch::Launch;
 use crate::wave::WaveState;
 use std::collections::BTreeMap;
 
-/// Where a thread runs. Two threads with the same number in a field share the resource of that field.
+/// Where a thread runs. Two threads share a resource, such as a cache, if they have the same number in its
+/// field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Place {
     /// Agent number. Agents share only memory.
@@ -54,15 +55,15 @@ pub struct Register {
 pub struct Search {
     /// The threads.
     pub threads: Vec<Thread>,
-    /// Bytes of LDS of a group in addition to those that its kernels have.
+    /// Bytes of LDS that each group has in addition to the LDS of its kernels.
     pub dynamic_lds: u32,
-    /// Addresses whose cache lines are in all vector caches when the program starts, as an earlier kernel may
+    /// Addresses whose cache lines are in all vector caches when the program starts. An earlier kernel may
     /// have left them there.
     pub warm: Vec<DevicePtr>,
     /// Dwords of memory that are part of the outcome.
     pub memory: Vec<DevicePtr>,
-    /// Addresses of further dwords of memory whose final values are part of the outcome. Only one thread may
-    /// use the cache line of each of these dwords.
+    /// Addresses of dwords of memory in addition to `memory` whose final values are part of the outcome. Only
+    /// one thread may use the cache line of each of these dwords.
     pub results: Vec<DevicePtr>,
     /// Memory ranges whose writes other agents do not see at once.
     pub ranges: Vec<Range>,
@@ -111,7 +112,8 @@ pub struct Outcome {
 /// The results of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Exploration {
-    /// The outcomes that were found. Each has, as an example, the choices of one schedule that leads to it.
+    /// The outcomes that the search has found. As an example for each outcome, there are the choices of one
+    /// schedule that leads to it.
     pub outcomes: BTreeMap<Outcome, Vec<String>>,
     /// Number of visited states.
     pub states: u64,
@@ -130,8 +132,8 @@ struct Collector<'a> {
     found: Exploration,
 }
 
-/// Returns the number of a value, and adds the value to `seen` if it is new. Distinct values are numbered in
-/// the order of their first appearance.
+/// Returns the number of a value, where distinct values are numbered in the order in which they first appear.
+/// If the value is new, adds it to `seen`.
 fn number<T: PartialEq>(seen: &mut Vec<T>, value: T) -> u32 {
     let found = seen.iter().position(|other| *other == value);
     found.unwrap_or_else(|| {
@@ -160,8 +162,8 @@ pub(crate) fn search(launches: &[Launch<'_>], request: &Search) -> Result<Explor
     for address in &request.warm {
         warm.fill(launch.memory, address / line_bytes, line_bytes);
     }
-    // Converts the agent numbers of `home` fields to indices of L2 caches. An agent that runs no thread has
-    // no L2 here, so its memory is treated like the host's.
+    // The number of the agent that owns a memory range becomes the index of this agent's L2 cache. An agent
+    // that runs no thread has no L2 here, so its memory is treated like memory of the host.
     let home = |home: u32| agents.iter().position(|agent| *agent == home).map(|at| at as u32);
     let range = |range: &Range| Range { home: range.home.and_then(home), ..*range };
     let ranges = Ranges::new(launch.target.target, &request.ranges.iter().map(range).collect::<Vec<_>>());
@@ -176,8 +178,8 @@ pub(crate) fn search(launches: &[Launch<'_>], request: &Search) -> Result<Explor
     let lds_bytes = launches.iter().map(|launch| launch.lds_bytes).max().unwrap_or(0);
     let state = State {
         actors: waves.map(Actor::new).collect(),
-        // LDS is zero at the start, because the litmus tests expect it of their variables. Reads of
-        // uninitialised LDS are not an error here; strict mode reports them.
+        // LDS is zero at the start, because litmus tests expect their variables to be zero. To read
+        // uninitialised LDS is not an error here; strict mode reports such reads.
         lds: groups.iter().map(|_| vec![0; lds_bytes.div_ceil(4) as usize]).collect(),
         near: vec![warm.clone(); units.len()],
         middle: vec![warm; arrays.len()],

@@ -21,15 +21,15 @@ pub(super) struct Slot {
 /// may be performed in any order relative to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Key {
-    /// Requests of a compute unit for one cache line, for accesses that the first-level cache does not serve.
-    /// On hardware, each cache has a queue for each channel of the next cache (LLVM's AMDGPU guide, seed 000,
-    /// lines 3087, 3108). Requests for different lines of one channel may therefore stay in order, but
-    /// programs cannot rely on it.
+    /// Requests of a compute unit for one cache line, which the first-level cache does not serve. On
+    /// hardware, each cache has a queue for each channel of the next cache (LLVM's AMDGPU guide, seed 000,
+    /// lines 3087, 3108). Requests for different lines of one channel may therefore stay in order there, but
+    /// programs cannot rely on this order.
     Line { unit: u32, line: u64 },
     /// LDS operations of a wave, which are performed in order (LLVM's AMDGPU guide, seed 000, line 3080).
     Lds { actor: u32 },
-    /// Writes to LDS that belong to the wave's loads to LDS. They are performed in the order in which the
-    /// loads were issued, but in any order relative to LDS instructions.
+    /// Writes to LDS by the wave's loads to LDS. These writes are performed in the order of the loads, but in
+    /// any order relative to LDS instructions.
     Transfer { actor: u32 },
     /// A scalar memory operation. Each scalar operation has its own queue, because scalar operations complete
     /// in any order.
@@ -45,10 +45,10 @@ pub(super) struct Request {
     pub(super) serial: u32,
 }
 
-/// The access to LDS that a load to LDS or a store from LDS has not performed yet.
+/// What a load to LDS or a store from LDS has still to do in LDS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum Transfer {
-    /// There is no such access, or its request is already in a queue.
+    /// Nothing, or the request for the access to LDS is already in a queue.
     #[default]
     None,
     /// The loaded data must be written to LDS.
@@ -66,8 +66,8 @@ pub(super) struct Pending {
     pub(super) exec: u64,
     /// Class of the wait counter that counts the instruction until it returns.
     pub(super) class: Option<Class>,
-    /// Second counter class of a flat instruction on GFX10. The class counts the instruction until all older
-    /// instructions of the class have returned.
+    /// Second counter class of a flat instruction on GFX10. It counts the instruction until all older
+    /// instructions of this class have returned.
     pub(super) other: Option<Class>,
     pub(super) returned: bool,
     /// Source registers as they were at issue.
@@ -76,9 +76,9 @@ pub(super) struct Pending {
     /// Number of requests that are not performed yet.
     pub(super) left: u32,
     pub(super) transfer: Transfer,
-    /// Registers that the instruction writes when it returns. Before the instruction is fully performed,
-    /// `results` covers only the lanes that are performed. The next field, `kept`, is a mask of the bits of
-    /// these registers that keep their old values.
+    /// Registers that the instruction writes when it returns, with their new values. As long as the
+    /// instruction is not fully performed, the values are only those of the lanes that are performed. The
+    /// next field, `kept`, is a mask of the bits of these registers that keep their old values.
     pub(super) results: Registers,
     pub(super) kept: Registers,
     /// Whether `results` is complete. If it is not, the handler runs with the values in `slots` when the
@@ -115,7 +115,7 @@ pub(super) struct State {
     /// GL1 caches of GFX10.
     pub(super) middle: Vec<Cache>,
     pub(super) scalar: Vec<Cache>,
-    /// L2 cache of each agent. The list is empty unless some memory range may differ between L2 and memory.
+    /// The L2 cache of each agent. The list is empty if the data in L2 can never differ from memory.
     pub(super) l2: Vec<Cache>,
     pub(super) queues: BTreeMap<Key, VecDeque<Request>>,
 }
@@ -125,15 +125,15 @@ impl Hash for State {
         for actor in &self.actors {
             let wave = &actor.wave;
             (wave.range, wave.pc, wave.scc, wave.state as u8).hash(hasher);
-            // No operand can read the elements between these ranges, so they are left out.
+            // The elements between the two ranges are left out of the hash, because no operand can read them.
             (&wave.sgpr[..128], &wave.sgpr[192..], wave.mode()).hash(hasher);
             let lanes = wave.lanes.min(64) as usize;
             wave.vgpr.iter().for_each(|register| register[..lanes].hash(hasher));
             wave.scratch.hash(hasher);
             actor.pending.len().hash(hasher);
             for pending in &actor.pending {
-                // The hash uses the distance of a serial number from the wave's next serial number. States
-                // are then equal even if the wave has issued different numbers of instructions before.
+                // The hash uses the distance between a serial number and the wave's next serial number. Two
+                // states are then equal even if the wave has issued different numbers of instructions before.
                 let age = pending.serial.wrapping_sub(actor.serial);
                 (age, pending.range, pending.pc, pending.exec, pending.left, pending.ready).hash(hasher);
                 (pending.returned, pending.other.is_some(), pending.transfer).hash(hasher);

@@ -1,5 +1,5 @@
-//! Watchers for weak mode. A watcher makes the handlers of instructions access the model of caches and queues
-//! instead of memory.
+//! Watchers for weak mode. A watcher leads the accesses of an instruction's handler to the model of caches
+//! and queues, instead of to memory.
 
 use super::cache::Cache;
 use super::state::Slot;
@@ -8,8 +8,8 @@ use crate::fault::{Access, Trap};
 use crate::memory::Memory;
 use crate::watch::{CacheOp, MemAccess, Space, Watch};
 
-/// Watcher for a trial run, which finds out what an instruction will access. The trial run may really change
-/// scratch, because other waves do not see scratch.
+/// Watcher for a trial run, which finds out what an instruction will access. Only accesses to scratch may
+/// really happen in the trial run, because other waves do not see scratch.
 #[derive(Default)]
 pub(super) struct Probe {
     pub(super) slots: Vec<Slot>,
@@ -66,8 +66,8 @@ impl Watch for Serve<'_> {
     }
 
     fn write(&mut self, _: &Memory, access: &MemAccess, _: u32) -> Result<bool, Trap> {
-        // Only an access to LDS is still to be done here: it writes the loaded data to LDS. Stores to memory
-        // have already been performed.
+        // Stores to memory have already been performed. Only the access to LDS is still to be done, which
+        // writes the loaded data to LDS.
         Ok(access.space == Space::Global)
     }
 
@@ -101,8 +101,8 @@ impl Watch for Direct {
     }
 }
 
-/// Watcher for accesses through the scalar cache. Loads may hit stale lines. Stored data stays in the cache
-/// until the cache is written back.
+/// Watcher for accesses through the scalar cache. A load may hit a stale line there. The data of a store
+/// stays in the cache until the cache is written back.
 pub(super) struct ScalarAccess<'a> {
     pub(super) cache: &'a mut Cache,
     pub(super) line_bytes: u64,
