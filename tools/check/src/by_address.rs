@@ -1,11 +1,12 @@
-//! Maps the address of each dword of a section to a number. Memory is allocated only for those pages of the
-//! section whose code is read. So the map stays small if only one kernel of a large section is read.
+//! A map from the address of each dword of a section to a number, such as the number of an instruction. The
+//! map has memory only for those pages of the section whose code is read. So it stays small if only one
+//! kernel of a large section is read.
 
 /// Number of dwords of a page.
 const PAGE: usize = 512;
 const NONE: u32 = u32::MAX >> 1;
-/// Flag of an entry in the map. It says that control can come to this address from an instruction other than
-/// the previous one.
+/// Bit of an entry in the map that marks the beginning of a basic block: control can come to the address from
+/// an instruction other than the previous one.
 const HEAD: u32 = 1 << 31;
 
 /// A map from the addresses of a section to numbers.
@@ -24,8 +25,8 @@ impl ByAddress {
         ByAddress { base, words, first: 0, pages: Vec::new() }
     }
 
-    /// Returns the index of the dword at an address, counted in dwords from the beginning of the section.
-    /// Returns `None` if the address is outside of the section.
+    /// Returns the index of the dword at an address, where the first dword of the section has index 0.
+    /// Returns `None` if the address is not the address of a dword of the section.
     pub(crate) fn word(&self, address: u64) -> Option<usize> {
         let offset = address.checked_sub(self.base)?;
         let word = usize::try_from(offset / 4).ok()?;
@@ -65,8 +66,8 @@ impl ByAddress {
         *entry = *entry & HEAD | number;
     }
 
-    /// Marks an address to which control can come from an instruction other than the previous one. Returns
-    /// whether the address was not marked before.
+    /// Marks an address as the beginning of a basic block, because control can come there from an instruction
+    /// other than the previous one. Returns whether the address was not marked before.
     pub(crate) fn mark(&mut self, address: u64) -> bool {
         let Some(word) = self.word(address) else { return false };
         let entry = self.entry_mut(word);
@@ -86,8 +87,8 @@ impl ByAddress {
         entries.map(|entry| entry & !HEAD).filter(|number| *number != NONE)
     }
 
-    /// Replaces each number of the map by the result of `new`, in ascending order of addresses. If the result
-    /// is `None`, the map no longer has a number for the address.
+    /// Replaces each number in the map by the number that `new` returns for it, in ascending order of
+    /// addresses. If `new` returns `None`, removes the number from the map.
     pub(crate) fn renumber(&mut self, mut new: impl FnMut(u32) -> Option<u32>) {
         for entry in self.pages.iter_mut().flatten().flat_map(|page| page.iter_mut()) {
             let number = *entry & !HEAD;

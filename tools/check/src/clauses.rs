@@ -2,8 +2,8 @@
 //! following instructions as a clause.
 //!
 //! # Source
-//! RDNA ISA, `S_CLAUSE`: the next instruction determines the kind of the clause. An instruction of a
-//! different kind in the clause is undefined. Instructions that the sequencer executes itself, such as
+//! RDNA ISA, `S_CLAUSE`: the next instruction determines the kind of the clause. The effect of an instruction
+//! of a different kind in the clause is undefined. Instructions that the sequencer executes itself, such as
 //! `s_nop`, are permitted. The kinds of clauses on GFX10 are those of LLVM's pass for hard clauses.
 
 use crate::finding::{EventRule, Finding, Level, Problem, Site};
@@ -20,8 +20,9 @@ pub static BROKEN_CLAUSE: EventRule = EventRule {
     level: Level::Certain,
 };
 
-/// Rule about two kinds of clauses: a clause that contains a wait, which LLVM may insert there, and a clause
-/// whose first instruction does not determine a kind.
+/// Rule about clauses that the manual forbids but code in use contains. There are two sorts: a clause that
+/// contains a wait, which LLVM may insert there, and a clause whose first instruction does not determine a
+/// kind.
 pub static CLAUSE_WAIT: EventRule = EventRule {
     id: "clause-with-wait",
     name: "clause begins with an instruction that is of no kind, or holds an s_waitcnt_vscnt or one of its kin",
@@ -55,8 +56,8 @@ fn kind(inst: &MachInst) -> Kind {
         _ if row.is_vmem() => Kind::Vector,
         Family::Ds => Kind::Lds,
         Family::Vop1 | Family::Vop2 | Family::Vop3 | Family::Vop3p | Family::Vopc => Kind::Valu,
-        // No manual says whether a clause may contain other SOPP instructions, such as `s_sleep`. They are
-        // not reported.
+        // The manuals do not say whether a clause may contain the remaining SOPP instructions, such as
+        // `s_sleep`. These are accepted.
         Family::Sopp if row.flags.contains(Flags::BRANCH) || is_end_or_wait(inst) => Kind::None,
         Family::Sopp => Kind::Internal,
         Family::Sopk if row.name.starts_with("s_waitcnt_") => Kind::Wait,
@@ -76,8 +77,8 @@ pub(crate) fn find(program: &Program, mut sink: impl FnMut(Finding)) {
             continue;
         }
         let members = program.insts[site + 1..].iter().take((more & 63) as usize + 1);
-        // Waits, and instructions that the sequencer executes itself, do not determine the kind of the
-        // clause.
+        // The kind of the clause is that of its first instruction which is neither a wait nor executed by the
+        // sequencer itself.
         let mut kinds = members.clone().map(|member| kind(&member.inst));
         let head = kinds.position(|kind| !matches!(kind, Kind::Wait | Kind::Internal));
         let first =

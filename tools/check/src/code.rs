@@ -1,5 +1,5 @@
-//! A program in the form that the scoreboard uses. The effects of each instruction are computed once, when
-//! the instruction is added.
+//! The instructions of a program with their effects, in the form that the scoreboard needs. The effects of
+//! each instruction are computed once, when the instruction is added.
 
 use crate::effects::{Effects, Kinds};
 use crate::finding::{EventRule, Site};
@@ -13,25 +13,26 @@ use isa::{Feature, MachInst, Setting, Target};
 #[derive(Clone, Debug)]
 pub struct Code {
     target: &'static Target,
-    /// Hazard rules of the processor, sorted by their roles of the first instruction. A role is what an
+    /// Hazard rules of the processor, sorted by the role of their first instruction. A role is what an
     /// instruction does in a hazard, such as "VALU writes a VGPR".
     rules: Vec<&'static Rule>,
-    /// For each role of a first instruction, the range in `rules` of the rules with this role.
+    /// For each role that a first instruction can have, where its rules are in `rules`: the begin and the end
+    /// of a range of indices.
     after: [(u8, u8); 64],
-    /// For each role of a first instruction, the number of wait states after which it can no longer cause a
-    /// hazard.
+    /// For each role that a first instruction can have, the number of wait states after which an instruction
+    /// with this role causes no hazard any more.
     reach: [u8; 64],
-    /// For each role of a second instruction, a mask of the roles of first instructions that cause a hazard
-    /// with it.
+    /// For each role that a second instruction can have, a mask of the roles of first instructions that cause
+    /// a hazard with it.
     feared: [u64; 64],
-    /// Rules about single instructions that apply to the processor.
+    /// Rules about instructions that are wrong by themselves, as far as they apply to the processor.
     singles: Vec<&'static illegal_insts::Row>,
     effects: Vec<Effects>,
-    /// Mask of the roles of first instructions that can cause a hazard with some instruction of the program.
-    /// The scoreboard need not track other roles.
+    /// Mask of the roles of first instructions for which the program has a possible second instruction. The
+    /// scoreboard need not track other roles.
     pub(crate) wanted: u64,
-    /// Whether the program has instructions that, together with a VALU instruction directly before them, are
-    /// the first part of a hazard.
+    /// Whether the program has instructions that form the first part of a hazard together with a VALU
+    /// instruction directly before them.
     makes_pairs: bool,
     pub(crate) has: rdna::Has,
     /// Whether the program has loads to LDS or stores from LDS.
@@ -39,14 +40,14 @@ pub struct Code {
     /// Whether vector memory instructions form clauses that the hardware may replay after a page fault
     /// (XNACK).
     pub(crate) vector_clauses: bool,
-    /// Whether the hardware may replay memory instructions after a page fault; `Any` if the target id leaves
-    /// this open.
+    /// Whether the hardware may replay memory instructions after a page fault (XNACK). `Any` means that the
+    /// target id leaves this open.
     xnack: Setting,
 }
 
 impl Code {
-    /// Creates an empty program for a processor; `target` also has the wave size. `xnack` says whether the
-    /// hardware may replay memory instructions after a page fault.
+    /// Creates an empty program for a processor. `target` also determines the wave size. `xnack` says whether
+    /// the hardware may replay memory instructions after a page fault.
     pub fn new(target: &'static Target, xnack: Setting) -> Code {
         let mut rules: Vec<_> = RULES.iter().filter(|rule| rule.processors.contains(target)).collect();
         rules.sort_by_key(|rule| rule.first);
@@ -94,8 +95,9 @@ impl Code {
         self.effects.reserve_exact(count);
     }
 
-    /// Adds an instruction. All instructions must be added before the first is issued on a scoreboard,
-    /// because the whole program determines which first instructions of hazards the scoreboard has to track.
+    /// Adds an instruction and returns its number. All instructions must be added before the scoreboard
+    /// issues the first one: the scoreboard tracks only those first instructions of hazards for which the
+    /// program has a second one.
     pub fn add(&mut self, inst: &MachInst) -> Site {
         let effects = self.effects_of(inst);
         let pairs = 1 << Producer::AccAfterValu as u32 | 1 << Producer::DgemmAfterValu as u32;
@@ -119,8 +121,8 @@ impl Code {
         effects
     }
 
-    /// Replaces an instruction, or removes it if `inst` is `None`. Tests use this to see whether a finding
-    /// depends on the instruction.
+    /// Replaces an instruction, or removes it if `inst` is `None`. Tests use this function to see whether a
+    /// finding depends on the instruction.
     pub fn replace(&mut self, site: Site, inst: Option<&MachInst>) {
         let nop = MachInst::new(isa::op::S_NOP, &[isa::Operand::Imm(0)]);
         let mut effects = self.effects_of(inst.unwrap_or(&nop));

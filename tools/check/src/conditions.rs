@@ -1,26 +1,26 @@
-//! Conditions that several branches share. After a wave has taken one direction at the first branch, later
-//! branches on the same condition go the direction that agrees, as long as the registers from which the
-//! condition is computed keep their values.
+//! Conditions that several branches share. When a wave has passed the first of these branches, the condition
+//! is known to be true or false. This also decides the later branches on the condition, as long as the
+//! registers from which it is computed keep their values.
 //!
 //! # Conditions
-//! A condition is the instruction that computes the flag which a branch tests, together with the instructions
-//! of the same block that compute its operands, down to registers and constants ([`crate::nodes`]). The
-//! condition that a branch tests is expressed in terms of the registers at the beginning of its block. After
-//! the branch, this condition is known if the block does not change these registers. The same condition,
-//! expressed in terms of the registers at the end of the block, is also known. Two branches share a condition
-//! if these expressions are equal. Compares are converted to a canonical form, so that a branch and the
-//! opposite branch share a condition.
+//! A condition is an expression for the flag that a branch tests ([`crate::nodes`]). It consists of the
+//! instruction that computes the flag and of the instructions of the same block that compute its operands,
+//! down to registers and constants. The registers in the expression are those at the beginning of the block,
+//! or those at its end. After the branch, the expression with the registers at the end is known. The
+//! expression with the registers at the beginning is also known, if the block does not change these
+//! registers. Two branches share a condition if their expressions are equal. Compares are converted to a
+//! canonical form, so that a branch and the opposite branch share a condition.
 //!
 //! # Implications
-//! Compares of a register with constants restrict the register to a set of values ([`crate::ranges`]). The
-//! set may decide other compares of the register. If the set has one value, it decides each condition that
-//! depends only on this register. A constant that a block writes to a register has the same effect. Facts
-//! about a register also hold for its copies.
+//! If a register was compared with a constant, only a set of values is possible for the register
+//! ([`crate::ranges`]). The set may decide other compares of the register. If the set has one value, it
+//! decides each condition that depends only on this register. A constant that a block writes to a register
+//! has the same effect. Facts about a register also hold for its copies.
 //!
 //! Consider a loop that counts down a copy of a register, and code after the loop that tests the lowest bit
-//! of the original register. The loop and this code agree on whether the number of iterations is even. For
-//! this, a condition says that two registers are both even or both odd. A block that changes one of them by
-//! an odd constant negates the condition.
+//! of the original register. Both the loop and this code depend on whether the same number is even, so they
+//! must agree. To follow this, there are parity conditions, which say that two registers are both even or
+//! both odd. A block that changes one of the two registers by an odd constant negates the condition.
 //!
 //! # Limits
 //! Conditions across calls, and implications from two registers to a third, are not handled.
@@ -35,8 +35,8 @@ use smallvec::{SmallVec, smallvec};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What is known about conditions: a mask of the conditions whose truth is known, and a mask of those that
-/// are true.
+/// What is known about conditions: a mask of the conditions that are known to be true or false, and a mask of
+/// those that are true.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     known: u64,
@@ -63,8 +63,8 @@ impl Facts {
         Facts { holds: (self.holds ^ conditions) & self.known, ..self }
     }
 
-    /// Returns the facts that are in one of two sets or in both. If a condition is in both sets, it counts as
-    /// true if it is true in one of them.
+    /// Returns the union of two sets of facts. A condition that is known in both sets counts as true if one
+    /// of them says that it is true.
     fn and_also(self, other: Facts) -> Facts {
         Facts { known: self.known | other.known, holds: self.holds | other.holds }
     }
@@ -78,14 +78,14 @@ impl Facts {
 /// The condition that a branch tests, in several forms.
 #[derive(Clone, Copy, Debug, Default)]
 struct Test {
-    /// Number of the condition in terms of the registers at the beginning of the block, and whether the
-    /// branch is taken if the condition is true.
+    /// Number of the condition as an expression with the registers at the beginning of the block. The second
+    /// value says whether the branch is taken if the condition is true (or if it is false).
     condition: Option<(u8, bool)>,
-    /// Number of the condition in terms of the registers at the end of the block, and whether the branch is
-    /// taken if the condition is true.
+    /// Number of the condition as an expression with the registers at the end of the block. The second value
+    /// says whether the branch is taken if the condition is true (or if it is false).
     behind: Option<(u8, bool)>,
-    /// Number of the condition "the flag is set", and whether the branch is taken if it is. Later branches
-    /// that test the flag again use it.
+    /// Number of the condition "the flag is set". The second value says whether the branch is taken if the
+    /// flag is set (or if it is clear). Later branches that test the same flag again use this condition.
     flag: Option<(u8, bool)>,
     /// Mask of the conditions that may decide this condition.
     needs: u64,
@@ -93,16 +93,16 @@ struct Test {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Block {
-    /// Mask of the conditions whose truth is unknown after the block, because the block changes their
-    /// registers.
+    /// Mask of the conditions that are unknown after the block, because the block changes a register on which
+    /// they depend.
     killed: u64,
     /// Mask of the conditions that the block negates.
     negated: u64,
-    /// Conditions whose truth is known at the end of the block, because the block writes a constant or a copy
-    /// of another register to their register.
+    /// Conditions that are known after the block, because the block writes a constant or a copy of another
+    /// register to the register on which they depend.
     made: Facts,
-    /// Mask of the conditions that are live at the beginning of the block, which means that a later branch
-    /// may depend on them.
+    /// Mask of the conditions that are live at the beginning of the block. A condition is live if a later
+    /// branch may depend on it.
     live: u64,
 }
 
@@ -113,11 +113,11 @@ enum Says {
     Other,
     /// The value of the register is in this set.
     Ranges(Reg, Ranges),
-    /// This node (symbolic value) is true. It depends only on the register.
+    /// The node (symbolic value) with this number is true. The node depends only on this register.
     Folded(Reg, u32),
     /// Two registers have the same value.
     Equal(Reg, Reg),
-    /// Two registers have the same lowest bit, so both are even or both are odd.
+    /// Two registers have the same lowest bit: both are even, or both are odd.
     SameParity(Reg, Reg),
 }
 
@@ -136,8 +136,8 @@ pub(crate) struct Conditions<'a> {
 
 /// Largest number of conditions in a program.
 const MOST: usize = 64;
-/// Maximum number of conditions that branches test. The remaining numbers are for conditions that relate a
-/// register to its copy.
+/// Maximum number of conditions that come from branches. The remaining numbers up to `MOST` are for
+/// conditions that relate a register to its copy.
 const MOST_TESTED: usize = 56;
 
 impl<'a> Conditions<'a> {
@@ -168,8 +168,8 @@ impl<'a> Conditions<'a> {
         conditions
     }
 
-    /// Gives numbers to the conditions. Adds conditions for pairs of registers in which one register is a
-    /// copy of the other. Returns the registers on which each condition depends.
+    /// Numbers the conditions. For each register that is a copy of another one, adds conditions that relate
+    /// the two registers. Returns the registers on which each condition depends.
     fn number(&mut self, finder: &Finder<'a>, shared: &HashMap<u32, u8>, held: &[Made]) -> Vec<RegSet> {
         let mut nodes: Vec<(u8, u32)> = shared.iter().map(|(node, number)| (*number, *node)).collect();
         nodes.sort_unstable();
@@ -204,8 +204,8 @@ impl<'a> Conditions<'a> {
         reads
     }
 
-    /// Returns the number of the condition that says that two registers have the same value. Returns `None`
-    /// if there is no such condition.
+    /// Returns the number of the condition that two registers have the same value. Returns `None` if there is
+    /// no such condition.
     fn equal(&self, one: Reg, other: Reg) -> Option<u8> {
         let is = |says: &Says| matches!(says, Says::Equal(a, b) if is_pair((*a, *b), (one, other)));
         self.says.iter().position(is).map(|number| number as u8)
@@ -237,8 +237,8 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Finds the blocks that change the registers of a parity condition only by constants. Such a block keeps
-    /// or negates the condition, which therefore does not become unknown.
+    /// Finds the blocks that change the two registers of a parity condition only by adding constants. After
+    /// such a block, the condition is still known: it is unchanged or negated.
     fn find_parities(&mut self, finder: &mut Finder<'a>) {
         for (number, says) in self.says.iter().enumerate() {
             let Says::SameParity(one, other) = *says else { continue };
@@ -257,7 +257,7 @@ impl<'a> Conditions<'a> {
     }
 
     /// Finds the conditions that become known in each block, because the block writes a constant or a copy to
-    /// their register.
+    /// the register on which they depend.
     fn find_made(&mut self, held: &[Made]) {
         for made in held {
             let mut facts = Facts::default();
@@ -293,14 +293,14 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Returns whether a condition that depends on one register is true for a given value of the register.
-    /// Returns `None` if it cannot be evaluated.
+    /// Returns whether a condition is true if its only register has the given value. Returns `None` if the
+    /// condition cannot be evaluated.
     fn folded(&self, node: u32, value: u32) -> Option<bool> {
         self.finder.as_ref()?.value_at(node, Some(value)).map(|value| value != 0)
     }
 
-    /// Finds, for each condition that a branch tests, the other conditions that may decide it. There are none
-    /// if the block itself changes the register of the condition, as a loop that counts does.
+    /// Finds, for each condition that a branch tests, the other conditions that may decide it. A block that
+    /// itself changes the register of the condition, as a loop that counts does, has none.
     fn find_needs(&mut self) {
         let block_of = |end: Site, ends: &[(Site, Site)]| {
             let block = ends.binary_search_by_key(&end, |(_, end)| *end).ok()?;
@@ -334,8 +334,8 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Returns the registers that have the same value as the given register. `is_there` says which conditions
-    /// of equality hold.
+    /// Returns the registers that have the same value as the given register, and this register itself.
+    /// `is_there` returns whether a condition "the two registers are equal" is known to be true.
     fn same(&self, register: Reg, is_there: impl Fn(u8) -> bool) -> SmallVec<[Reg; 4]> {
         let mut registers: SmallVec<[Reg; 4]> = smallvec![register];
         let mut next = 0;
@@ -353,7 +353,8 @@ impl<'a> Conditions<'a> {
         registers
     }
 
-    /// Returns the register of a condition, if the condition depends only on the lowest bit of this register.
+    /// Returns the register on which a condition depends, if the condition depends on nothing but the lowest
+    /// bit of this register.
     fn lowest_bit(&self, says: &Says) -> Option<Reg> {
         match says {
             Says::Folded(register, node) if self.finder.as_ref()?.is_of_lowest_bit(*node) => Some(*register),
@@ -361,8 +362,8 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Returns the registers whose lowest bit is related to the lowest bit of a register, each with the
-    /// number of the condition that relates them.
+    /// Returns the registers that a parity condition relates to the given register, each with the number of
+    /// this condition.
     fn partners(&self, register: Option<Reg>) -> impl Iterator<Item = (u8, Reg)> {
         self.says.iter().enumerate().filter_map(move |(number, says)| match *says {
             Says::SameParity(one, other) if register == Some(one) => Some((number as u8, other)),
@@ -371,8 +372,8 @@ impl<'a> Conditions<'a> {
         })
     }
 
-    /// Returns a value whose lowest bit equals that of the register. Returns `None` if this bit is not known
-    /// from a parity condition and the known value of the other register.
+    /// Returns a value with the same lowest bit as the register. This bit is known if a parity condition
+    /// relates the register to another one whose value is known. Otherwise, returns `None`.
     fn parity(&self, register: Reg, facts: Facts) -> Option<u32> {
         self.partners(Some(register)).find_map(|(number, partner)| {
             let is_same = facts.get(number)?;
@@ -399,8 +400,8 @@ impl<'a> Conditions<'a> {
         ranges
     }
 
-    /// Computes the live conditions at the beginning of each block. A condition is live if some path tests it
-    /// before the path changes its registers.
+    /// Computes the live conditions at the beginning of each block. A condition is live if a branch on some
+    /// path tests it before its registers change.
     fn find_live(&mut self, program: &Program) {
         loop {
             let mut changed = false;
@@ -419,8 +420,9 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Returns, for each block and condition, the number of blocks up to the next test of the condition. The
-    /// number is the maximum if there is no such test, or if the condition changes before the test.
+    /// Returns a distance for each block and condition: the number of blocks until a branch next tests the
+    /// condition. The distance is the largest number if no branch does, or if the registers of the condition
+    /// change before.
     fn distances(&self, program: &Program) -> HashMap<Site, [u8; MOST]> {
         const FAR: [u8; MOST] = [u8::MAX; MOST];
         let mut distances: HashMap<Site, [u8; MOST]> =
@@ -447,8 +449,8 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Returns, of the conditions in the mask `some`, the one (as a bit) whose next test is farthest from the
-    /// beginning of a block.
+    /// Returns the condition in the mask `some` that is tested last: the next test is farthest from the
+    /// beginning of the block. The result is a mask with one bit.
     pub(crate) fn farthest(&self, program: &Program, block: Site, some: u64) -> Option<u64> {
         let distances = self.distances.get_or_init(|| self.distances(program));
         let far = |number: &usize| distances.get(&block).map_or(0, |far| far[*number]);
@@ -456,8 +458,8 @@ impl<'a> Conditions<'a> {
         Some(1 << number)
     }
 
-    /// Returns whether a branch is taken, if the facts at the beginning of its block decide this. Returns
-    /// `None` if they do not.
+    /// Returns whether a branch is taken, if the facts at the beginning of its block decide this, and `None`
+    /// otherwise.
     pub(crate) fn decided(&self, branch: Site, facts: Facts) -> Option<bool> {
         let (condition, taken) = self.tests.get(&branch)?.condition?;
         let holds = facts.get(condition).or_else(|| match &self.says[usize::from(condition)] {
@@ -473,9 +475,9 @@ impl<'a> Conditions<'a> {
         holds.map(|holds| holds == taken)
     }
 
-    /// Returns the facts at the beginning of the block `next`, after control came there from the block from
-    /// `start` to `end`. `taken` says whether `next` is the target of the branch that ends the earlier block.
-    /// It is `None` if that block does not end with a branch.
+    /// Returns the facts at the beginning of the block `next` when control comes from the block from `start`
+    /// to `end`. `facts` are the facts at the beginning of that earlier block. `taken` says whether its
+    /// branch is taken; it is `None` if the earlier block does not end with a branch.
     pub(crate) fn facts_after(
         &self,
         (start, end): (Site, Site),
@@ -535,14 +537,15 @@ fn next_blocks(program: &Program, end: Site) -> SmallVec<[Site; 2]> {
     }
 }
 
-/// A constant, or a copy of another register, that a block writes to a register on which a condition depends.
+/// A write in a block to a register on which a condition depends. The written value is a constant or a copy
+/// of another register.
 struct Made {
     block: Site,
     register: Reg,
     held: Held,
 }
 
-/// Finds the constants and the copies of other registers that blocks write to the registers of conditions.
+/// Finds the writes of constants and of copies of other registers to registers on which conditions depend.
 fn register_constants(
     program: &Program,
     finder: &mut Finder<'_>,
@@ -570,8 +573,8 @@ fn register_constants(
     held
 }
 
-/// Returns the conditions that are worth tracking, each with a number. A condition is worth tracking if more
-/// than one branch tests it, or if another condition may decide it.
+/// Returns the conditions that are worth tracking, each with a number. A condition is worth tracking if
+/// several branches test it, or if another condition may decide it.
 fn shared(finder: &Finder<'_>, branches: &[(Site, Tested)], held: &[Made]) -> HashMap<u32, u8> {
     let mut counts: HashMap<u32, u32> = HashMap::new();
     let mut tests: BTreeMap<Reg, u32> = BTreeMap::new();
@@ -587,8 +590,8 @@ fn shared(finder: &Finder<'_>, branches: &[(Site, Tested)], held: &[Made]) -> Ha
             *tests.entry(leaf).or_default() += 1;
         }
     }
-    // A constant or copy that a block writes counts as one test of its register, because it may decide
-    // conditions of the register.
+    // A block that writes a constant or a copy to a register counts like a branch that tests the register,
+    // because the write may decide conditions of the register.
     for made in held {
         let registers =
             [Some(made.register), if let Held::Copy(source) = made.held { Some(source) } else { None }];
@@ -600,8 +603,8 @@ fn shared(finder: &Finder<'_>, branches: &[(Site, Tested)], held: &[Made]) -> Ha
         counts[&node] > 1 || finder.only_register(node).is_some_and(|leaf| tests.get(&leaf) > Some(&1))
     };
     let tested: HashSet<u32> = branches.iter().filter_map(|(_, tested)| Some(tested.condition?.0)).collect();
-    // A condition on the flag itself gets a number only if some branch tests the flag without computing it in
-    // its own block.
+    // The condition "the flag is set" gets a number only if a branch tests the flag in a block that does not
+    // compute it.
     let mut shared = HashMap::new();
     for (node, _) in branches.iter().flat_map(|(_, tested)| tested.condition.into_iter().chain(tested.behind))
     {

@@ -1,12 +1,12 @@
 //! The wait counters as data. The tables say which operations increment which counter, and which operations
 //! complete in order.
 //!
-//! A counter counts operations that are not complete. `s_waitcnt` lets the wave continue when the counter is
-//! at most n. Which operations are then complete depends on their order. The operations of one *class*
-//! complete either in the order of their issue or in any order. Between two classes of one counter, no order
-//! is known. Consider an operation with k younger operations of its own class. If the class is in order, the
-//! operation is complete after a wait for n exactly if n <= k. If the class has no order, the operation is
-//! complete only if n = 0.
+//! A counter counts operations that are not complete. `s_waitcnt` with a count n lets the wave continue when
+//! the counter is at most n. Which operations are then complete depends on their *class*. The operations of
+//! one class complete either in the order of their issue or in any order. Between two classes of one counter,
+//! no order is known. Consider an operation after which k operations of its class were issued. If the class
+//! is in order, the operation is known to be complete after a wait for n if n <= k. If the class has no
+//! order, it is known to be complete only if n = 0.
 //!
 //! | counter | GFX6-GFX8 | GFX9 | GFX10 | counts |
 //! |-|-|-|-|-|
@@ -18,8 +18,9 @@
 //! # Source
 //! LLVM's AMDGPU guide, seed 000, lines 3090-3135 (order of vector memory, LDS, flat; `vscnt`); Southern
 //! Islands ISA 4.4, Sea Islands ISA 4.4, GCN3 ISA 4.4, Vega ISA 4.4 "Manually Inserted Wait States" and "Data
-//! Dependency Resolution"; RDNA ISA 4.4. That stores of GFX6 increment `expcnt` and flat accesses of GFX10
-//! are in order comes from LLVM's wait insertion (`vmemWriteNeedsExpWaitcnt`, `hasFlatLgkmVMemCountInOrder`).
+//! Dependency Resolution"; RDNA ISA 4.4. Two facts come from LLVM's wait insertion: that stores of GFX6
+//! increment `expcnt` (`vmemWriteNeedsExpWaitcnt`), and that flat accesses of GFX10 are in order
+//! (`hasFlatLgkmVMemCountInOrder`).
 
 use crate::effects::{Effects, Kinds};
 pub use isa::Counter;
@@ -38,15 +39,15 @@ pub fn wait(counter: Counter, count: u8) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Class {
-    /// Vector memory operations. On GFX10, only loads and atomics that return data.
+    /// Vector memory operations. On GFX10, these are only loads and atomics that return data.
     Vector,
     /// Stores, and atomics without a result, on GFX10.
     VectorStore,
-    /// A flat access before GFX10, as counted in `vmcnt`. The access may go to memory or to LDS, so it has a
-    /// second class for `lgkmcnt`.
+    /// A flat access before GFX10 in its first class, which `vmcnt` counts. The access may go to memory or to
+    /// LDS, so `lgkmcnt` counts it in a second class.
     FlatVector,
-    /// A flat access before GFX10, as counted in `lgkmcnt`. The access may go to memory or to LDS, so it has
-    /// a second class for `vmcnt`.
+    /// A flat access before GFX10 in its second class, which `lgkmcnt` counts. The access may go to memory or
+    /// to LDS, so `vmcnt` counts it in another class.
     FlatLds,
     /// LDS.
     Lds,
@@ -59,7 +60,7 @@ pub enum Class {
     Message,
     /// GDS operations that have not read their sources.
     GdsData,
-    /// Exports of a colour or null exports that have not read their sources.
+    /// Exports of a colour or null exports, until they have read their sources.
     ExportTarget,
     /// Exports of a position that have not read their sources.
     ExportPosition,
@@ -129,8 +130,8 @@ impl Class {
 /// addresses of the lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlatPath {
-    /// The kind of memory is not known, or differs between lanes. The operation is complete only after waits
-    /// for both of its counters.
+    /// The kind of memory is not known, or it differs between lanes. The operation is then complete only
+    /// after waits for both counters that count it.
     #[default]
     Unknown,
     /// The access goes to global or scratch memory.
@@ -142,11 +143,11 @@ pub enum FlatPath {
 /// The classes to which an instruction's operations belong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
-    /// Classes of the operation for its result. The destination registers are written when the operation is
-    /// complete in all these classes.
+    /// Classes that decide when the result of the operation is there. The destination registers are written
+    /// when the operation is complete in all these classes.
     pub done: [Option<Class>; 2],
-    /// Class of the operation for its sources. The source registers have been read when the operation is
-    /// complete in this class.
+    /// Class that decides when the sources of the operation have been read. They have been read when the
+    /// operation is complete in this class.
     pub read: Option<Class>,
 }
 

@@ -38,9 +38,9 @@ bitflags::bitflags! {
         const MESSAGE = 1 << 10;
         /// Instruction that writes memory. Atomics are included.
         const STORES = 1 << 11;
-        /// Branch that stays within its function. Calls and returns are not included, because of the only
-        /// rule that uses this kind (`lds-branch-vmem-war`). The rule comes from LLVM, which looks at one
-        /// function at a time, and itself generates code that breaks the rule at calls.
+        /// Branch that stays within its function. Calls and returns are not branches here, because of the
+        /// only rule that uses this kind (`lds-branch-vmem-war`). The rule comes from LLVM, which looks at
+        /// one function at a time and itself generates code that breaks the rule at calls.
         const BRANCH = 1 << 12;
         /// Instruction that calls a function.
         const CALL = 1 << 13;
@@ -48,7 +48,7 @@ bitflags::bitflags! {
         const SETPC = 1 << 14;
         /// Branch that reads `vccz`.
         const VCCZ_BRANCH = 1 << 15;
-        /// Image instruction of GFX10 whose encoding needs a third dword for the address registers.
+        /// Image instruction of GFX10 that needs a third dword in its encoding to name all address registers.
         const LONG_NSA = 1 << 16;
         /// Image instruction of GFX10 whose address is in non-consecutive registers (NSA).
         const NSA = 1 << 17;
@@ -64,8 +64,8 @@ bitflags::bitflags! {
         const DPP = 1 << 22;
         /// A wait instruction.
         const WAIT = 1 << 23;
-        /// Scalar instruction that does not mitigate the hazard [`crate::rdna::SMEM_VECTOR_WRITE`] of GFX10,
-        /// although other scalar ALU instructions do.
+        /// Scalar ALU instruction that does not mitigate the hazard [`crate::rdna::SMEM_VECTOR_WRITE`] of
+        /// GFX10. All other scalar ALU instructions do.
         const NO_SALU_CHAIN = 1 << 24;
         /// VALU instruction that is not a matrix instruction.
         const PLAIN_VALU = 1 << 25;
@@ -93,22 +93,23 @@ bitflags::bitflags! {
     }
 }
 
-/// The effects of an instruction that waits and hazards depend on.
+/// The effects of an instruction, as far as waits and hazards depend on them.
 #[derive(Clone, Debug)]
 pub struct Effects {
     /// Registers that the instruction reads, including implicit ones.
     pub reads: RegSet,
     /// Registers that the instruction writes, including implicit ones.
     pub writes: RegSet,
-    /// Those registers of `reads` that the instruction reads at issue. If a load writes one half of a
-    /// register and preserves the other half, this register is in `reads` but not here.
+    /// The registers of `reads` that the instruction reads when it is issued. A register is in `reads` but
+    /// not here if a load writes only one half of it: the load preserves the other half when its result
+    /// arrives.
     pub(crate) reads_at_issue: RegSet,
     held: ReadAfterIssue,
     /// Kind.
     pub kinds: Kinds,
     /// Whether the instruction is a memory operation with result registers.
     pub returns: bool,
-    /// Whether the instruction is a memory operation that increments a counter.
+    /// Whether the instruction is a memory operation that a wait counter counts.
     pub counts: bool,
     /// Number of the target of an export.
     pub export: u8,
@@ -121,8 +122,8 @@ pub struct Effects {
     pub depctr: (bool, bool),
     /// Number of wait states that the instruction provides.
     pub states: u8,
-    /// Additional wait states because the instruction takes long. The first number counts before the next
-    /// instruction is issued, the second before the next matrix instruction is issued.
+    /// Additional wait states that the instruction provides because it takes long. The first number holds if
+    /// any instruction follows, and the second if the next instruction on the matrix unit follows.
     pub(crate) extra: [u8; 2],
     /// Mask of the roles that the instruction has as the first instruction of a hazard. The bits are the
     /// numbers of [`Producer`].
@@ -133,12 +134,13 @@ pub struct Effects {
     /// Mask of the roles of first instructions that can cause a hazard with this instruction, by the rules of
     /// the processor. The bits are the numbers of [`Producer`].
     pub(crate) fears: u64,
-    /// Operand to which some hazards refer: the lane select, the first source of DPP, or the data of a wide
-    /// store.
+    /// Operand that matters for some hazards only: the lane select, the first source of DPP, or the data of a
+    /// wide store.
     pub(crate) aux: RegRange,
-    /// Hardware register that the instruction writes with `s_setreg` or reads with `s_getreg`.
+    /// Hardware register that the instruction accesses, if it is `s_setreg` or `s_getreg`.
     hw: HwReg,
-    /// Kind and operands, for matrix instructions and related instructions.
+    /// What the instruction is and which operands it has, if it is a matrix instruction or a related
+    /// instruction.
     pub(crate) mai: Mai,
     /// Whether the instruction may change or read `vccz`.
     pub(crate) vccz: bool,
@@ -147,7 +149,7 @@ pub struct Effects {
 }
 
 /// Source registers that an operation reads after its issue. `expcnt` counts the operation until it has read
-/// them.
+/// these registers.
 #[derive(Clone, Copy, Debug)]
 enum ReadAfterIssue {
     None,
@@ -161,22 +163,22 @@ enum ReadAfterIssue {
 #[derive(Clone, Copy, Debug)]
 struct HwReg {
     id: Option<u16>,
-    /// Whether the field of the instruction includes bit `vskip` of MODE.
+    /// Whether the bit field that the instruction accesses includes bit `vskip` of MODE.
     vskip: bool,
 }
 
 /// A range without registers.
 const NO_REGISTER: RegRange = RegRange { first: Reg(0), len: 0 };
 
-/// Returns the code by which register sets identify hardware register `id` of `s_setreg`. With such a code,
-/// the hazard rules treat a hardware register like an ordinary register.
+/// Returns the code that stands for hardware register `id` in sets of registers. With such a code, the hazard
+/// rules treat a hardware register of `s_setreg` like an ordinary register.
 pub(crate) const fn hw_reg(id: u16) -> RegRange {
     RegRange { first: Reg(192 + (id & 31)), len: 1 }
 }
 /// Register code that stands for bit `vskip` of MODE in sets of registers.
 pub(crate) const VSKIP: RegRange = RegRange { first: Reg(224), len: 1 };
-/// Register code for hazards that do not depend on a register. Both instructions of such a hazard are said to
-/// access this code, so that they have a register in common.
+/// Register code for hazards that do not depend on a register. Both instructions of such a hazard have this
+/// code among their registers, because a hazard needs a register that both access.
 pub(crate) const ANYTHING: RegRange = RegRange { first: Reg(225), len: 1 };
 
 impl Effects {
@@ -283,7 +285,7 @@ impl Effects {
     }
 
     /// Returns the source registers that the operation reads after its issue. `expcnt` counts the operation
-    /// until it has read them.
+    /// until it has read these registers.
     pub(crate) fn read_after_issue(&self) -> RegSet {
         match self.held {
             ReadAfterIssue::None => RegSet::EMPTY,
@@ -362,8 +364,8 @@ fn kinds(inst: &MachInst) -> Kinds {
     kinds
 }
 
-/// Returns the kinds that follow from an instruction's encoding and name. Names are compared only within one
-/// encoding, because comparing names is slow and programs have many instructions.
+/// Returns the kinds that follow from an instruction's encoding and name. Within each encoding, only the
+/// names of this encoding are compared, because comparing names is slow and programs have many instructions.
 fn by_family(inst: &MachInst) -> Kinds {
     let row = inst.op.row();
     let named = |kind: Kinds, prefix: &str| if row.name.starts_with(prefix) { kind } else { Kinds::empty() };
@@ -427,8 +429,8 @@ fn scattered(inst: &MachInst) -> Kinds {
     match lists.sum::<usize>() {
         0 => Kinds::empty(),
         1..=5 => Kinds::NSA,
-        // The instruction needs a third dword for its address registers. The first two dwords name the first
-        // address register, and each further dword names four more.
+        // The encoding needs a third dword for the address registers. The first two dwords name only the
+        // first address register, and each further dword names four more.
         _ => Kinds::NSA | Kinds::LONG_NSA,
     }
 }
@@ -441,8 +443,8 @@ fn waits(target: &Target, inst: &MachInst) -> Waits {
 /// Returns the value of [`Effects::extra`] for an instruction. No manual has these numbers. They come from
 /// LLVM's schedules: `WriteQuarterRate32`, and the resource `HWXDL` of matrix instructions.
 fn extra(effects: &Effects) -> [u8; 2] {
-    // The next matrix instruction waits until the matrix unit is free. A pass of the unit takes four cycles,
-    // and so does a wait state.
+    // The next matrix instruction has to wait until the matrix unit is free. A pass of the unit takes four
+    // cycles, which is also the length of a wait state.
     if effects.mai.is_matrix() {
         return [0, effects.mai.passes.saturating_sub(1)];
     }

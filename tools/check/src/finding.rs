@@ -8,7 +8,8 @@ use std::fmt;
 /// Number of an instruction in a [`crate::Code`], from 0.
 pub type Site = u32;
 
-/// Stands for the operations that the caller of a function has in flight.
+/// Number that stands for the caller of a function, in place of an instruction. It marks the operations that
+/// the caller had in flight at the call.
 pub const CALLER: Site = Site::MAX;
 
 /// How the second instruction accesses the register.
@@ -48,18 +49,19 @@ impl Level {
     }
 }
 
-/// Why an operation may be complete in practice, although the waits in the code do not guarantee it.
+/// Why the code may be right in practice: an operation may be complete although the waits do not guarantee
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hope {
     /// No reason.
     None,
-    /// After the operation, at least as many operations of its counter were issued as the counter can count.
-    /// If the hardware stalls operations that it cannot count, the operation is complete.
+    /// So many operations were issued after this one that the counter is at its maximum. If the hardware
+    /// stalls operations that it cannot count, this operation must be complete.
     Limit,
     /// Two counters count the operation, and the code waits for one of them.
     OtherCounter,
     /// The operation is a flat access. The wait would be sufficient if flat accesses completed in the order
-    /// of issue.
+    /// of their issue.
     FlatOrder,
 }
 
@@ -71,7 +73,7 @@ pub enum Problem {
     InFlight {
         /// Class of the operation that is in flight.
         class: Class,
-        /// Second class of the operation, if the code has to wait for this class too.
+        /// Second class of the operation, if the code must wait for this class as well.
         also: Option<Class>,
         /// How the instruction accesses the register.
         access: Access,
@@ -96,8 +98,8 @@ pub enum Problem {
     },
 }
 
-/// A rule of one of two kinds. Either it is about a hazard that particular instructions mitigate, and not
-/// wait states. Or it is about an instruction that is wrong by itself.
+/// A rule that is not about wait states. It is either about a hazard that particular instructions mitigate,
+/// or about an instruction that is wrong by itself.
 #[derive(Debug)]
 pub struct EventRule {
     /// Short name that identifies the rule.
@@ -124,9 +126,9 @@ pub struct Finding {
     pub registers: Option<RegRange>,
     /// What it is.
     pub problem: Problem,
-    /// Whether the hazard is less than certain, for one of two reasons. The two instructions may be in
-    /// different functions, while compilers look at one function at a time. Or the instructions between the
-    /// two may take longer than the wait states that the manuals and LLVM count for them.
+    /// Whether the hazard is doubtful. There are two reasons. The two instructions may be in different
+    /// functions, while compilers look at one function at a time. Or the instructions between the two may
+    /// take longer than the manuals and LLVM assume, so that enough time passes.
     pub is_doubtful: bool,
 }
 
@@ -202,8 +204,9 @@ impl Finding {
         }
     }
 
-    /// Merges another finding into this one, if both have the same rule and the same instructions; they come
-    /// from different paths through the code. Keeps the worse of the two. Returns whether they were merged.
+    /// Merges another finding into this one, if both have the same rule and the same instructions. Such
+    /// findings come from different paths through the code; the worse of the two is kept. Returns whether
+    /// they were merged.
     pub(crate) fn merge(&mut self, other: &Finding) -> bool {
         if (self.first, self.second, self.id()) != (other.first, other.second, other.id()) {
             return false;
@@ -223,7 +226,7 @@ impl Finding {
     }
 }
 
-/// Returns `s_nop` instructions that provide a number of wait states. Each has at most eight wait states,
+/// Returns `s_nop` instructions that together provide a number of wait states. Each provides at most eight,
 /// which is the limit of GFX6 and GFX7.
 fn nops(mut states: u8) -> String {
     let mut text = String::new();

@@ -37,10 +37,13 @@ const fn compare(scc: bool) -> Option<Folded> {
     Some(Folded { value: None, scc: Some(scc) })
 }
 
-/// Returns the result of a scalar ALU instruction for constant inputs. `a` and `b` are the values that the
-/// instruction reads, in the order of its operands. An operand that is both read and written comes first, and
-/// the constant of SOPK comes second. A value of 32 bits is in the low half. `scc` is SCC before the
-/// instruction, if known. Returns `None` if the result does not depend on these inputs alone.
+/// Returns the result of a scalar ALU instruction for constant inputs.
+///
+/// `a` and `b` are the values that the instruction reads, in the order of its operands. An operand that is
+/// both read and written comes first, and the constant of SOPK comes second. A value of 32 bits is in the low
+/// half. `scc` is SCC before the instruction, if known.
+///
+/// Returns `None` if the result does not depend on these inputs alone.
 pub fn fold(opcode: Opcode, a: u64, b: u64, scc: Option<bool>) -> Option<Folded> {
     let (low, other) = (a as u32, b as u32);
     sums(opcode, low, other, scc)

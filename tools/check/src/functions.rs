@@ -6,8 +6,8 @@ use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
 /// Maximum number of functions in a program whose calls are followed. A program with more functions is taken
-/// as damaged. So is a program in which a walk over all functions takes more than `MOST_STEPS` steps for each
-/// instruction.
+/// as damaged. A program also counts as damaged if a walk over all its functions takes more than `MOST_STEPS`
+/// steps for each instruction.
 const MOST_FUNCTIONS: usize = 4096;
 const MOST_STEPS: usize = 64;
 
@@ -16,16 +16,16 @@ const MOST_STEPS: usize = 64;
 pub(crate) struct Functions {
     /// First instructions of kernels and functions, sorted.
     starts: Vec<Site>,
-    /// Functions whose calls the solver can follow: all paths through such a function are known, and the
-    /// function returns.
+    /// Functions whose calls the solver can follow. All paths through such a function are known, and it
+    /// returns.
     followed: HashSet<Site>,
-    /// For each return instruction, the functions that return with it. These are the functions from whose
-    /// beginning control reaches the instruction, apart from calls.
+    /// For each return instruction, the functions that return with it: control reaches the instruction from
+    /// the beginning of these functions without a call.
     owners: HashMap<Site, SmallVec<[Site; 1]>>,
     /// Functions whose callers are all known.
     local: HashSet<Site>,
-    /// For each function, the functions that it may call, directly or indirectly, and the function itself.
-    /// They are given as indices of `starts`.
+    /// For each function, the functions that may run during a call of it: the function itself, and all
+    /// functions that it may call directly or indirectly. They are given as indices of `starts`.
     reached: HashMap<Site, HashSet<usize>>,
     /// Whether calls are not followed, because the program has too many functions or too much code in them.
     pub(crate) are_too_many: bool,
@@ -60,8 +60,8 @@ impl Functions {
         functions
     }
 
-    /// Walks over the code of each function to fill in the fields of `self`. Returns the functions that some
-    /// jump reaches, which is then a tail call. Returns `None` if the walk takes too long.
+    /// Walks over the code of each function, and fills in the fields of `self`. Returns the functions that a
+    /// jump reaches, because such a jump is a tail call. Returns `None` if the walk takes too long.
     fn collect_bodies(&mut self, program: &Program, entries: &[Site]) -> Option<HashSet<Site>> {
         let mut jumped = HashSet::new();
         let ends: HashSet<Site> =
@@ -87,9 +87,9 @@ impl Functions {
                     self.owners.entry(site).or_default().push(entry);
                     returns = true;
                 }
-                // If control goes to an unknown place, the paths through the function are not all known. A
-                // call of an unknown function is an exception, because control comes back to the instruction
-                // after the call.
+                // If control goes from an instruction to an unknown place, not all paths through the function
+                // are known. A call of an unknown function is an exception, because control comes back to the
+                // instruction after the call.
                 is_known &= !ends.contains(&site) || program.successors(site).next().is_some();
                 open.extend(program.successors(site));
             }
@@ -121,7 +121,7 @@ impl Functions {
         self.starts.binary_search(&site).is_ok()
     }
 
-    /// Returns whether the solver follows calls of a function, because it can derive the effect of the call
+    /// Returns whether the solver follows calls of a function. It does if it can derive the effect of a call
     /// from the function's code.
     pub(crate) fn is_followed(&self, entry: Site) -> bool {
         self.followed.contains(&entry)
@@ -137,8 +137,8 @@ impl Functions {
         self.owners.get(&site).map_or(&[], SmallVec::as_slice)
     }
 
-    /// Returns whether an instruction is in the function that begins at `entry`, or in a function that this
-    /// function calls directly or indirectly.
+    /// Returns whether an instruction may run during a call of the function that begins at `entry`: it is in
+    /// this function, or in a function that this function calls directly or indirectly.
     pub(crate) fn gets_to(&self, entry: Site, site: Site) -> bool {
         self.reached.get(&entry).is_none_or(|reached| reached.contains(&self.number(site)))
     }

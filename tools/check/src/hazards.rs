@@ -1,9 +1,9 @@
 //! Hazards that wait states mitigate, as data. A hazard is a pair of instructions that give a wrong result if
 //! they follow each other too closely, because the hardware does not wait by itself.
 //!
-//! An issued instruction provides one wait state, and `s_nop n` provides `n + 1`. The hazards of GFX10 that
-//! wait states do not mitigate are in [`crate::rdna`]; instructions that are wrong in each context are in
-//! [`crate::illegal_insts`].
+//! Wait states between the two instructions mitigate the hazard. An instruction provides one wait state, and
+//! `s_nop n` provides `n + 1`. The hazards of GFX10 that wait states do not mitigate are in [`crate::rdna`].
+//! Instructions that are wrong in every context are in [`crate::illegal_insts`].
 //!
 //! # Source
 //! Each row names its source. Usually it is the chapter "Manually Inserted Wait States (NOPs)" of the manual
@@ -38,7 +38,7 @@ pub enum Producer {
     PlainVector,
     /// SALU writes a scalar register.
     SaluScalar,
-    /// Vector memory stores more than 64 bits, and has not read them from its registers yet.
+    /// Vector memory instruction stores more than 64 bits, and has not read them from its registers yet.
     WideStore,
     /// `s_setreg`.
     SetReg,
@@ -52,12 +52,12 @@ pub enum Producer {
     Mfma2,
     Mfma8,
     Mfma16,
-    /// Matrix instruction on doubles writes its result, for matrices of 4x4. The next variant is for matrices
+    /// Matrix instruction on doubles for matrices of 4x4 writes its result. The next variant is for matrices
     /// of 16x16.
     Dgemm4,
     Dgemm16,
-    /// Matrix instruction reads its third source, which is the addend. This variant and the next two are for
-    /// instructions of 2, 8 and 16 passes.
+    /// Matrix instruction of 2 passes reads its third source, which is the addend. The next two variants are
+    /// for 8 and 16 passes.
     Sum2,
     Sum8,
     Sum16,
@@ -92,10 +92,9 @@ pub enum Consumer {
     LaneSelect,
     /// `v_div_fmas` reads VCC.
     DivFmas,
-    /// DPP instruction reads a VGPR of other lanes. This is its first source.
+    /// DPP instruction reads its first source, a VGPR, from other lanes.
     DppVector,
-    /// DPP instruction reads a VGPR in its own lane. This is its second source, or the old value of its
-    /// destination.
+    /// DPP instruction reads a VGPR in its own lane: its second source, or the old value of its destination.
     DppOwn,
     /// DPP instruction depends on EXEC.
     DppExec,
@@ -150,7 +149,7 @@ pub enum Consumer {
     Fma64,
 }
 
-/// Returns the numbers of the producers (roles of the first instruction) in a mask.
+/// Returns the roles of a first instruction that are in a mask, as numbers of [`Producer`].
 pub(crate) fn producers(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let number = bits.trailing_zeros();
@@ -167,10 +166,11 @@ pub(crate) enum When {
     OtherOperation,
     /// The two instructions have the same opcode.
     SameOperation,
-    /// The first instruction's result is not in exactly the registers of the second instruction's addend.
+    /// The hazard exists if the first instruction's result is not in exactly the registers of the second
+    /// instruction's addend.
     OtherTuple,
-    /// The first instruction's result is in exactly the registers of the second instruction's addend, and
-    /// both instructions have the same opcode.
+    /// The hazard exists if the first instruction's result is in exactly the registers of the second
+    /// instruction's addend, and both instructions have the same opcode.
     SameTupleAndOperation,
 }
 
@@ -249,7 +249,8 @@ const fn with_condition(rule: Rule, when: When) -> Rule {
     Rule { when, ..rule }
 }
 
-/// Returns the row with a lower level, because code in use for years does not obey it.
+/// Returns the rule with the level "by the manual", because code that has been in use for years does not obey
+/// it.
 const fn manual(rule: Rule) -> Rule {
     Rule { level: Level::Manual, ..rule }
 }
@@ -517,9 +518,9 @@ impl When {
     }
 }
 
-/// Returns whether an instruction directly after this vector memory store may overwrite the store's data too
-/// early. Buffer stores with an SGPR as offset are safe, because they take one more cycle to issue. Image
-/// stores are safe as well; they have descriptors of 256 bits.
+/// Returns whether the instruction directly after this vector memory store may overwrite the store's data too
+/// early. Two sorts of stores are safe. Buffer stores with an SGPR as offset take one more cycle to issue.
+/// Image stores have descriptors of 256 bits.
 pub(crate) fn is_exposed_store(inst: &MachInst) -> bool {
     match inst.op.row().family {
         Family::Mubuf | Family::Mtbuf => {

@@ -1,10 +1,10 @@
-//! Instructions that are wrong in every context. These are encodings that no processor of the generation can
-//! execute, and instructions that a defect of some processors affects.
+//! Instructions that are wrong in every context. There are two sorts: encodings that no processor of the
+//! generation can execute, and instructions that some processors execute wrongly because of a defect.
 //!
 //! [`isa::legal`] says which operands an instruction can combine; the assembler and the compiler use it too.
 //!
 //! # Source
-//! The features of LLVM's processors, by behaviour: `HasOffset3fBug`, `HasInstFwdPrefetchBug`,
+//! Features by which LLVM describes the behaviour of processors: `HasOffset3fBug`, `HasInstFwdPrefetchBug`,
 //! `HasFlatSegmentOffsetBug`, `HasNegativeUnalignedScratchOffsetBug`, `HasNegativeScratchOffsetBug`.
 
 use crate::finding::{EventRule, Level};
@@ -18,7 +18,7 @@ use isa::{MachInst, Operand, Setting, Target, op};
 pub(crate) struct Row {
     rule: EventRule,
     processors: Processors,
-    /// The XNACK setting of the code to which the rule applies; `None` for all settings.
+    /// XNACK setting of the code to which the rule applies. `None` means that it applies to all code.
     xnack: Option<Setting>,
     is: fn(&Target, &MachInst) -> bool,
 }
@@ -79,8 +79,8 @@ static ROWS: [Row; 8] = [
         )
     },
     own_address(Setting::On, Level::Certain),
-    // This rule has a lower level, because the target id leaves XNACK open: Tensile and older compilers
-    // generate such code.
+    // The rule has a lower level here because the target id leaves XNACK open. Tensile and older compilers
+    // generate code with such loads.
     own_address(Setting::Any, Level::Manual),
     row(
         "offset-3f-branch",
@@ -123,9 +123,10 @@ static ROWS: [Row; 8] = [
     ),
 ];
 
-/// Returns whether a scalar load of several dwords is certainly not aligned to its size, because even an
-/// aligned base gives an unaligned address. The base is not known here. A load with an aligned offset is
-/// accepted: a compiler that does not know that the load is aligned uses other registers for the result.
+/// Returns whether a scalar load of several dwords is certainly not aligned to its size. This is so if even
+/// an aligned base address gives an unaligned address, because of the offset. The base itself is not known
+/// here. A load with an aligned offset is accepted: a compiler that does not know that the load is aligned
+/// uses other registers for the result.
 fn is_unaligned(inst: &MachInst) -> bool {
     match inst.operands() {
         [Operand::Reg(result), .., Operand::Imm(offset)] => offset % (4 * i32::from(result.len)) != 0,

@@ -1,5 +1,5 @@
-//! Static checks for rules that the hardware does not enforce: waits and hazards in AMD GPU machine code,
-//! GFX6 to GFX10.
+//! Checks machine code of AMD GPUs (GFX6 to GFX10) without running it, for rules that the hardware does not
+//! enforce: waits and hazards.
 //!
 //! * [`counters`], [`hazards`], [`rdna`], [`illegal_insts`], [`clauses`]: the facts about processors, as
 //!   tables.
@@ -7,8 +7,8 @@
 //! * [`Code`]: the instructions of a program with their effects, computed once.
 //! * [`reasons`], [`pressure`]: information for readers of the code: which instruction needs a wait, and how
 //!   many registers are live at each instruction.
-//! * [`Scoreboard`]: the operations of a wave that are in flight. It is updated instruction by instruction,
-//!   either by an emulator that runs the program, or along all paths of a program that is only read.
+//! * [`Scoreboard`]: the operations of a wave that are in flight. Two users update it instruction by
+//!   instruction: the emulator, while it runs a program, and the solver, along all paths of a program.
 //!
 //! The checker does not use the compiler's own passes for waits and hazards (`memmodel`). It was written
 //! independently from the manuals, so that it can judge these passes.

@@ -24,14 +24,14 @@ pub(crate) enum MaiKind {
     Fma64,
 }
 
-/// What hazards depend on in a matrix instruction or a related instruction: its kind and its operands.
+/// What hazards need to know about a matrix instruction or a related instruction: its kind and its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mai {
     pub(crate) kind: MaiKind,
     /// Number of passes, of which each takes four cycles.
     pub(crate) passes: u8,
     pub(crate) dst: RegRange,
-    /// Registers of the factor `a`. The next field has those of the factor `b`.
+    /// Registers of the factor `a`. The next field has the registers of the factor `b`.
     pub(crate) a: RegRange,
     pub(crate) b: RegRange,
     /// The addend.
@@ -70,8 +70,8 @@ impl Mai {
     }
 }
 
-/// Returns the number of passes of a matrix instruction. `small`, `medium` and `large` are the numbers for
-/// matrices of 4x4, 16x16 and 32x32.
+/// Returns the number of passes of a matrix instruction, which depends on the size of its matrices. `small`,
+/// `medium` and `large` are the numbers for 4x4, 16x16 and 32x32.
 ///
 /// Source: CDNA ISA, "VALU Instructions: MFMA", table of passes.
 fn passes(name: &str, [small, medium, large]: [u8; 3]) -> u8 {

@@ -1,5 +1,5 @@
-//! Symbolic values of scalar registers in a block. A value is expressed in terms of the registers at the
-//! beginning or at the end of the block. The condition of a branch is such a value.
+//! Symbolic values of scalar registers within a block. A symbolic value is an expression with the registers
+//! at the beginning or at the end of the block. The condition of a branch is such a value.
 
 use crate::finding::Site;
 use crate::fold::{Folded, fold};
@@ -11,12 +11,12 @@ use isa::{MachInst, Mods, Opcode, Operand, Reg, RegRange, op};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-/// Maximum depth of the chain of instructions through which a value is traced back.
+/// Maximum number of instructions in a chain through which a value is traced back.
 const DEPTH: u32 = 5;
 
-/// What a branch tests. Each field has the number of a node (a symbolic value), and whether the branch is
-/// taken if the node is true. `condition` is expressed in terms of the registers at the beginning of the
-/// block, and `behind` in terms of the registers at its end. `flag` is the flag itself.
+/// What a branch tests, as nodes (symbolic values). Each field has the number of a node, and whether the
+/// branch is taken if the node is true. `condition` is an expression with the registers at the beginning of
+/// the block, and `behind` one with the registers at its end. `flag` is the flag itself.
 pub(crate) struct Tested {
     pub(crate) condition: Option<(u32, bool)>,
     pub(crate) behind: Option<(u32, bool)>,
@@ -29,13 +29,13 @@ pub(crate) struct Tested {
 pub(crate) enum Node {
     Register(Reg, u8),
     Constant(Operand),
-    /// The result of an instruction in one of the registers that it writes. The third field is the code of
+    /// The result of an instruction. The third field says in which register the result is: it is the code of
     /// this register, or 0 for the first operand.
     Computed(Opcode, Mods, u16, SmallVec<[u32; 4]>),
 }
 
-/// The program point in whose registers a value is expressed. It is the beginning of the block with this
-/// first instruction, or the end of the block with these first and last instructions.
+/// Which registers an expression contains: those at the beginning of the block with this first instruction,
+/// or those at the end of the block with these first and last instructions.
 #[derive(Clone, Copy)]
 pub(crate) enum View {
     Beginning(Site),
@@ -49,8 +49,7 @@ pub(crate) struct Finder<'a> {
     nodes: Vec<Node>,
     /// For each node, the registers on which it depends.
     pub(crate) reads: Vec<RegSet>,
-    /// For each node, the register on which the node depends, if there is exactly one such register and it is
-    /// an SGPR.
+    /// For each node, the only register on which the node depends, if there is exactly one and it is an SGPR.
     leaves: Vec<Leaf>,
 }
 
@@ -138,8 +137,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns the set of values of a node's register for which the node is true. Returns `None` unless the
-    /// node compares the register itself with a constant.
+    /// Returns the values of a register for which a node is true, if the node compares this register with a
+    /// constant. Otherwise, returns `None`.
     pub(crate) fn ranges(&self, node: u32) -> Option<Ranges> {
         let Node::Computed(opcode, _, 0, sources) = &self.nodes[node as usize] else { return None };
         let &[one, other] = &sources[..] else { return None };
@@ -155,8 +154,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns the value of a node if its only register has the given value. If the node is a condition, this
-    /// is SCC. Returns `None` if the node cannot be evaluated.
+    /// Returns the value of a node when its only register has the value `value`. The value of a condition is
+    /// 0 or 1 (SCC). Returns `None` if the node cannot be evaluated.
     pub(crate) fn value_at(&self, node: u32, value: Option<u32>) -> Option<u64> {
         match &self.nodes[node as usize] {
             Node::Register(_, 1) => value.map(u64::from),
@@ -180,8 +179,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns what is known about a register at the end of a block that writes the register: it has a
-    /// constant value, or it equals another register there. Returns `None` if neither is known.
+    /// Returns what is known about a register at the end of a block that writes the register. It may have a
+    /// constant value there, or equal another register. Returns `None` if neither is known.
     pub(crate) fn at_end(&mut self, (start, end): (Site, Site), register: Reg) -> Option<Held> {
         let range = RegRange { first: register, len: 1 };
         let writer = self.last_writer(start, end + 1, range)?;
@@ -213,8 +212,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns whether a block changes a register by an odd number. Returns `None` unless the block only adds
-    /// constants to the register and subtracts constants from it.
+    /// Returns whether a block changes a register by an odd number (true) or by an even number (false).
+    /// Returns `None` unless the block only adds constants to the register and subtracts constants from it.
     pub(crate) fn adds_odd(&mut self, (start, end): (Site, Site), register: Reg) -> Option<bool> {
         let range = RegRange { first: register, len: 1 };
         let node = self.value(View::Beginning(start), end + 1, range, DEPTH)?;
@@ -222,8 +221,8 @@ impl<'a> Finder<'a> {
         has_register.then_some(is_odd)
     }
 
-    /// Returns two facts about a sum: whether it contains the register an odd number of times, and whether
-    /// the sum of its constants is odd.
+    /// Returns two facts about a node that is a sum: whether it contains the register an odd number of times,
+    /// and whether the sum of its constants is odd.
     fn parity(&self, node: u32, register: Reg) -> Option<(bool, bool)> {
         match &self.nodes[node as usize] {
             Node::Register(other, 1) => (*other == register).then_some((true, false)),
@@ -251,7 +250,7 @@ impl<'a> Finder<'a> {
         (start..end).rev().find(|site| self.program.code.effects(*site).writes.intersects(&wanted))
     }
 
-    /// Returns the node for the value that registers have before an instruction.
+    /// Returns the node for the value that the registers `registers` have before the instruction at `site`.
     fn value(&mut self, view: View, site: Site, registers: RegRange, depth: u32) -> Option<u32> {
         let (start, is_register) = match view {
             View::Beginning(start) => (start, None),
@@ -260,8 +259,8 @@ impl<'a> Finder<'a> {
         let writer = if is_register == Some(true) { None } else { self.last_writer(start, site, registers) };
         match writer {
             Some(writer) => self.computed(view, writer, registers, depth.checked_sub(1)?),
-            // The value at the end of the block is wanted, but the register is overwritten later in the
-            // block. So the register at the end cannot express this earlier value.
+            // The expression must use the registers at the end of the block, but this register is overwritten
+            // before the end. So the expression cannot name the value that the register has here.
             None if is_register == Some(false) => None,
             None => {
                 Some(self.node(Node::Register(registers.first, registers.len), RegSet::from_range(registers)))
@@ -292,8 +291,8 @@ impl<'a> Finder<'a> {
         }
         let which = match ops[0] == Operand::Reg(registers) {
             true => 0,
-            // Only the value of the whole result is known, so a part of it has an unknown value. Flags, which
-            // an instruction writes in addition to its result, are an exception.
+            // A part of the result has no node, because only the whole result is known. Flags have one: an
+            // instruction writes them in addition to its result.
             false if registers.first == Reg::SCC || registers.first.0 >= Reg::VCC.0 => registers.first.0,
             false => return None,
         };
@@ -324,7 +323,7 @@ impl<'a> Finder<'a> {
         let mut sources = SmallVec::new();
         for operand in read {
             sources.push(match operand {
-                // The values of hardware flags and constants that are encoded like registers are not known.
+                // Some hardware flags and constants are encoded like registers. Their values are not known.
                 Operand::Reg(range) if (192..256).contains(&range.first.0) && range.first != Reg::SCC => {
                     return None;
                 }
@@ -355,7 +354,7 @@ fn constant(operand: Operand) -> Option<u32> {
 }
 
 /// Returns the flag that a branch tests, and whether the branch is taken if the flag is set. `masks` is the
-/// number of dwords that a lane mask has.
+/// number of dwords of a lane mask, which depends on the wave size.
 fn flag(branch: &MachInst, masks: u8) -> Option<(RegRange, bool)> {
     let one = |first| RegRange { first, len: 1 };
     let mask = |first| RegRange { first, len: masks };
@@ -370,8 +369,8 @@ fn flag(branch: &MachInst, masks: u8) -> Option<(RegRange, bool)> {
     }
 }
 
-/// Returns the canonical form of a compare instruction: the opcode, whether the operands have to be
-/// exchanged, and whether both have the same result. If they do not, they have opposite results.
+/// Returns the canonical form of a compare instruction: the opcode, whether its operands are exchanged, and
+/// whether it has the same result as the original (true) or the opposite result (false).
 fn compare(opcode: Opcode) -> Option<(Opcode, bool, bool)> {
     Some(match opcode {
         op::S_CMP_EQ_I32 | op::S_CMP_EQ_U32 => (op::S_CMP_EQ_U32, false, true),

@@ -1,4 +1,5 @@
-//! Checks code objects. Finds the processor of a code object, and the kernels and functions in its sections.
+//! Checks code objects. Finds out for which processor a code object is built and where its kernels and
+//! functions are, and checks the code of these.
 
 use crate::finding::{CALLER, Finding, Level, Problem, Site};
 use crate::program::{Program, Root, Unknown};
@@ -19,13 +20,13 @@ pub struct Options<'a> {
     /// Processor for which the code is checked. `None` means the processor that the header of the file names.
     pub target: Option<&'static Target>,
     /// Whether the hardware on which the code will run may replay memory instructions after a page fault
-    /// (XNACK). `None` means what the header of the file says.
+    /// (XNACK). `None` means that the header of the file decides this.
     pub xnack: Option<bool>,
     /// Checks only the kernel or function of this name.
     pub kernel: Option<&'a str>,
     /// Whether a flat access on GFX7 and GFX8 may go to LDS, so that its results need a wait for `lgkmcnt`.
-    /// On these processors, compilers also use flat instructions for memory that they know to be global. On
-    /// other processors, a flat access always may go to LDS.
+    /// On these processors, compilers use flat instructions also for memory that they know to be global. On
+    /// other processors, any flat access may go to LDS.
     pub flat_lds: bool,
     /// Calling convention of functions. It says whether the caller or the called function waits for the
     /// caller's outstanding operations.
@@ -35,8 +36,8 @@ pub struct Options<'a> {
 /// Why a file cannot be checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The processor that the file names is unknown, and the options name none. The number is the field in
-    /// the header.
+    /// The processor that the file names is unknown, and the options name no processor. The number is the
+    /// field in the header.
     UnknownProcessor(u32),
     /// The file has no kernel or function of this name.
     NoSuchKernel(String),
@@ -77,7 +78,8 @@ pub struct Located {
     pub first: Option<Place>,
     /// Instruction at which the wrong result would show.
     pub second: Place,
-    /// Disassembly of the two instructions and those between them, in the order of addresses.
+    /// Disassembly of the two instructions of the finding and of those between them, in the order of
+    /// addresses.
     pub listing: Listing,
 }
 
@@ -102,7 +104,7 @@ pub struct Note {
     pub place: Place,
     /// Why the code was not checked.
     pub unknown: Unknown,
-    /// Whether the note counts like a finding. By default it counts if its rule is certain.
+    /// Whether the note counts as a finding. By default, it counts if its rule is certain.
     pub counts: bool,
 }
 
@@ -236,15 +238,15 @@ impl<'a, 'data> Entries<'a, 'data> {
         self.target
     }
 
-    /// Returns the name of the kernel or function that contains an address of the part, and the offset of the
-    /// address in this kernel or function.
+    /// Returns the name of the kernel or function that contains an address of the part of a section. Also
+    /// returns the offset of the address in this kernel or function.
     pub fn owner(&self, part: &Part, address: u64) -> Option<(&'data str, u64)> {
         self.owner_in(part.section, address)
     }
 
     fn owner_in(&self, section: usize, address: u64) -> Option<(&'data str, u64)> {
-        // The list `entries` is sorted by section and address, so the last entry before the address is found
-        // by bisection.
+        // The list `entries` is sorted by section and address. Bisection finds the last entry that is not
+        // after the address.
         let behind =
             self.entries.partition_point(|entry| (entry.section, entry.address) <= (section, address));
         let entry = self.entries[..behind].last().filter(|entry| entry.section == section)?;
@@ -272,8 +274,8 @@ impl<'a, 'data> Entries<'a, 'data> {
         let mut budget = self.object.file_size;
         let mut found = Vec::new();
         for (index, section) in sections {
-            // The sections of a valid file do not overlap. In a damaged file they may; this budget then
-            // limits how often the same bytes are read.
+            // In a damaged file, sections may overlap. The budget limits how often the same bytes are then
+            // read.
             let Some(left) = budget.checked_sub(section.data.len()) else { continue };
             budget = left;
             found.extend([(index, false), (index, true)]);
@@ -334,8 +336,9 @@ impl Section {
         Program::read_open(self.target, self.xnack, &self.words, self.base, roots, &self.open)
     }
 
-    /// Tells the program of a unit which functions have only known callers. `taken` has the addresses of this
-    /// section that the code of other units uses as values, for example as function pointers.
+    /// Tells the program of a unit which of its functions have only known callers. `taken` has the addresses
+    /// of this section that the code of other units uses as values, such as function pointers. Functions at
+    /// these addresses may have unknown callers.
     fn keep_local(&self, unit: &mut Unit, taken: &HashSet<u32>) {
         let functions = unit.roots.iter().filter(|root| root.is_function).map(|root| root.address);
         let hidden = functions
@@ -344,11 +347,11 @@ impl Section {
     }
 }
 
-/// Methods that find references to functions from other files and from data. LLVM's AMDGPU guide lists the
-/// relocations (seed 000, line 507).
+/// Finds out which functions other files or data refer to. The relocations are listed in LLVM's AMDGPU guide
+/// (seed 000, line 507).
 impl Entries<'_, '_> {
     /// Fills in the distances to symbols of the same section, as a linker would do. Returns the addresses of
-    /// the literals that only a linker can fill in.
+    /// the other literals, which only a linker can fill in.
     fn link_in_section(&self, index: usize, words: &mut [u32]) -> HashSet<u64> {
         let mut open = HashSet::new();
         if !self.object.header.is_relocatable() {
@@ -380,8 +383,8 @@ impl Entries<'_, '_> {
     /// Returns the addresses of a section at which code of another file can call a function.
     fn callable(&self, index: usize) -> HashSet<u64> {
         let relocatable = self.object.header.is_relocatable();
-        // A hidden symbol of a relocatable file can still be called from other files, because it becomes
-        // local only when the files are linked.
+        // In a relocatable file, a hidden symbol can still be called from other files. It becomes local only
+        // when the files are linked.
         let is_hidden = |visibility: u8| !relocatable && matches!(visibility, STV_INTERNAL | STV_HIDDEN);
         let symbols = self.object.symbol_tables.iter().flat_map(|table| &table.symbols);
         let callable = symbols.filter(|symbol| {
@@ -398,8 +401,8 @@ impl Entries<'_, '_> {
         for table in &self.object.relocation_tables {
             let symbols = self.object.symbols_of(table.symbols);
             for record in &table.records {
-                // A distance from code to code of the same section is no reference to the function as a
-                // value. It is evaluated when the code is read, so its relocation is skipped here.
+                // A distance between two places of the same section is evaluated when the code is read. Its
+                // relocation does not use the function as a value, so it is skipped here.
                 if matches!(record.kind, R_AMDGPU_REL32_LO | R_AMDGPU_REL32_HI) && table.target == index {
                     continue;
                 }
@@ -426,8 +429,8 @@ const STT_AMDGPU_HSA_KERNEL: u8 = 10;
 /// Size in bytes of the header that code object V2 has before a kernel's code.
 const HEADER: u64 = 256;
 
-/// Returns the kernels and functions of a code object. A symbol with a kernel descriptor is a kernel. If the
-/// runtime uses no descriptors, each symbol is a kernel.
+/// Returns the kernels and functions of a code object. If the runtime uses kernel descriptors, a symbol with
+/// a descriptor is a kernel. Otherwise, each symbol is a kernel.
 fn entries<'data>(object: &CodeObject<'data>, os_abi: OsAbi, target: &Target) -> Vec<Entry<'data>> {
     let symbols = object.symbols();
     let descriptors: Vec<_> = object.descriptors().collect();
@@ -532,8 +535,8 @@ impl Reporter<'_, '_> {
         Located { first, second, listing: self.listing(program, &finding), finding }
     }
 
-    /// Returns the listing for a finding. It has the two instructions and all instructions between them. If
-    /// the two are far apart, it has only the second.
+    /// Returns the listing for a finding: the two instructions and all instructions between them. If the two
+    /// are far apart, the listing has only the second.
     fn listing(&self, program: &Program, finding: &Finding) -> Listing {
         const LONG: Site = 64;
         let near = finding.first != CALLER && finding.first.abs_diff(finding.second) <= LONG;
@@ -559,8 +562,8 @@ impl Reporter<'_, '_> {
 }
 
 impl Located {
-    /// Returns whether the finding shows only one instruction. Either the instruction is wrong by itself, or
-    /// the first instruction is the same instruction in an earlier iteration of a loop.
+    /// Returns whether the finding shows only one instruction. There are two cases: the instruction is wrong
+    /// by itself, or the first instruction is the same instruction in an earlier iteration of a loop.
     pub fn is_alone(&self) -> bool {
         self.finding.first == self.finding.second && matches!(self.finding.problem, Problem::Event { .. })
     }

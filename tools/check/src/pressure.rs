@@ -1,9 +1,10 @@
 //! Register pressure: the number of live registers at each instruction.
 //!
 //! # Lattice
-//! A state is a set of registers. States are propagated backwards, and joined by union. A write is taken as
-//! the start of a live range, even if some lanes are inactive and keep an older value. Values that only
-//! inactive lanes hold are therefore not counted, so the numbers may be slightly low in divergent code.
+//! A state is a set of registers. States are propagated backwards, and joined by union. A write counts as the
+//! start of a live range, even if some lanes are inactive and keep an older value. Before the write, a value
+//! that only inactive lanes still need is therefore not counted, so the numbers may be slightly low in
+//! divergent code.
 
 use crate::finding::Site;
 use crate::program::Program;
@@ -21,7 +22,7 @@ pub struct Alive {
     pub sgprs: u16,
 }
 
-/// Returns, for each instruction, how many registers of each kind are live before the instruction.
+/// Returns the number of live registers of each kind before each instruction.
 pub fn alive(program: &Program) -> Vec<Alive> {
     let count = program.insts.len();
     // Sets of live registers are kept only at the beginnings of basic blocks.

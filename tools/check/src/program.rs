@@ -1,8 +1,8 @@
 //! The code that control can reach from the roots, and its control-flow graph.
 //!
-//! Code is decoded along the control flow from each root, so data between functions is never decoded. If an
-//! instruction does not determine where control goes, because the address is in a register, the path ends
-//! there with a note.
+//! A root is a kernel or a function. Code is decoded along the control flow from each root, so data between
+//! functions is never decoded. A path ends with a note at an instruction that jumps to an address in a
+//! register, if this address is not known.
 
 use crate::by_address::ByAddress;
 use crate::code::Code;
@@ -27,8 +27,8 @@ pub struct Root {
 pub enum Unknown {
     /// An indirect branch whose target is not known.
     IndirectBranch,
-    /// A call of an unknown function. The function is assumed to wait for all operations at its entry and
-    /// before it returns.
+    /// A call of an unknown function. The checker assumes that the function waits for all operations at its
+    /// beginning and before it returns.
     Call,
     /// A fork or join (`s_cbranch_g_fork`, `s_cbranch_join`), for which the hardware keeps a stack of paths.
     Fork,
@@ -81,10 +81,11 @@ pub struct Placed {
     pub bytes: u64,
     /// Instructions to which control may go next.
     next: [Option<Site>; 2],
-    /// The jump table of an indirect jump: its first entry and its number of entries. Each entry is an
-    /// instruction of one dword.
+    /// The jump table of an indirect jump: the instruction that is its first entry, and the number of
+    /// entries. Each entry is an instruction of one dword.
     table: Option<(Site, u32)>,
-    /// Whether control can come to this instruction from an instruction other than the previous one.
+    /// Whether the instruction begins a basic block, because control can come to it from an instruction other
+    /// than the previous one.
     leads: bool,
     /// First instruction of the called function, if the instruction is a call.
     callee: Option<Site>,
@@ -110,18 +111,18 @@ pub struct Program {
     pub unknown: Vec<(u64, Unknown)>,
     /// Addresses of the functions that only direct calls reach. [`Program::keep_local`] sets this field.
     pub(crate) local: BTreeSet<u64>,
-    /// Whether the calling convention requires that callers wait for their own operations. Then no operation
-    /// is in flight at the beginning of a function.
+    /// Whether the calling convention requires that a caller waits for its own operations before a call. If
+    /// so, no operation is in flight at the beginning of a function.
     pub callers_wait: bool,
-    /// Low halves of the addresses that the code uses for anything but calls. A function at such an address
-    /// may have unknown callers.
+    /// Low halves of the addresses that the code uses for anything but calls, such as function pointers. A
+    /// function at such an address may have unknown callers.
     taken: HashSet<u32>,
     by_address: ByAddress,
 }
 
 impl Program {
     /// Reads the code that control can reach from `roots`. Adds the functions that the code calls directly to
-    /// `roots`. `words` is the content of the section, which begins at address `base`.
+    /// `roots`. `words` is the content of a section, and `base` is the address of the section.
     pub fn read(
         target: &'static Target,
         xnack: Setting,
@@ -132,8 +133,8 @@ impl Program {
         Program::read_open(target, xnack, words, base, roots, &HashSet::new())
     }
 
-    /// Does the same as [`Program::read`], for code of a file that may not be linked yet. `open` has the
-    /// addresses of literals whose values are unknown until a linker fills them in.
+    /// Does the same as [`Program::read`], for a file that may not be linked yet. `open` has the addresses of
+    /// the literals that a linker will fill in; their values are not known.
     pub(crate) fn read_open(
         target: &'static Target,
         xnack: Setting,
@@ -185,8 +186,8 @@ impl Program {
         self.insts[site as usize].returns
     }
 
-    /// Determines the local functions, which are those whose callers are all known. `hidden` has the
-    /// functions that no other file can call and to which no data refers. Such a function is local if the
+    /// Determines the local functions. All callers of a local function are known. `hidden` has the addresses
+    /// of functions that no other file can call and to which no data refers. Such a function is local if the
     /// code uses its address only for calls.
     pub(crate) fn keep_local(&mut self, hidden: impl Iterator<Item = u64>) {
         self.local = hidden.filter(|address| !self.taken.contains(&(*address as u32))).collect();
@@ -290,8 +291,8 @@ fn place_tables(
     }
     let mut unknown = Vec::new();
     for (site, table) in tables {
-        // Another jump into the sequence after the bound would skip the bound, so the table is then not
-        // reliable.
+        // A jump to an instruction after the bound would skip the bound. If there is such a jump, the table
+        // cannot be relied on.
         let since = by_address.get(table.since).map_or(site, |since| since as usize + 1);
         if insts[site].table.is_none() || insts[since..=site].iter().any(Placed::is_leader) {
             unknown.push((insts[site].address, Unknown::IndirectBranch));
@@ -300,8 +301,8 @@ fn place_tables(
     unknown
 }
 
-/// Returns the jumps that look like returns but are outside of all functions. They jump to the address in the
-/// registers of the return address, and it is not known which address this is.
+/// Returns the jumps through the registers of the return address that are outside of all functions. They look
+/// like returns, but it is not known where they go.
 fn stray_returns(insts: &[Placed], roots: &[Root], by_address: &ByAddress) -> Vec<(u64, Unknown)> {
     if !insts.iter().any(|placed| placed.returns) {
         return Vec::new();
@@ -320,7 +321,8 @@ fn stray_returns(insts: &[Placed], roots: &[Root], by_address: &ByAddress) -> Ve
     stray.map(|(placed, _)| (placed.address, Unknown::IndirectBranch)).collect()
 }
 
-/// Returns the entries of a jump table as instruction numbers, if all entries are consecutive instructions.
+/// Returns the entries of a jump table: the number of the first instruction, and the number of entries.
+/// Returns `None` unless the entries are consecutive instructions.
 fn entries(table: Table, by_address: &ByAddress) -> Option<(Site, u32)> {
     let first = by_address.get(table.first)?;
     let in_row = |(address, site): (u64, Site)| by_address.get(address) == Some(site);

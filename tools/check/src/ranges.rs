@@ -1,5 +1,5 @@
-//! Sets of 32-bit values, represented by ranges. Such a set has the possible values of a register after
-//! compares with constants whose results are known.
+//! Sets of 32-bit values, represented by ranges. If some compares of a register with constants are known to
+//! be true or false, the register can only have the values of such a set.
 
 use isa::{Opcode, op};
 use smallvec::{SmallVec, smallvec};
@@ -15,7 +15,7 @@ impl Ranges {
     }
 
     /// Returns the values for which a compare with a constant is true. `is_first` says whether the value is
-    /// the first operand of the compare. Only the compares that [`crate::conditions`] uses are supported.
+    /// the first operand of the compare. Supports only the compares that [`crate::conditions`] uses.
     pub(crate) fn of_compare(opcode: Opcode, is_first: bool, constant: u32) -> Option<Ranges> {
         let short = constant & 0xffff;
         let long = constant as u16 as i16 as u32;
@@ -94,7 +94,7 @@ impl Ranges {
     }
 
     /// Returns whether the values of this set are in the set `set`: `Some(true)` if all are, `Some(false)` if
-    /// none is, and `None` if some are.
+    /// none is, and `None` if only some are.
     pub(crate) fn are_in(&self, set: &Ranges) -> Option<bool> {
         match (self.and(&set.complement()).0.is_empty(), self.and(set).0.is_empty()) {
             (true, false) => Some(true),

@@ -1,5 +1,5 @@
-//! Hazards that wait states do not mitigate. They need an instruction of a particular kind between their two
-//! instructions.
+//! Hazards that wait states do not mitigate. To mitigate such a hazard, code needs an instruction of a
+//! particular kind between the two instructions of the hazard.
 //!
 //! # Source
 //! GFX10.1: the hazards that LLVM's `GCNHazardRecognizer` mitigates on gfx1010-gfx1013
@@ -47,8 +47,8 @@ pub static CMPX_PERMLANE: EventRule = EventRule {
     source: "llvm: VcmpxPermlaneHazard",
     level: Level::Certain,
 };
-/// Rule of GFX10.1: an LDS instruction, then a branch, and then a vector memory instruction. The rule also
-/// holds if LDS and vector memory are exchanged.
+/// Rule of GFX10.1: an LDS instruction is followed by a branch, and then by a vector memory instruction. The
+/// order of LDS and vector memory may also be the opposite.
 pub static LDS_BRANCH_VMEM: EventRule = EventRule {
     id: "lds-branch-vmem-war",
     name: "LDS and vector memory on the two sides of a branch",
@@ -73,8 +73,8 @@ pub static CLAUSE: EventRule = EventRule {
     source: "GCN3; Vega; llvm: checkSoftClauseHazards",
     level: Level::Certain,
 };
-/// Variant of [`CLAUSE`] for two instructions that are farther apart than LLVM examines. LLVM does not
-/// prevent this hazard at such a distance, so the level is lower.
+/// Variant of [`CLAUSE`] for two instructions that are farther apart than LLVM looks. LLVM does not prevent
+/// the hazard at this distance, so the level is lower.
 pub static LONG_CLAUSE: EventRule = EventRule {
     id: "xnack-long-clause",
     name: "source of a memory instruction is overwritten far on in its clause, which XNACK may replay",
@@ -91,14 +91,15 @@ pub static CLAUSE_STORE: EventRule = EventRule {
     level: Level::Certain,
 };
 
-/// Variant of [`CLAUSE`] for code whose target id does not say whether memory instructions may be replayed.
+/// Variant of [`CLAUSE`] for code whose target id leaves open whether the hardware may replay memory
+/// instructions.
 pub static OPEN_CLAUSE: EventRule = EventRule { level: Level::Manual, ..CLAUSE };
-/// Variant of [`CLAUSE_STORE`] for code whose target id does not say whether memory instructions may be
-/// replayed.
+/// Variant of [`CLAUSE_STORE`] for code whose target id leaves open whether the hardware may replay memory
+/// instructions.
 pub static OPEN_CLAUSE_STORE: EventRule = EventRule { level: Level::Manual, ..CLAUSE_STORE };
 
-/// All rules of this module, for lists of rules. A variant for target ids that leave XNACK open has the same
-/// name as its rule, so these variants are omitted.
+/// All rules of this module, one for each name. A variant for target ids that leave XNACK open has the same
+/// name as its rule, so it is left out.
 pub static EVENT_RULES: [&EventRule; 9] = [
     &VMEM_SCALAR_WRITE,
     &SMEM_VECTOR_WRITE,
@@ -149,11 +150,11 @@ pub(crate) struct Events {
     /// An instruction that is not VALU and reads EXEC.
     exec: Option<Site>,
     cmpx: Option<Site>,
-    /// The last memory instruction, if it accesses LDS. The next field, `lds_branch`, is set if a branch has
+    /// The last memory instruction, if it accesses LDS. The next field, `lds_branch`, says that a branch has
     /// followed this instruction.
     lds: Option<Site>,
     lds_branch: Option<Site>,
-    /// The last memory instruction, if it accesses vector memory. The next field, `vector_branch`, is set if
+    /// The last memory instruction, if it accesses vector memory. The next field, `vector_branch`, says that
     /// a branch has followed this instruction.
     vector: Option<Site>,
     vector_branch: Option<Site>,
@@ -208,7 +209,7 @@ impl Events {
             | join_sites(&mut self.clause, &other.clause)
     }
 
-    /// Removes the events of all instructions for which `keep` returns false.
+    /// Removes the recorded instructions for which `keep` returns false.
     pub(crate) fn retain(&mut self, keep: impl Fn(Site) -> bool) {
         for sites in [&mut self.vmem, &mut self.smem, &mut self.clause] {
             sites.retain(|site| keep(*site));
@@ -430,8 +431,8 @@ impl Events {
         if own == 0 {
             return;
         }
-        // LLVM prevents this hazard only within a limited distance, and the finding is certain only there.
-        // The members of a clause follow each other directly, so the distance is the number of instructions.
+        // A finding is certain only within the distance in which LLVM prevents this hazard. The members of a
+        // clause follow each other directly, so the distance is the number of instructions.
         let near = self.clause.iter().position(|member| site.abs_diff(*member) <= LLVM_LOOKS_BACK);
         let near = near.map_or(&[][..], |first| &self.clause[first..]);
         let is_near = spoilt(code, near, site).is_some();
@@ -453,16 +454,16 @@ impl Events {
 }
 
 /// Returns the hazard between an instruction and the earlier members of its clause, if there is one. The
-/// result has the member that a replay would execute with changed registers or memory.
+/// first part of the result is the member that would be replayed with changed registers or changed memory.
 fn spoilt(code: &Code, members: &[Site], site: Site) -> Option<(Site, Option<RegRange>, &'static EventRule)> {
     let effects = code.effects(site);
-    // A clause that has only stores has no load that could be replayed. LLVM decides in the same way.
+    // If the clause has only stores, it has no load that could be replayed. LLVM decides in the same way.
     let load = members.iter().rev().copied().find(|member| !code.effects(*member).writes.is_empty())?;
     if effects.kinds.contains(Kinds::STORES) {
         return Some((load, None, &CLAUSE_STORE));
     }
-    // If a load writes one half of a register, the half that it preserves does not count as a source, because
-    // a replay loads that other half again.
+    // A load that writes one half of a register keeps the other half. The kept half does not count as a
+    // source, because a replay loads it again.
     let common = |reads: &RegSet, writes: &RegSet| reads.and(writes).first_group();
     let overwritten = members.iter().rev().find_map(|&member| {
         let theirs = code.effects(member);
@@ -471,8 +472,8 @@ fn spoilt(code: &Code, members: &[Site], site: Site) -> Option<(Site, Option<Reg
         Some((member, registers))
     });
     let own = || Some((load, common(&effects.reads_at_issue, &effects.writes)?));
-    // An earlier member of the clause may overwrite a source of itself or of another member. This was safe
-    // only while the load that overwrites the register was the first of the clause.
+    // An earlier member of the clause may overwrite its own source or that of another member. This was no
+    // hazard as long as that member, a load, was the first of the clause.
     let theirs = || {
         let written = members.iter().fold(RegSet::EMPTY, |all, member| all.or(&code.effects(*member).writes));
         let mut members = members.iter().rev();
@@ -487,8 +488,8 @@ enum Side {
     Vector,
 }
 
-/// Returns whether an instruction accesses LDS or vector memory. Flat accesses may go to either, so they do
-/// not count.
+/// Returns whether an instruction accesses LDS or vector memory. Returns `None` for a flat access, which may
+/// go to either.
 fn memory_side(kinds: Kinds) -> Option<Side> {
     match kinds {
         kinds if kinds.contains(Kinds::DS) => Some(Side::Lds),

@@ -32,7 +32,7 @@ impl Way {
     }
 }
 
-/// A fact about a branch that the instruction alone does not say.
+/// A fact about a branch that follows from values of registers and not from the instruction alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fact {
     /// The target of an indirect jump.
@@ -48,7 +48,7 @@ pub(crate) fn is_return(inst: &MachInst) -> bool {
     inst.op == op::S_SETPC_B64 && inst.ops[0] == ADDRESS
 }
 
-/// Maximum number of rounds that search for more targets of indirect calls.
+/// Maximum number of rounds of the search for targets of indirect calls.
 const MOST_ROUNDS: usize = 16;
 
 /// Number of dwords of the longest instruction, which is an image instruction of GFX10 with its address in
@@ -60,8 +60,8 @@ pub(crate) struct Found {
     pub(crate) address: u64,
     pub(crate) inst: MachInst,
     pub(crate) bytes: u64,
-    /// Whether the instruction has no effect on the constant propagation: it neither reads nor writes
-    /// locations that [`Known`] tracks, except VGPR lanes.
+    /// Whether the constant propagation can skip the instruction: it neither reads nor writes locations that
+    /// [`Known`] tracks, except VGPR lanes.
     is_vector: bool,
 }
 
@@ -86,17 +86,18 @@ pub(crate) struct Reader<'a> {
     changes: HashMap<u64, RegSet>,
     /// Addresses of literals that a linker will fill in.
     open: &'a HashSet<u64>,
-    /// Constants that the code uses for anything but the computation of constants and calls.
+    /// Constants that the code uses for anything but the computation of other constants and calls. If one of
+    /// them is the address of a function, the function may have unknown callers.
     pub(crate) taken: HashSet<u32>,
     /// For each function, the pairs of registers in which its callers pass the return address.
     links: HashMap<u64, BTreeSet<u16>>,
-    /// Addresses in the middle of basic blocks to which control comes from elsewhere. The blocks were already
-    /// followed and have to be split there.
+    /// Addresses in the middle of basic blocks to which control comes from elsewhere. The blocks have been
+    /// followed before, and must be split at these addresses.
     split: Vec<u64>,
 }
 
-/// Known values of registers at the beginning of each basic block, and a work list of the blocks that have to
-/// be followed again.
+/// The known values of registers at the beginning of each basic block, and the list of the blocks that have
+/// to be followed again.
 #[derive(Default)]
 struct Heads {
     known: HashMap<u64, Known>,
@@ -135,8 +136,8 @@ impl<'a> Reader<'a> {
             links.extend(root.is_function.then_some(callconv::RETURN_ADDRESS));
         }
         let mut next = 0;
-        // Each round may find more targets. The reason is that a register keeps its value across a call of a
-        // function only if the function is known not to write it.
+        // Each round may find more targets, because it knows more functions: a register keeps its value
+        // across a call only if the called function is known not to write it.
         for _ in 0..MOST_ROUNDS {
             while next < roots.len() {
                 self.follow(roots[next].address);
@@ -147,8 +148,8 @@ impl<'a> Reader<'a> {
                 return;
             }
         }
-        // The rounds have not reached a fixpoint, so a condition that seems constant may turn out not to be.
-        // Only the targets of jumps are kept.
+        // The rounds have not reached a fixpoint, so a branch that seems to have a constant condition may not
+        // have one. Only the targets of jumps are kept.
         self.facts.retain(|_, fact| matches!(fact, Fact::Goal(_)));
     }
 
@@ -160,7 +161,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Decodes the code that control can reach from `root`, as far as this is known without register values.
+    /// Decodes the code that control can reach from `root`, as far as it can be found without values of
+    /// registers.
     fn follow(&mut self, root: u64) {
         let mut open = vec![root];
         while let Some(address) = open.pop() {
@@ -245,7 +247,8 @@ impl<'a> Reader<'a> {
         way
     }
 
-    /// Returns where control goes after an instruction, by all facts that were found about branches.
+    /// Returns where control goes after an instruction, with the facts about branches that were found in the
+    /// end.
     pub(crate) fn final_way(&self, address: u64, inst: &MachInst, bytes: u64) -> Way {
         let branches = inst.op.row().flags.contains(Flags::BRANCH);
         let fact = if branches { self.facts.get(&address).copied() } else { None };
@@ -346,16 +349,16 @@ impl<'a> Reader<'a> {
     /// Returns the known values of registers at the beginning of each basic block. Decodes code that is newly
     /// found to be reachable.
     fn known_at_heads(&mut self, roots: &mut Vec<Root>) -> HashMap<u64, Known> {
-        // The propagation starts again when a function turns out to get its return address in another pair of
-        // registers, too. There are few such pairs.
+        // A function may turn out to get its return address in a further pair of registers. The propagation
+        // then starts again; this happens seldom, because there are few such pairs.
         'anew: for _ in 0..MOST_ROUNDS {
             let mut heads = Heads::default();
             self.split.clear();
             for root in &*roots {
                 self.enter(&mut heads, root.address);
             }
-            // A basic block is followed again only if fewer values are known at its beginning than before.
-            // The budget is the limit for damaged programs.
+            // A basic block is followed again only if fewer values are known at its beginning than before, so
+            // the loop ends. The budget limits the work in damaged programs.
             let mut budget = 1_000_000 + 64 * self.found.len();
             while let Some(head) = heads.open.pop_front() {
                 let (end, known, steps) = self.walk(head, heads.known[&head].clone(), &mut |_, _| {});
@@ -400,8 +403,7 @@ impl<'a> Reader<'a> {
         if changed {
             heads.open.push_back(to);
         }
-        // A basic block that contains the beginning of another block now ends there, so it has to be followed
-        // again.
+        // A basic block now ends where another block begins in its middle, so it has to be followed again.
         for head in std::mem::take(&mut self.split) {
             let starts = self.before(head).map(|(address, ..)| address);
             let start = starts.into_iter().find(|address| self.by_address.is_marked(*address));
@@ -449,8 +451,8 @@ impl<'a> Reader<'a> {
     fn before(&self, address: u64) -> impl Iterator<Item = (u64, &MachInst, u64)> {
         let mut end = address;
         std::iter::from_fn(move || {
-            // Looks for the nearest instruction that begins before `end`. It may not end at `end`, because
-            // there is a gap or instructions overlap. The sequence then stops.
+            // Looks for the nearest instruction that begins before `end`. If it does not end at `end`, there
+            // is a gap or instructions overlap, and the sequence stops.
             let starts = (1..=LONGEST).filter_map(|words| end.checked_sub(4 * words));
             let found = &self.found[starts.filter_map(|start| self.by_address.get(start)).next()? as usize];
             let follows = found.next() == end;

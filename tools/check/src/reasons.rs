@@ -22,16 +22,16 @@ use std::collections::VecDeque;
 pub enum Reason {
     /// A memory operation is complete after the wait.
     Operation {
-        /// The operation that the wait completes. [`CALLER`] stands for the operations that the caller of a
+        /// The operation that the wait completes. [`CALLER`] stands for all operations that the caller of the
         /// function had in flight.
         first: Site,
-        /// Registers that the operation has written or read when the wait has completed the operation.
+        /// Registers that the operation writes or reads, and with which it is done after the wait.
         registers: Option<RegRange>,
         /// The first instruction after the wait that uses or defines one of the registers. `None` if there is
         /// no such instruction near the wait.
         user: Option<Site>,
     },
-    /// Operations without result registers are complete after the wait.
+    /// The wait completes operations without result registers.
     Order {
         /// Class of the operations.
         class: Class,
@@ -40,8 +40,8 @@ pub enum Reason {
     },
 }
 
-/// A wait and the reasons for it. There are no reasons if none of the operations for which it waits is ever
-/// in flight.
+/// A wait and its reasons. The list of reasons is empty if no operation for which the wait waits is ever in
+/// flight there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Why {
     /// The wait.

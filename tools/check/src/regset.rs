@@ -9,9 +9,9 @@ const WORDS: usize = 11;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RegSet([u64; WORDS]);
 
-/// Returns the number of the bit for a register code. The scalar codes 0..=127 have the bits of the same
-/// numbers. Then come the codes 192..=255, which are status bits that are read like constants. VGPRs and
-/// accumulation VGPRs (codes 256..=767) come last. The codes 128..=191 are constants and have no bits.
+/// Returns the number of the bit for a register code. The scalar codes 0..=127 are their own bit numbers. The
+/// next bits are for the codes 192..=255: status bits, which are read like constants. The last bits are for
+/// VGPRs and accumulation VGPRs (codes 256..=767). The codes 128..=191 are constants and have no bits.
 const fn bit(code: u16) -> Option<usize> {
     match code {
         0..=127 => Some(code as usize),

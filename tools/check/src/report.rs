@@ -42,8 +42,7 @@ pub fn human(report: &Report, file: &str, color: bool) -> String {
     out
 }
 
-/// Returns the line that says how many findings of each rule are not shown. Returns an empty string if all
-/// are shown.
+/// Returns a line that says how many findings of each rule are hidden, or an empty string if none are.
 pub fn hidden(counts: &[(&str, usize)]) -> String {
     if counts.is_empty() {
         return String::new();

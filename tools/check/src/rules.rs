@@ -137,8 +137,8 @@ static OWN: [Rule; 10] = [
     },
 ];
 
-/// Rules that code in use breaks, each with the compilers or libraries that generate such code. For this
-/// reason, these rules have the level "by the manual" in some or all code.
+/// Rules that code in use breaks, each with the compilers or libraries that generate such code. Because of
+/// this code, the rules have the level "by the manual", at least in part.
 static RELIED_ON: &[(&str, &str)] = &[
     ("counter-at-limit", "Tensile's kernels rely on it."),
     (

@@ -1,18 +1,19 @@
-//! The operations of a wave that are in flight. These are the memory operations that wait counters count, and
-//! recent instructions that may cause hazards.
+//! The operations of a wave that are in flight: memory operations that a wait counter counts, and recent
+//! instructions that may still cause a hazard.
 //!
 //! # Lattice
-//! The state maps each operation to numbers: for each of its classes, how many younger operations of that
-//! class were issued. An operation is identified by its instruction, and by whether it writes or reads
-//! registers. The state also maps each first instruction of a hazard to the number of wait states since it
-//! was issued. The join is the union, with the lower of two numbers. At the bottom, nothing is in flight.
+//! The state has a set of operations. An operation is identified by its instruction, and by whether it writes
+//! or reads registers. For each of its classes, it has an age: the number of younger operations of that
+//! class. The state also has the recent instructions that may be the first instruction of a hazard, each with
+//! the number of wait states since it was issued. The join is the union; an element of both states gets the
+//! lower of its two numbers. At the bottom, nothing is in flight.
 //!
 //! # Guarantees
 //! Issuing an instruction allocates no memory, unless more operations are in flight than at any time before.
 //!
 //! # Limits
-//! Memory ordering is not checked here, that is, which operations must be complete at a barrier or a release.
-//! A model of memory ordering can ask [`Scoreboard::is_complete`].
+//! The scoreboard does not check the order of memory, that is, which operations must be complete at a barrier
+//! or a release. A model of the memory order can ask [`Scoreboard::is_complete`].
 
 use crate::code::Code;
 use crate::counters::{self, CLASS_TABLE, CLASSES, Class, Counter, FlatPath};
@@ -52,10 +53,11 @@ enum Holds {
 struct Operation {
     site: Site,
     holds: Holds,
-    /// Tickets of the operation, which is complete when all of them are complete.
+    /// Tickets of the operation, one for each class that counts it. The operation is complete when it is
+    /// complete in all these classes.
     tickets: [Option<Ticket>; 2],
-    /// Whether the operation would be complete in the class of its first ticket if all operations of this
-    /// class completed in the order of issue. This is also true if the operation is complete in this class.
+    /// Whether the waits so far would complete the operation in the class of its first ticket if this class
+    /// completed in the order of issue. This is also true if the operation is complete in this class.
     ordered: bool,
 }
 
@@ -69,8 +71,8 @@ pub struct Pending {
     pub registers: RegSet,
     /// Whether the operation writes the registers.
     pub writes: bool,
-    /// Pairs of a counter and a value. The operation is complete when each of these counters is at most its
-    /// value.
+    /// The wait that completes the operation, as pairs of a counter and a value. The operation is complete
+    /// when each of these counters is at most its value.
     pub waits: SmallVec<[(Counter, u32); 2]>,
 }
 
@@ -78,7 +80,7 @@ pub struct Pending {
 #[derive(Clone, Copy, Debug)]
 struct Recent {
     site: Site,
-    /// The instruction before this one. Only present for hazards whose first part consists of two
+    /// The instruction before this one. It is set only if the first part of a hazard consists of two
     /// instructions.
     via: Option<Site>,
     produces: u64,
@@ -86,8 +88,8 @@ struct Recent {
     clock: u32,
     /// Whether a call or return was executed after the instruction.
     across: bool,
-    /// Wait states that have passed in addition to the counted ones, because instructions took longer than
-    /// the manuals and LLVM count. See [`Effects::extra`] for the two numbers.
+    /// Additional wait states that have passed because instructions took longer than the manuals and LLVM
+    /// assume. See [`Effects::extra`] for the two numbers.
     extra: [u8; 2],
     /// Number of wait states after which the instruction can no longer cause a hazard.
     reach: u8,
@@ -109,8 +111,8 @@ pub struct Scoreboard {
     /// Number of wait states since the beginning of the program.
     clock: u32,
     events: Events,
-    /// Those instructions of `events` that were executed before the last call or return. They belong to a
-    /// different function than the current instruction.
+    /// The instructions of `events` that were executed before the last call or return. They belong to another
+    /// function than the current instruction.
     across: SmallVec<[Site; 4]>,
     transfers: Transfers,
     scalar_stores: ScalarStores,
@@ -161,8 +163,8 @@ impl Scoreboard {
         }
     }
 
-    /// Returns the state at the beginning of a function that unknown callers may call. Such a caller may have
-    /// operations of every class in flight.
+    /// Returns the state at the beginning of a function that unknown callers may call. An unknown caller may
+    /// have operations of every class in flight.
     pub fn callee(generation: Generation) -> Scoreboard {
         let mut board = Scoreboard::new();
         let mut begin = |holds, first: Class, second: Option<Class>| {
@@ -246,8 +248,8 @@ impl Scoreboard {
         self.clock = self.clock.wrapping_add(u32::from(effects.states));
     }
 
-    /// Returns the tickets of the last instruction's memory operation. The memory operation is complete when
-    /// all of its tickets are complete.
+    /// Returns the tickets of the last instruction's memory operation. The operation is complete when all
+    /// these tickets are complete.
     pub fn last_tickets(&self) -> [Option<Ticket>; 2] {
         self.last
     }
@@ -263,8 +265,8 @@ impl Scoreboard {
         self.issued[class as usize]
     }
 
-    /// Returns the number of operations of a class that are known to be complete. These are the operations
-    /// that were issued first.
+    /// Returns the number of operations of a class that are known to be complete. They are the oldest
+    /// operations of the class.
     pub fn completed(&self, class: Class) -> u32 {
         self.completed[class as usize]
     }
@@ -308,8 +310,8 @@ impl Scoreboard {
         self.operations.len() + self.recent.len()
     }
 
-    /// Updates the state for a call of an unknown function. Before it returns, such a function waits for all
-    /// operations except those that `vscnt` counts, which are stores of GFX10.
+    /// Updates the state for a call of an unknown function. The checker assumes that such a function, before
+    /// it returns, waits for all operations except stores of GFX10, which `vscnt` counts.
     pub fn after_call(&mut self, code: &Code) {
         let mut waits = Waits::ALL;
         waits.0[Counter::Vs as usize] = Waits::ANY;
@@ -329,8 +331,8 @@ impl Scoreboard {
     }
 
     /// Returns the state after a call. `self` is the state in which the function returns, and `before` is the
-    /// state at the call. `own` returns whether the function may have executed an instruction. The result has
-    /// no operations of other callers of the function.
+    /// state at the call. `own` returns whether an instruction may have been executed during the call. The
+    /// result leaves out the operations that other callers of the function had in flight.
     pub(crate) fn returned(
         &self,
         before: &Scoreboard,
@@ -373,7 +375,7 @@ impl Scoreboard {
         self.issued[ticket.class as usize].wrapping_sub(ticket.index).wrapping_sub(1)
     }
 
-    /// Updates the state for a wait instruction, after which each counter is at most its value in `waits`.
+    /// Updates the state for a wait instruction. After it, each counter is at most its value in `waits`.
     fn wait(&mut self, code: &Code, waits: &Waits) {
         for info in &CLASS_TABLE {
             let count = u32::from(waits.0[info.counter as usize]);
@@ -430,9 +432,9 @@ impl Scoreboard {
         let mut kept = SmallVec::<[Operation; 16]>::new();
         for operation in &self.operations {
             let set = registers(code, operation);
-            // A load that writes one half of a register preserves the other half when the load's result
-            // arrives. If both operations complete in order, the result of the first operation has been
-            // written by then. So only registers that the second operation reads at issue count as read.
+            // A load that writes one half of a register preserves the other half when its result arrives. If
+            // both operations complete in order, the first operation has written the register by then. So
+            // only the registers that the second operation reads when it is issued count as read.
             let in_order = in_order(operation, effects);
             let reads = if in_order { &effects.reads_at_issue } else { &effects.reads };
             let (access, common) = match operation.holds {
@@ -465,7 +467,7 @@ impl Scoreboard {
         let mut tickets = operation.tickets.iter().flatten();
         let ticket = *tickets.next()?;
         let info = ticket.class.info();
-        // The largest count is not used, because a wait for it waits for nothing.
+        // The largest count of a counter is left out, because a wait for it waits for nothing.
         let most = u32::from(info.counter.max(code.target()).saturating_sub(1));
         let age = self.age(ticket);
         let count = if info.in_order { age.min(most) as u8 } else { 0 };
@@ -480,8 +482,9 @@ impl Scoreboard {
                 outstanding: self.outstanding(info.counter),
                 count,
                 hope: match operation.tickets {
-                    // The code has waited for `lgkmcnt`, and only `vmcnt` still counts this flat access. If
-                    // flat accesses complete in order, it is the oldest operation there.
+                    // The code has waited for `lgkmcnt`, so only `vmcnt` still counts this flat access. If
+                    // flat accesses complete in order, the access is the oldest operation that `vmcnt`
+                    // counts.
                     [Some(Ticket { class: Class::FlatVector, .. }), None] if age > most => Hope::Limit,
                     _ if age > most && info.in_order => Hope::Limit,
                     [Some(Ticket { class: Class::FlatVector, .. }), _] if operation.ordered => {
@@ -505,9 +508,9 @@ impl Scoreboard {
         for (slot, class) in tickets.iter_mut().zip(classes.done) {
             *slot = class.map(|class| self.ticket(class));
         }
-        // On GFX10 a flat instruction increments two counters, and both are in order. This holds even if it
-        // is known to access only one kind of memory. So it takes a number in the class of the other counter
-        // as well, and the age of older operations there increases by one.
+        // On GFX10 a flat instruction increments two counters, and both complete in order. This is so even if
+        // the instruction is known to access only one kind of memory. So it takes a ticket in the class of
+        // the other counter as well, which makes the older operations there older by one.
         let others = effects.classes.done.into_iter().flatten();
         for class in others.filter(|class| class.info().in_order && !classes.done.contains(&Some(*class))) {
             self.ticket(class);
@@ -539,16 +542,16 @@ impl Scoreboard {
     fn begin(&mut self, new: Operation) {
         let same = |old: &&mut Operation| (old.site, old.holds) == (new.site, new.holds);
         match self.operations.iter_mut().find(same) {
-            // The state has at most one operation of an instruction. The younger one replaces the older one,
-            // because it completes last.
+            // The state has only one operation for each instruction. If the instruction is executed again,
+            // the younger operation replaces the older one, because it completes last.
             Some(old) => *old = new,
             None => self.operations.push(new),
         }
         self.is_busy = true;
     }
 
-    /// Removes the operations that must be complete because `expcnt` is full. The hardware stalls the next
-    /// operation until the first ones are complete.
+    /// Removes the operations that must be complete because `expcnt` is at its maximum: the hardware stalls
+    /// the next operation until the first ones are complete.
     fn full(&mut self, code: &Code) {
         let max = u32::from(code.target().max_expcnt);
         let issued = self.issued;
@@ -608,8 +611,8 @@ impl Scoreboard {
         }
     }
 
-    /// Removes the recent instructions after which enough wait states have passed, so that they cannot cause
-    /// a hazard any more.
+    /// Removes the recent instructions that cannot cause a hazard any more, because enough wait states have
+    /// passed.
     fn prune(&mut self) {
         let clock = self.clock;
         let is_near =
@@ -651,8 +654,8 @@ impl Scoreboard {
         }
     }
 
-    /// Adds the roles that an instruction has as the first part of a hazard because of the VALU instruction
-    /// directly before it.
+    /// Adds the roles that an instruction has only because of the VALU instruction directly before it. Both
+    /// together are the first part of a hazard.
     fn produce_pairs(&mut self, code: &Code, site: Site, pair: Producer) {
         let clock = self.clock;
         let vectors: SmallVec<[Site; 4]> = (self.recent.iter())
@@ -681,8 +684,8 @@ impl Scoreboard {
     /// Joins the state of another path to the same program point into this state. Returns whether this state
     /// has changed.
     pub fn join(&mut self, other: &Scoreboard, code: &Code) -> bool {
-        // An earlier instruction counts as one of the current function if it belongs to the current function
-        // on at least one of the two paths.
+        // An instruction counts as one of the current function if it does so on at least one of the two
+        // paths.
         let (ours, theirs) = (self.events.sites(), other.events.sites());
         let near =
             |sites: &[Site], across: &[Site], site: &Site| sites.contains(site) && !across.contains(site);
@@ -769,8 +772,8 @@ impl Scoreboard {
     }
 }
 
-/// Returns the registers that a caller's operations may write. These are all registers but EXEC, which no
-/// memory instruction writes.
+/// Returns the registers that operations of an unknown caller may write. These are all registers except EXEC,
+/// because no memory instruction writes EXEC.
 fn caller_writes() -> RegSet {
     RegSet::VECTOR.or(&RegSet::SCALAR).without(&RegSet::from_range(RegRange { first: Reg::EXEC, len: 2 }))
 }

@@ -3,17 +3,19 @@
 //! # Requires
 //! A [`Program`] and its roots.
 //! # Guarantees
-//! Each finding is on some path of the control-flow graph from a root. A path with a missing wait or an
-//! unmitigated hazard is found, unless it goes through code that [`Program::unknown`] lists.
+//! Each finding is on some path of the control-flow graph that begins at a root. Each path with a missing
+//! wait or an unmitigated hazard gives a finding, unless the path goes through code that [`Program::unknown`]
+//! lists.
 //! # Calls
-//! The operations that a caller has in flight stay in flight in a directly called function. The operations
-//! that the function leaves in flight stay in flight after the call. These are the function's own operations
-//! and the operations of this caller, but not those of other callers. A function that unknown callers may
-//! call begins in the state of the calling convention. After a call of an unknown function, the state is what
-//! the calling convention guarantees; clang obeys the convention.
+//! In a directly called function, the operations that the caller has in flight are still in flight. After the
+//! call, the operations that the function leaves in flight are still in flight: its own operations and those
+//! of this caller, but not those of other callers. A function that unknown callers may call begins in the
+//! state that the calling convention permits. After a call of an unknown function, the state is what the
+//! calling convention guarantees; clang obeys the convention.
 //! # Branches that share a condition
-//! If a later branch tests a condition again ([`Conditions`]), paths on which the condition had different
-//! values are kept separate. There are at most [`MOST_VARIANTS`] kinds of paths at a program point.
+//! A later branch may test the same condition again ([`Conditions`]). Until then, paths on which the
+//! condition is true are kept separate from those on which it is false. There are at most [`MOST_VARIANTS`]
+//! such groups of paths at a program point.
 //! # Lattice
 //! [`Scoreboard`]. The iteration terminates because joins only lower ages and only add operations at the
 //! beginning of a block.
@@ -35,22 +37,22 @@ pub(crate) struct Solver<'a> {
     program: &'a Program,
     /// States at the beginning of each block that was reached.
     heads: HashMap<Site, Head>,
-    /// Work list. An element is the beginning of a block and the index of one of its variants (see
-    /// [`Variant`]).
+    /// Work list of the blocks that have to be followed. An element is the beginning of a block and the index
+    /// of one of its variants (see [`Variant`]).
     open: VecDeque<(Site, usize)>,
     conditions: Conditions<'a>,
     path: FlatPath,
     /// Whether a block begins at each instruction.
     is_head: Vec<bool>,
-    /// For each instruction, whether control can reach it from the start of a function. If so, a
-    /// `s_setpc_b64` there is a return.
+    /// For each instruction, whether control can reach it from the start of a function. If it can, a
+    /// `s_setpc_b64` at this place is a return.
     in_function: Vec<bool>,
     functions: Functions,
-    /// State in which each function returns. It is the join of the states at all its returns.
+    /// The state in which each function returns, joined over all its returns.
     exits: HashMap<Site, Scoreboard>,
-    /// The reached calls of each function. Each call has the state at the call.
+    /// For each function, its calls that control reaches, each with the state at the call.
     calls: HashMap<Site, Vec<(Site, Scoreboard)>>,
-    /// The block at which the solver stopped before the fixpoint, because it had used up its budget of steps.
+    /// The block at which the solver gave up, because it had used up its budget of steps before the fixpoint.
     unfinished: Option<Site>,
 }
 
@@ -58,20 +60,20 @@ pub(crate) struct Solver<'a> {
 pub struct Solution {
     /// All findings, sorted by the second instruction.
     pub findings: Vec<Finding>,
-    /// Code that the solver has not followed, with the reasons. Code that [`Program::unknown`] lists is not
-    /// included.
+    /// Code that the solver has not followed, with the reason for each. Code that [`Program::unknown`] lists
+    /// is not included.
     pub unfollowed: Vec<(Site, Unknown)>,
 }
 
 /// The beginning of a block, with the states of the paths to it.
 struct Head {
     variants: Vec<Variant>,
-    /// Mask of the conditions that separate paths to this block: paths on which such a condition has
-    /// different values are kept apart.
+    /// Mask of the conditions by which paths to this block are kept apart. Paths with different values of
+    /// such a condition belong to different variants.
     apart: u64,
 }
 
-/// All paths to a block on which the conditions have the same known values.
+/// All paths to a block on which the same conditions are known, with the same values.
 struct Variant {
     facts: Facts,
     state: Scoreboard,
@@ -170,8 +172,8 @@ impl<'a> Solver<'a> {
         };
         for root in roots {
             let Some(site) = program.site_at(root.address) else { continue };
-            // A local function begins in the states that its callers have at their calls. These states are
-            // found during the iteration.
+            // A local function has no state of its own at its beginning. It begins in the states in which its
+            // callers call it, which the iteration finds.
             if root.is_function && solver.functions.is_local(site) {
                 continue;
             }
@@ -181,12 +183,13 @@ impl<'a> Solver<'a> {
             };
             solver.reach(site, &state, Facts::default());
         }
-        // Valid code needs few steps for each instruction. If code needs more than this budget, the solver
-        // stops and the report says so.
+        // Valid code needs few steps for each instruction. If the solver needs more steps than this budget,
+        // it stops, and the report says so.
         let mut budget = 1_000_000 + 64 * program.insts.len();
         while let Some((site, number)) = solver.open.pop_front().or_else(|| solver.missed(roots)) {
             let head = solver.heads.get_mut(&site);
-            // The variant may have been joined with another one since its index was put on the work list.
+            // The variant may not exist any more, because variants of the block have been joined since its
+            // index was put on the work list.
             let open = head.and_then(|head| head.variants.get_mut(number)).filter(|variant| variant.is_open);
             let Some(variant) = open else { continue };
             variant.is_open = false;
@@ -208,8 +211,8 @@ impl<'a> Solver<'a> {
         solver
     }
 
-    /// Returns the code that was not followed: the block at which the budget was used up, and the calls of
-    /// known functions if there were too many functions to follow calls.
+    /// Returns the code that was not followed. This can be the block at which the budget was used up. If
+    /// there were too many functions to follow calls, it is also the calls of known functions.
     fn unfollowed(&self) -> Vec<(Site, Unknown)> {
         let mut unfollowed: Vec<(Site, Unknown)> = Vec::new();
         if self.functions.are_too_many {
@@ -221,8 +224,8 @@ impl<'a> Solver<'a> {
         unfollowed
     }
 
-    /// Finds a local function that was not checked, because all its calls are in code that control cannot
-    /// reach. The function is then checked as if an unknown function called it.
+    /// Finds a local function that was not checked, because control reaches none of its calls. The function
+    /// is then checked as if an unknown function called it.
     fn missed(&mut self, roots: &[Root]) -> Option<(Site, usize)> {
         let functions = roots.iter().filter(|root| root.is_function);
         let mut missed = functions.filter_map(|root| self.program.site_at(root.address));
@@ -237,8 +240,8 @@ impl<'a> Solver<'a> {
         Some((site, 0))
     }
 
-    /// Propagates the state from the end of a block to the next blocks. If it is known whether the branch is
-    /// taken, propagates the state to only one of them.
+    /// Propagates the state from the end of a block to the next blocks. If the facts decide whether the
+    /// branch is taken, propagates it to only one of them.
     fn propagate(&mut self, (start, end): (Site, Site), next: &[Site], state: &Scoreboard, facts: Facts) {
         let ways = self.program.branch_successors(end);
         let decided = ways.and_then(|_| self.conditions.decided(end, facts));
@@ -333,8 +336,8 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Joins variants at a block until their number is within the limit. Each step gives up one condition as
-    /// a difference between variants: the one whose next test is farthest from the block.
+    /// Joins variants of a block until there are no more than the limit. Each step chooses the condition
+    /// whose next test is farthest from the block, and no longer keeps paths apart by this condition.
     fn take_together(&mut self, site: Site) {
         let Some(head) = self.heads.get_mut(&site) else { return };
         while head.variants.len() > MOST_VARIANTS {
@@ -385,8 +388,8 @@ impl<'a> Solver<'a> {
             }
             if self.program.returns(site) && self.in_function[site as usize] {
                 let owners = self.functions.owners(site);
-                // If all callers of a function are known, operations that are in flight at its return are
-                // checked in the callers, and not here.
+                // If all callers of the function are known, the operations that are in flight at its return
+                // are not reported here. The callers are checked for them instead.
                 if owners.is_empty() || owners.iter().any(|&owner| !self.functions.is_local(owner)) {
                     state.at_return(code, site, &mut |finding| sink(finding));
                 }

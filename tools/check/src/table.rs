@@ -12,16 +12,17 @@
 //!
 //! For every value of `x`, the jump goes to one of the addresses `p + 12 + 4 * i`. This holds if no jump
 //! enters the sequence after the bound, which is checked when all code is known. Other instructions between
-//! those above are skipped, if they write none of the registers. (A wave without an active lane would read
-//! lane 0, which the bound has not written. Compilers branch around code that has no active lane.)
+//! those above are skipped, if they write none of the registers. In a wave without an active lane,
+//! `v_readfirstlane_b32` would read lane 0, which the bound has not written. This does not happen, because
+//! compilers branch around code that has no active lane.
 
 use isa::table::{Flags, Role};
 use isa::{Lane, MachInst, Operand, Reg, RegRange, Target, op};
 
 /// Number of instructions before the jump that are examined.
 const REACH: usize = 64;
-/// The register EXEC. Waves of 32 lanes use only its lower half. The range includes the upper half for them
-/// as well, because no instruction writes it there.
+/// The register EXEC with both halves. Waves of 32 lanes use only the lower half, but no instruction writes
+/// the upper half there, so the same range serves for them.
 const EXEC: RegRange = RegRange { first: Reg::EXEC, len: 2 };
 /// Limit of the number of entries. It follows from the range of an `s_branch`.
 const MOST: u32 = 1 << 15;
@@ -82,7 +83,7 @@ pub(crate) fn find<'a>(
         least = op::V_MIN_U32;
     }
     let whole = bound.op == least && bound.mods.lane == Lane::None;
-    // Unoptimised code may compute the minimum of two constants; then the smaller one is the bound.
+    // Unoptimised code may compute the minimum of two constants. The smaller constant is then the bound.
     let constants = bound.ops[1..=2].iter().filter_map(|it| it.const_u32());
     let most = constants.min().filter(|&most| whole && most < MOST)?;
     let first = at.wrapping_add(bytes).wrapping_add(u64::from(bias));
@@ -99,14 +100,14 @@ impl<'a, I: Iterator<Item = (u64, &'a MachInst, u64)>> Walk<'_, I> {
         self.before.next()
     }
 
-    /// Returns the instruction that wrote a register. For a vector register, this is the instruction that
-    /// wrote the lanes that are active at the jump.
+    /// Returns the instruction that has written a register. For a vector register, this is the instruction
+    /// that has written the lanes that are active at the jump.
     fn writer(&mut self, operand: Operand) -> Option<(&'a MachInst, u64)> {
         let Operand::Reg(wanted @ RegRange { len: 1, .. }) = operand else { return None };
         loop {
             let (address, inst, _) = self.next()?;
-            // The search ends at a branch. It also ends at an instruction that writes a register whose number
-            // is in another register.
+            // The search ends at a branch, and at an instruction whose destination register is selected by
+            // another register.
             if inst.op.row().flags.contains(Flags::BRANCH) || inst.op.row().name.starts_with("s_movrel") {
                 return None;
             }

@@ -2,14 +2,15 @@
 //! directions of branches.
 //!
 //! # Lattice
-//! The state maps a register or a lane of a VGPR to its value, which is a constant or a half of the
-//! function's return address. The join keeps the values on which both paths agree. At the top, nothing is
-//! known.
+//! The state maps locations to known values. A location is a scalar register or a lane of a VGPR, and a value
+//! is a constant or a half of the function's return address. The join keeps the values on which both paths
+//! agree. At the top, nothing is known.
 //!
 //! # Guarantees
-//! The target of a call is right on each path to the call, provided that the functions that are called before
-//! preserve the registers that the calling convention says. Compilers compute addresses some distance before
-//! the call, move them, and save the return address in VGPR lanes.
+//! The target that is found for a call is right on each path to the call, provided that the functions called
+//! before preserve the registers that they must preserve by the calling convention. The state has VGPR lanes
+//! and survives calls, because compilers compute addresses some distance before a call, move them, and save
+//! the return address in VGPR lanes.
 
 use crate::fold::fold;
 use crate::regset::RegSet;
@@ -26,12 +27,12 @@ const VCC: Key = Reg::VCC.0 as Key;
 const EXEC: Key = Reg::EXEC.0 as Key;
 /// Upper limit of the numbers of scalar registers, including special ones.
 const SCALARS: Key = 128;
-/// Number of the register `null` of GFX10, whose writes are lost. On other generations, no register has this
-/// number.
+/// Number of the register `null` of GFX10; values that are written to it are lost. On other generations, no
+/// register has this number.
 const NULL: Key = 125;
 const LANES: Key = 1 << 16;
-/// Number of bits that a location's number has for the lane of a VGPR, because `v_writelane_b32` may write
-/// each lane.
+/// Number of bits that a location's number has for the lane. A lane of a VGPR is a location of its own,
+/// because `v_writelane_b32` writes single lanes.
 const LANE_BITS: u32 = 6;
 /// Maximum number of locations that are tracked. Compilers do not generate code that needs more.
 const MOST: usize = 192;
@@ -40,8 +41,8 @@ const MOST: usize = 192;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     Const(u32),
-    /// One half of the return address that a call has put into this pair of registers: the low half (`false`)
-    /// or the high half (`true`).
+    /// One half of the return address: the low half (`false`) or the high half (`true`). The call has put the
+    /// return address into this pair of registers.
     Link(u16, bool),
 }
 
@@ -60,7 +61,7 @@ pub(crate) struct Known(SmallVec<[(Key, Value); 8]>);
 
 impl Known {
     /// Returns the state at the beginning of a function. `links` has the pairs of registers into which calls
-    /// put the return address; each of these pairs holds the return address.
+    /// of the function put the return address. Each of these pairs holds the return address.
     pub(crate) fn at_entry(links: &[u16]) -> Known {
         let mut known = Known::default();
         for &link in links {
@@ -116,7 +117,7 @@ impl Known {
     }
 
     /// Returns the value of an operand of `dwords` dwords, if it is known. `literal` says whether the literal
-    /// of the instruction has its final value in the file.
+    /// in the instruction is final, or a linker will still change it.
     fn operand(&self, operand: Operand, dwords: u8, literal: bool) -> Option<u64> {
         match (operand, dwords) {
             (Operand::Reg(range), _) if !is_followed(range.first) => None,
@@ -124,8 +125,8 @@ impl Known {
             (Operand::Reg(range), _) => self.pair(range.first.0.into()),
             (Operand::Imm(imm), _) => Some(u64::from(imm as u32)),
             (Operand::Literal(_), _) if !literal => None,
-            // How a negative literal is extended to 64 bits depends on the operation, so only a literal
-            // without sign bit has a known value.
+            // How a negative literal is extended to 64 bits depends on the operation. So the value of a
+            // literal is known only if its sign bit is 0.
             (Operand::Literal(bits), 2) => (bits >> 31 == 0).then_some(bits.into()),
             (Operand::Inline(code), 2) => match code {
                 128..=192 => Some(u64::from(code - 128)),
@@ -187,8 +188,8 @@ impl Known {
     }
 
     /// Updates the state for an instruction. `next` is the address after the instruction. `literal` says
-    /// whether the literal of the instruction has its final value in the file. `changed` has the registers
-    /// that the called function may change, if they are known.
+    /// whether the literal in the instruction is final. If the instruction is a call, `changed` has the
+    /// registers that the called function may change, if these are known.
     pub(crate) fn step(
         &mut self,
         target: &Target,
@@ -300,8 +301,8 @@ impl Known {
     }
 }
 
-/// Returns whether an instruction neither reads nor writes the locations that [`Known`] tracks. VGPR lanes
-/// with known values do not count. Returns false for branches.
+/// Returns whether an instruction neither reads nor writes the locations that [`Known`] tracks, apart from
+/// VGPR lanes. Returns false for branches.
 pub(crate) fn is_vector(target: &Target, inst: &MachInst) -> bool {
     let is_other = matches!(
         inst.op.family(),
@@ -367,7 +368,7 @@ fn register(key: Key) -> Reg {
 }
 
 /// Returns whether a location keeps its value across a call of an unknown function. The registers of the
-/// return address do not, because the call writes them.
+/// return address do not keep theirs, because the call itself writes them.
 fn survives(key: Key) -> bool {
     let facts = column(Convention::Today);
     let (ranges, register) = match key.checked_sub(LANES) {

@@ -1,13 +1,13 @@
 //! Checks loads to LDS and stores from LDS. These are vector memory instructions whose data does not pass
 //! through VGPRs.
 //!
-//! Such an instruction accesses LDS at some time before `vmcnt` counts it as complete. LDS instructions take
-//! a different path through the hardware, and `lgkmcnt` counts them. So each kind can overtake the other,
-//! unless a wait separates them.
+//! These instructions access LDS at any time until `vmcnt` no longer counts them. LDS instructions take a
+//! different path through the hardware, and `lgkmcnt` counts them. So instructions of the two kinds can
+//! overtake each other, unless a wait is between them.
 //!
-//! Addresses are not known here, and code that loads one part of LDS while it uses another part is correct. A
-//! finding is certain if an instruction reads LDS and on each path the only operation that has filled LDS is
-//! still in flight.
+//! Code that loads one part of LDS while it uses another part is correct, and the check does not know
+//! addresses. A finding is therefore certain only in one case: an instruction reads LDS, and on each path the
+//! only operation that has written data to LDS is still in flight.
 //!
 //! # Source
 //! Vega ISA, "Memory Buffer Load to LDS"; llvm: SIInsertWaitcnts (`mayWriteLDSThroughDMA`), which waits for
@@ -15,9 +15,9 @@
 //! before such a load.
 //!
 //! # Lattice
-//! The state has the instructions in flight that fill or read LDS, each with the number of younger operations
-//! of its class. The join of these is the union, with the lower of two numbers. The state also has whether
-//! another instruction may have filled LDS; the join of this is a logical or.
+//! The state has the instructions in flight that write or read LDS, each with the number of younger
+//! operations of its class. The join of these is the union, with the lower of two numbers. The state also
+//! says whether another instruction may have written LDS; the join of this is a logical or.
 
 use crate::counters::{CLASSES, Class};
 use crate::effects::{Effects, Kinds, Waits};
@@ -27,7 +27,7 @@ use smallvec::SmallVec;
 
 const SOURCE: &str = "Vega ISA, Memory Buffer Load to LDS; llvm: SIInsertWaitcnts, mayWriteLDSThroughDMA";
 
-/// Rule about an access to LDS while the data is still on its way.
+/// Rule about an instruction that reads LDS while the data is still on its way to LDS.
 pub static IN_FLIGHT: EventRule = EventRule {
     id: "lds-transfer-in-flight",
     name: "LDS is read or written while a load to LDS, or a store from LDS, is in flight",
@@ -57,7 +57,7 @@ pub static MAY_OVERLAP: EventRule = EventRule {
 /// The rules of this module.
 pub static RULES: [&EventRule; 3] = [&IN_FLIGHT, &OVERTAKES, &MAY_OVERLAP];
 
-/// An operation in flight. It writes LDS, or it is a store that reads LDS.
+/// An operation in flight. It writes LDS, or it reads LDS and stores the data to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Operation {
     site: Site,
@@ -69,9 +69,11 @@ struct Operation {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transfers {
     operations: SmallVec<[Operation; 2]>,
-    /// Whether LDS may contain data that a complete operation has written and that LDS instructions can read.
+    /// Whether LDS may contain data that LDS instructions can read, because the operation that has written it
+    /// is complete.
     filled: bool,
-    /// Whether LDS may contain data that a complete operation has written and that stores from LDS can read.
+    /// Whether LDS may contain data that stores from LDS can read, because the operation that has written it
+    /// is complete.
     filled_for_stores: bool,
 }
 
@@ -101,8 +103,8 @@ impl Transfers {
         let reads = if is_transfer { stores } else { kinds.contains(Kinds::READS_LDS) };
         let found = if is_transfer { self.filled_for_stores } else { self.filled };
         for old in &self.operations {
-            // Loads to LDS and stores from LDS are in order among each other, with one exception: a store
-            // reads LDS before the data of an earlier load has arrived.
+            // Loads to LDS and stores from LDS are in order with each other, so they are not reported. There
+            // is one exception: a store may read LDS before the data of an earlier load has arrived there.
             let by_lds = old.ticket.class == Class::Lds;
             let apart = if is_transfer { reads && old.fills || by_lds && !reads } else { !by_lds };
             if !apart {
@@ -178,7 +180,7 @@ impl Transfers {
     }
 }
 
-/// Returns the age of an operation, which is the number of operations of its class that were issued after it.
+/// Returns the age of an operation, which is the number of younger operations of its class.
 fn age(ticket: Ticket, issued: &[u32; CLASSES]) -> u32 {
     issued[ticket.class as usize].wrapping_sub(ticket.index).wrapping_sub(1)
 }

@@ -3,9 +3,9 @@
 //!
 //! # How
 //! Each kernel and function is first read separately. Nearly all of them reach only their own code and are
-//! checked immediately. The others are grouped with the functions that they reach, mostly by calls, and each
-//! group is read again as one unit, because the callers of a function determine which operations are in
-//! flight at its entry.
+//! checked immediately. The others reach further functions, mostly by calls. They are grouped with these
+//! functions, and each group is read again as one unit. They must be checked together, because the callers of
+//! a function determine which operations are in flight at its entry.
 
 use crate::program::{Program, Root};
 use rayon::prelude::*;
@@ -19,8 +19,8 @@ pub(crate) struct Unit {
     pub roots: Vec<Root>,
 }
 
-/// Splits the kernels and functions of a section into units. `read` is a function that reads the code that
-/// control can reach from given roots.
+/// Splits the kernels and functions of a section into units. The function `read` reads the code that control
+/// can reach from some roots.
 pub(crate) struct Units<'a> {
     /// Kernels and functions of the section, sorted by address, without duplicates.
     roots: &'a [Root],
@@ -31,14 +31,14 @@ pub(crate) struct Units<'a> {
 enum Alone<T> {
     /// The kernel or function reaches only its own code, so it was checked.
     Checked(T),
-    /// Its code reaches the code of these other kernels and functions, which are given by number. So all of
-    /// them must be checked together.
+    /// The code of the kernel or function reaches the code of these other kernels and functions, given by
+    /// number. So all of them must be checked together.
     Meets(Vec<usize>),
 }
 
 impl<'a> Units<'a> {
-    /// Creates the units of a section. `roots` must be sorted by address. `read` reads the code that control
-    /// can reach from some roots, and adds the functions that the code calls to them.
+    /// Creates the units of a section. `roots` must be sorted by address. The function `read` reads the code
+    /// that control can reach from some roots, and adds the functions that this code calls to the roots.
     pub(crate) fn new(
         roots: &'a [Root],
         read: &'a (dyn Fn(&mut Vec<Root>) -> Option<Program> + Sync),
@@ -46,9 +46,9 @@ impl<'a> Units<'a> {
         Units { roots, read }
     }
 
-    /// Checks each unit with `check`. Its arguments are a unit, and the addresses that the code of other
-    /// units uses as values. Calls `done` with the number of kernels and functions that are done. The results
-    /// are in the order of addresses, independently of the number of threads.
+    /// Calls `check` for each unit. Its arguments are the unit, and the addresses that the code of other
+    /// units uses as values, such as function pointers. Calls `done` with the number of kernels and functions
+    /// that are done. Returns the results in the order of addresses, whatever the number of threads is.
     pub(crate) fn check<T: Send>(
         &self,
         check: &(dyn Fn(Unit, &HashSet<u32>) -> T + Sync),
@@ -118,7 +118,7 @@ impl<'a> Units<'a> {
     }
 
     /// Returns the numbers of the kernels and functions whose code a unit reaches, in ascending order. An
-    /// instruction belongs to the nearest kernel or function that begins at or before its address.
+    /// instruction belongs to the last kernel or function that begins at or before its address.
     fn reached_roots(&self, unit: &Unit) -> Vec<usize> {
         let owner =
             |address: u64| self.roots.partition_point(|root| root.address <= address).saturating_sub(1);
@@ -137,8 +137,8 @@ impl<'a> Units<'a> {
     }
 }
 
-/// A partition of numbers into groups (union-find). Each number has a parent: an earlier number of the same
-/// group, or itself.
+/// A partition of numbers into groups, as a union-find structure. Each number has a parent, which is an
+/// earlier number of the same group or the number itself.
 struct Groups(Vec<usize>);
 
 impl Groups {

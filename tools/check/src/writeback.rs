@@ -5,7 +5,7 @@
 //! ends.
 //!
 //! # Lattice
-//! The state has the scalar stores since the last write-back, one for each path. The join is the union.
+//! The state has, for each path, one scalar store since the last write-back. The join is the union.
 
 use crate::effects::Kinds;
 use crate::finding::{EventRule, Finding, Level, Problem, Site};
