@@ -1,4 +1,4 @@
-//! The effects of an instruction on which waits and hazards depend. They are computed once for each
+//! The effects of an instruction, as far as waits and hazards depend on them. They are computed once for each
 //! instruction of a program.
 
 use crate::counters::{self, Classes, FlatPath};
@@ -131,8 +131,8 @@ pub struct Effects {
     /// Mask of the roles that the instruction has as the second instruction of a hazard. The bits are the
     /// numbers of [`Consumer`].
     pub(crate) consumes: u64,
-    /// Mask of the roles of first instructions that can cause a hazard with this instruction, by the rules of
-    /// the processor. The bits are the numbers of [`Producer`].
+    /// Mask of the roles of first instructions that can cause a hazard with this instruction on the
+    /// processor. The bits are the numbers of [`Producer`].
     pub(crate) fears: u64,
     /// Operand that matters for some hazards only: the lane select, the first source of DPP, or the data of a
     /// wide store.
@@ -440,8 +440,8 @@ fn waits(target: &Target, inst: &MachInst) -> Waits {
     if inst.op == op::S_WAIT_IDLE { Waits::ALL } else { target.waited(inst).unwrap_or(Waits::NONE) }
 }
 
-/// Returns the value of [`Effects::extra`] for an instruction. No manual has these numbers. They come from
-/// LLVM's schedules: `WriteQuarterRate32`, and the resource `HWXDL` of matrix instructions.
+/// Returns the additional wait states of an instruction: see [`Effects::extra`]. No manual states them. They
+/// come from LLVM's schedules: `WriteQuarterRate32`, and the resource `HWXDL` of matrix instructions.
 fn extra(effects: &Effects) -> [u8; 2] {
     // The next matrix instruction has to wait until the matrix unit is free. A pass of the unit takes four
     // cycles, which is also the length of a wait state.

@@ -445,9 +445,9 @@ fn consumes(target: &Target, effects: &Effects, inst: &MachInst) -> u64 {
     bits
 }
 
-/// Returns the registers that the second instruction of a hazard must not access too early, because the first
-/// instruction accesses them in its role `producer`. Some roles consist of two instructions; `via` is then
-/// the instruction before the first one.
+/// Returns the registers that the first instruction of a hazard accesses in its role `producer`, and that the
+/// second instruction must not access too early. For a role that consists of two instructions, `via` is the
+/// instruction before the first one.
 pub(crate) fn produced(producer: Producer, effects: &Effects, via: Option<&Effects>) -> RegSet {
     match producer {
         P::ValuScalar | P::SaluScalar => effects.writes.and(&RegSet::SCALAR),
@@ -464,7 +464,7 @@ pub(crate) fn produced(producer: Producer, effects: &Effects, via: Option<&Effec
 }
 
 /// Returns the registers that the second instruction of a hazard accesses in its role `consumer`. The hazard
-/// exists if [`produced`] returns one of these registers for the first instruction.
+/// exists only if [`produced`] returns one of these registers for the first instruction.
 pub(crate) fn consumed(consumer: Consumer, effects: &Effects) -> RegSet {
     let vector = |set: &RegSet| set.and(&RegSet::VECTOR);
     match consumer {

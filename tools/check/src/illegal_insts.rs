@@ -38,8 +38,8 @@ const fn row(
     }
 }
 
-/// Rule about a scalar load of several dwords that overwrites its own address registers. After a page fault,
-/// a replay of the load would use a different address.
+/// Returns the rule about a scalar load of several dwords that overwrites its own address registers. If the
+/// hardware replays the load after a page fault, it uses a different address.
 const fn own_address(xnack: Setting, level: Level) -> Row {
     Row {
         rule: EventRule {

@@ -161,7 +161,7 @@ impl Program {
     }
 
     /// Returns the two successors of a conditional branch: the next instruction and the branch target.
-    /// Returns `None` for other instructions, and for branches that always go the same way.
+    /// Returns `None` if the instruction is no such branch, or if the branch always goes the same way.
     pub(crate) fn branch_successors(&self, site: Site) -> Option<(Site, Site)> {
         match self.insts[site as usize] {
             Placed { next: [Some(straight), Some(target)], table: None, .. } => Some((straight, target)),
@@ -204,8 +204,8 @@ impl Program {
     }
 }
 
-/// Returns, for each instruction, whether control can reach it. Also returns the addresses that control can
-/// reach but that have no instruction.
+/// Returns for each instruction whether control can reach it. Also returns the addresses that control can
+/// reach although there is no instruction.
 fn live(reader: &Reader<'_>, roots: &[Root]) -> (Vec<bool>, Vec<(u64, Unknown)>) {
     let mut live = vec![false; reader.found.len()];
     let mut unknown = Vec::new();

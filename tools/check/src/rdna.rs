@@ -65,7 +65,8 @@ pub static VCCZ: EventRule = EventRule {
     level: Level::Certain,
 };
 /// Rule for processors with XNACK: an instruction in a clause overwrites a source of an earlier memory
-/// instruction of the clause, which XNACK may replay.
+/// instruction of the clause. The hardware may replay that memory instruction, which then reads the new
+/// value.
 pub static CLAUSE: EventRule = EventRule {
     id: "xnack-clause",
     name: "source of a memory instruction is overwritten in its clause, which XNACK may replay",
@@ -281,8 +282,8 @@ impl Events {
     ) {
         let mut written = effects.writes.and(&RegSet::SCALAR);
         if effects.kinds.contains(Kinds::SAVEEXEC) {
-            // For this hazard, LLVM considers only the explicit destination of the instruction. Its implicit
-            // write to EXEC does not count.
+            // LLVM considers only the explicit destination of the instruction for this hazard, and not its
+            // implicit write to EXEC.
             written = written.without(&RegSet::from_range(EXEC));
         }
         if written.is_empty() {
@@ -333,7 +334,7 @@ impl Events {
         }
     }
 
-    /// Updates the state for the hazards of GFX10: an instruction may be the first instruction of a hazard,
+    /// Updates the state for the hazards of GFX10. The instruction may be the first instruction of a hazard,
     /// and it may mitigate hazards of earlier instructions.
     fn rdna1(&mut self, site: Site, effects: &Effects) {
         let kinds = effects.kinds;

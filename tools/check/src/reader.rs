@@ -197,8 +197,8 @@ impl<'a> Reader<'a> {
         self.links.entry(callee).or_default().insert(first.0)
     }
 
-    /// Returns where control goes after an instruction. `fact` is what is known about the branch, such as its
-    /// target.
+    /// Returns where control goes after an instruction. `fact` is what is known about a branch beyond the
+    /// instruction itself, such as its target.
     pub(crate) fn flow_after(&self, address: u64, inst: &MachInst, bytes: u64, fact: Option<Fact>) -> Way {
         let row = inst.op.row();
         let after = address.wrapping_add(bytes);
@@ -380,8 +380,8 @@ impl<'a> Reader<'a> {
         HashMap::new()
     }
 
-    /// Adds the state at the beginning of a kernel or function to the known values, and follows the code from
-    /// there.
+    /// Adds the state at the beginning of the kernel or function `root` to the known values, and follows its
+    /// code from there.
     fn enter(&mut self, heads: &mut Heads, root: u64) {
         let links: SmallVec<[u16; 2]> = self.links.get(&root).into_iter().flatten().copied().collect();
         self.reach(heads, root, &Known::at_entry(&links));
@@ -461,8 +461,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns the address that `s_getpc_b64`, `s_add_u32` and `s_addc_u32` have computed in a pair of
-    /// registers directly before an address. Long branches and calls use this sequence.
+    /// Returns the address in a pair of registers, if `s_getpc_b64`, `s_add_u32` and `s_addc_u32` have
+    /// computed it directly before the instruction at `address`. Long branches and calls use this sequence.
     fn computed(&self, address: u64, operand: Operand) -> Option<u64> {
         let Operand::Reg(pair @ RegRange { len: 2, .. }) = operand else { return None };
         let mut before = self.before(address);

@@ -1,6 +1,5 @@
 //! Explains why waits are in the code: which operations a wait completes, and which instruction needs the
-//! results first. The explanations come from the code alone, so they are available for objects of all
-//! compilers.
+//! results first. The explanations need only the code, so they are available for the output of all compilers.
 //!
 //! # Limits
 //! The code does not show whether a memory order was intended. For operations without result registers, such
@@ -103,8 +102,8 @@ fn is_callers(class: Class) -> bool {
     matches!(class, Class::CallerVm | Class::CallerExp | Class::CallerLgkm | Class::CallerVs)
 }
 
-/// Returns, for each set of registers, the nearest instruction after `wait` that uses or defines one of its
-/// registers.
+/// Returns the nearest instruction after `wait` that uses or defines a register of a set, for each of the
+/// sets.
 fn users(program: &Program, wait: Site, sets: Vec<RegSet>) -> Vec<Option<Site>> {
     let mut users = vec![None; sets.len()];
     let mut seen = vec![wait];

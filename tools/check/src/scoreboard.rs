@@ -29,8 +29,8 @@ use isa::target::Generation;
 use isa::{Reg, RegRange};
 use smallvec::SmallVec;
 
-/// Identifies an operation that a counter counts: its class, and its number among the operations of this
-/// class in the wave.
+/// Identifies an operation that a wait counter counts: by its class, and by its number among the wave's
+/// operations of this class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
     /// Class.
@@ -323,8 +323,8 @@ impl Scoreboard {
         self.transfers = Transfers::unknown();
     }
 
-    /// Updates the state for a call or return. From here on, the earlier instructions belong to a different
-    /// function than the following ones.
+    /// Updates the state for a call or return. From here on, the instructions before it belong to another
+    /// function than those after it.
     pub fn cross(&mut self) {
         self.recent.iter_mut().for_each(|recent| recent.across = true);
         self.across = self.events.sites();
@@ -361,8 +361,8 @@ impl Scoreboard {
         left
     }
 
-    /// Reports each operation that is in flight when a function returns and has not yet written its
-    /// registers. This is an error, because the caller may use these registers at once.
+    /// Reports the operations that are in flight when a function returns and have not written their registers
+    /// yet. They are errors, because the caller may use these registers at once.
     pub fn at_return(&self, code: &Code, site: Site, sink: &mut impl FnMut(Finding)) {
         for operation in self.operations.iter().filter(|operation| operation.holds == Holds::Writes) {
             if let Some(finding) = self.in_flight(code, site, operation, Access::Returns, None) {
@@ -788,8 +788,8 @@ fn registers(code: &Code, operation: &Operation) -> RegSet {
     }
 }
 
-/// Returns whether the results of two operations arrive in order. If they do, the second operation may write
-/// a register that the first one writes.
+/// Returns whether the results of two operations arrive in order. If they do, both operations may write the
+/// same register.
 fn in_order(first: &Operation, second: &Effects) -> bool {
     let [Some(ticket), None] = first.tickets else { return false };
     second.classes.done == [Some(ticket.class), None] && ticket.class.info().in_order

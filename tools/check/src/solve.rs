@@ -125,8 +125,8 @@ pub fn solution(program: &Program, roots: &[Root], flat_lds: bool) -> Solution {
     Solution { findings, unfollowed: solver.unfollowed() }
 }
 
-/// Returns, for each instruction, whether control can reach it from the start of a function. Calls are not
-/// followed.
+/// Returns for each instruction whether control can reach it from the start of a function. Calls are not
+/// followed into the called functions.
 fn function_code(program: &Program, roots: &[Root]) -> Vec<bool> {
     let mut reached = vec![false; program.insts.len()];
     let functions = roots.iter().filter(|root| root.is_function);
@@ -258,8 +258,8 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Propagates the state at a call into the called function. If the function's exit state is known, also
-    /// propagates it to the instruction after the call.
+    /// Propagates the state at a call into the called function. If the state in which the function returns is
+    /// known, also propagates this state to the instruction after the call.
     fn call(&mut self, call: Site, callee: Site, state: Scoreboard) {
         let mut inside = state.clone();
         inside.cross();
@@ -272,8 +272,8 @@ impl<'a> Solver<'a> {
         self.come_back(callee, call);
     }
 
-    /// Joins the state at a return into the function's exit state. If the exit state has changed, propagates
-    /// it to all callers.
+    /// Joins the state at a return into the state in which the function returns. If this has changed it,
+    /// propagates it to all callers.
     fn leave(&mut self, site: Site, state: &Scoreboard) {
         for entry in self.functions.owners(site).to_vec() {
             let changed = match self.exits.get_mut(&entry) {

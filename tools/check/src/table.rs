@@ -45,8 +45,8 @@ impl Table {
     }
 }
 
-/// Returns the table of a jump to the address in `pair`, if there is one. `before` gives the preceding
-/// instructions, last first, with their addresses and sizes.
+/// Returns the jump table through which a jump to the address in `pair` goes, if there is one. `before` gives
+/// the instructions before the jump, last first, with their addresses and sizes.
 pub(crate) fn find<'a>(
     target: &Target,
     pair: Operand,

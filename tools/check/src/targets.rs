@@ -89,7 +89,7 @@ impl Known {
         self.0.last().is_some_and(|(key, _)| *key >= LANES)
     }
 
-    /// Joins the state of another path into this state, which keeps only the values on which both agree.
+    /// Joins the state of another path into this state. Only the values on which both states agree remain.
     /// Returns whether a value was removed.
     pub(crate) fn join(&mut self, other: &Known) -> bool {
         let before = self.0.len();
@@ -161,9 +161,9 @@ impl Known {
         }
     }
 
-    /// Returns the constants that an instruction uses for anything but moves, the computation of constants,
-    /// and calls. If one of them is the address of a function, the program may use this address as a function
-    /// pointer.
+    /// Returns the constants that an instruction uses for anything but moves, the computation of other
+    /// constants, and calls. If such a constant is the address of a function, the program may use it as a
+    /// function pointer.
     pub(crate) fn taken(&self, inst: &MachInst) -> SmallVec<[u32; 2]> {
         let mut found = SmallVec::new();
         let moves = [op::S_MOV_B32, op::S_MOV_B64, op::S_ADD_U32, op::S_ADDC_U32];

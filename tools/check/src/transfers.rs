@@ -126,8 +126,8 @@ impl Transfers {
         }
     }
 
-    /// Removes the operations that a wait completes. `issued` has the number of issued operations of each
-    /// class.
+    /// Removes the operations that a wait completes. `issued` says how many operations of each class were
+    /// issued so far.
     pub(crate) fn wait(&mut self, waits: &Waits, issued: &[u32; CLASSES]) {
         let Transfers { operations, filled, filled_for_stores } = self;
         operations.retain(|operation| {

@@ -32,8 +32,8 @@ impl Tolerance {
     }
 }
 
-/// Returns the distance between two numbers. Two NaNs are equal, and so are zeros of both signs. An infinity
-/// is infinitely far from all other numbers.
+/// Returns the distance between two numbers. It is 0 for two NaNs and for zeros of both signs. An infinity is
+/// infinitely far from all other numbers.
 fn distance(found: Number, expected: Number) -> f64 {
     if let (Number::Int(found), Number::Int(expected)) = (found, expected) {
         return found.abs_diff(expected) as f64;

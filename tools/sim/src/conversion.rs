@@ -1,6 +1,7 @@
-//! Converts arguments to text as the format of `printf` says. C defines the conversions (C17, 7.21.6.1), and
-//! OpenCL adds vectors and `hl`. Where C leaves the behaviour open, this module does what glibc does. Both
-//! OpenCL's buffer of `printf` ([`crate::printf`]) and host calls ([`crate::hostcall`]) use it.
+//! Converts the arguments of `printf` to text as the format says. C defines the conversions (C17, 7.21.6.1),
+//! and OpenCL adds vectors and the length modifier `hl`. Where C leaves the behaviour open, this module does
+//! what glibc does. It serves both ways in which kernels print: OpenCL's buffer of `printf`
+//! ([`crate::printf`]), and host calls ([`crate::hostcall`]).
 
 use std::fmt::Write;
 
@@ -133,8 +134,8 @@ impl Spec {
             b'd' | b'i' | b'u' | b'o' | b'x' | b'X' | b'c' | b's' | b'p' => {}
             b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {}
             b'n' => {
-                // The conversion `%n` would store to a pointer that the kernel passes. The host refuses this,
-                // because a format must not change the device's memory.
+                // On a host, `%n` stores to a pointer argument. This is refused here, because a format must
+                // not change the device's memory.
                 args.argument(self);
                 return out.extend_from_slice(b"(printf: %n is refused)");
             }

@@ -46,8 +46,8 @@ pub(crate) fn fault(launch: &Launch<'_>, limit: u64, groups: &[(Group, Vec<Stall
     Fault::Stuck { limit, deadlock: true, of_group: false, own_lane, waves, waits, count }
 }
 
-/// Returns the fault for a group in which each wave that has not ended waits for another wave of the group.
-/// Other groups may continue.
+/// Returns the fault for a deadlock within a group: each wave of the group that has not ended waits for
+/// another wave of the group. Other groups may continue.
 pub(crate) fn of_group(launch: &Launch<'_>, limit: u64, group: (Group, Vec<StalledWave>)) -> Fault {
     let mut fault = fault(launch, limit, &[group]);
     if let Fault::Stuck { of_group, .. } = &mut fault {

@@ -36,8 +36,7 @@ pub trait Debugger: Sync {
     /// Called when a wave is about to execute an instruction.
     fn before(&self, at: &Stopped<'_>) -> Go;
 
-    /// Returns the changes of registers and memory that the emulator must make. Called after the debugger has
-    /// returned [`Go::Write`].
+    /// Returns the registers and memory to change. Called after the debugger has returned [`Go::Write`].
     fn writes(&self) -> Vec<Write> {
         Vec::new()
     }
@@ -124,8 +123,8 @@ pub enum Dword {
     Lds(usize),
     /// A dword of a lane's private memory: the lane, and the index of the dword.
     Private(u32, usize),
-    /// A dword of the wave's private memory, by its index in the memory that interleaves the dwords of all
-    /// lanes.
+    /// A dword of the wave's scratch memory, by its index there. This memory interleaves the private memory
+    /// of all lanes.
     Scratch(usize),
 }
 
@@ -302,8 +301,9 @@ impl<'a> Stopped<'a> {
         if self.is_earlier { None } else { self.around.in_flight(self.wave.id) }
     }
 
-    /// Returns a mask of the bits of a dword that the program has never written. Strict mode tracks these
-    /// bits. They are not known for registers that were saved at an earlier instruction; the mask is then 0.
+    /// Returns a mask of the bits of a dword that the program has never written. Only strict mode tracks
+    /// these bits. For registers that were saved at an earlier instruction they are not known, and the mask
+    /// is 0.
     pub fn undefined(&self, dword: Dword) -> u32 {
         let is_register = matches!(dword, Dword::Scalar(_) | Dword::Vector(..));
         match self.is_earlier && is_register {
@@ -340,8 +340,7 @@ impl<'a> Stopped<'a> {
         self.wave.exec()
     }
 
-    /// Returns the mask of lanes that execute a work-item. These are the lanes that were active when the wave
-    /// began.
+    /// Returns the mask of the lanes that have a work-item. These lanes were active when the wave began.
     pub fn launched(&self) -> u64 {
         self.launch.launched(self.group, self.wave.id)
     }

@@ -134,8 +134,8 @@ impl Descriptor {
         field(self.rsrc1, 21, 1) != 0
     }
 
-    /// Returns whether IEEE mode is on, in which the minimum and maximum instructions make signalling NaNs
-    /// quiet.
+    /// Returns whether IEEE mode is on. In this mode, the minimum and maximum instructions make signalling
+    /// NaNs quiet.
     pub fn ieee_mode(&self) -> bool {
         field(self.rsrc1, 23, 1) != 0
     }

@@ -242,8 +242,8 @@ impl Device {
         address.ok_or_else(|| Fault::Dispatch(format!("no room for an allocation of {bytes} bytes")))
     }
 
-    /// Gives a name to the allocation that starts at `address`, as an array of elements of `element_bytes`
-    /// bytes. Reports then print a name such as `x[1000]` together with an address.
+    /// Names the allocation that starts at `address`, and declares it as an array of elements of
+    /// `element_bytes` bytes. Reports then print a name such as `x[1000]` together with an address.
     pub fn name(&mut self, address: DevicePtr, name: &str, element_bytes: u32) {
         if let Some((buffer, 0)) = self.memory.find(address, 0) {
             Arc::make_mut(&mut self.names).add(address, buffer.bytes(), name, element_bytes);
@@ -381,8 +381,8 @@ impl Device {
         self.log.take()
     }
 
-    /// Returns the location of the first `s_trap 3` of the last run, in the order in which groups start. On a
-    /// real device, a debugger would have stopped there.
+    /// Returns the location of the first `s_trap 3` of the last run. A real device would have called a
+    /// debugger there. The first trap is the one in the group that starts first.
     pub fn debug_trap(&self) -> Option<&Location> {
         self.debug_trap.as_ref()
     }

@@ -273,8 +273,8 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Returns what a trap number means to the trap handler of the runtime (LLVM's AMDGPU guide, seed 000, line
-/// 4041).
+/// Returns the meaning that the runtime's trap handler gives to a trap number (LLVM's AMDGPU guide, seed 000,
+/// line 4041).
 fn trap_name(id: u32) -> &'static str {
     match id {
         0 => "which the hardware reserves",

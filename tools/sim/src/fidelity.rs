@@ -12,8 +12,8 @@ use isa::table::{Family, Row};
 pub enum Fidelity {
     /// The result is bit for bit as the manuals say, in every mode.
     Exact,
-    /// The result is within a known bound of the hardware's result, or of the result that the manual
-    /// requires. The text is the bound.
+    /// The result is close to the hardware's result, or to the result that the manual requires. The text
+    /// states the bound of the difference.
     Approximate(&'static str),
     /// The emulator refuses to execute the instruction: the dispatch stops with a message that names the
     /// instruction. The text is the reason.

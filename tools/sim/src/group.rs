@@ -99,7 +99,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Runs one turn of the group. The turn ends when all waves have ended or wait, or when they have
+    /// Runs one turn of the group. The turn ends when all waves have ended or wait, or when the waves have
     /// executed their share of `budget` instructions.
     pub(crate) fn run_slice(
         &mut self,

@@ -115,8 +115,8 @@ impl Hostcall {
         self.address + start + PAYLOAD_BYTES * number + 8 * LANE_WORDS as u64 * lane
     }
 
-    /// Answers all waiting calls, oldest first. The host does not trust any value in the buffer, because a
-    /// kernel may write anywhere.
+    /// Answers all waiting host calls, oldest first. The host trusts no value in the buffer, because a kernel
+    /// may write anywhere.
     pub(crate) fn serve(&mut self, memory: &Memory) -> Result<(), &'static str> {
         let Some((buffer, offset)) = memory.find(self.address + at::READY, 8) else { return Ok(()) };
         if buffer.load_word(offset as usize / 4) == 0 && buffer.load_word(offset as usize / 4 + 1) == 0 {

@@ -370,8 +370,8 @@ impl Code {
         (distance.is_multiple_of(4) && index < self.words.len() as u64).then_some(index as u32)
     }
 
-    /// Returns why the emulator refuses the instruction at an index. Returns `None` if no particular reason
-    /// is known.
+    /// Returns why the emulator refuses to run the instruction at an index, or `None` if there is no
+    /// particular reason.
     pub(crate) fn refusal(&self, target: &Target, index: u32) -> Option<&'static str> {
         let words = self.words.get(index as usize..).unwrap_or(&[]);
         let (inst, _) = read(&Decoder::new(target)?, words).ok()?;

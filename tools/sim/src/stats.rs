@@ -19,8 +19,8 @@ pub struct RunStats {
     pub lds: u64,
     /// Number of branches, waits, barriers and similar instructions.
     pub flow: u64,
-    /// Number of executed `s_trap 3` instructions. Such a trap calls a debugger on a real device; the
-    /// emulator only counts it.
+    /// Number of executed `s_trap 3` instructions, which call a debugger on a real device. The emulator only
+    /// counts them.
     pub debug_traps: u64,
     /// Number of work-groups.
     pub groups: u64,

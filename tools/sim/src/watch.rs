@@ -157,8 +157,8 @@ pub(crate) trait Watch {
         false
     }
 
-    /// Called before all active lanes store to LDS. A lane stores at `offset` from its address, and each
-    /// register of `data` has one dword for each lane. The result means the same as that of
+    /// Called before all active lanes store to LDS in one instruction. A lane stores at `offset` from its
+    /// address. Each register of `data` has one dword for each lane. The result means the same as that of
     /// [`Watch::write_memory`].
     fn write_lds(&mut self, _addresses: &Lanes, _exec: u64, _offset: u32, _data: &[Lanes]) -> bool {
         false
@@ -172,14 +172,14 @@ pub(crate) trait Watch {
     /// on the contents of memory.
     fn atomic(&mut self, memory: &Memory, access: &MemAccess) -> Result<(), Trap>;
 
-    /// Called for an access to LDS that is beyond the limit in M0. A load returns zero, and a store has no
+    /// Called for an access to LDS that is beyond the limit in M0. The load returns zero, or the store has no
     /// effect. Only GFX6 to GFX8 check this limit.
     fn limited(&mut self, _access: &MemAccess) -> Result<(), Trap> {
         Ok(())
     }
 
-    /// Called for an access of a lane that is outside the bounds of its buffer resource. A load returns zero,
-    /// and a store has no effect.
+    /// Called for an access of a lane that is outside the bounds of its buffer resource. The load returns
+    /// zero, or the store has no effect.
     fn out_of_range(&mut self, _memory: &Memory, _access: &OutOfRange) -> Result<(), Trap> {
         Ok(())
     }

@@ -236,7 +236,7 @@ fn random(element: Scalar, state: &mut u64) -> Number {
 }
 
 impl Buffer {
-    /// Returns the buffer with its numbers converted to another type. Integers wrap, and floats are rounded.
+    /// Returns a copy of the buffer whose numbers have another type. Integers wrap, and floats are rounded.
     /// Conversions between integers and floats saturate.
     pub fn cast(&self, element: Scalar) -> Buffer {
         let mut bytes = Vec::with_capacity(self.numbers().count() * element.bytes());

@@ -118,8 +118,8 @@ pub fn parse_arg(text: &str, info: &ArgInfo, conversion: Conversion) -> Result<A
 /// A tolerance is negative or no number, or there are more than two.
 pub fn split_tolerance(text: &str) -> Result<(&str, Tolerance), String> {
     let (mut contents, mut numbers) = (text, Vec::new());
-    // Numbers after the name of generated contents, such as the count, belong to the contents and are not a
-    // tolerance.
+    // The numbers that directly follow a name such as `fill` belong to the contents. Only the numbers after
+    // them are a tolerance.
     let own = contents::numbers_of(text.split(':').next().unwrap_or_default()).unwrap_or(0);
     while let Some((rest, number)) = contents.rsplit_once(':') {
         let Ok(number) = number.parse::<f64>() else { break };

@@ -190,8 +190,8 @@ fn write_fields(
     Ok(())
 }
 
-/// Returns the prefix of an error message that names the part of a value at `path`. The prefix is empty for
-/// the whole value.
+/// Returns the prefix of an error message about one part of a value. The prefix names the part by its `path`;
+/// it is empty for the whole value.
 fn prefix(path: &str) -> String {
     if path.is_empty() { String::new() } else { format!("`{}`: ", path.trim_start_matches('.')) }
 }

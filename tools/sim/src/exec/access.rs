@@ -296,8 +296,8 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Notifies the watcher of an atomic of 4 or 8 bytes. Returns the position of the atomic's location in
-    /// the emulator's memory.
+    /// Notifies the watcher of an atomic of 4 or 8 bytes. Returns where the location of the atomic is in the
+    /// emulator's memory.
     fn resolve_atomic(
         &mut self,
         op: &Op,

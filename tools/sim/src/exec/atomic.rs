@@ -32,8 +32,8 @@ pub(crate) enum Atomic {
     /// Subtracts one operand from the value. If the difference would be negative, adds the other operand to
     /// the value instead. This is the operation of `ds_wrap_rtn_b32`.
     Wrap,
-    /// Stores the new value with its highest bit cleared, if that bit is set in the new value. Otherwise
-    /// keeps the old value. The two dwords of a 64-bit value are treated separately.
+    /// Stores the new value only if its highest bit is set, and clears this bit in memory. Otherwise keeps
+    /// the old value. The two dwords of a 64-bit value are treated separately.
     SwapMarked,
 }
 

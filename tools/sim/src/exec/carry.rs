@@ -57,8 +57,8 @@ fn difference(a: u32, b: u32, borrow: u32) -> (u32, u32) {
     (half.wrapping_sub(borrow), u32::from(a < b) | u32::from(half < borrow))
 }
 
-/// Runs an addition or subtraction `f` with carry in all lanes. If CLAMP is set, the result of a lane with a
-/// carry is `limit`.
+/// Runs an addition or subtraction `f` with carry in all lanes. If CLAMP is set, lanes with a carry get the
+/// result `limit`.
 #[inline(always)]
 fn carry(cx: &mut Cx<'_>, op: &Op, limit: u32, f: impl Fn(u32, u32, u32) -> (u32, u32)) -> Flow {
     let exec = cx.wave.exec();

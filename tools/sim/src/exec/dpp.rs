@@ -88,7 +88,7 @@ fn inactive_sources(op: &Op, exec: u64, lanes: u64) -> u64 {
 
 /// Returns the mask of the lanes that the instruction writes. These are the lanes of enabled rows and banks
 /// that can read their source lane. With `bound_ctrl`, and always with DPP8, lanes that cannot read their
-/// source lane are written as well; they get zero.
+/// source lane are written as well, with zero.
 pub(crate) fn write_mask(op: &Op, exec: u64) -> u64 {
     let Lane::Dpp { row_mask, bank_mask, .. } = op.lane else { return exec };
     let zero_fill = op.flags.contains(ModFlags::BOUND_CTRL);

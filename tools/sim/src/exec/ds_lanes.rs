@@ -85,8 +85,8 @@ fn operands(cx: &mut Cx<'_>, op: &Op) -> (Lanes, Lanes) {
     (lanes, data)
 }
 
-/// Returns the mask of the lanes that read an inactive lane, which is probably an error in the program. The
-/// instruction is `ds_bpermute_b32` if `by_address` is set, and `ds_swizzle_b32` otherwise.
+/// Returns the mask of the lanes that read an inactive lane, which is probably an error in the program.
+/// `by_address` says which instruction runs: `ds_bpermute_b32` if it is set, and `ds_swizzle_b32` otherwise.
 pub(crate) fn reads_inactive(cx: &mut Cx<'_>, op: &Op, by_address: bool) -> u64 {
     let exec = cx.wave.exec();
     let pattern = if cx.target.generation >= Generation::Gfx9 { patterns_of_gfx9 } else { patterns };

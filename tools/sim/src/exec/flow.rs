@@ -125,8 +125,8 @@ const REFUSED_MESSAGES: [(u32, &str); 11] = [
     (15, "only the trap handler sends system messages"),
 ];
 
-/// Runs `s_sendmsg`, which does not change the state of the wave. The interrupt message asks the host to look
-/// at a signal. It has no effect here, because the emulator's host looks at signals anyway.
+/// Runs `s_sendmsg`. No message changes the state of the wave. The interrupt message asks the host to look at
+/// a signal; it has no effect here, because the emulator's host looks at signals anyway.
 fn send(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let message = op.imm(0) as u32 & 15;
     if message == 1 {

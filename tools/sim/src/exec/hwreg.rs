@@ -128,8 +128,8 @@ fn status(cx: &Cx<'_>) -> u32 {
     ALWAYS | u32::from(wave.priority) << 3 | bits
 }
 
-/// Returns the hardware register GPR_ALLOC, which describes which registers are allocated to the wave. The
-/// base fields are zero, because the emulator numbers each wave's registers from zero.
+/// Returns the hardware register GPR_ALLOC: which registers the wave has. The fields with the first register
+/// are zero, because the emulator numbers each wave's registers from zero.
 fn registers(cx: &Cx<'_>) -> u32 {
     let (wave, target) = (&*cx.wave, cx.target);
     let total = if target.has(Feature::GFX90A) { wave.vgprs + wave.agprs } else { wave.vgprs };

@@ -151,8 +151,8 @@ impl Shape {
         ((at + self.size * (block + self.blocks * (k / per_lane))) & 63, k % per_lane)
     }
 
-    /// Returns where an element of C and D is stored: the lane, and the index of the register. If `doubles`
-    /// is set, each element takes two registers.
+    /// Returns where an element of C and D is stored: the lane, and the index of the register. An element
+    /// takes two registers if `doubles` is set.
     fn sum(&self, doubles: bool, row: usize, column: usize, block: usize) -> (usize, usize) {
         match (self.size, doubles) {
             (32, _) => (column + 32 * (row / 4 % 2), row / 8 * 4 + row % 4 + 16 * block),

@@ -76,7 +76,7 @@ pub(super) fn hw_id(wave: &Wave, target: &Target) -> u32 {
     }
 }
 
-/// Returns the hardware register HW_ID2 of GFX10. Only the field for the group is filled. The fields for
+/// Returns the hardware register HW_ID2 of GFX10. Only the field for the group has a value; the fields for
 /// queues are zero.
 pub(super) fn hw_id2(wave: &Wave, target: &Target) -> u32 {
     place_of_wave(wave, target).group << 16

@@ -278,7 +278,7 @@ fn exact_mad<T: Real>(round: Round, a: u64, b: u64, c: u64) -> u64 {
     })
 }
 
-/// Returns the handler of an f32 instruction that follows the rules of DirectX 9. In these rules, zero times
+/// Returns the handler of an f32 instruction that follows the rules of DirectX 9. By these rules, zero times
 /// anything is zero, even if the other factor is infinite or a NaN.
 fn legacy(base: &str) -> Option<Handler> {
     Some(match base {

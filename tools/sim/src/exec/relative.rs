@@ -90,8 +90,9 @@ fn to_relative(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
     Flow::Next
 }
 
-/// Copies a scalar register. One ten-bit field of M0 is added to the number of the source register, and
-/// another one to that of the destination (RDNA ISA, "S_MOVRELSD_2_B32").
+/// Copies a scalar register whose number is relative to M0. One ten-bit field of M0 is added to the number of
+/// the source register, and another field to the number of the destination register (RDNA ISA,
+/// "S_MOVRELSD_2_B32").
 fn between_relatives(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let m0 = cx.wave.sgpr[reg::M0];
     let moved = source(cx, op, m0 & 0x3ff, 1).and_then(|value| {

@@ -197,8 +197,8 @@ impl<T: Value> Shaped for T {
         Shape { words: T::WORDS, bytes: std::mem::size_of::<T>(), format: T::FORMAT, plain: false };
 }
 
-/// Reads a source and applies all its modifiers. These are the permutation of lanes (DPP), the selection of a
-/// part of the register (SDWA), and the sign.
+/// Reads a source and applies all its modifiers: the permutation of lanes (DPP), the selection of a part of
+/// the register (SDWA), and the sign.
 #[cold]
 #[inline(never)]
 fn modified<'a>(
@@ -605,8 +605,8 @@ macro_rules! lanes {
 }
 pub(crate) use lanes;
 
-/// Conversion of an exact integer result to the type of the destination. The result is either truncated or
-/// clamped to the range of the type.
+/// Conversion of an exact integer result to the type of the destination. A result that does not fit is either
+/// truncated or clamped to the range of the type.
 pub(crate) trait Narrow: Value {
     fn wrapped(value: i64) -> Self;
     fn clamped(value: i64) -> Self;

@@ -298,8 +298,9 @@ impl<'a> Replay<'a> {
             // only in the classes of the kinds of memory that it has accessed.
             [Some(memory), Some(lds)] => {
                 if event.memory {
-                    // A flat access to memory completes in order with other vector memory operations. So it
-                    // has their class here, although GFX10 has a separate class for flat accesses.
+                    // A flat access to memory completes in order with other vector memory operations. It
+                    // therefore gets their class here, although it has a class of its own (`FlatVector`)
+                    // elsewhere.
                     let class = if memory == Class::FlatVector { Class::Vector } else { memory };
                     actor.pending.push(Pending { number, class, way: way(false) });
                 }
@@ -365,8 +366,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns a description of the clash between an access (`touch`) and an earlier access (`entry`), or
-    /// `None` if the two do not clash.
+    /// Returns what is wrong if two accesses clash, and `None` if they do not. `touch` is the later access,
+    /// and `entry` the earlier one.
     fn clash(&self, wave: usize, touch: &Touch, entry: &Entry) -> Option<&'static str> {
         let mask = touch.mask & entry.mask;
         if mask == 0 || !(touch.manner.writes() || entry.manner.writes()) {

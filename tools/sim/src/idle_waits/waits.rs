@@ -61,7 +61,7 @@ impl Text {
 }
 
 /// Returns a wait instruction that waits for the same counters except `counter`. Returns `None` if the
-/// instruction does not wait for this counter.
+/// original instruction does not wait for `counter`.
 fn without(target: &'static Target, inst: &MachInst, counter: Counter) -> Option<MachInst> {
     let waits = Effects::from_inst(target, inst).waits;
     if waits.0[counter as usize] == Waits::ANY {

@@ -1,5 +1,6 @@
 //! Reads the metadata of code objects V2, which is YAML text (LLVM's AMDGPU guide, seed 000, line 2193). The
-//! text has no offsets of arguments. Each argument follows the previous one at its alignment.
+//! text does not state the offsets of arguments: each argument follows the previous one, at its own
+//! alignment.
 
 use super::{ArgInfo, ArgKind, KernelMeta, Metadata, Scalar, group_size};
 use codeobj::yaml::{self, Node};

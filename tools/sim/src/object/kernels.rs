@@ -28,8 +28,8 @@ fn notes<'a>(file: &CodeObject<'a>, data: &'a [u8]) -> Vec<Note<'a>> {
     bytes.flat_map(|bytes| note::records(0, bytes).0).collect()
 }
 
-/// Reads the metadata of the file. The result is empty if there is no metadata note. Linkers may leave
-/// several notes, whose contents are combined.
+/// Reads the metadata of the file. The result is empty if the file has no metadata note. If a linker has left
+/// several notes, their contents are combined.
 pub(super) fn metadata(file: &CodeObject<'_>, data: &[u8]) -> Result<Metadata, LoadError> {
     let mut all = Metadata::default();
     for note in notes(file, data) {

@@ -130,9 +130,8 @@ impl Watcher<'_> {
     }
 
     /// Reports a load whose destination registers overlap its own address registers. With XNACK, the hardware
-    /// executes a load again after a page fault. If only one part of the load has met the page fault, the
-    /// other part may already have overwritten the address, so the second execution reads from a wrong
-    /// address.
+    /// executes a load again after a page fault. A part of the load may already have overwritten the address
+    /// then, so that the second execution reads from a wrong address.
     #[cold]
     fn replayed_address(&mut self, address: u64) {
         let is_open = self.shared.reading.program.code.xnack() == Setting::Any;
@@ -243,8 +242,8 @@ impl Watcher<'_> {
         bits >> shift.min(31) & ones(access.bytes)
     }
 
-    /// Records whether a store to scratch saves a register that a call has changed. If so, an error about a
-    /// later load of this scratch location can name the call.
+    /// If a store to scratch saves a register that a call has changed, records this. An error about a later
+    /// load of the scratch location can then name the call.
     #[cold]
     fn note_lost(&mut self, access: &MemAccess, at: u16, bits: u32) {
         let word = (access.address / 4) as u32;
@@ -342,8 +341,8 @@ impl super::WaveShadow {
 }
 
 /// Returns the mask of undefined bits in the destination register of a load. `bits` is the mask of undefined
-/// bits in the loaded bytes, and `part` says which bits of the register the load writes. If a sign bit is
-/// undefined, all bits that are copies of it are undefined as well.
+/// bits in the loaded bytes. `part` says which bits of the register the load writes. If the sign bit of the
+/// loaded bytes is undefined, its copies in the register are undefined as well.
 fn spread(part: Part, bits: u32, at: u16, bytes: u8) -> u32 {
     let placed = bits << (u32::from(at % 4) * 8);
     let top = 1u32 << (u32::from(bytes.clamp(1, 4)) * 8 - 1);

@@ -59,7 +59,7 @@ impl Watcher<'_> {
     }
 
     /// Returns the code position of the instruction that most likely wrote the buffer resource, for reports.
-    /// This is the closest instruction before the current one, in address order, that writes one of the four
+    /// This is the last instruction before the current one, in address order, that writes one of the four
     /// SGPRs from `first` on.
     fn last_writer(&self, first: u8) -> Option<u32> {
         let (range, end) = split_place(self.group.now.place);

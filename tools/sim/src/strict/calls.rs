@@ -92,9 +92,9 @@ impl Rules {
         }
     }
 
-    /// Returns whether the scalar register may be overwritten at a call to find errors: it is an SGPR up to
-    /// the last one that calls preserve, VCC or M0. Returns false for other registers, which belong to the
-    /// system, and for the `disputed` registers.
+    /// Returns whether strict mode may overwrite a scalar register at a call in order to find errors. It may
+    /// overwrite VCC, M0, and SGPRs up to the last one that calls preserve. It must not overwrite other
+    /// registers, which belong to the system, or the `disputed` registers.
     pub(super) fn is_own(&self, register: u16) -> bool {
         let last = 127 - (self.preserved.leading_zeros() as u16);
         let is_other = [reg::VCC, reg::VCC + 1, reg::M0].contains(&register.into());
@@ -169,10 +169,10 @@ impl Frame {
         }
     }
 
-    /// Merges the saved register values of a callee that has returned, `inner`, into `self`, the frame of the
-    /// function that called it. A value that only the callee has saved is also the register's value at the
-    /// start of the caller, because the caller has not written the register. `kept` counts the saved VGPRs of
-    /// all frames and is decreased by those that are dropped.
+    /// Merges `inner`, the frame of a callee that has returned, into `self`, the frame of its caller. A frame
+    /// has saved values of registers. If only the callee has saved a register, the caller has not written it,
+    /// so the saved value is also the register's value at the start of the caller. `kept` counts the saved
+    /// VGPRs of all frames, and decreases by those that are dropped.
     fn take(&mut self, inner: Frame, kept: &mut usize) {
         if !self.is_proven {
             *kept -= inner.vectors.len();
@@ -319,8 +319,8 @@ impl Calls {
         }
     }
 
-    /// Returns whether a jump to `to` returns from one of the outermost [`OUTER`] calls. If it does, all
-    /// inner calls have ended as well. In this case, the function removes their frames and the frame of the
+    /// Returns whether a jump to `to` returns from one of the outermost [`OUTER`] calls. All calls inside
+    /// this call have then ended as well. In this case, removes the frames of these calls and of the
     /// returning call, and sets the number of dropped frames (`gap`) to 0.
     fn leaves_gap(&mut self, to: u32) -> bool {
         let Some(at) = self.frames[..OUTER].iter().rposition(|frame| frame.back == to) else { return false };
@@ -331,8 +331,8 @@ impl Calls {
 
     fn push(&mut self, frame: Frame) {
         if self.frames.len() == MAX_FRAMES {
-            // Drops the frames between the [`OUTER`] outermost calls and the innermost half, and adds their
-            // number to `gap`.
+            // The frames of the [`OUTER`] outermost calls and the innermost half of the frames are kept. The
+            // frames between them are dropped, and `gap` counts them.
             let middle = OUTER..MAX_FRAMES / 2;
             self.gap += middle.len() as u64;
             for mut frame in self.frames.drain(middle) {
@@ -370,9 +370,9 @@ impl Calls {
         links
     }
 
-    /// Returns the position on the stack of a byte, which is given by its offset in a wave's scratch. The
-    /// position is the function whose frame contains the byte, and the byte's offset in this frame. `lanes`
-    /// is the wave size.
+    /// Returns where on the stack a byte of scratch is: the function whose frame contains the byte, and the
+    /// offset of the byte in this frame. The byte is given by its offset in a wave's scratch. `lanes` is the
+    /// wave size.
     fn on_stack(&self, byte: u32, lanes: u32) -> OnStack {
         let frame = self.frames.iter().rev().find(|frame| frame.stack / lanes <= byte);
         match frame {
@@ -381,8 +381,8 @@ impl Calls {
         }
     }
 
-    /// Records that the load at code position `load` read stack bytes that were never written, so that a
-    /// report can name the stack frame. The position of the bytes is an offset in bytes in a lane's scratch.
+    /// Records that the load at code position `load` has read stack bytes that were never written. A report
+    /// can then name the stack frame. The position of the bytes is an offset in bytes in a lane's scratch.
     #[cold]
     pub(super) fn note_unwritten(&mut self, load: u32, byte: u32, lanes: u32) {
         if self.is_inside() && !self.loads.contains_key(&load) {
@@ -436,10 +436,10 @@ impl Link {
 pub(super) enum Transfer {
     /// The instruction neither calls nor jumps to an address in registers.
     None,
-    /// The instruction is a call. It writes the return address to two SGPRs, the first of which has this
+    /// The instruction is a call. It writes the return address to the pair of SGPRs that begins with this
     /// number.
     Call(u16),
-    /// The instruction jumps to the address in two SGPRs, the first of which has this number.
+    /// The instruction jumps to the address in the pair of SGPRs that begins with this number.
     Jump(u16),
 }
 
@@ -479,9 +479,9 @@ impl Watcher<'_> {
     fn call(&mut self, cx: &mut Cx<'_>, op: &Op, link: u16, to: u32) {
         self.wave().board.cross();
         let (call, rules) = (self.group.now.place, &self.shared.rules);
-        // A caller that knows its callee computes the callee's address relative to the program counter, in
-        // the same SGPR pair that then receives the return address. So a call whose target address is in
-        // another SGPR pair goes through a function pointer.
+        // A caller that knows its callee computes the callee's address from the program counter, in the SGPR
+        // pair that then receives the return address. A call whose target address is in another SGPR pair
+        // therefore goes through a function pointer.
         let by_address = matches!(op.src[0], Src::S(code) if u16::from(code) != link);
         if self.shared.scramble.is_some() {
             self.scramble_call(cx, call, to, by_address);
@@ -582,8 +582,8 @@ impl Watcher<'_> {
         let calls = self.calls();
         let (call, callee, by_address) = (frame.call, frame.callee, frame.by_address);
         if calls.frames.len() == OUTER && calls.gap > 0 {
-            // The innermost call has returned to a function whose frame was dropped to save memory. One of
-            // the dropped calls is now the innermost call, so one call fewer is dropped.
+            // The innermost call returns to a function whose frame was dropped to save memory. From now on,
+            // the call of this function is the innermost one. It no longer counts as dropped.
             calls.gap -= 1;
             let gap = Frame { back: frame.back, call: frame.call, callee: frame.callee, ..Frame::default() };
             calls.kept -= frame.vectors.len();
@@ -634,8 +634,8 @@ impl Watcher<'_> {
         let Some((rule, message)) = found else { return };
         let mut finding = self.finding(FaultClass::Convention, rule, message);
         finding.label = "returns".into();
-        // The frame of the returning call is no longer in `frames`, so the call must be added to the call
-        // chain of the report here.
+        // The frame of the returning call has already been removed from `frames`. So the call must be added
+        // here to the call chain of the report.
         match finding.calls.first_mut() {
             Some(link) if (link.call, link.callee) == (frame.call, frame.callee) => link.count += 1,
             _ => {
@@ -647,9 +647,8 @@ impl Watcher<'_> {
         self.report(finding);
     }
 
-    /// Marks all registers that the returning function has changed as undefined, so that a report follows
-    /// only if later code depends on one of them. This includes registers that the convention makes callees
-    /// preserve.
+    /// Marks all registers that the returning function has changed as undefined, also those that it should
+    /// have preserved. A report then follows only if later code depends on one of them.
     fn lose_changed(&mut self, cx: &Cx<'_>, frame: &Frame) {
         let (call, callee) = (frame.call, frame.callee);
         let kept_out = EXEC_BITS | self.shared.rules.disputed;
@@ -730,9 +729,9 @@ impl super::GroupShadow {
     }
 
     /// Returns the stack frames of a wave's active calls, innermost first, for the report about stack use.
-    /// Consecutive frames of the same function and size form one element. It has the function (`None` for the
-    /// kernel), the bytes of a lane's stack that each frame takes, and the number of frames. `stack` is the
-    /// current value of the stack pointer.
+    /// Consecutive frames of the same function and size are one element. An element has the function (`None`
+    /// for the kernel), the bytes of a lane's stack that each frame takes, and the number of frames. `stack`
+    /// is the current value of the stack pointer.
     pub(crate) fn stack_frames(&self, wave: usize, stack: u32, lanes: u32) -> Vec<(Option<u32>, u32, u64)> {
         let Some(shadow) = self.waves.get(wave) else { return Vec::new() };
         let mut end = stack;

@@ -1,6 +1,6 @@
 //! Shadow cells, in which strict mode records the last accesses to each dword of memory. The race checks
-//! compare each new access with the recorded accesses. Cells are in arrays parallel to memory, and the cells
-//! of a page are allocated at the first access to the page.
+//! compare each new access with the recorded accesses. Cells are grouped in pages like the memory that they
+//! describe. The cells of a page are allocated at the first access to the page.
 //!
 //! Most loads read 16 consecutive dwords in 16 consecutive lanes. As long as all accesses to a page are such
 //! loads, one cell stands for a line of 16 dwords. The first other access to the page allocates a cell for
@@ -10,8 +10,8 @@ use crate::memory::Memory;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 
-/// Limit on the number of waves in a dispatch that a [`Stamp`] can distinguish. Races are not checked in
-/// dispatches with more waves.
+/// Limit on the number of waves in a dispatch. A [`Stamp`] cannot distinguish more waves, so races are not
+/// checked in larger dispatches.
 pub(super) const MAX_WAVES: u64 = 1 << WAVE_BITS;
 
 const WAVE_BITS: u32 = 22;
@@ -47,8 +47,8 @@ impl Stamp {
         Stamp(self.0 | u64::from(yes))
     }
 
-    /// Returns the stamp with a flag set if `yes`. The flag says that atomics use the location, so that the
-    /// table of released knowledge has an entry for it.
+    /// Returns the stamp with the flag `sync` set if `yes`. The flag says that atomics use the location, and
+    /// that the table of released knowledge therefore has an entry for it.
     pub(super) fn sync(self, yes: bool) -> Stamp {
         Stamp(self.0 | u64::from(yes) << 1)
     }
@@ -73,7 +73,7 @@ impl Stamp {
     }
 
     /// Returns the stamp of a read with a flag set if `yes`. The flag says that several lanes have read the
-    /// location in the same instruction.
+    /// location in one instruction.
     pub(super) fn by_several(self, yes: bool) -> Stamp {
         self.sync(yes)
     }
@@ -103,8 +103,9 @@ impl Stamp {
         (self.0 >> (LAG_BITS + 6)) as u32 & ((1 << NUMBER_BITS) - 1)
     }
 
-    /// Returns the `done` number given to [`Stamp::new`]: all of the wave's operations up to this number were
-    /// complete when the stamp was made. Returns 0 if the number was too old to encode.
+    /// Returns the number `done` that was given to [`Stamp::new`]: the operations of the wave up to this
+    /// number were complete when the stamp was made. Returns 0 if the difference between the two numbers was
+    /// too large to encode.
     pub(super) fn released(self) -> u32 {
         match (self.0 >> 6) as u32 & NO_RELEASE {
             NO_RELEASE => 0,
@@ -201,8 +202,8 @@ pub(super) struct LdsWrite {
 /// What is known about atomics on a dword of LDS.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LdsAtomics {
-    /// The last write before the first atomic on this dword. It is kept here because the first atomic by the
-    /// same wave replaces the stamp of the write in the [`LdsCell`].
+    /// The last write before the first atomic on this dword. It needs a place of its own, because the first
+    /// atomic by the same wave replaces the stamp of the write in the [`LdsCell`].
     pub(super) plain: Stamp,
     pub(super) plain_place: u32,
     /// Mask of the waves of the group that have executed an atomic on the dword that returns the old value.
@@ -246,9 +247,9 @@ impl Paged {
         Paged { lines: (0..PAGE / LINE).map(|_| Cell::default()).collect(), cells: OnceLock::new() }
     }
 
-    /// Returns the page's cells for single dwords, and allocates them at the first call. Allocation copies
-    /// the cell of each line to its dwords. Sets `lost` if another thread has recorded a load in the cell of
-    /// a line after this copy, because the cells of the dwords then lack the load.
+    /// Returns the page's cells for single dwords. The first call allocates these cells, and copies the cell
+    /// of each line to the cells of its dwords. Another thread may record a load in the cell of a line after
+    /// this copy. The cells of the dwords then lack the load, and `lost` is set.
     fn cells(&self, lost: &AtomicBool) -> &[Cell] {
         self.cells.get().map_or_else(|| self.split(lost), Box::as_ref)
     }
@@ -257,9 +258,9 @@ impl Paged {
     fn split(&self, lost: &AtomicBool) -> &[Cell] {
         let lines: Vec<Cell> = self.lines.iter().map(Cell::copy).collect();
         let cells = self.cells.get_or_init(|| (0..PAGE).map(|dword| lines[dword / LINE].copy()).collect());
-        // This fence pairs with the one in `Cells::read_lines`. Another thread may record a load in a line at
-        // this moment. Then either this thread sees the load, or the other thread sees the new cells. In both
-        // cases, `lost` is set.
+        // This fence pairs with the fence in `Cells::read_lines`, where another thread may record a load in a
+        // line at this moment. The fences ensure that either this thread sees the load, or the other thread
+        // sees the new cells. In both cases, `lost` is set.
         fence(Ordering::SeqCst);
         if self.lines.iter().zip(&lines).any(|(now, before)| now.last_read() != before.last_read()) {
             lost.store(true, Ordering::Relaxed);
@@ -271,8 +272,8 @@ impl Paged {
 /// An allocation: its start address, and its pages.
 type Allocation<P> = (u64, Vec<OnceLock<P>>);
 
-/// Pages of shadow state for all of memory, where `P` is the state of one page. A page is created when it is
-/// first needed.
+/// The shadow state of all memory, in pages. `P` is the state of one page. A page is created when it is first
+/// needed.
 pub(super) struct Pages<P>(Vec<OnceLock<Allocation<P>>>);
 
 impl<P> Pages<P> {

@@ -3,17 +3,17 @@
 
 use std::sync::Arc;
 
-/// Sorted list of pairs of a wave number and an operation number. A pair says that all operations of the wave
-/// up to the operation number are known to be complete.
+/// Pairs of a wave number and an operation number, sorted by wave. A pair says that all operations of the
+/// wave up to the operation number are known to be complete.
 ///
-/// A wave may have a second pair, whose wave number has the bit [`PASSED_ON`] set. It covers operations that
-/// may be incomplete, but that another wave of the same group has passed on when it released its own
-/// knowledge.
+/// A wave may have a second pair, whose wave number has the bit [`PASSED_ON`] set. The operations of this
+/// pair may be incomplete: another wave of the same group has passed on what it knew of them when it
+/// released.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock(Option<Arc<Vec<(u32, u32)>>>);
 
-/// Bit in a clock's wave number that marks the pair for operations that another wave has passed on, complete
-/// or not. Wave numbers without this bit are smaller (see `MAX_WAVES`).
+/// Bit in a wave number that marks the second pair of the wave: the pair for operations that another wave has
+/// passed on, complete or not. Wave numbers are too small to have this bit (see `MAX_WAVES`).
 const PASSED_ON: u32 = 1 << 31;
 
 impl Clock {
@@ -46,7 +46,7 @@ impl Clock {
         }
     }
 
-    /// Adds what a wave that releases to other groups knows of another wave of its own group, `wave`.
+    /// Adds what a releasing wave knows of another wave of its own group, `wave`, for waves of other groups.
     /// Operations of `wave` up to `done` are complete for all waves. Operations up to `seen` are complete
     /// only as seen from the group.
     pub(super) fn learn_from_mate(&mut self, wave: u32, done: u32, seen: u32) {
@@ -56,8 +56,8 @@ impl Clock {
         }
     }
 
-    /// Returns the number of the last operation of `wave` of which another wave of the same group has passed
-    /// on knowledge. The operation may be incomplete.
+    /// Returns the number of the last operation of `wave` that another wave of its group has passed on. The
+    /// operation may be incomplete.
     pub(super) fn passed_on(&self, wave: u32) -> u32 {
         self.get(wave | PASSED_ON)
     }

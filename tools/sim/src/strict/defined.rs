@@ -16,8 +16,8 @@ use crate::exec::{Cx, Flow};
 use crate::op::{Op, Src};
 use crate::wave::{ActiveLanes, Lanes};
 
-/// Number of times that an instruction's handler is run with different values in the undefined bits of its
-/// inputs: see [`Filler`].
+/// Number of trial runs of an instruction's handler. Each run has different values in the undefined bits of
+/// the inputs: see [`Filler`].
 const TRIALS: u32 = 6;
 /// Maximum number of VGPRs that are saved before the trial runs and restored after them. This is enough for a
 /// matrix instruction. If an instruction accesses more VGPRs, its results are taken as defined.
@@ -181,8 +181,8 @@ impl Defined {
         }
     }
 
-    /// Returns the first VGPR of `runs`, a list of ranges of VGPRs, that has an undefined bit in one of
-    /// `lanes`, and the number of that lane. Returns `None` if no VGPR has such a bit.
+    /// Searches the VGPRs in `runs`, which is a list of ranges, for one that has an undefined bit in one of
+    /// `lanes`. Returns the first such VGPR and the number of the lane.
     pub(super) fn undefined_vector(&self, runs: &Runs, lanes: u64) -> Option<(usize, u32)> {
         runs.registers().find_map(|register| {
             let found = self.vector.get(register)? & lanes;
@@ -294,8 +294,8 @@ impl Defined {
         let mut first: Option<Outcome> = None;
         for trial in 0..TRIALS {
             self.set_inputs(cx, op, touch, &saved, trial);
-            // The trial calls the handler without the offsets of VGPR indexing. This is correct because
-            // instructions with VGPR indexing have class `Indexed`, and trials are not made for this class.
+            // The trial ignores the offsets of VGPR indexing. This is correct because no trials are made for
+            // instructions with VGPR indexing, which have the class `Indexed`.
             let flow = (op.run)(cx, op);
             cx.trap = None;
             let outcome = Outcome::take(cx, touch, flow);

@@ -134,8 +134,8 @@ impl Watcher<'_> {
         self.report_undefined(finding, touch.lanes_read(cx.wave.exec()));
     }
 
-    /// Reports an error that is caused by an undefined register, and adds the load or the call that made the
-    /// register undefined in one of the given lanes.
+    /// Reports an error that an undefined register causes. The report names the load or the call that made
+    /// the register undefined in one of the given lanes.
     #[cold]
     pub(super) fn report_undefined(&mut self, mut finding: Finding, lanes: u64) {
         let wave = &self.group.waves[self.group.now.wave];

@@ -18,8 +18,8 @@ struct Pending {
     transfer: bool,
 }
 
-/// For each kind of memory, an operation number: all operations of a wave up to this number are known to be
-/// complete.
+/// An operation number for each kind of memory. All operations of a wave up to this number are known to have
+/// completed their accesses to this kind of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Done {
     pub(super) lds: u32,
@@ -42,8 +42,8 @@ pub(super) struct Flight {
 /// out which operations were complete when an earlier operation was issued.
 #[derive(Default)]
 struct History {
-    /// The changes in ascending order. Each has the number of the last operation that was issued before the
-    /// change, and the operations that are complete after the change.
+    /// The changes in the order of time. For each change, this is the number of the last operation that was
+    /// issued before it, and the operations that are complete after it.
     changes: VecDeque<(u32, Done)>,
 }
 
@@ -61,8 +61,8 @@ impl History {
         self.changes.push_back((issued, done));
     }
 
-    /// Returns which operations were complete when operation `number` was issued. If this state is no longer
-    /// in the history, returns the oldest state in it.
+    /// Returns which operations were complete when operation `number` was issued. If the history does not
+    /// reach back that far, returns the oldest state in it.
     fn at(&self, number: u32) -> Done {
         let earlier = self.changes.iter().rev().find(|&&(issued, _)| issued < number);
         let done = earlier.or(self.changes.front()).map_or(Done::default(), |&(_, done)| done);

@@ -29,9 +29,9 @@ impl Program {
         for range in ranges {
             first.push(code.len() as Site);
             for at in 0..range.words.len() {
-                // The loop decodes an instruction at every dword, because it does not know where instructions
-                // start. A dword in the middle of a longer instruction gives a wrong instruction, but the
-                // wrong instruction is never executed, so it does no harm.
+                // An instruction is decoded at every dword, because the loop does not know where instructions
+                // start. In the middle of a longer instruction this gives a wrong instruction, which does no
+                // harm because it is never executed.
                 let words = &range.words[at..];
                 let decoded = decoder.as_ref().and_then(|decoder| {
                     decoder.decode(words).or_else(|_| decoder.decode_tolerant(words)).ok()

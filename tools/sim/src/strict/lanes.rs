@@ -9,8 +9,8 @@
 //! It is not a race if several lanes store the same value.
 //!
 //! Two stores by the same lane are ordered, because a wave executes its instructions in order. Stores by two
-//! different lanes are ordered if, between the stores, the two lanes have executed some instruction together
-//! or the wave has executed an atomic.
+//! different lanes are ordered in two cases: both lanes have executed some instruction together between the
+//! stores, or the wave has executed an atomic between them.
 
 use super::cells::Stamp;
 use super::late::Excuse;
@@ -78,8 +78,9 @@ impl Together {
         self.changes.push_back((issued, exec));
     }
 
-    /// Returns whether the current access of lane `later` is ordered after an access of lane `earlier`, which
-    /// memory operation `number` of the same wave made. `exec` is the current mask of active lanes.
+    /// Returns whether the current access of lane `later` is ordered after an earlier access of lane
+    /// `earlier` in the same wave. `number` is the memory operation of the earlier access, and `exec` is the
+    /// current mask of active lanes.
     fn are_ordered(&self, number: u32, earlier: u32, later: u32, exec: u64) -> bool {
         let both = 1 << (earlier & 63) | 1 << (later & 63);
         let met = |lanes: u64| lanes & both == both;
@@ -144,8 +145,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Records a store of one dword by each active lane, if some of the lanes store to the same address. The
-    /// stores of the lanes are compared after the instruction has run.
+    /// Records the stores of the current instruction, in which each active lane stores one dword, if some
+    /// lanes store to the same address. They are compared after the instruction has run.
     #[cold]
     pub(super) fn note_lanes(
         &mut self,
@@ -292,7 +293,8 @@ fn fix(is_update: bool) -> &'static str {
     }
 }
 
-/// Returns the first few texts of a list as one text. If there are more, the text says how many are left out.
+/// Joins the first few texts of a list to one text. If the list has more, the text says how many are left
+/// out.
 fn list(texts: &[String]) -> String {
     let shown = texts.iter().take(LISTED).cloned().collect::<Vec<_>>().join(", ");
     match texts.len().saturating_sub(LISTED) {

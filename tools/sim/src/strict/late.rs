@@ -14,8 +14,8 @@ use super::start::{Shared, lock};
 use super::touch::{Class, Memory, Run};
 use std::collections::HashMap;
 
-/// Maximum number of findings about the same two instructions that are kept. Each of them is about another
-/// memory location.
+/// Maximum number of findings that are kept for the same two instructions. Each of these findings is about
+/// another memory location.
 const MOST: usize = 64;
 
 /// What identifies findings about the same instructions: the rule and the code positions.

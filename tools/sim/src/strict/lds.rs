@@ -80,8 +80,8 @@ struct Reads<'a> {
 
 impl Reads<'_> {
     /// Records the read of a dword in the dword's shadow cell, if the last write to the dword is known to
-    /// have happened before. Returns whether the read was recorded. If the same instruction has already read
-    /// the dword in another lane, the order is not checked again.
+    /// have happened before. Returns whether it has recorded the read. If another lane of the same
+    /// instruction has already read the dword, the order is not checked again.
     #[inline(always)]
     fn enter(&mut self, cell: &mut LdsCell, is_shared: bool) -> bool {
         let (read, write) = (cell.read, cell.write);
@@ -173,9 +173,9 @@ impl Watcher<'_> {
         true
     }
 
-    /// Returns whether the lanes of `exec` may store without a race. They may if all earlier accesses to the
-    /// dwords are known to have happened before the store, and none of these accesses was an atomic. `first`
-    /// returns the index of the first dword that a lane stores.
+    /// Returns whether the lanes of `exec` may store without a race. Two conditions must hold: all earlier
+    /// accesses to the dwords are known to have happened before the store, and none of them was an atomic.
+    /// `first` returns the index of the first dword that a lane stores.
     fn may_store_lds(&self, first: impl Fn(usize) -> usize, exec: u64, dwords: usize) -> bool {
         let order = self.lds_order();
         ActiveLanes(exec).all(|lane| {

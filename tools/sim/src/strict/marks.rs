@@ -1,8 +1,8 @@
 //! The list of atomic loads and stores in an object file.
 //!
 //! Object files that kernc has compiled list their atomic loads and stores ([`codeobj::atomics`]). Object
-//! files of other compilers do not. In their code, strict mode recognises an atomic load or store by the use
-//! of the loaded value or of the location: see the modules `polls` and `late`.
+//! files of other compilers do not. In their code, strict mode has to recognise atomic loads and stores: by
+//! how the loaded value is used (module `polls`), or by how the location is used later (module `late`).
 
 use super::findings::code_position;
 use crate::op::Code;

@@ -29,9 +29,9 @@ pub(super) enum Use {
     Add,
 }
 
-/// Who has used a dword, encoded in one word. The low bits have the state: [`READ`], [`ADDED`] or [`OWNED`].
-/// The bits above have the number of the first wave of the only group that has used the dword, or 0 if
-/// several groups have. The word 0 says that no group has used the dword.
+/// Who has used a dword, encoded in one word. The low bits are the state of the dword: [`READ`], [`ADDED`] or
+/// [`OWNED`]. If only one group has used the dword, the higher bits are the number of this group's first
+/// wave; otherwise they are 0. The whole word is 0 if no group has used the dword.
 type Users = u32;
 
 const STATE_BITS: u32 = 3;

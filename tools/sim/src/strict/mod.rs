@@ -145,11 +145,11 @@ pub(crate) struct GroupShadow {
     /// What atomics on each dword of LDS have released: the knowledge which operations of other waves are
     /// complete. A wave that acquires the dword learns this.
     lds_releases: Vec<Option<Box<Handed>>>,
-    /// For each dword of LDS that atomics use, the instruction and the wave that changed it last. Keys are
-    /// byte addresses.
+    /// The instruction and the wave that have last changed a dword of LDS, for the dwords that atomics use.
+    /// Keys are byte addresses.
     lds_changes: HashMap<u64, Change>,
-    /// Whether some finding about LDS is kept until the end of the dispatch, because a later access may show
-    /// that the finding is harmless (see `late`).
+    /// Whether a finding about LDS is kept until the end of the dispatch. It is kept because a later access
+    /// may show that it is harmless (see `late`).
     lds_waits: bool,
     /// Number of the group's first wave.
     first_wave: u32,
@@ -185,8 +185,8 @@ struct Now {
     cursor: [u16; 64],
     /// Whether all data that the instruction stores is defined.
     data_defined: bool,
-    /// Undefined bits that the instruction has loaded from memory. Each entry has the lane, the byte offset
-    /// in the loaded data, the number of bytes, the mask of undefined bits, and the cause.
+    /// Bits that the instruction has loaded from memory and that are undefined. Each entry has the lane, the
+    /// byte offset in the loaded data, the number of bytes, the mask of undefined bits, and the cause.
     loaded: Vec<(u8, u16, u8, u32, Origin)>,
     reads: Vec<MemAccess>,
     /// Stores of single lanes by the current instruction, which are compared with each other when the

@@ -233,9 +233,8 @@ impl Order {
         }
     }
 
-    /// Records that the GL1 cache is invalidated. In the sequences of LLVM's AMDGPU guide, the invalidation
-    /// of L0 comes first and that of GL1 second (seed 000, line 3325). Newer compilers invalidate GL1 first.
-    /// Both orders are accepted.
+    /// Records an invalidation of the GL1 cache. The sequences in LLVM's AMDGPU guide invalidate L0 first and
+    /// GL1 second (seed 000, line 3325), and newer compilers invalidate GL1 first. Both orders are accepted.
     pub(super) fn invalidate_middle(&mut self) {
         self.middle = self.acquired.clone();
         self.visible.merge(&self.first);

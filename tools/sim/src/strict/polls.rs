@@ -102,8 +102,8 @@ pub(super) struct LoadUse {
 }
 
 impl Shared {
-    /// Returns how the result of the load at code position `place` is used. `place` may also be the position
-    /// of an atomic that returns a value.
+    /// Returns how the result of a load is used. `place` is the code position of the load, or of an atomic
+    /// that returns a value.
     #[cold]
     pub(super) fn load_use(&self, place: u32) -> LoadUse {
         let (range, pc) = split_place(place);
@@ -140,7 +140,7 @@ impl Shared {
             let Some(target) = target(&inst, next) else { return false };
             let conditional = inst.op.row().name != "s_branch";
             ends |= conditional && tainted.decides(touch, &inst);
-            // A backward branch that jumps to a loop header before the load leads to the load again, so it
+            // A backward branch to a loop header before the load leads to the load again. So the branch
             // closes the loop.
             let returns = !back && target <= load;
             if returns && !self.is_quiet_between(range, target, load) {
@@ -152,8 +152,8 @@ impl Shared {
         false
     }
 
-    /// Returns whether the value that a load returns only decides which code runs next. The code is scanned
-    /// in address order, without following branches, because a value is usually used close to its load.
+    /// Returns whether the value that a load returns is used only to decide which code runs next. Scans the
+    /// code in address order and does not follow branches, because a value is usually used close to its load.
     fn only_decides(&self, range: u32, load: usize) -> bool {
         let mut tainted = Tainted::default();
         tainted.write(self.touch(range, load as u32), true);
@@ -165,8 +165,8 @@ impl Shared {
             match touch.class {
                 Class::Jump | Class::Indexed | Class::Barrier => break,
                 Class::Branch => decides |= tainted.decides(touch, &inst),
-                // A compare-and-swap may use the loaded value as the value that it compares with memory. This
-                // use counts as a decision, so the load can still be atomic.
+                // A compare-and-swap may use the loaded value as its comparison value. This use counts as a
+                // decision, so the load may still be atomic.
                 Class::Memory(Memory::Atomic) => tainted.write(touch, false),
                 Class::Memory(_) if own_slot(touch, &inst).is_some() => tainted.step(touch, &inst),
                 Class::Memory(_) if tainted.reads(touch) => return false,

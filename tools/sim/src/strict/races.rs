@@ -64,8 +64,8 @@ impl Watcher<'_> {
         mate.and_then(|mate| order.local.get(mate)).is_some_and(|known| known.memory >= earlier.number())
     }
 
-    /// Returns whether the current wave's loads see the data that operation `earlier` wrote, because no cache
-    /// through which the wave reads can hold an older copy.
+    /// Returns whether the current wave's loads see the data that operation `earlier` wrote. They do if no
+    /// cache through which the wave reads can hold an older copy.
     fn visible(&self, earlier: Stamp) -> bool {
         let order = &self.group.waves[self.group.now.wave].order;
         match self.shared.in_group(self.group.first_wave, earlier.wave()) {
@@ -88,8 +88,8 @@ impl Watcher<'_> {
             || of_atomics && !self.shared.marks.is_complete() && looks().decides
     }
 
-    /// Returns whether `write` is an atomic, at code position `place`, whose result decides when a loop ends
-    /// that waits for another wave.
+    /// Returns whether `write` is an atomic on which a waiting loop depends: its result decides when a loop
+    /// ends that waits for another wave. `place` is the code position of `write`.
     fn polled(&self, write: Stamp, place: u32) -> bool {
         write.is_sync() && write.is_atomic() && self.shared.load_use(place).polls
     }

@@ -12,8 +12,9 @@ pub(crate) struct Reading {
     pub(super) program: Program,
     decoder: Option<Decoder>,
     words: Vec<Vec<u32>>,
-    /// The registers and memory that each instruction accesses. The outer index is the code range, the inner
-    /// index the dword in the range. An element is computed when its instruction is first executed.
+    /// The registers and memory that each instruction accesses. The outer index is the code range, and the
+    /// inner index the dword of the instruction in this range. An element is computed when its instruction is
+    /// first executed.
     touches: Vec<Vec<OnceLock<Box<Touch>>>>,
 }
 

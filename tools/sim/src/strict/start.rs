@@ -70,14 +70,15 @@ pub(crate) struct Shared {
     /// An operation number for each wave. Operations of the wave up to this number were complete for waves of
     /// the same group when the wave passed its last barrier.
     seen_at_barrier: Vec<AtomicU32>,
-    /// For each wave, the number of the last operation that it had issued before its last write-back of the
-    /// scalar cache.
+    /// For each wave, the operations whose scalar stores have been written back: the number of the last
+    /// operation that the wave had issued before its last write-back of the scalar cache.
     written_back: Vec<AtomicU32>,
     seen: Mutex<Seen>,
     /// Findings about conflicts that may turn out to be harmless.
     pub(super) waiting: Mutex<Waiting>,
-    /// Cached results of the data-flow search in `flow`. The key is the code positions of a load and a store.
-    /// The value says whether the stored value is computed from the loaded value.
+    /// Results of the data-flow search in `flow`, so that no search is made twice. The key has the code
+    /// positions of a load and of a store. The value says whether the stored value is computed from the
+    /// loaded value.
     pub(super) flows: Mutex<HashMap<(u32, u32), bool>>,
     /// Names of allocations.
     pub(super) names: Arc<Names>,
@@ -234,8 +235,8 @@ impl Shared {
         (u64::from(wave / self.waves_per_group), wave % self.waves_per_group)
     }
 
-    /// Records that operation `number` of `wave` releases at an address. Adds `clock` to the knowledge that
-    /// is released there and that acquiring waves get.
+    /// Records that operation `number` of `wave` releases at an address. Adds `clock`, which is what the wave
+    /// knows, to what is released there. Waves that acquire the location learn it.
     pub(super) fn release(&self, address: u64, clock: &Clock, wave: u32, number: u32) {
         let mut releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
         let release = releases.entry(address & !3).or_default();
@@ -245,8 +246,7 @@ impl Shared {
         }
     }
 
-    /// Returns the knowledge that was released at an address, and, for each wave, the number of its last
-    /// releasing operation there.
+    /// Returns what was released at an address, and the number of each wave's last releasing operation there.
     pub(super) fn released(&self, address: u64) -> (Clock, Clock) {
         lock(&self.releases[(address / 4) as usize % STRIPES])
             .get(&(address & !3))
@@ -306,7 +306,7 @@ impl Shared {
         }
     }
 
-    /// Records what a wave knows about the operations of other groups, so that other waves can learn it.
+    /// Records what a wave knows about the operations of other groups. Other waves learn this from it later.
     pub(super) fn publish_far(&self, wave: u32, clock: Clock) {
         if clock.is_empty() {
             return;
@@ -456,8 +456,8 @@ impl GroupShadow {
     }
 }
 
-/// Returns which registers of a wave are defined when the wave starts: those that the dispatch has set up.
-/// The other registers hold [`POISON`], a fixed pattern.
+/// Returns which registers of a wave are defined when the wave starts. These are the registers that the
+/// dispatch has set up. All others hold [`POISON`], a fixed pattern.
 fn initial(wave: &Wave) -> Defined {
     let mut defined = Defined::new(wave.vgpr.len());
     for (register, values) in wave.vgpr.iter().enumerate() {

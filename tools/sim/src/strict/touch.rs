@@ -62,8 +62,8 @@ pub(super) enum Class {
     Branch,
     /// A jump to an address in registers.
     Jump,
-    /// M0 selects some registers of the instruction (register indexing). The checks do not follow the values
-    /// of such registers.
+    /// M0 selects some registers of the instruction (register indexing). The checks do not know which, so
+    /// they do not follow the values of these registers.
     Indexed,
     /// The instruction reads or writes memory.
     Memory(Memory),
@@ -104,7 +104,7 @@ pub(super) struct Queues {
 pub(super) enum Part {
     /// The load writes whole dwords.
     Whole,
-    /// The load writes the whole register: the loaded bytes are extended to 32 bits with their sign or with
+    /// The load writes the whole register. It extends the loaded bytes to 32 bits, with their sign or with
     /// zeros.
     Extended { bytes: u8, signed: bool },
     /// The load writes the low half of the register. The high half keeps its old value.

@@ -166,9 +166,9 @@ impl Watcher<'_> {
         true
     }
 
-    /// Returns whether a store to a dword cannot be a race. This is so if all accesses to the dword by other
-    /// waves are known to have happened before, and no atomic was among them. `write` is the last write to
-    /// the dword.
+    /// Returns whether a store to a dword cannot be a race. It cannot if all accesses to the dword by other
+    /// waves are known to have happened before, and if none of them was an atomic. `write` is the last write
+    /// to the dword.
     fn is_free(&self, cell: &Cell, write: Stamp) -> bool {
         let before = |stamp: Stamp| stamp.is_none() || self.ordered(stamp);
         !write.is_sync() && before(write) && before(cell.last_read().0) && before(cell.other_read().0)

@@ -39,8 +39,9 @@ pub(super) struct Info {
     pub(super) waits: Waits,
     /// Class of the wait counter that counts the instruction until it is complete.
     pub(super) class: Option<Class>,
-    /// Second class of wait counters of a flat instruction. On GFX6 to GFX9, the memory that the instruction
-    /// accesses decides which of the two classes counts it. On GFX10, both classes count it.
+    /// Second class of wait counters that may count a flat instruction. On GFX6 to GFX9, the kind of memory
+    /// that the instruction accesses decides which of the two classes counts it. On GFX10, both classes count
+    /// it.
     pub(super) other: Option<Class>,
     /// Whether the instruction is a read-modify-write of memory.
     pub(super) atomic: bool,

@@ -252,8 +252,8 @@ impl Machine<'_> {
     }
 
     /// Returns the classes of wait counters that count an instruction. For a FLAT instruction, the first
-    /// class depends on the memory that it accesses. GFX10 also counts a FLAT instruction in a second class,
-    /// because both counters are in order there.
+    /// class depends on the kind of memory that it accesses. GFX10 also counts a FLAT instruction in a second
+    /// class, because there both counters complete in order.
     fn classes(&self, info: &Info, slots: &[Slot]) -> (Option<Class>, Option<Class>) {
         if info.other.is_none() || slots.is_empty() {
             return (info.class, None);

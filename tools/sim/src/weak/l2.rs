@@ -20,7 +20,7 @@ pub enum Grain {
     Coarse,
 }
 
-/// A range of memory, and the agent to which the memory is local (or the host). Memory outside of all ranges
+/// A range of memory, and the agent whose local memory it is (or the host). All memory outside of the ranges
 /// is fine-grained.
 #[derive(Clone, Copy, Debug)]
 pub struct Range {

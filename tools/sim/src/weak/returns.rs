@@ -53,10 +53,10 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Removes flat instructions from their second counter class as soon as all older instructions of that
-    /// class have returned. The second class only delays younger instructions of the class. It does not tell
-    /// whether the flat instruction itself is complete: LLVM's AMDGPU guide requires waits on both counters
-    /// for this.
+    /// Removes flat instructions from their second counter class as soon as all older instructions of this
+    /// class have returned. The second class only delays younger instructions of the class. It does not show
+    /// whether the flat instruction itself is complete, because LLVM's AMDGPU guide requires waits on both
+    /// counters for this.
     pub(super) fn forget_others(&self, state: &mut State, at: usize) {
         let all = &mut state.actors[at].pending;
         for index in 0..all.len() {

@@ -81,8 +81,8 @@ pub(super) struct Pending {
     /// next field, `kept`, is a mask of the bits of these registers that keep their old values.
     pub(super) results: Registers,
     pub(super) kept: Registers,
-    /// Whether `results` is complete. If it is not, the handler runs with the values in `slots` when the
-    /// instruction returns.
+    /// Whether `results` is already complete. If it is not, the handler runs when the instruction returns,
+    /// with the loaded values in `slots`.
     pub(super) ready: bool,
 }
 

@@ -104,8 +104,8 @@ fn calls() {
     for processor in super::PROCESSORS {
         let wave = run(processor, "s_nop 0\ns_getpc_b64 s[0:1]", |_| {});
         assert_eq!(wave.pair(0), BASE + 8, "{processor}: the address of the next instruction");
-        // The code calls `callee`, whose address is in s[4:5] and which returns. After that, the branch skips
-        // `callee`.
+        // s[4:5] is the address of `callee`. The code calls `callee`, which returns to the instruction after
+        // the call. The branch then skips `callee`.
         let text = "s_swappc_b64 s[30:31], s[4:5]\ns_mov_b32 s1, 7\ns_branch end\n\
                     callee: s_mov_b32 s0, 5\ns_setpc_b64 s[30:31]\nend:";
         let wave = run(processor, text, |wave| wave.set_pair(4, BASE + 12));
