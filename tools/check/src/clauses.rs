@@ -11,7 +11,7 @@ use crate::program::Program;
 use isa::table::{Family, Flags};
 use isa::{MachInst, Operand, op};
 
-/// Rule about a clause that contains an instruction of a different kind.
+/// Rule about a clause that contains an instruction of another kind than the clause.
 pub static BROKEN_CLAUSE: EventRule = EventRule {
     id: "broken-clause",
     name: "clause holds an instruction of another kind than its first",

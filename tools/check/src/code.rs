@@ -170,7 +170,8 @@ impl Code {
         producers(kinds).map(|kind| self.reach[kind]).max().unwrap_or(0)
     }
 
-    /// Returns the rule that an instruction breaks by itself, if there is one.
+    /// Returns the rule that an instruction breaks by itself, whatever comes before and after it. Returns
+    /// `None` if there is no such rule.
     pub fn single(&self, inst: &MachInst) -> Option<&'static EventRule> {
         illegal_insts::find(&self.singles, self.target, inst)
     }

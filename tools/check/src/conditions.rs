@@ -382,7 +382,7 @@ impl<'a> Conditions<'a> {
         })
     }
 
-    /// Returns the set of values that a register may have if the facts are true.
+    /// Returns the set of values that a register may have, given the facts about conditions.
     fn possible(&self, register: Reg, facts: Facts) -> Ranges {
         let registers = self.same(register, |number| facts.get(number) == Some(true));
         let mut ranges = Ranges::all();
@@ -508,7 +508,7 @@ fn is_pair((one, other): (Reg, Reg), pair: (Reg, Reg)) -> bool {
     pair == (one, other) || pair == (other, one)
 }
 
-/// Returns the first and last instruction of each block. A call ends a block.
+/// Returns the basic blocks of the program, each as its first and last instruction. A call ends a block.
 fn ends(program: &Program, roots: &[Root]) -> Vec<(Site, Site)> {
     let mut begins: Vec<bool> = program.insts.iter().map(|placed| placed.is_leader()).collect();
     for site in roots.iter().filter_map(|root| program.site_at(root.address)) {

@@ -151,7 +151,7 @@ pub struct Classes {
     pub read: Option<Class>,
 }
 
-/// Returns the classes to which an instruction's operations belong.
+/// Returns the classes of wait counters to which an instruction's operations belong.
 pub(crate) fn classes(target: &Target, effects: &Effects, path: FlatPath) -> Classes {
     let kinds = effects.kinds;
     let mut classes = Classes::default();

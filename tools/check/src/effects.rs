@@ -153,7 +153,7 @@ pub struct Effects {
 #[derive(Clone, Copy, Debug)]
 enum ReadAfterIssue {
     None,
-    /// The operation reads all VGPRs of the instruction after its issue.
+    /// All VGPRs of the instruction are read after its issue.
     Vectors,
     /// The operation reads the data of a store after its issue.
     Data(RegRange),
@@ -294,7 +294,8 @@ impl Effects {
         }
     }
 
-    /// Returns the register codes for the hardware register that `s_setreg` writes or that `s_getreg` reads.
+    /// Returns the register code for the hardware register that the instruction accesses, if it is `s_setreg`
+    /// or `s_getreg`.
     pub(crate) fn hw(&self) -> RegSet {
         let mut set = self.hw.id.map_or(RegSet::EMPTY, |id| RegSet::from_range(hw_reg(id)));
         if self.hw.vskip {
@@ -321,7 +322,7 @@ impl Effects {
     }
 }
 
-/// Returns the registers whose contents a vector memory instruction stores.
+/// Returns the registers with the data that a vector memory store writes to memory.
 fn store_data(inst: &MachInst) -> Option<RegRange> {
     let row = inst.op.row();
     let buffer = matches!(row.family, Family::Mubuf | Family::Mtbuf | Family::Mimg);
@@ -420,7 +421,8 @@ fn is_lane_select(opcode: isa::Opcode) -> bool {
     in_vop3 || matches!(opcode, op::V_READLANE_B32_VOP2 | op::V_WRITELANE_B32_VOP2)
 }
 
-/// Returns the kinds that an image instruction has because its address is in non-consecutive registers.
+/// Returns the kinds that apply to an image instruction because its address is in non-consecutive registers
+/// (NSA).
 fn scattered(inst: &MachInst) -> Kinds {
     let lists = inst.operands().iter().filter_map(|operand| match operand {
         Operand::Scattered(list) => Some(list.numbers().len()),

@@ -15,13 +15,13 @@ pub const CALLER: Site = Site::MAX;
 /// How the second instruction accesses the register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
-    /// The instruction reads the register before the value has arrived.
+    /// The instruction reads a register that an outstanding operation has not written yet.
     Reads,
     /// The instruction writes a register that an outstanding operation will overwrite later.
     Writes,
     /// The instruction overwrites a register that an outstanding operation has not read yet.
     Overwrites,
-    /// The instruction returns from the function while an outstanding operation has not written a register
+    /// The instruction returns from the function while an outstanding operation has not written its registers
     /// yet.
     Returns,
 }

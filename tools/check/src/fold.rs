@@ -125,7 +125,7 @@ fn selects(opcode: Opcode, a: u64, b: u64, scc: Option<bool>) -> Option<Folded> 
     }
 }
 
-/// Returns the position and the width of a bit field, which the control word gives.
+/// Returns the position and the width of a bit field, as the control operand of an instruction gives them.
 fn field(control: u32, bits: u32) -> (u32, u32) {
     (control & (bits - 1), (control >> 16 & 0x7f).min(bits))
 }

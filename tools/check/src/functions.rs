@@ -132,7 +132,7 @@ impl Functions {
         self.local.contains(&entry)
     }
 
-    /// Returns the functions that return with a return instruction.
+    /// Returns the functions to which a return instruction belongs: those that return with it.
     pub(crate) fn owners(&self, site: Site) -> &[Site] {
         self.owners.get(&site).map_or(&[], SmallVec::as_slice)
     }

@@ -34,7 +34,7 @@ pub enum Producer {
     ValuScalar,
     /// VALU, other than a matrix instruction, writes a VGPR.
     ValuVector,
-    /// VALU writes a VGPR. Matrix instructions and dot products are excluded.
+    /// VALU instruction writes a VGPR. Matrix instructions and dot products are excluded.
     PlainVector,
     /// SALU writes a scalar register.
     SaluScalar,
@@ -48,7 +48,7 @@ pub enum Producer {
     LongNsa,
     /// Float atomic on memory.
     FpAtomic,
-    /// Matrix instruction of 2 passes writes its result. The next variants are for 8 and 16 passes.
+    /// Matrix instruction of 2 passes writes its result. The next two variants are for 8 and 16 passes.
     Mfma2,
     Mfma8,
     Mfma16,
@@ -186,7 +186,7 @@ pub struct Rule {
     /// Role of the second instruction. The hazard exists only if the second instruction accesses, in this
     /// role, a register that the first instruction accesses in its role.
     pub second: Consumer,
-    /// Number of wait states that are needed between the two instructions.
+    /// Number of wait states that must be between the two instructions.
     pub states: u8,
     pub(crate) when: When,
     /// Processors that have the hazard.

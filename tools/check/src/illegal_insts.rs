@@ -142,7 +142,8 @@ pub(crate) fn rows(target: &Target, xnack: Setting) -> Vec<&'static Row> {
     ROWS.iter().filter(holds).collect()
 }
 
-/// Returns the rule that an instruction breaks by itself, if there is one.
+/// Returns the rule that an instruction breaks by itself, whatever comes before and after it. Returns `None`
+/// if there is no such rule.
 pub(crate) fn find(rows: &[&'static Row], target: &Target, inst: &MachInst) -> Option<&'static EventRule> {
     rows.iter().find(|row| (row.is)(target, inst)).map(|row| &row.rule)
 }

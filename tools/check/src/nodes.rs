@@ -244,7 +244,7 @@ impl<'a> Finder<'a> {
         nodes.iter().fold(RegSet::EMPTY, |all, node| all.or(&self.reads[*node as usize]))
     }
 
-    /// Returns the last instruction in `start..end` that writes one of these registers.
+    /// Returns the last instruction in `start..end` that writes one of the registers `registers`.
     fn last_writer(&self, start: Site, end: Site, registers: RegRange) -> Option<Site> {
         let wanted = RegSet::from_range(registers);
         (start..end).rev().find(|site| self.program.code.effects(*site).writes.intersects(&wanted))

@@ -200,7 +200,7 @@ pub fn check_with(
     Ok(report)
 }
 
-/// The kernels and functions of a code object, which the check reads.
+/// The kernels and functions of a code object, in the form in which the checker reads them.
 pub struct Entries<'a, 'data> {
     object: &'a CodeObject<'data>,
     target: &'static Target,
@@ -213,7 +213,7 @@ pub struct Part {
     section: usize,
     /// The code.
     pub program: Program,
-    /// Kernels and functions, at which the analysis of the code starts.
+    /// The kernels and functions at which the analysis of the code starts.
     pub roots: Vec<Root>,
 }
 
@@ -268,7 +268,7 @@ impl<'a, 'data> Entries<'a, 'data> {
         self.sections().into_iter().filter_map(|(index, wave32)| self.part(index, wave32)).collect()
     }
 
-    /// Returns the sections with code. Each is listed for both wave sizes.
+    /// Returns the sections with code, each twice: once for each wave size.
     fn sections(&self) -> Vec<(usize, bool)> {
         let sections = self.object.sections.iter().enumerate().filter(|(_, section)| section.is_code());
         let mut budget = self.object.file_size;
@@ -380,7 +380,7 @@ impl Entries<'_, '_> {
         open
     }
 
-    /// Returns the addresses of a section at which code of another file can call a function.
+    /// Returns the addresses in a section at which functions begin that code of another file can call.
     fn callable(&self, index: usize) -> HashSet<u64> {
         let relocatable = self.object.header.is_relocatable();
         // In a relocatable file, a hidden symbol can still be called from other files. It becomes local only

@@ -18,7 +18,8 @@ use std::collections::{BTreeSet, HashSet};
 pub struct Root {
     /// Address.
     pub address: u64,
-    /// Whether the root is a function. The caller of a function may have operations in flight.
+    /// Whether the root is a function and not a kernel. A caller of the function may have operations in
+    /// flight.
     pub is_function: bool,
 }
 
@@ -38,7 +39,7 @@ pub enum Unknown {
     NoInstruction,
     /// Control goes to an address outside of the section.
     Outside,
-    /// The solver has used up its budget of steps before it was done.
+    /// The solver stopped at this place, because it had used up its budget of steps.
     Unfinished,
 }
 
@@ -94,7 +95,8 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// Returns whether control can come to this instruction from an instruction other than the previous one.
+    /// Returns whether this instruction begins a basic block, because control can come to it from an
+    /// instruction other than the previous one.
     pub(crate) fn is_leader(&self) -> bool {
         self.leads
     }
@@ -198,7 +200,8 @@ impl Program {
         &self.taken
     }
 
-    /// Returns whether control can come to an instruction from an instruction other than the previous one.
+    /// Returns whether an instruction begins a basic block, because control can come to it from an
+    /// instruction other than the previous one.
     pub fn is_leader(&self, site: Site) -> bool {
         self.insts[site as usize].is_leader()
     }
@@ -267,7 +270,8 @@ fn assemble(mut reader: Reader<'_>, target: &'static Target, xnack: Setting, roo
     Program { code, insts, unknown, local, callers_wait: false, taken, by_address }
 }
 
-/// Marks the instructions to which control can come from an instruction other than the previous one.
+/// Marks the instructions that begin basic blocks: those to which control can come from an instruction other
+/// than the previous one.
 fn find_leaders(insts: &mut [Placed]) {
     for site in 0..insts.len() {
         for next in insts[site].next.into_iter().flatten() {

@@ -56,7 +56,7 @@ pub static LDS_BRANCH_VMEM: EventRule = EventRule {
     source: "llvm: LdsBranchVmemWARHazard",
     level: Level::Certain,
 };
-/// Rule of processors before GFX10: a branch reads `vccz` while `vccz` does not agree with VCC.
+/// Rule of processors before GFX10: a branch reads `vccz` while `vccz` may not yet agree with VCC.
 pub static VCCZ: EventRule = EventRule {
     id: "vccz-stale",
     name: "branch on vccz, which may not be what vcc says",

@@ -387,7 +387,8 @@ impl<'a> Reader<'a> {
         self.reach(heads, root, &Known::at_entry(&links));
     }
 
-    /// Joins known values into the state at the beginning of a basic block, and decodes the code from there.
+    /// Joins known values into the state at the beginning of the basic block at `to`, and decodes the code
+    /// from there.
     fn reach(&mut self, heads: &mut Heads, to: u64, known: &Known) {
         if self.by_address.mark(to) {
             self.split.push(to);

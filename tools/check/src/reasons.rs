@@ -49,7 +49,7 @@ pub struct Why {
     pub reasons: Vec<Reason>,
 }
 
-/// Number of instructions after a wait among which the first user of a register is searched.
+/// Number of instructions after a wait in which the first user of a register is searched for.
 const NEAR: usize = 256;
 
 /// Returns all waits that control can reach from the roots, in the order of addresses. `flat_lds` has the

@@ -102,7 +102,7 @@ impl RegSet {
         })
     }
 
-    /// Returns the ranges of consecutive registers in ascending order.
+    /// Returns the registers of the set as ranges of consecutive registers, in ascending order.
     pub fn groups(&self) -> impl Iterator<Item = RegRange> {
         let mut rest = *self;
         std::iter::from_fn(move || {

@@ -189,7 +189,7 @@ static RELIED_ON: &[(&str, &str)] = &[
     ("leaves-code", "Compilers write nothing behind a trap."),
 ];
 
-/// Returns all rules. Rules with the same short name are returned once.
+/// Returns all rules. If several rules have the same short name, only one of them is returned.
 pub fn all() -> impl Iterator<Item = Rule> {
     let pairs = hazards::RULES.iter().enumerate();
     let pairs = pairs.filter(|(n, row)| !hazards::RULES[..*n].iter().any(|other| other.id == row.id));

@@ -84,7 +84,8 @@ struct Recent {
     /// instructions.
     via: Option<Site>,
     produces: u64,
-    /// Value of [`Scoreboard::clock`] when the instruction was issued.
+    /// Number of wait states since the beginning of the program ([`Scoreboard::clock`]) when the instruction
+    /// was issued.
     clock: u32,
     /// Whether a call or return was executed after the instruction.
     across: bool,
@@ -186,14 +187,14 @@ impl Scoreboard {
         board
     }
 
-    /// Checks an instruction and updates the state. Passes findings to `sink`.
+    /// Checks an instruction, reports findings to `sink`, and updates the state for the next instruction.
     #[inline]
     pub fn issue(&mut self, code: &Code, site: Site, sink: &mut impl FnMut(Finding)) {
         self.issue_on(code, site, FlatPath::Unknown, sink);
     }
 
-    /// Checks an instruction and updates the state. `path` says to which kind of memory a flat access goes,
-    /// if this is known.
+    /// Checks an instruction, reports findings to `sink`, and updates the state. `path` is the kind of memory
+    /// that a flat access goes to, if it is known.
     #[inline]
     pub fn issue_on(&mut self, code: &Code, site: Site, path: FlatPath, sink: &mut impl FnMut(Finding)) {
         let effects = code.effects(site);
@@ -282,7 +283,7 @@ impl Scoreboard {
         classes.map(|info| self.outstanding_of(info.class)).sum()
     }
 
-    /// Returns the operations that may be in flight and that have not yet written or read their registers.
+    /// Returns the operations that may be in flight and that still have to write or read their registers.
     pub fn pending(&self, code: &Code) -> impl Iterator<Item = Pending> {
         self.operations.iter().map(|operation| {
             let tickets = operation.tickets.iter().flatten();
@@ -778,7 +779,7 @@ fn caller_writes() -> RegSet {
     RegSet::VECTOR.or(&RegSet::SCALAR).without(&RegSet::from_range(RegRange { first: Reg::EXEC, len: 2 }))
 }
 
-/// Returns the registers that an operation has not yet written or read.
+/// Returns the registers that an operation still has to write or read.
 fn registers(code: &Code, operation: &Operation) -> RegSet {
     match (operation.site, operation.holds) {
         (CALLER, Holds::Writes) => caller_writes(),

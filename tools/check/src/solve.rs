@@ -65,7 +65,7 @@ pub struct Solution {
     pub unfollowed: Vec<(Site, Unknown)>,
 }
 
-/// The beginning of a block, with the states of the paths to it.
+/// The beginning of a block, with the states that the paths to it have there.
 struct Head {
     variants: Vec<Variant>,
     /// Mask of the conditions by which paths to this block are kept apart. Paths with different values of
@@ -291,7 +291,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Propagates a function's exit state to the instruction after one of its calls.
+    /// Propagates the state in which a function returns to the instruction after one of its calls.
     fn come_back(&mut self, callee: Site, call: Site) {
         let Some(exit) = self.exits.get(&callee) else { return };
         let Some((_, before)) = self.calls[&callee].iter().find(|(site, _)| *site == call) else { return };

@@ -24,7 +24,7 @@ const REACH: usize = 64;
 /// The register EXEC with both halves. Waves of 32 lanes use only the lower half, but no instruction writes
 /// the upper half there, so the same range serves for them.
 const EXEC: RegRange = RegRange { first: Reg::EXEC, len: 2 };
-/// Limit of the number of entries. It follows from the range of an `s_branch`.
+/// Maximum number of entries of a table. It follows from the range of an `s_branch`.
 const MOST: u32 = 1 << 15;
 
 /// A jump table.

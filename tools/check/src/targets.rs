@@ -25,7 +25,7 @@ type Key = u32;
 const SCC: Key = Reg::SCC.0 as Key;
 const VCC: Key = Reg::VCC.0 as Key;
 const EXEC: Key = Reg::EXEC.0 as Key;
-/// Upper limit of the numbers of scalar registers, including special ones.
+/// Number of scalar registers, including special ones. Their location numbers are below it.
 const SCALARS: Key = 128;
 /// Number of the register `null` of GFX10; values that are written to it are lost. On other generations, no
 /// register has this number.
@@ -46,7 +46,7 @@ enum Value {
     Link(u16, bool),
 }
 
-/// Target of an instruction that jumps to an address in registers.
+/// What is known about the target of an instruction that jumps to an address in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Goal {
     /// A known address.
@@ -55,7 +55,7 @@ pub(crate) enum Goal {
     Return,
 }
 
-/// The values of locations that are known before an instruction.
+/// The known values of registers and VGPR lanes before an instruction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Known(SmallVec<[(Key, Value); 8]>);
 

@@ -45,7 +45,8 @@ pub static OVERTAKES: EventRule = EventRule {
     level: Level::Manual,
 };
 
-/// Rule about an access to LDS while a different part of LDS may be loaded.
+/// Rule about an access to LDS while a load to LDS or a store from LDS is in flight. The two may concern
+/// different parts of LDS.
 pub static MAY_OVERLAP: EventRule = EventRule {
     id: "lds-transfer-may-overlap",
     name: "LDS is accessed while a load to LDS, or a store from LDS, is in flight that may concern another part of it",
@@ -78,7 +79,7 @@ pub(crate) struct Transfers {
 }
 
 impl Transfers {
-    /// Returns the state in which LDS may contain data and no operation is in flight.
+    /// Returns the state in which nothing is in flight and LDS may already contain data.
     pub(crate) fn unknown() -> Transfers {
         Transfers { operations: SmallVec::new(), filled: true, filled_for_stores: true }
     }

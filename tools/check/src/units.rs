@@ -95,7 +95,8 @@ impl<'a> Units<'a> {
         for (number, result) in alone.into_iter().enumerate() {
             let members = &members[&groups.first(number)];
             match result {
-                // A function that other units reach is checked in those units.
+                // A function that code of other units reaches is checked together with these units, so its
+                // own result is dropped.
                 Some(result) if members.len() == 1 => results.push((number, result)),
                 _ if members[0] == number => together.push(members),
                 _ => {}
@@ -142,7 +143,7 @@ impl<'a> Units<'a> {
 struct Groups(Vec<usize>);
 
 impl Groups {
-    /// Returns the smallest number of the group that contains a number.
+    /// Returns the smallest number in the group of a number.
     fn first(&mut self, mut number: usize) -> usize {
         while self.0[number] != number {
             self.0[number] = self.0[self.0[number]];

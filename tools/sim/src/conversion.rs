@@ -152,7 +152,7 @@ impl Spec {
         }
     }
 
-    /// Appends the elements of a vector as text, or a single number.
+    /// Appends the elements of a vector as text, or a single number if the argument is no vector.
     fn elements(&self, arg: &[u8], out: &mut Vec<u8>) {
         // A vector of three elements has the size of one with four.
         let places = if self.vector == 3 { 4 } else { self.vector };

@@ -70,7 +70,7 @@ impl fmt::Debug for dyn Debugger + '_ {
     }
 }
 
-/// The kind of memory that a flat address refers to, and the position in this memory.
+/// A flat address, split into the kind of memory that it refers to and the position in this memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlatAddress {
     /// An address of global memory.
@@ -261,7 +261,7 @@ impl<'a> Stopped<'a> {
             .map_or(0, |code| code.file_base + u64::from(self.next) * 4)
     }
 
-    /// Returns the address in emulated memory that corresponds to address 0 of the code object file.
+    /// Returns where the code object is loaded: the address in emulated memory of address 0 of the file.
     pub fn base(&self) -> u64 {
         self.launch
             .code
@@ -295,8 +295,8 @@ impl<'a> Stopped<'a> {
         !self.is_earlier && self.around.takes_writes()
     }
 
-    /// Returns the wave's outstanding operations, or `None` if the mode does not track them. Strict mode
-    /// does.
+    /// Returns the wave's outstanding operations. Returns `None` in modes that do not track them, such as
+    /// fast mode.
     pub fn in_flight(&self) -> Option<InFlight> {
         if self.is_earlier { None } else { self.around.in_flight(self.wave.id) }
     }

@@ -68,7 +68,7 @@ impl Profile {
     }
 }
 
-/// Returns the number of cycles for which an instruction of a wave occupies its unit.
+/// Returns for how many cycles one execution of an instruction by a wave occupies its unit.
 fn cycles(inst: &Executed, target: &Target) -> u64 {
     let lanes = u64::from(target.wave_size);
     // A SIMD of GCN has 16 lanes, a SIMD of RDNA has 32.

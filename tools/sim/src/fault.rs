@@ -221,7 +221,7 @@ pub enum Fault {
     Stuck {
         /// The budget.
         limit: u64,
-        /// Whether it is certain that none of the waves can make progress.
+        /// Whether it is certain that none of the waves can make progress any more.
         deadlock: bool,
         /// Whether the waiting waves are those of one group, so that other groups may continue. Only set for
         /// a deadlock.

@@ -7,7 +7,7 @@ mod scalar;
 use isa::Target;
 use isa::table::{Family, Row};
 
-/// How close the emulator comes to the hardware for an instruction.
+/// How close the emulator comes to the hardware when it executes an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fidelity {
     /// The result is bit for bit as the manuals say, in every mode.

@@ -240,7 +240,7 @@ pub(crate) fn exponent<T: Ieee>(value: T) -> Option<i32> {
     }
 }
 
-/// Splits a number that is not zero into its fraction bits and the exponent that C's `frexp` gives.
+/// Splits a nonzero number into its fraction bits and its exponent, as C's `frexp` defines the exponent.
 fn split<T: Ieee>(value: T) -> (u64, i32) {
     let hidden = T::quiet_bit() * 2;
     let fraction = value.magnitude() & (hidden - 1);

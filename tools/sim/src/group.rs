@@ -62,7 +62,8 @@ pub(crate) struct ProgressChecks {
 
 impl ProgressChecks {
     const NONE: ProgressChecks = ProgressChecks { is_stalled: false, since: 0, every: 4096 };
-    /// Value of `every` after a check that found no progress. It is small, so that the next check comes soon.
+    /// Value of `every` after a check that found no progress. It is small, so that the wave is soon checked
+    /// again.
     const SOON: u64 = 256;
 }
 

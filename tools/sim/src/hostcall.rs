@@ -91,7 +91,7 @@ impl Hostcall {
         Some(hostcall)
     }
 
-    /// Returns the address of the buffer, which the hidden argument passes to kernels.
+    /// Returns the address of the buffer. Kernels get it in the hidden argument `hostcall_buffer`.
     pub(crate) fn address(&self) -> u64 {
         self.address
     }
@@ -101,7 +101,7 @@ impl Hostcall {
         self.packets
     }
 
-    /// Returns the text that was printed since the last call, and removes it.
+    /// Returns the text that kernels have printed since the last call of this function.
     pub(crate) fn take_text(&mut self) -> Vec<u8> {
         self.messages.take_text()
     }

@@ -278,7 +278,8 @@ impl Launch<'_> {
         self.hostcall.map(|hostcall| (packets(hostcall) / u64::from(waves)).max(1))
     }
 
-    /// Creates the state of strict mode for the whole dispatch. Returns `None` in other modes.
+    /// Creates the part of strict mode's state that belongs to the whole dispatch. Returns `None` in other
+    /// modes.
     pub(crate) fn shadow(&self, mode: Mode) -> Option<strict::Shared> {
         let Mode::Strict { keep_going } = mode else { return None };
         let items: u32 = self.group.iter().product();

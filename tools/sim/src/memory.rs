@@ -207,7 +207,8 @@ impl Memory {
         self.heap.get(slot.checked_sub(MAX_SLOTS)?)?.get()
     }
 
-    /// Returns the highest slot number plus one. Slots of allocations made by kernels do not count.
+    /// Returns the highest number of a used slot, plus one. Slots of allocations that kernels have made do
+    /// not count.
     pub(crate) fn slots(&self) -> usize {
         self.slots.len()
     }

@@ -262,7 +262,8 @@ impl<'a> Observing<'a> {
         self.observer.bytes[space][way].fetch_add(access.bytes.into(), Ordering::Relaxed);
     }
 
-    /// Appends a line to the trace, with the instruction and the registers that it has changed.
+    /// Appends a line to the trace. The line shows the instruction that has just run and the registers that
+    /// it has changed.
     fn write_down(&self, before: &Before, cx: &Cx<'_>) {
         let wave = &cx.wave;
         let mut text = self.observer.text.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

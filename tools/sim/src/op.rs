@@ -64,9 +64,9 @@ pub(crate) struct Op {
     /// The source operands. The sources that the assembler lists come first. Then come the tied destinations,
     /// whose old values the instruction also reads.
     pub(crate) src: [Src; 4],
-    /// Number of the first register of the first destination, with the same numbering as in a source field.
+    /// Code of the first register of the first destination, with the same numbers as in a source field.
     pub(crate) dst: u16,
-    /// Number of the first register of the second destination, with the same numbering as in a source field.
+    /// Code of the first register of the second destination, with the same numbers as in a source field.
     pub(crate) dst2: u16,
     /// Number of VGPRs that the wave must have, which is one more than the highest VGPR number among the
     /// operands.

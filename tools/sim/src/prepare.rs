@@ -28,7 +28,7 @@ fn no_room() -> Fault {
     Fault::Dispatch("no room for the arguments".into())
 }
 
-/// Returns the kernel of a dispatch. Fails if the dispatch is not valid for this kernel.
+/// Returns the kernel that a dispatch names. Fails if the dispatch is not valid for this kernel.
 pub(crate) fn kernel_of<'a>(module: &'a Module, dispatch: &Dispatch<'_>) -> Result<&'a KernelInfo, Fault> {
     let kernel = module.kernels.iter().find(|kernel| kernel.name == dispatch.kernel);
     let kernel = kernel.ok_or_else(|| Fault::Dispatch(format!("no kernel named {}", dispatch.kernel)))?;
@@ -264,7 +264,8 @@ fn find_kernel(modules: &[Module], object: u64) -> Option<(&Module, &KernelInfo)
     })
 }
 
-/// Returns the argument dwords that the hardware preloads into SGPRs, as the kernel descriptor says.
+/// Returns the dwords of the arguments that the hardware preloads into SGPRs. The kernel descriptor says
+/// which these are.
 fn preload(kernel: &KernelInfo, kernarg: u64, memory: &Memory) -> Vec<u32> {
     let (count, first) = kernel.descriptor.preload;
     let dword = |at: u32| {

@@ -11,7 +11,7 @@ use isa::target::Generation;
 /// to addresses. It is not zero, so that a kernel that forgets to add it faults.
 const QUEUE_OFFSET: u64 = 0x1_0000;
 
-/// Bits of the fourth dword of a buffer resource that exist only on some processor generations.
+/// Fields of the fourth dword of a buffer resource. Each of them exists only on some processor generations.
 mod word3 {
     /// The value of the field `ELEMENT_SIZE` on GFX6 to GFX8 that swizzles elements of 4 bytes.
     pub(super) const ELEMENT_SIZE_4: u32 = 1 << 19;

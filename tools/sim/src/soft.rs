@@ -19,7 +19,7 @@ pub(crate) enum Rounding {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Round {
     pub(crate) mode: Rounding,
-    /// Whether a result that overflows becomes the largest number instead of infinity (`FP16_OVFL`).
+    /// Whether a result that overflows becomes the largest finite number instead of infinity (`FP16_OVFL`).
     pub(crate) saturate: bool,
 }
 

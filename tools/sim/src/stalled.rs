@@ -65,7 +65,7 @@ impl LoopNotes {
     }
 }
 
-/// Returns the contents of up to 8 bytes of memory, in the low bytes of the result.
+/// Returns the contents of up to 8 bytes of memory as a number. The bytes are the low bytes of the result.
 pub(crate) fn memory_contents(memory: &Memory, address: u64, bytes: u32) -> u64 {
     let mut data = [0; 8];
     memory.read(address, &mut data[..bytes.min(8) as usize]);

@@ -100,7 +100,8 @@ impl TimeSlices {
         GroupSlice { wave: Some(wave), group: wave * slices.max(waves as u64) }
     }
 
-    /// Returns the maximum number of instructions of a wave's next turn, within a turn `share` of its group.
+    /// Returns the maximum number of instructions that a wave executes in its next turn. This turn is a part
+    /// of the turn `share` of its group.
     pub(crate) fn wave(&mut self, share: GroupSlice) -> u64 {
         match (share.wave, &mut self.random) {
             (None, Some(random)) => slice(random, self.longest),

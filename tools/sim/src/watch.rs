@@ -16,7 +16,7 @@ use crate::strict::Report;
 use crate::wave::Lanes;
 use isa::ModFlags;
 
-/// The kind of memory to which an access goes. It decides what the address of the access means.
+/// The kind of memory that an access goes to. The meaning of the access's address depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Space {
     /// Global memory. The address is an emulated address.

@@ -55,8 +55,8 @@ pub(crate) mod mode {
     pub(crate) const GPR_IDX_EN: u32 = 1 << 27;
     /// Bit on GFX6 to GFX9: vector instructions are skipped.
     pub(crate) const VSKIP: u32 = 1 << 28;
-    /// Field on GFX6 to GFX9: the number of entries on the stack that the `s_cbranch_*_fork` instructions
-    /// use.
+    /// Field on GFX6 to GFX9: the depth of the stack that the `s_cbranch_*_fork` instructions use, in
+    /// entries.
     pub(crate) const CSP: u32 = 7 << 29;
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct Wave {
     pub(crate) pc: u32,
     /// Index of the instruction that was started last.
     pub(crate) last: u32,
-    /// Index of the code range that contains the instruction at `pc`.
+    /// Index of the code range in which the program counter (`pc`) is.
     pub(crate) range: u32,
     /// Values of SGPRs and special registers, by their codes, which are below 128. Further elements are a
     /// sink that is only written (`op::SINK`), and registers that no operand can name. The array has 256
@@ -103,7 +103,7 @@ pub(crate) struct Wave {
     pub(crate) unusual: bool,
     /// Priority that `s_setprio` has set.
     pub(crate) priority: u8,
-    /// The register TRAPSTS. It has only the bits that the wave writes itself.
+    /// The register TRAPSTS. Only the wave itself sets its bits, with `s_setreg`.
     pub(crate) trap_status: u32,
     /// Number of executed `s_trap 3` instructions.
     pub(crate) debug_traps: u64,
@@ -195,7 +195,8 @@ impl Wave {
         wave
     }
 
-    /// Returns whether two states of the wave are equal in everything that decides how the wave continues.
+    /// Returns whether this state of the wave equals another one in everything that decides how the wave
+    /// continues.
     pub(crate) fn is_as(&self, other: &Wave) -> bool {
         let place = |wave: &Wave| (wave.range, wave.pc, wave.scc, wave.mode, wave.trap_status);
         place(self) == place(other)

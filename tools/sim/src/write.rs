@@ -80,7 +80,8 @@ impl Write {
     }
 }
 
-/// Writes bytes into dwords. The function `place` returns the position of each byte.
+/// Writes bytes into an array of dwords. The function `place` returns the position in the array for each
+/// byte.
 fn put(dwords: &mut [u32], bytes: &[u8], place: impl Fn(u64) -> Option<u64>) {
     for (&byte, at) in bytes.iter().zip(0..) {
         let Some(at) = place(at) else { return };

@@ -9,7 +9,7 @@ use crate::metadata::{ArgInfo, Scalar};
 use crate::npy::read_npy;
 use std::path::Path;
 
-/// The forms of text that describe the contents of a buffer, for error messages.
+/// The syntaxes in which a user can describe the contents of a buffer, as text for error messages.
 const FORMS: &str = "`iota:COUNT`, `fill:COUNT:VALUE`, `random:SEED:COUNT`, `zeros:COUNT`, `[1, 2, ...]`, `@FILE.npy` or \
                      `@FILE:TYPE`";
 

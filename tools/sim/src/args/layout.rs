@@ -120,7 +120,7 @@ impl Layout {
         }
     }
 
-    /// Returns a struct whose fields are laid out in sequence as in C.
+    /// Returns a struct with the given fields, laid out in sequence as in C.
     pub(super) fn of_fields(fields: impl IntoIterator<Item = (String, Layout)>) -> Layout {
         let mut end = 0u64;
         let place = |(name, layout): (String, Layout)| {

@@ -53,7 +53,8 @@ pub enum ArgValue {
 /// What to do with numbers from a file if their type is not the type of the parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Conversion {
-    /// Numbers of another type are an error. Integers of the same size count as the same type.
+    /// Numbers of another type than the parameter's are an error. Integers of the same size count as the same
+    /// type.
     #[default]
     Refuse,
     /// Numbers of another type are converted ([`Buffer::cast`]).

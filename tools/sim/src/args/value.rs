@@ -282,7 +282,7 @@ pub(super) fn own_layout(value: &Literal<'_>) -> Option<Layout> {
 pub(super) fn guess(value: &Literal<'_>, bytes: u32) -> Option<Layout> {
     let Literal::Number(text) = value else { return None };
     let number = parse_number(text)?;
-    // A number that is too large for the signed type of this size is taken as unsigned.
+    // A number that is too large for the signed type of the parameter's size is taken as unsigned.
     let candidates: &[Scalar] = match (bytes, number) {
         (1, Number::Int(_)) => &[Scalar::I8, Scalar::U8],
         (2, Number::Int(_)) => &[Scalar::I16, Scalar::U16],

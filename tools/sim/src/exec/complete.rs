@@ -1,4 +1,4 @@
-//! Test that every instruction of every processor either has a handler or is refused with a reason.
+//! Tests that every instruction of every processor either has a handler or is refused with a reason.
 
 use super::handler;
 use crate::fidelity::{Fidelity, fidelity};

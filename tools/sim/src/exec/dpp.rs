@@ -77,7 +77,7 @@ pub(crate) fn reads_inactive(op: &Op, exec: u64, is_move: bool) -> u64 {
     inactive_sources(op, exec, exec & bits(row_mask, 16) & bits(bank_mask, 4))
 }
 
-/// Returns the mask of those of `lanes` that read an inactive lane.
+/// Returns the mask of the lanes in `lanes` that read an inactive lane.
 fn inactive_sources(op: &Op, exec: u64, lanes: u64) -> u64 {
     if op.flags.contains(ModFlags::FETCH_INACTIVE) {
         return 0;

@@ -79,7 +79,7 @@ fn addresses_by_lane(cx: &Cx<'_>) -> Lanes {
     std::array::from_fn(|lane| base + lane as u32 * 4)
 }
 
-/// Reads, for each active lane, a dword at each of the offsets from its address.
+/// Reads dwords from LDS for each active lane: one at each of the offsets from the lane's address.
 #[inline(always)]
 fn read(cx: &mut Cx<'_>, op: &Op, offsets: &[u32]) -> Flow {
     let base = op.offset as u32;

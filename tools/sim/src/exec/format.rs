@@ -19,7 +19,7 @@ pub(crate) enum Number {
     Float,
 }
 
-/// Format of an element: sizes of its components, and number type.
+/// Format of an element: the sizes of its components, and the number type that these have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Format {
     /// Number of bits of each component, starting with the component in the lowest bits. It is 0 for a

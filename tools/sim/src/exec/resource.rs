@@ -165,7 +165,7 @@ fn range(generation: Generation, word3: u32, indexed: bool, stride: u64, swizzle
         Generation::Gfx6 | Generation::Gfx7 | Generation::Gfx8 | Generation::Gfx9 => {
             Range::Records { offset: swizzle }
         }
-        // On GFX10, the field `OOB_SELECT` of the descriptor selects the rule.
+        // On GFX10, the field `OOB_SELECT` of the descriptor selects the rule for range checks.
         Generation::Gfx10 => match word3 >> 28 & 3 {
             0 => Range::Records { offset: true },
             1 => Range::Records { offset: false },

@@ -4,7 +4,7 @@
 use crate::wave::Lanes;
 use isa::SdwaSel;
 
-/// Returns the position and the width in bits of the part that a selection names.
+/// Returns the position and the width in bits of the part of a register that an SDWA selection names.
 fn bits_of(select: SdwaSel) -> (u32, u32) {
     match select {
         SdwaSel::Dword => (0, 32),

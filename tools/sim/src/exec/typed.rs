@@ -29,7 +29,8 @@ enum Layout {
 }
 
 const PACKED: Layout = Layout::Packed { clears: false };
-/// GFX8 writes whole registers, so the unused half becomes zero (GCN3 ISA, "D16").
+/// The layout for GFX8, whose loads write whole registers, so that the unused half becomes zero (GCN3 ISA,
+/// "D16").
 const CLEARING: Layout = Layout::Packed { clears: true };
 
 /// Returns the handler of a typed load or store, given its name, such as `buffer_load_format_xyzw`.

@@ -51,7 +51,7 @@ use std::sync::OnceLock;
 /// A change to a wait or an invalidation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The wait instruction waits for these counts instead of its own.
+    /// The wait instruction waits for these counts instead of those in the code.
     Waits(Waits),
     /// The invalidation does nothing, so that the caches keep their lines.
     KeepCaches,

@@ -35,7 +35,7 @@ impl Need {
     }
 }
 
-/// The code of a dispatch. The static checker reads it to find out which waits registers need.
+/// The code of a dispatch, as the static checker reads it. The checker finds out which waits registers need.
 pub(super) struct Text {
     target: &'static Target,
     /// The code ranges, which can give the text of their instructions.

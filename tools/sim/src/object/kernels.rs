@@ -79,7 +79,7 @@ pub(super) fn find(
 fn described(meta: &KernelMeta, target: &'static Target, image: &Image) -> Result<KernelInfo, LoadError> {
     let bad = |why: &str| LoadError::Descriptor(format!("{}: {why}", meta.name));
     let symbol = image.symbol(&meta.symbol).or_else(|| {
-        // The metadata of V2 calls the kernel's symbol `name@kd`, while the symbol table calls it `name`.
+        // In the metadata of V2, the kernel's symbol is `name@kd`. In the symbol table, it is `name`.
         image.symbol(meta.symbol.strip_suffix("@kd")?)
     });
     let symbol = symbol.ok_or_else(|| bad(&format!("no symbol {}", meta.symbol)))?;

@@ -366,7 +366,7 @@ fn ones(bytes: u32) -> u32 {
     if bytes >= 4 { u32::MAX } else { (1 << (bytes * 8)) - 1 }
 }
 
-/// Returns the bits of the 1 to 4 bytes that an access covers, at any offset.
+/// Returns the bits of the bytes that an access covers. These are 1 to 4 bytes at any offset in `words`.
 fn get_bits(words: &[u32], access: &MemAccess) -> u32 {
     let (word, shift) = ((access.address / 4) as usize, access.address % 4 * 8);
     let low = words.get(word).copied().unwrap_or(0);

@@ -119,7 +119,7 @@ struct Frame {
     callee: u32,
     /// Code position to which the function has to return.
     back: u32,
-    /// Code position to which the last call that this function made has returned.
+    /// Code position to which a call that this function made has last returned.
     last_back: Option<u32>,
     exec: u64,
     mode: u32,
@@ -215,7 +215,7 @@ pub(super) struct Change {
 /// A position on the stack.
 #[derive(Clone, Copy)]
 struct OnStack {
-    /// Function that owns the stack frame at this position; `None` for the kernel.
+    /// Function whose stack frame contains this position. `None` for the kernel.
     callee: Option<u32>,
     offset: u32,
 }
@@ -400,7 +400,7 @@ impl Calls {
     }
 }
 
-/// Consecutive equal calls in a call chain, as one element of a report.
+/// A run of equal calls in a call chain, which a report shows as one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Link {
     pub(super) call: u32,
@@ -412,7 +412,8 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Converts the call to the form that reports show. `address` maps a code position to its file address.
+    /// Converts the call to the form that a report shows. The function `address` maps a code position to its
+    /// file address.
     pub(crate) fn called(
         &self,
         functions: &Functions,

@@ -114,7 +114,7 @@ impl Stamp {
     }
 }
 
-/// The last accesses to a dword of memory, which all groups share.
+/// The shadow cell of a dword of memory: the last accesses to the dword. All groups share the cell.
 #[derive(Default)]
 pub(super) struct Cell {
     write: AtomicU64,
@@ -151,7 +151,7 @@ impl Cell {
         self.write.store(stamp.0, Ordering::Release);
     }
 
-    /// Returns a copy of this cell, which becomes the cell of a single dword.
+    /// Returns a copy of the cell of a line. The copy becomes the cell of one dword of the line.
     fn copy(&self) -> Cell {
         let of = |place: &AtomicU32| AtomicU32::new(place.load(Ordering::Relaxed));
         let stamp = |stamp: &AtomicU64| AtomicU64::new(stamp.load(Ordering::Acquire));
@@ -297,14 +297,15 @@ impl<P> Pages<P> {
     }
 }
 
-/// Cache of the page that was used last, with the page's start address.
+/// The page that was used last, with its start address, as a cache that makes the next lookup faster.
 #[derive(Default)]
 pub(super) struct Page<'a> {
     start: u64,
     cells: &'a [Cell],
 }
 
-/// Cache of the page that the last load of whole lines used. It includes the start address of the page.
+/// The page that the last load of whole lines used, with its start address, as a cache that makes the next
+/// lookup faster.
 #[derive(Default)]
 pub(super) struct Lines<'a> {
     start: u64,

@@ -35,7 +35,7 @@ pub(super) struct Defined {
     /// The undefined bits of SGPRs. They are valid only for the registers in the mask `scalar`.
     scalar_bits: [u32; 128],
     scc: bool,
-    /// Why VGPRs are undefined. The next fields are the same for SGPRs and SCC.
+    /// Why VGPRs are undefined, for reports. The next fields are the same for SGPRs and SCC.
     vector_from: Vec<Origin>,
     scalar_from: [Origin; 128],
     scc_from: Origin,
@@ -342,7 +342,7 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    /// Returns the value that undefined bits get in dword `part` of a source.
+    /// Returns the value that undefined bits get in a trial run, in dword `part` of a source.
     fn value(&self, cx: &Cx<'_>, place: usize, part: usize, lane: usize) -> u32 {
         let mixed = (place as u32 + 1).wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995;
         let source = match self.trial {

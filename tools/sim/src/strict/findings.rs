@@ -1,4 +1,4 @@
-//! Converts what the checks of strict mode find to [`Report`]s.
+//! Converts what the checks of strict mode have found to reports ([`Report`]).
 
 use super::calls::Link;
 use super::defined::Origin;
@@ -18,7 +18,7 @@ pub(crate) fn split_place(place: u32) -> (u32, u32) {
     (place >> 26, place & ((1 << 26) - 1))
 }
 
-/// The other instruction of a finding, besides the current one.
+/// The second instruction that a finding is about, besides the current instruction.
 #[derive(Clone, Debug)]
 pub(crate) struct Elsewhere {
     pub(super) place: u32,
@@ -27,7 +27,8 @@ pub(crate) struct Elsewhere {
     pub(super) label: String,
 }
 
-/// A finding, before the texts of instructions and source locations are added.
+/// A finding in the form that the checks use, to which the texts of instructions and source locations are
+/// added later.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
     pub(super) class: FaultClass,

@@ -24,7 +24,8 @@ struct Pending {
 pub(super) struct Done {
     pub(super) lds: u32,
     pub(super) memory: u32,
-    /// Accesses to LDS by transfers, which are loads to LDS and stores from LDS.
+    /// Accesses to LDS by transfers. Transfers are vector memory instructions that load to LDS or store from
+    /// LDS.
     pub(super) transfers: u32,
 }
 

@@ -16,7 +16,7 @@ use isa::{MachInst, Operand, Setting, Target, op};
 /// All code ranges in the form that the scoreboard needs.
 pub(super) struct Program {
     pub(super) code: check::Code,
-    /// Site (the scoreboard's number) of the first dword of each code range.
+    /// For each code range, the site of its first dword. A site is the scoreboard's number of an instruction.
     first: Vec<Site>,
 }
 

@@ -208,8 +208,8 @@ impl Watcher<'_> {
         let order = LdsOrder::new(&waves[now.wave].order, *first_wave, self.touch);
         let mut reads = Reads { order, ordered: now.ordered, stamp: now.stamp, place: now.place };
         let all_whole = offsets.iter().all(|&offset| {
-            // Lanes that read the same dword are often neighbours, so a read like the previous one is
-            // skipped.
+            // Neighbouring lanes often read the same dword. A lane that reads the same dword as the previous
+            // one is skipped.
             let mut last = usize::MAX;
             ActiveLanes(lanes).all(|lane| {
                 let word = (addresses[lane].wrapping_add(offset) / 4) as usize;

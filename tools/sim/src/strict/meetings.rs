@@ -40,7 +40,7 @@ const READ: Users = 1;
 /// State of a dword for which all accesses were atomics that return nothing. One group or several groups have
 /// made them.
 const ADDED: Users = 2;
-/// State of a dword that one group has written, or has used in different ways.
+/// State of a dword that a single group has used, and has written or used in different ways.
 const OWNED: Users = 3;
 
 /// Returns what is known about the users of a dword (`users`) after the group `group` has used it as well.
@@ -63,10 +63,10 @@ fn next(users: Users, group: u32, usage: Use) -> Option<Users> {
     (user == group).then_some(of(OWNED, group))
 }
 
-/// The users of all dwords of memory, one encoded word for each dword.
+/// For each dword of memory, who has used it, encoded in one word.
 pub(super) struct Meetings(Pages<Box<[AtomicU32]>>);
 
-/// Cache of the page that was used last, with the page's start address.
+/// The page that was used last, with its start address, as a cache that makes the next lookup faster.
 #[derive(Default)]
 pub(super) struct LastPage<'a> {
     start: u64,

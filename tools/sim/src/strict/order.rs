@@ -47,7 +47,7 @@ impl Known {
     }
 }
 
-/// Properties of the processor's caches that decide what a wave can see.
+/// What a wave can see depends on these properties of the processor's caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Caches {
     /// Whether the waves of a group may read through different L0 caches, as on GFX10 in WGP mode.

@@ -170,7 +170,7 @@ impl Shared {
                 Class::Memory(Memory::Atomic) => tainted.write(touch, false),
                 Class::Memory(_) if own_slot(touch, &inst).is_some() => tainted.step(touch, &inst),
                 Class::Memory(_) if tainted.reads(touch) => return false,
-                // The results of a comparison are conditions, even if they are a lane mask.
+                // The result of a comparison is a condition, even if it is a lane mask.
                 Class::Pure if compares(&inst) => {
                     decides |= tainted.reads(touch);
                     tainted.write(touch, false);

@@ -167,7 +167,7 @@ impl Watcher<'_> {
         self.group.waves[self.group.now.wave].order.scalar_fresh = false;
     }
 
-    /// Records the change of memory that the atomic which has just run has made, if any.
+    /// Records that the atomic which has just run has changed memory, if it has.
     pub(super) fn note_change(&mut self, cx: &Cx<'_>) {
         let Some((space, address, _)) = cx.wave.changed.filter(|_| cx.wave.changes != self.group.now.changes)
         else {
@@ -241,7 +241,8 @@ impl Watcher<'_> {
             if self.touch.is_some_and(|touch| touch.returns) {
                 shared.join(address, self.me());
             }
-            // The lanes of one atomic instruction are ordered with each other, so the stamp has no lane.
+            // The lanes of one atomic instruction are ordered with each other. The record therefore names no
+            // lane.
             cell.set_write(self.stamp(mask).sync(true).atomic(true), self.group.now.place, SCALAR);
         }
     }

@@ -6,7 +6,7 @@ use std::fmt;
 /// Classes of findings, and other reasons for which a run may stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FaultClass {
-    /// The instruction would make the hardware fault, or does something that the program cannot intend.
+    /// The instruction would cause a fault on hardware, or it does something that the program cannot intend.
     Fault,
     /// An instruction accesses a register too early: a memory operation on the register is still in flight,
     /// or required wait states are missing.

@@ -153,7 +153,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Labels the results of a load from the argument segment with the arguments that it loads.
+    /// Labels the registers that a load from the argument segment writes with the pointer arguments that it
+    /// loads.
     pub(super) fn label_arguments(&mut self, touch: &Touch) {
         let Some(restricts) = &self.shared.restricts else { return };
         let now = &self.group.now;

@@ -341,7 +341,7 @@ impl Shared {
         issued.is_some_and(|issued| issued.load(Ordering::Acquire) >= stamp.number())
     }
 
-    /// Returns whether the operation of `stamp` was complete when its wave passed its last barrier.
+    /// Returns whether the operation of `stamp` was already complete when its wave last passed a barrier.
     pub(super) fn at_barrier(&self, stamp: Stamp) -> bool {
         let done = self.at_barrier.get(stamp.wave() as usize);
         done.is_some_and(|done| done.load(Ordering::Acquire) >= stamp.number())
@@ -366,7 +366,8 @@ impl Shared {
         }
     }
 
-    /// Returns whether this finding is new. If it is, records it, so that it is reported only once.
+    /// Returns whether a finding with this rule and these code positions is new. If it is, records it, so
+    /// that it is reported only once.
     pub(super) fn is_new(&self, rule: &str, place: u32, other: Option<u32>) -> bool {
         lock(&self.seen).insert((rule.to_owned(), place, other))
     }

@@ -538,7 +538,8 @@ pub(super) fn touch(decoder: Option<&Decoder>, words: &[u32], code: &check::Code
     }
 }
 
-/// Returns the value of [`Touch::own_address`] for an instruction.
+/// Returns the value for the field [`Touch::own_address`]: the size of a scalar load that may overwrite its
+/// own address, or 0.
 fn own_address(inst: &MachInst) -> u8 {
     match inst.ops[0] {
         Operand::Reg(result) if inst.is_replayed_in_parts() && inst.overwritten_source().is_some() => {

@@ -54,7 +54,7 @@ impl Watcher<'_> {
         true
     }
 
-    /// Records the load that the fast path has permitted in the shadow cells.
+    /// Records a load in the shadow cells after the fast path has permitted it and the instruction has run.
     pub(super) fn enter_loads(&mut self, memory: &Memory) {
         let exec = std::mem::take(&mut self.group.now.load.exec);
         if exec == 0 || !self.shared.races {
@@ -83,7 +83,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Records the loads of the lanes in the shadow cells one by one.
+    /// Records the loads of the single lanes in the shadow cells, one lane after the other.
     fn enter_lanes(&mut self, memory: &Memory, load: &Load) {
         let Load { addresses, exec, dwords, flags } = *load;
         let (stamp, place) = (self.group.now.stamp, self.group.now.place);

@@ -15,7 +15,7 @@ use check::writeback::NOT_WRITTEN_BACK;
 pub(super) struct ScalarStores {
     /// Code position of the first scalar store after the last write-back.
     first: Option<u32>,
-    /// Number of the last memory operation that the wave had issued when it executed its last `s_dcache_wb`.
+    /// Number of the last memory operation that the wave had issued before its last `s_dcache_wb`.
     requested: u32,
     /// Number of a memory operation. The data of all scalar stores up to this operation is certainly in
     /// memory, because the wave has executed `s_dcache_wb` after them and waited for it.

@@ -69,7 +69,7 @@ pub(super) trait Visitor {
     /// Called when the search is in a state without choices, but not all waves have ended. These waves can
     /// never continue.
     fn stuck(&mut self, machine: &Machine<'_>, state: &State, path: &[Action]);
-    /// Called when an instruction has failed, which ends the schedule.
+    /// Called when an instruction has failed. The schedule ends with this failure.
     fn trap(&mut self, machine: &Machine<'_>, state: &State, at: usize, trap: Trap, path: &[Action]);
 }
 
@@ -305,7 +305,7 @@ fn run_to_next_choice(
     }
 }
 
-/// Returns whether the wave is the only one that uses its first-level cache.
+/// Returns whether no other wave uses the first-level cache of the wave.
 fn alone(machine: &Machine<'_>, at: usize) -> bool {
     let unit = machine.sites[at].unit;
     machine.sites.iter().filter(|site| site.unit == unit).count() == 1

@@ -178,7 +178,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Returns whether a request can be performed without affecting other waves.
+    /// Returns whether the requests of a queue can be performed without an effect on other waves.
     pub(super) fn is_own_key(&self, key: &Key) -> bool {
         match key {
             Key::Line { line, .. } => self.own.contains(line),

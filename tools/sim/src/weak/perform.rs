@@ -113,7 +113,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Reads from LDS the data that a store from LDS will write to memory, unless it was read before.
+    /// Reads from LDS the data that a store from LDS will write to memory, unless it has already been read.
     fn read_for_store(&self, state: &State, at: usize, pending: &mut Pending) {
         if pending.transfer != Transfer::Store {
             return;

@@ -119,7 +119,7 @@ pub struct Exploration {
     pub states: u64,
     /// Number of choices that were tried.
     pub transitions: u64,
-    /// Whether a limit ended the search early, so that there may be other outcomes.
+    /// Whether the search ended early at a limit, so that there may be further outcomes.
     pub bounded: bool,
     /// Whether there is a state from which no end can be reached, so that the program may run for ever.
     /// Computed only with [`Search::keep_lines`].
@@ -142,7 +142,7 @@ fn number<T: PartialEq>(seen: &mut Vec<T>, value: T) -> u32 {
     }) as u32
 }
 
-/// Visits all schedules. `launches` has one launch for each thread.
+/// Searches all schedules of a program. `launches` has one launch for each thread.
 pub(crate) fn search(launches: &[Launch<'_>], request: &Search) -> Result<Exploration, Fault> {
     let Some(launch) = launches.first() else { return Err(Fault::Dispatch("no threads".into())) };
     let (mut units, mut arrays, mut scalars, mut groups) = (vec![], vec![], vec![], vec![]);

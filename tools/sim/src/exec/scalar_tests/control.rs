@@ -110,7 +110,7 @@ fn calls() {
                     callee: s_mov_b32 s0, 5\ns_setpc_b64 s[30:31]\nend:";
         let wave = run(processor, text, |wave| wave.set_pair(4, BASE + 12));
         assert_eq!((wave.sgpr[0], wave.sgpr[1], wave.pair(30)), (5, 7, BASE + 4), "{processor}");
-        // The same register pair holds the call's target and its return address.
+        // The call's target and its return address are in the same register pair.
         let text = "s_swappc_b64 s[4:5], s[4:5]\ns_branch end\ncallee: s_setpc_b64 s[4:5]\nend:";
         let wave = run(processor, text, |wave| wave.set_pair(4, BASE + 8));
         assert_eq!(wave.pair(4), BASE + 4, "{processor}");

@@ -35,7 +35,7 @@ struct Machine {
 impl Machine {
     fn with_lanes(name: &str, lanes: u32) -> Machine {
         let target = processor(name, lanes);
-        // At least 64 VGPRs; on gfx90a the accumulation VGPRs follow them.
+        // The wave has at least 64 VGPRs. On gfx90a, the accumulation VGPRs follow them.
         let descriptor = Descriptor { rsrc1: 15 | 15 << 6, rsrc3: 3, ..Descriptor::default() };
         let mut wave = Wave::new(0, &descriptor, target);
         wave.set_exec(!0);
@@ -98,7 +98,8 @@ impl Machine {
     }
 }
 
-/// Runs one instruction in a mode, with sources from `v0` on, and checks `v2`.
+/// Runs one instruction with the given value of MODE, and with its sources in the registers from `v0` on.
+/// Checks the result in `v2`.
 #[track_caller]
 fn expect_in(mode: u32, processor: &str, text: &str, vgprs: &[u32], result: u32) {
     let machine = Machine::with_lanes(processor, 64).mode(mode).vgprs(vgprs).run(text);
@@ -106,13 +107,15 @@ fn expect_in(mode: u32, processor: &str, text: &str, vgprs: &[u32], result: u32)
     assert_eq!(got, result, "{processor}: {text}: {got:#x}, expected {result:#x}");
 }
 
-/// Runs one instruction in the usual mode, with sources from `v0` on, and checks `v2`.
+/// Runs one instruction with the usual value of MODE, and with its sources in the registers from `v0` on.
+/// Checks the result in `v2`.
 #[track_caller]
 fn expect(processor: &str, text: &str, vgprs: &[u32], result: u32) {
     expect_in(USUAL, processor, text, vgprs, result);
 }
 
-/// Runs one instruction with sources `v[0:1]`, `v[2:3]`, `v[4:5]`, and checks `v[6:7]`.
+/// Runs one instruction with 64-bit sources in `v[0:1]`, `v[2:3]` and `v[4:5]`. Checks the result in
+/// `v[6:7]`.
 #[track_caller]
 fn expect64(mode: u32, processor: &str, text: &str, values: &[u64], result: u64) {
     let words: Vec<u32> = values.iter().flat_map(|value| [*value as u32, (value >> 32) as u32]).collect();

@@ -1,4 +1,4 @@
-//! Tests of modifiers: output modifiers, clamp, and parts of registers.
+//! Tests of instructions with modifiers: output modifiers, clamp, and the selection of parts of registers.
 
 use super::*;
 
