@@ -2,8 +2,8 @@
 //!
 //! # Lattice
 //! A state is a set of registers. States are propagated backwards, and joined by union. A write counts as the
-//! start of a live range, even if some lanes are inactive and keep an older value. Before the write, a value
-//! that only inactive lanes still need is therefore not counted, so the numbers may be slightly low in
+//! start of a live range, even if some lanes are inactive and keep an older value. A value that only inactive
+//! lanes still need is therefore not counted before the write, so the numbers may be slightly low in
 //! divergent code.
 
 use crate::finding::Site;
