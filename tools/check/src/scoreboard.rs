@@ -790,7 +790,7 @@ fn registers(code: &Code, operation: &Operation) -> RegSet {
 }
 
 /// Returns whether the results of two operations arrive in order. If they do, both operations may write the
-/// same register.
+/// same register without a wait between them.
 fn in_order(first: &Operation, second: &Effects) -> bool {
     let [Some(ticket), None] = first.tickets else { return false };
     second.classes.done == [Some(ticket.class), None] && ticket.class.info().in_order

@@ -3,7 +3,7 @@
 //!
 //! LDS has 32 banks, each one dword wide. In one pass, the LDS reads or writes one dword of each bank. Lanes
 //! that access the same dword share a pass. Lanes that access different dwords of one bank need separate
-//! passes. Lanes with atomics always need separate passes. The hardware processes an instruction in groups of
+//! passes, and so do lanes with atomics on the same dword. The hardware processes an instruction in groups of
 //! lanes that could use each bank once: 32 lanes if each accesses one dword, 16 lanes for two dwords, and 8
 //! lanes for three or four dwords.
 //!
@@ -20,7 +20,7 @@ const BANKS: usize = 32;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Accesses {
     /// The accesses of the current instruction. Each is a lane, the index of a dword, and whether the access
-    /// is an atomic, which cannot share a pass with another lane.
+    /// is an atomic. Lanes with atomics on one dword cannot share a pass.
     list: Vec<(u32, u64, bool)>,
 }
 

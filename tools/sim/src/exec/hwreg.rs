@@ -2,7 +2,7 @@
 //!
 //! The numbers of the registers are those of `isa::names`. The bit fields come from the Vega ISA and RDNA ISA
 //! manuals, "Hardware registers". The manuals do not describe the fields of GPR_ALLOC and LDS_ALLOC. These
-//! fields come from the trap handler in the Linux kernel's driver, which saves the state of a wave.
+//! fields come from the code in the Linux kernel's driver that saves the state of a wave.
 
 use super::{Cx, Flow, Handler, place};
 use crate::fault::Trap;

@@ -109,8 +109,8 @@ pub struct Log {
     gfx10: bool,
     events: Vec<Event>,
     touches: Vec<Touch>,
-    /// For each cell (dword of memory or LDS), whether a wave can acquire through this cell what another wave
-    /// has released, because a load or atomic with this effect accesses the cell.
+    /// For each cell (dword of memory or LDS), whether some load or atomic on the cell can acquire what
+    /// another wave has released there.
     acquired: Vec<bool>,
     base: OnceLock<replay::Outcome>,
     text: waits::Text,

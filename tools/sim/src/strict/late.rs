@@ -3,8 +3,9 @@
 //!
 //! An atomic store has the same encoding as a plain store. The load at the start of a compare-and-swap loop
 //! may be atomic, but has the same encoding as a plain load. Only later accesses to the location show whether
-//! such a store or load was atomic. A store was if another wave reads the location with a `glc` load, which
-//! bypasses the first-level cache. A load was if the same wave executes an atomic on the location.
+//! such a store or load was atomic. A store counts as atomic if another wave reads the location with a `glc`
+//! load, which bypasses the first-level cache. A load counts as atomic if the same wave executes an atomic on
+//! the location.
 //!
 //! A finding about such an access is therefore dropped if such a later access was seen before the dispatch
 //! ends. A `glc` load that has the same address operands as the store counts even if it was never executed.
