@@ -425,6 +425,9 @@ pub struct Layout {
     pub(crate) writes_lane_from_lds: bool,
     /// Whether LLVM's disassembler writes `v_pk_fmac_f16` with the suffix `_e32`.
     pub(crate) pk_fmac_has_suffix: bool,
+    /// Whether LLVM's assembler lets all short forms omit their lane masks: all masks of an instruction or
+    /// none. If not, only comparisons, selections and some additions may omit a mask.
+    pub(crate) omits_masks_together: bool,
     pub(crate) graphics: Graphics,
     pub(crate) vop3_clamp: [FlagBit; 1],
     pub(crate) vop3_op_sel: Field,
@@ -541,6 +544,56 @@ impl Layout {
             Family::Vop1 => self.vop1_in_vop3,
             _ => 0,
         }
+    }
+
+    /// Returns whether memory instructions of some encoding have a single-bit modifier, such as `dlc`.
+    pub fn has_flag(&self, flag: ModFlags) -> bool {
+        let bits = self.smem.iter().chain(self.ds).chain(self.mubuf).chain(self.flat).map(|bit| bit.1);
+        let graphics = self.graphics.typed_flags.iter().chain(self.graphics.image_flags).map(|bit| bit.0);
+        bits.chain(graphics).any(|known| known == flag)
+    }
+
+    /// Returns whether a word is a control word of DPP.
+    pub fn has_dpp_ctrl(&self, ctrl: u16) -> bool {
+        self.dpp_ctrl.iter().any(|range| range.contains(&ctrl))
+    }
+
+    /// Returns whether a buffer format is one number, not a pair of a data format and a numeric format.
+    pub const fn has_unified_formats(&self) -> bool {
+        self.graphics.unified_formats
+    }
+
+    /// Returns whether numeric format 6 is defined: numbers from -1 to 1, converted as OpenGL does
+    /// (`SNORM_OGL`).
+    pub const fn has_ogl_formats(&self) -> bool {
+        self.graphics.snorm_ogl
+    }
+
+    /// Returns whether image instructions contain the dimension of the image.
+    pub const fn has_image_dims(&self) -> bool {
+        self.graphics.image_dims
+    }
+
+    /// Returns whether LLVM's assembler lets all short forms omit their lane masks: all masks of an instruction
+    /// or none. If not, only comparisons, selections and some additions may omit a mask.
+    pub const fn omits_masks_together(&self) -> bool {
+        self.omits_masks_together
+    }
+
+    /// Returns whether VOP3 instructions have the field `op_sel`.
+    pub const fn has_op_sel(&self) -> bool {
+        self.vop3_op_sel.width() > 0
+    }
+
+    /// Returns whether the immediate offset of a scalar memory instruction may be negative.
+    pub const fn has_signed_scalar_offsets(&self) -> bool {
+        self.scalar_offsets.is_signed()
+    }
+
+    /// Returns whether a bit of a scalar memory instruction says that its offset is the sum of an SGPR and an
+    /// immediate.
+    pub const fn marks_sums_of_scalar_offsets(&self) -> bool {
+        matches!(self.scalar_offsets, ScalarOffsets::Signed)
     }
 
     /// Returns the modifiers of one bit that exist in an encoding, with the positions of their bits.

@@ -1,8 +1,12 @@
 //! A family of processors as one value of named facts.
 
 use super::Target;
+use super::buffers::Buffers;
+use super::checks::Checks;
+use super::device::Device;
+use super::emulation::Emulation;
 use super::id::ArchId;
-use super::registers::Registers;
+use super::registers::{Mode, Registers};
 use crate::addressing::Addressing;
 use crate::layout::Layout;
 use crate::wait::Waits;
@@ -107,6 +111,16 @@ facts! {
     waits: Waits;
     /// Addressing of memory instructions.
     addressing: Addressing;
+    /// Fields of the register MODE.
+    mode: Mode;
+    /// Buffer resource descriptors.
+    buffers: Buffers;
+    /// Parts of a device.
+    device: Device;
+    /// What the emulator knows: its own reading of the manuals.
+    emulation: Emulation;
+    /// What the checker knows about waits and hazards: its own reading of the manuals.
+    checks: Checks;
 }
 
 impl fmt::Debug for Arch {

@@ -1,6 +1,11 @@
 //! GFX10, RDNA 1 (gfx101x).
 
-use super::{Arch, ArchId, CodeEnd, Fact, Feature, Generation, NONE, Registers, Target, gfx9, like};
+use super::buffers::word3;
+use super::{
+    Arch, ArchId, Buffers, Checks, CodeEnd, Device, DeviceSize, Emulation, Fact, Feature, Generation,
+    HalfResults, KnownHazards, Mode, NONE, RangeCheck, Registers, Target, VectorCaches, WavePlace, gfx9,
+    like,
+};
 use crate::addressing::{Addressing, FlatScratch, Offsets};
 use crate::graphics::{image, mtbuf};
 use crate::inst::ModFlags;
@@ -15,6 +20,11 @@ pub(super) const ARCH: Arch = Arch {
     registers: Fact::Known(REGISTERS),
     waits: Fact::Known(Waits { instructions: &wait::WITH_COUNTER_ALONE }),
     addressing: Fact::Known(ADDRESSING),
+    mode: Fact::Known(MODE),
+    buffers: Fact::Known(BUFFERS),
+    device: Fact::Known(DEVICE),
+    emulation: Fact::Known(EMULATION),
+    checks: Fact::Known(CHECKS),
     ..gfx9::ARCH
 };
 
@@ -31,6 +41,46 @@ pub(super) const ADDRESSING: Addressing = Addressing {
     flat: Some(Offsets::unsigned(11)),
     flat_scratch: FlatScratch::HardwareRegisters,
     ..gfx9::ADDRESSING
+};
+
+pub(super) const MODE: Mode = Mode { gpr_idx: false, vskip: false, ..gfx9::MODE };
+
+pub(super) const BUFFERS: Buffers = Buffers {
+    lane_stride_bits: false,
+    range_check: RangeCheck::Selected,
+    scratch_format: word3::FORMAT_32_UINT | word3::RESOURCE_LEVEL | word3::OOB_ONLY_EMPTY,
+    ..gfx9::BUFFERS
+};
+
+pub(super) const DEVICE: Device = Device {
+    workgroup_processors: true,
+    simd_lanes: 32,
+    scalar_alu_per_simd: true,
+    wave_place: WavePlace { simd: 8, unit: 10, array: 16, engine: 18, group: None },
+};
+
+pub(super) const EMULATION: Emulation = Emulation {
+    device: DeviceSize { engines: 2, arrays: 2, units: 5 },
+    caches: VectorCaches { line_bytes: 128, gl1: true },
+    half_results: HalfResults::KeepHigh,
+    permuted_lanes: 32,
+    ..gfx9::EMULATION
+};
+
+pub(super) const CHECKS: Checks = Checks {
+    hazards: KnownHazards::XNACK_OWN_ADDRESS
+        .union(KnownHazards::FP_ATOMIC_DENORM)
+        .union(KnownHazards::NSA_BUFFER)
+        .union(KnownHazards::VMEM_SCALAR_WRITE)
+        .union(KnownHazards::SMEM_VECTOR_WRITE)
+        .union(KnownHazards::VCMPX_EXEC_WAR)
+        .union(KnownHazards::VCMPX_PERMLANE)
+        .union(KnownHazards::LDS_BRANCH_VMEM_WAR)
+        .union(KnownHazards::INST_PREFETCH)
+        .union(KnownHazards::SCRATCH_NEGATIVE_OFFSET),
+    flat_in_order: true,
+    vector_clauses: false,
+    ..gfx9::CHECKS
 };
 
 /// Patterns of the encodings.
@@ -78,6 +128,7 @@ pub(super) const LAYOUT: Layout = Layout {
     flat_base: NULL,
     writes_lane_from_lds: true,
     pk_fmac_has_suffix: false,
+    omits_masks_together: true,
     graphics: GRAPHICS,
     vop3_clamp: [flag(15, ModFlags::CLAMP)],
     vop3_op_sel: Field::new(11, 4),

@@ -1,8 +1,14 @@
 //! GFX10.3, RDNA 2 (gfx103x).
 
-use super::{Arch, ArchId, Feature, NONE, Target, gfx10, like};
+use super::{Arch, ArchId, Checks, Fact, Feature, KnownHazards, NONE, Target, gfx10, like};
 
-pub(super) const ARCH: Arch = Arch { id: ArchId::Gfx10_3, ..gfx10::ARCH };
+pub(super) const ARCH: Arch = Arch { id: ArchId::Gfx10_3, checks: Fact::Known(CHECKS), ..gfx10::ARCH };
+
+/// RDNA 2 does not have the defects of RDNA 1.
+pub(super) const CHECKS: Checks = Checks {
+    hazards: KnownHazards::XNACK_OWN_ADDRESS.union(KnownHazards::FP_ATOMIC_DENORM),
+    ..gfx10::CHECKS
+};
 
 pub(super) const FEATURES: Feature = gfx10::FEATURES
     .difference(Feature::BRANCH_63_BUG)

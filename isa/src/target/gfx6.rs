@@ -1,6 +1,10 @@
 //! GFX6, Southern Islands. All other families start from this one, so that this file lists every fact.
 
-use super::{Arch, ArchId, Fact, Feature, Generation, NONE, Registers, Target, like};
+use super::buffers::word3;
+use super::{
+    Arch, ArchId, Buffers, Checks, Device, DeviceSize, Emulation, Fact, Feature, Generation, HalfResults,
+    KnownHazards, Mode, NONE, RangeCheck, Registers, Target, VectorCaches, WavePlace, like,
+};
 use crate::addressing::{ANY_COMPONENTS, Addressing, Apertures, DWORDS, FlatScratch, Offsets};
 use crate::graphics::{image, mtbuf};
 use crate::inst::ModFlags;
@@ -15,6 +19,11 @@ pub(super) const ARCH: Arch = Arch {
     registers: Fact::Known(REGISTERS),
     waits: Fact::Known(Waits { instructions: &[wait::PACKED] }),
     addressing: Fact::Known(ADDRESSING),
+    mode: Fact::Known(MODE),
+    buffers: Fact::Known(BUFFERS),
+    device: Fact::Known(DEVICE),
+    emulation: Fact::Known(EMULATION),
+    checks: Fact::Known(CHECKS),
 };
 
 pub(super) const REGISTERS: Registers = Registers {
@@ -26,6 +35,52 @@ pub(super) const REGISTERS: Registers = Registers {
     traps: 12,
     null: None,
     apertures: false,
+};
+
+pub(super) const MODE: Mode = Mode { fp16_overflow: false, gpr_idx: false, vskip: true };
+
+pub(super) const BUFFERS: Buffers = Buffers {
+    element_size_field: true,
+    lane_stride_bits: false,
+    range_check: RangeCheck::RecordsIfStride,
+    scratch_format: word3::ELEMENT_SIZE_4 | word3::DATA_FORMAT_32 | word3::NUM_FORMAT_UINT,
+};
+
+pub(super) const DEVICE: Device = Device {
+    workgroup_processors: false,
+    simd_lanes: 16,
+    scalar_alu_per_simd: false,
+    wave_place: WavePlace { simd: 4, unit: 8, array: 12, engine: 13, group: Some(16) },
+};
+
+pub(super) const EMULATION: Emulation = Emulation {
+    device: DeviceSize { engines: 4, arrays: 1, units: 16 },
+    caches: VectorCaches { line_bytes: 64, gl1: false },
+    half_results: HalfResults::ClearHigh,
+    d16_loads_clear: false,
+    extrema_obey_denormal_mode: false,
+    frexp_exp_of_special: -1,
+    swizzle_rotates: false,
+    permuted_lanes: 64,
+    gpr_alloc_sgprs: 8,
+};
+
+pub(super) const CHECKS: Checks = Checks {
+    hazards: KnownHazards::VALU_SGPR_SMEM
+        .union(KnownHazards::SALU_SGPR_BUFFER_SMEM)
+        .union(KnownHazards::VALU_SGPR_LANE)
+        .union(KnownHazards::VALU_VCC_DIV_FMAS)
+        .union(KnownHazards::VALU_ZERO_FLAG)
+        .union(KnownHazards::SETREG_GETREG)
+        .union(KnownHazards::SETREG_SETREG_ONE)
+        .union(KnownHazards::SETREG_VSKIP)
+        .union(KnownHazards::SETVSKIP_GETREG)
+        .union(KnownHazards::VCCZ_AFTER_SMEM)
+        .union(KnownHazards::VCCZ_AFTER_HALF_WRITE),
+    store_data_counts: true,
+    flat_in_order: false,
+    nop_states: 8,
+    vector_clauses: true,
 };
 
 pub(super) const ADDRESSING: Addressing = Addressing {
@@ -83,6 +138,7 @@ pub(super) const LAYOUT: Layout = Layout {
     flat_base: 0,
     writes_lane_from_lds: true,
     pk_fmac_has_suffix: false,
+    omits_masks_together: false,
     graphics: GRAPHICS,
     vop3_clamp: [flag(11, ModFlags::CLAMP)],
     vop3_op_sel: ABSENT,

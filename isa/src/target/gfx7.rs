@@ -1,6 +1,9 @@
 //! GFX7, Sea Islands.
 
-use super::{Arch, ArchId, Fact, Feature, Generation, NONE, Registers, Target, gfx6, like};
+use super::{
+    Arch, ArchId, Checks, Emulation, Fact, Feature, Generation, KnownHazards, NONE, Registers, Target, gfx6,
+    like,
+};
 use crate::addressing::{Addressing, Apertures, COHERENT, DWORDS, FlatScratch, NONCOHERENT, Offsets};
 use crate::layout::*;
 use crate::reg::Reg;
@@ -10,6 +13,8 @@ pub(super) const ARCH: Arch = Arch {
     layout: Fact::Known(LAYOUT),
     registers: Fact::Known(REGISTERS),
     addressing: Fact::Known(ADDRESSING),
+    emulation: Fact::Known(EMULATION),
+    checks: Fact::Known(CHECKS),
     ..gfx6::ARCH
 };
 
@@ -26,6 +31,18 @@ pub(super) const ADDRESSING: Addressing = Addressing {
     apertures: Apertures::Queue,
     flat_scratch: FlatScratch::SizeAndOffset,
     ..gfx6::ADDRESSING
+};
+
+pub(super) const EMULATION: Emulation = Emulation { frexp_exp_of_special: 0, ..gfx6::EMULATION };
+
+pub(super) const CHECKS: Checks = Checks {
+    hazards: gfx6::CHECKS
+        .hazards
+        .difference(KnownHazards::VALU_SGPR_SMEM)
+        .difference(KnownHazards::SALU_SGPR_BUFFER_SMEM)
+        .union(KnownHazards::WIDE_STORE_DATA),
+    store_data_counts: false,
+    ..gfx6::CHECKS
 };
 
 /// Patterns of the encodings.

@@ -1,6 +1,10 @@
 //! GFX8, Volcanic Islands.
 
-use super::{Arch, ArchId, Fact, Feature, Generation, Registers, Target, gfx7, like, on_by_default};
+use super::buffers::word3;
+use super::{
+    Arch, ArchId, Buffers, Checks, Emulation, Fact, Feature, Generation, KnownHazards, Mode, RangeCheck,
+    Registers, Target, gfx6, gfx7, like, on_by_default,
+};
 use crate::addressing::{Addressing, Offsets};
 use crate::graphics::{image, mtbuf};
 use crate::inst::ModFlags;
@@ -13,6 +17,10 @@ pub(super) const ARCH: Arch = Arch {
     layout: Fact::Known(LAYOUT),
     registers: Fact::Known(REGISTERS),
     addressing: Fact::Known(ADDRESSING),
+    mode: Fact::Known(MODE),
+    buffers: Fact::Known(BUFFERS),
+    emulation: Fact::Known(EMULATION),
+    checks: Fact::Known(CHECKS),
     ..gfx7::ARCH
 };
 
@@ -25,6 +33,35 @@ pub(super) const REGISTERS: Registers = Registers {
 
 pub(super) const ADDRESSING: Addressing =
     Addressing { scalar: Offsets::unsigned(20), scalar_literal: false, ..gfx7::ADDRESSING };
+
+pub(super) const MODE: Mode = Mode { gpr_idx: true, ..gfx6::MODE };
+
+pub(super) const BUFFERS: Buffers = Buffers {
+    lane_stride_bits: true,
+    range_check: RangeCheck::RecordsIfSwizzled,
+    scratch_format: word3::ELEMENT_SIZE_4 | word3::NUM_FORMAT_UINT,
+    ..gfx6::BUFFERS
+};
+
+pub(super) const EMULATION: Emulation =
+    Emulation { d16_loads_clear: true, gpr_alloc_sgprs: 16, ..gfx7::EMULATION };
+
+pub(super) const CHECKS: Checks = Checks {
+    hazards: gfx7::CHECKS
+        .hazards
+        .difference(KnownHazards::SETREG_SETREG_ONE)
+        .difference(KnownHazards::VCCZ_AFTER_SMEM)
+        .union(KnownHazards::VALU_SGPR_VMEM)
+        .union(KnownHazards::VALU_EXEC_VMEM)
+        .union(KnownHazards::VALU_VGPR_DPP)
+        .union(KnownHazards::VALU_EXEC_DPP)
+        .union(KnownHazards::SALU_M0_MESSAGE)
+        .union(KnownHazards::SETREG_SETREG_TWO)
+        .union(KnownHazards::SETREG_RFE)
+        .union(KnownHazards::XNACK_OWN_ADDRESS),
+    nop_states: 16,
+    ..gfx7::CHECKS
+};
 
 /// Patterns of the encodings.
 pub(super) const PATTERNS: Patterns = gfx7::PATTERNS

@@ -1,6 +1,10 @@
 //! GFX9: Vega, and gfx908. Later CDNA processors have their own families.
 
-use super::{Arch, ArchId, Fact, Feature, Generation, Registers, Target, gfx8, like, on_by_default};
+use super::buffers::word3;
+use super::{
+    Arch, ArchId, Buffers, Checks, Emulation, Fact, Feature, Generation, HalfResults, KnownHazards, Mode,
+    RangeCheck, Registers, Target, gfx8, like, on_by_default,
+};
 use crate::addressing::{Addressing, Apertures, FlatScratch, Offsets};
 use crate::graphics::image;
 use crate::inst::ModFlags;
@@ -13,6 +17,10 @@ pub(super) const ARCH: Arch = Arch {
     layout: Fact::Known(LAYOUT),
     registers: Fact::Known(REGISTERS),
     addressing: Fact::Known(ADDRESSING),
+    mode: Fact::Known(MODE),
+    buffers: Fact::Known(BUFFERS),
+    emulation: Fact::Known(EMULATION),
+    checks: Fact::Known(CHECKS),
     ..gfx8::ARCH
 };
 
@@ -29,6 +37,32 @@ pub(super) const ADDRESSING: Addressing = Addressing {
     apertures: Apertures::Registers,
     flat_scratch: FlatScratch::Address,
     ..gfx8::ADDRESSING
+};
+
+pub(super) const MODE: Mode = Mode { fp16_overflow: true, ..gfx8::MODE };
+
+pub(super) const BUFFERS: Buffers = Buffers {
+    element_size_field: false,
+    range_check: RangeCheck::RecordsIfIndexed,
+    scratch_format: word3::NUM_FORMAT_UINT,
+    ..gfx8::BUFFERS
+};
+
+pub(super) const EMULATION: Emulation = Emulation {
+    half_results: HalfResults::KeepHighIfSelectable,
+    d16_loads_clear: false,
+    extrema_obey_denormal_mode: true,
+    swizzle_rotates: true,
+    ..gfx8::EMULATION
+};
+
+pub(super) const CHECKS: Checks = Checks {
+    hazards: gfx8::CHECKS
+        .hazards
+        .union(KnownHazards::SALU_M0_INDEX)
+        .union(KnownHazards::SALU_M0_LDS_DMA)
+        .union(KnownHazards::MATRIX_OWN_FILE),
+    ..gfx8::CHECKS
 };
 
 /// Patterns of the encodings.

@@ -1,11 +1,20 @@
 //! gfx90a, CDNA 2.
 
-use super::{Arch, ArchId, CodeEnd, Fact, Feature, Target, gfx9, like, on_by_default};
+use super::{Arch, ArchId, Checks, CodeEnd, Fact, Feature, KnownHazards, Target, gfx9, like, on_by_default};
 use crate::graphics::{image, mtbuf};
 use crate::inst::ModFlags;
 use crate::layout::*;
 
-pub(super) const ARCH: Arch = Arch { id: ArchId::Gfx90a, layout: Fact::Known(LAYOUT), ..gfx9::ARCH };
+pub(super) const ARCH: Arch =
+    Arch { id: ArchId::Gfx90a, layout: Fact::Known(LAYOUT), checks: Fact::Known(CHECKS), ..gfx9::ARCH };
+
+pub(super) const CHECKS: Checks = Checks {
+    hazards: gfx9::CHECKS
+        .hazards
+        .difference(KnownHazards::MATRIX_OWN_FILE)
+        .union(KnownHazards::MATRIX_UNIFIED_FILE),
+    ..gfx9::CHECKS
+};
 
 pub(super) const GRAPHICS: Graphics = Graphics {
     typed_flags: &[mtbuf::OFFEN, mtbuf::IDXEN, mtbuf::GLC, mtbuf::SLC, mtbuf::SCC],

@@ -26,6 +26,10 @@
 #![allow(clippy::needless_update)]
 
 mod arch;
+mod buffers;
+mod checks;
+mod device;
+mod emulation;
 mod feature;
 mod gfx10;
 mod gfx10_3;
@@ -38,9 +42,13 @@ mod id;
 mod registers;
 
 pub use arch::{Arch, Fact, UnknownFact};
+pub use buffers::{Buffers, RangeCheck};
+pub use checks::{Checks, KnownHazards};
+pub use device::{Device, WavePlace};
+pub use emulation::{DeviceSize, Emulation, HalfResults, VectorCaches};
 pub use feature::Feature;
 pub use id::{ArchId, ArchSet};
-pub use registers::Registers;
+pub use registers::{Mode, Registers};
 
 /// Generation of the instruction encoding. New code asks for facts of [`Arch`] and does not compare generations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,4 +1,4 @@
-//! Facts about scalar registers.
+//! Facts about scalar registers, and about the register MODE.
 
 use crate::reg::Reg;
 
@@ -22,4 +22,15 @@ pub struct Registers {
     pub null: Option<Reg>,
     /// Whether the apertures can be read like registers.
     pub apertures: bool,
+}
+
+/// The fields of MODE that only some families have.
+#[derive(Clone, Copy, Debug)]
+pub struct Mode {
+    /// `FP16_OVFL`: a result that overflows f16 becomes the largest f16 (Vega and RDNA ISA, "Mode register").
+    pub fp16_overflow: bool,
+    /// `GPR_IDX_EN`: an offset is added to the numbers of VGPRs (GCN3 and Vega ISA, "VGPR Indexing").
+    pub gpr_idx: bool,
+    /// `VSKIP`: vector instructions are skipped (Southern Islands to Vega ISA, "Mode register").
+    pub vskip: bool,
 }

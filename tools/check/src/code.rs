@@ -6,7 +6,6 @@ use crate::finding::{EventRule, Site};
 use crate::hazards::{Producer, RULES, Rule, producers};
 use crate::mai::MaiKind;
 use crate::{illegal_insts, rdna};
-use isa::target::Generation;
 use isa::{Feature, MachInst, Setting, Target};
 
 /// The instructions of a program for one processor. A [`Site`] is the number of an instruction.
@@ -51,9 +50,7 @@ impl Code {
     pub fn new(target: &'static Target, xnack: Setting) -> Code {
         let mut rules: Vec<_> = RULES.iter().filter(|rule| rule.processors.contains(target)).collect();
         rules.sort_by_key(|rule| rule.first);
-        let generation = target.generation;
-        let can_replay = target.has(Feature::XNACK) && generation >= Generation::Gfx8;
-        let xnack = if can_replay { xnack } else { Setting::Unsupported };
+        let xnack = if target.has(Feature::XNACK) { xnack } else { Setting::Unsupported };
         let clauses = xnack.may_be_on();
         let mut feared = [0; 64];
         let (mut after, mut reach) = ([(0, 0); 64], [0; 64]);
@@ -74,13 +71,8 @@ impl Code {
             wanted: 0,
             makes_pairs: false,
             has_transfers: false,
-            has: rdna::Has {
-                rdna1: generation == Generation::Gfx10 && !target.has(Feature::GFX10_3),
-                smem_vccz: generation <= Generation::Gfx7,
-                partial_vccz: generation <= Generation::Gfx9,
-                clauses,
-            },
-            vector_clauses: clauses && generation <= Generation::Gfx9,
+            has: rdna::Has { hazards: target.arch.checks.hazards, clauses },
+            vector_clauses: clauses && target.arch.checks.vector_clauses,
             xnack,
         }
     }

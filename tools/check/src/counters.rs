@@ -25,7 +25,6 @@
 use crate::effects::{Effects, Kinds};
 pub use isa::Counter;
 use isa::Target;
-use isa::target::Generation;
 
 /// Returns the instruction that waits until the counter is at most `count`.
 pub fn wait(counter: Counter, count: u8) -> String {
@@ -155,21 +154,21 @@ pub struct Classes {
 pub(crate) fn classes(target: &Target, effects: &Effects, path: FlatPath) -> Classes {
     let kinds = effects.kinds;
     let mut classes = Classes::default();
-    let vector = match target.generation == Generation::Gfx10 && !effects.returns {
+    let vector = match target.max_vscnt > 0 && !effects.returns {
         true => Class::VectorStore,
         false => Class::Vector,
     };
     if kinds.contains(Kinds::FLAT_ANY) {
-        classes.done = match (path, target.generation) {
+        classes.done = match (path, target.arch.checks.flat_in_order) {
             (FlatPath::Memory, _) => [Some(vector), None],
-            (FlatPath::Lds, Generation::Gfx10) => [Some(Class::Lds), None],
-            (FlatPath::Lds, _) => [Some(Class::FlatLds), None],
-            (FlatPath::Unknown, Generation::Gfx10) => [Some(vector), Some(Class::Lds)],
-            (FlatPath::Unknown, _) => [Some(Class::FlatVector), Some(Class::FlatLds)],
+            (FlatPath::Lds, true) => [Some(Class::Lds), None],
+            (FlatPath::Lds, false) => [Some(Class::FlatLds), None],
+            (FlatPath::Unknown, true) => [Some(vector), Some(Class::Lds)],
+            (FlatPath::Unknown, false) => [Some(Class::FlatVector), Some(Class::FlatLds)],
         };
     } else if kinds.intersects(Kinds::VMEM | Kinds::FLAT) {
         classes.done[0] = effects.counts.then_some(vector);
-        if target.generation == Generation::Gfx6 && kinds.contains(Kinds::STORES) {
+        if target.arch.checks.store_data_counts && kinds.contains(Kinds::STORES) {
             classes.read = Some(Class::StoreData);
         }
     } else if kinds.contains(Kinds::DS) {

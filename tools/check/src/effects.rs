@@ -7,7 +7,6 @@ use crate::mai::Mai;
 use crate::regset::RegSet;
 pub use isa::Counts as Waits;
 use isa::table::{Family, Flags, Implicit, Role};
-use isa::target::Generation;
 use isa::{Form, Lane, MachInst, ModFlags, Operand, Reg, RegRange, Target, op};
 
 bitflags::bitflags! {
@@ -264,7 +263,7 @@ impl Effects {
             self.aux = first.unwrap_or(NO_REGISTER);
         } else if self.kinds.contains(Kinds::STORES) && self.kinds.intersects(Kinds::VMEM | Kinds::FLAT) {
             let data = store_data(inst);
-            if target.generation == Generation::Gfx6 {
+            if target.arch.checks.store_data_counts {
                 self.held = data.map_or(ReadAfterIssue::None, ReadAfterIssue::Data);
             }
             let wide = data.filter(|data| data.len > 2 && hazards::is_exposed_store(inst));
@@ -460,8 +459,7 @@ fn extra(effects: &Effects) -> [u8; 2] {
 /// pseudo-instruction, and one for any other instruction.
 fn states(target: &Target, inst: &MachInst) -> u8 {
     match (inst.op, inst.ops[0]) {
-        (op::S_NOP, Operand::Imm(count)) if target.generation <= Generation::Gfx7 => (count & 7) as u8 + 1,
-        (op::S_NOP, Operand::Imm(count)) => (count & 15) as u8 + 1,
+        (op::S_NOP, Operand::Imm(count)) => count as u8 % target.arch.checks.nop_states + 1,
         _ if inst.op.row().family == Family::Pseudo => 0,
         _ => 1,
     }

@@ -22,7 +22,7 @@ use crate::finding::Level;
 use crate::mai::MaiKind;
 use crate::regset::RegSet;
 use isa::table::Family;
-use isa::target::Generation;
+use isa::target::KnownHazards;
 use isa::{Feature, MachInst, ModFlags, Operand, Reg, RegRange, Target, op};
 
 /// Role of the first instruction of a hazard.
@@ -197,41 +197,38 @@ pub struct Rule {
     pub level: Level,
 }
 
-/// A set of processors.
+/// The processors that have a hazard.
 #[derive(Clone, Copy, Debug)]
 pub struct Processors {
-    from: Generation,
-    to: Generation,
+    /// The hazard. A processor of a family that has the hazard is in the set.
+    hazard: KnownHazards,
+    /// Features that a processor needs, too.
     requires: Feature,
-    lacks: Feature,
 }
 
 impl Processors {
     /// Returns whether a processor is in the set.
     pub fn contains(&self, target: &Target) -> bool {
-        (self.from..=self.to).contains(&target.generation)
-            && target.has(self.requires)
-            && !target.features.intersects(self.lacks)
+        target.arch.checks.hazards.contains(self.hazard) && target.has(self.requires)
     }
 }
 
-use Generation::{Gfx6, Gfx7, Gfx8, Gfx9, Gfx10};
-
-const fn generations(from: Generation, to: Generation) -> Processors {
-    Processors { from, to, requires: Feature::empty(), lacks: Feature::empty() }
+/// Returns the processors whose families have a hazard.
+pub(crate) const fn having(hazard: KnownHazards) -> Processors {
+    Processors { hazard, requires: Feature::empty() }
 }
+
+/// Returns the processors that have a feature.
+pub(crate) const fn with_feature(requires: Feature) -> Processors {
+    Processors { hazard: KnownHazards::empty(), requires }
+}
+
 /// All processors.
-pub(crate) const ALL: Processors = generations(Gfx6, Gfx10);
-/// The generations that include processors with XNACK.
-pub(crate) const REPLAYING: Processors = generations(Gfx8, Gfx10);
-/// gfx908.
-const MI100: Processors = Processors { from: Gfx9, to: Gfx9, requires: Feature::MAI, lacks: Feature::GFX90A };
-/// gfx90a.
-const MI200: Processors =
-    Processors { from: Gfx9, to: Gfx9, requires: Feature::GFX90A, lacks: Feature::empty() };
-/// gfx101x.
-pub(crate) const RDNA1: Processors =
-    Processors { from: Gfx10, to: Gfx10, requires: Feature::empty(), lacks: Feature::GFX10_3 };
+pub(crate) const ALL: Processors = having(KnownHazards::empty());
+/// Processors with matrix instructions whose accumulation registers are a register file of their own.
+const OWN_FILE: Processors = Processors { hazard: KnownHazards::MATRIX_OWN_FILE, requires: Feature::MAI };
+/// Processors with matrix instructions whose accumulation registers are in the same register file as VGPRs.
+const UNIFIED_FILE: Processors = having(KnownHazards::MATRIX_UNIFIED_FILE);
 
 const fn rule(
     id: &'static str,
@@ -256,93 +253,94 @@ const fn manual(rule: Rule) -> Rule {
 }
 
 use Consumer as C;
+use KnownHazards as H;
 use Producer as P;
 
 /// All rows.
 #[rustfmt::skip]
 pub static RULES: &[Rule] = &[
-    rule("valu-sgpr-smem", "VALU writes SGPR, SMEM reads it", P::ValuScalar, C::SmemScalar, 4, generations(Gfx6, Gfx6), "SI; llvm"),
-    manual(rule("salu-sgpr-buffer-smem", "SALU writes SGPR, s_buffer_load reads it", P::SaluScalar, C::BufferSmemScalar, 4, generations(Gfx6, Gfx6), "llvm: undocumented, the number is a guess that holds")),
-    rule("valu-sgpr-vmem", "VALU writes SGPR, VMEM reads it", P::ValuScalar, C::VmemScalar, 5, generations(Gfx8, Gfx9), "GCN3; Vega"),
-    manual(rule("valu-exec-vmem", "VALU writes EXEC, VMEM obeys it", P::ValuScalar, C::VmemExec, 5, generations(Gfx8, Gfx9), "GCN3; Vega: EXEC taken for an SGPR")),
-    rule("valu-sgpr-lane", "VALU writes SGPR, lane select reads it", P::ValuScalar, C::LaneSelect, 4, generations(Gfx6, Gfx9), "SI; CI; GCN3; Vega"),
-    rule("valu-vcc-div-fmas", "VALU writes VCC, v_div_fmas reads it", P::ValuScalar, C::DivFmas, 4, generations(Gfx6, Gfx9), "SI; CI; GCN3; Vega"),
-    rule("valu-zero-flag", "VALU writes VCC or EXEC, VALU reads vccz or execz", P::ValuScalar, C::ZeroFlag, 5, generations(Gfx6, Gfx9), "SI; CI; GCN3; Vega"),
-    rule("valu-vgpr-dpp", "VALU writes VGPR, DPP reads it from other lanes", P::ValuVector, C::DppVector, 2, generations(Gfx8, Gfx9), "GCN3; Vega"),
-    manual(rule("valu-vgpr-dpp-own", "VALU writes VGPR, DPP reads it in its own lane", P::ValuVector, C::DppOwn, 2, generations(Gfx8, Gfx9), "GCN3; Vega: any source of the DPP instruction")),
-    rule("valu-exec-dpp", "VALU writes EXEC, DPP", P::ValuScalar, C::DppExec, 5, generations(Gfx8, Gfx9), "GCN3; Vega"),
-    rule("salu-m0-index", "SALU writes M0, s_movrel, interpolation or LDS add-tid", P::SaluScalar, C::IndexM0, 1, generations(Gfx9, Gfx9), "Vega"),
-    rule("salu-m0-message", "SALU writes M0, GDS, s_sendmsg or s_ttracedata", P::SaluScalar, C::MessageM0, 1, generations(Gfx8, Gfx9), "GCN3; Vega"),
-    manual(rule("salu-m0-lds-dma", "SALU writes M0, load to LDS or lds_direct", P::SaluScalar, C::LdsDmaM0, 1, generations(Gfx9, Gfx9), "Vega")),
-    rule("wide-store-data", "wide store, VALU overwrites its data", P::WideStore, C::ValuWrites, 1, generations(Gfx7, Gfx9), "CI; GCN3; Vega"),
-    rule("setreg-getreg", "s_setreg, s_getreg of the same register", P::SetReg, C::GetReg, 2, generations(Gfx6, Gfx9), "SI; CI; GCN3; Vega"),
-    rule("setreg-setreg", "s_setreg, s_setreg of the same register", P::SetReg, C::SetRegAgain, 1, generations(Gfx6, Gfx7), "SI; CI"),
-    rule("setreg-setreg", "s_setreg, s_setreg of the same register", P::SetReg, C::SetRegAgain, 2, generations(Gfx8, Gfx9), "GCN3; Vega"),
-    rule("setreg-vskip", "s_setreg of vskip, vector instruction", P::SetReg, C::Vector, 2, generations(Gfx6, Gfx9), "SI; CI; GCN3; Vega"),
-    rule("setvskip-getreg", "s_setvskip, s_getreg of MODE", P::SetVskip, C::GetReg, 2, generations(Gfx6, Gfx9), "SI; CI; GCN3; Vega"),
-    rule("setreg-rfe", "s_setreg of TRAPSTS, s_rfe", P::SetReg, C::Rfe, 1, generations(Gfx8, Gfx9), "GCN3; Vega"),
+    rule("valu-sgpr-smem", "VALU writes SGPR, SMEM reads it", P::ValuScalar, C::SmemScalar, 4, having(H::VALU_SGPR_SMEM), "SI; llvm"),
+    manual(rule("salu-sgpr-buffer-smem", "SALU writes SGPR, s_buffer_load reads it", P::SaluScalar, C::BufferSmemScalar, 4, having(H::SALU_SGPR_BUFFER_SMEM), "llvm: undocumented, the number is a guess that holds")),
+    rule("valu-sgpr-vmem", "VALU writes SGPR, VMEM reads it", P::ValuScalar, C::VmemScalar, 5, having(H::VALU_SGPR_VMEM), "GCN3; Vega"),
+    manual(rule("valu-exec-vmem", "VALU writes EXEC, VMEM obeys it", P::ValuScalar, C::VmemExec, 5, having(H::VALU_EXEC_VMEM), "GCN3; Vega: EXEC taken for an SGPR")),
+    rule("valu-sgpr-lane", "VALU writes SGPR, lane select reads it", P::ValuScalar, C::LaneSelect, 4, having(H::VALU_SGPR_LANE), "SI; CI; GCN3; Vega"),
+    rule("valu-vcc-div-fmas", "VALU writes VCC, v_div_fmas reads it", P::ValuScalar, C::DivFmas, 4, having(H::VALU_VCC_DIV_FMAS), "SI; CI; GCN3; Vega"),
+    rule("valu-zero-flag", "VALU writes VCC or EXEC, VALU reads vccz or execz", P::ValuScalar, C::ZeroFlag, 5, having(H::VALU_ZERO_FLAG), "SI; CI; GCN3; Vega"),
+    rule("valu-vgpr-dpp", "VALU writes VGPR, DPP reads it from other lanes", P::ValuVector, C::DppVector, 2, having(H::VALU_VGPR_DPP), "GCN3; Vega"),
+    manual(rule("valu-vgpr-dpp-own", "VALU writes VGPR, DPP reads it in its own lane", P::ValuVector, C::DppOwn, 2, having(H::VALU_VGPR_DPP), "GCN3; Vega: any source of the DPP instruction")),
+    rule("valu-exec-dpp", "VALU writes EXEC, DPP", P::ValuScalar, C::DppExec, 5, having(H::VALU_EXEC_DPP), "GCN3; Vega"),
+    rule("salu-m0-index", "SALU writes M0, s_movrel, interpolation or LDS add-tid", P::SaluScalar, C::IndexM0, 1, having(H::SALU_M0_INDEX), "Vega"),
+    rule("salu-m0-message", "SALU writes M0, GDS, s_sendmsg or s_ttracedata", P::SaluScalar, C::MessageM0, 1, having(H::SALU_M0_MESSAGE), "GCN3; Vega"),
+    manual(rule("salu-m0-lds-dma", "SALU writes M0, load to LDS or lds_direct", P::SaluScalar, C::LdsDmaM0, 1, having(H::SALU_M0_LDS_DMA), "Vega")),
+    rule("wide-store-data", "wide store, VALU overwrites its data", P::WideStore, C::ValuWrites, 1, having(H::WIDE_STORE_DATA), "CI; GCN3; Vega"),
+    rule("setreg-getreg", "s_setreg, s_getreg of the same register", P::SetReg, C::GetReg, 2, having(H::SETREG_GETREG), "SI; CI; GCN3; Vega"),
+    rule("setreg-setreg", "s_setreg, s_setreg of the same register", P::SetReg, C::SetRegAgain, 1, having(H::SETREG_SETREG_ONE), "SI; CI"),
+    rule("setreg-setreg", "s_setreg, s_setreg of the same register", P::SetReg, C::SetRegAgain, 2, having(H::SETREG_SETREG_TWO), "GCN3; Vega"),
+    rule("setreg-vskip", "s_setreg of vskip, vector instruction", P::SetReg, C::Vector, 2, having(H::SETREG_VSKIP), "SI; CI; GCN3; Vega"),
+    rule("setvskip-getreg", "s_setvskip, s_getreg of MODE", P::SetVskip, C::GetReg, 2, having(H::SETVSKIP_GETREG), "SI; CI; GCN3; Vega"),
+    rule("setreg-rfe", "s_setreg of TRAPSTS, s_rfe", P::SetReg, C::Rfe, 1, having(H::SETREG_RFE), "GCN3; Vega"),
     // gfx908.
-    rule("valu-vgpr-mai", "VALU writes VGPR, matrix instruction or v_accvgpr_write reads it", P::ValuVector, C::MaiVgpr, 2, MI100, "MI100; llvm"),
-    manual(rule("valu-exec-mai", "VALU writes EXEC, matrix instruction or v_accvgpr_write", P::ValuScalar, C::MaiExec, 4, MI100, "MI100; llvm")),
-    with_condition(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma2, C::MfmaSum, 2, MI100, "MI100; llvm"), When::OtherTuple),
-    with_condition(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma8, C::MfmaSum, 2, MI100, "MI100; llvm"), When::OtherTuple),
-    with_condition(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma16, C::MfmaSum, 2, MI100, "MI100; llvm"), When::OtherTuple),
-    rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma2, C::MfmaFactor, 4, MI100, "MI100; llvm"),
-    rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma8, C::MfmaFactor, 4, MI100, "MI100; llvm"),
-    rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma16, C::MfmaFactor, 4, MI100, "MI100; llvm"),
-    rule("mfma-acc-read", "matrix instruction writes, v_accvgpr_read reads it", P::Mfma2, C::AccReads, 4, MI100, "MI100; llvm"),
-    rule("mfma-acc-read", "matrix instruction writes, v_accvgpr_read reads it", P::Mfma8, C::AccReads, 10, MI100, "MI100; llvm"),
-    rule("mfma-acc-read", "matrix instruction writes, v_accvgpr_read reads it", P::Mfma16, C::AccReads, 18, MI100, "MI100; llvm"),
-    rule("mfma-acc-write", "matrix instruction writes, v_accvgpr_write overwrites it", P::Mfma2, C::AccWrites, 1, MI100, "MI100; llvm"),
-    rule("mfma-acc-write", "matrix instruction writes, v_accvgpr_write overwrites it", P::Mfma8, C::AccWrites, 7, MI100, "MI100; llvm"),
-    rule("mfma-acc-write", "matrix instruction writes, v_accvgpr_write overwrites it", P::Mfma16, C::AccWrites, 15, MI100, "MI100; llvm"),
-    rule("mfma-sum-read-acc-write", "matrix instruction adds to it, v_accvgpr_write overwrites it", P::Sum8, C::AccWrites, 5, MI100, "MI100; llvm"),
-    rule("mfma-sum-read-acc-write", "matrix instruction adds to it, v_accvgpr_write overwrites it", P::Sum16, C::AccWrites, 13, MI100, "MI100; llvm"),
-    rule("acc-write-mfma-sum", "v_accvgpr_write, matrix instruction adds to it", P::AccWrite, C::MfmaSum, 1, MI100, "MI100; llvm"),
-    rule("acc-write-mfma-factor", "v_accvgpr_write, matrix instruction multiplies it", P::AccWrite, C::MfmaFactor, 3, MI100, "MI100; llvm"),
-    rule("acc-write-acc-read", "v_accvgpr_write, v_accvgpr_read", P::AccWrite, C::AccReads, 3, MI100, "MI100; llvm"),
-    manual(rule("acc-read-memory", "v_accvgpr_read writes VGPR, memory instruction reads it", P::AccRead, C::MemoryVector, 2, MI100, "MI100; llvm")),
-    manual(rule("valu-acc-memory", "VALU writes VGPR, v_accvgpr_*, memory instruction reads it", P::AccAfterValu, C::MemoryVector, 1, MI100, "MI100; llvm")),
+    rule("valu-vgpr-mai", "VALU writes VGPR, matrix instruction or v_accvgpr_write reads it", P::ValuVector, C::MaiVgpr, 2, OWN_FILE, "MI100; llvm"),
+    manual(rule("valu-exec-mai", "VALU writes EXEC, matrix instruction or v_accvgpr_write", P::ValuScalar, C::MaiExec, 4, OWN_FILE, "MI100; llvm")),
+    with_condition(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma2, C::MfmaSum, 2, OWN_FILE, "MI100; llvm"), When::OtherTuple),
+    with_condition(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma8, C::MfmaSum, 2, OWN_FILE, "MI100; llvm"), When::OtherTuple),
+    with_condition(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma16, C::MfmaSum, 2, OWN_FILE, "MI100; llvm"), When::OtherTuple),
+    rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma2, C::MfmaFactor, 4, OWN_FILE, "MI100; llvm"),
+    rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma8, C::MfmaFactor, 4, OWN_FILE, "MI100; llvm"),
+    rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma16, C::MfmaFactor, 4, OWN_FILE, "MI100; llvm"),
+    rule("mfma-acc-read", "matrix instruction writes, v_accvgpr_read reads it", P::Mfma2, C::AccReads, 4, OWN_FILE, "MI100; llvm"),
+    rule("mfma-acc-read", "matrix instruction writes, v_accvgpr_read reads it", P::Mfma8, C::AccReads, 10, OWN_FILE, "MI100; llvm"),
+    rule("mfma-acc-read", "matrix instruction writes, v_accvgpr_read reads it", P::Mfma16, C::AccReads, 18, OWN_FILE, "MI100; llvm"),
+    rule("mfma-acc-write", "matrix instruction writes, v_accvgpr_write overwrites it", P::Mfma2, C::AccWrites, 1, OWN_FILE, "MI100; llvm"),
+    rule("mfma-acc-write", "matrix instruction writes, v_accvgpr_write overwrites it", P::Mfma8, C::AccWrites, 7, OWN_FILE, "MI100; llvm"),
+    rule("mfma-acc-write", "matrix instruction writes, v_accvgpr_write overwrites it", P::Mfma16, C::AccWrites, 15, OWN_FILE, "MI100; llvm"),
+    rule("mfma-sum-read-acc-write", "matrix instruction adds to it, v_accvgpr_write overwrites it", P::Sum8, C::AccWrites, 5, OWN_FILE, "MI100; llvm"),
+    rule("mfma-sum-read-acc-write", "matrix instruction adds to it, v_accvgpr_write overwrites it", P::Sum16, C::AccWrites, 13, OWN_FILE, "MI100; llvm"),
+    rule("acc-write-mfma-sum", "v_accvgpr_write, matrix instruction adds to it", P::AccWrite, C::MfmaSum, 1, OWN_FILE, "MI100; llvm"),
+    rule("acc-write-mfma-factor", "v_accvgpr_write, matrix instruction multiplies it", P::AccWrite, C::MfmaFactor, 3, OWN_FILE, "MI100; llvm"),
+    rule("acc-write-acc-read", "v_accvgpr_write, v_accvgpr_read", P::AccWrite, C::AccReads, 3, OWN_FILE, "MI100; llvm"),
+    manual(rule("acc-read-memory", "v_accvgpr_read writes VGPR, memory instruction reads it", P::AccRead, C::MemoryVector, 2, OWN_FILE, "MI100; llvm")),
+    manual(rule("valu-acc-memory", "VALU writes VGPR, v_accvgpr_*, memory instruction reads it", P::AccAfterValu, C::MemoryVector, 1, OWN_FILE, "MI100; llvm")),
     // gfx90a.
-    manual(rule("valu-exec-mai", "VALU writes EXEC, matrix instruction", P::ValuScalar, C::MaiExec, 4, MI200, "MI200; llvm")),
-    rule("valu-vgpr-mai", "VALU writes VGPR, matrix instruction reads it", P::PlainVector, C::MaiVector, 2, MI200, "MI200; llvm"),
-    with_condition(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma2, C::MfmaSum, 2, MI200, "MI200; llvm"), When::OtherTuple),
-    with_condition(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma8, C::MfmaSum, 8, MI200, "MI200; llvm"), When::OtherTuple),
-    with_condition(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma16, C::MfmaSum, 16, MI200, "MI200; llvm"), When::OtherTuple),
-    with_condition(rule("mfma-dgemm-sum-overlap", "matrix instruction writes, one on doubles adds to part of it", P::Mfma2, C::DgemmSum, 3, MI200, "MI200; llvm"), When::OtherTuple),
-    with_condition(rule("mfma-dgemm-sum-overlap", "matrix instruction writes, one on doubles adds to part of it", P::Mfma8, C::DgemmSum, 9, MI200, "MI200; llvm"), When::OtherTuple),
-    with_condition(rule("mfma-dgemm-sum-overlap", "matrix instruction writes, one on doubles adds to part of it", P::Mfma16, C::DgemmSum, 17, MI200, "MI200; llvm"), When::OtherTuple),
-    with_condition(rule("dgemm-sum-overlap", "matrix instruction on doubles writes, another adds to part of it", P::Dgemm4, C::DgemmSum, 4, MI200, "MI200; llvm"), When::OtherTuple),
-    with_condition(rule("dgemm-sum-overlap", "matrix instruction on doubles writes, another adds to part of it", P::Dgemm16, C::DgemmSum, 9, MI200, "MI200; llvm"), When::OtherTuple),
-    with_condition(rule("dgemm-sum-same", "v_mfma_f64_4x4x4f64 writes, another adds to it", P::Dgemm4, C::DgemmSum, 4, MI200, "MI200; llvm"), When::SameTupleAndOperation),
-    rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma2, C::MfmaFactor, 5, MI200, "MI200; llvm"),
-    rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma8, C::MfmaFactor, 11, MI200, "MI200; llvm"),
-    rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma16, C::MfmaFactor, 19, MI200, "MI200; llvm"),
-    rule("dgemm-factor", "matrix instruction on doubles writes, another multiplies it", P::Dgemm4, C::MfmaFactor, 6, MI200, "MI200; llvm"),
-    rule("dgemm-factor", "matrix instruction on doubles writes, another multiplies it", P::Dgemm16, C::MfmaFactor, 11, MI200, "MI200; llvm"),
-    rule("mfma-read", "matrix instruction writes, VALU or memory instruction reads it", P::Mfma2, C::Reads, 5, MI200, "MI200; llvm"),
-    rule("mfma-read", "matrix instruction writes, VALU or memory instruction reads it", P::Mfma8, C::Reads, 11, MI200, "MI200; llvm"),
-    rule("mfma-read", "matrix instruction writes, VALU or memory instruction reads it", P::Mfma16, C::Reads, 19, MI200, "MI200; llvm"),
-    rule("dgemm-memory", "matrix instruction on doubles writes, memory instruction reads it", P::Dgemm4, C::MemoryOrExportVector, 9, MI200, "MI200; llvm"),
-    rule("dgemm-memory", "matrix instruction on doubles writes, memory instruction reads it", P::Dgemm16, C::MemoryOrExportVector, 18, MI200, "MI200; llvm"),
-    rule("dgemm-valu", "matrix instruction on doubles writes, VALU reads it", P::Dgemm4, C::ValuVector, 6, MI200, "MI200; llvm"),
-    rule("dgemm-valu", "matrix instruction on doubles writes, VALU reads it", P::Dgemm16, C::ValuVector, 11, MI200, "MI200; llvm"),
-    rule("mfma-write", "matrix instruction writes, another instruction overwrites it", P::Mfma2, C::Writes, 5, MI200, "MI200; llvm"),
-    rule("mfma-write", "matrix instruction writes, another instruction overwrites it", P::Mfma8, C::Writes, 11, MI200, "MI200; llvm"),
-    rule("mfma-write", "matrix instruction writes, another instruction overwrites it", P::Mfma16, C::Writes, 19, MI200, "MI200; llvm"),
-    rule("dgemm-write", "matrix instruction on doubles writes, another instruction overwrites it", P::Dgemm4, C::Writes, 6, MI200, "MI200; llvm"),
-    rule("dgemm-write", "matrix instruction on doubles writes, another instruction overwrites it", P::Dgemm16, C::Writes, 11, MI200, "MI200; llvm"),
-    rule("mfma-sum-read-write", "matrix instruction adds to it, another instruction overwrites it", P::Sum2, C::Writes, 1, MI200, "MI200; llvm"),
-    rule("mfma-sum-read-write", "matrix instruction adds to it, another instruction overwrites it", P::Sum8, C::Writes, 7, MI200, "MI200; llvm"),
-    rule("mfma-sum-read-write", "matrix instruction adds to it, another instruction overwrites it", P::Sum16, C::Writes, 15, MI200, "MI200; llvm"),
-    with_condition(rule("dot-read", "dot product writes, another kind of instruction reads it", P::Dot, C::Reads, 3, MI200, "MI200; llvm"), When::OtherOperation),
-    with_condition(rule("dot-factor", "dot product writes, the same kind multiplies it", P::Dot, C::DotFactor, 3, MI200, "MI200; llvm"), When::SameOperation),
-    with_condition(rule("dot-write", "dot product writes, another kind of instruction overwrites it", P::Dot, C::Writes, 3, MI200, "MI200; llvm"), When::OtherOperation),
-    rule("dgemm-fma64", "matrix instruction on doubles, v_fma_f64", P::Dgemm, C::Fma64, 2, MI200, "MI200; llvm"),
-    rule("valu-dgemm-memory", "VALU writes VGPR, matrix instruction on doubles, memory instruction reads it", P::DgemmAfterValu, C::MemoryVector, 1, MI200, "llvm"),
+    manual(rule("valu-exec-mai", "VALU writes EXEC, matrix instruction", P::ValuScalar, C::MaiExec, 4, UNIFIED_FILE, "MI200; llvm")),
+    rule("valu-vgpr-mai", "VALU writes VGPR, matrix instruction reads it", P::PlainVector, C::MaiVector, 2, UNIFIED_FILE, "MI200; llvm"),
+    with_condition(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma2, C::MfmaSum, 2, UNIFIED_FILE, "MI200; llvm"), When::OtherTuple),
+    with_condition(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma8, C::MfmaSum, 8, UNIFIED_FILE, "MI200; llvm"), When::OtherTuple),
+    with_condition(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma16, C::MfmaSum, 16, UNIFIED_FILE, "MI200; llvm"), When::OtherTuple),
+    with_condition(rule("mfma-dgemm-sum-overlap", "matrix instruction writes, one on doubles adds to part of it", P::Mfma2, C::DgemmSum, 3, UNIFIED_FILE, "MI200; llvm"), When::OtherTuple),
+    with_condition(rule("mfma-dgemm-sum-overlap", "matrix instruction writes, one on doubles adds to part of it", P::Mfma8, C::DgemmSum, 9, UNIFIED_FILE, "MI200; llvm"), When::OtherTuple),
+    with_condition(rule("mfma-dgemm-sum-overlap", "matrix instruction writes, one on doubles adds to part of it", P::Mfma16, C::DgemmSum, 17, UNIFIED_FILE, "MI200; llvm"), When::OtherTuple),
+    with_condition(rule("dgemm-sum-overlap", "matrix instruction on doubles writes, another adds to part of it", P::Dgemm4, C::DgemmSum, 4, UNIFIED_FILE, "MI200; llvm"), When::OtherTuple),
+    with_condition(rule("dgemm-sum-overlap", "matrix instruction on doubles writes, another adds to part of it", P::Dgemm16, C::DgemmSum, 9, UNIFIED_FILE, "MI200; llvm"), When::OtherTuple),
+    with_condition(rule("dgemm-sum-same", "v_mfma_f64_4x4x4f64 writes, another adds to it", P::Dgemm4, C::DgemmSum, 4, UNIFIED_FILE, "MI200; llvm"), When::SameTupleAndOperation),
+    rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma2, C::MfmaFactor, 5, UNIFIED_FILE, "MI200; llvm"),
+    rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma8, C::MfmaFactor, 11, UNIFIED_FILE, "MI200; llvm"),
+    rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma16, C::MfmaFactor, 19, UNIFIED_FILE, "MI200; llvm"),
+    rule("dgemm-factor", "matrix instruction on doubles writes, another multiplies it", P::Dgemm4, C::MfmaFactor, 6, UNIFIED_FILE, "MI200; llvm"),
+    rule("dgemm-factor", "matrix instruction on doubles writes, another multiplies it", P::Dgemm16, C::MfmaFactor, 11, UNIFIED_FILE, "MI200; llvm"),
+    rule("mfma-read", "matrix instruction writes, VALU or memory instruction reads it", P::Mfma2, C::Reads, 5, UNIFIED_FILE, "MI200; llvm"),
+    rule("mfma-read", "matrix instruction writes, VALU or memory instruction reads it", P::Mfma8, C::Reads, 11, UNIFIED_FILE, "MI200; llvm"),
+    rule("mfma-read", "matrix instruction writes, VALU or memory instruction reads it", P::Mfma16, C::Reads, 19, UNIFIED_FILE, "MI200; llvm"),
+    rule("dgemm-memory", "matrix instruction on doubles writes, memory instruction reads it", P::Dgemm4, C::MemoryOrExportVector, 9, UNIFIED_FILE, "MI200; llvm"),
+    rule("dgemm-memory", "matrix instruction on doubles writes, memory instruction reads it", P::Dgemm16, C::MemoryOrExportVector, 18, UNIFIED_FILE, "MI200; llvm"),
+    rule("dgemm-valu", "matrix instruction on doubles writes, VALU reads it", P::Dgemm4, C::ValuVector, 6, UNIFIED_FILE, "MI200; llvm"),
+    rule("dgemm-valu", "matrix instruction on doubles writes, VALU reads it", P::Dgemm16, C::ValuVector, 11, UNIFIED_FILE, "MI200; llvm"),
+    rule("mfma-write", "matrix instruction writes, another instruction overwrites it", P::Mfma2, C::Writes, 5, UNIFIED_FILE, "MI200; llvm"),
+    rule("mfma-write", "matrix instruction writes, another instruction overwrites it", P::Mfma8, C::Writes, 11, UNIFIED_FILE, "MI200; llvm"),
+    rule("mfma-write", "matrix instruction writes, another instruction overwrites it", P::Mfma16, C::Writes, 19, UNIFIED_FILE, "MI200; llvm"),
+    rule("dgemm-write", "matrix instruction on doubles writes, another instruction overwrites it", P::Dgemm4, C::Writes, 6, UNIFIED_FILE, "MI200; llvm"),
+    rule("dgemm-write", "matrix instruction on doubles writes, another instruction overwrites it", P::Dgemm16, C::Writes, 11, UNIFIED_FILE, "MI200; llvm"),
+    rule("mfma-sum-read-write", "matrix instruction adds to it, another instruction overwrites it", P::Sum2, C::Writes, 1, UNIFIED_FILE, "MI200; llvm"),
+    rule("mfma-sum-read-write", "matrix instruction adds to it, another instruction overwrites it", P::Sum8, C::Writes, 7, UNIFIED_FILE, "MI200; llvm"),
+    rule("mfma-sum-read-write", "matrix instruction adds to it, another instruction overwrites it", P::Sum16, C::Writes, 15, UNIFIED_FILE, "MI200; llvm"),
+    with_condition(rule("dot-read", "dot product writes, another kind of instruction reads it", P::Dot, C::Reads, 3, UNIFIED_FILE, "MI200; llvm"), When::OtherOperation),
+    with_condition(rule("dot-factor", "dot product writes, the same kind multiplies it", P::Dot, C::DotFactor, 3, UNIFIED_FILE, "MI200; llvm"), When::SameOperation),
+    with_condition(rule("dot-write", "dot product writes, another kind of instruction overwrites it", P::Dot, C::Writes, 3, UNIFIED_FILE, "MI200; llvm"), When::OtherOperation),
+    rule("dgemm-fma64", "matrix instruction on doubles, v_fma_f64", P::Dgemm, C::Fma64, 2, UNIFIED_FILE, "MI200; llvm"),
+    rule("valu-dgemm-memory", "VALU writes VGPR, matrix instruction on doubles, memory instruction reads it", P::DgemmAfterValu, C::MemoryVector, 1, UNIFIED_FILE, "llvm"),
     // GFX10.
-    rule("nsa-buffer", "image instruction with a scattered address, buffer access with a large offset", P::LongNsa, C::OddBuffer, 1, RDNA1, "llvm"),
-    rule("fp-atomic-denorm", "float atomic, s_denorm_mode", P::FpAtomic, C::DenormMode, 3, generations(Gfx10, Gfx10), "llvm"),
+    rule("nsa-buffer", "image instruction with a scattered address, buffer access with a large offset", P::LongNsa, C::OddBuffer, 1, having(H::NSA_BUFFER), "llvm"),
+    rule("fp-atomic-denorm", "float atomic, s_denorm_mode", P::FpAtomic, C::DenormMode, 3, having(H::FP_ATOMIC_DENORM), "llvm"),
 ];
 
 const fn registers_from(reg: Reg, len: u8) -> RegRange {
@@ -403,7 +401,7 @@ fn consumes(target: &Target, effects: &Effects, inst: &MachInst) -> u64 {
     let reads_m0 = effects.reads.contains(Reg::M0);
     let setreg = matches!(inst.op, op::S_SETREG_B32 | op::S_SETREG_IMM32_B32);
     let message = kinds.contains(Kinds::MESSAGE) || inst.op == op::S_TTRACEDATA || kinds.contains(Kinds::GDS);
-    let acc_write = mai.kind == MaiKind::AccWrite && !target.has(Feature::GFX90A);
+    let acc_write = mai.kind == MaiKind::AccWrite && !target.has(Feature::UNIFIED_VGPRS);
     let lds_dma = vmem && (inst.mods.flags.contains(ModFlags::LDS) || inst.op == op::BUFFER_STORE_LDS_DWORD);
     let mut bits = 0;
     let mut add = |consumer: Consumer, is: bool| bits |= u64::from(is) << consumer as u32;

@@ -8,10 +8,11 @@
 //! `HasFlatSegmentOffsetBug`, `HasNegativeUnalignedScratchOffsetBug`, `HasNegativeScratchOffsetBug`.
 
 use crate::finding::{EventRule, Level};
-use crate::hazards::{ALL, Processors, RDNA1, REPLAYING};
+use crate::hazards::{ALL, Processors, having, with_feature};
 use isa::legal;
 use isa::table::Family;
-use isa::{MachInst, Operand, Setting, Target, op};
+use isa::target::KnownHazards;
+use isa::{Feature, MachInst, Operand, Setting, Target, op};
 
 /// A rule about a single instruction.
 #[derive(Debug)]
@@ -28,11 +29,12 @@ const fn row(
     name: &'static str,
     mitigation: &'static str,
     source: &'static str,
+    processors: Processors,
     is: fn(&Target, &MachInst) -> bool,
 ) -> Row {
     Row {
         rule: EventRule { id, name, mitigation, source, level: Level::Certain },
-        processors: RDNA1,
+        processors,
         xnack: None,
         is,
     }
@@ -49,7 +51,7 @@ const fn own_address(xnack: Setting, level: Level) -> Row {
             source: "GCN3; Vega; llvm: S_LOAD_DWORDX2_IMM_ec",
             level,
         },
-        processors: REPLAYING,
+        processors: having(KnownHazards::XNACK_OWN_ADDRESS),
         xnack: Some(xnack),
         is: |_, inst| {
             inst.is_replayed_in_parts() && inst.overwritten_source().is_some() && is_unaligned(inst)
@@ -58,26 +60,22 @@ const fn own_address(xnack: Setting, level: Level) -> Row {
 }
 
 static ROWS: [Row; 8] = [
-    Row {
-        processors: ALL,
-        ..row(
-            "constant-bus",
-            "vector instruction reads more scalar values than the constant bus brings it",
-            "v_mov_b32 of one of them to a VGPR",
-            "llvm: violates constant bus restrictions (getConstantBusLimit: one value, two from GFX10)",
-            |target, inst| !legal::constant_bus_ok(target, inst, None),
-        )
-    },
-    Row {
-        processors: ALL,
-        ..row(
-            "matrix-sum-overlap",
-            "matrix instruction writes a part of the registers that it adds to",
-            "the same registers for both, or others",
-            "llvm: source 2 operand must not partially overlap with dst",
-            |_, inst| legal::sum_overlaps(inst.op.row(), inst),
-        )
-    },
+    row(
+        "constant-bus",
+        "vector instruction reads more scalar values than the constant bus brings it",
+        "v_mov_b32 of one of them to a VGPR",
+        "llvm: violates constant bus restrictions (getConstantBusLimit: one value, two from GFX10)",
+        ALL,
+        |target, inst| !legal::constant_bus_ok(target, inst, None),
+    ),
+    row(
+        "matrix-sum-overlap",
+        "matrix instruction writes a part of the registers that it adds to",
+        "the same registers for both, or others",
+        "llvm: source 2 operand must not partially overlap with dst",
+        ALL,
+        |_, inst| legal::sum_overlaps(inst.op.row(), inst),
+    ),
     own_address(Setting::On, Level::Certain),
     // The rule has a lower level here because the target id leaves XNACK open. Tensile and older compilers
     // generate code with such loads.
@@ -87,6 +85,7 @@ static ROWS: [Row; 8] = [
         "branch over 63 dwords, which this processor takes wrongly",
         "an s_nop in between, so that the distance is another",
         "llvm: Offset3fBug",
+        with_feature(Feature::BRANCH_63_BUG),
         |_, inst| {
             let branch = inst.op.row().has_kind(isa::table::Kind::Label) && inst.op.family() == Family::Sopp;
             branch && inst.operands().contains(&Operand::Imm(0x3f))
@@ -97,6 +96,7 @@ static ROWS: [Row; 8] = [
         "s_inst_prefetch makes this processor hang",
         "leave it out",
         "llvm: InstFwdPrefetchBug",
+        having(KnownHazards::INST_PREFETCH),
         |_, inst| inst.op == op::S_INST_PREFETCH,
     ),
     row(
@@ -104,6 +104,7 @@ static ROWS: [Row; 8] = [
         "flat access with an offset, which this processor adds wrongly",
         "add the offset to the address",
         "llvm: FlatSegmentOffsetBug",
+        with_feature(Feature::FLAT_OFFSET_BUG),
         |_, inst| inst.op.family() == Family::Flat && inst.mods.offset != 0,
     ),
     row(
@@ -111,6 +112,7 @@ static ROWS: [Row; 8] = [
         "scratch access by a VGPR with a negative offset that is no multiple of four",
         "add the offset to the address",
         "llvm: NegativeUnalignedScratchOffsetBug",
+        having(KnownHazards::SCRATCH_NEGATIVE_OFFSET),
         |_, inst| {
             let by_vgpr = inst.operands().iter().zip(inst.op.row().ops).any(|(operand, spec)| {
                 spec.kind == isa::table::Kind::Vaddr && matches!(operand, Operand::Reg(_))

@@ -11,6 +11,7 @@ use crate::code::Code;
 use crate::effects::{Effects, Kinds};
 use crate::finding::{EventRule, Finding, Level, Problem, Site};
 use crate::regset::RegSet;
+use isa::target::KnownHazards;
 use isa::{Reg, RegRange, Setting};
 use smallvec::SmallVec;
 
@@ -119,22 +120,35 @@ const LLVM_LOOKS_BACK: Site = 5;
 /// Instructions that clauses consist of.
 const CLAUSE_KINDS: Kinds = Kinds::SMEM.union(Kinds::VMEM).union(Kinds::FLAT);
 
+/// The hazards that need earlier instructions of a particular kind, other than the hazards of `vccz` and of
+/// clauses.
+const PENDING: KnownHazards = KnownHazards::VMEM_SCALAR_WRITE
+    .union(KnownHazards::SMEM_VECTOR_WRITE)
+    .union(KnownHazards::VCMPX_EXEC_WAR)
+    .union(KnownHazards::VCMPX_PERMLANE)
+    .union(KnownHazards::LDS_BRANCH_VMEM_WAR);
+
 /// Which of the hazards in this module a processor has.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Has {
-    pub(crate) rdna1: bool,
-    pub(crate) smem_vccz: bool,
-    pub(crate) partial_vccz: bool,
+    /// The hazards of the processor's family.
+    pub(crate) hazards: KnownHazards,
+    /// Whether memory instructions form clauses that may be replayed.
     pub(crate) clauses: bool,
 }
 
 impl Has {
+    /// Returns whether `vccz` may be wrong.
+    fn has_vccz(self) -> bool {
+        self.hazards.intersects(KnownHazards::VCCZ_AFTER_SMEM.union(KnownHazards::VCCZ_AFTER_HALF_WRITE))
+    }
+
     /// Returns whether an instruction has to be examined, because it may take part in one of the hazards.
     #[inline(always)]
     pub(crate) fn concerns(self, effects: &Effects, events: &Events) -> bool {
         // Any other instruction only ends the current clause.
         let clauses = || !events.clause.is_empty() || effects.kinds.intersects(CLAUSE_KINDS);
-        self.rdna1 || self.partial_vccz && effects.vccz || self.clauses && clauses()
+        self.hazards.intersects(PENDING) || self.has_vccz() && effects.vccz || self.clauses && clauses()
     }
 }
 
@@ -260,13 +274,18 @@ impl Events {
                 is_doubtful: false,
             });
         };
-        if code.has.rdna1 {
+        if code.has.hazards.intersects(PENDING) {
+            let mut report = |first, registers, rule, hazard| {
+                if code.has.hazards.contains(hazard) {
+                    report(first, registers, rule);
+                }
+            };
             self.scalar_writes(code, effects, &mut report);
             self.exec_writes(effects, &mut report);
             self.branches(effects, &mut report);
-            self.rdna1(site, effects);
+            self.update_pending(site, effects);
         }
-        if code.has.partial_vccz {
+        if code.has.has_vccz() {
             self.vccz(code, site, effects, scalar_pending, &mut report);
         }
         if code.has.clauses {
@@ -278,7 +297,7 @@ impl Events {
         &self,
         code: &Code,
         effects: &Effects,
-        report: &mut impl FnMut(Site, Option<RegRange>, &'static EventRule),
+        report: &mut impl FnMut(Site, Option<RegRange>, &'static EventRule, KnownHazards),
     ) {
         let mut written = effects.writes.and(&RegSet::SCALAR);
         if effects.kinds.contains(Kinds::SAVEEXEC) {
@@ -289,17 +308,19 @@ impl Events {
         if written.is_empty() {
             return;
         }
-        let (sites, rule) = match effects.kinds {
+        let (sites, (rule, hazard)) = match effects.kinds {
             kinds if kinds.intersects(Kinds::SALU | Kinds::SOPP | Kinds::SMEM) => {
-                (&self.vmem, &VMEM_SCALAR_WRITE)
+                (&self.vmem, (&VMEM_SCALAR_WRITE, KnownHazards::VMEM_SCALAR_WRITE))
             }
-            kinds if kinds.contains(Kinds::VALU) => (&self.smem, &SMEM_VECTOR_WRITE),
+            kinds if kinds.contains(Kinds::VALU) => {
+                (&self.smem, (&SMEM_VECTOR_WRITE, KnownHazards::SMEM_VECTOR_WRITE))
+            }
             _ => return,
         };
         for &first in sites {
             let common = code.effects(first).reads.and(&written);
             if !common.is_empty() {
-                report(first, common.first_group(), rule);
+                report(first, common.first_group(), rule, hazard);
             }
         }
     }
@@ -307,22 +328,22 @@ impl Events {
     fn exec_writes(
         &self,
         effects: &Effects,
-        report: &mut impl FnMut(Site, Option<RegRange>, &'static EventRule),
+        report: &mut impl FnMut(Site, Option<RegRange>, &'static EventRule, KnownHazards),
     ) {
         let valu = effects.kinds.contains(Kinds::VALU);
         if let (true, Some(first)) = (valu && effects.writes.intersects(&RegSet::from_range(EXEC)), self.exec)
         {
-            report(first, Some(EXEC), &CMPX_EXEC);
+            report(first, Some(EXEC), &CMPX_EXEC, KnownHazards::VCMPX_EXEC_WAR);
         }
         if let (true, Some(first)) = (effects.kinds.contains(Kinds::PERMLANE), self.cmpx) {
-            report(first, None, &CMPX_PERMLANE);
+            report(first, None, &CMPX_PERMLANE, KnownHazards::VCMPX_PERMLANE);
         }
     }
 
     fn branches(
         &self,
         effects: &Effects,
-        report: &mut impl FnMut(Site, Option<RegRange>, &'static EventRule),
+        report: &mut impl FnMut(Site, Option<RegRange>, &'static EventRule, KnownHazards),
     ) {
         let other = match memory_side(effects.kinds) {
             Some(Side::Lds) => self.vector_branch,
@@ -330,13 +351,13 @@ impl Events {
             None => None,
         };
         if let Some(first) = other {
-            report(first, None, &LDS_BRANCH_VMEM);
+            report(first, None, &LDS_BRANCH_VMEM, KnownHazards::LDS_BRANCH_VMEM_WAR);
         }
     }
 
-    /// Updates the state for the hazards of GFX10. The instruction may be the first instruction of a hazard,
+    /// Updates the state for the hazards [`PENDING`]. The instruction may be the first instruction of a hazard,
     /// and it may mitigate hazards of earlier instructions.
-    fn rdna1(&mut self, site: Site, effects: &Effects) {
+    fn update_pending(&mut self, site: Site, effects: &Effects) {
         let kinds = effects.kinds;
         let valu = kinds.contains(Kinds::VALU);
         let (vm_vsrc, sa_sdst) = effects.depctr;
@@ -395,21 +416,23 @@ impl Events {
         scalar_pending: bool,
         report: &mut impl FnMut(Site, Option<RegRange>, &'static EventRule),
     ) {
+        let after_smem = code.has.hazards.contains(KnownHazards::VCCZ_AFTER_SMEM);
         let reads = effects.kinds.contains(Kinds::VCCZ_BRANCH) || effects.reads.contains(Reg::VCCZ);
         if let (true, Some(first)) = (reads, self.vccz) {
             report(first, Some(VCC), &VCCZ);
         }
         if effects.kinds.contains(Kinds::SMEM) {
-            if code.has.smem_vccz {
+            if after_smem {
                 self.vccz = Some(site);
             }
             return;
         }
         match (effects.writes.contains(VCC.first), effects.writes.contains(VCC.first.offset(1))) {
-            (true, true) if scalar_pending && code.has.smem_vccz => self.vccz = self.vccz.or(Some(site)),
+            (true, true) if scalar_pending && after_smem => self.vccz = self.vccz.or(Some(site)),
             (true, true) => self.vccz = None,
             (false, false) => {}
-            _ => self.vccz = Some(site),
+            _ if code.has.hazards.contains(KnownHazards::VCCZ_AFTER_HALF_WRITE) => self.vccz = Some(site),
+            _ => {}
         }
     }
 

@@ -25,8 +25,7 @@ use crate::rdna::Events;
 use crate::regset::RegSet;
 use crate::transfers::Transfers;
 use crate::writeback::ScalarStores;
-use isa::target::Generation;
-use isa::{Reg, RegRange};
+use isa::{Reg, RegRange, Target};
 use smallvec::SmallVec;
 
 /// Identifies an operation that a wait counter counts: by its class, and by its number among the wave's
@@ -166,7 +165,7 @@ impl Scoreboard {
 
     /// Returns the state at the beginning of a function that unknown callers may call. An unknown caller may
     /// have operations of every class in flight.
-    pub fn callee(generation: Generation) -> Scoreboard {
+    pub fn callee(target: &Target) -> Scoreboard {
         let mut board = Scoreboard::new();
         let mut begin = |holds, first: Class, second: Option<Class>| {
             let mut ticket = |class: Class| {
@@ -177,11 +176,11 @@ impl Scoreboard {
             board.operations.push(Operation { site: CALLER, holds, tickets, ordered: false });
         };
         begin(Holds::Writes, Class::CallerVm, Some(Class::CallerLgkm));
-        if generation == Generation::Gfx6 {
+        if target.arch.checks.store_data_counts {
             begin(Holds::Reads, Class::CallerExp, None);
         }
         board.written = caller_writes();
-        board.held = if generation == Generation::Gfx6 { RegSet::VECTOR } else { RegSet::EMPTY };
+        board.held = if target.arch.checks.store_data_counts { RegSet::VECTOR } else { RegSet::EMPTY };
         board.is_busy = true;
         board.transfers = Transfers::unknown();
         board

@@ -28,7 +28,7 @@ use crate::finding::{Finding, Problem, Site};
 use crate::functions::Functions;
 use crate::program::{Program, Root, Unknown};
 use crate::scoreboard::Scoreboard;
-use isa::target::Generation;
+use isa::Feature;
 use smallvec::SmallVec;
 use std::collections::{HashMap, VecDeque};
 
@@ -147,7 +147,7 @@ impl<'a> Solver<'a> {
         flat_lds: bool,
         conditions: Conditions<'a>,
     ) -> Solver<'a> {
-        let generation = program.code.target().generation;
+        let target = program.code.target();
         let functions = Functions::new(program, roots);
         let is_head = (0..).zip(&program.insts);
         let is_head = is_head.map(|(site, placed)| placed.is_leader() || functions.begins(site)).collect();
@@ -160,9 +160,9 @@ impl<'a> Solver<'a> {
             // GFX7 and GFX8 have no global instructions, so compilers access global memory by flat
             // instructions. The code does not show which flat instructions may go to LDS, so the option
             // decides.
-            path: match generation {
-                Generation::Gfx7 | Generation::Gfx8 if !flat_lds => FlatPath::Memory,
-                _ => FlatPath::Unknown,
+            path: match target.has(Feature::GLOBAL_INSTS) || flat_lds {
+                true => FlatPath::Unknown,
+                false => FlatPath::Memory,
             },
             in_function: function_code(program, roots),
             functions,
@@ -178,7 +178,7 @@ impl<'a> Solver<'a> {
                 continue;
             }
             let state = match root.is_function && !program.callers_wait {
-                true => Scoreboard::callee(generation),
+                true => Scoreboard::callee(target),
                 false => Scoreboard::new(),
             };
             solver.reach(site, &state, Facts::default());
@@ -232,7 +232,7 @@ impl<'a> Solver<'a> {
         let site = missed.find(|site| !self.heads.contains_key(site))?;
         let state = match self.program.callers_wait {
             true => Scoreboard::new(),
-            false => Scoreboard::callee(self.program.code.target().generation),
+            false => Scoreboard::callee(self.program.code.target()),
         };
         self.is_head[site as usize] = true;
         let variants = vec![Variant { facts: Facts::default(), state, is_open: true }];

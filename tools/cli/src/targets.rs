@@ -7,7 +7,7 @@ use kernc::{Compiler, Options, PROCESSORS, Target, sim};
 
 /// Returns the assembly of a kernel that does nothing.
 fn empty(target: &Target) -> String {
-    let accumulation = if target.has(Feature::GFX90A) { ".amdhsa_accum_offset 4" } else { "" };
+    let accumulation = if target.has(Feature::UNIFIED_VGPRS) { ".amdhsa_accum_offset 4" } else { "" };
     format!(
         "
 .text

@@ -68,7 +68,7 @@ impl Used {
         let granules = Granules::for_target(target.with_wave_size(wave).unwrap_or(target));
         let all = (VGPR_BLOCKS.get(bytes) as u32 + 1) * granules.vgpr;
         let sgprs = granules.sgpr.map_or(0, |granule| (SGPR_BLOCKS.get(bytes) as u32 + 1) * granule);
-        if !target.has(Feature::GFX90A) {
+        if !target.has(Feature::UNIFIED_VGPRS) {
             return Used { vgprs: all, agprs: all, sgprs };
         }
         let begin = (ACCUM_OFFSET.get(bytes) as u32 + 1) * 4;
@@ -121,7 +121,7 @@ impl Used {
     /// separate registers with the same numbers. On gfx90a, they follow the other VGPRs, and the descriptor
     /// says where they begin.
     fn all_vgprs(self, target: &Target, allotted: u32, bytes: &mut [u8; SIZE]) -> u32 {
-        if !target.has(Feature::GFX90A) {
+        if !target.has(Feature::UNIFIED_VGPRS) {
             return self.vgprs.max(self.agprs);
         }
         let begin = (ACCUM_OFFSET.get(bytes) as u32 + 1) * 4;

@@ -7,7 +7,7 @@
 use crate::matrix::{Case, Home, Space};
 use crate::sequences::{Deletion, Operation, Token, What, opencl_omits, tokens};
 use crate::shape::{Change, Order, Semantics, Shape, Statement};
-use isa::target::{Feature, Generation};
+use isa::{Feature, ModFlags, Target};
 use std::fmt::Write;
 
 /// Distance between variables in bytes. It is large enough that no two variables share a cache line.
@@ -80,6 +80,18 @@ pub fn source(shape: &Shape, case: &Case, base: u64, deleted: Option<Deletion>) 
     (text, words)
 }
 
+/// The kind of instruction that accesses a variable.
+enum Access {
+    /// LDS instructions.
+    Ds,
+    /// FLAT instructions.
+    Flat,
+    /// `global_*` instructions.
+    Global,
+    /// `buffer_*` instructions with a 64-bit address.
+    Buffer,
+}
+
 /// A step of a wave: the active lane, and the statement that it executes.
 type Step<'a> = (u32, &'a Statement);
 
@@ -99,8 +111,19 @@ impl Emitter<'_> {
         let _ = writeln!(self.text, "  {text}");
     }
 
-    fn generation(&self) -> Generation {
-        self.case.machine.target.generation
+    fn target(&self) -> &'static Target {
+        self.case.machine.target
+    }
+
+    /// Returns the kind of instruction that accesses a variable.
+    fn access(&self, variable: usize) -> Access {
+        match self.case.layout.space(variable) {
+            Space::Local => Access::Ds,
+            Space::Generic => Access::Flat,
+            _ if self.target().has(Feature::GLOBAL_INSTS) => Access::Global,
+            _ if self.target().arch.layout.has_flag(ModFlags::ADDR64) => Access::Buffer,
+            _ => Access::Flat,
+        }
     }
 
     /// Writes a wave that executes `steps`. In each step, only one lane is active.
@@ -109,7 +132,7 @@ impl Emitter<'_> {
         for variable in 0..self.shape.variables.len() {
             self.address(variable);
         }
-        if self.generation() <= Generation::Gfx8 {
+        if self.target().arch.addressing.lds_needs_m0 {
             // LDS accesses beyond the limit in M0 fail, so M0 is set to the largest value.
             self.line("s_mov_b32 m0, -1");
         }
@@ -159,7 +182,7 @@ impl Emitter<'_> {
         ] {
             self.line(&format!(".amdhsa_{name} {value}"));
         }
-        if self.case.machine.target.has(Feature::GFX90A) {
+        if self.target().has(Feature::UNIFIED_VGPRS) {
             self.line(&format!(".amdhsa_accum_offset {VGPRS}"));
         }
         let _ = writeln!(self.text, ".end_amdhsa_kernel");
@@ -284,29 +307,29 @@ impl Emitter<'_> {
 
     fn load(&self, result: usize, variable: usize, bits: &str) -> String {
         let pointer = self.pointer(variable);
-        match (self.case.layout.space(variable), self.generation()) {
-            (Space::Local, _) => format!("ds_read_b32 v{result}, {pointer}"),
-            (Space::Generic, _) | (_, Generation::Gfx8) => {
+        match self.access(variable) {
+            Access::Ds => format!("ds_read_b32 v{result}, {pointer}"),
+            Access::Flat => {
                 format!("flat_load_dword v{result}, {pointer}{bits}")
             }
-            (_, Generation::Gfx6 | Generation::Gfx7) => {
+            Access::Buffer => {
                 format!("buffer_load_dword v{result}, {pointer}, s[4:7], 0 addr64{bits}")
             }
-            _ => format!("global_load_dword v{result}, {pointer}, off{bits}"),
+            Access::Global => format!("global_load_dword v{result}, {pointer}, off{bits}"),
         }
     }
 
     fn store(&self, data: usize, variable: usize, bits: &str) -> String {
         let pointer = self.pointer(variable);
-        match (self.case.layout.space(variable), self.generation()) {
-            (Space::Local, _) => format!("ds_write_b32 {pointer}, v{data}"),
-            (Space::Generic, _) | (_, Generation::Gfx8) => {
+        match self.access(variable) {
+            Access::Ds => format!("ds_write_b32 {pointer}, v{data}"),
+            Access::Flat => {
                 format!("flat_store_dword {pointer}, v{data}{bits}")
             }
-            (_, Generation::Gfx6 | Generation::Gfx7) => {
+            Access::Buffer => {
                 format!("buffer_store_dword v{data}, {pointer}, s[4:7], 0 addr64{bits}")
             }
-            _ => format!("global_store_dword {pointer}, v{data}, off{bits}"),
+            Access::Global => format!("global_store_dword {pointer}, v{data}, off{bits}"),
         }
     }
 
@@ -321,8 +344,8 @@ impl Emitter<'_> {
         };
         let returned = result.map_or(String::new(), |result| format!("v{result}, "));
         let glc = if result.is_some() { " glc" } else { "" };
-        match (self.case.layout.space(variable), self.generation()) {
-            (Space::Local, _) => {
+        match self.access(variable) {
+            Access::Ds => {
                 let form = if result.is_some() { "_rtn" } else { "" };
                 let (name, data) = match change {
                     Change::Swap => (format!("wrxchg{form}_b32"), format!("v{data}")),
@@ -331,11 +354,11 @@ impl Emitter<'_> {
                 };
                 format!("ds_{name} {returned}{pointer}, {data}")
             }
-            (Space::Generic, _) | (_, Generation::Gfx8) => {
+            Access::Flat => {
                 format!("flat_atomic_{name} {returned}{pointer}, {operands}{glc}")
             }
             // A buffer atomic returns the old value in its data register.
-            (_, Generation::Gfx6 | Generation::Gfx7) => {
+            Access::Buffer => {
                 let access = |operands: &str| {
                     format!("buffer_atomic_{name} {operands}, {pointer}, s[4:7], 0 addr64{glc}")
                 };
@@ -349,7 +372,7 @@ impl Emitter<'_> {
                     }
                 }
             }
-            _ => format!("global_atomic_{name} {returned}{pointer}, {operands}, off{glc}"),
+            Access::Global => format!("global_atomic_{name} {returned}{pointer}, {operands}, off{glc}"),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::emit::STRIDE;
 use crate::matrix::{Machine, Scope, grouped_places, places};
 use crate::run::{MAX_STATES, Verdict};
 use crate::shape::{MAX, ParseError};
-use isa::target::Feature;
+use isa::{op, table};
 use sim::weak::{End, Exploration, Grain, Outcome, Place, Range, Search, Thread};
 use sim::{ArgInfo, ArgKind, CodeObject, Device};
 
@@ -265,7 +265,7 @@ impl Kernels {
     /// Returns whether the machine can run the shape. A shape that uses coarse-grained memory needs a
     /// processor that can keep this memory coherent.
     pub fn suits(&self, machine: Machine) -> bool {
-        self.coarse.is_empty() || machine.target.has(Feature::GFX90A)
+        self.coarse.is_empty() || table::available(op::BUFFER_WBL2, machine.target)
     }
 }
 

@@ -1,8 +1,7 @@
 //! All cases of a shape: combinations of scope, address spaces, placement and processor.
 
 use crate::shape::{Order, Shape, Statement};
-use isa::Target;
-use isa::target::{Feature, Generation};
+use isa::{Feature, Target, op, table};
 use sim::weak::Place;
 
 /// Synchronization scope.
@@ -142,7 +141,7 @@ impl Layout {
         let local = self == Layout { first: Home::Local, others: Home::Local };
         // GFX6 has no flat instructions. A work-group split over compute units cannot use LDS. For LDS, a
         // scope wider than the work-group means the work-group, so such a case would be a duplicate.
-        !(flat && machine.target.generation == Generation::Gfx6
+        !(flat && !machine.target.has(Feature::FLAT)
             || self.has_local() && machine.splits_groups()
             || local && scope > Scope::Workgroup
             || self.first != self.others && shape.variables.len() < 2
@@ -164,13 +163,13 @@ impl Machine {
     /// Returns whether the waves of a work-group may be on different compute units because of `tgsplit`, a
     /// mode of gfx90a.
     pub fn splits_groups(&self) -> bool {
-        !self.cu_mode && self.target.has(Feature::GFX90A)
+        !self.cu_mode && self.target.has(Feature::TGSPLIT)
     }
 
     /// Returns whether a name in a shape's list `processors` stands for this machine. The name may be that of
     /// the processor, of its family or of its mode.
     fn answers_to(&self, name: &str) -> bool {
-        let family = format!("gfx{}", self.target.generation as u8 + 6);
+        let family = format!("gfx{}", self.target.version.0);
         let mode = if self.cu_mode { "-cu" } else { "-wgp" };
         let name = name.strip_suffix(mode).unwrap_or(name);
         name == family || name == self.target.name
@@ -180,11 +179,11 @@ impl Machine {
     pub fn name(&self) -> String {
         let wave64 = self.target.has(Feature::WAVE32) && self.target.wave_size == 64;
         let lanes = if wave64 { " wave64" } else { "" };
-        match (self.target.generation, self.cu_mode) {
-            (Generation::Gfx10, true) => format!("{} CU{lanes}", self.target.name),
-            (Generation::Gfx10, false) => format!("{} WGP{lanes}", self.target.name),
-            (_, true) => self.target.name.to_string(),
-            (_, false) => format!("{} tgsplit", self.target.name),
+        match (self.target.arch.device.workgroup_processors, self.cu_mode) {
+            (true, true) => format!("{} CU{lanes}", self.target.name),
+            (true, false) => format!("{} WGP{lanes}", self.target.name),
+            (false, true) => self.target.name.to_string(),
+            (false, false) => format!("{} tgsplit", self.target.name),
         }
     }
 }
@@ -208,9 +207,9 @@ pub fn machines_and_waves(names: &[&str]) -> Vec<Machine> {
 /// processors once.
 pub fn machines(names: &[&str]) -> Vec<Machine> {
     let targets = names.iter().filter_map(|name| Target::by_name(name));
-    let modes = |target: &'static Target| match target.generation {
-        Generation::Gfx10 => vec![Machine { target, cu_mode: true }, Machine { target, cu_mode: false }],
-        _ => vec![Machine { target, cu_mode: true }],
+    let modes = |target: &'static Target| match target.arch.device.workgroup_processors {
+        true => vec![Machine { target, cu_mode: true }, Machine { target, cu_mode: false }],
+        false => vec![Machine { target, cu_mode: true }],
     };
     targets.flat_map(modes).collect()
 }
@@ -296,7 +295,9 @@ pub fn cases(shape: &Shape, machine: Machine) -> Vec<Case> {
 /// host. There are no such cases if atomics access this variable, because atomics require fine-grained
 /// memory, or if the processor is not gfx90a, because only gfx90a has instructions for coarse-grained memory.
 pub fn coarse_cases(shape: &Shape, machine: Machine) -> Vec<Case> {
-    if !machine.target.has(Feature::GFX90A) || shape.threads.iter().flatten().any(reaches_first_atomically) {
+    if !table::available(op::BUFFER_WBL2, machine.target)
+        || shape.threads.iter().flatten().any(reaches_first_atomically)
+    {
         return Vec::new();
     }
     let several = |case: &Case| case.places.iter().any(|place| place.agent > 0);
@@ -365,7 +366,7 @@ pub(crate) fn places(scope: Scope, machine: Machine, threads: usize) -> Vec<Vec<
         };
         return sets.iter().filter(|set| set.iter().all(|&unit| unit <= most)).map(together).collect();
     }
-    let gfx10 = machine.target.generation == Generation::Gfx10;
+    let has_gl1 = machine.target.arch.emulation.caches.gl1;
     let mut all = Vec::new();
     for set in &sets {
         let place = |wide: fn(u32) -> (u32, u32)| {
@@ -377,7 +378,7 @@ pub(crate) fn places(scope: Scope, machine: Machine, threads: usize) -> Vec<Vec<
         };
         let apart = set.iter().any(|&unit| unit > 0);
         all.push(place(|_| (0, 0)));
-        if gfx10 && apart {
+        if has_gl1 && apart {
             all.push(place(|unit| (0, unit)));
         }
         if scope == Scope::System && apart {

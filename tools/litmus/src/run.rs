@@ -5,7 +5,6 @@ use crate::ir;
 use crate::matrix::Case;
 use crate::sequences::Deletion;
 use crate::shape::{Condition, MAX, Shape};
-use isa::target::Generation;
 use sim::weak::{End, Grain, Outcome, Place, Range, Register, Search, Thread};
 use sim::{CodeObject, Device};
 
@@ -46,7 +45,7 @@ pub fn run(shape: &Shape, case: &Case, deleted: Option<Deletion>) -> Result<Verd
     let (text, words) = source(shape, case, base, deleted);
     let options = asm::Options {
         target: Some(case.machine.target),
-        cumode: case.machine.target.generation == Generation::Gfx10 && case.machine.cu_mode,
+        cumode: case.machine.target.arch.device.workgroup_processors && case.machine.cu_mode,
         ..asm::Options::default()
     };
     let bytes =

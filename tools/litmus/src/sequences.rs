@@ -15,7 +15,7 @@
 
 use crate::matrix::{Machine, Scope, Space};
 use crate::shape::Order;
-use isa::target::Generation;
+use isa::{op, table};
 use std::fmt;
 
 /// Kind of operation of a row.
@@ -220,8 +220,8 @@ impl Deletion {
             "vm" => "s_waitcnt vmcnt(0)",
             "lgkm" => "s_waitcnt lgkmcnt(0)",
             "vs" => "s_waitcnt_vscnt null, 0x0",
-            "inv" if machine.target.generation == Generation::Gfx6 => "buffer_wbinvl1",
-            "inv" => "buffer_wbinvl1_vol",
+            "inv" if table::available(op::BUFFER_WBINVL1_VOL, machine.target) => "buffer_wbinvl1_vol",
+            "inv" => "buffer_wbinvl1",
             "inv0" => "buffer_gl0_inv",
             "inv1" => "buffer_gl1_inv",
             "glc" => "glc of a load",
@@ -279,7 +279,7 @@ pub fn tokens(machine: &Machine, operation: Operation) -> Vec<(Token, Deletion)>
             && row.spaces.contains(&operation.space.unwrap_or(Space::Generic))
     };
     let Some(row) = ROWS.iter().find(fits) else { return Vec::new() };
-    let text = if machine.target.generation == Generation::Gfx10 { row.gfx10 } else { row.gfx6 };
+    let text = if machine.target.arch.emulation.caches.gl1 { row.gfx10 } else { row.gfx6 };
     let words = text.split_whitespace().enumerate().filter_map(|(position, word)| {
         let kept = match word.strip_prefix('~') {
             Some(_) if machine.cu_mode => return None,

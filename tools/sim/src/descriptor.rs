@@ -105,9 +105,9 @@ impl Descriptor {
         let granules = field(self.rsrc1, 0, 6) + 1;
         let total = (granules * target.vgpr_encoding_granule).min(target.addressable_vgprs);
         let (vgprs, agprs) = match target {
-            // On gfx90a, one register file holds the vector registers in its lower part and the accumulation
-            // registers in its upper part.
-            _ if target.has(Feature::GFX90A) => {
+            // A single register file may hold both vector and accumulation registers. Its upper part is the
+            // accumulation registers.
+            _ if target.has(Feature::UNIFIED_VGPRS) => {
                 let vgprs = (4 * (field(self.rsrc3, 0, 6) + 1)).min(total);
                 (vgprs, (total - vgprs).min(256))
             }

@@ -9,8 +9,7 @@
 
 use crate::observe::{Executed, Profile};
 use crate::op::Class;
-use isa::Target;
-use isa::target::{Feature, Generation};
+use isa::{Feature, Target};
 
 /// Latency of vector memory in cycles. The next two constants are the latencies of scalar memory and LDS. The
 /// manuals state no latencies, so these numbers are chosen by hand, between the likely costs of a hit and of
@@ -54,7 +53,7 @@ impl Profile {
         let of = |class: Class| self.instructions.iter().filter(move |inst| inst.class == class);
         let issue = |class| of(class).map(|inst| inst.count * cycles(inst, target)).sum::<u64>();
         let simds = u64::from(target.simds_per_cu);
-        let scalar_units = if target.generation == Generation::Gfx10 { simds } else { 1 };
+        let scalar_units = if target.arch.device.scalar_alu_per_simd { simds } else { 1 };
         let moved = |traffic: &crate::observe::Traffic| traffic.read + traffic.written + 2 * traffic.atomic;
         let ended = self.waves().max(1);
         let waits = of(Class::Flow).map(|inst| inst.count * latency(&inst.text)).sum::<u64>();
@@ -71,8 +70,7 @@ impl Profile {
 /// Returns for how many cycles one execution of an instruction by a wave occupies its unit.
 fn cycles(inst: &Executed, target: &Target) -> u64 {
     let lanes = u64::from(target.wave_size);
-    // A SIMD of GCN has 16 lanes, a SIMD of RDNA has 32.
-    let width = if target.generation == Generation::Gfx10 { 32 } else { 16 };
+    let width = u64::from(target.arch.device.simd_lanes);
     let base = if inst.class == Class::Valu { lanes / width } else { 1 };
     let name = inst.text.split([' ', '_']).collect::<Vec<_>>();
     let has = |word: &str| name.contains(&word);

@@ -18,8 +18,7 @@ use crate::scratch;
 use crate::strict::{self, GroupShadow, Mode};
 use crate::wave::{Wave, reg};
 use codeobj::disasm::Lines;
-use isa::target::Feature;
-use isa::{Generation, Subtarget, Target};
+use isa::{Feature, Subtarget, Target};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Initial value of registers, LDS and scratch that a program has not written. As an address, number or
@@ -305,8 +304,8 @@ impl Launch<'_> {
     /// GFX10, and in threadgroup split mode of gfx90a (LLVM's AMDGPU guide, seed 000, lines 3055 and 3290).
     fn splits_group(&self) -> bool {
         let (target, descriptor) = (self.target.target, &self.kernel.descriptor);
-        let in_wgp = target.generation == Generation::Gfx10 && descriptor.wgp_mode();
-        in_wgp || target.has(Feature::GFX90A) && descriptor.splits_groups()
+        let in_wgp = target.arch.device.workgroup_processors && descriptor.wgp_mode();
+        in_wgp || target.has(Feature::TGSPLIT) && descriptor.splits_groups()
     }
 
     /// Returns whether the run continues when strict mode has found an error.
@@ -451,9 +450,9 @@ impl Launch<'_> {
             let item = number * lanes + lane;
             let ids = [item % size[0], item / size[0] % size[1], item / size[0] / size[1]];
             let wanted = ids.into_iter().enumerate().take(descriptor.item_ids() as usize + 1);
-            if self.target.has(Feature::GFX90A) {
-                // On gfx90a, the three ids of a work-item share one register, with ten bits for each (LLVM's
-                // AMDGPU guide, seed 000, line 232, feature `packed-tid`).
+            if self.target.has(Feature::PACKED_WORK_ITEM_IDS) {
+                // The three ids of a work-item share one register here, with ten bits each (LLVM's AMDGPU
+                // guide, seed 000, line 232, feature `packed-tid`).
                 wave.vgpr[0][lane as usize] = wanted.fold(0, |ids, (at, value)| ids | value << (10 * at));
                 continue;
             }

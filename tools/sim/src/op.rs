@@ -9,7 +9,6 @@ use crate::exec::rules::{Denormals, Rules, rules};
 use crate::exec::{self, Handler};
 use isa::decode::{DecodeError, Decoder};
 use isa::table::{Family, Flags, Num, Role, Row};
-use isa::target::Generation;
 use isa::{Form, Lane, MachInst, ModFlags, Operand, Target};
 
 /// A decoded source operand.
@@ -263,8 +262,7 @@ fn vgpr_count(operand: Operand) -> u8 {
 fn discards(target: &Target, code: u16) -> bool {
     match code {
         108..=123 => true,
-        125 => target.generation == Generation::Gfx10,
-        _ => false,
+        _ => target.arch.registers.null.is_some_and(|null| null.0 == code),
     }
 }
 

@@ -8,7 +8,7 @@
 
 use crate::launch::Launch;
 use crate::wave::Wave;
-use isa::Generation;
+use isa::names::messages;
 
 /// Trap number of `llvm.trap`, which ends the dispatch.
 pub(crate) const TRAP: u32 = 2;
@@ -23,7 +23,8 @@ const BY_DOORBELL: u8 = 4;
 /// because s[0:1] do not hold the queue's address.
 pub(crate) fn note(id: u32, launch: &Launch<'_>, wave: &Wave) -> Option<String> {
     let version = launch.version.filter(|_| id == TRAP)?;
-    if version >= BY_DOORBELL && launch.target.target.generation >= Generation::Gfx9 {
+    let has_doorbell = messages(launch.target.target).any(|message| message.name == "MSG_GET_DOORBELL");
+    if version >= BY_DOORBELL && has_doorbell {
         return None;
     }
     let given = u64::from(wave.sgpr[1]) << 32 | u64::from(wave.sgpr[0]);

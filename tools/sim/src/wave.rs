@@ -5,21 +5,16 @@ use crate::exec::poll::LastFound;
 use crate::op::{Code, Src};
 use crate::watch::Space;
 use isa::Target;
-use isa::target::Generation;
 
 /// Values of a VGPR, one dword for each lane.
 pub(crate) type Lanes = [u32; 64];
 
 /// Indices of registers in `Wave::sgpr`.
 pub(crate) mod reg {
-    /// Index of FLAT_SCRATCH on GFX8 and GFX9.
-    pub(crate) const FLAT_SCRATCH: usize = 102;
-    pub(crate) const GFX7_FLAT_SCRATCH: usize = 104;
     pub(crate) const VCC: usize = 106;
     pub(crate) const M0: usize = 124;
     pub(crate) const EXEC: usize = 126;
-    /// Index in `sgpr` at which FLAT_SCRATCH of GFX10 is kept. On GFX10, no operand of an instruction can
-    /// name this register.
+    /// Index in `sgpr` at which FLAT_SCRATCH is kept if no operand of an instruction can name this register.
     pub(crate) const HIDDEN_FLAT_SCRATCH: usize = 192;
     /// Index in `sgpr` at which XNACK_MASK of GFX10 is kept. On GFX10, no operand of an instruction can name
     /// this register.
@@ -85,7 +80,8 @@ pub(crate) struct Wave {
     pub(crate) lanes: u32,
     /// Mask with a bit for each lane of the wave.
     all_lanes: u64,
-    flat_scratch: u8,
+    /// Index in `sgpr` of the first register of FLAT_SCRATCH.
+    pub(crate) flat_scratch: u8,
     mode: u32,
     /// Whether f32 denormals are flushed to zero: first in sources, second in results.
     pub(crate) flush32: (bool, bool),
@@ -155,11 +151,10 @@ impl Wave {
             sgprs,
             lanes: target.wave_size,
             all_lanes: u64::MAX >> (64 - target.wave_size),
-            flat_scratch: match target.generation {
-                Generation::Gfx6 | Generation::Gfx7 => reg::GFX7_FLAT_SCRATCH,
-                Generation::Gfx8 | Generation::Gfx9 => reg::FLAT_SCRATCH,
-                Generation::Gfx10 => reg::HIDDEN_FLAT_SCRATCH,
-            } as u8,
+            flat_scratch: match target.arch.registers.flat_scratch {
+                Some(register) => register.0 as u8,
+                None => reg::HIDDEN_FLAT_SCRATCH as u8,
+            },
             mode: 0,
             flush32: (false, false),
             flush64: (false, false),
@@ -189,7 +184,7 @@ impl Wave {
         };
         let clamp = if descriptor.dx10_clamp() { mode::DX10_CLAMP } else { 0 };
         let ieee = if descriptor.ieee_mode() { mode::IEEE } else { 0 };
-        let has_overflow = target.generation >= Generation::Gfx9 && descriptor.fp16_overflow();
+        let has_overflow = target.arch.mode.fp16_overflow && descriptor.fp16_overflow();
         let overflow = if has_overflow { mode::FP16_OVERFLOW } else { 0 };
         wave.set_mode(descriptor.float_mode() | clamp | ieee | overflow);
         wave
@@ -235,11 +230,10 @@ impl Wave {
         self.flushes = self.flush32.0 || self.flush64.0;
         self.dx10_clamp = mode & mode::DX10_CLAMP != 0;
         self.ieee = mode & mode::IEEE != 0;
-        let generation = self.target.generation;
-        self.fp16_overflow = generation >= Generation::Gfx9 && mode & mode::FP16_OVERFLOW != 0;
-        let indexes = matches!(generation, Generation::Gfx8 | Generation::Gfx9);
-        self.gpr_idx = indexes && mode & mode::GPR_IDX_EN != 0;
-        self.vskip = generation <= Generation::Gfx9 && mode & mode::VSKIP != 0;
+        let has = &self.target.arch.mode;
+        self.fp16_overflow = has.fp16_overflow && mode & mode::FP16_OVERFLOW != 0;
+        self.gpr_idx = has.gpr_idx && mode & mode::GPR_IDX_EN != 0;
+        self.vskip = has.vskip && mode & mode::VSKIP != 0;
         self.unusual = self.gpr_idx || self.vskip;
     }
 
@@ -260,7 +254,7 @@ impl Wave {
         self.set_mask(reg::EXEC, mask);
     }
 
-    /// Returns the value of FLAT_SCRATCH. The processor generation decides where the value is kept.
+    /// Returns the value of FLAT_SCRATCH. The processor's family decides where the value is kept.
     pub(crate) fn flat_scratch(&self) -> u64 {
         self.pair(usize::from(self.flat_scratch))
     }

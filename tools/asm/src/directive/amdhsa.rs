@@ -189,7 +189,7 @@ impl Assembler {
             "reserve_vcc" => block.reserve_vcc = Some(flag()?),
             "reserve_flat_scratch" if target.version.0 >= 7 => block.reserve_flat_scratch = Some(flag()?),
             "reserve_xnack_mask" if target.version.0 >= 8 => block.reserve_xnack_mask = Some(flag()?),
-            "accum_offset" if target.version == (9, 0, 10) => match limit(256)? {
+            "accum_offset" if target.has(Feature::UNIFIED_VGPRS) => match limit(256)? {
                 offset if offset >= 4 && offset.is_multiple_of(4) => block.accum_offset = Some(offset),
                 _ => return Err(error(value_span, "the offset is a multiple of 4 from 4 to 256")),
             },
@@ -256,7 +256,7 @@ impl Assembler {
             return Err(fault(message));
         }
         fields::USER_SGPR_COUNT.set(descriptor, count.into());
-        if target.version == (9, 0, 10) {
+        if target.has(Feature::UNIFIED_VGPRS) {
             let offset = required(block.accum_offset, "accum_offset")?;
             if offset > vgprs.max(1).next_multiple_of(4) {
                 return Err(error(span.clone(), "`.amdhsa_accum_offset` exceeds the VGPRs"));

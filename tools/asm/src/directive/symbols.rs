@@ -198,8 +198,8 @@ impl Assembler {
         let size = self.absolute(cur)?;
         let align = if cur.eat(b',') { self.absolute(cur)? } else { 4 };
         let room = self.settings.target.map_or(0x1_0000, |target| {
-            // A work-group of GFX10 may use the LDS of two compute units.
-            let units = if target.generation == isa::Generation::Gfx10 { 2 } else { 1 };
+            // A work-group may use the LDS of both compute units of a work-group processor.
+            let units = if target.arch.device.workgroup_processors { 2 } else { 1 };
             units * i64::from(target.max_lds_per_group)
         });
         let valid = (0..=room).contains(&size) && align > 0 && (align as u64).is_power_of_two();

@@ -5,11 +5,21 @@ use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use crate::expr::Value;
 use crate::symbol::Definition;
-use isa::{Feature, Generation, PROCESSORS};
+use isa::{Feature, PROCESSORS, Target};
+use objwriter::descriptor::{self, Field};
 use objwriter::elf::STT_AMDGPU_HSA_KERNEL;
 use objwriter::kernel_code::{self, KEYS, Key};
 use objwriter::note::{self, NT_ISA_NAME, NT_ISA_VERSION, NT_VERSION};
 use std::ops::Range;
+
+/// The keys that only some processors have, each with the field of the kernel descriptor that has the same
+/// meaning.
+const LATER: [(&str, Field); 4] = [
+    ("enable_wgp_mode", descriptor::WGP_MODE),
+    ("enable_mem_ordered", descriptor::MEM_ORDERED),
+    ("enable_fwd_progress", descriptor::FWD_PROGRESS),
+    ("enable_wavefront_size32", descriptor::WAVEFRONT_SIZE32),
+];
 
 impl Assembler {
     pub(super) fn v2_directive(&mut self, cur: &mut Cursor, name: &str, span: &Range<usize>) -> Result<bool> {
@@ -133,7 +143,6 @@ impl Assembler {
         let mut header = [0; kernel_code::SIZE];
         let wgp = !self.settings.cumode.unwrap_or(false);
         KEYS.iter().for_each(|key| key.set(&mut header, key.default_for(target, wgp)));
-        let gfx10 = target.generation >= Generation::Gfx10;
         cur.expect_end()?;
         cur.skip_line();
         loop {
@@ -151,7 +160,7 @@ impl Assembler {
                 break;
             }
             let at = start..cur.pos.max(start + 1);
-            if let Err(mistake) = self.kernel_code_line(cur, key, at, gfx10, &mut header) {
+            if let Err(mistake) = self.kernel_code_line(cur, key, at, target, &mut header) {
                 let text = cur.text;
                 self.report(text, mistake);
                 if self.stopped {
@@ -169,7 +178,7 @@ impl Assembler {
         cur: &mut Cursor,
         key: &str,
         at: Range<usize>,
-        gfx10: bool,
+        target: &Target,
         header: &mut [u8; kernel_code::SIZE],
     ) -> Result<()> {
         let Some(field) = Key::by_name(key) else {
@@ -178,10 +187,8 @@ impl Assembler {
         cur.expect(b'=')?;
         let value = self.absolute(cur)?;
         cur.expect_end()?;
-        let later =
-            ["enable_wgp_mode", "enable_mem_ordered", "enable_fwd_progress", "enable_wavefront_size32"]
-                .contains(&key);
-        if later && !gfx10 && value != 0 {
+        let later = LATER.iter().any(|(later, field)| *later == key && !field.on.has(target));
+        if later && value != 0 {
             return Err(error(at, format!("`{key}` exists from GFX10 on")));
         }
         field.set(header, value as u64);

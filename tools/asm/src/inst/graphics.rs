@@ -8,7 +8,7 @@ use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use isa::graphics_names as names;
 use isa::table::{AddressParts, Family, Kind, Row};
-use isa::{Feature, Generation, Lane, MachInst, ModFlags, Operand, Scattered, Target};
+use isa::{Feature, Lane, MachInst, ModFlags, Operand, Scattered, Target};
 
 /// Modifiers that only these instructions have.
 #[derive(Clone, Copy, Debug, Default)]
@@ -187,13 +187,15 @@ fn typed_buffer(target: &Target, written: &Written) -> std::result::Result<Lane,
     match (written.format, written.data_format, written.numeric_format) {
         (format, None, None) => Ok(Lane::Format(format.unwrap_or(1))),
         (Some(_), ..) => Err("`format` stands alone"),
-        _ if target.generation == Generation::Gfx10 => Err("GFX10 has `format` instead of `dfmt` and `nfmt`"),
+        _ if target.arch.layout.has_unified_formats() => {
+            Err("GFX10 has `format` instead of `dfmt` and `nfmt`")
+        }
         (None, data, numeric) => Ok(Lane::Format(data.unwrap_or(1) | numeric.unwrap_or(0) << 4)),
     }
 }
 
 fn image(target: &Target, written: &Written) -> std::result::Result<Lane, &'static str> {
-    match (target.generation == Generation::Gfx10, written.dim) {
+    match (target.arch.layout.has_image_dims(), written.dim) {
         (true, None) => Err("`dim` is missing"),
         (false, Some(_)) => Err("`dim` is for GFX10"),
         (_, dim) => Ok(Lane::Image { dmask: written.dmask.unwrap_or(0), dim: dim.unwrap_or(0) }),

@@ -227,7 +227,8 @@ impl Assembler {
     fn kernel_vgprs(&self) -> i64 {
         let plain = i64::from(self.counts.plain_vgprs);
         let agprs = self.known_number(self.symbol_number(self.counts.agpr)).unwrap_or(0);
-        match agprs > 0 && self.settings.target.is_some_and(|target| target.has(isa::Feature::GFX90A)) {
+        match agprs > 0 && self.settings.target.is_some_and(|target| target.has(isa::Feature::UNIFIED_VGPRS))
+        {
             true => (plain + 3) / 4 * 4 + agprs,
             false => plain.max(agprs),
         }

@@ -4,7 +4,7 @@ use super::{function, graphics};
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Result, error};
-use isa::{Feature, Generation, ModFlags, SdwaSel, Target};
+use isa::{Feature, ModFlags, SdwaSel, Target};
 
 /// The modifiers of a line as the source gives them. They are read before the instruction is known, so they
 /// have not been checked yet.
@@ -156,13 +156,10 @@ pub(super) fn modifier(
     Ok(true)
 }
 
-/// Returns whether instructions of this processor's generation can have the flag.
+/// Returns whether instructions of the processor can have the flag.
 fn has_flag(target: &Target, flag: ModFlags) -> bool {
     match flag {
-        ModFlags::DLC => target.generation == Generation::Gfx10,
-        ModFlags::A16 => target.generation >= Generation::Gfx9,
-        ModFlags::R128 => target.generation != Generation::Gfx9,
-        ModFlags::SCC => target.has(Feature::GFX90A),
+        ModFlags::DLC | ModFlags::A16 | ModFlags::R128 | ModFlags::SCC => target.arch.layout.has_flag(flag),
         _ => true,
     }
 }
@@ -261,6 +258,10 @@ fn keyed(asm: &mut Assembler, mods: &mut Written, cur: &mut Cursor, name: &str, 
     Ok(())
 }
 
+/// Control words of DPP: `row_xmask:0` and `wave_shl:1`.
+const ROW_XMASK: u16 = 0x160;
+const WAVE_SHL: u16 = 0x130;
+
 fn dpp_control(asm: &mut Assembler, cur: &mut Cursor, name: &str) -> Result<Option<u16>> {
     cur.blank();
     let start = cur.pos;
@@ -273,12 +274,14 @@ fn dpp_control(asm: &mut Assembler, cur: &mut Cursor, name: &str) -> Result<Opti
         };
     }
     let target = asm.settings.target;
-    let is_gfx10 = target.is_some_and(|target| target.generation == Generation::Gfx10);
-    let is_gfx90a = target.is_some_and(|target| target.has(Feature::GFX90A));
+    let has_ctrl = |ctrl| target.is_some_and(|target| target.arch.layout.has_dpp_ctrl(ctrl));
     let known = match name {
-        "row_share" | "row_xmask" => is_gfx10,
-        "row_newbcast" => is_gfx90a,
-        "wave_shl" | "wave_rol" | "wave_shr" | "wave_ror" | "row_bcast" => !is_gfx10,
+        "row_share" | "row_xmask" => has_ctrl(ROW_XMASK),
+        "row_newbcast" => target.is_some_and(|target| target.has(Feature::ROW_NEWBCAST)),
+        // Without a processor, or if the processor has no DPP, the instruction is refused later.
+        "wave_shl" | "wave_rol" | "wave_shr" | "wave_ror" | "row_bcast" => {
+            has_ctrl(WAVE_SHL) || !target.is_some_and(|target| target.has(Feature::DPP))
+        }
         _ => true,
     };
     if !known {
@@ -289,12 +292,12 @@ fn dpp_control(asm: &mut Assembler, cur: &mut Cursor, name: &str) -> Result<Opti
         "row_shl" => (1, 15, 0x100),
         "row_shr" => (1, 15, 0x110),
         "row_ror" => (1, 15, 0x120),
-        "wave_shl" => (1, 1, 0x12f),
+        "wave_shl" => (1, 1, WAVE_SHL - 1),
         "wave_rol" => (1, 1, 0x133),
         "wave_shr" => (1, 1, 0x137),
         "wave_ror" => (1, 1, 0x13b),
         "row_share" => (0, 15, 0x150),
-        "row_xmask" => (0, 15, 0x160),
+        "row_xmask" => (0, 15, ROW_XMASK),
         "row_newbcast" => (0, 15, 0x150),
         "row_bcast" => {
             return match asm.absolute(cur)? {

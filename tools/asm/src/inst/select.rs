@@ -9,7 +9,7 @@ use crate::error::{Error, Result, error};
 use crate::expr::Value;
 use isa::encode::{Problem, has_form};
 use isa::table::{Caps, Family, Flags, Kind, OpSpec};
-use isa::{Form, Generation, Lane, MachInst, ModFlags, Opcode, Operand, Role, Row, SdwaSel, Target};
+use isa::{Form, Lane, MachInst, ModFlags, Opcode, Operand, Role, Row, SdwaSel, Target};
 use std::ops::Range;
 
 /// The reason why a row of the instruction table, or an encoding form, does not match the line. Of all
@@ -161,10 +161,10 @@ fn attempt(
     }
 }
 
-/// Returns whether the addend of a matrix instruction is in another register file than its destination. On
-/// gfx90a this has no encoding, because a single bit selects the file of both.
+/// Returns whether the addend of a matrix instruction is in another register file than its destination. If
+/// both kinds of VGPRs are in one file, this has no encoding, because a single bit selects the kind of both.
 fn mixes_files(target: &Target, row: &Row, inst: &MachInst) -> bool {
-    let one_bit = row.caps.contains(Caps::MFMA) && target.has(isa::Feature::GFX90A);
+    let one_bit = row.caps.contains(Caps::MFMA) && target.has(isa::Feature::UNIFIED_VGPRS);
     match inst.operands() {
         [Operand::Reg(to), _, _, Operand::Reg(sum)]
             if one_bit && (sum.first.is_agpr() || sum.first.is_vgpr()) =>
@@ -243,9 +243,9 @@ fn implies_mask(known: &Instructions, row: &Row, form: Form, given: Option<&Arg>
     match row.family {
         Family::Vopc => form == Form::E32,
         _ if is_mask => false,
-        _ if target.generation == Generation::Gfx10 => row.ops.len() - known.line.len == masks,
+        _ if target.arch.layout.omits_masks_together() => row.ops.len() - known.line.len == masks,
         _ if row.ops[1].kind == Kind::Mask => {
-            !carries && form == Form::E32 && target.generation == Generation::Gfx9
+            !carries && form == Form::E32 && target.has(isa::Feature::ADD_NO_CARRY)
         }
         _ => form == Form::E32,
     }
@@ -346,7 +346,7 @@ const fn takes_accumulators(kind: Kind) -> bool {
 fn widened(target: &Target, row: &Row, spec: &OpSpec, range: isa::RegRange) -> isa::RegRange {
     let is_descriptor = spec.kind == Kind::Sgpr && spec.role == Role::Use && spec.width >= 4;
     let any_width = match range.first.0 {
-        125 => target.generation == isa::Generation::Gfx10 && !is_descriptor,
+        _ if target.arch.registers.null == Some(range.first) => !is_descriptor,
         235..=239 => true,
         // For `s_movrels_b64`, the hardware and the decoder accept the same sources as for `s_movrels_b32`.
         // LLVM accepts these sources only for the latter.
@@ -364,7 +364,7 @@ fn widened(target: &Target, row: &Row, spec: &OpSpec, range: isa::RegRange) -> i
 /// for unsigned offsets.
 fn is_unsigned(target: &Target, row: &Row, spec: &OpSpec) -> bool {
     match spec.kind {
-        Kind::SmemOffset => target.generation < Generation::Gfx9,
+        Kind::SmemOffset => !target.arch.layout.has_signed_scalar_offsets(),
         _ => row.family == Family::Sopk && row.name.ends_with("_u32"),
     }
 }
@@ -411,15 +411,15 @@ fn modifiers(
         row.family == Family::Smem && matches!(inst.operands().last(), Some(Operand::Reg(_)));
     let mods = &mut inst.mods;
     mods.flags = written.flags;
-    if row.has_no_scope() && target.has(isa::Feature::GFX90A) {
+    if row.has_no_scope() && target.arch.layout.has_flag(ModFlags::SCC) {
         // The flag is accepted but has no meaning.
         mods.flags -= ModFlags::SCC;
     }
-    if row.has_mask_out() && target.generation < Generation::Gfx8 && !row.caps.contains(Caps::INT_CLAMP) {
+    if row.has_mask_out() && !target.has(isa::Feature::INT_CLAMP) && !row.caps.contains(Caps::INT_CLAMP) {
         // The field of this bit contains the mask.
         mods.flags -= ModFlags::CLAMP;
     }
-    if has_offset_register && written.offset == Some(0) && target.generation == Generation::Gfx9 {
+    if has_offset_register && written.offset == Some(0) && target.arch.layout.marks_sums_of_scalar_offsets() {
         // If the source gives both an SGPR and an offset, the encoding has a field of its own for the offset,
         // even if it is 0.
         mods.flags |= ModFlags::OFFEN;
@@ -430,7 +430,7 @@ fn modifiers(
     if sources.sext != 0 && form != Form::Sdwa {
         return Err("`sext` needs the SDWA form");
     }
-    if written.op_sel.is_some() && target.generation < Generation::Gfx9 {
+    if written.op_sel.is_some() && !target.arch.layout.has_op_sel() {
         return Err("`op_sel` is GFX9's and later");
     }
     let halves = [written.op_sel, written.op_sel_hi, written.neg_lo, written.neg_hi];

@@ -157,7 +157,7 @@ impl Listing<'_, '_> {
         if shared > 0 && (descriptor.is_wave32() || number(VGPR_BLOCKS) + 2 * shared > 63) {
             return Some(format!("shared_vgpr_count is {shared}"));
         }
-        if target.has(Feature::GFX90A) && (number(ACCUM_OFFSET) + 1) * 4 > vgprs {
+        if target.has(Feature::UNIFIED_VGPRS) && (number(ACCUM_OFFSET) + 1) * 4 > vgprs {
             return Some("accum_offset is beyond the VGPRs".to_owned());
         }
         None
@@ -192,7 +192,7 @@ impl Listing<'_, '_> {
         if count != user_sgprs(bytes, target) {
             writeln!(out, "\t\t.amdhsa_user_sgpr_count {count}")?;
         }
-        if target.has(Feature::GFX90A) {
+        if target.has(Feature::UNIFIED_VGPRS) {
             writeln!(out, "\t\t.amdhsa_accum_offset {}", (ACCUM_OFFSET.get(bytes) + 1) * 4)?;
         }
         writeln!(out, "\t\t.amdhsa_next_free_vgpr {}", next_free_vgpr(bytes, target))?;

@@ -9,7 +9,6 @@ use crate::op::Op;
 use crate::soft::{self, Round};
 use half::f16;
 use isa::Target;
-use isa::target::Generation;
 
 pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
     to_int(name)
@@ -151,12 +150,12 @@ fn packing(name: &str) -> Option<Handler> {
 }
 
 /// Returns the handler of an instruction that extracts the exponent of a float, as C's `frexp` does. For
-/// infinities and NaNs, GFX6 returns -1 and later generations return 0.
+/// infinities and NaNs, the result depends on the family: -1 or 0.
 fn exponents(target: &Target, name: &str) -> Option<Handler> {
-    let first = target.generation == Generation::Gfx6;
+    let minus_one = target.arch.emulation.frexp_exp_of_special == -1;
     Some(match name {
-        "v_frexp_exp_i32_f32" if first => lanes!((a: f32) -> i32 => float::exponent(a).unwrap_or(-1)),
-        "v_frexp_exp_i32_f64" if first => lanes!((a: f64) -> i32 => float::exponent(a).unwrap_or(-1)),
+        "v_frexp_exp_i32_f32" if minus_one => lanes!((a: f32) -> i32 => float::exponent(a).unwrap_or(-1)),
+        "v_frexp_exp_i32_f64" if minus_one => lanes!((a: f64) -> i32 => float::exponent(a).unwrap_or(-1)),
         "v_frexp_exp_i32_f32" => lanes!((a: f32) -> i32 => float::exponent(a).unwrap_or(0)),
         "v_frexp_exp_i32_f64" => lanes!((a: f64) -> i32 => float::exponent(a).unwrap_or(0)),
         "v_frexp_exp_i16_f16" => lanes!((a: f16) -> i16 => float::exponent(a).unwrap_or(0) as i16),

@@ -6,15 +6,14 @@ use super::{Cx, Flow, Handler};
 use crate::op::Op;
 use crate::wave::{ActiveLanes, Lanes};
 use isa::Target;
-use isa::target::Generation;
 
 pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
     Some(match name {
         "ds_nop" => |_, _| Flow::Next,
-        // From GFX9 on, `ds_swizzle_b32` has two more patterns: a rotation, and the butterfly pattern of a
-        // fast Fourier transform (Vega ISA: DS_SWIZZLE_B32).
-        "ds_swizzle_b32" if target.generation >= Generation::Gfx9 => {
-            |cx, op| swizzle(cx, op, patterns_of_gfx9)
+        // Some families have two more patterns of `ds_swizzle_b32`: a rotation and the butterfly pattern of a
+        // Fourier transform (Vega ISA: DS_SWIZZLE_B32).
+        "ds_swizzle_b32" if target.arch.emulation.swizzle_rotates => {
+            |cx, op| swizzle(cx, op, patterns_with_rotation)
         }
         "ds_swizzle_b32" => |cx, op| swizzle(cx, op, patterns),
         "ds_permute_b32" => permute,
@@ -50,7 +49,8 @@ fn patterns(control: usize, lane: usize) -> usize {
     }
 }
 
-fn patterns_of_gfx9(control: usize, lane: usize) -> usize {
+/// Like [`patterns`], with rotation and Fourier transform.
+fn patterns_with_rotation(control: usize, lane: usize) -> usize {
     let mask = control & 31;
     match control {
         // The butterfly pattern of a fast Fourier transform. It reverses the bits of the lane number that are
@@ -71,12 +71,11 @@ fn patterns_of_gfx9(control: usize, lane: usize) -> usize {
 }
 
 /// Returns the lane that `lane` selects with a byte address, which is four times the number of the selected
-/// lane. On GFX10, a lane can only select a lane in its own half of 32 lanes, even in waves of 64 lanes.
+/// lane. In some families, a lane can only select a lane in its own half of 32 lanes, even in waves of 64
+/// lanes.
 fn named_lane(cx: &Cx<'_>, address: u32, lane: usize) -> usize {
-    match cx.target.generation {
-        Generation::Gfx10 => lane & 32 | (address / 4 % 32) as usize,
-        _ => (address / 4 % 64) as usize,
-    }
+    let lanes = cx.target.arch.emulation.permuted_lanes;
+    lane & !(lanes as usize - 1) | (address / 4 % lanes) as usize
 }
 
 fn operands(cx: &mut Cx<'_>, op: &Op) -> (Lanes, Lanes) {
@@ -89,7 +88,8 @@ fn operands(cx: &mut Cx<'_>, op: &Op) -> (Lanes, Lanes) {
 /// `by_address` says which instruction runs: `ds_bpermute_b32` if it is set, and `ds_swizzle_b32` otherwise.
 pub(crate) fn reads_inactive(cx: &mut Cx<'_>, op: &Op, by_address: bool) -> u64 {
     let exec = cx.wave.exec();
-    let pattern = if cx.target.generation >= Generation::Gfx9 { patterns_of_gfx9 } else { patterns };
+    let rotates = cx.target.arch.emulation.swizzle_rotates;
+    let pattern = if rotates { patterns_with_rotation } else { patterns };
     let addresses = if by_address { operands(cx, op).0 } else { [0; 64] };
     let from = |lane: usize| match by_address {
         true => named_lane(cx, addresses[lane], lane),

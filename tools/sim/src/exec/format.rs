@@ -2,7 +2,7 @@
 //! of number these bits are.
 
 use half::f16;
-use isa::target::Generation;
+use isa::Target;
 
 /// How the bits of a component represent a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,12 +83,12 @@ const UNIFIED: [(u8, u8); 14] = [
 impl Format {
     /// Returns the format for the two fields "data format" and "number format", which GFX6 to GFX9 encode
     /// separately.
-    pub(crate) fn split(data: u8, number: u8, generation: Generation) -> Option<Format> {
+    pub(crate) fn split(data: u8, number: u8, target: &Target) -> Option<Format> {
         let bits = *COMPONENTS.get(usize::from(data))?;
         let number = NUMBERS[usize::from(number & 7)];
         let format = Format { bits, number };
-        let old = matches!(generation, Generation::Gfx6 | Generation::Gfx7);
-        (format.has_meaning() && (number != Number::SnormOgl || old)).then_some(format)
+        let is_known = number != Number::SnormOgl || target.arch.layout.has_ogl_formats();
+        (format.has_meaning() && is_known).then_some(format)
     }
 
     /// Returns the format for a format code of GFX10.

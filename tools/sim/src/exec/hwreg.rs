@@ -8,7 +8,8 @@ use super::{Cx, Flow, Handler, place};
 use crate::fault::Trap;
 use crate::op::Op;
 use crate::wave::{PRIVATE_APERTURE, SHARED_APERTURE, mode, reg};
-use isa::{Feature, Generation};
+use isa::Feature;
+use isa::names::hw_registers;
 
 pub(super) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
@@ -52,18 +53,17 @@ fn set(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let (number, offset, mask) = field(op);
     let value = cx.wave.scalar(op.src[1]) << offset;
     let merge = |old: u32| old & !(mask << offset) | value & mask << offset;
-    let generation = cx.target.generation;
     match number {
         1 => {
             let mode = merge(cx.wave.mode());
             return set_mode(cx, mode);
         }
         3 => cx.wave.trap_status = merge(cx.wave.trap_status),
-        20 | 21 if generation == Generation::Gfx10 => {
+        20 | 21 if exists(cx, number) => {
             let at = reg::HIDDEN_FLAT_SCRATCH + number as usize - 20;
             cx.wave.sgpr[at] = merge(cx.wave.sgpr[at]);
         }
-        22 if has_xnack_mask(cx) => {
+        22 if exists(cx, number) => {
             let at = reg::HIDDEN_XNACK_MASK;
             cx.wave.sgpr[at] = merge(cx.wave.sgpr[at]);
         }
@@ -81,8 +81,9 @@ pub(super) fn set_mode(cx: &mut Cx<'_>, mode: u32) -> Flow {
     Flow::Next
 }
 
-fn has_xnack_mask(cx: &Cx<'_>) -> bool {
-    cx.target.generation == Generation::Gfx10 && !cx.target.has(Feature::GFX10_3)
+/// Returns whether the processor has a hardware register.
+fn exists(cx: &Cx<'_>, number: u32) -> bool {
+    hw_registers(cx.target).any(|register| register.id == number)
 }
 
 /// Returns the value of hardware register `number`. `mask` selects the bits that the instruction reads. Fails
@@ -90,14 +91,17 @@ fn has_xnack_mask(cx: &Cx<'_>) -> bool {
 fn read(cx: &Cx<'_>, number: u32, mask: u32) -> Result<u32, &'static str> {
     /// Bits of TRAPSTS that report floating-point exceptions and integer division by zero.
     const EXCEPTIONS: u32 = 0x7f;
-    let (generation, wave) = (cx.target.generation, &*cx.wave);
-    let gfx10 = generation == Generation::Gfx10;
+    const NOT_EMULATED: &str = "that hardware register is not emulated";
+    if !exists(cx, number) {
+        return Err(NOT_EMULATED);
+    }
+    let wave = &*cx.wave;
     Ok(match number {
         1 => wave.mode(),
         2 => status(cx),
         3 if mask & EXCEPTIONS != 0 => return Err("floating-point exceptions are not recorded"),
         3 => wave.trap_status,
-        4 if !gfx10 => place::hw_id(wave, cx.target),
+        4 | 23 => place::hw_id(wave, cx.target),
         5 => registers(cx),
         // The LDS size in this register counts units of 64 dwords. LDS is allocated in multiples of two such
         // units.
@@ -106,16 +110,15 @@ fn read(cx: &Cx<'_>, number: u32, mask: u32) -> Result<u32, &'static str> {
         7 => 0,
         // The lower half of the register holds the upper 16 bits (bits 63 to 48) of the private aperture. The
         // upper half holds the same bits of the shared aperture.
-        15 if generation >= Generation::Gfx9 => SHARED_APERTURE & 0xffff_0000 | PRIVATE_APERTURE >> 16,
+        15 => SHARED_APERTURE & 0xffff_0000 | PRIVATE_APERTURE >> 16,
         // TBA and TMA are registers of the trap handler. Other code reads them as zero.
-        16..=19 if generation >= Generation::Gfx9 => 0,
-        20 | 21 if gfx10 => wave.sgpr[reg::HIDDEN_FLAT_SCRATCH + number as usize - 20],
-        22 if has_xnack_mask(cx) => wave.sgpr[reg::HIDDEN_XNACK_MASK],
-        23 if gfx10 => place::hw_id(wave, cx.target),
-        24 if gfx10 => place::hw_id2(wave, cx.target),
+        16..=19 => 0,
+        20 | 21 => wave.sgpr[reg::HIDDEN_FLAT_SCRATCH + number as usize - 20],
+        22 => wave.sgpr[reg::HIDDEN_XNACK_MASK],
+        24 => place::hw_id2(wave, cx.target),
         // SHADER_CYCLES is a counter of 20 bits.
-        29 if cx.target.has(Feature::GFX10_3) => cx.clock as u32 & 0xf_ffff,
-        _ => return Err("that hardware register is not emulated"),
+        29 => cx.clock as u32 & 0xf_ffff,
+        _ => return Err(NOT_EMULATED),
     })
 }
 
@@ -132,9 +135,8 @@ fn status(cx: &Cx<'_>) -> u32 {
 /// are zero, because the emulator numbers each wave's registers from zero.
 fn registers(cx: &Cx<'_>) -> u32 {
     let (wave, target) = (&*cx.wave, cx.target);
-    let total = if target.has(Feature::GFX90A) { wave.vgprs + wave.agprs } else { wave.vgprs };
+    let total = if target.has(Feature::UNIFIED_VGPRS) { wave.vgprs + wave.agprs } else { wave.vgprs };
     let vgprs = u32::from(total).div_ceil(target.vgpr_encoding_granule) - 1;
-    let unit = if target.generation <= Generation::Gfx7 { 8 } else { 16 };
-    let sgprs = u32::from(wave.sgprs).div_ceil(unit).max(1) - 1;
+    let sgprs = u32::from(wave.sgprs).div_ceil(target.arch.emulation.gpr_alloc_sgprs).max(1) - 1;
     vgprs << 8 | sgprs << 24
 }

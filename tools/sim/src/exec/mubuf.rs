@@ -123,7 +123,7 @@ impl Access {
         };
         let offset = op.flags.contains(ModFlags::OFFEN);
         let mut access = Access {
-            resource: Resource::read(cx.wave, resource, cx.target.generation, how),
+            resource: Resource::read(cx.wave, resource, how),
             first: if let Src::S(first) = resource { first } else { 0 },
             indexed: how.indexed,
             scalar_offset: cx.wave.scalar(scalar_offset).into(),

@@ -9,30 +9,8 @@
 //! has room. A correct program therefore cannot rely on more than that the numbers are possible.
 
 use crate::wave::Wave;
-use isa::{Feature, Generation, Target};
-
-/// Numbers of the parts of the emulated device.
-struct Device {
-    engines: u64,
-    arrays: u64,
-    /// Number of compute units in each shader array. On GFX10, it is the number of work-group processors.
-    units: u64,
-    /// Number of waves that a SIMD holds.
-    slots: u32,
-}
-
-impl Device {
-    fn for_target(target: &Target) -> Device {
-        match target.generation {
-            Generation::Gfx10 if target.has(Feature::GFX10_3) => {
-                Device { engines: 2, arrays: 2, units: 5, slots: 16 }
-            }
-            Generation::Gfx10 => Device { engines: 2, arrays: 2, units: 5, slots: 20 },
-            _ if target.has(Feature::GFX90A) => Device { engines: 4, arrays: 1, units: 16, slots: 8 },
-            _ => Device { engines: 4, arrays: 1, units: 16, slots: 10 },
-        }
-    }
-}
+use isa::Target;
+use isa::target::DeviceSize;
 
 /// The values of the fields of HW_ID.
 struct Place {
@@ -46,17 +24,17 @@ struct Place {
 }
 
 fn place_of_wave(wave: &Wave, target: &Target) -> Place {
-    let Device { engines, arrays, units, slots } = Device::for_target(target);
+    let DeviceSize { engines, arrays, units } = target.arch.emulation.device;
     let group = wave.group_number;
     let (engine, rest) = (group % engines, group / engines);
     let (array, rest) = (rest % arrays, rest / arrays);
     let (unit, rest) = (rest % units, rest / units);
-    // A work-group processor of GFX10 consists of two compute units with two SIMDs each. In CU mode, a group
-    // uses only one of the two compute units.
-    let half = target.generation == Generation::Gfx10 && !wave.wgp_mode;
+    // A work-group processor consists of two compute units with two SIMDs each. In CU mode, a group uses only
+    // one of the two compute units.
+    let half = target.arch.device.workgroup_processors && !wave.wgp_mode;
     let (simds, first, round) = if half { (2, rest % 2 * 2, rest / 2) } else { (4, 0, rest) };
     let before = round.wrapping_mul(u64::from(wave.group_waves.div_ceil(simds)));
-    let slot = before.wrapping_add(u64::from(wave.id / simds)) % u64::from(slots);
+    let slot = before.wrapping_add(u64::from(wave.id / simds)) % u64::from(target.max_waves);
     Place {
         engine: engine as u32,
         array: array as u32,
@@ -67,16 +45,15 @@ fn place_of_wave(wave: &Wave, target: &Target) -> Place {
     }
 }
 
-/// Returns the hardware register HW_ID of GFX6 to GFX9, or HW_ID1 of GFX10.
+/// Returns the hardware register HW_ID, or HW_ID1 on processors that have HW_ID1 instead.
 pub(super) fn hw_id(wave: &Wave, target: &Target) -> u32 {
     let Place { engine, array, unit, simd, slot, group } = place_of_wave(wave, target);
-    match target.generation {
-        Generation::Gfx10 => slot | simd << 8 | unit << 10 | array << 16 | engine << 18,
-        _ => slot | simd << 4 | unit << 8 | array << 12 | engine << 13 | group << 16,
-    }
+    let at = target.arch.device.wave_place;
+    let group = at.group.map_or(0, |at| group << at);
+    slot | simd << at.simd | unit << at.unit | array << at.array | engine << at.engine | group
 }
 
-/// Returns the hardware register HW_ID2 of GFX10. Only the field for the group has a value; the fields for
+/// Returns the hardware register HW_ID2. Only the field for the group has a value; the fields for
 /// queues are zero.
 pub(super) fn hw_id2(wave: &Wave, target: &Target) -> u32 {
     place_of_wave(wave, target).group << 16
@@ -105,7 +82,7 @@ mod tests {
                     let mut wave = Wave::new(id, &Descriptor::default(), target);
                     (wave.group_number, wave.group_waves, wave.wgp_mode) = (group, waves, wgp_mode);
                     let id = hw_id(&wave, target);
-                    let groups_bits = if target.generation == Generation::Gfx10 { 0 } else { 0xf_0000 };
+                    let groups_bits = target.arch.device.wave_place.group.map_or(0, |at| 0xf << at);
                     assert!(taken.insert(id & !groups_bits), "{name}: group {group}: {id:#x}");
                 }
             }

@@ -4,7 +4,8 @@
 use super::format::Format;
 use crate::op::Src;
 use crate::wave::Wave;
-use isa::target::Generation;
+use isa::Target;
+use isa::target::{Buffers, RangeCheck};
 
 /// Mask of the 48 bits of a base address. A computed address is reduced to these bits, because the base may
 /// be a small negative number such as -4 if VGPRs hold the pointer.
@@ -56,16 +57,17 @@ impl Resource {
     pub(crate) const INDEX_STRIDE_64: u32 = 3 << 21;
     pub(crate) const INDEX_STRIDE_32: u32 = 2 << 21;
 
-    pub(crate) fn read(wave: &Wave, src: Src, generation: Generation, how: Addressing) -> Resource {
-        let Src::S(first) = src else { return Resource::parse([0; 4], generation, how) };
+    pub(crate) fn read(wave: &Wave, src: Src, how: Addressing) -> Resource {
+        let rules = &wave.target.arch.buffers;
+        let Src::S(first) = src else { return Resource::parse([0; 4], rules, how) };
         let words = std::array::from_fn(|at| wave.sgpr[(usize::from(first) + at) & 255]);
-        Resource::parse(words, generation, how)
+        Resource::parse(words, rules, how)
     }
 
-    fn parse(words: [u32; 4], generation: Generation, how: Addressing) -> Resource {
+    fn parse(words: [u32; 4], rules: &Buffers, how: Addressing) -> Resource {
         let add_lane = words[3] & Self::ADD_TID_ENABLE != 0;
         let mut stride = u64::from(words[1] >> 16 & 0x3fff);
-        if add_lane && matches!(generation, Generation::Gfx8 | Generation::Gfx9) {
+        if add_lane && rules.lane_stride_bits {
             // The bits of the data format field mean something else if `add_tid_enable` is set: they are the
             // upper bits of the stride.
             stride |= u64::from(words[3] >> 15 & 15) << 14;
@@ -78,17 +80,14 @@ impl Resource {
             stride,
             records: u64::from(words[2]),
             swizzle,
-            element: match generation {
-                Generation::Gfx6 | Generation::Gfx7 | Generation::Gfx8 => 2 << (words[3] >> 19 & 3),
-                Generation::Gfx9 | Generation::Gfx10 => 4,
-            },
+            element: if rules.element_size_field { 2 << (words[3] >> 19 & 3) } else { 4 },
             index_stride: 8 << (words[3] >> 21 & 3),
             add_lane,
             range: match (how.long, add_lane && !how.indexed) {
                 // Two kinds of accesses have no range check: accesses to private memory, and accesses whose
                 // addresses are in VGPRs.
                 (true, _) | (_, true) => Range::Unchecked,
-                _ => range(generation, words[3], how.indexed, stride, swizzle),
+                _ => range(rules.range_check, words[3], how.indexed, stride, swizzle),
             },
             words,
         }
@@ -113,11 +112,11 @@ impl Resource {
     /// Returns the format of the buffer's elements, and the selection `DST_SEL`, which says for each
     /// component of a loaded value which component of the element it comes from. Returns `None` if the
     /// descriptor has a reserved format.
-    pub(crate) fn format(&self, generation: Generation) -> Option<(Format, [u8; 4])> {
+    pub(crate) fn format(&self, target: &Target) -> Option<(Format, [u8; 4])> {
         let word = self.words[3];
-        let format = match generation {
-            Generation::Gfx10 => Format::unified((word >> 12 & 127) as u8),
-            _ => Format::split((word >> 15 & 15) as u8, (word >> 12 & 7) as u8, generation),
+        let format = match target.arch.layout.has_unified_formats() {
+            true => Format::unified((word >> 12 & 127) as u8),
+            false => Format::split((word >> 15 & 15) as u8, (word >> 12 & 7) as u8, target),
         };
         Some((format?, std::array::from_fn(|at| (word >> (3 * at) & 7) as u8)))
     }
@@ -156,17 +155,17 @@ impl Resource {
     }
 }
 
-/// Returns the rule by which accesses are range-checked on a processor generation.
-fn range(generation: Generation, word3: u32, indexed: bool, stride: u64, swizzle: bool) -> Range {
-    match generation {
-        Generation::Gfx6 | Generation::Gfx7 if stride == 0 => Range::Bytes { with_index: false },
-        Generation::Gfx8 if stride == 0 || !swizzle => Range::Bytes { with_index: true },
-        Generation::Gfx9 if stride == 0 || !indexed => Range::Bytes { with_index: false },
-        Generation::Gfx6 | Generation::Gfx7 | Generation::Gfx8 | Generation::Gfx9 => {
-            Range::Records { offset: swizzle }
-        }
-        // On GFX10, the field `OOB_SELECT` of the descriptor selects the rule for range checks.
-        Generation::Gfx10 => match word3 >> 28 & 3 {
+/// Returns the rule by which an access is range-checked.
+fn range(check: RangeCheck, word3: u32, indexed: bool, stride: u64, swizzle: bool) -> Range {
+    let in_records = Range::Records { offset: swizzle };
+    match check {
+        RangeCheck::RecordsIfStride if stride != 0 => in_records,
+        RangeCheck::RecordsIfIndexed if stride != 0 && indexed => in_records,
+        RangeCheck::RecordsIfSwizzled if stride != 0 && swizzle => in_records,
+        RangeCheck::RecordsIfSwizzled => Range::Bytes { with_index: true },
+        RangeCheck::RecordsIfStride | RangeCheck::RecordsIfIndexed => Range::Bytes { with_index: false },
+        // The field `OOB_SELECT` of the descriptor selects the rule for range checks.
+        RangeCheck::Selected => match word3 >> 28 & 3 {
             0 => Range::Records { offset: true },
             1 => Range::Records { offset: false },
             2 => Range::Empty,
@@ -183,31 +182,35 @@ mod tests {
     const INDEXED: Addressing = Addressing { indexed: true, long: false };
     const RAW: Addressing = Addressing { indexed: false, long: false };
 
-    fn resource(generation: Generation, stride: u32, records: u32, word3: u32, how: Addressing) -> Resource {
-        Resource::parse([0x1000, stride << 16, records, word3], generation, how)
+    fn rules(processor: &str) -> &'static Buffers {
+        &Target::by_name(processor).expect("a known processor").arch.buffers
+    }
+
+    fn resource(processor: &str, stride: u32, records: u32, word3: u32, how: Addressing) -> Resource {
+        Resource::parse([0x1000, stride << 16, records, word3], rules(processor), how)
     }
 
     #[test]
-    fn records_are_counted_as_the_generation_does() {
+    fn records_are_counted_as_the_family_does() {
         // Ten records of 16 bytes: the last dword of the tenth record is in range, the next record is not.
-        for (generation, records, word3) in [
-            (Generation::Gfx6, 10, 0),
-            (Generation::Gfx7, 10, 0),
-            (Generation::Gfx8, 160, 0),
-            (Generation::Gfx9, 10, 0),
-            (Generation::Gfx10, 10, 0),
-            (Generation::Gfx10, 10, 1 << 28),
+        for (processor, records, word3) in [
+            ("gfx600", 10, 0),
+            ("gfx700", 10, 0),
+            ("gfx803", 160, 0),
+            ("gfx906", 10, 0),
+            ("gfx1010", 10, 0),
+            ("gfx1010", 10, 1 << 28),
         ] {
-            let resource = resource(generation, 16, records, word3, INDEXED);
-            assert_eq!(resource.address(9, 12, 0, 0, 4), Some(0x1000 + 156), "{generation:?}");
-            assert_eq!(resource.address(10, 0, 0, 0, 4), None, "{generation:?}");
+            let resource = resource(processor, 16, records, word3, INDEXED);
+            assert_eq!(resource.address(9, 12, 0, 0, 4), Some(0x1000 + 156), "{processor}");
+            assert_eq!(resource.address(10, 0, 0, 0, 4), None, "{processor}");
         }
-        assert_eq!(resource(Generation::Gfx9, 16, 10, 0, RAW).address(0, 8, 0, 0, 4), None);
-        assert_eq!(resource(Generation::Gfx9, 16, 10, 0, RAW).address(0, 6, 0, 0, 4), Some(0x1006));
-        assert_eq!(resource(Generation::Gfx9, 0, 10, 0, RAW).address(0, 4, 4, 0, 4), None, "the SGPR counts");
-        assert_eq!(resource(Generation::Gfx10, 16, 10, 0, INDEXED).address(0, 13, 0, 0, 4), None);
-        assert_eq!(resource(Generation::Gfx10, 0, 10, 2 << 28, RAW).address(0, 400, 0, 0, 4), Some(0x1190));
-        assert_eq!(resource(Generation::Gfx10, 0, 10, 3 << 28, RAW).address(0, 7, 0, 0, 4), None);
+        assert_eq!(resource("gfx906", 16, 10, 0, RAW).address(0, 8, 0, 0, 4), None);
+        assert_eq!(resource("gfx906", 16, 10, 0, RAW).address(0, 6, 0, 0, 4), Some(0x1006));
+        assert_eq!(resource("gfx906", 0, 10, 0, RAW).address(0, 4, 4, 0, 4), None, "the SGPR counts");
+        assert_eq!(resource("gfx1010", 16, 10, 0, INDEXED).address(0, 13, 0, 0, 4), None);
+        assert_eq!(resource("gfx1010", 0, 10, 2 << 28, RAW).address(0, 400, 0, 0, 4), Some(0x1190));
+        assert_eq!(resource("gfx1010", 0, 10, 3 << 28, RAW).address(0, 7, 0, 0, 4), None);
     }
 
     #[test]
@@ -215,12 +218,12 @@ mod tests {
         // Element size 8, index stride 16, stride 32: byte 3 of element 2 of record 17.
         let words = [0, 32 << 16 | Resource::SWIZZLE_ENABLE, 64, 2 << 19 | 1 << 21];
         let expected = (32 + 16) * 16 + 8 + 3;
-        for generation in [Generation::Gfx6, Generation::Gfx7, Generation::Gfx8] {
-            let resource = Resource::parse(words, generation, INDEXED);
-            assert_eq!(resource.address(17, 19, 0, 0, 1), Some(expected), "{generation:?}");
+        for processor in ["gfx600", "gfx700", "gfx803"] {
+            let resource = Resource::parse(words, rules(processor), INDEXED);
+            assert_eq!(resource.address(17, 19, 0, 0, 1), Some(expected), "{processor}");
         }
         // From GFX9 on elements have 4 bytes, so that this is byte 3 of element 4.
-        let resource = Resource::parse(words, Generation::Gfx9, INDEXED);
+        let resource = Resource::parse(words, rules("gfx906"), INDEXED);
         assert_eq!(resource.address(17, 19, 0, 0, 1), Some((32 + 16) * 16 + 4 + 3));
         assert_eq!(resource.address(17, 32, 0, 0, 1), None, "beyond the record");
     }
@@ -229,9 +232,9 @@ mod tests {
     fn lanes_are_added_to_the_index() {
         let words =
             [0, Resource::SWIZZLE_ENABLE, 0, Resource::ADD_TID_ENABLE | Resource::INDEX_STRIDE_64 | 1 << 19];
-        for generation in Generation::ALL {
-            let resource = Resource::parse(words, generation, RAW);
-            assert_eq!(resource.address(0, 9, 0, 5, 1), Some(2 * 256 + 5 * 4 + 1), "{generation:?}");
+        for processor in ["gfx600", "gfx700", "gfx803", "gfx906", "gfx1010", "gfx1030"] {
+            let resource = Resource::parse(words, rules(processor), RAW);
+            assert_eq!(resource.address(0, 9, 0, 5, 1), Some(2 * 256 + 5 * 4 + 1), "{processor}");
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use isa::Target;
 use isa::table::{Caps, Family, Num, Role, Row};
-use isa::target::Generation;
+use isa::target::HalfResults;
 
 /// How an instruction treats denormals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,8 +49,8 @@ pub(crate) fn rules(target: &Target, row: &Row) -> Rules {
 fn denormals(target: &Target, name: &str) -> Denormals {
     let extremum = ["v_min", "v_max", "v_med3"].iter().any(|start| name.starts_with(start));
     match name {
-        // Before GFX9, MODE has no effect on these instructions.
-        _ if extremum && target.generation < Generation::Gfx9 => Denormals::Keep,
+        // On older families, MODE has no effect on these instructions.
+        _ if extremum && !target.arch.emulation.extrema_obey_denormal_mode => Denormals::Keep,
         _ if name.contains("_class_") => Denormals::Keep,
         // For these instructions, the manual says that denormals are flushed (Vega ISA, V_RCP_F32 and the
         // following instructions). Sine and cosine are included because the same hardware unit computes them.
@@ -66,19 +66,18 @@ fn denormals(target: &Target, name: &str) -> Denormals {
     }
 }
 
-/// Returns whether a 16-bit result leaves the upper half of its register unchanged. GFX8 clears the upper
-/// half. GFX10 keeps it. On GFX9, it depends on the instruction.
+/// Returns whether a 16-bit result leaves the upper half of its register unchanged.
 fn keeps_high(target: &Target, row: &Row) -> bool {
     let half = row.ops.first().is_some_and(|spec| spec.role != Role::Use && spec.num.is_half());
     if !half || row.family == Family::Vop3p || row.ops[0].num == Num::V2F16 {
         return false;
     }
-    match target.generation {
-        Generation::Gfx10 => true,
-        Generation::Gfx9 => {
+    match target.arch.emulation.half_results {
+        HalfResults::KeepHigh => true,
+        HalfResults::KeepHighIfSelectable => {
             let accumulates = matches!(row.name, "v_mac_f16" | "v_madak_f16" | "v_madmk_f16");
             accumulates || row.caps.contains(Caps::OP_SEL)
         }
-        _ => false,
+        HalfResults::ClearHigh => false,
     }
 }

@@ -7,7 +7,6 @@ use crate::fault::{Access, NOWHERE, Trap};
 use crate::op::{NONE, Op, Src};
 use crate::watch::CacheOp;
 use isa::Target;
-use isa::target::Generation;
 
 pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
     None.or_else(|| loads(target, name))
@@ -18,8 +17,8 @@ pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
 }
 
 fn loads(target: &Target, name: &str) -> Option<Handler> {
-    // GFX6 and GFX7 count the immediate offsets of scalar loads in dwords.
-    let dwords = matches!(target.generation, Generation::Gfx6 | Generation::Gfx7);
+    // Some families count the immediate offsets of scalar loads in dwords.
+    let dwords = target.arch.addressing.scalar.unit == 4;
     Some(match (name, dwords) {
         ("s_load_dword", false) => |cx, op| load::<1>(cx, op, 1),
         ("s_load_dwordx2", false) => |cx, op| load::<1>(cx, op, 2),
@@ -208,7 +207,7 @@ fn scratch_store(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
 
 /// Returns the buffer resource that a scalar buffer access uses, and the offset of the access in the buffer.
 fn buffer<const UNIT: u64>(cx: &Cx<'_>, op: &Op, base: usize) -> (Resource, u64) {
-    let resource = Resource::read(cx.wave, op.src[base], cx.target.generation, Addressing::default());
+    let resource = Resource::read(cx.wave, op.src[base], Addressing::default());
     (resource, offset::<UNIT>(cx, op, base + 1) & !3)
 }
 

@@ -10,8 +10,7 @@ use crate::fault::{self, Trap};
 use crate::op::{Op, VGPR0};
 use crate::wave::ActiveLanes;
 use half::f16;
-use isa::target::{Feature, Generation};
-use isa::{Lane, Target};
+use isa::{Feature, Lane, Target};
 
 /// How the components of an element are laid out in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,16 +28,15 @@ enum Layout {
 }
 
 const PACKED: Layout = Layout::Packed { clears: false };
-/// The layout for GFX8, whose loads write whole registers, so that the unused half becomes zero (GCN3 ISA,
-/// "D16").
+/// The layout where loads write whole registers, so that the unused half becomes zero (GCN3 ISA, "D16").
 const CLEARING: Layout = Layout::Packed { clears: true };
 
 /// Returns the handler of a typed load or store, given its name, such as `buffer_load_format_xyzw`.
 pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
-    match (target.has(Feature::UNPACKED_D16), target.generation) {
+    match (target.has(Feature::UNPACKED_D16), target.arch.emulation.d16_loads_clear) {
         (true, _) => unpacked(name),
-        (false, Generation::Gfx8) => clearing(name),
-        _ => packed(name),
+        (false, true) => clearing(name),
+        (false, false) => packed(name),
     }
     .or_else(|| dwords(name))
 }
@@ -104,13 +102,12 @@ const IDENTITY: [u8; 4] = [4, 5, 6, 7];
 /// Returns the format of the elements that an instruction accesses, and the selection of their components.
 /// Both come from the instruction or from the buffer resource.
 fn format(cx: &Cx<'_>, op: &Op, access: &Access) -> Result<(Format, [u8; 4]), Trap> {
-    let generation = cx.target.generation;
-    let found = match (op.lane, generation) {
-        (Lane::Format(code), Generation::Gfx10) => Format::unified(code).map(|format| (format, IDENTITY)),
-        (Lane::Format(code), _) => {
-            Format::split(code & 15, code >> 4, generation).map(|format| (format, IDENTITY))
+    let found = match (op.lane, cx.target.arch.layout.has_unified_formats()) {
+        (Lane::Format(code), true) => Format::unified(code).map(|format| (format, IDENTITY)),
+        (Lane::Format(code), false) => {
+            Format::split(code & 15, code >> 4, cx.target).map(|format| (format, IDENTITY))
         }
-        _ => access.resource.format(generation),
+        _ => access.resource.format(cx.target),
     };
     found.ok_or(Trap::Unsupported)
 }

@@ -8,8 +8,7 @@ use super::{Cx, Flow, Handler};
 use crate::fault::Trap;
 use crate::op::{NONE, Op, Src, VGPR0};
 use crate::wave::{ActiveLanes, PRIVATE_APERTURE, SCRATCH_BASE, SHARED_APERTURE};
-use isa::ModFlags;
-use isa::target::Generation;
+use isa::{FlatScratch, ModFlags};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Segments of memory instructions. The segment says what kind of address an instruction uses.
@@ -111,11 +110,11 @@ impl Cx<'_> {
     /// (LLVM's AMDGPU guide, seed 000, lines 2999-3052).
     fn private_base(&self) -> u64 {
         let register = self.wave.flat_scratch();
-        match self.target.generation {
-            // On GFX7 and GFX8, the upper half of FLAT_SCRATCH is the offset of the wave's scratch from the
-            // beginning of all scratch memory, in units of 256 bytes. The lower half is the size of the
-            // scratch memory of each lane.
-            Generation::Gfx7 | Generation::Gfx8 => SCRATCH_BASE + (register >> 32 << 8),
+        match self.target.arch.addressing.flat_scratch {
+            // The upper half of FLAT_SCRATCH is the offset of the wave's scratch from the beginning of all
+            // scratch memory, in units of 256 bytes. The lower half is the size of the scratch memory of each
+            // lane.
+            FlatScratch::SizeAndOffset => SCRATCH_BASE + (register >> 32 << 8),
             _ => register,
         }
     }

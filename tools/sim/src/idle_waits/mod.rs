@@ -106,7 +106,8 @@ pub struct Log {
     groups: usize,
     /// Whether the waves of a group may use two first-level caches, as in WGP mode.
     split: bool,
-    gfx10: bool,
+    /// Whether the compute units of a shader array share a cache behind their first-level caches (GL1).
+    gl1: bool,
     events: Vec<Event>,
     touches: Vec<Touch>,
     /// For each cell (dword of memory or LDS), whether some load or atomic on the cell can acquire what

@@ -10,7 +10,6 @@ use crate::watch::{CacheOp, MemAccess, Space};
 use check::effects::Waits;
 use check::{Class, Effects, Kinds};
 use isa::decode::Decoder;
-use isa::target::Generation;
 use isa::{ModFlags, Target};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -245,8 +244,8 @@ impl Recorder {
             bases: launch.code.iter().map(|code| code.file_base).collect(),
             groups: raw.groups.len(),
             waves: raw.list,
-            split: target.generation == Generation::Gfx10 && launch.kernel.descriptor.wgp_mode(),
-            gfx10: target.generation == Generation::Gfx10,
+            split: target.arch.device.workgroup_processors && launch.kernel.descriptor.wgp_mode(),
+            gl1: target.arch.emulation.caches.gl1,
             events: raw.events,
             touches: raw.touches,
             acquired: Vec::new(),

@@ -440,7 +440,7 @@ impl<'a> Replay<'a> {
         if touch.scalar {
             return entry.scalar || after(&actor.scalar);
         }
-        match (self.log.gfx10, self.same_group(wave, entry.wave)) {
+        match (self.log.gl1, self.same_group(wave, entry.wave)) {
             (_, true) => !self.log.split || after(&actor.near),
             (false, false) => after(&actor.near),
             (true, false) => after(&actor.near) && (touch.dlc || after(&actor.middle)),
@@ -453,7 +453,7 @@ impl<'a> Replay<'a> {
         let middle = &self.actors[wave].middle;
         touch.lds
             || touch.dlc
-            || !self.log.gfx10
+            || !self.log.gl1
             || self.same_group(wave, entry.wave)
             || middle.get(entry.wave, Way::Far) >= entry.number
     }

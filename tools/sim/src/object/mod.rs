@@ -130,7 +130,7 @@ impl KernelInfo {
     pub fn subtarget(&self, object: &Subtarget) -> Subtarget {
         let mut subtarget = object.with_wave_size(self.wave_size).unwrap_or(*object);
         subtarget.cumode = !(subtarget.has(Feature::WAVE32) && self.descriptor.wgp_mode());
-        subtarget.tgsplit = subtarget.has(Feature::GFX90A) && self.descriptor.splits_groups();
+        subtarget.tgsplit = subtarget.has(Feature::TGSPLIT) && self.descriptor.splits_groups();
         subtarget
     }
 }

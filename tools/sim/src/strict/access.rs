@@ -10,7 +10,7 @@ use crate::exec::Cx;
 use crate::watch::{MemAccess, Space};
 use crate::wave::reg;
 use check::Level;
-use isa::{Generation, Setting};
+use isa::{FlatScratch, Setting};
 
 /// Number that scalar accesses have in place of a lane number.
 pub(super) const SCALAR: u32 = u32::MAX;
@@ -83,9 +83,9 @@ impl Watcher<'_> {
     pub(super) fn check_access(&mut self, access: &MemAccess) {
         let Some(touch) = self.touch else { return };
         match access.space {
-            Space::Lds if self.shared.target.generation < Generation::Gfx9 => self.check_old_lds(access),
+            Space::Lds if self.shared.target.arch.addressing.lds_needs_m0 => self.check_old_lds(access),
             Space::Scratch if touch.flat_scratch => self.check_flat_scratch(),
-            Space::Global if self.shared.target.generation == Generation::Gfx6 => {
+            Space::Global if !self.shared.target.arch.addressing.unaligned => {
                 let aligned = access.bytes.min(4);
                 if !access.address.is_multiple_of(aligned.into()) {
                     self.misaligned(access, aligned);
@@ -151,10 +151,11 @@ impl Watcher<'_> {
 
     fn check_flat_scratch(&mut self) {
         let wave = &self.group.waves[self.group.now.wave];
-        let missing = match self.shared.target.generation {
-            Generation::Gfx10 => !wave.flat_scratch,
-            Generation::Gfx6 | Generation::Gfx7 => wave.defined.undefined_scalar(3 << 104).is_some(),
-            _ => wave.defined.undefined_scalar(3 << 102).is_some(),
+        let arch = self.shared.target.arch;
+        let missing = match (arch.addressing.flat_scratch, arch.registers.flat_scratch) {
+            (FlatScratch::HardwareRegisters, _) => !wave.flat_scratch,
+            (_, Some(register)) => wave.defined.undefined_scalar(3 << register.0).is_some(),
+            (_, None) => false,
         };
         if missing {
             let message = "scratch is accessed through FLAT_SCRATCH, which nothing has set up".into();

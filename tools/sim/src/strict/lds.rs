@@ -8,7 +8,6 @@ use super::touch::{Class, Memory, Touch};
 use super::{GroupShadow, Watcher};
 use crate::watch::Space;
 use crate::wave::{ActiveLanes, Lanes, ROW, Row, rows};
-use isa::Generation;
 
 /// What the current wave knows about the order of accesses to LDS: which accesses of the group's waves are
 /// known to have happened before the current instruction.
@@ -140,7 +139,7 @@ impl Watcher<'_> {
     /// Handles a store to LDS of all lanes at once, if it cannot be a race. The arguments and the result are
     /// as for [`Watch::write_lds`](crate::watch::Watch::write_lds).
     pub(super) fn stores_lds(&mut self, addresses: &Lanes, exec: u64, offset: u32, data: &[Lanes]) -> bool {
-        if self.shared.target.generation < Generation::Gfx9 || !self.stores_plainly(exec) {
+        if self.shared.target.arch.addressing.lds_needs_m0 || !self.stores_plainly(exec) {
             return false;
         }
         let first = |lane: usize| (addresses[lane].wrapping_add(offset) / 4) as usize;
@@ -200,7 +199,7 @@ impl Watcher<'_> {
     /// Handles a read from LDS of all lanes at once, if it cannot be a race and all data that it reads is
     /// defined. The arguments and the result are as for [`Watch::read_lds`](crate::watch::Watch::read_lds).
     pub(super) fn reads_whole_lds(&mut self, addresses: &Lanes, exec: u64, offsets: &[u32]) -> bool {
-        if self.shared.target.generation < Generation::Gfx9 {
+        if self.shared.target.arch.addressing.lds_needs_m0 {
             return false;
         }
         let (lanes, shared) = distinct(addresses, exec);

@@ -19,7 +19,7 @@ use crate::fault::Access;
 use crate::memory::Memory;
 use crate::watch::{MemAccess, Space};
 use check::Level;
-use isa::{Generation, ModFlags};
+use isa::{ModFlags, op, table};
 
 /// Returns the addresses of the dwords that an access touches, each with the mask of the accessed bytes.
 fn dwords(access: &MemAccess) -> impl Iterator<Item = (u64, u8)> {
@@ -487,9 +487,9 @@ impl Watcher<'_> {
     /// Returns, for the fix that a report proposes, the text of the wait instructions that wait for all
     /// vector memory operations.
     fn wait_for_memory(&self) -> &'static str {
-        match self.shared.target.generation {
-            Generation::Gfx10 => "`s_waitcnt vmcnt(0)` and `s_waitcnt_vscnt null, 0x0`",
-            _ => "`s_waitcnt vmcnt(0)`",
+        match self.shared.target.max_vscnt {
+            0 => "`s_waitcnt vmcnt(0)`",
+            _ => "`s_waitcnt vmcnt(0)` and `s_waitcnt_vscnt null, 0x0`",
         }
     }
 
@@ -536,16 +536,16 @@ impl Watcher<'_> {
     fn report_stale(&mut self, access: &MemAccess, write: Stamp, place: u32) {
         let order = &self.group.waves[self.group.now.wave].order;
         let at_barrier = self.shared.at_barrier(write);
-        let (cache, fix) = match self.shared.target.generation {
-            Generation::Gfx10 if at_barrier => ("L0", "`buffer_gl0_inv` after the barrier"),
-            Generation::Gfx10 if self.is_mate(write) => {
-                ("L0", "`buffer_gl0_inv` after the load that acquires")
-            }
-            Generation::Gfx10 => {
+        let target = self.shared.target;
+        let has_gl1 = target.arch.emulation.caches.gl1;
+        let (cache, fix) = match table::available(op::BUFFER_WBINVL1_VOL, target) {
+            _ if has_gl1 && at_barrier => ("L0", "`buffer_gl0_inv` after the barrier"),
+            _ if has_gl1 && self.is_mate(write) => ("L0", "`buffer_gl0_inv` after the load that acquires"),
+            _ if has_gl1 => {
                 ("L0 or L1", "`buffer_gl1_inv` and `buffer_gl0_inv` after the load that acquires")
             }
-            Generation::Gfx6 => ("L1", "`buffer_wbinvl1` after the load that acquires"),
-            _ => ("L1", "`buffer_wbinvl1_vol` after the load that acquires"),
+            true => ("L1", "`buffer_wbinvl1_vol` after the load that acquires"),
+            false => ("L1", "`buffer_wbinvl1` after the load that acquires"),
         };
         let message = format!(
             "a load of {} may find a stale copy in the {cache} cache: no invalidation since the write became known",
@@ -696,7 +696,7 @@ impl Watcher<'_> {
     #[inline]
     pub(super) fn read_whole_lds(&mut self, access: &MemAccess) -> bool {
         let aligned = access.space == Space::Lds && access.bytes == 4 && access.address.is_multiple_of(4);
-        if !aligned || access.lane == SCALAR || self.shared.target.generation < Generation::Gfx9 {
+        if !aligned || access.lane == SCALAR || self.shared.target.arch.addressing.lds_needs_m0 {
             return false;
         }
         let Some(bits) = self.read_lds_word((access.address / 4) as usize) else { return false };

@@ -25,7 +25,7 @@ use crate::names::Names;
 use crate::op::Code;
 use crate::watch::Space;
 use crate::wave::Wave;
-use isa::{Generation, Setting, Target};
+use isa::{Setting, Target};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
@@ -170,12 +170,11 @@ impl Shared {
         let read = || Arc::new(Reading::new(shape.target, shape.xnack, code));
         let reading = Arc::clone(shape.reading.get_or_init(read));
         let per_wave = || (0..if races { waves as usize } else { 0 }).map(|_| AtomicU32::new(0)).collect();
-        let gfx10 = shape.target.generation == Generation::Gfx10;
         Shared {
             keep_going: shape.keep_going,
             level: shape.level,
             target: shape.target,
-            caches: Caches { split_group: shape.split_group, middle: gfx10 },
+            caches: Caches { split_group: shape.split_group, middle: shape.target.arch.emulation.caches.gl1 },
             cells: Cells::new(memory),
             reading,
             marks,

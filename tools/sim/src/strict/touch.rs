@@ -415,7 +415,7 @@ impl Touch {
         if self.class == Class::Memory(Memory::Atomic) && !self.returns {
             self.writes = Runs::default();
         }
-        let gfx10 = target.generation == isa::Generation::Gfx10;
+        let counts_stores_apart = target.max_vscnt > 0;
         let no_result = match self.class {
             Class::Memory(Memory::Store) => true,
             Class::Memory(Memory::Atomic) => !self.returns,
@@ -424,8 +424,8 @@ impl Touch {
         let vm = row.flags.contains(Flags::VM);
         let lgkm = row.flags.contains(Flags::LGKM);
         self.queues = Queues {
-            vm: vm && !(gfx10 && no_result),
-            vs: vm && gfx10 && no_result,
+            vm: vm && !(counts_stores_apart && no_result),
+            vs: vm && counts_stores_apart && no_result,
             lgkm,
             unordered: row.family == Family::Smem || row.family == Family::Flat,
             transfer: vm && flags.contains(ModFlags::LDS),

@@ -17,7 +17,6 @@ use crate::fault::Trap;
 use crate::launch::Launch;
 use crate::watch::Watch;
 use crate::wave::{Wave, WaveState};
-use isa::target::Generation;
 use std::collections::BTreeMap;
 
 /// The caches and other resources that a wave uses.
@@ -71,17 +70,12 @@ pub(super) struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    /// Returns the size of a line of the vector caches in bytes: 64 on GFX6 to GFX9, 128 on GFX10.
-    pub(super) fn line_bytes(generation: Generation) -> u64 {
-        if generation == Generation::Gfx10 { 128 } else { 64 }
-    }
-
     pub(super) fn launch(&self, at: usize) -> &'a Launch<'a> {
         self.launches[at % self.launches.len()]
     }
 
     pub(super) fn has_middle(&self) -> bool {
-        self.launches[0].target.generation == Generation::Gfx10
+        self.launches[0].target.arch.emulation.caches.gl1
     }
 
     /// Runs the handler of an instruction in the context of a wave.

@@ -61,7 +61,7 @@ pub(crate) fn run(launch: &Launch<'_>, limit: u64, seed: u64) -> Outcome {
             sites: Vec::new(),
             program: Default::default(),
             scratch: Scratch::new(),
-            line_bytes: Machine::line_bytes(launch.target.generation),
+            line_bytes: launch.target.arch.emulation.caches.line_bytes,
             lds_bytes: launch.lds_bytes,
             ranges: Default::default(),
             own: Vec::new(),

@@ -157,7 +157,7 @@ pub(crate) fn search(launches: &[Launch<'_>], request: &Search) -> Result<Explor
             agent: number(&mut agents, place.agent),
         });
     }
-    let line_bytes = Machine::line_bytes(launch.target.generation);
+    let line_bytes = launch.target.arch.emulation.caches.line_bytes;
     let mut warm = Cache::default();
     for address in &request.warm {
         warm.fill(launch.memory, address / line_bytes, line_bytes);

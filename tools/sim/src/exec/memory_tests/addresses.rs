@@ -57,8 +57,7 @@ fn flat_addresses_reach_all_memories() {
         if matches!(processor, "gfx700" | "gfx803") {
             // The lower half of FLAT_SCRATCH is the size of the scratch memory of one lane. The upper half is
             // an offset in units of 256 bytes.
-            let first = if processor == "gfx700" { reg::GFX7_FLAT_SCRATCH } else { reg::FLAT_SCRATCH };
-            machine.s64(first, 64 | 4 << 32);
+            machine.s64(machine.wave.flat_scratch.into(), 64 | 4 << 32);
             machine.wave.scratch_base = SCRATCH_BASE + 1024;
         }
         machine.v64(0, |lane| at(SHARED_APERTURE, 8 + lane as u32 * 4));

@@ -6,7 +6,7 @@ use crate::fault::Trap;
 use crate::memory::Memory;
 use crate::op::Code;
 use crate::watch::Watch;
-use crate::wave::{SCRATCH_BASE, Wave, reg};
+use crate::wave::{SCRATCH_BASE, Wave};
 use isa::Target;
 
 /// Returns a kernel descriptor with IEEE mode, DX10 clamp, all denormals, and 32 VGPRs.
@@ -39,9 +39,7 @@ impl Machine {
         wave.set_exec(!0);
         wave.scratch = vec![0; 16 * lanes as usize];
         wave.scratch_base = SCRATCH_BASE;
-        for first in [reg::FLAT_SCRATCH, reg::GFX7_FLAT_SCRATCH, reg::HIDDEN_FLAT_SCRATCH] {
-            wave.set_pair(first, SCRATCH_BASE);
-        }
+        wave.set_pair(wave.flat_scratch.into(), SCRATCH_BASE);
         let mut memory = Memory::new();
         let buffer = memory.alloc(BYTES).expect("room");
         Machine { target, wave, lds: vec![0; 256], memory, buffer }

@@ -2,8 +2,7 @@
 //! numbers, in which nothing overflows.
 
 use super::Meaning::{self, Narrow, Wide};
-use super::agree;
-use isa::Generation::{self, Gfx6, Gfx8, Gfx9};
+use super::{GFX6, GFX8, GFX9, agree};
 
 /// Returns the sum `value` as a signed 32-bit number, and whether it overflows 32 bits.
 fn signed(value: i128) -> (u32, bool) {
@@ -24,23 +23,23 @@ fn u(value: u32) -> i128 {
 
 #[test]
 fn sums() {
-    let cases: [(&str, Generation, Meaning); 20] = [
-        ("s_add_u32", Gfx6, Narrow(|a, b, _, _| unsigned(u(a) + u(b)))),
-        ("s_sub_u32", Gfx6, Narrow(|a, b, _, _| unsigned(u(a) - u(b)))),
-        ("s_add_i32", Gfx6, Narrow(|a, b, _, _| signed(i(a) + i(b)))),
-        ("s_sub_i32", Gfx6, Narrow(|a, b, _, _| signed(i(a) - i(b)))),
-        ("s_addc_u32", Gfx6, Narrow(|a, b, _, scc| unsigned(u(a) + u(b) + i128::from(scc)))),
-        ("s_subb_u32", Gfx6, Narrow(|a, b, _, scc| unsigned(u(a) - u(b) - i128::from(scc)))),
-        ("s_min_i32", Gfx6, Narrow(|a, b, _, _| if i(a) < i(b) { (a, true) } else { (b, false) })),
-        ("s_max_i32", Gfx6, Narrow(|a, b, _, _| if i(a) > i(b) { (a, true) } else { (b, false) })),
-        ("s_min_u32", Gfx6, Narrow(|a, b, _, _| if u(a) < u(b) { (a, true) } else { (b, false) })),
-        ("s_max_u32", Gfx6, Narrow(|a, b, _, _| if u(a) > u(b) { (a, true) } else { (b, false) })),
-        ("s_mul_i32", Gfx6, Narrow(|a, b, _, scc| ((i(a) * i(b)) as u32, scc))),
-        ("s_mul_hi_u32", Gfx9, Narrow(|a, b, _, scc| (((u(a) * u(b)) >> 32) as u32, scc))),
-        ("s_mul_hi_i32", Gfx9, Narrow(|a, b, _, scc| (((i(a) * i(b)) >> 32) as u32, scc))),
+    let cases: [(&str, &str, Meaning); 20] = [
+        ("s_add_u32", GFX6, Narrow(|a, b, _, _| unsigned(u(a) + u(b)))),
+        ("s_sub_u32", GFX6, Narrow(|a, b, _, _| unsigned(u(a) - u(b)))),
+        ("s_add_i32", GFX6, Narrow(|a, b, _, _| signed(i(a) + i(b)))),
+        ("s_sub_i32", GFX6, Narrow(|a, b, _, _| signed(i(a) - i(b)))),
+        ("s_addc_u32", GFX6, Narrow(|a, b, _, scc| unsigned(u(a) + u(b) + i128::from(scc)))),
+        ("s_subb_u32", GFX6, Narrow(|a, b, _, scc| unsigned(u(a) - u(b) - i128::from(scc)))),
+        ("s_min_i32", GFX6, Narrow(|a, b, _, _| if i(a) < i(b) { (a, true) } else { (b, false) })),
+        ("s_max_i32", GFX6, Narrow(|a, b, _, _| if i(a) > i(b) { (a, true) } else { (b, false) })),
+        ("s_min_u32", GFX6, Narrow(|a, b, _, _| if u(a) < u(b) { (a, true) } else { (b, false) })),
+        ("s_max_u32", GFX6, Narrow(|a, b, _, _| if u(a) > u(b) { (a, true) } else { (b, false) })),
+        ("s_mul_i32", GFX6, Narrow(|a, b, _, scc| ((i(a) * i(b)) as u32, scc))),
+        ("s_mul_hi_u32", GFX9, Narrow(|a, b, _, scc| (((u(a) * u(b)) >> 32) as u32, scc))),
+        ("s_mul_hi_i32", GFX9, Narrow(|a, b, _, scc| (((i(a) * i(b)) >> 32) as u32, scc))),
         (
             "s_absdiff_i32",
-            Gfx6,
+            GFX6,
             Narrow(|a, b, _, _| {
                 // The difference wraps before its sign is tested.
                 let difference = (i(a) - i(b)) as i32;
@@ -48,14 +47,14 @@ fn sums() {
                 (value as u32, value != 0)
             }),
         ),
-        ("s_lshl1_add_u32", Gfx9, Narrow(|a, b, _, _| unsigned(u(a) * 2 + u(b)))),
-        ("s_lshl2_add_u32", Gfx9, Narrow(|a, b, _, _| unsigned(u(a) * 4 + u(b)))),
-        ("s_lshl3_add_u32", Gfx9, Narrow(|a, b, _, _| unsigned(u(a) * 8 + u(b)))),
-        ("s_lshl4_add_u32", Gfx9, Narrow(|a, b, _, _| unsigned(u(a) * 16 + u(b)))),
-        ("s_cselect_b32", Gfx6, Narrow(|a, b, _, scc| (if scc { a } else { b }, scc))),
+        ("s_lshl1_add_u32", GFX9, Narrow(|a, b, _, _| unsigned(u(a) * 2 + u(b)))),
+        ("s_lshl2_add_u32", GFX9, Narrow(|a, b, _, _| unsigned(u(a) * 4 + u(b)))),
+        ("s_lshl3_add_u32", GFX9, Narrow(|a, b, _, _| unsigned(u(a) * 8 + u(b)))),
+        ("s_lshl4_add_u32", GFX9, Narrow(|a, b, _, _| unsigned(u(a) * 16 + u(b)))),
+        ("s_cselect_b32", GFX6, Narrow(|a, b, _, scc| (if scc { a } else { b }, scc))),
         (
             "s_bfm_b32",
-            Gfx6,
+            GFX6,
             Narrow(|a, b, _, scc| {
                 let ones = (0..a % 32).fold(0u64, |bits, at| bits | 1 << at);
                 ((ones << (b % 32)) as u32, scc)
@@ -80,7 +79,7 @@ fn one_source() {
         ("s_sext_i32_i16 s0, s4", Narrow(|a, _, _, scc| (extend(a, 16), scc))),
     ];
     for (text, meaning) in cases {
-        agree(text, Gfx6, &meaning);
+        agree(text, GFX6, &meaning);
     }
 }
 
@@ -107,7 +106,7 @@ fn shifts() {
         ),
     ];
     for (text, meaning) in cases {
-        agree(text, Gfx6, &meaning);
+        agree(text, GFX6, &meaning);
     }
 }
 
@@ -146,15 +145,15 @@ fn compares() {
     for (name, holds) in cases {
         // `for_all` also varies SCC and the destination `d`. The test therefore checks, too, that the
         // comparison does not depend on them.
-        compare(&format!("{name} s4, s6"), Gfx6, |a, b| holds(a as u32, b as u32));
+        compare(&format!("{name} s4, s6"), GFX6, |a, b| holds(a as u32, b as u32));
     }
-    compare("s_bitcmp0_b64 s[4:5], s6", Gfx6, |a, b| i128::from(a) / power(b as u32 % 64) % 2 == 0);
-    compare("s_bitcmp1_b64 s[4:5], s6", Gfx6, |a, b| i128::from(a) / power(b as u32 % 64) % 2 == 1);
-    compare("s_cmp_eq_u64 s[4:5], s[6:7]", Gfx8, |a, b| i128::from(a) - i128::from(b) == 0);
-    compare("s_cmp_lg_u64 s[4:5], s[6:7]", Gfx8, |a, b| i128::from(a) - i128::from(b) != 0);
+    compare("s_bitcmp0_b64 s[4:5], s6", GFX6, |a, b| i128::from(a) / power(b as u32 % 64) % 2 == 0);
+    compare("s_bitcmp1_b64 s[4:5], s6", GFX6, |a, b| i128::from(a) / power(b as u32 % 64) % 2 == 1);
+    compare("s_cmp_eq_u64 s[4:5], s[6:7]", GFX8, |a, b| i128::from(a) - i128::from(b) == 0);
+    compare("s_cmp_lg_u64 s[4:5], s[6:7]", GFX8, |a, b| i128::from(a) - i128::from(b) != 0);
 }
 
-fn compare(text: &str, from: Generation, holds: impl Fn(u64, u64) -> bool) {
+fn compare(text: &str, from: &str, holds: impl Fn(u64, u64) -> bool) {
     super::for_all(text, from, |before, after| {
         let expected = holds(before.pair(4), before.pair(6));
         assert_eq!(after.scc, expected, "{text}: {:#x}, {:#x}", before.pair(4), before.pair(6));
@@ -174,13 +173,13 @@ fn constants() {
             ("le", |a, k| a <= k),
         ] {
             let k = i128::from(k);
-            compare(&format!("s_cmpk_{name}_i32 s4, {k}"), Gfx6, |a, _| holds(i(a as u32), k));
+            compare(&format!("s_cmpk_{name}_i32 s4, {k}"), GFX6, |a, _| holds(i(a as u32), k));
             let k = k & 0xffff;
-            compare(&format!("s_cmpk_{name}_u32 s4, {k}"), Gfx6, |a, _| holds(u(a as u32), k));
+            compare(&format!("s_cmpk_{name}_u32 s4, {k}"), GFX6, |a, _| holds(u(a as u32), k));
         }
         let k = i128::from(k);
         let expect = |text: String, value: &dyn Fn(u32, bool) -> (u32, bool)| {
-            super::for_all(&text, Gfx6, |before, after| {
+            super::for_all(&text, GFX6, |before, after| {
                 let expected = value(before.sgpr[0], before.scc);
                 assert_eq!((after.sgpr[0], after.scc), expected, "{text}: {:#x}", before.sgpr[0]);
             });

@@ -1,11 +1,10 @@
 //! Checks the constant folding of the static checker (`kernc check`) against the emulator, for every scalar
 //! instruction that the checker folds. The two implementations were written independently from the manuals.
 
-use super::for_all;
+use super::{GFX6, GFX8, GFX9, for_all, processors_from};
 use check::fold::fold;
-use isa::Generation::{self, Gfx6, Gfx8, Gfx9};
 use isa::table::{Family, Kind, Role, opcodes};
-use isa::{Opcode, PROCESSORS};
+use isa::{Opcode, Target};
 
 /// The constant that a tested instruction has as its constant operand. It is negative as a number of 16 bits.
 const CONSTANT: i16 = -0x7edd;
@@ -31,17 +30,14 @@ fn text(opcode: Opcode) -> Option<String> {
     Some(format!("{} {}", row.name, operands.join(", ")))
 }
 
-/// Returns the first generation that has an instruction. Returns `None` unless all later generations have the
-/// instruction, too.
-fn since(opcode: Opcode) -> Option<Generation> {
-    let has = |generation| {
-        let mut mine = PROCESSORS.iter().filter(|target| target.generation == generation);
-        mine.all(|target| isa::table::by_name(target, opcode.row().name).any(|known| known == opcode))
+/// Returns the first processor that has an instruction. Returns `None` unless all later processors of the
+/// tests have the instruction, too.
+fn since(opcode: Opcode) -> Option<&'static str> {
+    let has = |processor: &str| {
+        let target = Target::by_name(processor).expect("a known processor");
+        isa::table::by_name(target, opcode.row().name).any(|known| known == opcode)
     };
-    [Gfx6, Gfx8, Gfx9].into_iter().find(|first| {
-        let all = [Gfx6, Generation::Gfx7, Gfx8, Gfx9, Generation::Gfx10];
-        all.into_iter().filter(|generation| generation >= first).all(has)
-    })
+    [GFX6, GFX8, GFX9].into_iter().find(|first| processors_from(first).all(has))
 }
 
 #[test]
