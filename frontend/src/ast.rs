@@ -462,8 +462,8 @@ pub struct GenericArg {
     pub span: Span,
 }
 
-/// The lengths of the tree's lists at some point of parsing. Two such points delimit the nodes that were
-/// added between them.
+/// The lengths of the syntax tree's lists at one moment during parsing. Two of these snapshots, taken before
+/// and after an item is parsed, delimit the item's nodes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extent {
     pub exprs: usize,
@@ -587,8 +587,8 @@ impl<'a> Ast<'a> {
             generic_spans: emptied(self.generic_spans),
             quiet: emptied(self.quiet),
             skipped: emptied(self.skipped),
-            // The names borrow from the old source text, so their lifetime must change. The vector is empty,
-            // and collecting into a vector whose elements have the same layout reuses the memory.
+            // The names borrowed from the old source text, so the vector needs a type with another lifetime.
+            // Collecting the emptied vector into a vector of elements of the same layout reuses its memory.
             names: emptied(self.names).into_iter().map(|_| "").collect(),
         }
     }

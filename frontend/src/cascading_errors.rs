@@ -171,17 +171,18 @@ fn is_foreign(diagnostic: &Diagnostic, from: usize, span: Span) -> bool {
         && error_range(diagnostic).is_some_and(|at| from < at.start && at.end <= span.end as usize)
 }
 
-/// Returns whether a diagnostic is about an unknown name that also occurs in `pattern`, where `pattern` is
-/// text such as Rust's `Some(x)`, a pattern that the language does not have. In Rust, the pattern would
-/// declare the name.
+/// Returns whether a diagnostic is about an unknown name that Rust's pattern `Some(x)` would declare. The
+/// language has no such pattern, so the mistake is the pattern and not the name. `pattern` is text of the
+/// source that may be such a pattern.
 fn is_of_option(diagnostic: &Diagnostic, pattern: &str, source: &str) -> bool {
     diagnostic.code == "E0020"
         && pattern.starts_with("Some")
         && error_range(diagnostic).is_some_and(|at| has_word(pattern, &source[at]))
 }
 
-/// Returns whether a diagnostic reports an assignment to a variable without `mut`, if the declaration of this
-/// variable has been reported already because the variable can never get a value.
+/// Returns whether a diagnostic reports an assignment to a variable without `mut` whose declaration has an
+/// error of its own already: the declaration has neither a value nor `mut`, so the variable can never get a
+/// value.
 fn is_of_declaration(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
     let is_wrong = |at: &Range<usize>| {
         kept.iter().any(|old| old.code == "E0047" && error_range(old).as_ref().is_some_and(|of| of == at))

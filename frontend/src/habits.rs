@@ -21,8 +21,8 @@ const TABLE: &str = include_str!("habits.txt");
 /// Help text for a `=` in a condition.
 pub const ASSIGNS: &str = "`=` assigns and `==` compares";
 
-/// Start of the hint in a row that matches a method call or a path call such as `T::name(…)`. The digit after
-/// this prefix says which part of the matched text is the name of the function.
+/// Prefix of the hint in table rows that match a call: a method call or a path call such as `T::name(…)`. The
+/// digit after the prefix says which placeholder of the pattern matched the name of the function.
 const CALLED: &str = "call \\";
 
 /// One row of the table of hints: its kind, its pattern of tokens, and its text.
@@ -306,9 +306,9 @@ impl<'m> Matcher<'m> {
         }
     }
 
-    /// Returns the first row of the given kinds whose pattern matches at token `at` or at the beginning of
-    /// that token's statement. With `behind`, the mistake is after token `at`, so a pattern with `!` must
-    /// match at the next token.
+    /// Returns the first table row of one of `kinds` whose pattern matches near token `at`, with the match.
+    /// Which tokens are tried depends on the pattern: those around `at`, the start of the statement (`^`), or
+    /// exactly the position of the mistake (`!`). That position is `at`, or with `behind` the next token.
     fn row(&self, kinds: &[u8], at: usize, behind: bool) -> Option<(Row, Found)> {
         if kinds.is_empty() {
             return None;
@@ -427,8 +427,8 @@ impl<'m> Matcher<'m> {
         for (n, part) in found.parts.iter().enumerate() {
             text = text.replace(&format!("\\{}", n + 1), part);
         }
-        // The row describes a call. Its hint depends on the name of the called function and comes from the
-        // rows about functions, or is a general text if no row has this name.
+        // The row describes a call. Its hint therefore depends on the name of the called function. It comes
+        // from the rows about functions, or is a general text if none of them has this name.
         if let Some(part) = row.text.strip_prefix(CALLED) {
             let n = part.parse::<usize>().unwrap_or(1);
             let of = if n > 1 { found.parts[n - 2].as_str() } else { "" };
@@ -439,8 +439,8 @@ impl<'m> Matcher<'m> {
             None => Hint::Hint(text),
         };
         self.apply_hint(diagnostic, said, found);
-        // A pattern at the start of a statement matched a word. This word is the mistake, so the diagnostic
-        // moves there from the later position at which the parser noticed the mistake.
+        // The pattern matched a word of another language at the start of a statement. The parser noticed the
+        // mistake only after this word, so the diagnostic is moved back to the word.
         let word = row.pattern.starts_with('^') && !row.pattern.starts_with("^\\i");
         if row.kind == b's' && word && self.tokens.kinds[found.start] == Tok::Ident {
             let span = self.tokens.spans[found.start];

@@ -128,7 +128,8 @@ kinds!(ITEMS, item, ItemKind, {
     ItemKind::Static { dynamic: true, .. } => "shared static dyn",
     ItemKind::Static { space: Space::Shared, .. } => "shared static",
     ItemKind::Static { space: Space::Constant, .. } => "constant static",
-    // The other spaces cannot be named in the source, so this is a global variable.
+    // The source cannot name the generic, region and private address space in a declaration, so this is a
+    // global variable.
     ItemKind::Static { space: Space::Global | Space::Generic | Space::Region | Space::Private, .. } => "global static",
 });
 

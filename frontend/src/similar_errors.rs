@@ -1,8 +1,8 @@
-//! Groups diagnostics that most likely have one common mistake as their cause. The first diagnostics of a
-//! group are shown; a note on the last shown diagnostic counts the rest.
+//! Groups diagnostics that most likely have one common mistake as their cause. Only the first diagnostics of
+//! a group are shown. A note on the last shown diagnostic says how many others the group has.
 //!
-//! A wrong declaration produces errors at its uses. The grouping therefore compares the types and functions
-//! that a diagnostic mentions as well as its message.
+//! One wrong declaration produces an error at each of its uses. These errors mention the same types or
+//! functions, so the grouping compares these as well as the messages.
 
 use crate::cascading_errors::{Read, error_range};
 use crate::diag::Diagnostic;
@@ -53,7 +53,7 @@ impl<'r, 'p> Alike<'r, 'p> {
     const SHOWN: usize = 3;
 
     /// Creates the grouping. `unknown` says whether the program uses unknown names. If so, one diagnostic
-    /// less of each group is shown, because more of them are only consequences.
+    /// less of each group is shown, because other errors are then more often only consequences.
     pub fn new(read: &'r Read<'p>, unknown: bool) -> Self {
         let shown = Self::SHOWN - usize::from(unknown || read.parsed > 0);
         Alike { read, shown, kinds: Vec::new(), more: Vec::new(), names: Vec::new() }
@@ -91,9 +91,9 @@ impl<'r, 'p> Alike<'r, 'p> {
         let is_parameter =
             |text: &&str| is_generic && text.len() == 1 && text.starts_with(|c: char| c.is_ascii_uppercase());
         if let Some(ty) = types().find(|ty| ty.starts_with("**")).or(types().find(is_compound)) {
-            // The type that the value has says more than the type that is expected, so it becomes the key. A
-            // pointer and a pointer to such a pointer most likely come from one mistake, so all `*` are
-            // removed.
+            // The message mentions the type of a value and the expected type. The type of the value says more
+            // about the cause, so it becomes the key. Errors about a pointer and about a pointer to this
+            // pointer most likely come from one mistake, so all `*` are removed from the key.
             let is_plain = ty.starts_with('*') && !ty.starts_with("**");
             let of = if is_plain { types().filter(is_compound).last().unwrap_or(ty) } else { ty };
             kind.of = of.trim_start_matches('*').to_owned();

@@ -50,11 +50,12 @@ struct Open {
     /// made equal. `None` if no use has decided it yet.
     is: Option<Ty>,
     float: bool,
-    /// Whether a minus sign precedes a literal of this type. The type then cannot be unsigned.
+    /// Whether a minus sign precedes a literal of this type. If so, the type cannot become an unsigned type.
     signed: bool,
-    /// Rank in the union-find structure of open types: an upper bound on the length of the chains of open
-    /// types that lead to this type. A type of rank r represents at least 2^r open types, so the chains stay
-    /// short.
+    /// Rank in the union-find structure of open types. In this structure, each open type refers to another
+    /// one that it was made equal to, until a chain of references ends. The rank is an upper bound on the
+    /// length of the chains that end at this type. A type of rank r stands for at least 2^r open types, so
+    /// the chains stay short.
     rank: u8,
 }
 

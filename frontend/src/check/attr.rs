@@ -182,9 +182,9 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Changes the initial floating-point state `state` as an attribute demands whose arguments are words,
-    /// such as `#[denormals(off)]`. Returns `None` for an attribute of another kind, `Some(None)` if the
-    /// words are invalid, and otherwise the changed state.
+    /// Returns the initial floating-point state `state` with the change that an attribute such as
+    /// `#[denormals(off)]` demands. The arguments of these attributes are words. Returns `Some(None)` if the
+    /// words are invalid, and `None` for an attribute of any other kind.
     fn state_of_words(&self, attr: &Attr, state: InitialState) -> Option<Option<InitialState>> {
         let args = self.ast.list(attr.args);
         let words = || args.iter().map(|&arg| crate::argument_words::word(self.ast, arg));
@@ -234,8 +234,8 @@ impl Checker<'_, '_> {
         let mut values = FragmentBits::new();
         for &arg in ast.list(attr.args) {
             let found = self.any_integer(arg, Ty::U32);
-            // The constant may have any integer type. Only a constant of another type is compared with `u32`,
-            // so that an error is reported.
+            // The constant may have any integer type. If its type is not an integer type, `require` reports
+            // that a `u32` is expected.
             let is_integer = self.s.checked.types.as_scalar(found).is_some_and(Scalar::is_int);
             if found == Ty::ERROR || (!is_integer && !self.require(arg, found, Ty::U32)) {
                 return None;

@@ -1,9 +1,12 @@
 //! Checks whether the arms of a `match` cover every value, as in Rust.
 //!
-//! A value is treated as a point in a space with one coordinate for each scalar of the value's type. A
-//! pattern without a guard matches the points of one or more boxes: a box has a range of numbers for each
-//! coordinate. The search for a point outside of all boxes takes one coordinate after the other. It cuts the
-//! coordinate at the ends of the boxes' ranges, and continues with the next coordinate for each piece.
+//! A value is treated as a point in a space with one coordinate for each scalar of the value's type. For
+//! example, a value of type `(u32, bool)` has two coordinates. A pattern without a guard matches the points
+//! of one or more boxes. A box has a range of numbers for each coordinate.
+//!
+//! The check searches for a point outside of all boxes. It cuts the first coordinate into pieces at the ends
+//! of the boxes' ranges. For each piece, it continues in the same way with the next coordinate, and only with
+//! the boxes that contain the piece.
 
 use super::pattern::patterns_of_parts;
 use super::{Binding, Checker, PatRes};
@@ -20,9 +23,9 @@ type Side = (u64, u64);
 /// A box of values: its range along each coordinate, that is, for each scalar of the type.
 type Shape = SmallVec<[Side; 4]>;
 
-/// The largest number of boxes that the patterns of one `match` may have, unless the values have only one
-/// coordinate. `MAX_WORK` limits the comparisons of boxes. A `match` beyond a limit is an error, so that the
-/// check takes little time.
+/// Limits that keep the check fast: a `match` that exceeds one of them is an error. `MAX_BOXES` is the
+/// largest number of boxes that the patterns of one `match` may have, unless the values have only one
+/// coordinate. `MAX_WORK` is the largest number of comparisons of boxes.
 const MAX_BOXES: usize = 4096;
 const MAX_WORK: usize = 1 << 20;
 
@@ -262,9 +265,9 @@ fn in_order(scalar: Scalar, bits: u64) -> u64 {
     if scalar.is_signed() { bits ^ 1 << 63 } else { bits }
 }
 
-/// Returns a box of values that none of `boxes` contains, if there is such a box. The returned box has only
-/// the coordinates from `at` on: the search has fixed the earlier coordinates to ranges that all of `boxes`
-/// contain.
+/// Returns a box of values in `whole` that none of `boxes` contains, if there is one. The function looks only
+/// at the coordinates from `at` on, and the returned box has only these. Callers have already fixed the
+/// earlier coordinates to ranges that all of `boxes` contain.
 fn uncovered(boxes: &[Shape], whole: &[Side], at: usize, work: &mut usize) -> Result<Option<Shape>, TooMany> {
     *work = work.checked_sub(boxes.len() + 1).ok_or(TooMany)?;
     let Some(&(min, max)) = whole.get(at) else { return Ok(None) };

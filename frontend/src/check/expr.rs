@@ -115,9 +115,9 @@ impl Checker<'_, '_> {
         self.same(block.tail, span, found, before)
     }
 
-    /// Returns the type that the next arm of an `if` or `match` should have. This is `before`, the type of
-    /// the earlier arms, or `expect`, the type that the context expects, if the earlier arms never end or
-    /// have an error.
+    /// Returns the type that the next arm of an `if` or `match` should have. This is usually `before`, the
+    /// type of the earlier arms. If the earlier arms have an error, or control never reaches their end, it is
+    /// `expect`, the type that the context expects.
     pub(super) fn wanted_of(before: Ty, expect: Ty) -> Ty {
         if before == Ty::NEVER || before == Ty::ERROR { expect } else { before }
     }

@@ -1,11 +1,12 @@
 //! Checks generic functions. Each combination of types and constants that calls ask for becomes an instance,
 //! a function of its own.
 //!
-//! The checker's tables are indexed by nodes of the syntax tree, and a generic function is in the tree only
-//! once. All its instances are therefore checked in the same part of the tables. Each instance keeps a copy
-//! of that part, which lowering copies back into the tables when it lowers the instance. Before any instance
-//! is made, each generic function is checked with sample types that its bounds allow, so that most mistakes
-//! are reported once, at the definition.
+//! A generic function is in the syntax tree only once, and the checker's tables are indexed by nodes of the
+//! tree. All instances of the function are therefore checked in the same part of the tables. Each instance
+//! keeps a copy of that part. Lowering copies it back into the tables when it lowers the instance.
+//!
+//! Before any instance is made, each generic function is checked with sample types that its bounds allow.
+//! Most mistakes are therefore reported once, at the definition.
 
 use super::{Binding, Checked, Checker, ConstItem, FragmentBits, PatRes, Res};
 use crate::ast::{ExprId, ExprKind, Extent, GenericFn, ItemKind, List, Name, Sym, TypeId, TypeKind};
@@ -246,10 +247,11 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Does the part of [`Checker::expected_of`] for arrays: returns the type that an array in an argument
-    /// should have, so that literals among its elements get their types. All elements have the same type, so
-    /// the type of the first element decides. If an element is a tuple or a repeated array, its type must be
-    /// known as a whole.
+    /// Returns the type that an element of an array in an argument should have, so that literals in the
+    /// element get their types. `node` is the element type in the function's declaration, and `first` is the
+    /// first element, which decides because all elements have the same type. An element may be an array
+    /// itself. If it is a tuple or a repeated array (`[x; n]`), the function returns `Ty::NONE` unless the
+    /// inferred generic arguments give the whole type.
     fn expected_element(&mut self, call: &Call, node: TypeId, first: ExprId) -> Ty {
         match (self.ast.type_node(node).kind, self.ast.expr(first).kind) {
             (TypeKind::Tuple(_), _) | (TypeKind::Array(..), ExprKind::Repeat(..)) => {
@@ -290,9 +292,9 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Infers generic parameters from the type that the context expects of the call's result, if this is a
-    /// scalar, or an array or tuple of scalars. A parameter whose type would depend on literals alone also
-    /// gets its type from an expected vector: the type of the vector's elements.
+    /// Infers generic parameters of the called function from `expect`, the type that the context expects of
+    /// the call's result. This type may be a scalar, or an array or tuple of scalars. If it is a vector, its
+    /// element type is inferred for a parameter that only literals would decide otherwise.
     fn infer_scalars(&self, call: &mut Call, node: TypeId, expect: Ty) {
         let types = &self.s.checked.types;
         match (self.ast.type_node(node).kind, types.kind(expect)) {
@@ -474,8 +476,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Runs `f` with all names bound as outside of functions, without the local names of the function that is
-    /// being checked.
+    /// Runs `f` with the names that are visible outside of functions. The local names of the function that is
+    /// being checked are hidden for this time and restored afterwards.
     fn at_top<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         let mark = self.s.shadowed.len();
         let swap = |c: &mut Self, n: usize| {
@@ -597,9 +599,9 @@ impl Checker<'_, '_> {
         func
     }
 
-    /// Drops errors that may be due only to arbitrary constants, if a generic function is being checked with
-    /// sample arguments. Adds a note to the remaining errors. The first `before` errors are older and stay
-    /// unchanged.
+    /// Adds the note `note` to the errors that were reported since there were `before` errors. If a generic
+    /// function is being checked with sample arguments, first drops those of them that may be due only to the
+    /// arbitrary value of a constant.
     fn amend(&mut self, before: usize, args: &[Arg], note: Option<&str>) {
         let has_constants = args.iter().any(|arg| matches!(arg, Arg::Const(_)));
         let forgiven = self.s.generics.sampling && has_constants;

@@ -28,8 +28,8 @@ pub(super) struct OpenLiteral {
     floats: Vec<(ExprId, bool)>,
     /// Patterns of a `match` on a value whose type is still open. Each pattern is stored with that type.
     patterns: Vec<(PatId, Ty)>,
-    /// Tests that are postponed, each with the open type (the type of a literal that no use has decided yet)
-    /// that must be known for the test.
+    /// Postponed tests. Each has the open type that must be decided before the test can be made. An open type
+    /// is the type of a literal that no use has decided yet.
     questions: Vec<(Ty, Question)>,
     /// Types of literals that a use has decided, each with the position of this use. Messages show the
     /// position.

@@ -202,19 +202,20 @@ struct Checker<'c, 'a> {
 pub struct Scratch {
     pub checked: Checked,
     bindings: Vec<Binding>,
-    /// Names that inner scopes have bound again, with the bindings that they had before. The end of a scope
-    /// restores these.
+    /// Stack of the names that the open scopes have declared. Each has the binding that the name had before,
+    /// which is restored when the scope ends.
     shadowed: Vec<(Sym, Binding)>,
     type_cache: Vec<Option<Ty>>,
     /// State of each constant and struct, by item number.
     lazy: Vec<Lazy>,
-    /// Number of items whose evaluation has begun and not ended. Each of them waits for the value or layout
-    /// of the next.
+    /// Number of items whose evaluation has begun and not ended. Items are evaluated when first needed, so
+    /// each of these items waits for the value or layout of the next one.
     lazy_depth: u32,
     /// Struct type of each item.
     struct_ty: Vec<Ty>,
-    /// Types of pointees that contain structs without a layout. Their own layout is computed when all structs
-    /// have one. A type comes in the list after the types that it contains.
+    /// Types that pointers point to and that contain structs without a layout. The layout of these types is
+    /// computed when all structs have one. A type comes in the list after the types that it contains, so that
+    /// one pass is enough.
     early: Vec<(Ty, Span)>,
     /// Number of the constant that each item declares.
     const_of_item: Vec<u32>,

@@ -24,8 +24,9 @@ pub(super) struct Link {
     expect: Ty,
 }
 
-/// Returns whether `left op right` is an integer or a float literal in effect: both operands are literals
-/// without a suffix, and the result can have any integer or any float type. Returns `None` otherwise.
+/// Returns the kind of literal, integer or float, that `left op right` is treated as. An operation on
+/// literals without a suffix has no type of its own, like the literals. Returns `None` if the operation has a
+/// type. `left` and `right` are the kinds of the operands.
 pub(super) fn untyped_binary(
     op: BinaryOp,
     left: Option<Literal>,
@@ -375,8 +376,8 @@ impl Checker<'_, '_> {
                 .generic_help(a, b)
                 .or_else(|| self.point_help(a, b))
                 .or_else(|| self.conversion_help(b, a)),
-            // One operand is a literal, or a chain of literals, in which one float makes the whole chain a
-            // float. The decimal point may therefore be the mistake.
+            // One operand is a literal or a chain of literals such as `1 + 2.0`, which is a float as a whole
+            // because of one decimal point. The point may therefore be the mistake.
             _ if self.is_float(a) != self.is_float(b) => {
                 let float = if self.is_float(a) { &left } else { &right };
                 Some(format!("convert the integer, `x as {float}`, or write the literal without a point"))

@@ -22,8 +22,10 @@ struct Names {
     declared: Option<Range<usize>>,
 }
 
-/// Returns, for each of the `parts` elements or fields of a value, the sub-pattern that it must match, or
-/// `None` if the pattern has none for it. `res` is the checker's table with the meaning of each pattern.
+/// Returns the sub-pattern that each element or field of a value must match. `parts` is the number of
+/// elements or fields, and `list` has the sub-patterns as written. An entry is `None` if the pattern says
+/// nothing about the element, for example because of `..`. `res` is the checker's table with the meaning of
+/// each pattern.
 pub fn patterns_of_parts(
     ast: &Ast,
     res: &[PatRes],

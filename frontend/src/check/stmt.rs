@@ -218,8 +218,8 @@ impl Checker<'_, '_> {
         let text = self.ast.name(name.sym);
         if !dynamic {
             let size = self.s.checked.types.layout(ty).size;
-            // Adds the size to the size of all `shared` variables of the body. A variable that is larger than
-            // the limit has been reported already and does not count.
+            // The total size of the body's `shared` variables is tested later. A variable that is larger than
+            // the limit by itself has been reported already, so it does not count towards the total.
             let counts = u64::from(size) <= MAX_SHARED;
             self.s.body.shared_bytes += if counts { u64::from(size.next_multiple_of(16)) } else { 0 };
         }

@@ -8,8 +8,9 @@ use crate::types::Ty;
 use ir::{BinOp, Block, IntCc, Op, SrcLoc, UnrollHint, Value};
 use smallvec::SmallVec;
 
-/// Largest number of operators in the right operand of `&&` or `||` for which the operand is computed
-/// unconditionally. This avoids a branch, if the operand is also cheap (see [`Lower::is_cheap`]).
+/// Largest number of operators that the right operand of `&&` or `||` may have to be computed
+/// unconditionally, which avoids a branch. The operand must also be cheap in other respects (see
+/// [`Lower::is_cheap`]).
 const MAX_CHEAP: u16 = 12;
 
 /// A loop or labelled block that is being lowered.
@@ -19,9 +20,10 @@ pub struct Loop {
     vars: SmallVec<[u32; 8]>,
     pub(super) breaks: Edges,
     pub(super) continues: Edges,
-    /// Values of two counters at the start of the loop. `crossings` counts the operations that depend on
-    /// other lanes, `returned` counts the `return` statements. If a counter is larger at the end of the loop,
-    /// the loop contains such an operation or statement.
+    /// Values that two counters had at the start of the loop. `crossings` is the number of operations lowered
+    /// so far that depend on other lanes. `returned` is the number of `return` statements lowered so far. A
+    /// counter that is larger at the end of the loop shows that the loop contains such an operation or
+    /// statement.
     pub(super) crossings: u32,
     pub(super) returned: usize,
 }
@@ -282,9 +284,9 @@ impl Lower<'_, '_> {
         self.merge([a, b].into_iter().collect(), ty)
     }
 
-    /// Opens a loop: jumps to a new block, the loop header. The header has a parameter for each variable that
-    /// the loop assigns, and one for the loop counter if there is a counter. The closure `lower` lowers the
-    /// rest of the loop and must end with `exit_loop` or `exit_all`.
+    /// Lowers a loop: jumps to a new block, the loop header, and calls `lower` for the rest of the loop. The
+    /// header has a parameter for each variable that the loop assigns, and one for the loop counter if there
+    /// is a counter. The closure `lower` must end with `exit_loop` or `exit_all`.
     fn enter_loop<T>(
         &mut self,
         head: LoopId,
@@ -314,15 +316,17 @@ impl Lower<'_, '_> {
         self.block = header;
         self.open(label, vars);
         let result = lower(self, header, counter);
-        // The log of assignments says which values an enclosing branch must restore later. For the variables
-        // of this loop, its entries have the header's parameters as old values. The true old values are those
-        // from before the loop.
+        // An enclosing branch undoes assignments with the log, which has the old value of each assigned
+        // variable. For the variables of this loop, the log now also has the header's parameters as old
+        // values. The branch must restore the values from before the loop, so the log is rewritten with
+        // these.
         self.ssa.log_afresh(mark);
         result
     }
 
     /// Lowers the end of an iteration: joins the end of the body with all `continue`s, and jumps to the loop
-    /// header. `more` returns additional arguments for the header, such as the next value of the counter.
+    /// header. `more` returns the header's arguments beyond the variables, such as the next value of the
+    /// counter.
     fn back_edge(&mut self, header: Block, more: impl FnOnce(&mut Self) -> Val) {
         let Some(entry) = self.loops.last_mut() else { return };
         let mut edges = std::mem::take(&mut entry.continues);
@@ -340,9 +344,9 @@ impl Lower<'_, '_> {
         self.jump(self.block, header, &args);
     }
 
-    /// Closes a loop. `leg` is `None` if only `break`s leave the loop. Otherwise, the loop also ends at a
-    /// condition, and `leg` describes the branch on it: the branch's block, the condition for another
-    /// iteration, the first block of the loop's body, and the values of the variables at the branch.
+    /// Closes a loop. `leg` describes the branch on the condition of a `while` or `for` loop: the branch's
+    /// block, the condition for another iteration, the first block of the loop's body, and the values of the
+    /// variables at the branch. `leg` is `None` if only `break`s leave the loop.
     fn exit_loop(&mut self, leg: Option<(Block, Value, Block, Val)>) {
         let Some(entry) = self.loops.pop() else { return };
         let Some((head, cond, body, values)) = leg else {

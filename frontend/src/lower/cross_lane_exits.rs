@@ -1,9 +1,9 @@
 //! Cross-lane operations in code through which lanes leave a loop.
 //!
 //! A loop in the control-flow graph consists of the blocks from which a path leads back to its header. Code
-//! directly before a `break` or `return` has no such path and is therefore outside the loop, so lanes that
-//! leave in different iterations would run this code together after the last lane has left. In the source,
-//! however, a ballot there means the lanes of this iteration, as everywhere in the loop body:
+//! directly before a `break` or `return` has no such path and is therefore outside the loop. Lanes that leave
+//! in different iterations would run this code together, after the last lane has left. In the source,
+//! however, the code is in the loop, and a ballot in it means the lanes of one iteration:
 //!
 //! ```text
 //! loop {
@@ -14,9 +14,10 @@
 //! }
 //! ```
 //!
-//! If such code depends on other lanes, it gets a branch back to the header that is never taken. The code is
-//! then part of the loop for the interpreter and the optimiser as well. Whether a called function depends on
-//! other lanes is known only after all functions have been lowered ([`remove_needless_ways_back`]).
+//! If code on the way out of a loop depends on other lanes, it gets a branch back to the loop header that is
+//! never taken. The code is then part of the loop in the control-flow graph, too. Code that calls functions
+//! also gets such a branch. Whether a called function depends on other lanes is known only after all
+//! functions have been lowered. [`remove_needless_ways_back`] then removes the branches that are not needed.
 
 use super::control::Loop;
 use super::ssa::Edge;
@@ -49,12 +50,12 @@ fn asks(op: Op) -> bool {
 /// The blocks of a loop's body, starting with its header.
 struct Body {
     first: usize,
-    /// For each block, whether two facts hold. First, no path leads from the block back to the header.
-    /// Second, the block depends on other lanes, or such a block precedes it on a path from which none leads
-    /// back.
+    /// For each block, whether it needs a never-taken branch back to the header. This is so if no path leads
+    /// from the block back to the header, and if the block depends on other lanes. It is also so if a block
+    /// of this sort precedes it on the way out of the loop.
     asks: Vec<bool>,
-    /// The same for calls: for each block, whether no path leads back to the header and a call precedes the
-    /// end of the block.
+    /// For each block, whether no path leads from it back to the header, and the block itself or a block
+    /// before it on the way out of the loop contains a call.
     calls: Vec<bool>,
 }
 
@@ -98,9 +99,9 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Classifies the blocks of a loop's body. Returns `None` if nothing needs to be done. This is so if no
-    /// path leads back to the header. It is also so if no block from which no path leads back depends on
-    /// other lanes or calls a function.
+    /// Classifies the blocks of a loop's body. Returns `None` if the loop needs no never-taken branches. This
+    /// is so if no path leads back to the header, because then there is no loop. It is also so if all blocks
+    /// on the ways out of the loop neither depend on other lanes nor call functions.
     fn body(&self, header: Block, leg: Option<(Block, Block)>) -> Option<Body> {
         let first = header.as_u32() as usize;
         let count = self.func.blocks.len() - first;

@@ -101,8 +101,8 @@ impl Lower<'_, '_> {
     fn address_of(&mut self, inner: ExprId) -> Val {
         match self.lower_place(inner) {
             super::memory::Place::Memory(place) => Val::from_slice(&[self.address(&place)]),
-            // The checker has put every variable whose address is taken into memory. Any other place is
-            // therefore in a position where its address is not needed.
+            // The operand is not in memory. The checker puts every variable whose address is taken into
+            // memory, so the address is not needed here, and the operand's value takes its place.
             other => self.read(&other),
         }
     }

@@ -1,8 +1,9 @@
 //! Expands mathematical functions to a few operations around the hardware's approximate instructions.
 //!
-//! The hardware's `exp2` and `log2` have an error of at most 1 ulp but flush denormals, so the code scales a
-//! denormal argument or result. `exp` and `log` multiply by a constant. They use the constant as a sum of two
-//! numbers, because the rounding error of a single product would grow with the result.
+//! The hardware's `exp2` and `log2` have an error of at most 1 ulp, but they flush denormals to zero. The
+//! code therefore scales a denormal argument or result into the normal range. `exp` and `log` multiply by a
+//! constant, log2(e) or ln(2). The constant is stored as a sum of two numbers, because the rounding error of
+//! a single product would grow with the result.
 
 use super::{Lower, Val};
 use crate::builtins::Math;

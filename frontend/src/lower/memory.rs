@@ -56,8 +56,8 @@ pub enum Place {
     Temp(Val),
 }
 
-/// A constant offset is kept in the constant part of an address (`MemPlace::offset`) if it is below this
-/// limit.
+/// Limit of the constant part of an address (`MemPlace::offset`). A constant offset that is not below the
+/// limit is added at run time instead.
 const MAX_OFFSET: i64 = 1 << 30;
 
 impl Lower<'_, '_> {
@@ -99,8 +99,8 @@ impl Lower<'_, '_> {
 
     pub(super) fn slot_place(&mut self, slot: u32, ty: Ty) -> MemPlace {
         let base = self.emit(Op::SlotAddr(ir::Slot::from_u32(slot)), &[], Type::Ptr(Space::Private));
-        // Module variables and constants have the alias classes below `first`, and stack slots have those
-        // from `first` on.
+        // Accesses with different alias classes never overlap. Module variables and constants have the
+        // classes below `first`, and stack slots have those from `first` on.
         let first = self.checked.statics.len() + self.checked.consts.len() + 1;
         let alias = u16::try_from(first + slot as usize).unwrap_or(0);
         MemPlace {
@@ -296,8 +296,8 @@ impl Lower<'_, '_> {
             return Place::Memory(self.offset_by(place, index, ty));
         }
         let index_value = self.scalar_expr(index);
-        // A constant index that is not below the number of elements selects no SSA variable. It is treated
-        // like an index that is known only at run time.
+        // A constant index beyond the last element selects no SSA variable. It is therefore treated like an
+        // index that is known only at run time.
         let lanes = self.checked.types.lanes(self.ty_of(base)).map_or(1, |(_, lanes)| u64::from(lanes));
         let lane = self.func.const_bits(index_value).filter(|&lane| lane < lanes);
         match (place, lane) {

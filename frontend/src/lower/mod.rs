@@ -306,8 +306,9 @@ fn lower_function(
 }
 
 impl Lower<'_, '_> {
-    /// Lowers the parameters, the body and the result of a function. `border` is the plan by which the calling
-    /// convention passes arguments and result, if there is a plan.
+    /// Lowers the parameters, the body and the result of a function. `border` is the plan that says in which
+    /// registers and stack slots arguments and result are passed. Only functions that other object files
+    /// know, or whose address is taken, have a plan.
     fn params_and_body(&mut self, info: &Func, border: Option<&passing::PassingPlan>, body: BlockId) {
         if let Some(kernel) = &info.kernel {
             let loc = self.loc;

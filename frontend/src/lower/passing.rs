@@ -1,17 +1,17 @@
-//! Passes arguments and results of functions that other object files know or that are called through their
-//! addresses. The calling convention passes them dword by dword. Each dword is in a register or a stack slot,
-//! which is called a place here.
+//! Passes arguments and results of functions as the calling convention says. This applies to functions that
+//! other object files know or that are called through their addresses. The convention passes values dword by
+//! dword. Each dword is in a register or a stack slot; this module calls both *places*.
 //!
 //! In the IR, the parameters of such a function are its argument registers in order, followed by its stack
 //! slots. A 32-bit parameter stands for one place and a 64-bit parameter for two. A place that carries no
-//! value is a parameter whose value is zero. Results are passed in the same way. Code generation therefore
-//! only counts places and need not know about structs. The crate `callconv` decides which part of a value
-//! goes to which place.
+//! value also has a parameter, for which callers pass zero. Results are passed in the same way. Code
+//! generation therefore only counts places and need not know about structs. The crate `callconv` decides
+//! which part of a value goes to which place.
 //!
 //! For a call through an address, caller and callee derive the same [`PassingPlan`] from the function's type.
-//! The convention cannot pass some types (vectors of `bool`). If such a function is not visible to other
-//! object files, its parameters are the fragments (scalars) of the values, as for functions that only the
-//! module calls.
+//! The convention cannot pass vectors of `bool`. A function with such a parameter or result that is not
+//! visible to other object files is passed the fragments (scalars) of the values instead, like a function
+//! that only this module calls.
 
 use super::{Lower, Val, fragment_types};
 use crate::scalar::Scalar;

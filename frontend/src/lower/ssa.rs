@@ -45,7 +45,7 @@ pub struct Edge {
 /// Edges with the same target.
 pub type Edges = SmallVec<[Edge; 2]>;
 
-/// A state of [`Env`], which can be restored by undoing the assignments since then.
+/// A moment to which the state of [`Env`] can be restored, by undoing the assignments since then.
 #[derive(Clone, Copy)]
 pub struct Mark {
     log: usize,
@@ -58,8 +58,9 @@ pub struct Mark {
 pub struct Arm {
     pub block: Block,
     pub dead: bool,
-    /// Set for the `else` that an `if` lacks. This arm has no code: control comes from the branch that skips
-    /// the last arm. The fields are the condition of this branch and the branch's other target.
+    /// Set only for the missing `else` of an `if`, which counts as an arm without code. Control comes to it
+    /// from the branch that skips the last arm. The fields are the condition of this branch and its other
+    /// target.
     pub past: Option<(Value, Block)>,
     /// Assigned variables and their values, sorted by variable.
     pub changes: Changes,
@@ -180,8 +181,8 @@ impl Lower<'_, '_> {
         self.func.push(from, Op::Jump(to), args, self.loc);
     }
 
-    /// Ends an arm of a branch, undoes the arm's assignments and returns what the join of the arms needs.
-    /// `start` is the state of the variables at the start of the whole branch, and `arm` is their state at
+    /// Ends an arm of a branch. Undoes the arm's assignments, so that the next arm can be lowered, and
+    /// returns what is needed to join the arms later. `start` marks the start of the whole branch, and `arm`
     /// the start of this arm.
     pub(super) fn end_arm(&mut self, start: Mark, arm: Mark, result: Val) -> Arm {
         let changes = self.ssa.changes(start);
@@ -301,9 +302,9 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Gives the block `join` a parameter for each variable in `vars` whose values differ between the edges,
-    /// and sets the variables to their values in `join`. `leg` has the values on one more edge. Returns the
-    /// indices, in `vars`, of the variables that got a parameter.
+    /// Gives the block `join` a parameter for each variable in `vars` that has different values on the edges
+    /// to `join`, and sets the variables to their values in `join`. If `leg` is given, it has the values of
+    /// the variables on one more edge. Returns the indices, in `vars`, of the variables that got a parameter.
     pub(super) fn join_params(
         &mut self,
         join: Block,

@@ -7,10 +7,11 @@
 //! from row to row through scalar registers (Hillis and Steele, "Data parallel algorithms", 1986).
 //!
 //! Otherwise, and for the lanes of a mask, the code uses pointer jumping (from the same article). Each lane
-//! holds a partial result over several lanes up to itself, and a pointer: the number of the closest lane
-//! below these lanes. In each of log2(64) steps, the lane combines its partial result with that of the lane
-//! it points to, and takes over that lane's pointer. Unlike fixed distances, this skips lanes that do not
-//! take part, so inactive lanes need not be enabled.
+//! holds a partial result over several participating lanes, of which it is the last. It also holds a pointer:
+//! the number of the closest participating lane below these lanes. In each of log2(64) steps, the lane
+//! combines its partial result with that of the lane it points to, and takes over that lane's pointer.
+//! Pointers skip the lanes that do not take part, unlike fixed distances, so inactive lanes need not be
+//! enabled.
 
 use super::{Lower, Val};
 use crate::ast::ExprId;
@@ -21,9 +22,9 @@ use ir::{BinOp, CastOp, IntCc, Op, Pos, Type, UnOp, Value, WaveOp};
 
 /// Number of lanes in a row.
 const ROW: u64 = 16;
-/// Distances of the four steps that combine all lanes of a row: in each step, a lane exchanges its value with
-/// the lane whose number differs by XOR with the distance. The first two steps exchange values within four
-/// lanes. The last two mirror groups of eight and sixteen lanes.
+/// Masks of the four steps that combine all lanes of a row. In each step, a lane exchanges its value with the
+/// lane whose number is its own number XOR the mask. The first two steps exchange values within groups of
+/// four lanes. The last two reverse the order within groups of eight and sixteen lanes.
 const BUTTERFLY: [u64; 4] = [1, 2, 7, 15];
 
 /// The lanes that take part in a reduction or a scan.
@@ -193,8 +194,8 @@ impl Lower<'_, '_> {
                 *value = self.emit(Op::Select, &[some, both, *value], ty);
             }
             if step < 5 {
-                // A pointer of -1 means that no lane remains below. `source` is then the lane itself, so that
-                // the lane reads its own pointer and keeps it.
+                // A pointer of -1 means that no participating lane remains below. `source` is then the lane
+                // itself: the lane reads its own pointer and so keeps -1.
                 before = self.wave_value(before, WaveOp::Shuffle, Some(source));
             }
         }

@@ -210,7 +210,8 @@ impl Parser<'_, '_> {
     }
 
     /// Returns whether a `(` after the expression `value` begins the arguments of a call through a function's
-    /// address. It does if the expression may have such a value, and if the `(` is on the same line.
+    /// address. This is so if the value of the expression may be the address of a function, and if the `(` is
+    /// on the same line.
     fn is_called(&self, value: ExprId) -> bool {
         let may_be = match self.ast.expr(value).kind {
             ExprKind::Index(..)
@@ -418,8 +419,8 @@ impl Parser<'_, '_> {
 
     fn if_expr(&mut self) -> Parsed<ExprId> {
         let start = self.span();
-        // Arms can contain other `if`s, which add arms of their own to the tree. The arms of this `if` must
-        // be consecutive there, so they are collected in a separate list first.
+        // The arms of an `if` must be consecutive in the tree's list of arms. But an arm can contain other
+        // `if`s, which add their own arms to this list. The arms are therefore collected separately first.
         let mut arms: SmallVec<[IfArm; 4]> = SmallVec::new();
         let (mut otherwise, mut below) = (None, 0);
         let end = loop {
@@ -492,8 +493,9 @@ impl Parser<'_, '_> {
 
     fn struct_literal(&mut self, name: Name) -> Parsed<ExprId> {
         let open = self.bump();
-        // Fields can contain other struct literals, which add fields of their own to the tree. The fields of
-        // this literal must be consecutive there, so they are collected in a separate list first.
+        // The fields of a literal must be consecutive in the tree's list of fields. But a field can contain
+        // other struct literals, which add their own fields to this list. The fields are therefore collected
+        // separately first.
         let mut fields: Vec<FieldInit> = Vec::new();
         let mut below = 0;
         while self.peek() != Tok::RBrace {
@@ -523,8 +525,8 @@ impl Parser<'_, '_> {
         let mark = self.pending_exprs.len();
         while self.peek() != Tok::RParen {
             let value = self.with_structs(|p| p.expr())?;
-            // In `load(p, volatile | nontemporal)`, the `|` is parsed like an ordinary operator, so the hints
-            // need no code here.
+            // Hints such as `volatile | nontemporal` in `load(p, volatile | nontemporal)` need no code here:
+            // their `|` is parsed like the ordinary operator.
             self.pending_exprs.push(value);
             if !self.eat(Tok::Comma) {
                 break;

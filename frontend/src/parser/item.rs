@@ -191,10 +191,10 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// Completes the source ranges, from index `first` of `quiet` on, in which the attributes of an item or
-    /// statement suppress warnings. The ranges end where the item or statement ends. It began at `start`.
-    /// With `left_out`, a false `#[cfg(…)]` condition excludes it from the program, and all warnings in it
-    /// are suppressed.
+    /// Completes the source ranges in which the attributes of an item or statement suppress warnings: sets
+    /// their ends to the end of the item or statement. The ranges are the entries of `quiet` from index
+    /// `first` on, and `start` is where the item or statement began. With `left_out`, a false `#[cfg(…)]`
+    /// condition excludes it from the program, so all warnings in it are suppressed, too.
     pub(super) fn end_quiet(&mut self, start: Span, first: usize, left_out: bool) {
         let end = self.last_span().end;
         for (span, _) in &mut self.ast.quiet[first..] {
@@ -324,8 +324,9 @@ impl Parser<'_, '_> {
         Ok(name)
     }
 
-    /// Reports a name that two parameters of a function declare, if at least one of them has a pattern. The
-    /// patterns are those of `taken_apart`, beginning with index `first`.
+    /// Reports a name that two parameters of a function declare, if a pattern of a parameter declares the
+    /// name. The patterns of this function's parameters are the entries of `taken_apart` from index `first`
+    /// on.
     fn one_name_each(&mut self, params: List, mut first: usize, taken_apart: &TakenApart) {
         if taken_apart.is_empty() {
             return;

@@ -11,8 +11,9 @@ impl Parser<'_, '_> {
         let value = self.head_expr()?;
         let open = self.expect(Tok::LBrace, "`{`")?;
         let mut below = self.height(value);
-        // Arms can contain other `match`es, which add arms of their own to the tree. The arms of this `match`
-        // must be consecutive there, so they are collected in a separate list first.
+        // The arms of a `match` must be consecutive in the tree's list of arms. But an arm can contain other
+        // `match`es, which add their own arms to this list. The arms are therefore collected separately
+        // first.
         let mut arms: Vec<MatchArm> = Vec::new();
         while self.peek() != Tok::RBrace {
             let pattern = self.with_structs(|p| p.pattern())?;

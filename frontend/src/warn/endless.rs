@@ -1,6 +1,6 @@
-//! Finds functions that recurse without end: on every path they call themselves, directly or through other
-//! functions. The search walks the statements in execution order, which is possible because the control flow
-//! is structured.
+//! Finds functions that recurse without end: functions that call themselves on every path, directly or
+//! through other functions. The search walks the statements in execution order, which is possible because the
+//! control flow is structured.
 
 use crate::ast::{Ast, BlockId, ExprId, ExprKind, LoopId, StmtKind, Sym};
 use crate::check::{Checked, Res};
@@ -24,9 +24,9 @@ pub(super) fn find(ast: &Ast<'_>, checked: &Checked) -> Vec<(u32, Span)> {
         .filter(|&func| own(func))
         .filter_map(|func| stays(func, &own))
         .collect();
-    // The set at first has all functions that may be endless. A function leaves the set if it can return
-    // without a call of a function of the set. Its callers may then leave the set, too, so this is repeated
-    // until the set no longer changes.
+    // `found` at first has all functions that may recurse without end. A function is removed if it can return
+    // without a call of a function in the list. Its callers may then have to be removed, too, so this is
+    // repeated until the list no longer changes.
     loop {
         let endless = |func: u32| found.binary_search_by_key(&func, |&(known, _)| known).is_ok();
         let left: Vec<(u32, Span)> = found.iter().filter_map(|&(func, _)| stays(func, &endless)).collect();
@@ -41,8 +41,8 @@ pub(super) fn find(ast: &Ast<'_>, checked: &Checked) -> Vec<(u32, Span)> {
 struct Around {
     label: Option<Sym>,
     is_loop: bool,
-    /// Whether a call of a function that may recurse without end precedes every `break` that has been found
-    /// so far.
+    /// Whether every `break` that has been found so far is preceded by a call of a function that may recurse
+    /// without end.
     called: bool,
 }
 
@@ -51,7 +51,8 @@ struct Walk<'w, 'a> {
     checked: &'w Checked,
     endless: &'w dyn Fn(u32) -> bool,
     call: Option<Span>,
-    /// Whether a path ends the function without a call of a function that may recurse without end.
+    /// Whether the function can end on some path without having called a function that may recurse without
+    /// end.
     leaves: bool,
     around: Vec<Around>,
 }

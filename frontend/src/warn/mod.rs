@@ -243,7 +243,7 @@ impl Warner<'_, '_> {
     /// Reports variables without an initial value that may be read before their first assignment.
     fn assigned_late(&mut self, usage: &[Usage]) {
         // Each variable without an initial value needs a walk of its own over the code, so the number of
-        // walks is limited. Real programs are far below the limit.
+        // walks is limited to bound the time. Real programs are far below the limit.
         let mut walks = 0;
         for n in 0..self.ast.blocks.len() {
             let block = BlockId(n as u32);
@@ -607,8 +607,8 @@ impl Warner<'_, '_> {
             };
             self.checked.res[index.at()] == Res::Local(variable) && last >= len && to > 0 && inside(expr.span)
         };
-        // The list of expressions has them in the order of their ends. The expressions of the body are
-        // therefore adjacent in the list, and binary search finds them.
+        // The tree lists expressions in the order of their ends in the source. The expressions of the loop's
+        // body are therefore adjacent in the list, and binary search finds them.
         let behind = |at: u32| self.ast.exprs.partition_point(|expr| expr.span.end <= at);
         let of_body = &self.ast.exprs[behind(around.start)..behind(around.end)];
         let Some(found) = of_body.iter().find(wrong).map(|expr| expr.span) else { return };

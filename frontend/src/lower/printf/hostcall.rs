@@ -2,9 +2,9 @@
 //!
 //! A call of `printf` is a message of 64-bit words: the output stream, the format as C defines it, and the
 //! arguments; strings end in a zero. The message is sent to the host in parts of up to seven words. Each part
-//! is one host call for all active lanes, and the wave uses the same packet for all parts. Library functions
-//! implement this protocol (`library/hostcall.k`). The first word of a part describes the part. The answer to
-//! the first part of a message is a number that identifies the message in its later parts.
+//! is one host call for all active lanes, and the wave uses the same packet for all parts. The first word of
+//! a part describes the part. The host answers the first part of a message with a number, which identifies
+//! the message in its later parts. Library functions implement this protocol (`library/hostcall.k`).
 //!
 //! # Source
 //! ROCm's device library (Debian's `rocm-device-libs`), from the calls that it makes:
