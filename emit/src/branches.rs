@@ -1,9 +1,9 @@
 //! Ensures that every branch reaches its target, and that no branch has a length that triggers a hardware
 //! bug.
 //!
-//! Islands bring distant targets into range ([`islands`]), and nops change harmful lengths ([`distances`]). A
-//! nop may push a target out of range, and an island may create a harmful length, so both passes repeat until
-//! one of them changes nothing.
+//! Two passes do this: [`islands`] brings distant targets into range, and [`distances`] inserts nops to
+//! change the lengths that trigger the bug. A nop may push a target out of range, and an island may give a
+//! branch such a length. Therefore both passes repeat until one of them changes nothing.
 
 use crate::{distances, islands};
 use isa::{MachInst, Subtarget};

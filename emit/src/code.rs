@@ -1,5 +1,5 @@
-//! Encodes the machine code of a function as words (dwords), with block offsets, branch distances, and the
-//! places at which references to variables must be filled in.
+//! Encodes the machine code of a function as dwords (called words here). The result also has the offsets of
+//! blocks, and the places in the code that are filled in later with references to variables and functions.
 
 use crate::EmitError;
 use isa::table::Flags;
@@ -15,8 +15,9 @@ pub struct Code {
     pub blocks: Vec<u32>,
     /// References to variables and functions.
     pub fixups: Vec<Fixup>,
-    /// Calls by `s_call_b64`, whose encoding contains the distance to the called function. Each entry has the
-    /// word index of the call, and the index of the called function in `MachFunc::relocs`.
+    /// Calls by `s_call_b64`, which are filled in later: the instruction contains the distance to the called
+    /// function. Each entry has the word index of the call, and the index of the called function in
+    /// `MachFunc::relocs`.
     pub calls: Vec<(u32, u32)>,
     /// The places at which the source location changes. Each entry has a word index, and the `MachInst::loc`
     /// that holds from there on.
@@ -140,7 +141,7 @@ pub fn torn_table(func: &MachFunc) -> Option<MBlock> {
     let torn = func.blocks.iter().find(|(id, block)| {
         let next = block.next_entry();
         let is_torn = match block.insts[..] {
-            // An entry of a jump table must be a single instruction, because the jump multiplies the number
+            // An entry of a jump table must be a single instruction: the computed jump multiplies the number
             // of the entry by the size of one instruction.
             [_] if in_table => false,
             [.., getpc, low, high, _] if !in_table => {

@@ -34,8 +34,8 @@ pub fn run(func: &mut MachFunc, target: &Subtarget) -> usize {
     }
     let mut note = None;
     let mut nops = 0;
-    // For each block whose place is final already, the number of dwords from its beginning to the end of the
-    // code.
+    // For each block that the pass has finished, the number of dwords from the beginning of the block to the
+    // end of the code.
     let mut to_end = SecondaryMap::with_capacity(func.blocks.len());
     let count = func.blocks.len();
     let mut end = count;
@@ -62,8 +62,9 @@ fn first_of_table(func: &MachFunc, last: usize) -> usize {
     (0..last).rev().take_while(goes_on).last().unwrap_or(last)
 }
 
-/// Computes the places of the blocks in `blocks`, given the places of the blocks after them. Returns whether
-/// a branch in them goes over exactly 63 dwords, which the hardware executes wrongly.
+/// Computes `to_end` (the number of dwords to the end of the code) for the blocks in `blocks`; the blocks
+/// after them are finished already. Returns whether a branch in `blocks` goes over exactly 63 dwords, which
+/// the hardware executes wrongly.
 fn is_wrong(
     func: &MachFunc,
     target: &Subtarget,

@@ -101,7 +101,8 @@ pub(crate) struct Memory {
 /// Returns an empty list that reuses the memory of `list`. Its items may have another lifetime, which the
 /// borrow checker would not allow if `list` were cleared and used again.
 fn emptied<T, U>(list: Vec<T>) -> Vec<U> {
-    // The standard library reuses the memory of the source list if `T` and `U` have the same size.
+    // The standard library collects such an iterator into the memory of the vector `list`, if `T` and `U`
+    // have the same size.
     list.into_iter().filter_map(|_| None).collect()
 }
 
@@ -169,13 +170,15 @@ const RODATA: u32 = 1;
 const DATA: u32 = 2;
 const NOTE: u32 = 3;
 const NAMES: [&str; 4] = [".text", ".rodata", ".data", ".note"];
-/// Number of each of these sections in the object, for V3 and later and for V2. The section of notes comes
-/// last, except in V2, where it follows the code because V2 listings begin with the directives for notes.
+/// Numbers that the sections of `NAMES` have in the object: first for V3 and later versions, then for V2. The
+/// section of notes comes last in V3 and later. In V2 it follows the code, because V2 listings begin with the
+/// directives for notes.
 const NUMBERS: [u32; 4] = [0, 1, 2, 3];
 const NUMBERS_V2: [u32; 4] = [0, 2, 3, 1];
 
-/// Sections for source lines and for the list of atomic accesses. They follow the section [`ABBREV`], which
-/// follows all other sections.
+/// Names of the debug sections that this module writes: for source lines, and for the list of atomic
+/// accesses. These sections follow the section [`ABBREV`], which comes after the sections with code, data and
+/// notes.
 const DEBUG: [&str; 3] = [".debug_info", ".debug_line", objwriter::elf::ATOMICS];
 const ABBREV: &str = ".debug_abbrev";
 /// Name of the section with call frame information, which follows the debug sections.
@@ -314,8 +317,8 @@ impl<'a> Image<'a> {
         self.code(number, (&self.program.target_of(kernel), kernel.func), begin)
     }
 
-    /// Appends the code of a function. Functions need no padding before them, because all code consists of
-    /// whole dwords.
+    /// Appends the code of a function. No padding is needed before the function, because functions need only
+    /// the alignment of a dword, and all code consists of whole dwords.
     fn function(&mut self, number: usize) -> Result<(), EmitError> {
         let begin = self.text.data.len();
         let function = self.program.functions[number];
@@ -406,9 +409,9 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    /// Returns the relocation for a reference to a variable or function. The distance that the code needs
-    /// counts from the end of `s_getpc_b64`, but a relocation counts from the literal that it fills in. The
-    /// addend makes up for the dwords between the two.
+    /// Returns the relocation for a reference to a variable or function. The code needs the distance from the
+    /// end of `s_getpc_b64`. But the distance of a relocation is counted from the literal that it fills in.
+    /// The addend of the relocation corrects this difference.
     fn reference(&mut self, start: u64, fixup: &code::Fixup, to: RelocRef) -> Result<Relocation, EmitError> {
         let target = self.named(to.to)?;
         Ok(Relocation {
@@ -437,8 +440,8 @@ impl<'a> Image<'a> {
         })
     }
 
-    /// Makes relocations that refer to local functions refer to the code section plus an offset instead, as
-    /// an assembler does.
+    /// Changes all relocations that refer to local functions: instead of the function's symbol, they refer to
+    /// the code section plus the function's offset in it. An assembler does the same.
     fn local_references(&mut self) {
         let text = Target::Section(TEXT);
         let mut found = false;

@@ -51,9 +51,10 @@ const LONGEST_INST: usize = 5;
 /// branch over the islands is needed there.
 const EARLY: usize = REACH / 4;
 
-/// Stands for the target of a branch while the new code is being built, because the numbers of new blocks are
-/// not known yet. A label is *bound* to a new block as soon as that block has a number. In the end,
-/// `Walk::finish` replaces the labels in operands and edges by the numbers of their blocks.
+/// A name for the target of a branch while the new code is being built. Labels are needed because the numbers
+/// of new blocks are not known yet. As soon as the block of a label has a number, the label is *bound* to the
+/// block. In the end, `Walk::finish` replaces the labels in operands and edges by the numbers of their
+/// blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Label(u32);
 entity_impl!(Label);
@@ -89,17 +90,18 @@ struct BranchTarget {
 }
 
 /// A promise to build an island for branches to `goal`, a block of the old code. The island must be at most
-/// one branch range after the offset `from`. The promise is dropped if it turns out that no island is needed:
-/// the block itself comes in time, or, if it comes before the branches, the last branch to it comes in time.
+/// one branch range after the offset `from`. The promise is dropped if no island turns out to be needed. If
+/// the branches come before `goal`, this is so when `goal` is reached in time. If `goal` comes before the
+/// branches, it is so when the last branch to `goal` is reached in time.
 #[derive(Clone, Copy)]
 struct Promise {
     goal: MBlock,
     label: Label,
-    /// Whether the branch comes before its target in the code. If not, the target (or an island for it) comes
-    /// first, and branches to it follow.
+    /// Whether the branch comes before its target in the code. Otherwise the target, or an island for it,
+    /// comes first, and the branches that jump back to it follow.
     forward: bool,
-    /// Dword offset in the new code from which the branch range counts: that of the branch if `forward` is
-    /// set, and otherwise that of the branch's target or the last island for it.
+    /// Dword offset in the new code from which the branch range counts. If `forward` is set, it is the offset
+    /// of the branch. Otherwise it is the offset of the target, or of the last island for the target.
     from: usize,
     /// Source location of the branch, given to the island.
     loc: u32,
@@ -248,8 +250,9 @@ impl Walk<'_> {
     fn block(&mut self, id: MBlock, mut data: MachBlock) {
         let in_table = data.next_entry().is_some();
         self.begin(id);
-        // Tests with the worst case: every instruction is a branch that needs an island of one dword, in
-        // addition to its own length.
+        // A quick test whether the whole block can be copied without islands inside it. It assumes the worst
+        // case: every instruction has the greatest length and, in addition, is a branch that needs an island
+        // of one dword.
         if self.is_urgent_after(data.insts.len() * (LONGEST_INST + 1)) {
             self.pieces(&mut data, in_table);
         } else {
@@ -358,8 +361,8 @@ impl Walk<'_> {
             self.goals[goal].uses -= 1;
             let binding = &mut self.labels[label];
             if binding.block.is_some() {
-                // This was the last branch to a block earlier in the code, so the promise to build islands
-                // for branches to that block no longer matters.
+                // If this was the last branch back to the block, the promise to build islands for it does not
+                // matter any more.
                 self.live -= usize::from(self.goals[goal].uses == 0);
             } else if !std::mem::replace(&mut binding.awaited, true) {
                 self.promise(Promise { goal, label, forward: true, from: self.at, loc: inst.loc });
@@ -370,8 +373,8 @@ impl Walk<'_> {
         self.old_at += size;
     }
 
-    /// Ends a block with a branch over the islands that follow. If the block's last instruction is not a
-    /// branch, the guard instruction is inserted first; if it is, this path had a branch here already.
+    /// Ends a block with an `s_branch` over the islands that follow. If the block's last instruction is not a
+    /// branch, the path gets a branch where it had none, so the guard instruction is inserted first.
     fn skip(&mut self, block: &mut MachBlock, to: Label, loc: u32) {
         let is_branch = |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH);
         if let Some(guard) = self.guard
@@ -435,9 +438,9 @@ impl Walk<'_> {
         None
     }
 
-    /// Returns whether the island of a promise will probably be needed, because the target of the branch will
-    /// be out of range. If the target comes before the branches, the last branch to it must be in range of
-    /// the target instead.
+    /// Returns whether a promise will probably need its island. If the branch comes first, this is so if the
+    /// target will be out of range of the branch. If the target comes first, it is so if the last branch to
+    /// the target will be out of range of the target.
     fn is_far(&self, promise: &Promise) -> bool {
         let goal = &self.goals[promise.goal];
         let end = if promise.forward { goal.start } else { goal.last_use };
@@ -458,8 +461,9 @@ impl Walk<'_> {
         self.oldest().is_some_and(|oldest| soon > oldest.from + REACH && self.is_far(&oldest))
     }
 
-    /// Builds a group of islands at this point. An island is built for each promise whose branch target will
-    /// be out of range, and for each promise whose last possible place for an island is near.
+    /// Builds a group of islands at this point of the code. There are two reasons to build the island of a
+    /// promise: the target of the branch will be out of range, or the last possible place for the island is
+    /// near.
     fn island_group(&mut self) {
         let soon = self.at + self.live + MARGIN + SLACK;
         let mut renewed = Vec::new();
@@ -478,17 +482,17 @@ impl Walk<'_> {
         }
     }
 
-    /// Builds an island for a promise. If the branch target comes later in the code, the island serves the
-    /// branches so far. If the target comes earlier, the island serves the branches that the walk has not
-    /// reached yet.
+    /// Builds the island that a promise asks for. If the branches come before their target, the island serves
+    /// the branches that the walk has copied so far. If the target comes first, the island serves the
+    /// branches that the walk has not reached yet.
     fn island(&mut self, promise: Promise) {
         let Promise { goal, label, forward, loc, .. } = promise;
         let other = self.labels.push(Binding::default());
         let (own, to) = if forward { (label, other) } else { (other, label) };
         self.goals[goal].label = Some(other);
         self.bind(own);
-        // If the target comes later in the code, binding the label has already removed the old promise from
-        // the count `live`.
+        // In a forward promise, binding the label has already subtracted the old promise from `live`, the
+        // number of promises that matter.
         self.live -= usize::from(!forward);
         self.labels[other].awaited = forward;
         self.promise(Promise { label: other, from: self.at, ..promise });

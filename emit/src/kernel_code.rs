@@ -7,8 +7,8 @@ use crate::{EmitError, Kernel, Program, descriptor};
 use objwriter::kernel_code::{KEYS, Key, SIZE};
 use std::fmt::Write;
 
-/// The bytes of this header that have the same contents as the same bytes of a kernel descriptor:
-/// `compute_pgm_rsrc1`, `compute_pgm_rsrc2`, and the bits that say which SGPRs the hardware initialises.
+/// The bytes of this header that equal the same bytes of a kernel descriptor. They are `compute_pgm_rsrc1`,
+/// `compute_pgm_rsrc2`, and the bits that say which SGPRs the hardware initialises.
 const SHARED: std::ops::Range<usize> = 48..58;
 /// Smallest value of the fields for the alignment of memory segments, as a base-2 logarithm: 16 bytes.
 const LEAST_ALIGN: u32 = 4;

@@ -57,8 +57,8 @@ pub enum ValueKind {
     GlobalBuffer,
     /// Offset of dynamically sized LDS.
     DynamicSharedPointer,
-    /// Handle of an image, sampler, queue or pipe, which is an opaque pointer. It has the kind as the
-    /// metadata names it, and the access qualifier if there is one.
+    /// An opaque handle: an image, sampler, queue or pipe, which is passed as a pointer. The first text is
+    /// its kind in the metadata. The second is the access qualifier, if there is one.
     Opaque(&'static str, Option<&'static str>),
 }
 
@@ -69,8 +69,8 @@ pub struct Arg<'a> {
     pub name: &'a str,
     /// Type as the source writes it.
     pub type_name: &'a str,
-    /// Type of the argument, or of what it points to, as the metadata names it: `i32`, `f32`, ..., `struct`.
-    /// For a vector it is the type of an element.
+    /// Type of the argument in the metadata: `i32`, `f32`, ..., `struct`. For a pointer it is the type of
+    /// what the argument points to, and for a vector it is the type of an element.
     pub value_type: &'a str,
     /// Size in bytes.
     pub size: u32,
@@ -83,8 +83,8 @@ pub struct Arg<'a> {
     /// Name of the address space that the argument points to: `global`, `constant`, `local` or `generic`.
     /// `None` if the argument is not a pointer.
     pub address_space: Option<&'a str>,
-    /// Alignment in bytes of the memory that the argument points to. Only arguments that are dynamically
-    /// sized LDS have it.
+    /// Alignment in bytes of the memory to which the argument points. Only arguments that point to LDS of
+    /// dynamic size have it.
     pub pointee_align: Option<u32>,
     /// Whether the pointer has the qualifier `const`.
     pub is_const: bool,
@@ -128,8 +128,8 @@ pub struct InitialState {
     pub ieee: bool,
     /// `DX10_CLAMP` bit of the MODE register.
     pub dx10_clamp: bool,
-    /// Floating-point and integer exceptions that cause a trap, as bits. Bit `n` stands for the exception of
-    /// the descriptor's bit `EXCEPTION_INVALID_OP + n`.
+    /// The exceptions (floating-point and integer) that cause a trap. Bit `n` enables the exception whose bit
+    /// in the kernel descriptor is `EXCEPTION_INVALID_OP + n`.
     pub exceptions: u8,
     /// Size in bytes of the hidden arguments, if the kernel requests a size itself instead of the default.
     pub implicit_args: Option<u32>,

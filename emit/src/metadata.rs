@@ -1,5 +1,5 @@
-//! Metadata of a program: maps that describe its kernels and their arguments. For YAML, the metadata is built
-//! as [`objwriter`]'s tree of values and printed. MessagePack is written directly, without a tree. V2
+//! Metadata of a program: maps that describe its kernels and their arguments. To print YAML, the metadata is
+//! first built as a tree ([`objwriter`]'s values). MessagePack is written directly, without a tree. V2
 //! metadata is the same tree with other spellings (LLVM's AMDGPU guide, seed 000, line 2369).
 
 use crate::HiddenPart;
@@ -14,7 +14,7 @@ enum Item<'a> {
     Number(u32),
     Numbers(&'a [u32]),
     Text(&'a str),
-    /// The name of a kernel, which stands for the name of the symbol of its descriptor.
+    /// The symbol of a kernel's descriptor, given by the name of the kernel.
     Descriptor(&'a str),
     Args(Args<'a>),
 }
@@ -24,8 +24,9 @@ enum Item<'a> {
 struct Args<'a> {
     own: &'a [Arg<'a>],
     hidden: HiddenPart,
-    /// Whether the metadata of an argument contains its alignment. In V2 it does, because V2 metadata has no
-    /// offsets: each argument follows the previous one at the next offset with its alignment.
+    /// Whether the metadata contains the alignment of each argument. Only V2 metadata does, because it has no
+    /// offsets. A reader finds an argument at the next offset after the previous argument that has its
+    /// alignment.
     has_align: bool,
 }
 

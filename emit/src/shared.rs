@@ -69,9 +69,9 @@ pub(crate) fn with_addresses<T>(program: &Program, f: impl FnOnce(&Program, &Add
     f(&Program { kernels: &kernels, ..program.clone() }, &addresses)
 }
 
-/// Returns the ids of the LDS variables that a kernel may use. The references in the kernel's code, and in
-/// the code of all functions that it may call, count. A function may be called if its address is in that
-/// code, or in a variable to which that code refers.
+/// Returns the ids of the LDS variables that a kernel may use: those to which the kernel's code refers, and
+/// those to which any function refers that the kernel may call. A function counts as called if code of the
+/// kernel or of such a function contains its address, or refers to a variable that contains it.
 fn reached(program: &Program, kernel: &MachFunc) -> BTreeSet<u32> {
     let functions = by_id(program.functions.iter().map(|function| (function.id, function.func)));
     let variables = by_id(program.variables.iter().map(|variable| (variable.id, &variable.functions)));

@@ -2,22 +2,22 @@
 //! in the function's caller.
 //!
 //! No pass records anything for this while code is compiled. Instead, a walk over the final code tracks what
-//! each place holds, where a place is a scalar register, a vector register, a lane of a vector register, or a
-//! dword of the frame. For each place, the walk knows whether it holds the value that some register had on
-//! entry to the function, and which register. So the information describes what the code really does,
-//! whatever the passes have inserted. A compilation without frame information spends no time on it.
+//! *places* hold. A place is a scalar register, a vector register, a lane of a vector register, or a dword of
+//! the frame. For each place, the walk knows whether it holds the value that some register had on entry to
+//! the function, and which register that is. So the information describes what the code really does, whatever
+//! the passes have inserted. A compilation without frame information spends no time on it.
 //!
 //! # Assumptions
 //! * Values that the allocator keeps in the frame are stored at a constant offset from the stack pointer, and
 //!   the instruction has a note of the allocator. The program's own stores to private memory do not overlap
 //!   them.
-//! * EXEC contains a subset of the lanes that were active on entry, except where all lanes are turned on for
-//!   registers that are kept whole.
+//! * EXEC contains a subset of the lanes that were active on entry. The exception are places where all lanes
+//!   are turned on to save or restore whole registers.
 //! * A value that was stored remains in its place until the function ends. A register that is reloaded counts
 //!   as restored only when no operation is outstanding, that is, at the return. A register that is copied
 //!   from another register counts as restored at once.
-//! * A call changes the union of the registers that the function's calls change. It preserves the stack
-//!   pointer and EXEC.
+//! * A call changes all registers that some call of the function changes. It preserves the stack pointer and
+//!   EXEC.
 //!
 //! # Time
 //! Linear in the number of instructions, times the nesting depth of loops, because a place can only lose its
@@ -85,8 +85,9 @@ pub(crate) fn describe(func: &MachFunc, target: &Subtarget, span: Span, table: &
             let start = at;
             at += 4 * isa::size_in_words(target, inst) as u64;
             walk.step(inst);
-            // While a called function runs, a debugger looks up the return address, which is after the call
-            // instruction. So the state after a call must already hold from the call instruction on.
+            // If a debugger stops in a called function, it looks up where the values of this function's
+            // caller are during the call. The call has then already changed registers. So the state after a
+            // call already holds from the call instruction on.
             let from = if inst.is_call() { start } else { at };
             if from < span.bytes.1 {
                 told.write_changes(&mut walk, from, table);
@@ -96,15 +97,15 @@ pub(crate) fn describe(func: &MachFunc, target: &Subtarget, span: Span, table: &
     table.end();
 }
 
-/// Finds which registers hold values that registers had on entry to the function, for one instruction of the
-/// final code after the other. Debug information uses this to describe parameters.
+/// Walks through the final code and knows, before each instruction, which registers hold values that
+/// registers had on entry to the function. Debug information uses this to describe parameters.
 pub struct Entered<'a> {
     walk: Walk<'a>,
     states: Vec<Option<Box<State>>>,
 }
 
 impl<'a> Entered<'a> {
-    /// Analyses the final code of a function. Afterwards the state is that before the function's first
+    /// Analyses the final code of a function. The result is positioned before the function's first
     /// instruction.
     pub fn new(func: &'a MachFunc, target: &'a Subtarget) -> Entered<'a> {
         let mut walk = Walk::new(func, target);
@@ -128,8 +129,9 @@ impl<'a> Entered<'a> {
     }
 
     /// Returns the register whose value on entry to the function is now in `reg`, if there is one. If `reg`
-    /// is a vector register, it holds the value in the lanes that were active on entry. If a scalar register
-    /// holds a value that was in a vector register, this is the value of the first of these lanes.
+    /// is a vector register, it is sure to hold the value only in the lanes that were active on entry. If
+    /// `reg` is a scalar register and the value was in a vector register, `reg` has the value of the first of
+    /// these lanes.
     pub fn value(&self, reg: Reg) -> Option<Reg> {
         Some(self.walk.state.value_in(reg)).filter(|&value| value < CODES).map(Reg)
     }
@@ -168,9 +170,9 @@ impl WrittenRules {
             }
             let rule = &mut self.rules[usize::from(value)];
             let new = walk.rule(value);
-            // Once the rule says that a value is lost, it stays so. Where paths meet, the value may be lost
-            // on one path and kept on the other; the caller certainly does not need it then, because the code
-            // did not save it.
+            // Once the rule of a register says that its value is lost, the rule stays, even if the new state
+            // says otherwise. This happens where a path on which the value is lost meets one on which it is
+            // kept. The caller certainly does not need such a value, because the code did not save it.
             let is_lost = matches!((*rule, new), (Rule::Undefined, _) | (Rule::Others, Rule::Same));
             if is_lost && value != Reg::EXEC.0 {
                 continue;
@@ -208,8 +210,8 @@ struct State {
 struct Slot {
     at: u32,
     value: Value,
-    /// Whether the dword holds the value in all lanes. Otherwise it holds the value only in the lanes that
-    /// were active on entry.
+    /// Whether the dword of the frame holds the value in all lanes. If not, it holds the value only in the
+    /// lanes that were active on entry.
     whole: bool,
 }
 
@@ -223,8 +225,8 @@ impl State {
         }
     }
 
-    /// Keeps only the facts that are also in `other`, as where two paths meet. Returns whether any fact was
-    /// removed.
+    /// Joins two states where two paths meet: keeps only the facts that are also in `other`. Returns whether
+    /// any fact was removed.
     fn meet(&mut self, other: &State) -> bool {
         let mut less = false;
         for (mine, theirs) in self.holds.iter_mut().zip(&other.holds) {
@@ -316,8 +318,9 @@ impl<'a> Walk<'a> {
         states
     }
 
-    /// Adds the current state to those with which control reaches the block `to`: keeps only the facts that
-    /// hold in all of them. Returns whether the state of `to` changed.
+    /// Adds the current state to the state at the beginning of block `to`, because control goes there. Only
+    /// facts that hold in all states with which control reaches the block remain. Returns whether the state
+    /// of the block changed.
     fn reach(&self, to: MBlock, states: &mut [Option<Box<State>>]) -> bool {
         match &mut states[to.as_u32() as usize] {
             Some(state) => state.meet(&self.state),
@@ -442,9 +445,9 @@ impl<'a> Walk<'a> {
         let lost = self.state.frame.iter().filter(|slot| slot.at == at).map(|slot| slot.value);
         self.touched.extend(lost);
         self.state.frame.retain(|slot| slot.at != at);
-        // If a VGPR holds a copy of another VGPR's value, it holds the value only in lanes that were active
-        // on entry. So the stored dword has the value in all lanes only if the stored register is the one
-        // that had the value on entry.
+        // If a VGPR holds a copy of another VGPR's value, it holds the value only in the lanes that were
+        // active on entry. So the stored dword is recorded only if the VGPR still holds its own value, or if
+        // it holds the value of a scalar register.
         let is_own = value == data.0 || value < Reg::vgpr(0).0;
         if stays && value < CODES && is_own && self.is_entire() {
             let whole = exec == ALL && value == data.0;
@@ -501,9 +504,9 @@ impl<'a> Walk<'a> {
                 }
             }
             op::V_READFIRSTLANE_B32 => {
-                // The result is one lane of a vector register. If the vector register holds a value that was
-                // in a scalar register, all lanes hold the same value. Otherwise the result is the value of
-                // the first active lane.
+                // The instruction reads one lane of a vector register. If the vector register holds the value
+                // of a scalar register, the lane does not matter, because all lanes hold the same value.
+                // Otherwise the result is the value of the first active lane.
                 if let Operand::Reg(from) = from
                     && let value @ 0..CODES = state.value_in(from.first)
                     && (value < 256 || self.is_entire())

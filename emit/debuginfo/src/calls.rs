@@ -21,8 +21,8 @@ const MOST: usize = 32;
 pub enum Passed {
     /// This constant in all lanes.
     Constant(u32),
-    /// The argument is the value of this register, which neither the caller nor the callee changes during the
-    /// call.
+    /// The argument has the same value as this register during the whole call: neither the caller nor the
+    /// callee changes the register.
     Kept(Reg),
     /// The value that this register had on entry to the caller.
     Entered(Reg),

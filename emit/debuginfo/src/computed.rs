@@ -22,8 +22,9 @@ enum Above {
 }
 
 impl Writer {
-    /// Appends to `out` the DWARF operations that compute value `number` of `terms` and push it. Returns
-    /// `false`, and appends nothing, if DWARF cannot describe some operand.
+    /// Appends to `out` the DWARF operations that compute a value and push it on the stack of the expression.
+    /// The value is described by `terms[number]`: an operation and its operands. Returns `false`, and appends
+    /// nothing, if DWARF cannot describe an operand.
     pub fn computed(self, number: u32, terms: &[Computed], out: &mut Vec<u8>) -> bool {
         let start = out.len();
         let is_written = self.term(number, terms, out).is_some();
@@ -67,8 +68,8 @@ impl Writer {
                 if low > bits {
                     return Some(above);
                 }
-                // A conversion to a type of the same width changes no bit, so the bits above the value on the
-                // stack stay as they are.
+                // If the type has the same width as the value, the conversion changes nothing. In this case,
+                // what is known about the upper bits of the stack entry remains valid.
                 self.clear(if low < bits { Above::Anything } else { above }, low, out);
                 Some(Above::Zero)
             }
@@ -128,9 +129,9 @@ impl Writer {
         Some(if op == TermOp::LShr { Above::Zero } else { Above::Anything })
     }
 
-    /// Appends a comparison of two values. DWARF can only compare signed 64-bit integers. So narrower
-    /// unsigned values are zero-extended first, and unsigned values of 64 bits can only be compared for
-    /// equality.
+    /// Appends a comparison of two values. DWARF can only compare signed 64-bit integers. Therefore an
+    /// unsigned value with fewer than 64 bits is zero-extended first, and unsigned values of 64 bits can only
+    /// be compared for equality.
     fn compare(
         self,
         op: TermOp,

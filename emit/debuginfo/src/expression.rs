@@ -57,8 +57,9 @@ pub struct Writer {
     pub is_called: bool,
 }
 
-/// Returns the DWARF number of a register, or `None` if it has no number, as VCC. `lanes` is the number of
-/// lanes of a wave: vector registers have different numbers for waves of 32 and of 64 lanes.
+/// Returns the DWARF number of a register, or `None` for a register without such a number, for example VCC.
+/// `lanes` is the number of lanes of a wave: a vector register has one number in waves of 32 lanes and
+/// another number in waves of 64 lanes.
 pub fn number(reg: Reg, lanes: u32) -> Option<u64> {
     Register::named(reg, lanes).map(|register| register.0)
 }
@@ -107,8 +108,8 @@ impl Writer {
         true
     }
 
-    /// Returns whether [`Self::fragment_location`] describes a fragment of `bytes` bytes by several pieces,
-    /// so that the location is already a composite location description.
+    /// Returns whether [`Self::fragment_location`] writes several pieces (`DW_OP_piece`) for a fragment of
+    /// `bytes` bytes at location `place`, so that its result is already a composite location description.
     pub const fn is_composite(place: Location, bytes: u8) -> bool {
         matches!(place, Location::Dwords(_, Some(_)) if bytes > 4)
     }
@@ -182,8 +183,8 @@ impl Writer {
     }
 
     fn constant(self, bits: u64, bytes: u8, is_float: bool, out: &mut Vec<u8>) {
-        // `DW_OP_implicit_value` gives the bytes of a value of any type. It is used for floats, which cannot
-        // be pushed on the stack; other numbers are pushed.
+        // `DW_OP_implicit_value` gives the bytes of a constant of any type. It is used for floating-point
+        // constants, which cannot be pushed on the DWARF stack. Other constants are pushed.
         if is_float && bits != 0 {
             out.extend_from_slice(&[DW_OP_IMPLICIT_VALUE, bytes]);
             out.extend_from_slice(&bits.to_le_bytes()[..usize::from(bytes.min(8))]);
@@ -347,9 +348,10 @@ impl Writer {
         self.for_each_lane(DW_OP_LLVM_EXTEND, out);
     }
 
-    /// Replaces the locations of the active lanes by the program counter, in the locations of all lanes on
-    /// the stack. `saved` is the register that holds the mask of active lanes at places where the code has
-    /// temporarily set all bits of EXEC.
+    /// Sets the location of each active lane to the program counter. The DWARF stack holds one composite
+    /// location with the locations of all lanes; the locations of inactive lanes in it stay the same. `saved`
+    /// is the register that holds the mask of active lanes, where the code has temporarily set all bits of
+    /// EXEC. If `saved` is `None`, EXEC is the mask.
     pub fn at_program_counter(self, saved: Option<Reg>, out: &mut Vec<u8>) {
         self.only_register(Bank::Pc, DW_OP_REGX, out);
         self.for_each_lane(DW_OP_LLVM_EXTEND, out);
@@ -357,9 +359,9 @@ impl Writer {
         self.for_each_lane(DW_OP_LLVM_SELECT_BIT_PIECE, out);
     }
 
-    /// Replaces the locations of the lanes in the mask `lanes` by a new location. The stack holds the
-    /// locations of all lanes and, on top, the new location. If `lanes` is `None`, the lanes are all that
-    /// were active on entry.
+    /// Sets the location of each lane in the mask `lanes` to a new location. The DWARF stack holds the
+    /// locations of all lanes and, on top, the new location. If `lanes` is `None`, the location is set for
+    /// all lanes that were active on entry to the function.
     pub fn at_location(self, lanes: Option<&Dwords>, out: &mut Vec<u8>) {
         out.push(DW_OP_STACK_VALUE);
         self.for_each_lane(DW_OP_LLVM_EXTEND, out);
@@ -374,8 +376,8 @@ impl Writer {
         self.for_each_lane(DW_OP_LLVM_SELECT_BIT_PIECE, out);
     }
 
-    /// Appends operations that push the mask of active lanes. `saved` is the register that holds this mask at
-    /// places where the code has temporarily set all bits of EXEC; elsewhere EXEC itself is read.
+    /// Appends operations that push the mask of active lanes. Usually this mask is EXEC. Where the code has
+    /// temporarily set all bits of EXEC, `saved` is the register that holds the mask instead.
     pub fn active(self, saved: Option<Reg>, out: &mut Vec<u8>) {
         match saved {
             Some(reg) => self.mask(&[0, 1].map(|n| vec![Term::All(Place::Scalar(reg.offset(n)))]), out),

@@ -153,9 +153,9 @@ pub fn read(
     if !begins.is_new.contains(&true) {
         return code;
     }
-    // The first walk assumes that loops lose no facts except those found by `loops`. If the state at a back
-    // edge shows that a loop header has fewer facts than assumed, the entry states are computed to a
-    // fixpoint, and the code is walked again.
+    // The first walk trusts `loops`, which has removed the facts that loops destroy. If a back edge then
+    // shows that still fewer facts hold at a loop header, the states at the beginnings of blocks are computed
+    // to a fixpoint, and the code is walked again.
     reader.run_to_fixpoint(walker, begins);
     reader.walk(walker, begins, (writer, places), (terms, given))
 }
@@ -164,15 +164,15 @@ pub fn read(
 #[derive(Debug, Default)]
 struct Known {
     effects: Effects,
-    /// Two bit sets of places: the places with one value for all lanes (scalar), and the places with one
-    /// value for each lane (vector).
+    /// The kinds of places, as two bit sets: first the places that hold one value for all lanes (scalar),
+    /// then the places that hold one value for each lane (vector).
     kinds: [Vec<u64>; 2],
     /// The places (registers and spill slots) that hold their value where a block of the IR begins, or will
     /// receive it from an outstanding operation. Sorted by block of the IR.
     at_heads: Vec<AtHead>,
     coming: InFlightAtHeads,
-    /// For each machine block, whether it is executed while the lanes of another block are active (see
-    /// `foreign`), so that no statement begins there.
+    /// For each machine block, whether it is *foreign*: it is executed while the lanes of another block are
+    /// active (see module `foreign`). No statement begins in a foreign block.
     foreign: Vec<bool>,
 }
 
@@ -253,9 +253,10 @@ struct EntryStates {
 }
 
 impl EntryStates {
-    /// Resets all entry states to the optimistic assumption that every place holds its value and that the
-    /// value has arrived. A block begins with scalar places only if an edge for the program counter leads to
-    /// it (`linear`), and with vector places only if an edge for lanes leads to it (`logical`).
+    /// Resets all entry states. The new states are optimistic: every place holds its value, and the value has
+    /// arrived. There is one restriction. A block begins with scalar places only if an edge for the program
+    /// counter leads to it (`linear`), and with vector places only if an edge for lanes leads to it
+    /// (`logical`).
     fn reset(&mut self, func: &MachFunc, known: &Known) {
         self.words = known.kinds[0].len();
         self.bits.clear();
@@ -290,8 +291,9 @@ impl EntryStates {
         [present, ready]
     }
 
-    /// Adds `state` to the states with which control reaches block `to`: keeps only the facts that hold in
-    /// all of them. Only the places in the bit set `kind` (the scalar or the vector places) are affected.
+    /// Adds a predecessor's state to the entry state of block `to`. Only facts that hold in both states
+    /// remain in the entry state. The bit set `kind` (the scalar or the vector places) says which places are
+    /// affected.
     fn meet(&mut self, to: MBlock, state: &State, kind: &[u64]) {
         let mut changed = false;
         let [present, ready] = self.of_mut(to);
@@ -432,8 +434,9 @@ impl Reader<'_> {
         all.filter(move |&first| site.is_none_or(|site| site.clobbers.hits(RegRange { first, len: 1 })))
     }
 
-    /// Returns where a debugger finds a tracked value (a value in watched registers): in registers or spill
-    /// slots, as a computation, or as a value on entry to the function. Returns `None` if it is nowhere.
+    /// Returns where a debugger finds a tracked value: in registers or spill slots, as a computation, or as a
+    /// value on entry to the function. Returns `None` if the value is not available anywhere. A tracked value
+    /// is a value that one or more watched registers hold.
     #[inline]
     fn location_of(
         &self,
@@ -548,9 +551,10 @@ impl Reader<'_> {
                 if let Some(entered) = &entered {
                     given.note(track, (walker, first), entered, part == Some(0));
                 }
-                // The debugger stops at the first instruction of a statement, so its values and lanes should
-                // be available there. So a statement begins only after the instructions that wait for its
-                // operands, and the first statement begins after the copies of the function's arguments.
+                // When the debugger stops at the first instruction of a statement, the values and lanes of
+                // the statement should be available. Therefore a statement begins only after the instructions
+                // that wait for its operands, and the first statement begins after the copies of the
+                // function's arguments.
                 let early = n < arguments.max(data.prologue as usize) || effect.is_wait;
                 let statement = if early { None } else { writer.records(track, places[n]) };
                 let statement = statement.filter(|_| !known.foreign[block.as_u32() as usize]);
@@ -600,12 +604,12 @@ impl EntryRegisters {
         Some(Location::Dwords(given(first)?, high.map_or(Some(None), |high| high.map(Some))?))
     }
 
-    /// For the watched registers in `walker.changes[first..]`, which have just received values, records which
-    /// register held the same value on entry to the function.
+    /// Records, for watched registers that have just received values, which register held the same value on
+    /// entry to the function. These watched registers are `walker.changes[first..]`.
     ///
-    /// A scalar register can be described by a vector register on entry only if the watched value is the
-    /// argument itself. Otherwise the scalar register may hold what was read from a single lane of the vector
-    /// register.
+    /// Arguments are in vector registers on entry. If a watched scalar register holds the argument itself,
+    /// the vector register describes it. Otherwise the scalar register may hold what was read from a single
+    /// lane of the vector register, and nothing is recorded.
     fn note(
         &mut self,
         track: &MachTrack,
@@ -628,8 +632,8 @@ impl EntryRegisters {
 struct Terms {
     all: Vec<Computed>,
     numbers: FxHashMap<Computed, u32>,
-    /// For each tracked value, whether it has been an operand of a computed value, so that a change of its
-    /// registers can change computed values.
+    /// For each tracked value, whether some computed value has used it as an operand. If so, a change of the
+    /// registers that hold the tracked value can change computed values.
     is_asked: Vec<bool>,
 }
 

@@ -94,16 +94,16 @@ struct Unit<'a> {
     address_numbers: FxHashMap<(Target, u64), u64>,
     /// Offsets of the entries of DWARF procedures, by expression.
     procedures: FxHashMap<Vec<u8>, u32>,
-    /// `types` has the offset of each type's entry. `waiting` has the positions of references to types whose
-    /// entries are not written yet, so that these references can be filled in later.
+    /// `types` has, for each type, the offset of its entry. A type may refer to a type whose entry is not
+    /// written yet. `waiting` has the positions of such references, which are filled in later.
     types: Vec<u32>,
     waiting: Vec<(usize, u32)>,
     abstracts: FxHashMap<u32, Abstract>,
     /// Entries that the index of names contains.
     named: Vec<Named>,
     /// `functions` has the offsets of the entries of functions that have code, in the order of the functions.
-    /// `callers` has the positions of references to functions whose entries are not written yet, so that
-    /// these references can be filled in later.
+    /// A call site may refer to a function whose entry is not written yet. `callers` has the positions of
+    /// such references, which are filled in later.
     functions: Vec<u32>,
     callers: Vec<(usize, usize)>,
     /// Offset of the first byte of the unit's code in its section.
@@ -125,8 +125,8 @@ struct VariableEntry<'a> {
 struct Listing {
     /// Offset of the list, if the list has an entry.
     list: Option<u32>,
-    /// Code range of the list entry that is to be written next. The range may still be extended, if the next
-    /// range has the same expression; `last` holds this expression.
+    /// `open` is the code range of the list entry that is written next, and `last` is its expression. The
+    /// entry is kept back, because the next range may have the same expression and then extends the entry.
     open: Option<(u32, u32)>,
     last: Vec<u8>,
     /// Current expression.
@@ -229,8 +229,8 @@ impl<'a> Unit<'a> {
         (Name::Names, names::write(&self.named, &self.strings, sections))
     }
 
-    /// Writes a reference to a type whose entry has been written already. All entries with such a reference
-    /// come after the entries of all types.
+    /// Writes a reference to a type whose entry has already been written. No reference has to be filled in
+    /// later, because the entries that use this function come after the entries of all types.
     fn known_type(&mut self, ty: u32) {
         self.entries.number(self.types[ty as usize].into());
     }
@@ -638,8 +638,8 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Writes the entry that may no longer be extended to the location list. Begins the list if this is its
-    /// first entry.
+    /// Writes the list entry that has been kept back (`Listing::open`) to the location list. Begins the list
+    /// if this is its first entry.
     fn listed(&mut self, start: u32, listing: &mut Listing) {
         let Some((from, to)) = listing.open else { return };
         if listing.list.is_none() {

@@ -170,8 +170,8 @@ impl DebugInfo {
     }
 }
 
-/// How many dwords the arguments of a call take in registers, by the number of the called function and by the
-/// number of the signature. For a call through a function pointer, only the signature is known.
+/// The number of dwords that the arguments of a call take in registers. It is known for each called function
+/// and for each signature. For a call through a function pointer, only the signature is known.
 struct Dwords {
     functions: Vec<u32>,
     signatures: Vec<u32>,

@@ -37,16 +37,17 @@ pub struct Scope {
 pub struct Scopes {
     /// All scopes.
     pub list: Vec<Scope>,
-    /// For each inlined call, and with index 0 for the function itself: the index of its scope, and the
-    /// blocks in it. Each block has the source offset at which it begins, and the index of its scope. Outer
-    /// blocks come before inner ones.
+    /// The blocks of source text in each function body: `sites[0]` is for the function itself, and the others
+    /// are for its inlined calls. Each element has the scope of the whole body, and the blocks in it, outer
+    /// blocks before inner ones. Each block has the source offset at which it begins, and its scope. Scopes
+    /// are given by their index in `list`.
     sites: Vec<(usize, Vec<(u32, usize)>)>,
 }
 
 impl Scopes {
-    /// Creates the scopes of a function; their code is assigned later. `sites` are the inlined calls. For
-    /// each of them, and first for the function itself, `ends` has the source offset at which the text of the
-    /// inlined function ends.
+    /// Creates the scopes of a function; code is assigned to them later. `sites` are the inlined calls.
+    /// `ends` has the source offsets at which function bodies end: first for the function itself, then for
+    /// the function of each inlined call.
     pub fn new(variables: &[Variable], sites: &[Site], ends: &[u32]) -> Scopes {
         let function = Scope {
             kind: Kind::Function,
@@ -92,8 +93,8 @@ impl Scopes {
         let mut blocks: Vec<Range<u32>> = Vec::new();
         let mut named: FxHashSet<(u32, &str)> = FxHashSet::with_capacity_and_hasher(16, FxBuildHasher);
         for (variable, _) in own() {
-            // If a variable has the same name as an earlier one in the same block, it hides the earlier one.
-            // It then begins a block of its own, so that a debugger finds the right variable.
+            // A variable hides an earlier variable with the same name in the same block. The later variable
+            // then begins a block of its own, so that a debugger finds the right one of the two.
             if !named.insert((variable.scope.end, &variable.name)) {
                 blocks.push(variable.scope.clone());
             } else if variable.scope.end < end {
@@ -126,8 +127,8 @@ impl Scopes {
     /// `site`.
     fn innermost(&self, site: u32, at: u32) -> usize {
         let Some((root, blocks)) = self.sites.get(site as usize) else { return 0 };
-        // Blocks are nested or disjoint, and sorted by their beginnings. So the innermost block is the last
-        // block that begins at or before `at`, or a block that encloses it.
+        // Two blocks are either nested or disjoint, and they are sorted by their beginnings. So the last
+        // block that begins at or before `at` is the innermost block that contains `at`, or lies inside it.
         let mut scope = match blocks.partition_point(|block| block.0 <= at).checked_sub(1) {
             Some(last) => blocks[last].1,
             None => return *root,

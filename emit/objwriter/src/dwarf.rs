@@ -189,8 +189,8 @@ pub struct LineTable {
     text: Target,
     /// State of the reader's line number machine.
     state: Row,
-    /// Whether the next rows begin statements (`statement`), and whether rows begin statements at the start
-    /// of a sequence (`by_default`).
+    /// Whether the rows that are added next begin statements (`statement`), and the value that readers assume
+    /// for this at the start of a sequence (`by_default`).
     statement: bool,
     by_default: bool,
     /// Number that DWARF gives the first file: 0 in version 5, and 1 before version 5.
@@ -250,8 +250,9 @@ impl LineTable {
     pub fn begin(&mut self, offset: u64) {
         self.contents.bytes.extend_from_slice(&[0, 1 + ADDRESS_SIZE, DW_LNE_SET_ADDRESS]);
         self.contents.field(ADDRESS_SIZE.into(), self.text, offset);
-        // At the beginning of a sequence, readers assume the file with number 1. If files count from 0, the
-        // wrapping difference is a number that no file has, so that the first row sets its file.
+        // At the beginning of a sequence, readers assume that the file has number 1 in the line table.
+        // `Row::file` counts from 0. If the line table counts from 0, too, the assumed file is 1; if the
+        // table counts from 1, it is file 0.
         let file = INITIAL_FILE.wrapping_sub(self.first_file);
         self.state = Row { offset, file, line: 1, column: 0 };
         self.statement = self.by_default;

@@ -31,7 +31,8 @@ use isa::Reg;
 
 /// Code alignment factor of the frame information: advances in the code count dwords of instructions.
 pub const CODE_UNIT: u64 = 4;
-/// Data alignment factor of the frame information: offsets in a frame count dwords.
+/// Data alignment factor of the frame information: offsets in a frame are multiples of a dword, and are
+/// written as numbers of dwords.
 pub const DATA_UNIT: i64 = 4;
 /// Column of the return address: the DWARF number of the PC.
 pub const PC: u32 = 16;
@@ -123,8 +124,8 @@ pub enum Dword {
     Register(Reg),
     /// In a lane of a VGPR.
     Lane(Reg, u8),
-    /// The dword is in the frame, at this offset in bytes. Only the lanes that were active on entry have been
-    /// stored.
+    /// The dword was stored in the frame at this offset in bytes. The store wrote only the lanes that were
+    /// active on entry to the function.
     Frame(u32),
 }
 
@@ -192,9 +193,9 @@ pub struct FrameTable {
     /// The common information entries (CIEs) written so far. Each has the kind of code for which it is, the
     /// number of lanes of a wave, and its offset in the section.
     headers: Vec<(Kind, u32, u32)>,
-    /// `entry` has the offset of the current frame entry and the number of lanes of its wave. `at` has two
-    /// code offsets: the one to which the entry's instructions have advanced, and the one from which the next
-    /// rules hold.
+    /// `entry` has the offset of the frame entry that is being written, and the number of lanes of its wave.
+    /// `at` has two offsets in the code: how far the instructions of the entry have advanced, and from where
+    /// the next rules hold.
     entry: (usize, u32),
     at: [u64; 2],
     expression: Vec<u8>,
@@ -438,8 +439,9 @@ impl FrameTable {
         self.close_expression_of(DW_CFA_VAL_EXPRESSION, PC);
     }
 
-    /// Appends one dword of a location description that consists of several parts. The DWARF stack holds the
-    /// address of the frame: on top for the first dword, and below the previous parts for later dwords.
+    /// Appends one dword to a location description that consists of several parts. The address of the frame
+    /// must be on the DWARF stack: on top for the first dword, and right below the parts written so far for
+    /// later dwords.
     fn part(&mut self, dword: Dword, is_first: bool) {
         let lanes = self.entry.1;
         match dword {
@@ -455,8 +457,9 @@ impl FrameTable {
             Dword::Frame(at) => {
                 self.expression.push(if is_first { DW_OP_DUP } else { DW_OP_OVER });
                 self.mask();
-                // The mask of a running wave is never zero. If damaged data contains a zero mask, a debugger
-                // would loop for ever, so one more bit is set.
+                // The mask of a running wave is never zero, but in damaged data it may be. Searching a zero
+                // mask for its first bit, a debugger would loop for ever. To prevent this, the bit of the
+                // last lane is set, too.
                 self.expression.extend_from_slice(&[
                     lit(1),
                     DW_OP_CONST1U,

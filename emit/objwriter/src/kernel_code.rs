@@ -36,8 +36,8 @@ pub enum Default {
 pub struct Key {
     /// Name of the key.
     pub name: &'static str,
-    /// A second name under which the assembler accepts the key: the name of the register field. It equals
-    /// `name` if the key has only one name.
+    /// A second name under which the assembler accepts the key: the name of the hardware register's field. If
+    /// the key has only one name, it is the same as `name`.
     pub alternative: &'static str,
     /// Offset of the number that contains the key's bits.
     pub byte: usize,

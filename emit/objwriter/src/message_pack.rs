@@ -44,7 +44,8 @@ pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
 /// Returns what LLVM sorts the keys of a map by: first the type of the key, then its value.
 fn rank(key: &Value) -> (u8, u64, Option<&str>) {
     match key {
-        // Flipping the sign bit turns signed order into unsigned order.
+        // LLVM compares integers as signed numbers. Flipping the sign bit gives unsigned numbers with the
+        // same order.
         Value::Int(value) => (0, value.cast_unsigned() ^ 1 << 63, None),
         Value::Uint(value) => (1, *value, None),
         Value::Nil => (2, 0, None),

@@ -38,8 +38,9 @@ pub enum Kind {
 pub struct Key {
     /// Name of the key.
     pub name: &'static str,
-    /// Name of the same key in later versions. It is empty if later versions have no such key. It is also
-    /// empty if the value is a map whose contents later versions have directly in the surrounding map.
+    /// Name of the same key in later versions of the metadata. It is empty in two cases: later versions have
+    /// no such key, or the value is a map that later versions do not have, because its keys are directly in
+    /// the surrounding map.
     pub later: &'static str,
     /// Kind of the value.
     pub kind: Kind,
@@ -88,7 +89,8 @@ const ARGUMENT: &[Key] = &[
     required("Size", ".size", Number(None)),
     required("Align", ".align", Number(None)),
     required("ValueKind", ".value_kind", Word(VALUE_KINDS)),
-    // The compiler does not write this key, so it has no later name: LLVM 14 reads and ignores it.
+    // LLVM 14 reads this key and ignores it. The compiler does not write it, so a name in later versions is
+    // not needed.
     key("ValueType", "", Word(VALUE_TYPES)),
     key("PointeeAlign", ".pointee_align", Number(Some(0))),
     key("AddrSpaceQual", ".address_space", Word(ADDRESS_SPACES)),
@@ -149,8 +151,9 @@ const DEBUG: &[Key] = &[
     key("WavefrontPrivateSegmentOffsetSGPR", "", Number(Some(0xffff))),
 ];
 
-/// Converts a tree of metadata with the keys of later versions to V2. The tree may also contain two keys that
-/// only V2 needs: `.align` of arguments, because V2 gives no offsets, and `.is_xnack_enabled` of kernels.
+/// Converts a tree of metadata from the keys of later versions to those of V2. The tree may also contain two
+/// keys that are only for V2. `.align` is the alignment of an argument, which V2 needs because it gives no
+/// offsets. `.is_xnack_enabled` belongs to a kernel.
 pub fn of_later(tree: &Value) -> Value {
     earlier(tree, ROOT)
 }

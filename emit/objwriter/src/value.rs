@@ -33,8 +33,9 @@ impl Value {
         crate::message_pack::write(self, out);
     }
 
-    /// Returns whether the assembler's form of YAML can represent the value. The value must contain no nil,
-    /// no bytes and no floating-point numbers, and every key must be read back with the same type and value.
+    /// Returns whether the YAML that the assembler reads and writes can represent the value. This is not the
+    /// case if the value contains nil, bytes or a floating-point number, or if a key would be read back with
+    /// another type or value.
     pub fn is_plain(&self) -> bool {
         match self {
             Value::Bool(_) | Value::Uint(_) | Value::Int(_) | Value::Str(_) => true,

@@ -33,8 +33,8 @@ pub(super) struct Effects {
     /// Bit set of the registers that some instruction writes asynchronously, such as a load: the value
     /// arrives after the instruction has been executed.
     is_brought: [u64; REGISTERS as usize / 64],
-    /// Whether operations that the current block has issued may be outstanding: first for vector memory
-    /// operations, then for operations that `lgkmcnt` counts.
+    /// Whether the current block has issued operations that may be outstanding. The first element is for
+    /// vector memory operations, the second for operations that `lgkmcnt` counts.
     sent: [bool; 2],
     /// Whether some operation may be outstanding where a block ends, or where a block of the IR begins. If
     /// not, no value is in flight at the beginning of any block.
@@ -206,13 +206,13 @@ impl Effects {
     }
 }
 
-/// Finds out which writes to hardware registers are writes to watched registers. The instructions that were
-/// selected from one IR operation (one point) may write the same hardware register several times. The
-/// register allocator has recorded which of these writes belongs to the watched register (`Write::number`).
+/// Finds out which writes to hardware registers give a watched register its value. The instructions of one IR
+/// operation (one point) may write the same hardware register several times, and only one of these writes
+/// belongs to the watched register. The register allocator has recorded which one it is (`Write::number`).
 #[derive(Debug, Default)]
 struct PointWrites {
-    /// For each point (IR operation), the index in `all` of the first watched register that its instructions
-    /// write.
+    /// For each point (number of an IR operation), the index in `all` of the first write that instructions of
+    /// this point make to a watched register.
     first: Vec<u32>,
     all: Vec<Write>,
     /// The same entries in the order of the watched registers.
@@ -224,8 +224,8 @@ struct PointWrites {
 struct Write {
     point: u32,
     place: Reg,
-    /// Number of writes to the same hardware register by instructions of the same point that still come
-    /// before this write.
+    /// How many writes to the hardware register `place`, by instructions of the same point, are still to come
+    /// before the write that gives the watched register its value.
     left: u32,
     watched: u32,
 }
@@ -243,7 +243,7 @@ impl PointWrites {
         counting::sort(found, points + 1, point, all, first);
     }
 
-    /// Returns the watched registers that the instructions of a point (IR operation) write.
+    /// Returns the writes that instructions of a point (IR operation) make to watched registers.
     fn writes_of_point(&mut self, point: u32) -> &mut [Write] {
         match self.first.get(point as usize..).and_then(<[u32]>::first_chunk) {
             Some(&[start, end]) => &mut self.all[start as usize..end as usize],
@@ -254,7 +254,7 @@ impl PointWrites {
 
 impl Write {
     /// Handles a write to the hardware register with number `code` by an instruction of this point. Calls
-    /// `is_of` with the watched register if this is the write that belongs to it.
+    /// `is_of` with the watched register, if this write is the one that gives the watched register its value.
     fn written(&mut self, code: u16, is_of: &mut impl FnMut(u32)) {
         if self.place == Reg(code) {
             if self.left == 0 {

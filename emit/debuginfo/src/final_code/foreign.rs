@@ -1,9 +1,9 @@
 //! Finds *foreign* blocks: blocks that are executed while the lanes of another block are active.
 //!
-//! If nothing in a block depends on EXEC, the compiler does not set EXEC for the block. The program counter
-//! reaches such a block from the other side of a branch, or from before the branch, and the lanes of the
-//! other side are still active. A lane that is active in EXEC is then at a different place in the source, so
-//! no statement begins in such a block.
+//! If nothing in a block depends on EXEC, the compiler does not set EXEC for the block. For example, the
+//! program counter may go from the `then` block of a branch on to an `else` block of this kind. EXEC then
+//! still contains the lanes of the `then` block, which are not at the source position of the `else` block.
+//! Therefore no statement begins in a foreign block.
 
 use isa::{MBlock, Reg, RegRange, Subtarget};
 use mir::{Edges, MachBlock, MachFunc};
@@ -31,8 +31,8 @@ pub(super) fn find(func: &MachFunc, target: &Subtarget, foreign: &mut Vec<bool>)
     if work.is_empty() {
         return;
     }
-    // A block whose predecessors are all foreign is foreign, too. If one predecessor is not foreign, lanes of
-    // the block itself may arrive from there, so the block is not foreign.
+    // A block is also foreign if all its predecessors are foreign. If at least one predecessor is not
+    // foreign, lanes that belong to the block may arrive from there, so the block is not foreign.
     let mut others = vec![0u32; func.blocks.len()];
     let ways = func.blocks.values().flat_map(|data| targets(&data.logical));
     ways.for_each(|to| others[to.as_u32() as usize] += 1);

@@ -1,9 +1,9 @@
 //! Finds the values that are still in flight where blocks of the IR begin.
 //!
-//! If register allocation has removed the copy to a block's parameter, a load before the block may write the
-//! parameter's register directly, and the code does not wait where control flow joins. The parameter then
-//! receives its value after the beginning of the block. A value counts as in flight unless it is known to
-//! have arrived.
+//! Usually a copy gives a block's parameter its value, and the code waits before the copy. If register
+//! allocation has removed the copy, a load before the block may write the parameter's register directly. The
+//! parameter then receives its value after the beginning of the block. A value counts as in flight unless it
+//! is known to have arrived.
 
 use super::effects::{Effect, EffectKind, Effects};
 use super::walker::{Flight, Places, REGISTERS};
@@ -17,23 +17,25 @@ pub(super) struct AtHead {
     /// Number of the block of the IR: an index into [`mir::track::MachTrack::parts`].
     pub(super) part: u32,
     pub(super) place: u32,
-    /// The wait counter on which the code must wait until the value has arrived. `Exp` stands for both
-    /// `vmcnt` and `lgkmcnt`. `None` if the value has arrived.
+    /// The wait counter that counts the operation which delivers the value. `Exp` means that either `vmcnt`
+    /// or `lgkmcnt` may count the operation, so the code must wait for both. `None` means that the value has
+    /// arrived.
     pub(super) coming: Option<Counter>,
 }
 
-/// Computes which cells (hardware registers and spill slots) are still to be written by outstanding
-/// operations. Each state has two bit sets: the cells that vector memory operations will write, and the cells
-/// that operations counted by `lgkmcnt` will write.
+/// Computes which cells (hardware registers and spill slots) are in flight, that is, still to be written by
+/// outstanding operations. A state consists of two bit sets: the cells that vector memory operations will
+/// write, and the cells that operations counted by `lgkmcnt` will write.
 #[derive(Debug, Default)]
 pub(super) struct InFlightAtHeads {
     /// Number of words in a bit set.
     words: usize,
     /// Bit set of the cells that are examined.
     wanted: Vec<u64>,
-    /// `begins` has, for each block, the cells in flight where the block begins. `ends` has two states for
-    /// each block: the cells in flight at its end if no cell is in flight at its beginning, and those in
-    /// flight at its end if every cell is in flight at its beginning.
+    /// `begins` has, for each block, the cells in flight at the block's beginning. `ends` has two states for
+    /// each block, both for the block's end. The first state is correct if no cell is in flight at the
+    /// beginning, and the second if every cell is in flight there. From both follows the state for any other
+    /// set of cells.
     begins: Vec<u64>,
     ends: Vec<u64>,
     /// Cells in flight at the current instruction. While a block is summarised, these are two states, one for

@@ -1,9 +1,10 @@
-//! Finds the cells (registers and spill slots) that loops overwrite. A value that such a cell holds before
-//! the loop is lost when control returns over the back edge, so the cell does not count as holding it at the
-//! beginning of the loop.
+//! Finds the cells (registers and spill slots) that loops overwrite. If a cell holds a value before a loop
+//! and the loop overwrites the cell, the value is lost in the second iteration. So the cell does not count as
+//! holding the value at the beginning of the loop.
 //!
-//! If these cells are removed from the loop header's entry state in advance, a single walk through the blocks
-//! in order is enough: joining the state of a back edge does not change that entry state any more.
+//! This analysis removes the overwritten cells from the loop header's entry state in advance. Then a single
+//! walk through the blocks in order is enough, because a back edge does not change the entry state of its
+//! loop header any more.
 
 use super::effects::EffectKind;
 use super::walker::{NONE, Places, Spilled, spilled};
@@ -16,8 +17,9 @@ use mir::MachFunc;
 pub(super) struct Loops {
     /// Back edges, as pairs of a loop header and the block from which control returns.
     backs: Vec<(u32, u32)>,
-    /// Edges between blocks: `ways` has them as pairs, `to` has them sorted by successor, and `first` has for
-    /// each block the index in `to` of the first edge that leads to the block.
+    /// Edges between blocks. `ways` has all edges as pairs, and `to` has the same pairs sorted by the block
+    /// to which the edge leads. For each block, `first` has the index in `to` of the first edge that leads to
+    /// the block.
     ways: Vec<(u32, u32)>,
     to: Vec<(u32, u32)>,
     first: Vec<u32>,

@@ -1,20 +1,23 @@
 //! Finds the fragments (scalar parts of variables) whose location may change when a watched register receives
-//! or loses its value: fragments that are in the register, and fragments that are computed from it.
+//! or loses its value. There are two kinds: fragments whose value is in the register, and fragments that a
+//! debugger computes from the register.
 
 use super::walker::NONE;
 use super::{MOST_STEPS, counting};
 use mir::track::{FragmentLocation, MachTrack};
 
-/// Dependencies from watched registers to tracked values (each a value in one or more watched registers), and
-/// from tracked values to fragments of variables.
+/// Dependencies in two steps: from watched registers to the tracked values that they hold, and from tracked
+/// values to the fragments of variables that have these values. A tracked value is held by one or more
+/// watched registers.
 #[derive(Debug, Default)]
 pub(super) struct Users {
     /// For each watched register (one that debug information follows), the number of the tracked value that
     /// the register holds, or holds a dword of.
     tracked_values: Vec<u32>,
-    /// Which tracked values are computed from which. `named` has pairs of an operand and the value that is
-    /// computed from it. `users` has the same pairs sorted by operand, and `first` has, for each operand, the
-    /// index of its first pair in `users`.
+    /// Which tracked values are computed from which other tracked values. `named` has a pair for each
+    /// operand: the operand, and the value that is computed from it. `users` has the same pairs sorted by
+    /// operand. For each tracked value, `first` has the index in `users` of the first pair in which the value
+    /// is the operand.
     named: Vec<(u32, u32)>,
     users: Vec<(u32, u32)>,
     first: Vec<u32>,
@@ -24,8 +27,8 @@ pub(super) struct Users {
     links: Vec<[u32; 2]>,
     /// For each fragment, the tracked value that is currently its value.
     of: Vec<u32>,
-    /// For each tracked value, the number of the last change that visited it (`reached`), and the number of
-    /// changes so far (`changes`). They make sure that one change visits a tracked value only once.
+    /// `changes` is the number of changes so far. `reached` has, for each tracked value, the number of the
+    /// last change that visited it, so that one change visits a tracked value only once.
     reached: Vec<u32>,
     changes: u32,
     /// Worklists of a breadth-first search over the values that are computed from each other: the tracked
@@ -96,9 +99,9 @@ impl Users {
         }
     }
 
-    /// Calls `reach` for each fragment whose location may be affected because the `watched` registers have
-    /// received or lost their values. `is_asked` says whether some computed value has used a tracked value as
-    /// an operand, so that the computed values must be visited, too.
+    /// Calls `reach` for each fragment whose location may change because the `watched` registers have
+    /// received or lost their values. `is_asked` says whether a tracked value is an operand of some computed
+    /// value, so that the search must go on to the values computed from it.
     pub(super) fn reached(
         &mut self,
         watched: &[u32],

@@ -7,9 +7,9 @@ use isa::{Counter, MachInst, Operand, Reg, RegRange, Subtarget, op};
 use mir::track::{Cell, MachTrack};
 use rustc_hash::FxHashMap;
 
-/// The places in which values of watched registers may be. A place stands for one watched register in its
-/// hardware register, or in its spill slot. Place `n` is watched register number `n` in its hardware
-/// register; the places for spill slots follow.
+/// The places in which values of watched registers may be. For each watched register there is a place for its
+/// hardware register, and another place for its spill slot if it has one. Place number `n` is that of watched
+/// register number `n` in its hardware register. The places for spill slots follow after these.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     /// The places.
@@ -17,9 +17,8 @@ pub(super) struct Places {
     /// For each watched register, the number of the place that stands for its spill slot; `u32::MAX` if the
     /// register is never spilled.
     pub(super) slots: Vec<u32>,
-    /// `cells` is the number of cells, which are the hardware registers, followed by the spill slots.
-    /// `points` has the cell of each spill slot; the key is the point of the instructions that spill to the
-    /// slot.
+    /// `cells` is the number of cells: all hardware registers, then the spill slots. `points` gives the cell
+    /// of a spill slot. Its key is the point that the instructions which spill to the slot have in common.
     pub(super) cells: usize,
     pub(super) points: FxHashMap<u32, u32>,
 }
@@ -113,8 +112,8 @@ impl State {
 #[derive(Debug)]
 pub(super) struct Flight {
     pub(super) counter: Counter,
-    /// Number of the operation that delivers the value, among the operations that the same wait counter
-    /// counts.
+    /// Number of the operation that delivers the value. Operations are counted separately for each wait
+    /// counter.
     pub(super) number: u32,
     /// Place that receives the value.
     pub(super) place: u32,
@@ -184,8 +183,8 @@ pub(super) fn spilled(inst: &MachInst) -> Option<Spilled> {
 pub(super) struct Walker {
     pub(super) places: Places,
     pub(super) state: State,
-    /// Linked lists of the places in each cell. For each cell, this is the first place whose value the cell
-    /// holds or will receive; for each place, the next place in the same cell.
+    /// A linked list for each cell, of the places whose value the cell holds or will receive. `holders` has
+    /// the first place for each cell, and `next_holder` has, for each place, the next place in the same cell.
     pub(super) holders: Vec<u32>,
     pub(super) next_holder: Vec<u32>,
     /// Cells that may have holders.

@@ -7,19 +7,21 @@ use super::walker::NONE;
 use super::{FinalCode, Line, Location, Range};
 use mir::track::{FragmentLocation, MachTrack, Part, TrackedValue, What};
 
-/// Sets `places[n]`, for each instruction `n` of a block, to a pair. The first element is the part (block of
-/// the IR) to which the instruction belongs. The second is the least point (number of an IR operation) of the
-/// instructions from there to the end of the part. A record with a greater point takes effect after the
-/// instruction.
+/// Finds out for each instruction which records take effect before it. Sets `places[n]`, for instruction
+/// number `n` of a block, to a pair. The first element is the part (block of the IR) to which the instruction
+/// belongs. The second is the least point (number of an IR operation) of this instruction and the later ones
+/// in the part. A record whose point is not greater takes effect before the instruction, and other records
+/// take effect after it.
 pub(super) fn find_places(track: &MachTrack, insts: &[Effect], places: &mut Vec<(u32, u32)>) {
     places.clear();
     places.resize(insts.len(), (NONE, u32::MAX));
     let (mut part, mut least, mut first) = (NONE, u32::MAX, 0);
     for (n, inst) in insts.iter().enumerate().rev() {
         if inst.point != 0 && !is_of(track, part, inst.point) {
-            // The instruction belongs to another part (block of the IR) than the instructions after it. The
-            // loop walks backwards, so this is the last instruction of that part. The exception is an
-            // instruction that was moved into the middle of the current part.
+            // The instruction belongs to another part (block of the IR) than the instructions after it.
+            // Because the loop walks backwards, a new part usually ends here. But if instructions of the
+            // current part come before this instruction, too, it has only been moved into the middle of the
+            // current part.
             if let Some(own) = track.part_of(inst.point).filter(|_| part == NONE || n < first) {
                 (part, least) = (own as u32, u32::MAX);
                 let in_part = |other: &Effect| is_of(track, part, other.point);
@@ -47,13 +49,13 @@ fn due(track: &MachTrack, part: &Part, record: u32) -> u32 {
     own.map_or(u32::MAX, |record| record.point)
 }
 
-/// Results of the walk so far, and what each fragment is at the current instruction.
+/// Results of the walk so far, and the value that each fragment has at the current instruction.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     pub(super) code: FinalCode,
-    /// The location ranges of fragments. `ranges` has them in the order of their starts, each with the index
-    /// of the previous range of the same fragment. `last` has the index of each fragment's last range. `open`
-    /// has the same index if this range has no end yet.
+    /// The location ranges of fragments. `ranges` has them in the order of their starts. Each range comes
+    /// with the index of the previous range of the same fragment. For each fragment, `last` has the index of
+    /// its last range. `open` has the same index if the last range has no end yet.
     ranges: Vec<(Range, u32)>,
     last: Vec<u32>,
     open: Vec<u32>,
@@ -62,9 +64,9 @@ pub(super) struct Writer {
     pub(super) users: Users,
     /// Fragments whose value has been known somewhere in the current part (block of the IR).
     known: Vec<u32>,
-    /// `entered` is the number of parts (blocks of the IR) that the walk has entered. `begun` has for each
-    /// fragment the last such part at whose beginning the fragment's value was known, and whether `known`
-    /// contains the fragment.
+    /// `entered` is the number of parts (blocks of the IR) that the walk has entered. `begun` has a pair for
+    /// each fragment. The first element is the last part at whose beginning the fragment's value was known;
+    /// parts are counted as in `entered`. The second element says whether `known` contains the fragment.
     entered: u32,
     begun: Vec<(u32, bool)>,
     /// Fragments whose location may have changed at the current instruction. `is_touched` says for each
@@ -168,9 +170,9 @@ impl Writer {
         let mut statement = None;
         while self.due <= least && self.next < own.records.1 {
             match track.records[self.next as usize].what {
-                // A record for a fragment that takes effect here and comes after the record of a statement.
-                // So all code of this statement is before the instruction, and the debugger cannot stop at
-                // the statement here.
+                // A fragment gets another value before this instruction, after the statement has begun. So
+                // all code of the statement is before the instruction, and the debugger cannot stop at the
+                // statement here.
                 What::Fragment(fragment, held) => {
                     self.set(fragment, held);
                     statement = None;
@@ -196,9 +198,9 @@ impl Writer {
         due != u32::MAX && due <= least
     }
 
-    /// Marks all fragments that are in the `watched` registers, or are computed from them, as possibly at
-    /// another location, because these registers have received or lost their values. `is_asked` is passed to
-    /// `Users::reached`.
+    /// Marks the fragments whose location may change because the `watched` registers have received or lost
+    /// their values. These are the fragments that are in the registers, and the fragments that are computed
+    /// from them. `is_asked` is passed to `Users::reached`.
     pub(super) fn changed(&mut self, watched: &[u32], is_asked: impl Fn(u32) -> bool) {
         let Writer { users, touched, is_touched, .. } = self;
         users.reached(watched, is_asked, |fragment| {

@@ -1,12 +1,15 @@
 //! Writes the attributes that give the program counter of each lane of a function: `DW_AT_LLVM_lanes`,
 //! `DW_AT_LLVM_active_lane` and `DW_AT_LLVM_lane_pc`.
 //!
-//! As in the example of LLVM's AMDGPU guide (seed 000, line 1915), there is one DWARF procedure for each
-//! place where inactive lanes wait. The procedure sets the location of the lanes in a mask to that place, and
-//! takes the locations of the other lanes from the procedure of the enclosing region. The expression at an
-//! instruction calls the procedure of the innermost region, and then sets the location of active lanes to the
-//! program counter. There is one difference. In the example, lanes wait before the branch that they will take
-//! later; here, lanes wait at the instruction where they will resume.
+//! The program counter of a waiting lane is the place at which the lane waits. The example of LLVM's AMDGPU
+//! guide (seed 000, line 1915) has one DWARF procedure for each of these places, and so has this module. The
+//! procedure of a place first calls the procedure of the enclosing region, which gives the locations of the
+//! lanes that wait farther away. Then it sets the locations of the lanes that wait at its own place. The
+//! expression for an instruction calls the procedure of the innermost region, and then sets the location of
+//! active lanes to the program counter.
+//!
+//! There is one difference. In the guide's example, lanes wait before the branch that they will take later;
+//! here, lanes wait at the instruction where they will resume.
 
 use super::{Unit, lists};
 use crate::Function;
@@ -19,17 +22,17 @@ use objwriter::leb::unsigned;
 use objwriter::operations::*;
 use rustc_hash::FxHashMap;
 
-/// The offsets of a function's location lists for two of these attributes. The offsets come from
-/// [`crate::sections::Lists::begin`].
+/// Offsets of a function's location lists for the attributes `DW_AT_LLVM_active_lane` and
+/// `DW_AT_LLVM_lane_pc`, as [`crate::sections::Lists::begin`] returned them.
 #[derive(Clone, Copy)]
 pub(super) struct Attributes {
     active_lane: u32,
     lane_pc: u32,
 }
 
-/// The entries of the DWARF procedures that have been written for a function. `waiting` has the procedures
-/// for waiting lanes; the key is the list of places where lanes wait. `active` has the procedures for active
-/// lanes; the key is the register with the mask of active lanes.
+/// The DWARF procedures that have been written for a function, as offsets of their entries. `waiting` has the
+/// procedures for waiting lanes, by the list of places where lanes wait. `active` has the procedures for
+/// active lanes, by the register with the mask of active lanes.
 #[derive(Default)]
 struct Procedures {
     waiting: FxHashMap<List, u32>,
@@ -151,9 +154,10 @@ impl Unit<'_> {
         }
     }
 
-    /// Returns the entry of the DWARF procedure whose expression is in `scratch`, and writes the entry if no
-    /// equal expression has one. If the expression pushes a code address, `address` has the position of this
-    /// operation and the address, for which DWARF 4 needs a relocation.
+    /// Returns the DWARF procedure whose expression is in `scratch`, as the offset of its entry. Writes the
+    /// entry only if no procedure with an equal expression exists. If the expression pushes a code address,
+    /// `address` has the position of this operation and the code address, because DWARF 4 needs a relocation
+    /// for it.
     fn procedure(&mut self, address: Option<(usize, u64)>) -> u32 {
         if let Some(&known) = self.procedures.get(&self.scratch) {
             return known;

@@ -1,10 +1,10 @@
-//! Lists of *wakes*: at a point in the code, the later places at which inactive lanes become active again and
-//! resume, the nearest place first.
+//! Lists of *wakes*. A wake is a place in the code at which inactive lanes become active again and resume.
+//! The list at an instruction has the wakes after the instruction for which lanes wait, the nearest wake
+//! first.
 //!
-//! From one instruction to the next, near wakes come and go while distant wakes stay, so the lists at two
-//! consecutive instructions mostly differ only at the front. Therefore lists share their tails, and equal
-//! lists are stored once. The list in a region of the code is the list of the enclosing region with one more
-//! wake at the front.
+//! The list inside a region of the code is the list of the enclosing region with one more wake at the front.
+//! So the lists at two consecutive instructions mostly differ only at the front. Therefore lists share their
+//! tails, and equal lists are stored once.
 
 use super::masks::{self, Dwords, Lost, Place, Value};
 use isa::Reg;
@@ -80,9 +80,9 @@ impl Writes {
     }
 }
 
-/// An approximate set of registers, with which most tests for common registers end quickly. Each scalar
-/// register has a bit. A vector register shares its bit with all vector registers whose numbers have the same
-/// remainder.
+/// An approximate set of registers. With it, most tests whether two sets have a register in common end
+/// quickly. Several registers share a bit: those of the same kind (scalar or vector) whose numbers have the
+/// same remainder.
 #[derive(Clone, Copy, Debug, Default)]
 struct Uses(u128);
 
@@ -119,8 +119,8 @@ pub struct Lists {
 
 impl Default for Lists {
     fn default() -> Lists {
-        // The empty list is the first list cell. Its place is after all code, so that it is farther away than
-        // every other place.
+        // The first list cell stands for the empty list. Its wake is after all code, so that it is farther
+        // away than the wakes of all other lists.
         let nowhere = Wake { at: u32::MAX, is_end: true };
         let first = Cell { wake: nowhere, mask: 0, next: List::EMPTY, uses: Uses::default(), is_known: true };
         Lists {
@@ -213,8 +213,8 @@ impl Lists {
     }
 
     /// Returns the list of wakes (places where lanes resume) before a branch, given the lists at its two
-    /// successors. A wake that is in only one of the lists is kept: if control takes the other way, the mask
-    /// of that wake contains no lane.
+    /// successors. The list contains the wakes of both. This is correct even if control goes to the successor
+    /// whose list has not the wake: the mask of the wake then contains no lane.
     pub fn meet(&mut self, a: List, b: List) -> List {
         let key = (List(a.0.min(b.0)), List(a.0.max(b.0)));
         if let Some(&known) = self.meets.get(&key) {

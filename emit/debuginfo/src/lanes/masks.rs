@@ -81,8 +81,9 @@ enum Kind {
 pub struct Lost;
 
 impl Value {
-    /// Adds terms that describe the lanes of this value which are inactive before the instruction. The terms
-    /// may also contain lanes that are active before the instruction, but no other lanes.
+    /// Adds terms that describe, by registers before the instruction, the inactive lanes in this value. The
+    /// terms must contain each lane of the value that is inactive before the instruction. In addition, they
+    /// may contain lanes that are active before the instruction, but no others.
     fn add_terms(self, terms: &mut Vec<Term>) -> Result<(), Lost> {
         match self.0 {
             Kind::Copy(source) => add_source(source, terms)?,
@@ -154,9 +155,10 @@ impl Term {
         std::iter::once(first).chain(second)
     }
 
-    /// Converts a term that holds after an instruction to terms that hold before it. The terms describe the
-    /// same lanes by the values that registers have before the instruction. `set` returns the value that the
-    /// instruction writes to a place. Lanes that are active before the instruction may be added or missing.
+    /// Converts a term (part of a mask) that holds after an instruction to terms that hold before it. The new
+    /// terms describe the same lanes by the values that registers have before the instruction. Only lanes
+    /// that are inactive before the instruction must be the same; active lanes may be added or missing. `set`
+    /// returns the value that the instruction writes to a place, or `None` if it does not write there.
     fn before(self, set: &dyn Fn(Place) -> Option<Value>, terms: &mut Vec<Term>) -> Result<(), Lost> {
         let now = |place| match set(place) {
             None => Ok(Some(place)),
@@ -373,8 +375,8 @@ fn map_dwords<T: Copy>(mask: &Dwords, dwords: u8, of: impl Fn(&[Term]) -> Option
     Some([low, if dwords == 2 { of(&mask[1])? } else { low }])
 }
 
-/// Returns the places of the register whose lanes a mask consists of, if the mask is just one such register
-/// (`Term::All` in each dword).
+/// If a mask is just the value of one register or register pair (`Term::All` in each dword), returns the
+/// places of its dwords.
 pub fn plain_copy(mask: &Dwords, dwords: u8) -> Option<Pair> {
     map_dwords(mask, dwords, |terms| match *terms {
         [Term::All(place)] => Some(place),
@@ -382,9 +384,8 @@ pub fn plain_copy(mask: &Dwords, dwords: u8) -> Option<Pair> {
     })
 }
 
-/// Returns the places of the mask M, if the given mask consists of the lanes of M that are in a second mask,
-/// or of those that are not in it. The flag is true in the latter case, so that the lanes of the second mask
-/// are missing from the result.
+/// Recognises a mask of the form `M & N` or `M & !N`, where `M` and `N` are masks in registers. Returns the
+/// places of `M`, and a flag that is true for `M & !N`. Returns `None` for other masks.
 pub fn parted(mask: &Dwords, dwords: u8) -> Option<(Pair, bool)> {
     let of = |terms: &[Term]| match *terms {
         [Term::Both(place, _)] => Some((place, false)),

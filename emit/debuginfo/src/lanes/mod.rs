@@ -1,23 +1,24 @@
 //! Finds in final code where each lane is, so that a debugger can show the location of inactive lanes, too.
 //!
 //! # Idea
-//! A lane that is not in EXEC waits for an instruction that adds lanes to EXEC: a *wake*. The location of the
+//! A lane that is not in EXEC waits for a *wake*: an instruction that adds lanes to EXEC. The location of the
 //! lane is the instruction after the wake, where the lane resumes (LLVM's AMDGPU guide, seed 000, line 1915).
-//! Lanes of a kernel that no wake brings back wait for the end of the kernel. The lanes that wait for a wake
-//! are the lanes that it adds to EXEC. The wake reads these lanes from registers, which may have held them
-//! for a long time. So the code is read backwards: starting at each wake, the analysis follows which
-//! registers hold the lanes of the wake before each instruction, through copies and through lanes of vector
-//! registers to which the allocator has moved the mask. Where an instruction adds active lanes to a mask,
-//! only the other lanes of the mask have waited before the instruction. No pass has to record anything for
-//! this analysis.
+//! Lanes of a kernel that no wake brings back wait for the end of the kernel.
+//!
+//! The lanes that wait for a wake are those that the wake adds to EXEC. The wake reads a mask of these lanes
+//! from registers, which may have held the mask for a long time. So the code is read backwards from each
+//! wake: before each instruction, the analysis knows which registers hold the mask of the wake. It follows
+//! the mask through copies, and through lanes of vector registers to which the allocator has moved the mask.
+//! Where an instruction adds active lanes to a mask, only the other lanes of the mask have waited before the
+//! instruction. No pass has to record anything for this analysis.
 //!
 //! A mask may contain more lanes than wait for its wake: active lanes, and lanes that wait for a nearer wake.
 //! So a lane waits for the nearest wake whose mask contains the lane.
 //!
 //! # Assumptions
 //! Lanes wait at places after the program counter, and the program counter does not pass a place at which
-//! lanes wait (this follows from `isel`'s plan). The correctness of the masks is tested: `kernc-fuzz --what
-//! lanes` compares them with what lanes actually do.
+//! lanes wait. Code that instruction selection (`isel`) lays out has this property. The correctness of the
+//! masks is tested: `kernc-fuzz --what lanes` compares them with what lanes actually do.
 //!
 //! # Time
 //! Linear in the number of instructions, times the nesting depth of loops, because a list changes only at its

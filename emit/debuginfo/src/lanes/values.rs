@@ -2,11 +2,15 @@
 //! one. A value is identified by the instruction that produced it.
 //!
 //! # Purpose
-//! The lanes that wait for the other side of a branch are the lanes at the branch that are not in its
-//! condition. The condition is often in VCC, which has no number in DWARF (LLVM's AMDGPU guide, seed 000,
-//! line 624). But if all lanes that took the near side are active, or wait for a wake nearer than the other
-//! side, then of the lanes at the branch only the lanes that wait for the other side remain. This is the case
-//! if EXEC has the value that it had on the near side, or if a nearer wake restores that value.
+//! A branch splits the active lanes: first the lanes in its condition run on the near side, and then the
+//! other lanes run on the other side. While the near side runs, the lanes that wait are the lanes at the
+//! branch without the lanes in the condition. But the condition is often in VCC, which has no number in DWARF
+//! (LLVM's AMDGPU guide, seed 000, line 624).
+//!
+//! Often the condition is not needed. All lanes of the near side may be active, or wait for a wake nearer
+//! than the other side. Of the lanes at the branch, then only the lanes that wait for the other side remain.
+//! This is the case if EXEC has the value that it had on the near side, or if a nearer wake restores that
+//! value. To recognise these values, this module tracks EXEC.
 
 use super::masks::{self, Pair, Place};
 use isa::{MachInst, Operand, Reg, RegRange, RegSet, Role, Target};
@@ -39,9 +43,9 @@ pub struct Values {
     dwords: u8,
 }
 
-/// The instructions by which branches have removed lanes from EXEC, as numbers in the order of the code. The
-/// key is the value of EXEC before the instruction, and whether the instruction kept the lanes in a mask
-/// (`true`) or the lanes that are not in the mask (`false`).
+/// The instructions by which branches have removed lanes from EXEC, as instruction numbers in the order of
+/// the code. The key is a pair. The first element is the value of EXEC before the instruction. The second
+/// says which lanes remained: those in a mask (`true`), or those that are not in the mask (`false`).
 #[derive(Default)]
 pub struct Branches(FxHashMap<(Value, bool), Vec<u32>>);
 
@@ -180,12 +184,12 @@ impl Values {
 
 impl Branches {
     /// Returns the value that EXEC had on the near side of a branch, that is, after the branch had removed
-    /// lanes. The branch is the last one before instruction number `before` that matches `branch`: EXEC had
-    /// the value `branch.0` before it, and it kept the lanes in a mask (if `branch.1`) or those that are not
-    /// in the mask (otherwise).
+    /// lanes. `branch` identifies the branch: `branch.0` is the value of EXEC before it, and `branch.1` is
+    /// true if the lanes in a mask remained, and false if those that are not in the mask remained. If several
+    /// branches match, the last one before instruction number `before` is meant.
     ///
-    /// The instruction `before` is still on the near side of that branch, because EXEC gets its earlier value
-    /// back only after both sides.
+    /// It is the right one, because the instruction `before` is still on the near side: EXEC gets its earlier
+    /// value back only after both sides.
     pub fn near_side(&self, before: u32, branch: (Value, bool)) -> Option<Value> {
         let numbers = self.0.get(&branch)?;
         let count = numbers.partition_point(|&number| number < before);

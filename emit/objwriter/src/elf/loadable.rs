@@ -116,7 +116,8 @@ pub fn loadable_in<'a>(object: &'a Object<'a>, bump: &'a Bump) -> Result<Vec<u8>
 
 /// Addresses to which other parts refer.
 pub(super) struct Places<'a> {
-    /// Address of each section of the input object; 0 for sections that are not loaded into memory.
+    /// For each section of the input object, its address in memory; 0 for sections that are not loaded into
+    /// memory.
     pub sections: List<'a, u64>,
     /// For each section of the input object, the number of its header in the output; 0 for sections that are
     /// not in the output.
@@ -263,8 +264,8 @@ fn lay_out(parts: &Parts, outputs: &mut [Output], start: u64) {
                 // loaders protect whole pages.
                 address = address.next_multiple_of(PAGE) + offset % PAGE;
             } else {
-                // The group begins on the next page, at the same offset within the page as in the file. If
-                // the address is already at a page boundary, no page is skipped.
+                // The group begins on the next page, and its offset within the page is the same in memory as
+                // in the file. If the address is at a page boundary already, no page is skipped.
                 address = address.next_multiple_of(PAGE) + address % PAGE;
             }
             group = output.group;
@@ -352,8 +353,8 @@ fn expected_size(parts: &Parts, outputs: &[Output], full: &Full) -> usize {
         Body::Source(section) if output.group == Group::Rest => parts.object.sections[section].data.len(),
         _ => 0,
     };
-    // Also counts names, padding and section headers. Headers count twice, because some are in the buffer
-    // twice for a short time.
+    // An allowance for the names, padding and section headers of the output. Section headers count twice,
+    // because some of them are in the buffer twice for a short time.
     let each = |output: &Output| unloaded(output) + output.name.len() + 16 + 2 * SECTION_HEADER as usize;
     let symbols = full.size();
     loaded as usize + outputs.iter().map(each).sum::<usize>() + symbols + 16 * PROGRAM_HEADER as usize

@@ -125,8 +125,9 @@ impl Identity {
         Identity::new(os, target, xnack, sramecc, code_object)
     }
 
-    /// Returns the file header fields of an object for a processor with its settings (XNACK, SRAMECC). Only
-    /// objects for HSA have a code object version; objects for other operating systems have the flags of V3.
+    /// Returns the file header fields of an object for a processor with its settings (XNACK, SRAMECC).
+    /// `version` is used only if the operating system is HSA. For other operating systems, the flags are
+    /// those of V3.
     pub const fn new(
         os: Os,
         target: &Processor,
@@ -141,8 +142,8 @@ impl Identity {
         Identity { flags, ..Identity::of_version(os, version) }
     }
 
-    /// Returns the file header fields of an object that is not for a particular processor. The code object
-    /// version matters only for the operating system HSA.
+    /// Returns the file header fields of an object that is not for a particular processor. `version` is used
+    /// only if the operating system is HSA.
     pub const fn of_version(os: Os, version: CodeObjectVersion) -> Identity {
         let (os_abi, abi_version) = match os {
             Os::AmdHsa => (64, version.number() - 2),
@@ -155,8 +156,9 @@ impl Identity {
 }
 
 /// Returns the file header field `e_flags`: the processor's number and its settings (XNACK, SRAMECC). Up to
-/// V3, one bit for each setting says that the setting is on or may be on. Later versions have two bits for
-/// each setting, which distinguish any, off and on.
+/// V3, there is one bit for each setting. It is set if the setting is on, and also if code is compiled for
+/// either state. Later versions have two bits for each setting, which distinguish off, on and any (either
+/// state).
 pub const fn e_flags(
     target: &Processor,
     xnack: Setting,
@@ -177,8 +179,8 @@ pub const fn e_flags(
 }
 
 /// Returns the target id of a processor with its settings (XNACK, SRAMECC), as assemblers and metadata spell
-/// it. Up to V3, it lists the settings that may be on (LLVM's AMDGPU guide, seed 000, line 2171). Later
-/// versions list the settings that are fixed to on or off.
+/// it. Up to V3, the target id lists the settings that are on or can be either on or off (LLVM's AMDGPU
+/// guide, seed 000, line 2171). In later versions, it lists the settings that are fixed to on or off.
 pub fn target_id(
     os: &str,
     processor: &str,

@@ -37,8 +37,9 @@ impl<'a> Ending<'a> {
         Ending { last, text }
     }
 
-    /// Compares strings backwards from their ends, with longer strings first. So each string comes right
-    /// after the strings whose end it may be.
+    /// Compares two strings backwards, from their last bytes. If one string is the end of the other, the
+    /// longer string comes first. So in sorted order, each string comes right after the strings whose bytes
+    /// it may share.
     fn backwards(&self, other: &Ending) -> Ordering {
         let rest = || other.text.bytes().rev().cmp(self.text.bytes().rev());
         other.last.cmp(&self.last).then_with(rest)
