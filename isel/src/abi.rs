@@ -18,9 +18,9 @@ use smallvec::SmallVec;
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     list: SmallVec<[(AbiInput, Operand); 13]>,
-    /// The last dimension whose work-item id is used, if the ids of all dimensions arrive in one register,
-    /// ten bits per id. `None` if each id has its own register. Also `None` if only the id of the first
-    /// dimension is used, because then no bit field needs to be extracted.
+    /// `Some` if an id must be extracted from a register that holds the work-item ids of all dimensions, ten
+    /// bits for each. It is the last dimension whose id the function uses. `None` if each id has its own
+    /// register, or if only the id of the first dimension is used, which then has the register for itself.
     packed: Option<u8>,
 }
 
@@ -85,8 +85,8 @@ impl Lower<'_> {
         Some(self.dwords(whole, 0, self.ty(value).dwords() as u8))
     }
 
-    /// Returns the registers of the input that `value` reads, like [`Lower::input`], but only if the input
-    /// has already been requested.
+    /// Returns the registers of the input (id or pointer) that `value` reads, if some instruction has
+    /// requested this input already. In contrast to [`Lower::input`], requests nothing.
     pub fn known_input(&self, value: Value) -> Option<Operand> {
         let input = self.input_of(value)?;
         let whole = self.inputs.list.iter().find(|(have, _)| *have == input)?.1;
@@ -135,8 +135,9 @@ impl Lower<'_> {
         }
         self.out.abi = abi;
         for slot in abi.layout() {
-            // If the function calls other functions, the descriptor of scratch memory stays in the registers
-            // in which it arrives, because all functions expect the descriptor there.
+            // In a function that calls other functions, the descriptor of scratch memory stays in the
+            // registers in which it arrives. The called functions expect the descriptor in the same
+            // registers.
             if slot.input == AbiInput::PrivateSegmentBuffer && self.has_stack {
                 continue;
             }

@@ -226,10 +226,10 @@ impl Lower<'_> {
         (Some(at), i64::from(sum as i32))
     }
 
-    /// Returns the address register and the byte offset for the offset field of an LDS instruction. For an
-    /// instruction with one address, `unit` is 0. For an instruction with two addresses, `unit` is the
-    /// element size in bytes, which the encoded offsets count, and the instruction accesses up to `span`
-    /// elements after the first.
+    /// Returns the operands for the address `pointer + offset` of an LDS instruction: the address register,
+    /// and the bytes that go to the offset field. For an instruction with one address, `unit` is 0. For an
+    /// instruction with two addresses (`ds_read2_b32`), the encoded offsets count elements of `unit` bytes,
+    /// and the instruction accesses up to `span` elements after the first.
     pub fn lds_address(&mut self, pointer: Value, offset: i32, unit: i64, span: i64) -> (Operand, i64) {
         self.reaches_lds = true;
         let (base, sum) = self.narrow_parts(pointer, offset);
@@ -252,9 +252,9 @@ impl Lower<'_> {
         (vaddr, field)
     }
 
-    /// Returns whether the base alone is known to be a valid address, as hardware requires that checks the
-    /// range of the base before it adds `offset`. This holds if there is no base, if the offset is 0, or if
-    /// the base is known not to be negative.
+    /// Returns whether `offset` may be in the offset field of an LDS instruction on processors that check the
+    /// base before they add the offset. They refuse a negative base even if the sum is a valid address. So
+    /// the base must be known not to be negative, or it must be absent, or the offset must be 0.
     fn never_negative(&self, base: Option<Value>, offset: i64) -> bool {
         offset == 0 || base.is_none_or(|base| self.max_bits(base) < 32)
     }

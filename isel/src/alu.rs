@@ -27,8 +27,8 @@ const DIRECT: &[(BinOp, Role)] = &[
     (BinOp::SMul24, Role::VMulI32I24),
 ];
 
-/// A pair of operations that one instruction computes: `outer(inner(a, b), c)`. It applies only if the result
-/// of the inner operation has no other user.
+/// Two operations that one instruction computes: `outer(inner(a, b), c)`. The instruction is used only if
+/// nothing else uses the result of the inner operation.
 struct Fused {
     outer: BinOp,
     inner: BinOp,

@@ -178,9 +178,9 @@ impl Lower<'_> {
         self.push_device(inst, &at, dst, data, id);
     }
 
-    /// Copies the data operands of an atomic operation to consecutive registers, the first of which are the
-    /// result registers `dst`. The copies are needed because the instruction writes the old value over its
-    /// first data registers.
+    /// Copies the data operands of an atomic operation to consecutive registers. The first of these registers
+    /// are the result registers `dst`, because the instruction writes the old value over its first data
+    /// registers.
     fn data_in_place(&mut self, dst: Operand, data: &[Value]) -> Operand {
         let mut sources: SmallVec<[Operand; 4]> = SmallVec::new();
         for &value in data {
@@ -219,8 +219,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Copies `value`, as lane number `lane` holds it, to SGPRs; without `lane`, as the first active lane
-    /// holds it.
+    /// Copies `value` from one lane to SGPRs: from lane number `lane`, or from the first active lane if
+    /// `lane` is `None`.
     fn read_lanes(&mut self, result: Value, value: Value, lane: Option<Value>) {
         let dst = self.sgpr_of(result);
         let dwords = self.ty(result).dwords() as u8;

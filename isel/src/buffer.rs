@@ -64,10 +64,10 @@ pub(crate) struct Buffers {
 }
 
 impl Lower<'_> {
-    /// Returns whether a buffer instruction is better than a FLAT instruction for the address `pointer +
-    /// offset`, on processors that have both. It is better if the address is a uniform pointer plus a 32-bit
-    /// index. If the index has 64 bits, FLAT is better, because one instruction (`v_mad_u64_u32`) computes
-    /// the whole address.
+    /// Returns whether an access to `pointer + offset` should use a buffer instruction, on processors that
+    /// have buffer and FLAT instructions. A buffer instruction is better if the address is a uniform pointer
+    /// plus a 32-bit index, because it adds the two itself. If the index has 64 bits, FLAT is better, because
+    /// one instruction (`v_mad_u64_u32`) computes the whole address for it.
     pub fn prefers_buffer(&self, pointer: Value, offset: i32) -> bool {
         let (way, offset) = self.address_way(pointer, offset);
         self.in_range(way, offset)
@@ -140,8 +140,8 @@ impl Lower<'_> {
         (Way::Whole(base), offset)
     }
 
-    /// Returns whether index plus constant offset stays within the 32-bit size of the descriptor. If it might
-    /// not, the range check of the buffer instruction could reject an access that is valid.
+    /// Returns whether index plus constant offset is sure to stay within the 32-bit size of the descriptor.
+    /// If this is not sure, the range check of the buffer instruction might reject a valid access.
     fn in_range(&self, way: Way, offset: i64) -> bool {
         let most = match way {
             Way::Uniform(_) => 0,

@@ -315,8 +315,9 @@ impl Lower<'_> {
         ids
     }
 
-    /// Returns SGPRs with the implicit arguments for a call, in consecutive registers with undefined
-    /// registers in the gaps, and the hardware register in which the first of them is passed.
+    /// Returns the scalar implicit arguments for a call, and the hardware register in which the first of them
+    /// is passed. The result is one operand of consecutive SGPRs. Where the calling convention leaves a gap
+    /// between two arguments, the operand has an undefined register.
     fn scalar_arguments(&mut self, needs: &ImplicitNeeds) -> (Operand, Reg) {
         let mut dwords: SmallVec<[Option<VReg>; 16]> = smallvec![];
         for (implicit, input) in INPUTS {

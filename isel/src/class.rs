@@ -22,7 +22,8 @@ pub(crate) enum Home {
     Const,
     /// Scalar registers.
     Sgpr,
-    /// A `bool` as a lane mask. Bits of lanes that are inactive at the definition are meaningless.
+    /// A `bool` that is kept as a lane mask. The bits of lanes that are inactive at its definition have no
+    /// meaning.
     Mask,
     /// A uniform `bool` that the scalar unit computes: in SCC where it is used, or as 0 or 1 in an SGPR.
     Scc,
@@ -58,10 +59,10 @@ struct Classes<'a> {
 }
 
 impl Classes<'_> {
-    /// Decides in which kind of register a block parameter is kept. A scalar register can carry the argument
-    /// only if all lanes reach the block together with the program counter. At some blocks, lanes are parked:
-    /// they wait there inactive until the program counter arrives. Parameters of such blocks are kept in
-    /// VGPRs.
+    /// Decides in which kind of register a block parameter is kept. It is an SGPR only if the value is
+    /// uniform and all lanes reach the block together with the program counter. At some blocks, lanes are
+    /// parked: they wait there inactive until the program counter arrives. Parameters of such blocks are kept
+    /// in VGPRs or lane masks.
     fn param(&mut self, param: Value, parked: bool) {
         let scalar = !parked && self.uniformity.is_uniform(param);
         self.homes[param] = match self.func.ty(param) {

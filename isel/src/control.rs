@@ -24,9 +24,9 @@ pub(crate) struct Edges {
 }
 
 impl Lower<'_> {
-    /// Creates the machine blocks in layout order. A node of the plan has a body, and in front of it possibly
-    /// a gate, which is a separate block for the code that sets `exec`. Blocks that split critical edges of
-    /// the linear graph are created later, together with the edges.
+    /// Creates the machine blocks in layout order. Each node of the plan gets a block for its body. If the
+    /// node has a gate, the gate is a separate block in front of the body, with the code that sets `exec`.
+    /// Blocks that split critical edges of the linear graph are created later, together with the edges.
     pub fn make_blocks(&mut self) {
         self.s.mblocks.clear();
         let plan = self.plan;
@@ -135,8 +135,8 @@ impl Lower<'_> {
         let new = self.lanes(new);
         let exec = self.masks.exec();
         let lanes = match cond {
-            // The condition's mask contains active lanes only, so no `and` with `exec` is needed before it is
-            // added to the mask of parked lanes.
+            // Here the mask of the condition contains active lanes only. So it can be added to the mask of
+            // parked lanes without an `and` with `exec`.
             Some((mask, true)) if old.is_some() && self.holds_active_lanes(self.condition()) => mask,
             Some((mask, when)) => {
                 let dst = if old.is_some() { self.mask_temp() } else { new };
@@ -282,8 +282,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Emits conversions of the block's parameters to those other forms (SGPRs, VGPRs, lane mask) in which
-    /// some user needs them.
+    /// Emits conversions of the block's parameters. A parameter arrives in one form (SGPRs, VGPRs or lane
+    /// mask), and some of its users may need it in another form.
     pub fn params(&mut self, at: Pos) {
         let func = self.func;
         for &param in func.params(self.node(at).block).iter().rev() {
@@ -326,8 +326,9 @@ impl Lower<'_> {
             scalars[which].clear();
             targets[which] = to_pos;
             for (&param, &arg) in func.params(to).iter().zip(func.branch_args(last, which)) {
-                // For a back edge, not all uses of the target's parameters have been visited yet, so all
-                // parameters are passed.
+                // Parameters that nobody has requested are not passed. But for a back edge all parameters are
+                // passed, because the walk through the code has not yet visited all uses of the target's
+                // parameters.
                 if to_pos > at && !self.is_wanted(param) {
                     continue;
                 }
@@ -388,8 +389,9 @@ impl Lower<'_> {
         self.out.blocks[body].linear[k].map_or(self.enter(to), |edge| edge.to)
     }
 
-    /// Assembles the machine block from the code that sets `exec` on entry, the shared copies and the
-    /// instructions. If the node has a gate, also creates the gate.
+    /// Assembles the machine block of a node. Its instructions are, in this order, the code that sets `exec`
+    /// on entry, and the instructions with the shared copies between them. If the node has a gate, the gate
+    /// is created, too, and contains the code that sets `exec`.
     pub fn finish_block(&mut self, at: Pos, group: u32) {
         let [gate, body] = self.s.mblocks[at as usize];
         let entry = self.entry_code(at);

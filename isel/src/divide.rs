@@ -88,9 +88,9 @@ impl Lower<'_> {
         self.emit_raw(ops.scale, &[n, self.masks.vcc(), num, den, num]);
         let mut q = self.vtemp(len);
         self.emit(ops.mul, &[q, n, r]);
-        // This step gives the nearest quotient, so that a quotient which an f64 can represent is exact.
-        // Without the step, `v_div_fmas` would round a quotient halfway between two denormals as if it were
-        // slightly to one side. LLVM leaves this step out for f64.
+        // This step gives the `f64` that is nearest to the quotient, so that a quotient which an f64 can
+        // represent is exact. Without the step, `v_div_fmas` would round a quotient halfway between two
+        // denormals as if it were slightly to one side. LLVM leaves this step out for f64.
         let e = self.fma(ops.fma, len, minus, q, n);
         q = self.fma(ops.fma, len, FloatSource::plain(e), r, q);
         let e = self.fma(ops.fma, len, minus, q, n);
@@ -102,10 +102,11 @@ impl Lower<'_> {
         self.emit(ops.fixup, &[dst, unscaled, den, num]);
     }
 
-    /// Emits `a / b` for f16, computed in `f32`. If the exact quotient of the two 11-bit significands fits
-    /// into an `f32`, the Newton step computes it exactly. Otherwise the quotient is more than one unit in
-    /// the last place of the `f32` away from the midpoint between any two halves, so that rounding twice
-    /// gives the right result. No `f32` in this computation is denormal.
+    /// Emits `a / b` for f16, computed in `f32`. The quotient is then rounded twice, but the result is
+    /// correct in both possible cases. If the exact quotient of the two 11-bit significands fits into an
+    /// `f32`, the Newton step computes it exactly. Otherwise the quotient is more than one unit in the last
+    /// place of the `f32` away from the midpoint between any two halves. No `f32` in this computation is
+    /// denormal.
     fn half_div(&mut self, result: Value, a: Value, b: Value) {
         let [num, den] = [a, b].map(|half| {
             let (source, wide) = (self.float_source(half), self.vtemp(1));

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 /// What a shared copy holds; copies with equal keys are the same copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Key {
-    /// The value of consecutive SGPRs (first register, number of registers), copied to VGPRs.
+    /// A copy in VGPRs of the value in consecutive SGPRs, given by the first SGPR and their number.
     Moved(VReg, u8),
     Vgpr(u32),
     Sgpr(u32),
@@ -23,17 +23,17 @@ enum Key {
     Sgpr64(u64),
     /// A VGPR plus a constant.
     Plus(VReg, u32),
-    /// A VGPR with the value zero that is the upper half of a 64-bit register pair. The lower half is the
-    /// given register.
+    /// A VGPR with the value zero, as the upper half of a register pair with 64 bits. The register given here
+    /// is the lower half of the pair.
     Beside(VReg),
 }
 
-/// Registers of the copies that are placed before a loop. The key has the preheader of the loop and what the
-/// copy holds.
+/// Registers of the copies that are placed before a loop, where they are made only once. The key consists of
+/// the loop's preheader and what the copy holds.
 type Hoisted = FxHashMap<(Block, Key), Tuple>;
 
-/// Largest numbers of SGPRs and of VGPRs that hold copies of constants and of loop-invariant values
-/// throughout a loop nest.
+/// Largest numbers of SGPRs and of VGPRs that hold copies of constants and loop-invariant values during a
+/// whole loop, or during nested loops.
 const HOISTED_MAX: [u32; 2] = [24, 8];
 
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ struct SharedCopy {
     key: Key,
     dst: Tuple,
     src: Tuple,
-    /// The copy is placed before the last `below` instructions of the block.
+    /// Where the copy is placed, counted from the end of the block: `below` instructions come after it.
     below: u32,
 }
 
@@ -50,14 +50,14 @@ struct SharedCopy {
 pub(crate) struct Copies {
     list: Vec<SharedCopy>,
     index: FxHashMap<Key, u32>,
-    /// Indices of the shared copies that were used since the last flush. The flush moves these copies above
-    /// the instructions that it adds.
+    /// Indices of the shared copies that were used since the last call of [`Lower::flush`]. These copies must
+    /// come before the instructions that `flush` then adds to the block.
     touched: Vec<u32>,
     /// SGPRs that the instructions since the last flush define.
     local: Vec<VReg>,
     hoisted: Hoisted,
-    /// Copies that must be placed at the end of another block, the preheader of a loop, together with that
-    /// block. Selection visits that block later.
+    /// Copies for the end of a preheader, each with the preheader. Inner loops have requested them, and
+    /// selection reaches the preheader only later.
     outside: Vec<(Block, SharedCopy)>,
     /// Numbers of SGPRs and VGPRs that the hoisted copies occupy.
     hoisted_count: [u32; 2],
@@ -242,8 +242,9 @@ impl Lower<'_> {
             }
             Operand::Virt(tuple) if self.is_sgpr(operand) => {
                 let first = self.out.regs(tuple)[0];
-                // A shared copy is placed before the instructions of the current lowering step, so it cannot
-                // read a register that these instructions define.
+                // A shared copy is placed before the instructions that are being emitted for the current IR
+                // instruction. So if one of these instructions defines the register, a shared copy cannot
+                // read it, and the copy is made here.
                 if self.s.copies.local.contains(&first) {
                     return self.copy_here(operand, tuple.len);
                 }
@@ -341,8 +342,8 @@ impl Lower<'_> {
         Some(Operand::Virt(dst))
     }
 
-    /// Adds to the current block the shared copies that inner loops have requested at the end of this block,
-    /// which is their preheader.
+    /// Adds to the current block the copies that were requested for its end. The current block is the
+    /// preheader of a loop, and instructions in the loop have requested the copies.
     pub fn outside_copies(&mut self) {
         let block = self.block;
         let below = self.s.rev.len() as u32;
@@ -376,8 +377,8 @@ impl Lower<'_> {
         Operand::Virt(self.s.copies.list[index as usize].dst)
     }
 
-    /// Moves the pending instructions to the block's list, which is in reverse order. The shared copies that
-    /// these instructions use will be placed above these instructions.
+    /// Moves the pending instructions to the list of the block, which is in reverse order. The shared copies
+    /// that these instructions use are moved, too, so that they come before these instructions.
     pub fn flush(&mut self) {
         let s = &mut *self.s;
         s.rev.extend(s.seq.drain(..).rev());

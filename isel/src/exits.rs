@@ -46,20 +46,21 @@ pub(crate) fn run(func: &mut Function, an: &mut Analyses) -> bool {
     changed
 }
 
-/// A divergent loop with many exits, which gets a single exit. Short blocks after the exits that are laid out
-/// inside the loop belong to the region, too.
+/// A divergent loop with many exits, which gets a single exit. The region consists of the blocks of the loop,
+/// and of short blocks after its exits that are laid out inside the loop.
 struct Region {
     /// Blocks with edges out of the region.
     sources: Vec<Block>,
-    /// Blocks to which edges lead out of the region, in layout order. They are called the places, and lanes
-    /// carry their numbers.
+    /// Exit targets: the blocks to which edges lead out of the region, in layout order. They are called
+    /// *places*. A lane that leaves carries the number of its place.
     places: Vec<Block>,
     /// The closest common dominator of all sources.
     gathering: Block,
     /// Types of the slots.
     slots: Vec<Type>,
-    /// For each place (exit target), the values that lanes on their way to it must pass through the dispatch.
-    /// Each value has the number of its slot, which is the parameter of the dispatch that carries it.
+    /// For each place (exit target), the values that lanes need there. They pass the values through the
+    /// dispatch, where each value has a parameter (slot). Each entry has the number of the slot and what is
+    /// passed in it.
     carried: Vec<SmallVec<[(usize, Carried); 4]>>,
     /// Values that all lanes pass through the dispatch, whatever their exit target is. Each has the number of
     /// its slot (parameter of the dispatch). An exit at which the value is not available passes a meaningless
@@ -87,12 +88,13 @@ struct Round {
     region: Vec<u32>,
     /// Number of each place in its region.
     places: FxHashMap<(u32, Block), usize>,
-    /// For each block, the exit target through which it gets values of a loop. It is the nearest one, among
-    /// the block and its dominators, to which edges lead from one loop (region) only. `None` if there is no
-    /// such exit target.
+    /// For each block, the exit target through which it gets values of a loop. Candidates are the block and
+    /// its dominators, if all edges to the candidate come from one loop (region). The nearest candidate is
+    /// the exit target; without candidates it is `None`.
     owner: Vec<Option<Block>>,
-    /// Numbers of the slots (parameters of the dispatch) that carry values of a loop to uses after the loop.
-    /// The key is the value, and the exit target that dominates the use, if there is such an exit target.
+    /// The slots (parameters of the dispatch) that carry values of a loop to uses after the loop. The key has
+    /// the value and, if an exit target dominates the use, this exit target. The entry is the number of the
+    /// slot.
     slots: FxHashMap<(Value, Option<Block>), usize>,
     /// Constants that edges pass as arguments. They are defined at the end of the function's entry block.
     constants: FxHashMap<(Type, u64), Value>,
@@ -221,8 +223,8 @@ impl Round {
         }
     }
 
-    /// Returns the loop (region) of which `block` is an exit target: all edges to the block come from this
-    /// loop, and the block is outside of it. Returns `None` if there is no such loop.
+    /// Returns the loop (region) from which all edges to `block` come, if `block` is outside of it. The block
+    /// is then an exit target of this loop only. Returns `None` if there is no such loop.
     fn owning_region(&self, an: &Analyses, block: Block) -> Option<u32> {
         let first = self.region[index(*an.cfg.preds(block).first()?)];
         let all = an.cfg.preds(block).iter().all(|&pred| self.region[index(pred)] == first);

@@ -43,12 +43,14 @@ impl ExitsInLoop {
     }
 
     /// Returns whether a block that lanes enter when they leave a divergent loop is laid out inside the loop.
-    /// This is so if the block only passes values on and the loop has several exits, or if the block is short
-    /// and the loop has so many exits that a mask for each exit would not fit.
+    /// There are two cases. Either the block only passes values on, and the loop has several exits. Or the
+    /// block is short, and the loop has so many exits that a lane mask for each of them would not fit into
+    /// the SGPRs.
     pub fn leaves_loop(&self, func: &Function, an: &Analyses, block: Block) -> bool {
         let ([pred], Op::Jump(to)) = (an.cfg.preds(block), end_op(func, block)) else { return false };
         let Some(mut l) = an.loops.innermost(*pred) else { return false };
-        // Lanes never wait (are parked) at a loop header, because a header runs in every iteration.
+        // If lanes had to wait (be parked) at a loop header, they could not wait until the other lanes
+        // arrive, because a header runs in every iteration.
         if an.cfg.is_loop_header(to) || an.loops.contains(l, block) {
             return false;
         }
@@ -69,8 +71,8 @@ impl ExitsInLoop {
     }
 }
 
-/// Returns whether an operation has the same effect in a lane whichever other lanes are active. A block of
-/// such operations may run separately for each group of lanes that leaves the loop.
+/// Returns whether the effect of an operation in one lane does not depend on which other lanes are active. A
+/// block of such operations may run several times, each time for other lanes that leave the loop.
 fn is_own_business(op: Op) -> bool {
     match op {
         Op::Load { mem, .. } | Op::Store { mem, .. } => mem.order == Order::NotAtomic,

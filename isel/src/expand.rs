@@ -387,10 +387,10 @@ impl Expander<'_> {
         self.correct(q, r, y)
     }
 
-    /// Converts a 64-bit integer to a float with correct rounding. For f64, both halves of the integer
-    /// convert exactly, and their sum rounds once. For f32, the integer is first shortened to 32 significant
-    /// bits; the last of these is set if any bit that was cut off is set, so that the conversion rounds
-    /// correctly.
+    /// Converts a 64-bit integer to a float with correct rounding. For f64, both halves of the integer are
+    /// converted, which is exact, and only their sum is rounded. For f32, the integer is first shortened to
+    /// 32 significant bits. If a bit that is cut off was set, the last remaining bit is set, so that the
+    /// conversion rounds correctly.
     fn wide_to_float(&mut self, cast: CastOp, a: Value, ty: Type) -> (Op, Vec<Value>) {
         let signed = cast == CastOp::SToF;
         let count32 = self.int(32, Type::I32);

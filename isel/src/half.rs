@@ -128,9 +128,10 @@ impl Expander<'_> {
         self.select(over, most, part)
     }
 
-    /// Returns `a * b + c`. The product is exact. The sum is rounded to odd, so that rounding it to a half
-    /// gives the same result as rounding the exact sum. The error of the sum is exact too: D. E. Knuth, "The
-    /// Art of Computer Programming", volume 2, 4.2.2, theorem B.
+    /// Returns `a * b + c` for halves, computed in `f32`. There the product is exact. The sum is *rounded to
+    /// odd*: if it is not exact, its last bit is set, so that rounding it again, to a half, gives the correct
+    /// result. Whether the sum is exact follows from its error, which an `f32` can represent: D. E. Knuth,
+    /// "The Art of Computer Programming", volume 2, 4.2.2, theorem B.
     fn half_fma(&mut self, args: &[Value]) -> Value {
         let (product, c) = (self.bin(BinOp::FMul, args[0], args[1]), args[2]);
         let sum = self.bin(BinOp::FAdd, product, c);
@@ -141,8 +142,8 @@ impl Expander<'_> {
         let [bits, sign] = [sum, error].map(|x| self.cast(CastOp::Bitcast, x, Type::I32));
         let zero = self.op(Op::Const(0), &[], Type::F32);
         let inexact = self.op(Op::Fcmp(FloatCc::One), &[error, zero], Type::Bool);
-        // If the rounding error has the opposite sign of the sum, the sum was rounded away from zero; then
-        // `less` is -1, and otherwise 0.
+        // `less` becomes -1 if the sum was rounded away from zero, and 0 otherwise. The sum was rounded away
+        // from zero if its error (exact sum minus rounded sum) has the opposite sign.
         let differ = self.bin(BinOp::Xor, bits, sign);
         let count = self.int(31, Type::I32);
         let less = self.bin(BinOp::AShr, differ, count);
@@ -161,9 +162,9 @@ impl Expander<'_> {
         self.odd(bits, less, inexact)
     }
 
-    /// Converts the bits of a correctly rounded `f32` to the bits of the same result rounded to odd. `less`
-    /// is -1 if the number was rounded away from zero, and otherwise 0; adding it to the bits rounds the
-    /// number towards zero. If the rounding was inexact, the lowest bit is set.
+    /// Changes a correctly rounded `f32`, given as bits, to the same number rounded to odd. An inexact number
+    /// is first rounded towards zero: `less` is added to the bits, which is -1 if the number was rounded away
+    /// from zero, and 0 otherwise. Then the lowest bit is set. An exact number stays the same.
     fn odd(&mut self, bits: Value, less: Value, inexact: Value) -> Value {
         let toward_zero = self.bin(BinOp::Add, bits, less);
         let one = self.int(1, Type::I32);

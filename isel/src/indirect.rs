@@ -1,11 +1,11 @@
 //! Expands calls through function pointers that differ between lanes to a waterfall loop. In each iteration,
-//! the first lane that has not called yet determines the function, and all lanes with the same function
-//! pointer do the call.
+//! the first lane that has not called yet determines the function. All lanes with the same function pointer
+//! then do the call.
 //!
-//! A block that ends a path out of a loop does not belong to the loop in the control-flow graph, so the lanes
-//! of all iterations would execute the call together. The block with the call therefore gets an edge back to
-//! the loop header, so that it belongs to the loop. The edge is never taken: its condition, that a lane which
-//! did the call has another function pointer than the first lane, is always false.
+//! The block with the call gets an edge back to the loop header that is never taken. Without this edge, the
+//! block would end a path out of the loop and so would not belong to the loop in the control-flow graph. The
+//! lanes of all iterations would then execute the call together. The condition of the edge is always false:
+//! it says that a lane which did the call has another function pointer than the first lane.
 
 use crate::lower::Context;
 use ir::{Block, Function, Inst, IntCc, Op, SrcLoc, Type, Value, Values, WaveOp};

@@ -2,11 +2,13 @@
 //!
 //! The logical graph has the paths of a lane, and the linear graph has the paths of the program counter. If
 //! lanes are parked at a block, the program counter can reach this block without passing through a definition
-//! that these lanes have passed. On such a path, either a test of `exec` skips the use of the scalar, or no
-//! lane is active for which the use has an effect. So no lane ever depends on an undefined scalar, but the
-//! linear graph has paths to the use without a definition. This pass adds block parameters for such scalars
-//! where these paths join other paths, with zeros as arguments. Afterwards all scalar registers are in SSA
-//! form over the linear graph, and control flow never depends on the accidental contents of a register.
+//! that these lanes have passed. So in the linear graph there are paths to a use of a scalar on which the
+//! scalar has no value. No lane depends on this value: on such a path, either a test of `exec` skips the use,
+//! or no lane is active for which the use has an effect.
+//!
+//! This pass adds block parameters for such scalars where these paths join other paths, with zeros as
+//! arguments. Afterwards all scalar registers are in SSA form over the linear graph, and control flow never
+//! depends on the accidental contents of a register.
 
 use crate::graph::Graph;
 use isa::{MBlock, MachInst, Operand, RegClass, Role, Tuple, VReg, op};

@@ -109,7 +109,8 @@ impl std::error::Error for Unsupported {}
 #[derive(Debug, Default)]
 pub struct Context {
     pub(crate) analyses: Analyses,
-    /// Number of values of the function that [`crate::prepare`] processed last.
+    /// How many values the function had when [`crate::prepare`] had processed it; this is the function that
+    /// was processed last.
     pub(crate) prepared: u32,
     pub(crate) plan: Plan,
     scratch: Scratch,
@@ -169,9 +170,9 @@ pub(crate) struct Scratch {
     pub seq: Vec<MachInst>,
     /// Machine instructions of the block so far, last instruction first.
     pub rev: Vec<MachInst>,
-    /// Scratch buffers for the instructions of a block and for its parameters by register class. The lists of
-    /// the machine function are copies of these buffers, so that each list is allocated with its exact
-    /// length.
+    /// Scratch buffers: the instructions of a block (`whole`), and its parameters by register class. When a
+    /// block is complete, its lists in the machine function are made as copies of these buffers, so that each
+    /// list is allocated with its exact length.
     pub whole: Vec<MachInst>,
     pub params: [Vec<VReg>; 2],
     pub copies: Copies,
@@ -278,8 +279,8 @@ pub fn select_into(
     if opts.opt_level >= 2 {
         packed::run(func, ctx);
     }
-    // Switches become jump tables at first. If the control-flow plan shows that the lanes do not stay
-    // together in a table, the original function is selected again without tables.
+    // Switches become jump tables at first. This needs a copy of the function: if the control-flow plan shows
+    // that the lanes do not stay together in a table, the copy is prepared again, without tables.
     let original = (!func.switches.is_empty()).then(|| copy(func));
     crate::prepare(func, ctx);
     if !ctx.plan.rows.is_empty() {
@@ -451,8 +452,8 @@ impl Scratch {
                             callee.stack || call::stack_bytes(dwords, opts.convention, &callee.needs) > 0
                         });
                     }
-                    // A processor without an instruction for shuffles has no instruction for permutes either,
-                    // so both exchange values through LDS.
+                    // Shuffles and permutes exchange values between lanes. A processor that lacks the
+                    // instruction for shuffles also lacks the one for permutes, so both go through LDS.
                     Op::Wave(WaveOp::Permute) => permutes |= through_lds,
                     _ => {}
                 }
@@ -487,8 +488,9 @@ enum Form {
 }
 
 impl Lower<'_> {
-    /// Completes the debug information. While debug information is recorded, instructions have point numbers
-    /// in place of source locations, so the location of an error is converted back from a point number.
+    /// Completes the debug information. Until now, instructions had point numbers in place of source
+    /// locations. If there was an error, its location is therefore converted from a point number to a source
+    /// location.
     #[cold]
     fn take_track(&mut self, track: Box<MachTrack>) {
         if let Some(error) = &mut self.error {

@@ -10,8 +10,8 @@ use isa::{MachInst, MemId, ModFlags, Operand, op};
 use mir::{MemRef, SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED, SpaceSet, SyncOrder, SyncScope};
 use smallvec::SmallVec;
 
-/// The roles of loads and stores for one type of access. The arrays have a role for device memory, one for
-/// generic pointers, and one for private memory.
+/// The roles of the loads and stores of one type. Each array has three roles: for device memory, for memory
+/// behind a generic pointer, and for private memory.
 struct Row {
     ty: MemTy,
     dwords: u8,
@@ -49,9 +49,9 @@ const DS_SMALL: &[(MemTy, Role, Role)] = &[
     (MemTy::S16, Role::LdsReadS16, Role::LdsWriteB16),
 ];
 
-/// The instructions for one kind of LDS access: the alignment that the address needs, the number of dwords,
-/// and the roles of load and store. `unit` is the element size of an instruction with two offsets
-/// (`ds_read2_b32`), and 0 for others.
+/// The instructions that do one kind of LDS access: the roles of the load and the store, the number of dwords
+/// that they access, and the alignment that they require of the address. `unit` is the element size of
+/// instructions with two offsets (`ds_read2_b32`), and 0 for others.
 struct DsRow {
     align: u8,
     dwords: u8,
@@ -305,8 +305,9 @@ impl DsRow {
         if store { self.store } else { self.load }
     }
 
-    /// Returns what the instruction's offset field must contain for an offset in bytes. An instruction with
-    /// two offsets counts elements, and its two offset fields select two consecutive elements.
+    /// Converts an offset in bytes to the contents of the instruction's offset field. Usually these are the
+    /// bytes. An instruction with two offsets accesses two consecutive elements, and its field has the
+    /// numbers of both elements.
     fn field(&self, bytes: i64) -> i64 {
         if self.unit == 0 {
             return bytes;

@@ -129,10 +129,10 @@ impl ImplicitNeeds {
         self.implicit & bit(implicit) != 0
     }
 
-    /// Returns where an implicit argument is passed, or `None` if it is not passed. Some conventions have a
-    /// fixed register for each implicit argument. In the others, the work-item ids follow the `dwords` dwords
-    /// of explicit arguments, in VGPRs or on the stack, and a scalar argument follows the scalar arguments
-    /// before it that are needed.
+    /// Returns where an implicit argument is passed, or `None` if it is not passed. In some conventions, each
+    /// implicit argument has a fixed register. In the others, the place depends on the other arguments. The
+    /// work-item ids come after the `dwords` dwords of explicit arguments, in VGPRs or on the stack. A scalar
+    /// implicit argument comes after the scalar implicit arguments before it that are needed.
     pub(crate) fn implicit_place(
         &self,
         convention: Convention,
@@ -169,12 +169,14 @@ impl ImplicitNeeds {
 }
 
 /// Returns the needs of each function of a module, and the needs of calls through function pointers. A
-/// function needs what it uses itself and what the functions that it calls need. A function of another object
-/// is assumed to need everything; `foreign` says whether function pointers may lead to such functions.
+/// function needs what its own operations need, and what the functions that it calls need. A function of
+/// another object is assumed to need everything. `foreign` says whether function pointers may lead to such
+/// functions.
 ///
-/// In some conventions the place of an argument depends on which other arguments are needed, so callers must
-/// know a function's needs exactly. In these conventions, functions that other objects can call are given
-/// everything. All functions whose addresses are taken are given the same arguments.
+/// In some conventions, the place of an argument depends on which other arguments are needed, so a caller
+/// must know exactly what the called function needs. This is not possible for a function that other objects
+/// call, so such a function is given everything. All functions whose addresses are taken are given the same
+/// arguments.
 pub fn needs(
     module: &Module,
     (graph, foreign): (&CallGraph, bool),

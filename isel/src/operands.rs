@@ -39,9 +39,11 @@ impl Lower<'_> {
     pub fn legalize_valu(&mut self, inst: &mut MachInst) {
         let row = inst.op.row();
         match inst.ops[1] {
-            // A literal of `v_cvt_f32_f16` must not become an inline constant on a processor without other
-            // instructions for halves (GFX6, GFX7). It is unknown which half an inline constant means there,
-            // and assemblers have no syntax for the literal, so the constant is copied to an SGPR.
+            // Usually a literal that equals an inline constant becomes this inline constant. But
+            // `v_cvt_f32_f16` is an exception on processors without other instructions for halves (GFX6,
+            // GFX7): it is unknown which half an inline constant means there. The literal itself is not
+            // possible either, because assemblers have no syntax for it. So the constant is copied to an
+            // SGPR.
             Operand::Literal(bits)
                 if inst.op == op::V_CVT_F32_F16
                     && !table::available(op::V_ADD_F16, self.target)
@@ -51,8 +53,8 @@ impl Lower<'_> {
             }
             _ => inline_halves(self.target, inst),
         }
-        // The operands that use the constant bus. Lane masks and VCC are counted first, because they cannot
-        // be moved to VGPRs; the other operands can.
+        // `bus` collects the operands that come over the constant bus. Lane masks and VCC are collected first
+        // and so have priority: they cannot be moved to VGPRs, whereas the other operands can.
         let mut bus: SmallVec<[Operand; 2]> = SmallVec::new();
         let masks = row.ops.iter().zip(inst.operands()).filter(|(spec, _)| spec.kind == Kind::Mask);
         bus.extend(masks.filter(|(spec, _)| spec.role == table::Role::Use).map(|(_, &mask)| mask));

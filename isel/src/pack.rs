@@ -3,12 +3,14 @@
 //!
 //! Each operand of a packed instruction is a pair of adjacent registers, and either result may read either
 //! register of the pair. In machine IR, an operand of several registers is a *tuple*, for which the allocator
-//! chooses adjacent registers. An operand costs nothing if its two registers are in one tuple anyway: results
-//! of one load, operands of one store, or results of a packed instruction. It also costs nothing if the
-//! registers are in no tuple yet, so that a new tuple can be made of them. The tuple of a register that is
-//! used for this is called its *home*. If packing would need a register in a second tuple, the operations
-//! stay unchanged, because the register would have to be copied. A register that both results read is read
-//! from its home, or from a new tuple whose other register has an arbitrary value.
+//! chooses adjacent registers. Packing is good if the registers of an operand are in one tuple anyway: as
+//! results of one load, operands of one store, or results of a packed instruction. It is also good if they
+//! are in no tuple yet, because a new tuple can then be made of them. In both cases the tuple becomes or is
+//! the *home* of its registers.
+//!
+//! A register can have only one home, because it would have to be copied to be in a second tuple. If packing
+//! would need such a copy, the operations stay unchanged. A register that both results read is read from its
+//! home, or from a new tuple whose other register has an arbitrary value.
 //!
 //! The packed instruction is placed at the second operation, so no instruction between the two may use the
 //! result of the first.
@@ -34,9 +36,9 @@ use smallvec::SmallVec;
 
 /// Largest number of earlier operations of a block that are kept as possible partners for a later operation.
 const REACH: usize = 16;
-/// Smallest gain for which two operations are combined. The gain counts the results and operands that are
-/// adjacent registers anyway. With a smaller gain, the pass would bind registers together only to save one
-/// instruction.
+/// Smallest gain for which two operations are combined into a packed instruction. The gain is the number of
+/// results and operands that are pairs of adjacent registers anyway. With a smaller gain, registers would be
+/// forced into pairs only to save one instruction.
 const LEAST_GAIN: u32 = 1;
 
 /// An operation that has a packed form.
@@ -83,8 +85,8 @@ impl Single {
     }
 }
 
-/// The tuple of registers (a multi-register operand) in which a register can be used as half of a pair
-/// without a copy.
+/// The home of a register: the tuple (operand of several registers) in which the register can be half of a
+/// pair without being copied.
 #[derive(Clone, Copy, Debug, Default)]
 struct Home {
     /// Index of the tuple in `MachFunc::tuples`.
@@ -98,16 +100,17 @@ struct Home {
 /// What is known about the other dword of the register's pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Neighbour {
-    /// The other register of the pair has a value wherever this register has a value, because one instruction
-    /// defines both.
+    /// One instruction defines both registers of the pair, so the other register has a value wherever this
+    /// register has one.
     #[default]
     Defined,
-    /// The other register of the pair is known to have a value only in that block, after an instruction that
-    /// read both registers.
+    /// An instruction of that block reads both registers of the pair. So the other register is known to have
+    /// a value in that block, after the instruction. Elsewhere it may have none.
     ReadIn(MBlock),
     /// It may not have a value yet where the register is read.
     Unknown,
-    /// The pair was made for this register alone: the other register of the pair has an arbitrary value.
+    /// The pair was made for this register alone. The other register of the pair only fills the gap and has
+    /// an arbitrary value.
     Nothing,
 }
 
@@ -122,7 +125,7 @@ struct Source {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dwords {
-    /// A pair that exists already: the two registers that begin at this index of `MachFunc::tuples`.
+    /// A pair that is in a tuple already: the register at this index of `MachFunc::tuples` and the next one.
     Home(u32),
     /// Registers without a home; the new tuple becomes their home.
     New([VReg; 2]),
@@ -153,8 +156,8 @@ enum Fate {
     Stays,
     /// Removed: a later packed instruction includes it.
     Goes,
-    /// The instruction stays, and must follow `UNDEF` instructions that define this number of registers of
-    /// `Packer::any` (registers with arbitrary values).
+    /// The instruction stays, but reads registers with arbitrary values. `UNDEF` instructions before it must
+    /// define this number of registers, the next ones of `Packer::any`.
     Needs(u32),
 }
 

@@ -362,8 +362,9 @@ impl Pass<'_> {
         self.push(block, Op::Const(bits.into()), &[])
     }
 
-    /// Returns a word with the two halves, and emits code for it if needed. If `at` is given, its instruction
-    /// is the one that assembles this word, and the packed operation replaces it.
+    /// Returns a word that has the two halves of `pair`. Uses an existing word if there is one, and otherwise
+    /// emits code for a new word. `at` is given for the instruction that assembles this word in the source:
+    /// the packed operation then replaces that instruction.
     fn word_of(&mut self, pair: Pair, block: ir::Block, at: Option<(Inst, Packed)>) -> Value {
         if at.is_none() {
             if let Some(&word) = self.words.get(&pair) {
@@ -426,8 +427,9 @@ impl Pass<'_> {
     }
 }
 
-/// Returns how an operand of a packed instruction can read `word`. If `word` was assembled from halves that
-/// the instruction can select itself, this is an operand with these selections instead of the assembled word.
+/// Returns how an operand of a packed instruction can read `word`. Usually this is the word itself. If the
+/// word was assembled from halves that the instruction can select itself, it is the word that contains these
+/// halves, with the selection of the halves.
 pub(crate) fn of_operand(func: &Function, word: Value) -> Word {
     if let Some(bits) = func.const_bits(word) {
         return Word::Known(bits as u32);

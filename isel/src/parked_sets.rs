@@ -25,8 +25,8 @@ pub(crate) struct ParkedSets {
     cells: Vec<(Pos, ParkedSet)>,
     known: FxHashMap<(Pos, ParkedSet), ParkedSet>,
     /// Scratch list for [`ParkedSets::union`]: the members of the union that come before the tail which both
-    /// sets share. Each member has two lists: the list that begins at this member in the first set, and the
-    /// one in the second set.
+    /// sets share. For each member there are two lists, one from each of the two sets. A list begins at the
+    /// member in its set; it is `None` if the set does not contain the member.
     front: Vec<(Pos, [Option<ParkedSet>; 2])>,
 }
 

@@ -1,9 +1,9 @@
-//! The lane masks of [`Entry::Pending`] blocks, which say which lanes are parked there. They are in SSA form
-//! over the linear graph (the paths of the program counter).
+//! The lane masks that say which lanes are parked at blocks with [`Entry::Pending`]. These masks are put into
+//! SSA form over the linear graph (the paths of the program counter).
 //!
-//! A mask exists from the first block that adds lanes to it to the block that uses it. If lanes wait outside
-//! a loop for others to leave, the mask exists from the loop header on, because lanes may be parked already
-//! when the header begins.
+//! A mask exists from the first block that adds lanes to it to the block that uses it. If the block that uses
+//! it comes after a loop, in which lanes are parked, the mask exists from the loop header on, because lanes
+//! of earlier iterations may already be parked when the header begins.
 
 use crate::mask::{LaneMask, Masks};
 use crate::plan::{Entry, GATE, NOWHERE, Parking, Plan, Pos};
@@ -70,9 +70,9 @@ impl Pending {
                 self.mask(plan, an, masks, out, target);
             }
         }
-        // The sort is stable: a block's parameters stay in the order in which they were created, which is
-        // also the order of its arguments. Testing first whether the list is sorted avoids the memory that a
-        // sort allocates.
+        // The sort must be stable, because the parameters of a block must stay in the order in which they
+        // were created: the arguments are in the same order. A stable sort allocates memory, so a list that
+        // is already sorted is not sorted again.
         if !self.params.is_sorted_by_key(|param| param.at) {
             self.params.sort_by_key(|param| param.at);
         }
@@ -95,8 +95,8 @@ impl Pending {
     }
 
     /// Returns the position of the first block, in layout order, at which the lane mask of the block `target`
-    /// must exist. This is a block that parks lanes at `target`, or at whose beginning lanes may already be
-    /// parked there.
+    /// must exist. This is the first block that parks lanes at `target`. If lanes may already be parked there
+    /// when this block begins, it is an earlier block.
     fn begin(&self, plan: &Plan, target: Pos) -> Pos {
         let mut begin = self.parkers.items_of(target).first().map_or(target, |&first| first);
         while begin > 0 && plan.waits(target, begin) {

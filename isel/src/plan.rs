@@ -60,9 +60,8 @@ pub(crate) enum Exit {
     Park(Pos),
     /// A scalar branch: all lanes go to the same target.
     Uniform { then: Pos, otherwise: Pos },
-    /// The branch sends lanes to both targets. Execution continues at `near`, the nearer target, with the
-    /// lanes that go there, and the other lanes are parked. If `near` is `NOWHERE`, the lanes of both sides
-    /// are parked.
+    /// Lanes go both ways. Execution continues at `near`, the nearer target, with the lanes that go there;
+    /// the other lanes are parked. If `near` is `NOWHERE`, all lanes are parked, each at its own target.
     Split { then: Pos, otherwise: Pos, near: Pos },
 }
 
@@ -75,8 +74,8 @@ pub(crate) enum Entry {
     Sink,
     /// `exec` gets the value saved at the end of that node.
     Restore(Pos),
-    /// `exec` gets the lanes that were active at the branch at that position, except those that went to the
-    /// branch's `near` side. (The block is the other side of the branch.)
+    /// The block is the other side of a branch at this position. `exec` gets the lanes that were active at
+    /// the branch, except those that went to the branch's `near` side.
     Other(Pos),
     /// `exec |= mask`; `None` is an empty mask.
     Pending(Option<LaneMask>),
@@ -102,21 +101,20 @@ pub(crate) struct Node {
     pub entry: Entry,
     /// Whether lanes may be parked here.
     pub parked: bool,
-    /// Position of the block at which execution continues if no lane is active any more at the end of this
-    /// block.
+    /// Position of the block at which execution continues after this block if no lane is active any more.
     pub resume: Pos,
     /// Whether the branch at the end of the block also tests `exec`, and jumps to `resume` if no lane is
     /// active.
     pub skip: bool,
-    /// `NOWHERE` if the block has no gate. Otherwise the code that sets `exec` on entry is in a separate
-    /// block, the gate, which jumps to this position if no lane is active.
+    /// Whether the block has a gate, that is, a separate block with the code that sets `exec` on entry. If
+    /// so, `gate` is the position to which the gate jumps if no lane is active. If not, `gate` is `NOWHERE`.
     pub gate: Pos,
     /// Mask in which `exec` is saved at the end of the block.
     pub save: Option<LaneMask>,
     /// Whether `exec` may be zero in the body.
     pub may_be_empty: bool,
-    /// Whether lanes may arrive together with the program counter, from the end of another block. If not,
-    /// only parked lanes become active here, and the value of `exec` on entry is meaningless.
+    /// Whether lanes may arrive together with the program counter, from the end of another block. Otherwise
+    /// only lanes that are parked here become active, and what `exec` contains on entry has no meaning.
     pub accompanied: bool,
     /// Positions of the block's successors in the linear graph, which has the paths of the program counter.
     pub linear: [Pos; 2],
@@ -127,8 +125,8 @@ pub(crate) struct Node {
     /// The lanes that the block parks at [`Entry::Pending`] blocks. Each entry has the mask to which the
     /// lanes are added.
     pub parks: [Option<Parking>; 2],
-    /// An empty mask that the block must pass to a successor's parameter, because no lanes are parked yet.
-    /// `zero` is set to 0 in the body, and `gate_zero` in the gate.
+    /// Empty masks that the block must create, because a successor has a parameter for the mask of parked
+    /// lanes, and no lanes are parked yet. `zero` is set to 0 in the body, and `gate_zero` in the gate.
     pub zero: Option<LaneMask>,
     pub gate_zero: Option<LaneMask>,
     /// Blocks at which lanes may be parked when this block begins.
@@ -290,11 +288,12 @@ impl Plan {
         }
     }
 
-    /// Determines how lanes leave the block at position `at`, and adds the parked lanes to the sets of its
-    /// successors. Planning repeats this until nothing changes. It ends because both results change in one
-    /// direction only: sets grow, and an exit changes only from a jump to a split or a park. Returns the
-    /// position to continue with: the header of a loop if the header's set has grown, and otherwise the next
-    /// position.
+    /// Determines how lanes leave the block at position `at`, and adds the blocks at which lanes are then
+    /// parked to the sets of its successors. Returns the position to continue with. Usually this is the next
+    /// position; if the set of a loop header before the block has grown, it is that header.
+    ///
+    /// So planning repeats until nothing changes. It ends because both results change in one direction only:
+    /// sets grow, and an exit changes only from a jump to a split or a park.
     fn decide_exit(&mut self, func: &Function, an: &Analyses, at: Pos) -> Pos {
         let before = self.sets.without(self.nodes[at as usize].waiting, at);
         let block = self.nodes[at as usize].block;
@@ -306,8 +305,9 @@ impl Plan {
         for to in self.nodes[at as usize].parked_at() {
             self.nodes[to as usize].parked = true;
         }
-        // If the block gets a gate, the gate jumps to the nearest block at which lanes are parked when no
-        // lane is active. So all blocks with parked lanes remain in the set of that block.
+        // If the block gets a gate and no lane is active, the gate jumps to the nearest block at which lanes
+        // are parked. Lanes that are parked at other blocks are still parked then, so these blocks are added
+        // to the set of the nearest one.
         let on = self.sets.first(before);
         if self.nodes[at as usize].parked && on != NOWHERE {
             let old = self.nodes[on as usize].waiting;

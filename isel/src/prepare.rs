@@ -160,8 +160,9 @@ fn split_edges(func: &mut Function, ctx: &Context) -> bool {
         let Some(branch) = func.terminator(block) else { continue };
         let Op::Br { then, otherwise, .. } = func.insts[branch].op else { continue };
         for (which, to) in [(0, then), (1, otherwise)] {
-            // The code of a jump-table entry is a single branch, so moves for the arguments of its edge need
-            // a block of their own.
+            // An edge is split if its target has several predecessors. It is also split if it starts at an
+            // entry of a jump table: such an entry is a single branch, so the moves for the arguments need a
+            // block of their own.
             if cfg.preds(to).len() < 2 && !ctx.plan.rows.needs_next_entry(block) {
                 continue;
             }

@@ -41,9 +41,9 @@ impl Lower<'_> {
     }
 
     /// Rounds the f64 `x` to an integer; the operands are `dst, x`. Without `correct`, the result is the
-    /// nearest integer. With `correct`, the comparison role says in which lanes the nearest integer is on the
-    /// wrong side of `x`; there 1 is subtracted, or added if the flag is set. With `toward_zero`, this is
-    /// done on absolute values.
+    /// nearest integer. `correct` rounds in one direction instead: its comparison says in which lanes the
+    /// nearest integer is on the wrong side of `x`, and there 1 is subtracted, or added if the flag is set.
+    /// With `toward_zero`, this is done on absolute values.
     pub fn round_f64(&mut self, o: &[Operand], correct: Option<(Role, bool)>, toward_zero: bool) {
         let (dst, x) = (o[0], o[1]);
         let of = |operand| FloatSource { operand, neg: false, abs: true };

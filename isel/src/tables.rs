@@ -131,9 +131,9 @@ impl Rows {
             let to = func.branch_target(inst, edge as usize)?;
             ways.push((to, func.branch_args(inst, edge as usize).to_vec()));
         }
-        // A loop must contain either the whole row or nothing of it. If the last entry leads out of the loop,
-        // the row would end outside the loop, so another entry is added that leads back into the loop and is
-        // never taken.
+        // A loop must contain either the whole row of entries or nothing of it. If the last entry leads out
+        // of the loop, it would not belong to the loop. In this case another entry is added, which leads back
+        // into the loop and is never taken.
         if let Some(l) = an.loops.innermost(head)
             && !an.loops.contains(l, ways.last()?.0)
         {

@@ -23,13 +23,13 @@ const MOST_HEADS: usize = 1 << 22;
 /// Entry of [`Scratch::tracked_values`] that has not been computed yet.
 const UNKNOWN: u32 = NONE - 1;
 
-/// How many operations deep the operands of a value are followed, if the value has no register and a debugger
-/// must compute it again.
+/// If a value has no register, a debugger must compute it from the operands of its operation, and these
+/// perhaps from their operands. This is the largest number of operations in such a chain.
 const DEPTH: u32 = 4;
 
-/// The same limit for a value that has registers, and is computed again only where those registers already
-/// hold something else. A limit of 4 would find the value at only 0.3 % more program points, but would make
-/// debug information 5 % more expensive to compute.
+/// Like [`DEPTH`], but for a value that has registers. Such a value is computed only where its registers
+/// already hold something else. A limit of 4 would find the value at only 0.3 % more program points, but
+/// would make debug information 5 % more expensive to compute.
 const DEPTH_OF_REGISTERS: u32 = 1;
 
 /// Gives each instruction of the function a point number, by which later stages identify its machine
@@ -125,13 +125,13 @@ pub(crate) struct Scratch {
     /// For each variable, the number of its first fragment (scalar part); the last entry is the total number
     /// of fragments.
     first: Vec<u32>,
-    /// For each value, the number of its location in the debug information (its tracked value): `UNKNOWN` if
-    /// it has not been computed yet, `NONE` if the value has no known location.
+    /// For each value, the number of its tracked value, which describes where the value is. `UNKNOWN` if it
+    /// has not been determined yet; `NONE` if the value is nowhere.
     tracked_values: Vec<u32>,
     /// Position of each block in the order of the code.
     at: SecondaryMap<Block, Option<u32>>,
-    /// For each tracked value, the loop inside which its registers hold the value. `None` if the registers
-    /// hold the value outside of loops, too.
+    /// For each tracked value, the loop outside of which its registers do not hold the value. `None` if there
+    /// is no such loop.
     loops: Vec<Option<Loop>>,
     codes: Codes,
     heads: Heads,
@@ -279,15 +279,16 @@ impl Filler<'_> {
         let inside = self.lower.an.loops.innermost(self.func.block_of(value));
         let forms = self.forms(value, inside.is_some());
         let has_none = forms == [NONE; 3];
-        // Scalar registers hold one value for all lanes. If lanes leave a loop in different iterations, this
-        // is not the value of each lane any more. So scalar registers describe the value only inside the
-        // loop.
+        // A scalar register holds one value for all lanes. After a loop that lanes have left in different
+        // iterations, this is no longer the value that each lane had. So scalar registers describe the value
+        // only inside the loop.
         let mut scope = inside.filter(|_| forms[0] == NONE && !has_none);
         let mut term = NONE;
         let depth = if has_none { depth } else { depth.min(DEPTH_OF_REGISTERS) };
         if let Some((new, of_args)) = self.term(value, depth) {
-            // If the value's registers are valid everywhere, but the expression that recomputes the value
-            // (the term) is valid only inside a loop, the term is not used.
+            // Usually both the registers and the term (the expression by which a debugger computes the value)
+            // are given, and the smaller of their two scopes counts. But a term that is valid only inside a
+            // loop is not used if the registers are valid everywhere.
             let agreed = match (scope, of_args) {
                 (None, Some(_)) if !has_none => None,
                 _ => self.inner(scope, of_args),
@@ -320,9 +321,9 @@ impl Filler<'_> {
         is_within(b, a).then_some(Some(b))
     }
 
-    /// Adds the registers that selection has allotted to a value to the registers whose contents debug
-    /// information follows. Returns the number of the first such register for each form of the value: vector
-    /// registers, scalar registers and lane mask.
+    /// Tells debug information to follow (watch) the registers that selection has allotted to a value.
+    /// Returns, for each form of the value, the number of the first watched register: vector registers,
+    /// scalar registers, lane mask.
     fn forms(&mut self, value: Value, in_loop: bool) -> [u32; 3] {
         let at = value.as_u32() as usize;
         let dwords = self.func.ty(value).dwords() as u8;
@@ -348,15 +349,15 @@ impl Filler<'_> {
             forms[form] = self.watch(tuple.start, dwords, 0);
         }
         if forms[0] != NONE && in_loop {
-            // After the loop, only vector registers still hold the value that each lane had when it left the
-            // loop.
+            // After the loop, only the vector registers hold, for each lane, the value that the lane had when
+            // it left the loop. So the scalar registers and the lane mask are not used.
             forms[1..].fill(NONE);
         }
         forms
     }
 
-    /// Returns the term (the operation by which a debugger computes a value from its operands), and the loop
-    /// outside of which the operands are not valid, if there is one.
+    /// Returns the term of a value: the operation and operands from which a debugger computes it. If the
+    /// operands are not valid outside of a loop, this loop is returned, too.
     fn term(&mut self, value: Value, depth: u32) -> Option<(Term, Option<Loop>)> {
         let ValueDef::Result(inst, _) = self.func.values[value].def else { return None };
         let (func, data) = (self.func, &self.func.insts[inst]);

@@ -323,8 +323,8 @@ impl Check<'_> {
         }
     }
 
-    /// Returns for each register whether it is a scalar whose value may be undefined: a result of `undef`, or
-    /// a block parameter to which such a register is passed.
+    /// Finds the scalars whose value may be undefined: results of `undef`, and block parameters to which such
+    /// a scalar is passed, directly or through other parameters. Returns a flag for each register.
     fn made_up(&self) -> Vec<bool> {
         let func = self.func;
         let mut made_up = vec![false; func.vregs.len()];

@@ -115,9 +115,9 @@ impl Combiner {
         }
     }
 
-    /// Returns whether an instruction can do the preparations of all its prepared operands itself. An
-    /// instruction that is itself a preparation does not; of a chain of two preparations, only the second is
-    /// folded.
+    /// Returns whether an instruction can do all preparations of its operands itself. `uses` has these
+    /// operands. If the instruction is itself a preparation, the result is false: of a chain of two
+    /// preparations, only the second is folded into its users.
     fn accepts(
         &self,
         func: &MachFunc,
@@ -139,9 +139,10 @@ impl Combiner {
             && self.combined(func, target, inst, uses).is_some()
     }
 
-    /// Builds the instruction that also does the preparations of its operands. Such an instruction has any
-    /// number of operands that are parts of registers (SDWA), or one operand from another lane (DPP). Returns
-    /// `None` if there is no such instruction.
+    /// Builds the instruction that does the same as `inst` and also the preparations of its operands. It is
+    /// either an SDWA instruction, in which any number of operands are parts of registers, or a DPP
+    /// instruction, in which one operand comes from another lane. Returns `None` if there is no such
+    /// instruction.
     fn combined(
         &self,
         func: &MachFunc,
@@ -174,7 +175,8 @@ impl Combiner {
         self.of[reg].checked_sub(1)
     }
 
-    /// Returns the operands of an instruction whose preparation no user has refused so far.
+    /// Returns the operands of an instruction that are results of a preparation which may still be removed. A
+    /// preparation stays if one of its users cannot include it.
     fn uses(&self, func: &MachFunc, inst: &MachInst) -> Uses {
         let mut uses = Uses::new();
         for (n, &operand) in inst.operands().iter().enumerate() {

@@ -187,8 +187,8 @@ impl Lower<'_> {
         self.emit(role, &[o[0], carry, o[1], o[2]]);
     }
 
-    /// Emits the role `inner` on the operands `a` and `b`, then the role `outer` on that result and the last
-    /// operand of `o`. Together they replace one fused instruction.
+    /// Emits two roles in place of one fused instruction: first `inner` on the operands `a` and `b`, then
+    /// `outer` on the result of `inner` and the last operand of `o`.
     fn in_two(&mut self, inner: Role, [a, b]: [Operand; 2], outer: Role, o: &[Operand]) {
         let part = self.vtemp(1);
         self.emit(inner, &[part, a, b]);

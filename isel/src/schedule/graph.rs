@@ -32,8 +32,8 @@ pub(super) struct Graph {
 struct Dependence {
     to: u32,
     next: u32,
-    /// Whether the second instruction uses a value that the first one computes, rather than being only
-    /// ordered after it.
+    /// Whether the later instruction uses a value that the earlier one computes. Otherwise the two
+    /// instructions only have to stay in order.
     flows: bool,
 }
 
@@ -57,12 +57,12 @@ const TRACKED: [RegRange; 5] = [
 /// Memory accesses so far.
 #[derive(Debug, Default)]
 struct Accesses {
-    /// The last instruction that stays in order with all memory accesses, such as a fence, and the accesses
-    /// after it.
+    /// `fence` is the last instruction that stays in order with all memory accesses, such as a fence. `since`
+    /// has the accesses after it.
     fence: Option<u32>,
     since: Vec<u32>,
-    /// The last instruction of those that compute addresses relative to the program counter: `s_getpc_b64`,
-    /// or an addition of a relative distance. These instructions stay in order.
+    /// Instructions that compute an address relative to the program counter (`s_getpc_b64`, and additions of
+    /// a distance from it) stay in order. This is the last one of them.
     distance: Option<u32>,
     /// Accesses since the fence, by address space and alias class.
     groups: FxHashMap<(u32, u32), Group>,
@@ -72,8 +72,9 @@ struct Accesses {
 /// Stands for all alias classes.
 const ANY: u32 = 1 << 16;
 
-/// The accesses of a group that a later access must be ordered after: the stores, and all accesses, as lists
-/// in `Accesses::links`. If an access is itself ordered after all others of a list, it replaces them.
+/// The accesses of a group that a later access must be ordered after: a load after the stores (`stores`), and
+/// a store after all accesses (`all`). Both are lists in `Accesses::links`. If a new access is itself ordered
+/// after all others of a list, it replaces them in the list.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     stores: u32,
@@ -206,16 +207,18 @@ impl Graph {
     fn plain_access(&mut self, n: u32, mem: &MemRef, store: bool) {
         let alias = u32::from(mem.alias);
         for space in (0..SpaceSet::BITS).filter(|space| mem.spaces >> space & 1 != 0) {
-            // The groups whose accesses this access is ordered after. The flag says whether a store then
-            // replaces the accesses of the group: later accesses need an edge from the store only.
+            // The groups whose accesses come before this access. The flag says whether a store replaces the
+            // accesses of the group, because everything that is ordered after them is also ordered after the
+            // store.
             let groups: &[(u32, bool)] =
                 if alias == 0 { &[(ANY, true)] } else { &[(alias, true), (0, false)] };
             for &(class, covers) in groups {
                 self.order_after_accesses(n, (space, class), store, store && covers);
             }
             for class in [alias, ANY] {
-                // An access without an alias class is ordered after all accesses of its address space, so it
-                // replaces them in the group of all classes and in the group without class.
+                // A store with an alias class replaces only the accesses of its own class. A store without
+                // class is ordered after all accesses of its address space, so it replaces them in both
+                // groups: the group without class and the group of all classes.
                 let covers = store && (class == alias || alias == 0);
                 self.memory.record(n, (space, class), store, covers);
             }
