@@ -1,9 +1,9 @@
 //! Stores machine functions compactly, for functions that are kept for later inspection.
 //!
-//! All functions are stored in a few flat lists, without the spare capacity that the lists of a
-//! [`MachFunc`](crate::MachFunc) have for the passes. An instruction takes about half the memory that it
-//! takes in a function, because most instructions use at most three of the six operands and have no
-//! modifiers.
+//! All functions are stored in a few flat lists. These have no spare capacity, in contrast to the lists of a
+//! [`MachFunc`](crate::MachFunc), into which passes insert. An instruction takes about half the memory that
+//! it takes in a `MachFunc`. The reason is that most instructions use at most three of the six operands and
+//! have no modifiers.
 
 use crate::{CallSite, Edges, MachBlock, MachFunc, MemRef, Note, RelocRef};
 use isa::{Form, MachInst, MemId, Mods, NoteId, Opcode, Operand, Reg, RegClass, VReg};

@@ -1,17 +1,22 @@
 //! A machine function: a linear list of blocks with two control-flow graphs.
 //!
-//! * The **linear CFG** describes where the wavefront's program counter goes. SGPRs are live along it.
-//! * The **logical CFG** describes where the individual lanes go. VGPRs are live along it: a lane whose
-//!   `exec` bit is clear does not write, so the lanes on the other side of a divergent branch keep their
-//!   values.
+//! * The **linear CFG** describes where the wavefront's program counter goes. The live ranges of SGPRs follow
+//!   this graph.
+//! * The **logical CFG** describes where the individual lanes go. The live ranges of VGPRs follow this graph:
+//!   a lane whose `exec` bit is clear does not write, so the lanes on the other side of a divergent branch
+//!   keep their values.
 //!
 //! Block parameters exist on both graphs: SGPR parameters receive arguments from linear predecessors, VGPR
-//! parameters from logical predecessors. An edge that carries arguments is not critical in either graph.
+//! parameters from logical predecessors. An edge that carries arguments must not be critical in either graph,
+//! so that there is a block for its copies.
 //!
 //! A block consists of three parts, in this order. The **prologue** has the instructions that set `exec` for
 //! the block. The body follows. The **terminator group** begins with the first instruction that narrows
-//! `exec` or branches. VGPR moves at the block's beginning go after the prologue. At the block's end, VGPR
-//! moves go before the terminator group, and SGPR moves before the first branch.
+//! `exec` or branches.
+//!
+//! The parts say where the allocator inserts moves. VGPR moves at the block's beginning go after the
+//! prologue. At the block's end, VGPR moves go before the terminator group, and SGPR moves before the first
+//! branch.
 
 use crate::spare::Spare;
 use crate::track::MachTrack;
@@ -162,15 +167,15 @@ pub enum Callee {
     Pointer(u32),
 }
 
-/// Registers that hold the target address of a tail call. They are free at a tail call, because no calling
-/// convention passes arguments in them or preserves them.
+/// Registers that hold the target address of a tail call. A tail call may always overwrite them, because no
+/// calling convention passes arguments in them or preserves them.
 pub const TAIL_TARGET: RegRange = RegRange { first: Reg::sgpr(28), len: 2 };
 
 /// Number of `CALL` operands with fixed registers.
 pub const CALL_PINS: usize = 4;
 
-/// A call. Says what the operands of its `CALL` instruction do not: the callee, the hardware registers of the
-/// operands, and the registers that the call clobbers.
+/// What a call needs in addition to the operands of its `CALL` instruction: the callee, the hardware
+/// registers of the operands, and the registers that the call clobbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallSite {
     /// The callee.
@@ -182,8 +187,8 @@ pub struct CallSite {
     pub clobbers: RegSet,
     /// Whether the callee may need a stack, so that the stack pointer and the scratch descriptor must be set.
     pub stack: bool,
-    /// Whether the callee is in the same section, and no other object can replace it. The distance to the
-    /// callee is then known without a relocation.
+    /// Whether the callee is in the same section and cannot be replaced by a function of another object. If
+    /// so, the distance to the callee is known without a relocation.
     pub local: bool,
 }
 
@@ -229,9 +234,9 @@ pub struct MachBlock {
     pub logical: Edges,
     /// Loop nesting depth, for spill weights.
     pub depth: u8,
-    /// Whether the block is executed with an EXEC mask that does not belong to it. The control flow would
-    /// require a change of EXEC before the block (to the other lanes of a branch, or to fewer lanes). This
-    /// change is omitted, because none of the block's instructions depends on EXEC.
+    /// Whether the block is executed with other lanes active than the control flow prescribes, for example
+    /// with the lanes of the other side of a branch. None of the block's instructions depends on EXEC, so the
+    /// change of EXEC before the block was omitted.
     pub is_foreign: bool,
 }
 
@@ -317,13 +322,14 @@ pub struct MachFunc {
     pub sgprs: u32,
     /// Whether an instruction uses VCC, explicitly or implicitly. Set by the allocator.
     pub uses_vcc: bool,
-    /// Whether the stack size that a kernel's calls need is unknown. The reason is a recursive callee, or one
-    /// in another object file.
+    /// Whether the stack size that a kernel's calls need is unknown, because a callee is recursive or in
+    /// another object file.
     pub dynamic_stack: bool,
     /// Registers whose value a call of this function may change. Set by the allocator.
     pub clobbers: RegSet,
     /// Records for debug information, if it was requested. The field `loc` of each instruction then has the
-    /// number of a point in these records instead of a source location.
+    /// number of a point instead of a source location. A point is an operation of the IR, numbered by
+    /// selection ([`crate::track`]).
     pub track: Option<Box<MachTrack>>,
     /// Emptied lists, whose memory is used for new lists.
     pub spare: SpareLists,
@@ -461,7 +467,8 @@ impl MachFunc {
     }
 
     /// Returns whether the function accesses its private memory as called functions do, through the
-    /// descriptor in `s[0:3]` and the stack pointer. The allocator must not assign these registers then.
+    /// descriptor in `s[0:3]` and the stack pointer. If so, the allocator must not use these registers for
+    /// other values.
     pub fn has_stack(&self) -> bool {
         self.role == FuncRole::Callee || self.calls.iter().any(|call| call.stack)
     }
@@ -485,8 +492,9 @@ impl MachFunc {
         MemId(self.mems.len() as u32 - 1)
     }
 
-    /// Replaces the state in which the kernel starts. An input keeps its value, in the hardware register
-    /// where the new state has it. An input whose value the new state does not contain is removed.
+    /// Replaces the state in which the kernel starts, which says what the hardware puts into which registers.
+    /// Each input of the function moves to the hardware register that holds its value in the new state. An
+    /// input whose value the new state does not contain is removed.
     pub fn set_abi(&mut self, abi: Abi) {
         let (old, new) = (self.abi.layout(), abi.layout());
         self.inputs.retain_mut(|(_, reg)| {

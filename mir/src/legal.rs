@@ -192,7 +192,8 @@ fn literal_problem(target: &Target, inst: &MachInst, row: &Row) -> Option<Illega
 }
 
 /// Returns the problem if the instruction needs the constant bus for too many values. The problem names the
-/// last operand that needs it: if this operand moves to a VGPR, the bus is left to the others.
+/// last operand that needs the bus. If the value of this operand is moved to a VGPR, only the other operands
+/// need the bus.
 fn bus_problem(target: &Target, inst: &MachInst, func: &MachFunc) -> Option<Illegal> {
     let row = inst.op.row();
     if constant_bus_ok(target, inst, Some(func)) {

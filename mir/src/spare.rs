@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-/// Empty lists that are kept so that their memory can be used again. Element `n` has the lists whose capacity
-/// has the binary logarithm `n`, rounded down. A request gets a list of the first element in which every list
-/// is large enough and which is not empty.
+/// Empty lists that are kept so that their memory can be used again. They are sorted by capacity: element `n`
+/// has the lists with a capacity from 2^n to below 2^(n+1). A request gets a list from the first non-empty
+/// element whose lists are all large enough.
 pub struct Spare<T>(Vec<Vec<Vec<T>>>);
 
 impl<T> Spare<T> {
@@ -35,7 +35,7 @@ impl<T> Default for Spare<T> {
     }
 }
 
-/// A copy has no lists, because copying memory that nobody uses would be useless.
+/// A clone has no spare lists, because copying unused memory would be useless.
 impl<T> Clone for Spare<T> {
     fn clone(&self) -> Spare<T> {
         Spare::default()

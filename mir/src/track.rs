@@ -7,14 +7,14 @@
 //! Passes keep this field anyway, so they need no support for debug information. An instruction that belongs
 //! to no point has 0.
 //!
-//! The points of a block increase from its beginning to its end. A [`Record`] before a point therefore has
-//! its place, in the final code, after the last instruction of the block that has an earlier point.
-//! Instructions that were moved up from behind it, such as loads, do not count.
+//! The points of a block increase from its beginning to its end. A [`Record`] holds from just before a point
+//! on. In the final code, it therefore holds from after the last instruction of the block that has an earlier
+//! point. Instructions that passes have moved up, such as loads, are not considered for this.
 //!
 //! A virtual register has one hardware register during its whole live range, which the allocator records
-//! ([`Watched::place`]). The point of the instruction that writes the virtual register shows from where on
-//! the hardware register holds the value. Later writes to the hardware register in the final code show where
-//! it no longer does.
+//! ([`Watched::place`]). In the final code, the hardware register holds the value from the instruction on
+//! that writes the virtual register, which is found by its point. The next write to the hardware register
+//! ends this.
 
 use isa::{Reg, VReg};
 use std::num::NonZeroU32;
@@ -59,7 +59,7 @@ pub enum TermOp {
     AShr,
     Not,
     Neg,
-    /// `Low` zero-extends the given number of low bits of the operand, and `SignedLow` sign-extends them.
+    /// Zero-extends the given number of low bits of the operand. `SignedLow` sign-extends them instead.
     Low(u8),
     SignedLow(u8),
     /// Adds an address, the first operand, and an unsigned 32-bit offset, the second one.
@@ -118,8 +118,8 @@ pub struct Watched {
 pub struct Write {
     /// Point of the instruction.
     pub point: NonZeroU32,
-    /// Number of earlier instructions of the same point that write the same hardware register. The number
-    /// tells these instructions apart.
+    /// Number of earlier instructions of the same point that write the same hardware register. A point may
+    /// have several instructions that write it, and this number tells them apart.
     pub number: u32,
 }
 

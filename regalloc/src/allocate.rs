@@ -1,6 +1,7 @@
-//! Runs the allocator's steps in order. For both register classes (SGPRs and VGPRs), it computes the streams
-//! of instructions, the live ranges, the groups and the hardware registers, and then plans the copies. If
-//! there are too few registers, it also decides which registers are spilled, and by which algorithm.
+//! Runs the allocator's steps in order. For each of the two register classes (SGPRs and VGPRs), the steps
+//! compute the stream of instructions, the live ranges, the groups of registers and the hardware registers.
+//! The copies are planned last. If there are too few registers, this module also decides by which algorithm
+//! the registers to spill are chosen.
 
 use crate::pack::File;
 use crate::rewrite::Packed;
@@ -13,9 +14,9 @@ use isa::Subtarget;
 use mir::{MachFunc, Note};
 
 /// Returns the number of hardware registers that is good enough for the packer, which places groups of
-/// registers in the register file. When the packer needs at most this many, it stops trying other orders of
-/// the groups, because fewer registers would not help. For SGPRs, this includes all numbers that allow the
-/// largest number of waves.
+/// registers in the register file. The packer tries several orders of the groups. It stops when it needs at
+/// most this many registers, because fewer would not help. For VGPRs, fewer than `pressure` are impossible.
+/// For SGPRs, a number is also good enough if it allows the largest number of waves.
 fn aim(class: usize, pressure: u32, target: &Subtarget) -> u32 {
     if class == VGPR {
         return pressure;
@@ -28,13 +29,14 @@ fn no_registers(class: usize, budget: u32) -> AllocError {
     AllocError::Registers { class: ["SGPR", "VGPR"][class], budget }
 }
 
-/// By how many registers the limit that regalloc2 gets is lower than the number of available registers.
-/// Reloads need registers, too, so the values are tried one after the other until the code with reloads fits.
+/// Numbers of registers that are withheld from regalloc2, because the reloads that it causes need registers,
+/// too. How many these are is not known before, so the values are tried one after the other until the code
+/// with reloads fits.
 const QUESTIONS: [u32; 4] = [1, 4, 9, 16];
 
-/// Limit of the work that regalloc2 does for one function: the number of registers in operands and at block
-/// entries, times the number of runs. regalloc2 takes about a microsecond for each, and more than linear time
-/// if very many registers are live.
+/// Limit of the work that regalloc2 may have with one function. The work is the number of registers in
+/// operands and at block entries, times the number of runs. regalloc2 takes about a microsecond for each unit
+/// of work, and longer if very many registers are live.
 const MOST_ASKED: usize = 1 << 14;
 
 /// For each class, the largest register pressure for which regalloc2 is used. The unit is half of the number
@@ -70,10 +72,10 @@ struct Try {
     scattered: bool,
     /// Number of runs of regalloc2 for this class so far, an index into [`QUESTIONS`].
     asked: usize,
-    /// Whether the code was just changed by an answer of regalloc2 whose success is not known yet.
-    /// `Snapshots::before` has the function as it was before the change.
+    /// Whether registers were just spilled as regalloc2 chose, and it is not known yet whether the changed
+    /// code fits. `Snapshots::before` has the function as it was before the change.
     answered: bool,
-    /// Whether an answer of regalloc2 has changed the code, and the change has not been undone.
+    /// Whether registers were spilled as regalloc2 chose, and this change of the code has not been undone.
     resided: bool,
     /// Algorithm that chooses the registers to spill.
     engine: Engine,
@@ -125,9 +127,8 @@ impl Context {
             tries = self.restart(func, Engine::Ask);
             allocated = self.allocate_with_spills(func, target, budget, &mut tries, stats);
         }
-        // The result of linear scan would be compared with this result. The comparison is not needed if no
-        // answer of regalloc2 was used: this result is then already that of linear scan, or one with fewer
-        // spills.
+        // The result so far is compared with that of linear scan alone, unless no choice of regalloc2 was
+        // used. In that case, the result is already that of linear scan, or one with fewer spills.
         let done = scan || allocated.is_ok() && tries.iter().all(|tried| !tried.resided);
         if done || !matches!(allocated, Ok(()) | Err(AllocError::Registers { .. })) {
             return allocated;
@@ -202,7 +203,8 @@ impl Context {
     }
 
     /// Computes which registers are live at block boundaries. With `may_thin`, stops and returns false if far
-    /// too many registers are live. [`Context::thin_out`] must then first spill some of them.
+    /// too many registers are live, because the computation would take too long. [`Context::thin_out`] must
+    /// then first spill some of them.
     fn flow(&mut self, func: &MachFunc, file: File, may_thin: bool) -> bool {
         let most = TOO_MANY * file.limit;
         let most = (may_thin && self.streams.phys_base >= 4 * most).then_some(most);
@@ -211,9 +213,10 @@ impl Context {
 
     /// Spills registers until at most [`TOO_MANY`] times as many are live as are available. Afterwards, exact
     /// live ranges can be computed in time linear in the number of blocks. The choice uses outlines, which
-    /// are live ranges without holes ([`crate::outline`]). The caller must know from exact liveness that this
-    /// is necessary. Outlines alone would not show it, because they take many short ranges for long ones. An
-    /// example is a function with a thousand exits, each with a mask that is needed at a distant place.
+    /// are live ranges without holes ([`crate::outline`]). The caller must know from exact liveness that too
+    /// many registers are live. Outlines alone would not show it, because they make many short ranges appear
+    /// long. An example is a function with a thousand exits, each with a mask that is needed at a distant
+    /// place.
     fn thin_out(&mut self, func: &mut MachFunc, target: &Subtarget, file: File) {
         let class = file.class;
         self.remember(func);
@@ -231,10 +234,11 @@ impl Context {
         }
     }
 
-    /// Changes the function or the settings after a class did not fit, so that the next attempt may succeed.
-    /// If only fragmentation is to blame, the next attempt forms smaller groups. Otherwise, registers are
-    /// spilled. regalloc2 is asked for a choice with fewer and fewer registers, always for the same function.
-    /// When all these choices have failed, linear scan spills more and more registers.
+    /// Changes the function or the settings after the registers of a class did not fit into its register
+    /// file, so that the next attempt may succeed. If the groups were only too large to be placed, the next
+    /// attempt forms smaller groups. Otherwise, registers are spilled. regalloc2 is asked for choices that
+    /// leave fewer and fewer registers in use, each for the function as it was before the first choice. When
+    /// all these choices have failed, linear scan spills more and more registers.
     fn make_room(
         &mut self,
         func: &mut MachFunc,
@@ -252,7 +256,8 @@ impl Context {
         if std::mem::take(&mut attempt.answered) {
             self.snapshots.before[class].restore(func, &mut self.spiller.state);
             attempt.resided = false;
-            // The other class will be allocated again for the restored function, so its attempts start anew.
+            // Registers of the other class will be allocated again for the restored function, so the attempts
+            // for that class start anew. The record of what regalloc2 was asked is kept.
             let Try { asked, engine, resided, .. } = tries[1 - class];
             tries[1 - class] = Try { asked, engine, resided, ..Try::default() };
             return Ok(());
@@ -266,7 +271,8 @@ impl Context {
             if self.spilled {
                 return Err(no_registers(class, file.limit));
             }
-            // The attempt to rematerialise has not changed the function, so regalloc2 can start from it.
+            // The attempt to do with rematerialised registers only has not changed the function, so regalloc2
+            // gets the original function.
             tries.iter_mut().for_each(|tried| tried.engine = Engine::Ask);
             tries[class].slack = 0;
         }
@@ -274,9 +280,9 @@ impl Context {
             if self.spill_with_regalloc2(func, tight, &mut tries[class]) {
                 return Ok(());
             }
-            // Linear scan is next. It uses the exact live ranges that are known here, so thinning out by
-            // outlines (live ranges without holes), which are a worse basis for the choice, must not precede
-            // it.
+            // Linear scan is next, with the exact live ranges that are known here. `thinned` prevents that
+            // registers are first spilled by outlines (live ranges without holes), which are a worse basis
+            // for the choice.
             (tries[class].engine, tries[class].thinned) = (Engine::Scan, true);
         }
         if self.scan(func, tight, &mut tries[class]) {
@@ -387,8 +393,8 @@ impl Context {
     }
 }
 
-/// Returns what the spilling costs that was added to the code: the number of stores and reloads, weighted by
-/// loop depth. A rematerialisation counts half.
+/// Returns the cost of the spill code in a function: the number of stores and reloads, weighted by loop
+/// depth. A rematerialisation counts half.
 fn spill_cost(func: &MachFunc) -> f32 {
     let cost = |inst: &isa::MachInst| match inst.note.index().map(|i| &func.notes[i]) {
         Some(Note::Alloc("spill" | "reload")) => 1.0,

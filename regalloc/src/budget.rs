@@ -1,14 +1,14 @@
 //! Decides which registers are spilled if there are too few, by asking regalloc2.
 //!
-//! regalloc2 sees one class: the block structure, and the operands of the instructions that use the class. It
-//! sees one virtual register per dword, and knows nothing about tuples. It gets at most as many hardware
-//! registers as may be used. Because regalloc2 supports at most 64 registers per class, they are distributed
-//! over up to three of its own register classes, which are called *banks* here. A block parameter and its
-//! arguments are in the same bank.
+//! regalloc2 sees the registers of one class (SGPRs or VGPRs): the block structure, and the operands of the
+//! instructions that use the class. It sees one virtual register per dword, and knows nothing about tuples.
+//! It gets at most as many hardware registers as may be used. regalloc2 supports at most 64 registers in each
+//! of its own register classes. The registers are therefore distributed over up to three of these classes,
+//! which are called *banks* here. A block parameter and its arguments are in the same bank.
 //!
-//! The hardware registers in regalloc2's answer are not used. Only the program points are used at which each
-//! register *resides*, that is, is in a hardware register. The spiller turns these into stores and reloads,
-//! and the packer then assigns the registers.
+//! regalloc2's answer says at which program points each register *resides*, that is, is in a hardware
+//! register. The spiller turns this into stores and reloads. Which hardware registers regalloc2 chose is
+//! ignored, because the packer assigns them afterwards.
 
 use crate::groups::Groups;
 use crate::lists::Lists;
@@ -41,7 +41,7 @@ struct Row {
     end: bool,
 }
 
-/// The function as regalloc2 sees it, which is one register class of it.
+/// The function as regalloc2 sees it: only the operands of one register class.
 #[derive(Default)]
 struct View {
     rows: Vec<Row>,
@@ -79,8 +79,8 @@ pub(crate) struct Budget {
     is_spilled: Vec<bool>,
     /// For each spilled register, the intervals of program points in which it is in a hardware register.
     resides: Lists<(u32, u32)>,
-    /// The intervals of `resides` (when a spilled register is in a hardware register) before the changes that
-    /// jump tables require.
+    /// The intervals of `resides` as regalloc2 chose them, before [`Budget::leave_tables`] removes intervals
+    /// at jump tables.
     all: Lists<(u32, u32)>,
 }
 
@@ -252,16 +252,16 @@ impl Budget {
         after > 0 && point < ranges[after - 1].1
     }
 
-    /// Returns the beginnings of the intervals in which a spilled register is in a hardware register. If no
-    /// instruction writes the register there, it must be reloaded.
+    /// Returns the program points from which on a spilled register is in a hardware register. At such a
+    /// point, either an instruction writes the register, or the register must be reloaded.
     pub fn arrivals(&self, reg: u32) -> impl Iterator<Item = u32> + '_ {
         let ranges = if self.is_spilled(reg) { self.resides.list(reg as usize) } else { &[] };
         ranges.iter().map(|&(from, _)| from)
     }
 
     /// Finds the webs, which are sets of registers that block parameters connect. Also finds the registers
-    /// that regalloc2 does not see, because they must not be spilled or are modified in place. Returns the
-    /// largest number of such registers that are live at the same time.
+    /// that are hidden from regalloc2, because they must not be spilled or are modified in place. Returns the
+    /// largest number of hidden registers that are live at the same time.
     fn find_webs(&mut self, stream: &ClassStream, groups: &Groups, registers: u32, fixed: &[bool]) -> u32 {
         self.bank.clear();
         self.bank.resize(registers as usize, 0);
@@ -285,8 +285,8 @@ impl Budget {
                 self.web[a.max(b) as usize] = a.min(b);
             }
         }
-        // A block parameter cannot have arguments that regalloc2 does not see. Of the registers that block
-        // parameters connect (a web), regalloc2 therefore sees all or none.
+        // If regalloc2 sees a block parameter, it must also see the parameter's arguments. Of the registers
+        // of a web, regalloc2 therefore sees all or none.
         for reg in 0..registers {
             if self.bank[reg as usize] == NONE {
                 let root = self.root(reg);
@@ -378,9 +378,9 @@ impl Budget {
         self.view = view;
     }
 
-    /// Returns those of `regs` that regalloc2 can pass along an edge. `regs` are the parameters or the
-    /// arguments of the edge, and `partners` are the registers on the other side. regalloc2 must see both
-    /// registers of a pair.
+    /// Returns those of `regs` that regalloc2 can pass along an edge. `regs` are the arguments of the edge
+    /// and `partners` the parameters of its target, or the other way round. regalloc2 must see both registers
+    /// of a pair.
     fn visible<'a>(
         &'a self,
         regs: &'a [isa::VReg],
@@ -422,9 +422,9 @@ impl Budget {
         }
     }
 
-    /// Removes intervals at jump tables from regalloc2's choice. Between the jump and the targets of the
-    /// table, no reload can be placed. A register that is spilled anywhere is therefore not in a hardware
-    /// register there.
+    /// Removes intervals at jump tables from regalloc2's choice, because no reload can be placed between the
+    /// jump and the targets of the table. Every register that is spilled anywhere is therefore in memory
+    /// there.
     fn leave_tables(&mut self, func: &MachFunc, streams: &Streams) {
         let entries = func.blocks.iter().filter(|(_, data)| data.next_entry().is_some());
         let spans: Vec<(u32, u32)> = entries

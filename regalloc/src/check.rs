@@ -4,8 +4,8 @@
 //! The checker shares the instruction table with the allocator, but none of its logic. Every place (a
 //! register, a lane of a VGPR that holds spilled SGPRs, a scratch slot) holds a set of *values*: virtual
 //! registers of the original function, or the contents of a hardware register that the original code refers
-//! to by name. The lattice for each place is the sets ordered by inclusion, and the join is the intersection.
-//! A value in `undef` (from `UNDEF`) counts as being in every place.
+//! to by name. Where two edges meet, a place holds the values that it holds on both edges: the join is the
+//! intersection of the sets. A value in `undef` (from `UNDEF`) counts as being in every place.
 //!
 //! * An original instruction reads registers: each dword that it reads must be in the register that the final
 //!   instruction names.
@@ -56,7 +56,7 @@ pub struct CheckError {
 pub enum Problem {
     /// The register does not hold the value that the operand requires.
     Missing { value: Value, reg: Reg },
-    /// The final code differs from the original code by more than inserted instructions.
+    /// The final code differs from the original code in other ways than by inserted instructions.
     Different,
     /// An instruction was inserted that is not one of those that an allocator may insert (copies, stores,
     /// reloads and the like).
@@ -76,8 +76,8 @@ pub enum Problem {
 pub enum Value {
     /// A virtual register.
     Virtual(u32),
-    /// Contents of a hardware register that the original code names, as an original instruction or the
-    /// hardware before the first instruction wrote them.
+    /// Contents of a hardware register that the original code names. An original instruction wrote them, or
+    /// the hardware before the first instruction.
     Hardware(u16),
     /// Contents that the hardware put into a register before the first instruction.
     Input(u16),
@@ -382,8 +382,9 @@ impl Checker<'_> {
                 if inserted && matches!(inst.op, op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2) {
                     continue;
                 }
-                // One other use of such a VGPR is allowed. A function's input may arrive in the VGPR, and a
-                // copy that the allocator inserted may read it before the first lane is written.
+                // A VGPR whose lanes hold spilled SGPRs may have one other use. An input of the function may
+                // arrive in it, and a copy that the allocator inserted may read the input before the first
+                // lane is written.
                 let named = inst.operands().iter().enumerate().filter_map(|(i, operand)| match operand {
                     Operand::Reg(range) if !inserted || inst.role(i) != Role::Use => Some(range),
                     _ => None,
@@ -417,8 +418,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Returns the state before the first instruction. As its value, each hardware register holds its own
-    /// initial contents, until an instruction writes it.
+    /// Returns the state before the first instruction. Each hardware register holds a value of its own, which
+    /// stands for the contents that the register has at this point.
     fn initial(&self) -> State {
         let mut state = State::default();
         let ranges = self.original.blocks.values().flat_map(|block| &block.insts).flat_map(|inst| {
@@ -488,8 +489,8 @@ impl Checker<'_> {
             let known = self.entry[block.index()].each_ref().map(Option::is_some);
             let carries = [known[SGPR], known[SGPR] && known[VGPR]];
             let mut state = self.entry_state(block);
-            // The states of some predecessors may be missing still, so errors are ignored here and reported
-            // at the end.
+            // Errors are ignored here and reported at the end, because the state is not final until all
+            // predecessors have been executed.
             let _ = self.block(block, &mut state);
             for class in [SGPR, VGPR].into_iter().filter(|&class| carries[class]) {
                 for edge in edges(&self.original.blocks[block], class).iter().flatten() {

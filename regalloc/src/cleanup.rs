@@ -1,9 +1,9 @@
 //! Clean-up after allocation: removes `exec` writes without effect, branches to branches, and empty and
 //! unreachable blocks.
 //!
-//! The pass first reads the end of each block as one conditional target and one final target. It replaces a
-//! target that is an empty block by the block to which control finally goes. It then writes the branches
-//! again for the remaining blocks, and updates the linear edges.
+//! The pass first reads how each block ends: with an optional conditional branch, and with the block to which
+//! control goes otherwise. It replaces a target that is an empty block by the block to which control finally
+//! goes. It then writes the branches again for the remaining blocks, and updates the linear edges.
 
 use cranelift_entity::{EntityRef, PrimaryMap};
 use isa::table::{Flags, Implicit, Role};
@@ -20,8 +20,9 @@ pub(crate) struct Cleanup {
     /// Indices of the dead instructions of the current block, last index first.
     dead: Vec<u32>,
     work: Vec<u32>,
-    /// Blocks that run with too many lanes active, because a write of `exec` before the block was removed.
-    /// The additional lanes belong to another block.
+    /// Blocks that run with an EXEC mask that has too many active lanes, because a write of EXEC before the
+    /// block was removed. The additional lanes should be inactive in the block, but no instruction of the
+    /// block depends on EXEC.
     foreign: Vec<MBlock>,
     /// For each block without instructions, the block to which control finally goes. For any other block, the
     /// block itself.
@@ -257,8 +258,8 @@ impl Cleanup {
                     && matches!(op, op::S_AND_B64 | op::S_AND_B32 | op::S_ANDN2_B64 | op::S_ANDN2_B32)
             };
             data.is_foreign |= self.dead.iter().any(switches);
-            // If a write at the end of a block is removed, lanes stay active in the next block that it would
-            // have made inactive.
+            // If an EXEC write at the end of a block is removed, the next block runs with lanes active that
+            // the write would have made inactive.
             let narrows = self.dead.iter().any(|&index| index >= data.term);
             let entered = data.linear.iter().flatten().map(|edge| edge.to);
             let others = |to: MBlock| data.logical.iter().flatten().any(|edge| edge.to != to);

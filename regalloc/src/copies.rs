@@ -147,8 +147,8 @@ impl Copies {
         }
     }
 
-    /// Breaks a cycle of moves. This is called when no move is ready, so that only cycles are left, in which
-    /// each register is read once.
+    /// Breaks a cycle of moves. This is called when each pending move would overwrite a register that another
+    /// one still reads. Only cycles are left then, in which each register is read once.
     fn cycle(&mut self, first: usize, breaker: Breaker) -> bool {
         let (start, mut from) = self.moves[first];
         if let Breaker::Temp(temp) = breaker {

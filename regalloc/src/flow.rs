@@ -75,12 +75,13 @@ pub(crate) struct Flow {
     /// `defs` has, for each register, the blocks that write it. `first` has the first of these blocks.
     defs: Lists,
     first: Vec<u32>,
-    /// For each register, the last block that was recorded as writing it, and as reading it before writing
-    /// it. Adjacent duplicates in the lists are avoided with them.
+    /// For each register, the block that was last added to its list in `defs` (`written`) and in `exposed`
+    /// (`read`). With these, the same block is not added twice in a row.
     written: Vec<u32>,
     read: Vec<u32>,
-    /// Marks that prevent repeated visits, one of each kind for each block. They are the last register that
-    /// the block was found to write, and the last registers for which the block's entry and end were visited.
+    /// Marks that prevent repeated visits of a block for the same register, by block. `def_mark` has the last
+    /// register that the block was found to write. `in_mark` and `out_mark` have the last registers for which
+    /// the block's entry and its end were visited.
     def_mark: Vec<u32>,
     in_mark: Vec<u32>,
     out_mark: Vec<u32>,
@@ -88,9 +89,9 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// Computes the live registers of a class. If on average more than `most` registers are live at the
-    /// beginning of a block, stops and returns false, which limits the work per block. Registers in bit sets
-    /// do not count for this limit.
+    /// Computes the registers of a class that are live at block boundaries. To limit the work, stops and
+    /// returns false if on average more than `most` registers are live at the beginning of a block. Registers
+    /// in bit sets do not count for this limit.
     pub fn run(&mut self, func: &MachFunc, streams: &Streams, class: usize, most: Option<u32>) -> bool {
         let blocks = func.blocks.len();
         let registers = streams.phys_base as usize + 2;

@@ -3,10 +3,11 @@
 //! instructions.
 //!
 //! # The frame
-//! From the stack pointer's value on entry upwards: arguments on the stack, private variables and
-//! spill slots (which have been placed already), then the preserved registers. The frame's size is a multiple
-//! of the stack's alignment. A caller adds the size of its frame to the stack pointer for the duration of a
-//! call, so no function needs a frame pointer. A kernel's frame begins at 0.
+//! The frame begins at the value that the stack pointer has on entry. In ascending order, it contains the
+//! arguments on the stack, the private variables and spill slots (which have been placed already), and the
+//! preserved registers. Its size is a multiple of the stack's alignment. A caller adds the size of its frame
+//! to the stack pointer for the duration of a call, so no function needs a frame pointer. A kernel's frame
+//! begins at 0.
 //!
 //! # What is kept
 //! A function preserves those callee-saved registers that it writes or that its calls clobber.
@@ -175,8 +176,8 @@ impl Frame {
             let count = written.iter().filter(is_kept).filter(|reg| !reg.is_vgpr()).count();
             in_lanes = lanes_for(func, target, options, &written, count);
             if in_lanes.is_none() && count > 0 {
-                // The temporary VGPRs may be callee-saved, if no other VGPR was free. The function must then
-                // save them before it writes them.
+                // If no other VGPR was free, the temporary VGPRs are callee-saved ones. The function must
+                // save these before it writes them.
                 free.iter()
                     .flat_map(|free| free.vgprs)
                     .for_each(|first| written.insert(RegRange { first, len: 1 }));

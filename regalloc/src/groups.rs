@@ -1,8 +1,9 @@
 //! Rigid groups of registers. The registers of a group have fixed relative positions, because an instruction
 //! uses them as one tuple or because they should be in the same hardware register.
 //!
-//! The groups are a union-find structure with offsets. A group has columns, one for each hardware register
-//! that it will occupy. Registers in the same column have disjoint live ranges, and the column's range is the
+//! The groups are a union-find structure with offsets: each register has an offset from the root of its
+//! group, the register that represents the group. A group has *columns*, one for each hardware register that
+//! it will occupy. Registers in the same column have disjoint live ranges, and the column's range is the
 //! union of these ranges.
 //!
 //! Joining the registers of a tuple to one group may be impossible, because two live ranges in a column would
@@ -78,9 +79,9 @@ pub(crate) struct Groups {
     /// Operands that need copies, in the order of events.
     pub fixes: Vec<Fix>,
     order: Vec<u32>,
-    /// For each hardware register, the intervals in which a call clobbers it, an operand must be in it, or a
-    /// group that was joined to a pinned group occupies it. Another group that must be in the same register
-    /// must not overlap these intervals.
+    /// For each hardware register, the intervals in which no other group may be placed there. In these
+    /// intervals, a call clobbers the register, an operand must be in it, or a group occupies it that was
+    /// joined to a pinned group (a group that must be in specific hardware registers).
     taken: Vec<Vec<Interval>>,
     /// Pairs of registers that should get the same hardware register. The first one was created for an
     /// operand that must be in a specific hardware register. The second one is the register from which or to
@@ -211,10 +212,10 @@ impl Groups {
         true
     }
 
-    /// Tests whether two groups can be joined if one of them is pinned, that is, must be in specific hardware
-    /// registers. The other group then gets specific registers, too, and must not overlap other uses of them.
-    /// If it does not, records that it occupies them and returns true. Returns true if no group is pinned, or
-    /// both are.
+    /// Tests whether two groups can be joined although one of them is pinned, that is, must be in specific
+    /// hardware registers. Joined to it, the other group must be in specific registers, too. If these are
+    /// free for the live ranges of that group, records that the group occupies them and returns true. Also
+    /// returns true if neither group is pinned, or both are.
     fn keeps_clear(&mut self, (big, small): (&Info, &Info), shift: i32) -> bool {
         let (loose, first) = match (big.align == PINNED, small.align == PINNED) {
             (true, false) => (small, big.phase + shift + small.lo),
@@ -375,7 +376,8 @@ impl Groups {
             let (root, _) = groups.find(register);
             groups.info[root as usize].hi - groups.info[root as usize].lo
         };
-        // The other dwords are joined to the dword whose group is already the widest (`anchor`).
+        // `anchor` is the dword of the operand whose group is the widest. The other dwords are joined to this
+        // group.
         let regs = stream.regs_of(&op);
         let mut anchor = 0;
         for i in 1..regs.len() {

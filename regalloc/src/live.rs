@@ -186,8 +186,10 @@ impl Liveness {
             }
             self.note_pressure(dead, event.pos + 2);
             for op in ops.iter().filter(|op| op.role != Role::Def) {
-                // The registers of some operands stay occupied one point longer: those of an operand that is
-                // modified in place, and those of an operand that is still needed while results are written.
+                // Operands are read at the point before the results are written, so a result may take an
+                // operand's register. There are two exceptions, whose registers stay occupied one point
+                // longer: operands that are modified in place, and operands that are still needed while
+                // results are written.
                 let stays = op.role == Role::DefUse || op.held;
                 let end = event.pos
                     + match op.pin {
@@ -201,8 +203,9 @@ impl Liveness {
             }
             self.note_pressure(0, event.pos + 1);
         }
-        // The intervals of registers in lists end at the beginning of the block. Those of registers in bit
-        // sets continue if the preceding block has the register live at its end, which `enter` tests.
+        // For registers that `Flow` keeps in lists, the current interval is completed at the beginning of the
+        // block. For registers in bit sets, the interval continues if the register is live at the end of the
+        // preceding block in the layout, which `enter` tests.
         if block == 0 {
             flow.live_in(block).for_each(|reg| self.leave(flow, reg, start));
         } else {
@@ -222,8 +225,8 @@ impl Liveness {
                 self.record(dst, pos + 2, end);
             }
         }
-        // The intervals of all destinations begin here, before those of the sources end here, because a
-        // register may be both a source and a destination.
+        // A register may be both a source and a destination. In the backward walk, the intervals of all
+        // destinations are therefore completed first, before intervals are opened for the sources.
         let mut pending = std::mem::take(&mut self.pending);
         for ops in ops.chunks_exact(2) {
             let (dst, src) = pair(ops);

@@ -1,9 +1,9 @@
 //! Orders the moves between spill slots that an edge of the control-flow graph requires.
 //!
-//! The moves of an edge are a parallel copy. If all values were loaded before any value is stored, each value
-//! would need a register. Moved one after the other, the values need only one or two registers, whatever
-//! their number. A move writes its slot when no pending move reads the slot's old value. A cycle is broken by
-//! keeping one old value in a register.
+//! The moves of an edge are a parallel copy: all of them read the old values. If all values were loaded
+//! before any value is stored, each value would need a register. If they are moved one after the other, one
+//! or two registers are enough for any number of values. A move may write its slot only when no pending move
+//! reads the slot's old value. A cycle is broken by keeping one old value in a register.
 
 use isa::VReg;
 

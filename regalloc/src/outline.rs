@@ -55,8 +55,9 @@ impl Outline {
         for event in &stream.events {
             for op in stream.ops_of(event) {
                 for &reg in stream.regs_of(op) {
-                    // The first mention in layout order is a use, so an edge backwards in the layout carries
-                    // the value. The register may be live anywhere in the function.
+                    // The first mention of the register in layout order is a use. The value therefore comes
+                    // over an edge that goes backwards in the layout, and the register may be live anywhere
+                    // in the function.
                     if self.home[reg as usize] == NONE && op.role != Role::Def {
                         (self.home[reg as usize], self.range[reg as usize]) = (0, (0, end));
                     }

@@ -13,8 +13,8 @@ const VCC: i32 = Reg::VCC.0 as i32;
 /// Number of registers in a file, including VCC.
 pub(crate) const FILE: usize = 256;
 
-/// Number of virtual registers above which the first order is used in which all groups of registers fit into
-/// the file, to save time.
+/// Number of virtual registers above which the packer takes the first order in which all groups fit into the
+/// file, instead of looking for a better one. This saves time in large functions.
 const LARGE: usize = 8192;
 
 const NONE: i32 = i32::MIN;
@@ -118,8 +118,8 @@ impl Packer {
     }
 
     /// Returns a hardware register that is free at all points from `from` to before `to`, for breaking a
-    /// cycle of copies. This is rarely needed. The table of occupied intervals may therefore describe a later
-    /// attempt than the best one, and is computed again here in that case.
+    /// cycle of copies. `occupied` may describe another attempt than the best one, because it is not kept for
+    /// the best attempt. In that case it is computed again here, which is rarely needed.
     pub fn free_at(
         &mut self,
         file: File,
@@ -197,8 +197,8 @@ impl Packer {
             let key = if rank < 2 { u64::from(start) } else { key };
             self.order.push((key | rank << 62, root));
         }
-        // The list is long, and sorting it takes much time. Its entries begin with their keys, so that the
-        // sort can compare them directly.
+        // Sorting this long list takes much of the time. Each entry begins with its sort key, so that the
+        // sort compares entries directly.
         self.order.sort_unstable();
     }
 

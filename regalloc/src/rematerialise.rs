@@ -185,10 +185,10 @@ impl Recipes {
         self.address([AddressPart::Low, AddressPart::High][half])
     }
 
-    /// Removes the recipes of an address, by which the address would be computed at its uses, if one of its
-    /// parts has none. The instructions that compute an address write SCC and must stay together. If SCC is
-    /// live from one block to another anywhere in the function, there may be no place for them, so all
-    /// addresses lose their recipes.
+    /// Removes the recipes of all parts of an address if one of its parts has no recipe, because the parts
+    /// are only computed together. If SCC is live from one block to another anywhere in the function, all
+    /// addresses lose their recipes. The instructions that compute an address write SCC, and there may then
+    /// be no place for them.
     fn drop_partial_addresses(&mut self, func: &MachFunc) {
         if self.addresses.is_empty() {
             return;

@@ -26,17 +26,19 @@ pub(crate) struct Scan {
     /// For each register, the end of the interval in which it is live at the current point, or 0 if it is not
     /// live.
     live_until: Vec<u32>,
-    /// The live registers in two heaps, ordered by the end of the interval and by weight. A register whose
-    /// interval has ended, or that is to be spilled, stays in a heap until it is at the top.
+    /// The live registers in two heaps: `by_end` is ordered by the end of the current interval, the other
+    /// heap by weight. A register that is no longer live, or that has been chosen to be spilled, is removed
+    /// from a heap only when it comes to the top, because it would have to be searched for before.
     by_end: BinaryHeap<Reverse<(u32, u32)>>,
     by_weight: BinaryHeap<Reverse<(u32, u32)>>,
     evicted: Vec<bool>,
 }
 
 impl Scan {
-    /// Chooses registers to spill so that at most `room` other registers are live at any point. Across a
-    /// call, fewer registers may stay live: as many as there are registers, among the first `across` ones,
-    /// that the call does not clobber. Registers marked in `fixed` are never chosen.
+    /// Chooses registers to spill, so that at most `room` of the remaining ones are live at any point. Across
+    /// a call, fewer may stay live, because the call clobbers hardware registers. Only those among the first
+    /// `across` hardware registers that the call does not clobber can be used there. Registers marked in
+    /// `fixed` are never chosen.
     pub fn run(
         &mut self,
         Scene { streams, groups, class, .. }: Scene,

@@ -98,7 +98,8 @@ pub(crate) struct Spiller {
     reloads: Vec<Reload>,
     next_reload: usize,
     /// `address_places` says for each instruction of the current block whether an address can be computed
-    /// before it. Computing an address overwrites SCC. `address_place` is the last such place in `body`.
+    /// before it. This overwrites SCC, so it is impossible where SCC is live. `address_place` is the last
+    /// position in `body` where it is possible.
     address_places: Vec<bool>,
     address_place: usize,
 }
@@ -182,9 +183,9 @@ impl Spiller {
         self.apply(func, scene)
     }
 
-    /// Changes the choice of spilled registers, so that it is consistent at edges. If an argument has a slot,
-    /// the block parameter gets a slot, too. An argument that can be rematerialised is not spilled if the
-    /// parameter is not.
+    /// Changes the choice of spilled registers so that few edges need reloads. If an argument is spilled to a
+    /// slot, the block parameter is spilled, too, unless it must stay in a register. An argument that would
+    /// be rematerialised is not spilled if the parameter is not.
     fn spare_edges(&mut self, func: &MachFunc, class: usize) {
         let pairs = &mut self.pairs;
         pairs.clear();
@@ -200,8 +201,8 @@ impl Spiller {
         chosen.resize(func.vregs.len(), false);
         self.chosen.iter().for_each(|&reg| chosen[reg as usize] = true);
         let is_made = |reg: VReg| self.recipes.get(reg.as_u32()).is_some();
-        // The list of chosen registers serves as the list of work. It is empty after the loop, and is then
-        // filled with the result.
+        // The list of chosen registers also serves as the worklist of this loop. The loop empties it, and it
+        // is filled with the new choice afterwards.
         let work = &mut self.chosen;
         while let Some(reg) = work.pop().map(VReg::from_u32) {
             if is_made(reg) {
@@ -278,10 +279,10 @@ impl Spiller {
         self.chosen.retain(|&reg| self.slot[reg as usize] != NONE);
     }
 
-    /// Marks a spilled register that is a part of an address, by how its value is recovered. If each use of a
-    /// spilled register is a reload, all parts of the address and its program counter are spilled, and are
-    /// rematerialised together. If regalloc2 chose the intervals, the part alone is rematerialised. A program
-    /// counter gets a slot in this case.
+    /// Records in `slot` how the value of `reg`, a spilled register that is a part of an address, is
+    /// recovered. If linear scan chose the registers, all parts of the address and its program counter are
+    /// spilled with it, and are rematerialised together. If regalloc2 chose them, the part alone is
+    /// rematerialised, except for a program counter, which gets a slot.
     fn mark_address(&mut self, index: u32, part: AddressPart, reg: u32, scene: Scene) {
         if scene.budget.is_some() {
             self.slot[reg as usize] = if part == AddressPart::Counter { 0 } else { MADE };

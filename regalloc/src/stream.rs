@@ -147,8 +147,8 @@ pub(crate) struct ClassStream {
     /// Hardware registers that instructions name. The allocator assigns no virtual register to them anywhere
     /// in the function.
     pub blocked: Vec<Reg>,
-    /// Registers whose lanes are written regardless of `exec`. Each of them has a hardware register of its
-    /// own.
+    /// Virtual VGPRs whose lanes are written regardless of `exec`. Each of them has a hardware register that
+    /// no other virtual register shares.
     pub whole: Vec<u32>,
     /// Inputs of the function: the virtual register, and the hardware register in which the value arrives.
     pub inputs: Vec<(u32, Reg)>,
@@ -379,8 +379,8 @@ impl Streams {
         let (head, end) = (head_places(data), end_places(data));
         let mut pos = start;
         if block.index() == 0 {
-            // The VGPR inputs come first, so that they are copied before a spill writes a lane of a register
-            // in which an input arrives.
+            // The VGPR inputs come before the SGPR inputs, so that they are copied first. A spilled SGPR
+            // input is written to a lane of a VGPR, and another input may arrive in this VGPR.
             self.entry(block, VGPR, pos);
             pos += STEP;
             self.entry(block, SGPR, pos);

@@ -129,8 +129,8 @@ impl Scratch {
     }
 }
 
-/// Counts, for each point (the number that selection gave to an operation of the IR), how often its
-/// instructions have written each register.
+/// Counts for each point how often its instructions have written each register. A point is the number that
+/// selection gave to an operation of the IR, and its instructions are those that do the operation.
 #[derive(Debug, Default)]
 struct Counts {
     /// By point, the index of its first register.

@@ -1,8 +1,8 @@
 //! A position in a line of text, with functions that read what follows.
 //!
-//! This is separate from the lexer of `ir::parse`. In machine IR, each position decides how the text is split
-//! into words (`s[0:1]`, `offset:8`, `-0.5`), and line breaks are significant. Also, neither crate depends on
-//! the other.
+//! The lexer of `ir::parse` cannot serve here. In machine IR, it depends on the position how the text is
+//! split into words (`s[0:1]`, `offset:8`, `-0.5`), and line breaks are significant. Also, neither of the
+//! crates `ir` and `mir` depends on the other.
 
 use std::fmt;
 

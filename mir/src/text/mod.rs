@@ -2,10 +2,10 @@
 //! `.mir` files.
 //!
 //! The text contains everything that determines the meaning of a [`MachFunc`](crate::MachFunc). If a function
-//! is written, read and written again ([`write_function`], [`read_functions`]), both texts are the same, and
-//! passes have the same results for the function that was read as for the original. The text does not
-//! preserve how the function stores its data: the numbers of notes, of memory attributes and of tuples, and
-//! virtual registers that are never used. `docs/machine-ir.md` describes the syntax.
+//! is written, read and written again ([`write_function`], [`read_functions`]), both texts are the same.
+//! Passes also have the same results for the function that was read as for the original. The text does not
+//! preserve how the function stores its data. Notes, memory attributes and tuples may get other numbers, and
+//! virtual registers that are never used may be lost. `docs/machine-ir.md` describes the syntax.
 
 mod cursor;
 mod lines;

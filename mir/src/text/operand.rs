@@ -2,8 +2,9 @@
 //!
 //! The meaning of a plain number depends on the operand's entry in the instruction table. It may be the value
 //! of a field (`s_nop 3`). It may also be a constant source (`v_add_u32_e64 %v2, %v1, 3`), where a decimal
-//! number is an inline constant and a hexadecimal number is a literal that follows the instruction. The
-//! meaning that does not apply by itself is written explicitly: `imm(3)`, `const(3)`, `literal(0x3)`.
+//! number is an inline constant and a hexadecimal number is a literal that follows the instruction. An
+//! operand that means something else than the plain number would at its position is written with a word:
+//! `imm(3)`, `const(3)`, `literal(0x3)`.
 
 use super::cursor::{Cursor, Result};
 use super::parse::Body;

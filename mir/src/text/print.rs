@@ -63,8 +63,8 @@ impl Printer<'_> {
 
     /// Writes the entry state, and the sizes that are not 0.
     fn head(&mut self) -> fmt::Result {
-        // The table of numeric properties has functions that borrow a property mutably. The properties are
-        // therefore read from a copy of the function's properties.
+        // The functions in the table of numeric properties return mutable references, but `self.func` is
+        // borrowed immutably. The properties are therefore read from a copy.
         let mut sizes = MachFunc {
             lds_size: self.func.lds_size,
             scratch_size: self.func.scratch_size,

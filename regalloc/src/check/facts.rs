@@ -1,6 +1,7 @@
-//! Finds facts. A fact says that a register of the original program always has the same contents when it has
-//! any, so that the final code may compute them anywhere. The contents are a constant, a dword of constant
-//! memory at a distance from an input, or the address of a module variable.
+//! Finds facts about registers of the original program. A fact says what a register contains whenever it has
+//! been written, for registers whose contents are always the same. The final code may then compute the
+//! contents anywhere. They are a constant, a dword of constant memory at a distance from an input, or the
+//! address of a module variable.
 //!
 //! This module is written for the checker alone, and uses only the instructions of the original program.
 
@@ -32,7 +33,7 @@ pub(super) struct Facts {
     /// contents of such a register vary, so there is no fact about it.
     varies: Vec<bool>,
     /// `counters` lists the registers that hold a program counter. `pointers` says for each register whether
-    /// constants are loaded relative to it.
+    /// it is part of a pointer relative to which constants are loaded.
     pub counters: Vec<Value>,
     pub pointers: Vec<bool>,
     addressing: Addressing,

@@ -138,8 +138,8 @@ impl Spiller {
         if let Some((from, i)) = self.head_edge[block.index()] {
             self.edge(func, from, i, scene, true);
         }
-        // A block parameter may arrive in a register, although it is in its slot later in the block. It is
-        // then stored here.
+        // A block parameter may arrive in a register and be in its slot only later. It is stored here in this
+        // case.
         if scene.budget.is_some() {
             for i in 0..params(&func.blocks[block], class).len() {
                 let param = params(&func.blocks[block], class)[i];
@@ -162,10 +162,11 @@ impl Spiller {
         }
     }
 
-    /// Rewrites the arguments of an edge if the argument or the block parameter is in memory. Reloads into
-    /// registers come first, because the edge is a parallel copy. With `at_head`, the code is at the
-    /// beginning of the target block, after the copies that the allocator makes there. A parameter whose
-    /// argument is in memory then becomes an ordinary register that is loaded there.
+    /// Rewrites the arguments of an edge for which the argument or the block parameter is in memory. Reloads
+    /// into registers come before stores, because the edge is a parallel copy, which reads only old values.
+    /// With `at_head`, the code is at the beginning of the target block, after the copies that the allocator
+    /// makes there. A parameter whose argument is in memory is then no longer a parameter, but an ordinary
+    /// register that is loaded there.
     fn edge(&mut self, func: &mut MachFunc, from: MBlock, i: usize, scene: Scene, at_head: bool) {
         let class = scene.class;
         let Some(Edge { to, args }) = edges(&func.blocks[from], class)[i] else { return };
