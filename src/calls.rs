@@ -1,6 +1,6 @@
-//! Compiles the functions that kernels call. A function is compiled before its callers. A call then clobbers
-//! only the registers that the function really uses, and a kernel reserves the registers and the stack that
-//! its possible callees need.
+//! Compiles the functions that kernels call. A function is compiled before its callers, so that it is known
+//! which registers and how much stack it uses. A call then clobbers only these registers, and a kernel
+//! reserves no more registers and stack than its possible callees need.
 
 use crate::error::Error;
 use crate::machine::{machine_pass, register_budget};
@@ -19,9 +19,9 @@ use std::sync::Arc;
 /// LLVM reserves the same number for a call of unknown code (`-amdgpu-assume-external-call-stack-size`).
 pub(crate) const UNKNOWN_DEPTH: u32 = 16384;
 
-/// Largest number of IR instructions in a module for which every function is assumed to be in reach of a
-/// one-instruction call. Even with a few instructions of eight bytes for each, the code is well within the
-/// 2^17 bytes that such a call reaches.
+/// Largest number of IR instructions in a module whose functions are all assumed to be in reach of a
+/// one-instruction call (`s_call_b64`), which reaches 2^17 bytes. Even if each IR instruction becomes a few
+/// machine instructions of eight bytes, the code is much smaller than this.
 const NEAR: usize = 2000;
 
 const SGPRS: usize = 0;
@@ -39,14 +39,14 @@ pub(crate) struct Calls {
     /// LDS variable through which lanes exchange values, if other objects may call the functions that do so.
     /// See `shared.rs`.
     pub exchange: Option<ir::Global>,
-    /// For each function, `Some(())` if code of other object files may call it, directly or through other
-    /// functions.
+    /// For each function, whether code of other object files may call it, directly or through other
+    /// functions: `Some(())` if so, otherwise `None`.
     pub outside: Vec<Option<()>>,
     /// Whether every function of the module can call every other one with a one-instruction call.
     pub near: bool,
-    /// Whether all functions leave the limit of LDS accesses in register M0, where GFX6 to GFX8 need it. The
-    /// calling convention does not require that calls preserve M0, but all functions of one object can agree
-    /// to do so.
+    /// Whether all functions keep the limit of LDS accesses in register M0, where GFX6 to GFX8 need it. The
+    /// calling convention does not say whether a call preserves M0, so the functions of one object may rely
+    /// on each other for this.
     m0_agreed: bool,
     /// Which parameters and results of functions have the same value in all lanes.
     pub uniform: Arc<UniformCalls>,
@@ -55,8 +55,8 @@ pub(crate) struct Calls {
     /// Implicit arguments that code of another object may read.
     foreign_hidden: isa::Hidden,
     graph: CallGraph,
-    /// For each function, the numbers of SGPRs and of VGPRs that it may use. Each number is the smallest one
-    /// among the kernels that reach the function.
+    /// For each function, the numbers of SGPRs and of VGPRs that it may use. Each kernel limits these numbers
+    /// for itself and the functions that it calls, so the smallest number among these kernels counts.
     register_budget: [Vec<Option<u32>>; 2],
     /// For each function, the smallest and the largest wave size of the kernels that reach it.
     lanes: Vec<Option<(u32, u32)>>,
@@ -83,7 +83,8 @@ impl Calls {
             Some(code) => graph_of_code(module, code),
             None => CallGraph::new(module),
         };
-        // Whether function addresses may pass between this object file and others, in either direction.
+        // Other object files may pass addresses of functions to this one, or get addresses from it, if the
+        // two share functions or variables.
         let foreign = module.funcs.values().any(|func| func.linkage != ir::Linkage::Local)
             || module.globals.values().any(|global| global.external);
         let (needs, pointer) = isel::needs(module, (&graph, foreign), target, &opts, scratch);
@@ -93,7 +94,8 @@ impl Calls {
         let callees =
             callees.map(|(needs, func)| isel::Callee { needs, local: local(func), ..unknown.clone() });
         let callees = callees.collect();
-        // This stands for the kernels of other object files, which may have work-groups of the largest size.
+        // `stranger` stands for the kernels of other object files, which may have work-groups of the largest
+        // size.
         let stranger = ir::KernelInfo::default();
         let size: usize = module.funcs.values().map(ir::Function::inst_count).sum();
         let shared = isel::shared_layout(module, target, &opts, scratch);
@@ -263,9 +265,9 @@ fn with_code<'a>(
     funcs.filter(move |(_, func)| here(func)).map(|(id, _)| id)
 }
 
-/// Returns whether register M0 has the limit of LDS accesses when the function returns. For this, the
-/// function and its callees must not leave any other value in M0. If the functions of the module do not agree
-/// to keep the limit in M0 (`agreed`), a function that writes M0 counts as changing it, whatever it writes.
+/// Returns whether a function leaves the limit of LDS accesses in register M0. If all functions of the module
+/// keep the limit in M0 (`agreed`), a write of this limit is harmless. Otherwise, a function that writes M0
+/// counts as changing it, whatever it writes.
 fn keeps_m0(func: &MachFunc, agreed: bool) -> bool {
     let limit = isa::RegRange { first: isa::Reg::M0, len: 1 };
     let insts = func.blocks.values().flat_map(|block| &block.insts);

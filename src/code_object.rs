@@ -293,8 +293,8 @@ impl CodeObject {
         let function_signatures = function_signatures(module, &externals);
         let shared = shared(module, code);
         let referenced = referenced(module.globals.len(), code);
-        // If the object will be linked with others, all constants are emitted, even those that this object
-        // does not use. Other objects may refer to them.
+        // If the object will be linked with others, constants are emitted even if this object does not use
+        // them, because other objects may refer to them.
         let is_open = crate::shared::is_open(module);
         let is_emitted = |(id, global): &(ir::Global, &ir::GlobalData)| match global.space {
             _ if global.external => false,
@@ -340,8 +340,8 @@ impl CodeObject {
         self.signatures.iter().map(|signature| signature.resources.lds)
     }
 
-    /// Adds, for an object that is loaded without linking, the sizes of the LDS variables that a linker would
-    /// place to the LDS sizes of the kernels.
+    /// Adds the sizes of the LDS variables that a linker would place to the LDS sizes of the kernels. This is
+    /// for an object that is loaded without linking.
     fn count_lds(&mut self, code: &[MachFunc]) {
         if self.shared.is_empty() {
             return;

@@ -1,5 +1,6 @@
 //! Checks machine IR that was read from a text. A pass relies on properties of the code that earlier passes
-//! would have established. If the text lacks such a property, the error message shows the line.
+//! normally establish, but text that somebody has written need not have these properties. The error message
+//! for a missing property shows the line.
 
 use crate::error::Error;
 use crate::machine::{MACHINE, machine_pass};
@@ -109,8 +110,8 @@ fn unencodable(func: &MachFunc, target: &Subtarget, inst: &MachInst, range: &Pas
         op::CALL | op::TAIL_CALL | op::RETURN | op::STACK_END => start <= ALLOCATION,
         op::FENCE => start <= COHERENCE,
         op::WAIT_POINT => start <= WAITS,
-        // The passes that run end before instructions are encoded, so it does not matter whether this one can
-        // be encoded.
+        // If the passes that run begin after register allocation and end before instructions are encoded, it
+        // does not matter whether this instruction can be encoded.
         _ => start > ALLOCATION && !range.has_emit(),
     };
     if goes {
@@ -135,8 +136,8 @@ fn is_repaired(inst: &MachInst, problem: Problem) -> bool {
     inst.op.row().ops.get(usize::from(n)).is_some_and(|spec| !field.contains(&spec.kind))
 }
 
-/// Returns the faults that the final check would find in the code because a pass does not run that prevents
-/// such faults. An example is a missing wait count.
+/// Returns the faults of the text that would stay in the code, because the pass that prevents them comes
+/// before the first pass that runs. An example is a missing wait, if the pass `waits` does not run.
 fn left_out(func: &MachFunc, model: &Model, range: &PassRange) -> Vec<Fault> {
     let start = range.machine().start;
     if start <= COHERENCE || !range.machine().contains(&BRANCHES) {

@@ -105,8 +105,8 @@ pub(crate) const fn machine_pass(name: &str) -> usize {
 
 fn select(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     let Kernel { target, module, job, .. } = *kernel;
-    // The IR function is moved out of `kernel` for selection, which changes the function while `kernel` is
-    // borrowed.
+    // Selection changes the IR function while it borrows `kernel`. The function is therefore moved out of
+    // `kernel` for this time.
     let mut func = std::mem::take(kernel.func);
     let selected = isel::select_into(module, &mut func, target, &kernel.selection(), &mut scratch.isel, mach);
     *kernel.func = func;
@@ -116,8 +116,8 @@ fn select(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -
 
 fn legalize(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     isel::legalize(mach, kernel.target, &kernel.selection(), &mut scratch.isel).map_err(|error| {
-        // With debug information, `error.loc` is the number of a point, which is converted to a source
-        // position here.
+        // With debug information, `error.loc` is the number of a point (an operation of the IR, numbered by
+        // selection). It is converted to a source position here.
         let loc = mach.track.as_ref().map_or(error.loc, |track| track.location_of_point(error.loc));
         unsupported(isel::Unsupported { loc, ..error }, kernel.job)
     })?;

@@ -103,9 +103,9 @@ pub struct Options {
     /// Mode in which the waves of a kernel start (rounding, denormals and so on). An attribute of the kernel
     /// takes precedence.
     pub state: ir::InitialState,
-    /// Source language that the metadata names. It decides which implicit arguments are declared. It also
-    /// decides which memory model atomics follow: in OpenCL's model, accesses to different address spaces are
-    /// ordered separately.
+    /// Source language that the metadata names, such as OpenCL. It decides which implicit arguments the
+    /// metadata declares. It also decides which memory model atomics follow: in OpenCL's model, accesses to
+    /// different address spaces are ordered separately.
     pub language: Language,
     /// Calling convention of functions. Objects can be linked only if they use the same convention.
     pub call_abi: Convention,

@@ -15,10 +15,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// milliseconds, and to start a thread takes about ten microseconds.
 const PER_THREAD: usize = 1500;
 
-/// Compiles each kernel from IR to final machine code and returns the number of kernels. Afterwards, the
-/// first machine functions in `code` are those of the kernels. Machine functions that were in `code` before
-/// are overwritten, so that their memory is reused. In the IR, only the declarations of the kernels remain
-/// valid, not their code.
+/// Compiles each kernel from IR to final machine code and returns the number of kernels. The machine
+/// functions of the kernels are stored at the beginning of `code`, over the old machine functions there,
+/// whose memory is reused. Compilation changes the code of the kernels in the IR, so afterwards only their
+/// declarations may be used.
 pub(crate) fn kernels(
     (scratch, most): (&mut Vec<Scratch>, Option<usize>),
     code: &mut Vec<MachFunc>,

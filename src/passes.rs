@@ -98,8 +98,8 @@ impl PassRange {
     pub fn input(&self) -> Form {
         match self.range.start {
             0 => Form::Source,
-            // Instruction selection is at index `machine`. It and the passes before it take IR, and the
-            // passes after it take machine IR.
+            // `machine` is the index of instruction selection, the last pass that takes IR. The passes after
+            // it take machine IR.
             start if start <= self.machine => Form::Ir,
             _ => Form::MachineIr,
         }

@@ -403,8 +403,8 @@ impl Compiler {
             self.code.truncate(count);
             self.code.extend(code);
             count = self.code.len();
-            // The resources of the callees are added to the kernels. If the text was written after register
-            // allocation, it already includes them.
+            // Each kernel must reserve the resources of its callees. In a text that was written after
+            // register allocation, the kernels include these resources already.
             if calls::is_allocated(job) {
                 let depth = job.options.call_stack_size;
                 calls::propagate(&calls, &module, &mut self.code, (&self.target, depth), job)?;
@@ -423,8 +423,8 @@ impl Compiler {
         let told = (lines, frames, debug);
         let object = CodeObject::new(target, &mut module, &self.code[..count], told, &mut self.emitter);
         let object = object.map_err(|error| match error {
-            // If machine IR was read from a text, some of its mistakes are found only by the encoder. Its
-            // error is then an error in the text instead of an internal error.
+            // Some mistakes in machine IR that was read from a text are found only by the encoder. They are
+            // errors of the text and not internal errors.
             Error::Internal { message } if job.read.is_some() => Error::Ir { errors: vec![message] },
             error => error,
         })?;
@@ -436,8 +436,9 @@ impl Compiler {
 }
 
 impl Compiler {
-    /// Returns the debug information, if it was requested. In this case, the instructions have numbers of
-    /// points in place of source positions, and these are replaced by source positions here.
+    /// Returns the debug information, if it was requested. With debug information, instructions have the
+    /// number of a point (an operation of the IR) in place of a source position. This function replaces the
+    /// points by source positions.
     fn debug_info(
         &mut self,
         module: &mut ir::Module,
@@ -633,9 +634,9 @@ impl Job<'_> {
     }
 }
 
-/// Replaces queries of the wave size in the IR by a constant. In a kernel, this is the wave size that the
-/// kernel asks for, or `usual` if it asks for none. In a function, it is `usual`, but only if all kernels
-/// have this wave size. Otherwise, the query remains.
+/// Replaces queries of the wave size in the IR by a constant, where the wave size is known. For a kernel, it
+/// is the size that the kernel asks for, or `usual` if it asks for none. For a function that kernels call, it
+/// is `usual` if all kernels have this wave size. Otherwise, the queries in functions remain.
 fn set_wave_size(module: &mut ir::Module, usual: u32) {
     let asked =
         |func: &ir::Function| func.kernel.as_ref().map(|kernel| kernel.state.wave_size.unwrap_or(usual));

@@ -100,8 +100,7 @@ pub(crate) fn read_machine(
     let kernels = module.funcs.values().filter(|func| func.kernel.is_some());
     let mut declared: Vec<&str> = kernels.map(|func| func.name.as_str()).collect();
     let defined: Vec<&str> = code.iter().map(|func| func.name.as_str()).collect();
-    // A function may be declared without having a machine function in this text. It is then defined in
-    // another object file.
+    // A function that is declared but has no machine function in the text is defined in another object file.
     let functions = module.funcs.values().filter(|func| func.kernel.is_none());
     declared.extend(functions.map(|func| func.name.as_str()).filter(|name| defined.contains(name)));
     if declared != defined {

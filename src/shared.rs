@@ -1,11 +1,12 @@
 //! LDS variables that the linker places, because kernels or functions of several object files may use them.
 //!
-//! A kernel has its own LDS variables at fixed addresses from 0 on. Which kernels reach a function of another
-//! object file is known only when the object files are linked. Two kinds of variables therefore have no fixed
-//! address: those that a function uses which other object files may call, and those of a module whose kernels
-//! may run code of other object files. Each of these variables is a symbol (LLVM's AMDGPU guide: seed 000,
-//! line 472), as if it were `extern` in each object file. Dynamic LDS is a symbol without a size, which comes
-//! after all other variables.
+//! Usually, a kernel has its own LDS variables at fixed addresses from 0 on. But which kernels reach a
+//! function of another object file is known only when the object files are linked. Two kinds of variables
+//! therefore have no fixed address. The first kind are the variables of functions that other object files may
+//! call. The second kind are the variables of a module whose kernels may run code of other object files.
+//!
+//! Each variable of these kinds is a symbol (LLVM's AMDGPU guide: seed 000, line 472), as if it were `extern`
+//! in each object file. Dynamic LDS is a symbol without a size, which comes after all other variables.
 
 use crate::error::Error;
 use crate::pipeline::Job;
@@ -54,8 +55,8 @@ fn mark_shared(module: &mut Module) {
     }
 }
 
-/// Adds the LDS variable [`EXCHANGE`], with one dword per work-item, to a module that may need it. If the
-/// code does not use the variable in the end, it gets no symbol.
+/// Adds the LDS variable [`EXCHANGE`], with one dword per work-item, to a module that may need it. Whether
+/// the code really uses the variable is known only later; if it does not, the variable gets no symbol.
 #[cold]
 fn add_exchange(module: &mut Module) {
     let called = called_from_outside(module, &CallGraph::new(module));
@@ -88,8 +89,8 @@ pub(crate) fn is_open(module: &Module) -> bool {
     module.funcs.values().any(is_outside) || module.funcs.values().all(|func| func.kernel.is_none())
 }
 
-/// Returns, for each function, `Some(())` if a function of another object file may call it, directly or
-/// through other functions.
+/// Returns, for each function, whether code of another object file may call it, directly or through other
+/// functions: `Some(())` if so, otherwise `None`.
 pub(crate) fn called_from_outside(module: &Module, graph: &CallGraph) -> Vec<Option<()>> {
     let is_open = is_open(module);
     graph.least_of_callers(|id: FuncId| {

@@ -11,8 +11,8 @@ use ir::passes::{OptOptions, PassContext};
 use isa::Subtarget;
 use std::ops::Range;
 
-/// A warning about operations that all work-items or lanes must reach, such as barriers, and that only some
-/// of them may reach.
+/// A warning about operations that some work-items or lanes may not reach although all of them must, such as
+/// barriers.
 #[derive(Clone, Copy)]
 struct Row {
     name: &'static str,
@@ -84,8 +84,8 @@ fn word(text: &str, loc: ir::SrcLoc) -> Option<Range<usize>> {
     Some(start..start + length.max(1))
 }
 
-/// Returns the byte range of the attribute that a location of the IR marks, or of the word at that location
-/// if there is no attribute.
+/// Returns the byte range of the attribute `#[…]` at a location of the IR, or of the word at that location if
+/// no attribute begins there.
 fn attribute(text: &str, loc: ir::SrcLoc) -> Option<Range<usize>> {
     let word = word(text, loc)?;
     let rest = &text.as_bytes()[word.start..];

@@ -11,9 +11,9 @@ pub struct ArrivalFilter {
     ignored: IgnoreCount,
 }
 
-/// A number of arrivals to ignore. The first `count` arrivals after instruction number `after` do not stop
-/// the dispatch; `seen` of these arrivals have happened. The instructions of a dispatch are numbered in the
-/// order of their execution, so the same arrivals are ignored when the dispatch is run again.
+/// Which arrivals are ignored, that is, do not stop the dispatch: the first `count` arrivals after
+/// instruction number `after`. `seen` of these arrivals have happened. The instructions of a dispatch are
+/// numbered in the order of their execution, so the same arrivals are ignored when the dispatch is run again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct IgnoreCount {
     after: u64,
@@ -27,8 +27,9 @@ impl ArrivalFilter {
         ArrivalFilter { is_enabled: true, is_temporary, ignored: IgnoreCount::default() }
     }
 
-    /// Makes the filter ignore the first `count` arrivals after instruction number `after`. (The instructions
-    /// of a dispatch are numbered in the order of their execution; such a number is called ordinal.)
+    /// Makes the filter ignore the first `count` arrivals after the instruction with the ordinal `after`. The
+    /// ordinal of an instruction is its number in the order of execution, counted over all waves of the
+    /// dispatch.
     pub fn ignore(&mut self, after: u64, count: u64) {
         self.ignored = IgnoreCount { after, count, seen: 0 };
     }

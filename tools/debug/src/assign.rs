@@ -54,8 +54,8 @@ fn parsed(evaluator: &Evaluator<'_>, ty: &Ty, text: &str) -> Result<Vec<u8>, Pro
         (_, Some(Number::Float(_))) => return Err(wrong()),
     };
     let (least, most) = scalar.range();
-    // A register holds bits without a sign. A negative number is therefore accepted even if the type is
-    // unsigned.
+    // The raw contents of a register have an unsigned type, but the user may also mean them as a signed
+    // number. A negative number is therefore accepted for a register.
     let least = if is_raw { least.min(-(most / 2) - 1) } else { least };
     if !(least..=most).contains(&number) {
         return Err(wrong());

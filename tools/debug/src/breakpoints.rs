@@ -33,11 +33,11 @@ pub struct Breakpoint {
     /// Whether the breakpoint is set at an instruction (`*address`). It then stops a wave no matter which
     /// lanes are active.
     pub(crate) is_instruction: bool,
-    /// The wave that arrived at the breakpoint last, and the instruction with which that wave entered the
-    /// breakpoint's line. The instruction is given by its ordinal, its number in the order of execution.
+    /// The wave that arrived at the breakpoint last, and the ordinal (number in the order of execution) of
+    /// the instruction with which this wave entered the breakpoint's line.
     pub(crate) last: Option<(WaveId, u64)>,
-    /// Addresses of the breakpoint's place at which its condition or its log text cannot be evaluated, with
-    /// the reasons. The breakpoint does not stop waves at these addresses.
+    /// Addresses at which the breakpoint does not stop waves, because its condition or its log text cannot be
+    /// evaluated there. Each has the reason. (A place such as a line may have code at several addresses.)
     pub left_out: LeftOut,
 }
 
@@ -78,8 +78,8 @@ impl Breakpoint {
         }
         let lanes = presence.arriving(&self.addresses, at.address());
         let lanes = lanes & chosen.map_or(u64::MAX, |chosen| 1 << chosen);
-        // If the lanes of a wave reach a line one after the other, the breakpoint stops the wave only for the
-        // lanes that arrive first.
+        // Lanes of a wave may begin to execute a line one after the other. The breakpoint then stops the wave
+        // only for the lanes that begin first.
         let is_again = chosen.is_none()
             && self.last == Some((WaveId::from_stop(at), presence.entered))
             && !self.addresses.contains(&at.address());
@@ -103,8 +103,8 @@ impl Breakpoint {
             }
         };
         self.last = Some((WaveId::from_stop(at), entered));
-        // If the condition cannot be evaluated, the breakpoint stops the wave at each arrival, without regard
-        // to `hits` and `count`.
+        // If the condition cannot be evaluated, the breakpoint stops the wave so that the user sees the
+        // problem. The arrival is not counted in `hits`, and `count` does not apply.
         if problem.is_some() {
             return Some(Hit { lane, problem });
         }
@@ -171,8 +171,8 @@ impl Breakpoints<'_> {
         Ok(breakpoint)
     }
 
-    /// Splits the addresses of a place. Returns the addresses at which the condition and the log text can be
-    /// evaluated, and the other addresses with the reasons why not.
+    /// Returns the addresses of a breakpoint's place at which its condition and its log text can be
+    /// evaluated. Also returns the other addresses of the place, with the reasons why they are left out.
     fn sensible(&self, wanted: &Wanted<'_>) -> Result<(Vec<u64>, LeftOut), Problem> {
         let all = self.program.addresses(wanted.place, self.here)?;
         let (mut addresses, mut left_out) = (Vec::new(), Vec::new());

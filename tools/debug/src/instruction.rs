@@ -38,8 +38,8 @@ pub(crate) struct Instruction {
     /// Whether the line table says that a statement of the instruction's source line begins at the
     /// instruction.
     pub begins: bool,
-    /// Whether the code of the source line, from this instruction on, only computes and sets which lanes are
-    /// active. Such code does no work for any lane.
+    /// Whether the code of the source line from this instruction on does no work for any lane, because it
+    /// only computes and sets which lanes are active.
     pub chooses: bool,
     /// Whether the instruction is in the prologue of its function.
     pub is_prologue: bool,
@@ -49,8 +49,8 @@ pub(crate) struct Instruction {
     /// Whether the instruction does work for the active lanes. Instructions that only set which lanes are
     /// active or change the program counter do no such work.
     pub works: bool,
-    /// Whether the instruction makes all lanes active only for saving or loading their registers (whole wave
-    /// mode). The instruction saves EXEC, which is restored later.
+    /// Whether the instruction begins whole wave mode: it makes all lanes active, only for saving or loading
+    /// their registers. It saves EXEC, which is restored later.
     pub is_whole: bool,
 }
 

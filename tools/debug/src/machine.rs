@@ -22,7 +22,8 @@ pub(crate) struct Frame<'a> {
     /// Call frame information of the object, from which the address of the call frame is computed.
     pub frames: Option<&'a Frames>,
     /// Whether a read of a vector register returns only the current lane's dword. This is so for location
-    /// expressions without the extensions for lanes, because such expressions cannot select a lane.
+    /// expressions without the DWARF extensions for lanes, because these expressions cannot say which lane
+    /// they mean.
     pub has_own_dword: bool,
     /// Row of the call frame information for the wave's address. `None` if it has not been looked up yet.
     pub row: Option<&'a Row>,
@@ -158,7 +159,8 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Calls `ask` with a frame that has only registers and memory, without debug information.
+    /// Calls `ask` with a frame that has only registers and memory, without debug information. Records that
+    /// the result depends on what `ask` has read.
     fn of_registers<T>(&self, ask: impl FnOnce(&Frame<'_>) -> Result<T, Reason>) -> Result<T, Reason> {
         let registers = Frame::registers_of(self.at, self.lane);
         let found = ask(&registers);
@@ -298,9 +300,9 @@ impl Machine for Frame<'_> {
         })
     }
 
-    /// Finds, with call frame information, the location that holds the value that a register had on entry to
-    /// the function. For a kernel, no such values are saved. Of its initial registers only EXEC is known,
-    /// because the emulator remembers with which lanes it has launched the wave.
+    /// Finds the location that holds the value that a register had on entry to the function, with the call
+    /// frame information. A kernel does not save such values. Of the registers at its start, only EXEC is
+    /// known, because the emulator remembers with which lanes it has launched the wave.
     fn entry_register(&self, register: Register) -> Result<Location, Reason> {
         let missing = || Reason::Need(Need::EntryRegister(register));
         let (row, common) = self.row().ok_or_else(missing)?;

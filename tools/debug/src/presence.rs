@@ -1,13 +1,13 @@
 //! Which lanes of a wave execute the source line of the wave's current instruction.
 //!
 //! # Idea
-//! EXEC alone does not answer this question. Compilers make lanes active again with an instruction that may
-//! belong to any line: at the start of the code for which the lanes have waited, or at the end of the code
-//! that they have skipped. For this reason the lanes are determined for each *run*, which is contiguous code
-//! of one line.
+//! EXEC alone does not say which lanes execute a line. Compilers make lanes active again at the start of the
+//! code for which the lanes have waited, or at the end of the code that they have skipped. The instruction
+//! that does so may therefore belong to either line. For this reason the lanes are determined for each *run*,
+//! which is contiguous code of one line.
 //!
-//! A lane takes part in a run in three cases: the lane is active when the wave enters the run, or it becomes
-//! active before any instruction of the run does work for a lane, or an instruction of the run does work for
+//! A lane takes part in a run in three cases. The lane is active when the wave enters the run. Or it becomes
+//! active before any instruction of the run does work for a lane. Or an instruction of the run does work for
 //! it. A lane that is active only while branches or masks are computed does not take part. In code that only
 //! chooses which lanes are active, no lane takes part.
 //!
@@ -77,10 +77,10 @@ impl Presence {
         self.active & self.own
     }
 
-    /// Returns the lanes that arrive at one of the addresses `places` with the instruction at `address`. If
-    /// the instruction is at one of the addresses, these are all lanes that execute the current source line.
-    /// If the wave has already passed one of the addresses in the code of this line, these are the lanes that
-    /// begin to execute the line with this instruction.
+    /// Returns the lanes that arrive at a breakpoint with the instruction at `address`. `places` are the
+    /// addresses of the breakpoint. If the instruction is at one of these addresses, all lanes that execute
+    /// the current source line arrive. If the wave has already passed one of the addresses in the code of
+    /// this line, only the lanes arrive that begin to execute the line with this instruction.
     pub(crate) fn arriving(&self, places: &[u64], address: u64) -> u64 {
         if places.contains(&address) {
             return self.participating_lanes();

@@ -55,8 +55,8 @@ pub enum Action {
     BackToBreakpoint,
     /// Go to the instruction with this ordinal.
     To(u64),
-    /// Continue what was in progress. After a stop for [`Reason::Asked`], this is the step or run before that
-    /// stop. After any other stop, the dispatch runs to the next breakpoint.
+    /// Continue what a stop has interrupted. After a stop for [`Reason::Asked`], the step or run before that
+    /// stop continues. After any other stop, the dispatch runs to the next breakpoint.
     Resume,
     /// Carry out these writes to registers and memory, which [`Stop::set`] returned, without executing an
     /// instruction. The front end is then called again with [`Reason::Set`].
@@ -121,11 +121,12 @@ enum Want {
     Choice,
     /// The instruction with this ordinal.
     Ordinal(u64),
-    /// Stop at the last instruction of a dispatch that has ended once and is run again. The field is the
-    /// number of this instruction in the order of execution.
+    /// Stop at the last instruction of the dispatch, which has ended once and is run again for this purpose.
+    /// The field is the ordinal of this instruction, its number in the order of execution.
     Last(u64),
-    /// Find the last stop at a breakpoint before instruction number `limit` (in the order of execution), and
-    /// then go there. `found` is the number of the instruction of the latest such stop so far.
+    /// Go back to the last stop at a breakpoint before the instruction with the ordinal `limit`. The dispatch
+    /// is run again up to there to find this stop. `found` is the ordinal of the latest stop that has been
+    /// found so far.
     LastBefore {
         limit: u64,
         found: Option<u64>,
@@ -243,7 +244,9 @@ impl State {
         let (who, address) = (WaveId::from_stop(at), at.address());
         let wave = self.waves.get(&who)?;
         let (depth, presence) = (wave.calls.len(), &wave.presence);
-        // A step is complete only for lanes that execute the instruction. Parked lanes have not moved.
+        // Only the lanes that execute the instruction have made a step. If the user has chosen a lane, the
+        // step is complete only when this lane executes an instruction of another line, because parked lanes
+        // have not moved.
         let counts = |lanes: u64| self.lane.map_or(lanes != 0, |lane| lanes >> lane & 1 != 0);
         match &self.want {
             Want::Begin => Some(Reason::Begin),
@@ -337,8 +340,8 @@ impl State {
         let chosen = self.wave.take().and_then(|wave| at.wave_of_group(wave));
         let at = chosen.as_ref().unwrap_or(at);
         let who = WaveId::from_stop(at);
-        // Another wave of the group may not have executed any instruction yet. There is no state for such a
-        // wave.
+        // If the user looks at another wave of the group, this wave may not have executed any instruction
+        // yet. There is no state for it then.
         let wave = self.waves.get(&who);
         let (depth, now) = (wave.map_or(0, |wave| wave.calls.len()), self.ordinal);
         // At the end of the dispatch the wave has executed its last instruction, so only actions that go back
@@ -356,8 +359,8 @@ impl State {
             Action::StepWave(wave) => self.want = Want::Instruction(WaveId { wave, ..who }),
             Action::Step(Step::Instruction) => self.want = Want::Instruction(who),
             Action::Step(step @ (Step::Line | Step::Over | Step::Past)) => {
-                // A parked lane is not in this line. If the chosen lane is parked, its step therefore has no
-                // line to start from.
+                // A lane that is parked waits at a later block and is not in the wave's current line. A step
+                // of such a lane therefore has no line to start from.
                 let here = wave.map_or_else(|| at.exec(), |wave| wave.presence.participating_lanes());
                 let is_here = self.lane.is_none_or(|lane| here >> lane & 1 != 0);
                 let from = program.line_at(at.address()).filter(|_| is_here);
@@ -418,9 +421,10 @@ impl State {
     }
 }
 
-/// Returns whether the second position is past the first. A position consists of a line and the number of
-/// inlined functions around it. The second position is past the first if it is at a later line of the same
-/// function, or in a function into which the first position's function is inlined.
+/// Returns whether the second position, which a step has reached, is past the first, where the step began. It
+/// is past the first if it is at a later line of the same function, or in a function into which the first
+/// position's function is inlined. A position consists of a line and the number of inlined functions around
+/// it.
 fn is_past((from, inlined): (Option<Line>, usize), (line, around): (Option<Line>, usize)) -> bool {
     match (from, line) {
         (Some(from), Some(line)) if around == inlined => line.file == from.file && line.line > from.line,

@@ -110,8 +110,8 @@ impl Frame {
 pub struct Stop<'a> {
     /// Why the wave has stopped.
     pub reason: Reason,
-    /// The wave as the selected function on the call stack sees it. If this function has called another
-    /// function, the registers are those that the wave had at the call.
+    /// The wave with the registers that belong to the function that the user has selected on the call stack.
+    /// If this function has called another function, these are the registers that the wave had at the call.
     pub at: &'a Stopped<'a>,
     /// The wave with the registers of its innermost frame.
     top: &'a Stopped<'a>,
@@ -171,16 +171,16 @@ impl Stop<'_> {
                 self.registers_of(depth).ok_or("its registers are not kept: the recursion is too deep")?,
             ),
         };
-        // `look` may change `state`, so the registers are taken out of `state` first.
+        // `look` may change `state`, so the call uses a copy of the registers and not those in `state`.
         let at = kept.as_deref().map(|registers| top.with_registers(registers));
         let at = at.as_ref().unwrap_or(top);
         Ok(look(&mut Stop { reason, at, top, level, is_own: self.is_own, program, state: self.state }))
     }
 
-    /// Checks the object's call frame information for a function on the call stack. Compares the values that
-    /// the information gives for the caller's registers with the registers that the wave had at the call.
-    /// Returns a description of each difference. Registers that the call frame information does not describe
-    /// are not compared.
+    /// Checks the object's call frame information for a function on the call stack and returns a description
+    /// of each error. An error is a caller's register whose value by the call frame information differs from
+    /// the value that the wave had at the call. Registers that the information does not describe are not
+    /// compared.
     pub fn misled(&self, number: usize) -> Vec<String> {
         let depth = self.frames().get(number).map_or(0, |frame| frame.depth);
         let calls = self.state.waves.get(&self.who()).map_or(&[][..], |wave| &wave.calls);

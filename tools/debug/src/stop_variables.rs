@@ -23,8 +23,8 @@ pub struct ScopeVariable<'a> {
     size: u64,
     unit: usize,
     said: Option<VariableEntry<'a>>,
-    /// Location of the variable in each lane. A location is kept here if it depends on nothing but the lane,
-    /// so that it is the same for all waves.
+    /// Cache of the variable's location in each lane. A location is kept here only if it is the same for all
+    /// waves, because it depends on nothing but the lane.
     always: OnceLock<Box<[Always]>>,
 }
 

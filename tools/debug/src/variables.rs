@@ -37,8 +37,9 @@ pub(crate) enum ValueSource {
 pub(crate) struct Variable<'a> {
     pub name: &'a str,
     pub die: &'a Die,
-    /// The debug information entry that has the variable's type and name. This is the abstract or declaring
-    /// entry of which `die` is an instance, or `die` itself.
+    /// The debug information entry that has the variable's type and name. For a variable of an inlined
+    /// function or one that is declared elsewhere, this is the entry to which `die` refers. Otherwise it is
+    /// `die` itself.
     origin: &'a Die,
 }
 
@@ -95,8 +96,8 @@ pub(crate) struct Expression<'a> {
     mark: Option<AddressSpace>,
     /// Whether a vector register in the location expression means only the lane's dword of that register.
     has_own_dword: bool,
-    /// Whether the expression's result is an address of the object file, so that the load base has to be
-    /// added.
+    /// Whether the expression's result is an address in the object file. The load base must then be added to
+    /// get an address in memory.
     pub is_static: bool,
 }
 
@@ -114,9 +115,9 @@ impl<'a> Expression<'a> {
         Expression { unit, bytes, encoding, mark, has_own_dword, is_static }
     }
 
-    /// Evaluates the location expression. The location is the same for all lanes unless the expression reads
-    /// state that depends on the lane. A location with parts for several lanes is split by
-    /// [`Expression::of_lane`].
+    /// Evaluates the location expression for the lane of `frame`. Unless the expression reads state that
+    /// depends on the lane, the result is the location for all lanes. It may consist of a part for each lane;
+    /// [`Expression::of_lane`] returns one part.
     pub(crate) fn evaluate_location(&self, frame: &mut Frame<'_>) -> Result<Location, Nowhere> {
         frame.has_own_dword = self.has_own_dword;
         let failed = |reason: &dyn std::fmt::Display| Nowhere::Failed(reason.to_string());

@@ -44,9 +44,9 @@ pub(crate) struct Call {
     pub registers: Option<Arc<Registers>>,
 }
 
-/// A point of the execution at which a wave, or parked lanes that have become active, entered another source
-/// line. `ordinal` is the number of the instruction in the order of execution, `depth` the depth of the call
-/// stack.
+/// An instruction with which a wave entered another source line, or with which parked lanes that have become
+/// active did. `ordinal` is the number of the instruction in the order of execution, `depth` the depth of the
+/// call stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LineChange {
     pub ordinal: u64,

@@ -38,7 +38,7 @@ impl Types<'_> {
         }
     }
 
-    /// Returns the name of the base type for which a name of C stands.
+    /// Returns the name of the base type for which a `typedef` name of C stands.
     fn base_name(self, die: u64) -> String {
         let mut die = die;
         // The number of steps is limited, because the types of a damaged object may refer to each other in a

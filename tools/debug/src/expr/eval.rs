@@ -31,7 +31,7 @@ pub(crate) struct Evaluator<'a> {
     pub at: Option<&'a Stopped<'a>>,
     /// Lane for which expressions are evaluated.
     pub lane: u32,
-    /// Whether literals too are treated as numbers without known values, so that only types are computed.
+    /// Whether only types are computed: even literals are treated as numbers without known values.
     only_types: bool,
 }
 
