@@ -2,13 +2,15 @@
 //! addresses of memory instructions.
 //!
 //! # Source
-//! Offsets: the chapters on memory instructions in the ISA manuals (the widths are those of the fields in
-//! `layout.rs`, which the encoder uses). Negative LDS bases and range-checked scratch: the manuals' notes on
-//! the GFX6 LDS clamp and on swizzled buffers; scratch set-up: LLVM's AMDGPU guide, seed 000, line 2902
-//! ("Flat Scratch"). Descriptors of device memory: seed 000, line 2990 (`ATC` if there is an IOMMU, `MTYPE`
-//! CC for APUs and NC for other processors); bits and numbers: Sea Islands and GCN3 ISA, "Buffer Resource
-//! Descriptor", ROCm's code object ABI, seed 002, line 49 (NC is 1), and the value that LLVM uses for APUs on
-//! GFX8 (CC is 2). GFX6 has neither field.
+//! * Offsets: the chapters on memory instructions in the ISA manuals. The widths are those of the fields in
+//!   `layout.rs`, which the encoder uses.
+//! * Negative bases of LDS accesses, and range checks of scratch accesses: the manuals' notes on the LDS
+//!   clamp of GFX6 and on swizzled buffers.
+//! * Set-up of scratch: LLVM's AMDGPU guide (seed 000), line 2902 ("Flat Scratch").
+//! * Descriptors of device memory: the same guide, line 2990 (`ATC` if there is an IOMMU, `MTYPE` CC for APUs
+//!   and NC for other processors). Their bits and numbers: Sea Islands and GCN3 ISA, "Buffer Resource
+//!   Descriptor"; ROCm's code object ABI (seed 002), line 49 (NC is 1); and the value that LLVM uses for APUs
+//!   on GFX8 (CC is 2). GFX6 has neither field.
 
 use crate::target::{Feature, Target};
 
@@ -47,9 +49,9 @@ impl Offsets {
         self.min <= offset && offset <= self.max && offset % self.unit as i64 == 0
     }
 
-    /// Splits an offset into two parts and returns them: `(field, rest)`. The first part goes into an
-    /// instruction's offset field. The rest must be added to the address. Nearby offsets have the same rest,
-    /// so that several accesses can use the same sum.
+    /// Splits an offset into two parts, `(field, rest)`. `field` goes into an instruction's offset field, and
+    /// `rest` must be added to the address by another instruction. Nearby offsets have the same rest, so that
+    /// several accesses can share this addition.
     pub const fn split(&self, offset: i64) -> (i64, i64) {
         if self.contains(offset) {
             return (offset, 0);
@@ -68,10 +70,11 @@ pub struct Addressing {
     pub flat: Option<Offsets>,
     /// Range of the offsets of `buffer_*` instructions, including accesses to scratch.
     pub buffer: Offsets,
-    /// Fourth dword of a buffer descriptor for device memory. It has the element format. Under the operating
-    /// system HSA, it also says how memory is cached and whether addresses are translated.
+    /// Fourth dword of a buffer descriptor for device memory, which contains the element format. Under the
+    /// operating system HSA, it also says how memory is cached and whether addresses are translated.
     pub descriptor: u32,
-    /// Fourth dword of such a descriptor on a processor that shares its memory with the host (APU).
+    /// Fourth dword of a buffer descriptor for device memory, on a processor that shares its memory with the
+    /// host (APU).
     pub(crate) shared_descriptor: u32,
     /// Whether the processor has memory instructions for three dwords. GFX6 has none according to its manual,
     /// although LLVM's assembler accepts `buffer_load_dwordx3` for GFX6.
@@ -81,8 +84,8 @@ pub struct Addressing {
     pub unaligned: bool,
     /// Offsets of `s_load_*` and `s_buffer_load_*`.
     pub scalar: Offsets,
-    /// Whether the offset of a scalar load may be a 32-bit literal, which counts in units of `scalar`. Only
-    /// GFX7 has this.
+    /// Whether the offset of a scalar load may be a 32-bit literal. The literal counts in the same units as
+    /// the offset field (see `scalar`). Only GFX7 has such literals.
     pub scalar_literal: bool,
     /// Offsets of `ds_*` instructions.
     pub lds: Offsets,
@@ -131,8 +134,8 @@ pub enum FlatScratch {
     HardwareRegisters,
 }
 
-/// Value of the field `DATA_FORMAT` of a buffer descriptor for elements of one dword. For accesses without a
-/// format, the field may have any value except 0 (invalid).
+/// Value of the field `DATA_FORMAT` of a buffer descriptor for elements of one dword. Accesses without a
+/// format only require that the field is not 0 (invalid).
 pub(crate) const DWORDS: u32 = 0xf000;
 /// Value of the fields `DST_SEL` of a buffer descriptor, which give the order of the components in an
 /// element. Accesses without a format ignore these fields.
@@ -140,8 +143,8 @@ pub(crate) const ANY_COMPONENTS: u32 = 0xfff;
 /// Value of the field `MTYPE` of a buffer descriptor for an APU, which shares its memory with the host. With
 /// it, memory is kept coherent with the host.
 pub(crate) const COHERENT: u32 = 2 << 27;
-/// Value of the field `MTYPE` of a buffer descriptor for a processor with memory of its own. The value 0,
-/// which the field has for scratch, would be wrong here: it means non-volatile memory, which
+/// Value of the field `MTYPE` of a buffer descriptor for a processor with memory of its own. Descriptors of
+/// scratch have the value 0 instead, but this would be wrong here: it means non-volatile memory, which
 /// `buffer_wbinvl1_vol` leaves in the cache.
 pub(crate) const NONCOHERENT: u32 = 1 << 27;
 

@@ -1,9 +1,9 @@
 //! Decodes words to machine instructions. Decoding is the inverse of `encode` and uses the same slots (places
 //! for operands) and fields.
 //!
-//! Bits that have no meaning in an instruction must have the value that an assembler gives them. Every part
-//! of the decoder reports which bits it has interpreted; all other bits must equal the constant bits of the
-//! opcode.
+//! A word that no assembler produces is refused: bits that have no meaning in an instruction must have the
+//! value that an assembler gives them. Every part of the decoder reports which bits it has interpreted. All
+//! other bits must equal the constant bits of the opcode.
 
 use crate::encode::{
     address_width, data_file, is_forbidden, is_index_mode, is_inline, is_odd_gws, is_refused_sgpr,
@@ -114,8 +114,9 @@ impl Maps {
         map[index] = Some(op);
     }
 
-    /// Finds the instruction that the first dword `word` encodes. Returns it with its opcode number in its
-    /// own family. In the VOP3 encoding, this number differs from the number in the word.
+    /// Finds the instruction that the first dword `word` encodes. Returns the instruction, and the opcode
+    /// number that it has in its own family. An instruction in the VOP3 encoding has another number in
+    /// `word`.
     fn get(&self, layout: &Layout, family: Family, word: u32) -> Result<(Opcode, u32), DecodeError> {
         let code = layout.patterns.of(family).opcode.get(u64::from(word));
         let op = self.families[family as usize].get(code as usize).copied().flatten();
@@ -343,7 +344,8 @@ impl Reader {
             Slot::SdwaMask => match self.get(SDWA_SD) {
                 0 => Operand::regs(Reg::VCC, width),
                 _ => match self.scalar(SDWA_SDST, width)? {
-                    // If the mask is VCC, an assembler chooses the encoding without an explicit mask.
+                    // If the mask is VCC, an assembler would choose the encoding that implies VCC, so these
+                    // words are refused.
                     vcc if vcc == Operand::regs(Reg::VCC, width) && self.rest == Meaningless::Refused => {
                         return Err(DecodeError::Reserved);
                     }
@@ -388,7 +390,8 @@ impl Reader {
             Slot::Vcc => Operand::regs(Reg::VCC, width),
             Slot::Literal => {
                 let value = self.literal()?;
-                // The high half of the literal cannot be expressed in a 16-bit operand.
+                // A 16-bit operand has only the low half of the literal, so an assembler cannot produce a
+                // literal with a high half.
                 if self.rest == Meaningless::Refused && spec.num.is_half() && value > 0xffff {
                     return Err(DecodeError::Reserved);
                 }
@@ -476,7 +479,8 @@ impl Reader {
                 match (self.get(SMRD_IMM), self.get(SMRD_OFFSET)) {
                     (0, SRC_LITERAL) if matches!(offsets, ScalarOffsets::DwordsOrLiteral) => {
                         let value = self.literal()?;
-                        // An offset that fits in the instruction must not be encoded as a literal.
+                        // An assembler encodes an offset as a literal only if it does not fit in the
+                        // instruction.
                         if SMRD_OFFSET.fits(value) {
                             Err(DecodeError::Reserved)
                         } else {

@@ -63,11 +63,11 @@ enum ImplicitRegister {
     FlatScratch,
 }
 
-/// Operands that are encoded like a register but read another register.
+/// Operands that have a register code of their own, but whose value comes from another register.
 const ALIASES: [(Reg, ImplicitRegister); 3] = [
     (Reg::VCCZ, ImplicitRegister::Mask(Reg::VCC)),
     (Reg::EXECZ, ImplicitRegister::Mask(Reg::EXEC)),
-    // An instruction that reads a value directly from LDS takes the LDS address from M0, so it reads M0.
+    // The operand `src_lds_direct` reads a value from LDS, at the address that M0 contains. So it reads M0.
     (Reg::LDS_DIRECT, ImplicitRegister::One(Reg::M0)),
 ];
 
@@ -84,8 +84,9 @@ impl ImplicitRegister {
 /// Calls `f` for each range of implicit registers that the given flags select from the table [`IMPLICIT`].
 #[inline]
 fn implicit_registers(row: &Row, mut bits: u16, target: &Target, f: &mut impl FnMut(Role, RegRange)) {
-    // A scalar instruction may use only half of EXEC: `s_and_saveexec_b32` uses one dword for every wave
-    // size. So the width of the mask is the width of the first operand.
+    // Usually a mask has as many dwords as the lanes of a wave require. But a scalar instruction may use only
+    // half of EXEC: `s_and_saveexec_b32` uses one dword for every wave size. So for scalar instructions, the
+    // width of the mask is that of the first operand.
     let masks =
         if row.is_salu() { row.ops.first().map_or(0, |spec| spec.width) } else { target.mask_dwords() };
     while bits != 0 {
@@ -242,8 +243,8 @@ impl MachInst {
         implicit_registers(row, row.implicit.bits() & WRITTEN, target, &mut |_, range| f(range));
     }
 
-    /// Returns flags for the implicit registers of the instruction, as far as these do not depend on the
-    /// processor. They are the flags of the table row, and READ_M0 for a load to LDS.
+    /// Returns flags for the implicit registers of the instruction, as far as they are the same on all
+    /// processors. They are the flags of the instruction's table row, and READ_M0 for a load to LDS.
     pub fn implicit(&self) -> Implicit {
         let row = self.op.row();
         match self.mods.flags.contains(ModFlags::LDS) {

@@ -38,8 +38,8 @@ pub enum Problem {
     /// The register operand has the wrong size, is misaligned or does not exist. The number is the index of
     /// the operand.
     Register(u8),
-    /// The operand is a literal that the encoding has no room for, or a second literal with a different
-    /// value. The number is the index of the operand.
+    /// The operand is a literal that does not fit: the encoding has no room for a literal, or another operand
+    /// has a literal with a different value. The number is the index of the operand.
     Literal(u8),
     /// A virtual register or a block that should have been replaced before. The number is the index of the
     /// operand.
@@ -147,8 +147,8 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Words, Proble
     let row = inst.op.row();
     let code = row.code(target).ok_or(Problem::Unavailable)?;
     let encoding = Encoding::for_row(target, row, inst.form, inst.mods.lane).ok_or(Problem::Form)?;
-    // `s_endpgm` and similar instructions have one operand, which is a number. They may be created without
-    // the operand; the number is then 0.
+    // `s_endpgm` and similar instructions have a number as their only operand. If an instruction is created
+    // without the operand, the number is 0.
     let implied = inst.len == 0 && row.ops.len() == 1 && row.ops[0].kind == Kind::Imm;
     if usize::from(inst.len) != row.ops.len() && !implied {
         return Err(Problem::Count);
@@ -197,8 +197,9 @@ struct Writer<'a> {
     inst: &'a MachInst,
     encoding: Encoding,
     words: Words,
-    /// The bit that says whether an operand is in VGPRs or accumulation VGPRs, and whether this bit is set.
-    /// It belongs to the last operand that may be in either. Operands that share the bit must agree.
+    /// Which register file the instruction's last operand of this kind is in: a bit says whether it is in
+    /// VGPRs or in accumulation VGPRs. The pair has the position of the bit and its value. Operands that
+    /// share a bit must be in the same file.
     file: Option<(Field, bool)>,
 }
 
@@ -458,15 +459,15 @@ pub(crate) fn takes_offset(target: &Target, row: &Row, offset: i32) -> bool {
     offset >= 0 || !Layout::for_target(target).scalar_offsets.is_signed() || !from_buffer()
 }
 
-/// Returns whether the register must be refused because its number is odd. gfx90a reads the operand of a
-/// global wave sync (GWS) instruction only from an even VGPR.
+/// Returns whether a register must be refused because its number is odd. This concerns the operand of global
+/// wave sync (GWS) instructions on gfx90a, which must be an even VGPR.
 #[inline]
 pub(crate) fn is_odd_gws(target: &Target, row: &Row, range: RegRange) -> bool {
     row.flags.contains(Flags::GDS_ONLY) && target.has(Feature::EVEN_VGPRS) && !range.first.0.is_multiple_of(2)
 }
 
-/// Returns whether the register must be refused because it is an SGPR. gfx908 writes accumulation VGPRs only
-/// from VGPRs and inline constants.
+/// Returns whether a register must be refused because it is an SGPR. This concerns writes of accumulation
+/// VGPRs on gfx908, whose source must be a VGPR or an inline constant.
 #[inline]
 pub(crate) fn is_refused_sgpr(target: &Target, row: &Row, range: RegRange) -> bool {
     row.flags.contains(Flags::NO_SGPR) && !target.has(Feature::ACC_FROM_SGPR) && range.first.0 < 256
@@ -492,8 +493,8 @@ pub(crate) fn is_forbidden(target: &Target, row: &Row, slot: Slot, spec: &OpSpec
         Slot::Source(MUBUF_SOFFSET) => range.first == Reg(254),
         // EXEC cannot be the lane mask that an instruction reads as an operand.
         Slot::Source(_) => exec && spec.kind == Kind::Mask,
-        // The code of the SGPR base must not be the code that means "no base". This is the code of `exec_hi`
-        // and, on GFX10, also the code of `null`.
+        // The code of an SGPR base must differ from the code that means "no base". That code is the one of
+        // `exec_hi` and, on GFX10, of `null`, so neither of them can be a base.
         Slot::Base => {
             let code = u32::from(range.first.0);
             code == SADDR_OFF || target.arch.registers.null == Some(range.first)

@@ -12,7 +12,8 @@ use crate::{CodeObjectVersion, Subtarget};
 use bitflags::bitflags;
 
 bitflags! {
-    /// Conditions on which it depends which hidden arguments the metadata of a kernel lists.
+    /// Conditions that say which hidden arguments the metadata of a kernel lists. A bit is set if its
+    /// condition is true for the kernel.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct Hidden: u8 {
         /// The code reads the address of the `printf` buffer, or the module contains formats of `printf`
@@ -47,8 +48,8 @@ impl Hidden {
         self.intersects(Hidden::READ)
     }
 
-    /// Returns the conditions that hold for every code on this processor, because they depend only on the
-    /// processor.
+    /// Returns the conditions that are true for every kernel on this processor, because they are properties
+    /// of the processor.
     pub const fn of_target(target: &Subtarget) -> Hidden {
         match target.addressing.apertures {
             Apertures::Registers => Hidden::empty(),
@@ -66,18 +67,18 @@ pub struct HiddenArg {
     pub offset: u32,
     /// Size in bytes, which is also its alignment.
     pub size: u32,
-    /// Conditions of which at least one must hold for the metadata to list the argument. If the set is empty,
-    /// there is no such requirement. See also `without`.
+    /// The metadata lists the argument only if at least one of these conditions is true. An empty set
+    /// requires nothing. `without` has further requirements.
     with: Hidden,
-    /// Conditions under which the metadata does not list the argument. None of them may hold.
+    /// The metadata lists the argument only if none of these conditions is true.
     without: Hidden,
 }
 
 /// The hidden arguments of a code object version.
 #[derive(Debug)]
 pub struct HiddenArgs {
-    /// The hidden arguments in the order of their offsets. Several arguments may have the same offset. Their
-    /// conditions exclude each other, so that a kernel lists at most one of them.
+    /// The hidden arguments in the order of their offsets. Several arguments may have the same offset, but a
+    /// kernel has only one of them, because their conditions exclude each other.
     args: &'static [HiddenArg],
     /// Total size of the hidden arguments in bytes.
     pub size: u32,

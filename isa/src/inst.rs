@@ -181,9 +181,9 @@ pub struct Mods {
     pub omod: u8,
     /// The field `op_sel`, which selects halves of registers.
     pub op_sel: u8,
-    /// The field `op_sel_hi` of VOP3P, with one bit for each source. Packed instructions normally have the
-    /// bits of all their sources set; if a bit is clear, both results use the low half of the source. For
-    /// `v_fma_mix_*`, a clear bit means that the source is an f32.
+    /// The field `op_sel_hi` of VOP3P, with one bit for each source. In packed instructions, a set bit (the
+    /// normal case) means that the second result uses the high half of the source; if the bit is clear, both
+    /// results use the low half. In `v_fma_mix_*`, a clear bit means that the source is an f32.
     pub op_sel_hi: u8,
     /// Offset of a memory access in bytes. DS instructions with two offsets have `offset0 | offset1 << 8`
     /// here, and each offset counts in units of the element size.

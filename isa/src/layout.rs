@@ -294,13 +294,14 @@ impl Encoding {
     }
 }
 
-/// Pattern of a family's own encoding: its constant bits, and the field of its opcode. If the family has a
-/// 32-bit and a 64-bit encoding, the pattern is that of the 32-bit one.
+/// Bits by which an instruction of a family is recognised: the constant bits of the encoding, and the field
+/// of the opcode. If the family has a 32-bit and a 64-bit encoding, this is the pattern of the 32-bit
+/// encoding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pattern {
     pub bits: u64,
-    /// Number of the first dword's top bits that distinguish this family from all others. It is 0 if the
-    /// processors do not have the encoding, or if the module `graphics` encodes it.
+    /// How many top bits of the first dword distinguish this family from all others. It is 0 if no processor
+    /// of the architecture has the encoding, or if the module `graphics` encodes it.
     pub prefix: u8,
     pub opcode: Field,
 }
@@ -413,13 +414,15 @@ pub struct Layout {
     pub(crate) scalar_offsets: ScalarOffsets,
     /// Whether a literal can follow VOP3 and VOP3P instructions.
     pub(crate) vop3_literals: bool,
-    /// Number of different values that most vector instructions may use over the constant bus.
+    /// How many different values a vector instruction may take over the constant bus. Some vector
+    /// instructions allow fewer.
     pub(crate) constant_bus: usize,
     /// Whether DPP8 exists.
     pub(crate) dpp8: bool,
     /// Value of the field `saddr` that means "no SGPR base".
     pub(crate) no_base: u32,
-    /// Value of the field `saddr` in FLAT instructions. It is a constant, because they have no SGPR base.
+    /// Value of the field `saddr` in FLAT instructions. FLAT instructions have no SGPR base, so the field
+    /// always has the same value.
     pub(crate) flat_base: u32,
     /// Whether `v_writelane_b32` can read its value directly from LDS.
     pub(crate) writes_lane_from_lds: bool,

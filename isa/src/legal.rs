@@ -128,8 +128,8 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&dyn FuncV
         }
         true
     };
-    // If the encoding implies VCC as an operand, VCC uses the constant bus. LLVM counts it as a register pair
-    // for every wave size.
+    // If the encoding implies VCC as an operand, VCC is a value on the constant bus. LLVM counts it as a
+    // register pair for every wave size, even where a mask has only one dword.
     for (flag, first, len) in [(Implicit::READ_VCC, Reg::VCC, 2), (Implicit::READ_M0, Reg::M0, 1)] {
         if row.implicit.contains(flag) {
             fits(BusValue::Hw(RegRange { first, len }));

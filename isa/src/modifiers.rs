@@ -96,8 +96,9 @@ fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
         Encoding::Dpp8 => ModFlags::FETCH_INACTIVE,
         Encoding::Vop3 | Encoding::Vop3p if row.clamps(target) => ModFlags::CLAMP,
         Encoding::Ds if row.flags.contains(Flags::NO_GDS) => ModFlags::empty(),
-        // The modifier `gds` is accepted here only for global wave sync instructions. gfx90a has no memory in
-        // its global data share, but still uses this unit to synchronise waves.
+        // Processors without memory in the global data share accept `gds` only in instructions that always
+        // have it. These are the global wave sync instructions of gfx90a, which use the unit of the global
+        // data share to synchronise waves.
         Encoding::Ds if !target.has(Feature::GDS) && !row.flags.contains(Flags::GDS_ONLY) => {
             ModFlags::empty()
         }
@@ -439,7 +440,8 @@ pub(crate) fn read(
             mods.op_sel = byte(VOP3P_OP_SEL);
             let hi = byte(VOP3P_OP_SEL_HI) | byte(VOP3P_OP_SEL_HI2) << 2;
             mods.op_sel_hi = hi & sources.all();
-            // If there is no third source, the `op_sel_hi` bit of a third source may have any value.
+            // An instruction without a third source may have any value in the `op_sel_hi` bit of the third
+            // source.
             VOP3_NEG.put(all)
                 | VOP3_ABS.put(all)
                 | VOP3P_OP_SEL.put(all)

@@ -1,11 +1,12 @@
 //! Computes how many waves of a kernel a SIMD can hold, and which resource limits the number.
 //!
-//! # Source
-//! Vega ISA manual, the limits on waves; LLVM's AMDGPU guide, seed 000, line 2640 ff. for the allocation
-//! units of registers and LDS. Sizes of register files, units and limits are properties of the [`Target`]. In
-//! waves of 32 lanes, a VGPR takes half the space. So there are twice as many VGPRs, in allocation units
+//! In waves of 32 lanes, a VGPR takes half the space. So there are twice as many VGPRs, in allocation units
 //! twice as large. From GFX10 on, every wave gets the same number of SGPRs, so that SGPRs are never the
-//! limit.
+//! limit. Sizes of register files, units and limits are properties of the [`Target`].
+//!
+//! # Source
+//! Vega ISA manual, the limits on waves; LLVM's AMDGPU guide (seed 000, from line 2640) for the allocation
+//! units of registers and LDS.
 
 use crate::subtarget::Subtarget;
 use crate::target::{Feature, Target};

@@ -142,8 +142,9 @@ impl Operand {
     /// Returns an operand with these bits for a source that the instruction reads as f16.
     pub const fn f16(bits: u16) -> Operand {
         match inline_half(bits) {
-            // Only floats with codes up to 247 become inline constants here. `int` handles small integers,
-            // and not all processors have the constant with code 248, which is 1/(2 pi).
+            // The constants with codes 240 to 247 are floats that all processors have. Small integers are
+            // left to `int`, and the constant 1/(2 pi), code 248, is left out because not all processors have
+            // it.
             Some(code @ 240..=247) => Operand::Inline(code),
             _ => Operand::int(bits as i32),
         }

@@ -18,9 +18,9 @@ use crate::subtarget::Subtarget;
 use crate::table::{Family, Flags, Role};
 
 impl Subtarget {
-    /// Returns whether an instruction may be executed again after it has already returned a part of its
-    /// result. For such an instruction, the allocator must not put a result into a register of a source. An
-    /// operand that is modified in place is an exception.
+    /// Returns whether the allocator must put the results of an instruction into other registers than its
+    /// sources. This is so if the instruction may be executed again after it has already returned a part of
+    /// its result. An operand that is modified in place is an exception.
     pub fn holds_sources(&self, inst: &MachInst) -> bool {
         let row = inst.op.row();
         self.xnack.may_be_on()

@@ -65,8 +65,8 @@ pub(crate) enum Slot {
 pub(crate) struct Slots {
     encoding: Encoding,
     layout: &'static Layout,
-    /// Whether memory instructions, and the addends of matrix instructions, may be in accumulation VGPRs as
-    /// well as in VGPRs (gfx90a).
+    /// Whether the processor lets memory data and the addends of matrix instructions be in accumulation VGPRs
+    /// as well as in VGPRs (gfx90a).
     both_files: bool,
     flags: Flags,
     index: u8,

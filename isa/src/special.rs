@@ -77,8 +77,8 @@ pub fn special_registers(target: &Target) -> impl Iterator<Item = &'static Speci
 
 /// Returns the name of a special register.
 pub(crate) fn special_name(target: &Target, range: RegRange) -> Option<&'static str> {
-    // A register that is encoded like a constant has the same code for 32 and 64 bits. `null` has one code
-    // for all widths.
+    // A register that is encoded like a constant (a status bit or aperture) has one code, both for 32 and for
+    // 64 bits. `null` has one code for all widths.
     let is_null = target.arch.registers.null == Some(range.first);
     let len = if range.first.0 >= 128 || is_null { 1 } else { range.len };
     let mut rows = special_registers(target);
@@ -98,8 +98,8 @@ pub const fn trap_registers(target: &Target) -> (Reg, u16) {
 }
 
 impl Target {
-    /// Returns the number of SGPRs that instructions can name, starting at `s0`. A kernel may be able to use
-    /// fewer ([`Target::addressable_sgprs`]). For example, every wave has 96 on gfx802 and gfx805.
+    /// Returns the number of SGPRs that instructions can name, starting at `s0`. A kernel may have fewer of
+    /// them ([`Target::addressable_sgprs`]): on gfx802 and gfx805, every wave has only 96.
     pub const fn numbered_sgprs(&self) -> u16 {
         self.arch.registers.known().numbered
     }

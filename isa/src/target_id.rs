@@ -216,7 +216,7 @@ fn settings(text: &str, spelling: Spelling) -> Result<Modes, ModeError> {
     Ok(modes)
 }
 
-/// A mode such as `xnack` or `wavefrontsize64`. It has a name, a function that returns whether the mode was
+/// A mode such as `xnack` or `wavefrontsize64`: its name, a function that returns whether the mode was
 /// requested, and a function that returns whether a processor has the mode.
 struct Mode {
     name: &'static str,

@@ -70,8 +70,8 @@ fn vop3(target: &Target, row: &Row) -> u64 {
     }
 }
 
-/// Returns two masks with a bit for each source of a vector instruction. The first mask has the sources that
-/// can have `neg` and `abs`. The second mask has those of them that are integers.
+/// Returns two masks with a bit for each source of a vector instruction. A source is in the first mask if it
+/// can have `neg` and `abs`, and also in the second mask if it is an integer.
 fn sources(row: &Row) -> (u32, u32) {
     let sources = row.ops.iter().filter(|spec| spec.role == Role::Use && spec.kind != Kind::Mask);
     sources.enumerate().fold((0, 0), |(all, integers), (n, spec)| {
@@ -91,8 +91,8 @@ fn extends(row: &Row) -> bool {
         && !row.has_mask_out()
 }
 
-/// Returns the bits of an instruction with those modifiers cleared that LLVM ignores. These are `neg` and
-/// `abs` of many integer sources, and the value 3 of SDWA's `dst_unused`, which LLVM treats as 0 (zeros).
+/// Returns the bits of an instruction, with some bits cleared that LLVM ignores: `neg` and `abs` of many
+/// integer sources, and the value 3 of SDWA's `dst_unused`, which LLVM treats as 0 (zeros).
 pub(crate) fn cleared(target: &Target, row: &Row, encoding: Encoding, bits: u64) -> u64 {
     match encoding {
         Encoding::Sdwa if row.family != Family::Vopc && SDWA_DST_UNUSED.get(bits) == 3 => {
@@ -165,8 +165,8 @@ fn flat(row: &Row, flags: ModFlags) -> u64 {
     data | result | address
 }
 
-/// Returns a mask of the bits outside of fields that LLVM checks for this FLAT instruction, although it
-/// ignores them for other FLAT instructions.
+/// Returns a mask of bits outside of all fields that must be correct in this FLAT instruction. In other FLAT
+/// instructions, LLVM ignores them.
 fn fixed_flat(row: &Row, flags: ModFlags) -> u64 {
     let volatile = if flags.contains(ModFlags::LDS) { 1 << 55 } else { 0 };
     volatile | if row.has_no_scope() { 1 << 25 } else { 0 }

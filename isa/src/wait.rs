@@ -86,8 +86,9 @@ impl Counts {
 pub struct WaitInst {
     /// Opcode.
     pub op: Opcode,
-    /// Counters for which the instruction waits. `s_waitcnt` packs several counters into one mask. The other
-    /// wait instructions have one counter; their operands are the register `null` and the count.
+    /// Counters for which the instruction waits. `s_waitcnt` waits for several counters, whose counts are
+    /// packed into one operand. Each of the other wait instructions waits for one counter; its operands are
+    /// the register `null` and the count.
     pub counters: &'static [Counter],
 }
 

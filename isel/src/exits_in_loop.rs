@@ -49,8 +49,8 @@ impl ExitsInLoop {
     pub fn leaves_loop(&self, func: &Function, an: &Analyses, block: Block) -> bool {
         let ([pred], Op::Jump(to)) = (an.cfg.preds(block), end_op(func, block)) else { return false };
         let Some(mut l) = an.loops.innermost(*pred) else { return false };
-        // If lanes had to wait (be parked) at a loop header, they could not wait until the other lanes
-        // arrive, because a header runs in every iteration.
+        // Lanes that leave the loop would be parked at `to`. A loop header cannot be such a place, because it
+        // runs in every iteration of its own loop.
         if an.cfg.is_loop_header(to) || an.loops.contains(l, block) {
             return false;
         }

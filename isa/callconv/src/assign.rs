@@ -15,8 +15,8 @@ pub enum Place {
     Vgpr(u16),
     /// An SGPR.
     Sgpr(u16),
-    /// On the stack, at this offset in bytes per lane from the value that the stack pointer has on entry.
-    /// Stack memory is swizzled, so each lane has its own copy at the same offset.
+    /// On the stack, at this offset in bytes per lane. It counts from the place to which the stack pointer
+    /// points on entry. Stack memory is swizzled, so each lane has its own copy at the same offset.
     Stack(u32),
 }
 
@@ -58,11 +58,10 @@ pub enum How {
     Nothing,
     /// The pieces hold the value.
     Value,
-    /// The value is in private memory of the caller, and its address is passed. If there is one piece, it
-    /// holds a 32-bit private address; two pieces hold a 64-bit flat address.
+    /// The value is in private memory of the caller, and its address is passed. A 32-bit private address is
+    /// passed in one piece, and a 64-bit flat address in two.
     Address,
-    /// The value is on the stack in the form that it has in memory. There is one piece, which gives the place
-    /// where the value begins.
+    /// The value is on the stack, laid out as in memory. Its single piece says where the value begins.
     Image,
 }
 
@@ -111,8 +110,8 @@ pub struct Signature<'a> {
     pub result: Option<TypeId>,
     /// Whether more arguments may follow.
     pub variadic: bool,
-    /// Implicit arguments that the function uses. Implicit arguments with a fixed register in the convention
-    /// are passed anyway, so it does not matter whether they are listed.
+    /// Implicit arguments that the function uses. If the convention has a fixed register for an implicit
+    /// argument, the argument is always passed there, whether or not it is in this list.
     pub implicit: &'a [Implicit],
     /// Source language of caller and callee, in clang's terms.
     pub language: Language,
@@ -149,9 +148,9 @@ impl Assignment {
 pub enum Error {
     /// The convention has no form for `bf16`.
     Bf16(Convention),
-    /// The type is a struct or array that contains a pointer to the global data share (GDS). The layout of
-    /// the type in memory is not defined, because clang gives such a pointer 8 bytes there and LLVM gives it
-    /// 4.
+    /// The type is a struct or array that contains a pointer to the global data share (GDS), and the
+    /// convention does not define how it is laid out in memory: clang gives the pointer 8 bytes there, and
+    /// LLVM gives it 4.
     Region(Convention),
     /// The convention has no form for variable arguments.
     Variadic(Convention),
@@ -229,8 +228,9 @@ pub fn assign(
         Some(result) => walk.result(result)?,
         None => Returned::Value(None),
     };
-    // Usually clang decides that a result is stored in memory. If instead LLVM has moved the result to memory
-    // because it is too long for registers, its address is always a private address.
+    // For C and C++, some conventions pass a 64-bit flat address for a result in memory. This applies only if
+    // clang has decided that the result is stored in memory. If LLVM has decided this, because the result is
+    // too long for registers, the address is always a 32-bit private address.
     let is_flat =
         column.sret_flat && signature.language == Language::C && matches!(returned, Returned::Stored);
     let by_address = !matches!(returned, Returned::Value(_));
@@ -277,16 +277,16 @@ enum Returned {
     Value(Option<Passed>),
     /// The callee stores the result in memory.
     Stored,
-    /// The result has more dwords than there are registers for results. So LLVM lets the callee store the
-    /// result in memory, although clang returns it as a value.
+    /// Clang returns the result as a value, but it has more dwords than there are registers for results. So
+    /// LLVM changes the function: the callee stores the result in memory.
     TooLong,
 }
 
 /// How a value is passed, depending on its type.
 enum Shape {
     Nothing,
-    /// The value is passed as a scalar or vector. The flag says whether a value that is shorter than a dword
-    /// is extended to a dword, by its sign or by zeros.
+    /// The value is passed as a scalar or vector. The flag says what happens to a value that is shorter than
+    /// a dword: if it is set, the value is extended to a dword, by its sign or by zeros.
     Whole(TypeId, bool),
     /// As the dwords of its memory image.
     Packed,
@@ -395,8 +395,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns whether the padding bytes of a struct are passed, each like an ordinary byte. Clang represents
-    /// such padding as an array of bytes.
+    /// Returns whether clang passes the padding bytes of a struct like ordinary bytes. It does so for padding
+    /// that it represents as an array of bytes.
     fn passes_padding(&self) -> bool {
         matches!(self.column.structs, Structs::Registers { .. })
     }
@@ -454,8 +454,9 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Makes sure that a value is not split between registers and the stack: if it does not fit in the
-    /// remaining registers, skips them. If the value then goes to the stack, aligns the stack offset for it.
+    /// Makes room for a value, so that it is not split between registers and the stack. If the value does not
+    /// fit in the remaining registers, these are left unused. If the value then goes to the stack, aligns the
+    /// stack offset for it.
     fn make_room(&mut self, bits: u32, lanes: u32, inreg: bool) {
         let per_lane = if bits == 64 { 2 } else { 1 };
         let pairs = bits == 16 && self.halves;
@@ -563,8 +564,9 @@ fn form(scalar: Scalar, extended: bool, halves: bool) -> (u8, Form) {
     }
 }
 
-/// Returns how a value of type `ty` is passed. `budget` is the number of registers that clang has left for
-/// passing structs as values; the registers that clang counts for this value are subtracted from it.
+/// Returns how a value of type `ty` is passed. Clang passes structs as values only as long as registers are
+/// left. `budget` is the number of registers that are left; the registers that clang counts for this value
+/// are subtracted from it.
 fn shape(types: &Types, column: &Column, ty: TypeId, budget: &mut u64) -> Shape {
     if matches!(types.kind(ty), Kind::Scalar(_) | Kind::Vector(..)) {
         *budget = budget.saturating_sub(registers(types, ty));
@@ -594,8 +596,8 @@ fn shape(types: &Types, column: &Column, ty: TypeId, budget: &mut u64) -> Shape 
 }
 
 /// Returns the number of registers that clang counts for a type when it decides whether a struct is passed as
-/// values. The count can differ from the number of registers that the value uses: for an array, clang counts
-/// the dwords of its memory image, although each element gets a register of its own.
+/// values. This is not always the number of registers that the value then uses. For example, clang counts the
+/// dwords that an array has in memory, although each element gets a register of its own.
 fn registers(types: &Types, ty: TypeId) -> u64 {
     match types.kind(ty) {
         Kind::Vector(scalar, lanes) if scalar.bits() == 16 => u64::from(lanes.div_ceil(2)),

@@ -92,8 +92,8 @@ pub enum Inreg {
     Sgprs(u16, u16),
     /// The mark has no effect.
     Ignored,
-    /// Callers and callees compiled by that compiler disagree about the register of an `inreg` argument, so
-    /// signatures with `inreg` are refused.
+    /// Code that this convention's compiler generates is wrong for `inreg` arguments: caller and callee
+    /// disagree about the register. So signatures with `inreg` are refused.
     Disagree,
 }
 
@@ -177,12 +177,13 @@ pub struct Column {
     pub slots: Slots,
     /// Position of the address of a result.
     pub sret: SretPlace,
-    /// Whether the address for a result in memory is a 64-bit flat address if the source language is C or
-    /// C++. Otherwise, and for other languages, it is a 32-bit private address.
+    /// Which kind of address is passed for a result in memory, if the source language is C or C++: a 64-bit
+    /// flat address if this is set, and a 32-bit private address otherwise. For other languages, it is always
+    /// a private address.
     pub sret_flat: bool,
-    /// The implicit arguments of the convention. An implicit argument with a number is always in the register
-    /// with this number. The others are passed if the function uses them, after the ordinary arguments: the
-    /// work-item ids in a VGPR or on the stack, all others in SGPRs.
+    /// The implicit arguments of the convention. Some have a number: they are always in the register with
+    /// this number. The others come after the ordinary arguments, and only if the function uses them. Of
+    /// these, the work-item ids are in a VGPR or on the stack, and all others are in SGPRs.
     pub implicit: &'static [(Implicit, Option<u16>)],
     /// VGPRs that a call preserves, on a processor with 256 VGPRs.
     pub preserved_vgprs: &'static [(u16, u16)],
@@ -196,8 +197,8 @@ pub struct Column {
     /// the other at multiples of 4 bytes, and passes the 64-bit flat address of this memory in a pair of
     /// VGPRs.
     pub variadic: bool,
-    /// Whether callees read all eight bits of a `bool` that is the only field of a struct and that is passed
-    /// on the stack. If not, they read only its lowest bit.
+    /// How callees read a `bool` that is passed on the stack as the only field of a struct. If this is set,
+    /// they read all eight bits, and otherwise only the lowest bit.
     pub bool_byte_on_stack: bool,
     /// Whether structs with pointers to the global data share (GDS) can be passed. In LLVM's conventions they
     /// cannot, because clang gives such a pointer 8 bytes in memory and LLVM gives it 4.

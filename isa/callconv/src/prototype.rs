@@ -84,8 +84,8 @@ const SPACES: [(&str, Space); 5] = [
     ("region", Space::Region),
 ];
 
-/// Names of types in other languages, each with the name that the same type has here. Error messages suggest
-/// the latter.
+/// Names that types have in other languages, each with the name of the same type here. Error messages suggest
+/// the name here.
 const HABITS: &[(&str, &str)] = &[
     ("char", "i8"),
     ("uchar", "u8"),

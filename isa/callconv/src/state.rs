@@ -11,8 +11,8 @@ use std::ops::RangeInclusive;
 pub enum Source {
     /// The line of seed 000 (the guide) that says it.
     Guide(u32),
-    /// The AMDGPU guide does not mention the fact. In the column for the guide, the fact is then the same as
-    /// for LLVM 19, or left out.
+    /// The AMDGPU guide does not mention the fact. The guide's column then repeats the fact of LLVM 19, or
+    /// leaves it out.
     Silent,
     /// LLVM's output shows the fact. The string is the name of the test in `tests/llvm` that finds it there.
     Llvm(&'static str),
@@ -29,8 +29,8 @@ pub enum Subject {
     StackPointer,
     /// The frame pointer.
     FramePointer,
-    /// The base pointer: a copy of the stack pointer's value on entry. Only functions that align their frame
-    /// and have arguments on the stack need it.
+    /// The base pointer, which keeps the value that the stack pointer had on entry. A function needs it only
+    /// if the function aligns its frame and also has arguments on the stack.
     BasePointer,
     /// FLAT_SCRATCH.
     FlatScratch,
@@ -147,8 +147,9 @@ pub enum After {
     Same,
     /// Any value.
     Lost,
-    /// The compilers contradict each other: some callees change the value, and some callers rely on it. Code
-    /// that works with all of them preserves the value as a callee, and does not rely on it as a caller.
+    /// Compilers contradict each other: code of some compilers changes the value in a callee, although code
+    /// of others relies on it in a caller. To work with all of them, a callee preserves the value, and a
+    /// caller does not rely on it.
     Disputed,
     /// The guide says "TBD".
     Open,
@@ -240,8 +241,8 @@ impl Stack {
 /// Which side of a call waits for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waits {
-    /// Wait counters for which callers wait before a call. So none of the operations that they count is in
-    /// flight when the callee begins.
+    /// Wait counters for which a caller waits before a call. The callee therefore finds no operation in
+    /// flight that these counters count.
     pub before_call: &'static [Counter],
     /// Wait counters for which a function waits on entry, before any other instruction.
     pub at_entry: &'static [Counter],
@@ -324,9 +325,9 @@ const fn llvm_states(return_address: After) -> [State; 13] {
 }
 
 pub(crate) static TODAY: [State; 13] = llvm_states(After::Same);
-/// The state in the convention of LLVM 14. It differs from LLVM 19 in the return address: LLVM 14 may return
-/// through another register pair than the one that held the address on entry, so this pair may not hold the
-/// address any more after the call.
+/// The state in the convention of LLVM 14. Only the return address differs from LLVM 19. A function of LLVM
+/// 14 may return through another register pair than the one in which it received the return address. So after
+/// a call, the caller cannot rely on this pair.
 pub(crate) static LLVM_14: [State; 13] = llvm_states(After::Lost);
 /// The state in the AMDGPU guide's convention. The guide mentions neither the base pointer nor the inactive
 /// lanes, so there are no entries for them.

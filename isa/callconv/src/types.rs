@@ -119,8 +119,8 @@ pub enum TypeError {
     Bits(u8),
     /// Vectors have 2, 3, 4, 8 or 16 lanes.
     Lanes(u32),
-    /// The given type cannot be the element type of a vector, because it is `bool` or a pointer. Clang and
-    /// LLVM do not agree on the layout of such vectors.
+    /// This scalar type cannot be the element type of a vector, because it is `bool` or a pointer. Clang and
+    /// LLVM do not agree on the layout of vectors of these types.
     Lane(Scalar),
     /// Types are nested at most [`Types::DEPTH`] deep.
     Deep,
@@ -308,10 +308,10 @@ impl Types {
         }
     }
 
-    /// Returns the number of padding bytes after the last field of a struct, if clang represents them as an
-    /// array of bytes in LLVM's struct type, and otherwise 0. Clang leaves it to LLVM to round the size of a
-    /// struct up to its alignment, but only for alignments up to 8. If a vector requires an alignment of 16
-    /// or more, clang fills the rest of the struct explicitly.
+    /// Returns the number of padding bytes that clang adds explicitly after the last field of a struct, as an
+    /// array of bytes in LLVM's struct type. Usually this is 0: LLVM itself rounds the size of a struct up to
+    /// its alignment. But if a vector requires an alignment of 16 or more, clang fills the rest of the struct
+    /// with such an array.
     fn tail(&self, id: TypeId, end: u64) -> u64 {
         let named = self.align(id) >= 16 && end.next_multiple_of(8) != self.size(id);
         if named { self.size(id) - end } else { 0 }

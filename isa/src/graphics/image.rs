@@ -39,8 +39,8 @@ pub(crate) const TFE: (ModFlags, Field) = (ModFlags::TFE, Field::new(16, 1));
 pub(crate) const LWE: (ModFlags, Field) = (ModFlags::LWE, Field::new(17, 1));
 pub(crate) const SLC: (ModFlags, Field) = (ModFlags::SLC, Field::new(25, 1));
 pub(crate) const D16: (ModFlags, Field) = (ModFlags::D16, Field::new(63, 1));
-/// Modifier `a16` on GFX9, which selects 16-bit addresses. It is the bit that is `r128` otherwise. GFX10 has
-/// a separate bit for `a16`.
+/// Modifier `a16` on GFX9, which selects 16-bit addresses. In instructions that have it, it takes the bit of
+/// `r128`. GFX10 has a separate bit for `a16`.
 pub(crate) const A16_GFX9: (ModFlags, Field) = (ModFlags::A16, Field::new(15, 1));
 pub(crate) const A16: (ModFlags, Field) = (ModFlags::A16, Field::new(62, 1));
 pub(crate) const DLC: (ModFlags, Field) = (ModFlags::DLC, Field::new(7, 1));
@@ -144,8 +144,8 @@ fn data_len(target: &Target, row: &Row, dmask: u8, flags: ModFlags) -> Result<u8
 }
 
 /// Returns the size in dwords of an image instruction's address on GFX10. Returns `None` if the dimension
-/// does not suit the instruction. This is so if the size is larger than for any meaningful dimension
-/// (multisampled images have no levels of detail), unless it is eight.
+/// does not suit the instruction: the size is then larger than for every dimension that has a meaning. (For
+/// example, multisampled images have no levels of detail.) A size of eight is an exception and is accepted.
 fn exact_len(address: ImageAddress, dim: u8, a16: bool) -> Option<u8> {
     let len = address.len(dim, a16);
     let most = address.len_range().1;
@@ -238,9 +238,9 @@ pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> 
     Ok(words)
 }
 
-/// Returns the sizes in dwords that LLVM's disassembler shows for an image atomic. The first is the size of
-/// the data. The second is the size of the address, if it differs from `address`. If LLVM's table has no
-/// instruction with the encoded sizes, LLVM shows the instruction with the smallest data, and an address of
+/// Returns the sizes that LLVM's disassembler shows for an image atomic, in dwords: the size of the data, and
+/// the size of the address if it differs from `address`. Usually LLVM shows the encoded sizes. If its table
+/// has no instruction with these sizes, it shows the instruction with the smallest data, and an address of
 /// four registers or one (`docs/isa-errata.md`).
 fn atomic_sizes(row: &Row, asked: u8, address: u8, nsa: usize) -> (u8, Option<u8>) {
     let width = row.ops[0].width;
@@ -301,16 +301,17 @@ pub(super) fn decode(
     Ok(inst)
 }
 
-/// Returns whether the largest possible address of this instruction needs an instruction of at least `len`
-/// dwords.
+/// Returns whether an instruction of `len` dwords is not longer than the largest possible address of this
+/// instruction requires.
 pub(super) fn takes_words(inst: &MachInst, len: usize) -> bool {
     let most = usize::from(address_of(inst.op.row()).len_range().1);
     len <= 2 + most.saturating_sub(1).div_ceil(4)
 }
 
-/// Returns a similar instruction that assemblers accept, and a mask of the bits in the first two dwords in
-/// which the two instructions may differ. The component mask (`dmask`) is replaced by a valid one. The data
-/// and address of an atomic are replaced by registers of the sizes that belong to this mask.
+/// Returns an instruction that assemblers accept and that is the same except for some bits, and a mask of
+/// these bits in the first two dwords. The decoder uses it to check the other bits. The component mask
+/// (`dmask`) is replaced by a valid one, and the data and address of an atomic by registers of the sizes that
+/// belong to this mask.
 pub(super) fn plain(target: &Target, inst: &MachInst) -> (MachInst, u64) {
     let row = inst.op.row();
     let mut plain = *inst;
@@ -322,8 +323,8 @@ pub(super) fn plain(target: &Target, inst: &MachInst) -> (MachInst, u64) {
             *dmask = 1;
             return (plain, DMASK.bits());
         }
-        // This instruction needs an image with multisampling, but LLVM's disassembler also accepts a
-        // dimension without multisampling.
+        // The instruction needs an image with multisampling. LLVM's disassembler also accepts a dimension
+        // without multisampling, which is replaced here because the assembler refuses it.
         *dim = FIRST_MSAA_DIM;
         plain.ops[1] = Operand::regs(Reg::vgpr(0), address.len(FIRST_MSAA_DIM, a16));
         return (plain, DIM.bits() | VADDR.bits());

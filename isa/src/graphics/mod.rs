@@ -150,9 +150,9 @@ pub(crate) fn decode(
         Meaningless::Refused => 0,
         Meaningless::Ignored => ignored(target, encoding, &inst) | other,
     };
-    // Mask of the bits that may differ in the dwords after the first two. These dwords have the register
-    // numbers of a non-consecutive address. The bytes after the last register number must be 0, unless bits
-    // without meaning are ignored.
+    // Mask of the bits that may differ in the dwords after the first two, which hold the register numbers of
+    // a non-consecutive address. If bits without meaning are ignored, all bits may differ. Otherwise none
+    // may, so the bytes after the last register number must be 0.
     let unused = if rest == Meaningless::Ignored { u32::MAX } else { 0 };
     let masks = [ignored as u32, (ignored >> 32) as u32];
     let differs = |n: usize| (given[n] ^ again.words[n]) & !masks.get(n).copied().unwrap_or(unused) != 0;
@@ -163,8 +163,8 @@ pub(crate) fn decode(
 fn ignored(target: &Target, encoding: Encoding, inst: &MachInst) -> u64 {
     let graphics = &Layout::for_target(target).graphics;
     match encoding {
-        // For exports, these are the bits between the flags and the opcode, and the register numbers of
-        // disabled components.
+        // In exports, LLVM ignores the bits between the flags and the opcode, and the register numbers of
+        // components that are not exported.
         Encoding::Exp => 0xffff_ffff_03ff_e000,
         Encoding::Mtbuf => {
             let address = if inst.ops[1] == Operand::None { 0xff << 32 } else { 0 };

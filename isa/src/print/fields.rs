@@ -124,7 +124,7 @@ fn message(target: &Target, bits: u32, out: &mut String) -> fmt::Result {
         }
         (Some(name), Some(named), 1.., _) if gs => write!(out, "sendmsg({name}, {named}, {stream})"),
         (Some(name), Some(named), 1.., 0) if !gs => write!(out, "sendmsg({name}, {named})"),
-        // The number is printed here, because names would hide bits that have no meaning.
+        // A message with bits that have no meaning is printed as a number. Names would hide these bits.
         _ if bits & !0x37f != 0 => write!(out, "{bits}"),
         _ => write!(out, "sendmsg({id}, {operation}, {stream})"),
     }

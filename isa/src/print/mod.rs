@@ -306,7 +306,8 @@ fn write_literal(value: u32, num: Num, packed: bool, out: &mut String) -> fmt::R
 /// Appends the literal of a packed instruction. It is printed as one word, unless it is an inline constant in
 /// the low half.
 fn write_packed(value: u32, num: Num, out: &mut String) -> fmt::Result {
-    // A low half whose bits are all set must not be printed as -1.
+    // A low half with the bits of a small negative integer is not printed as that integer (such as -1),
+    // because the word is another number.
     let half =
         u16::try_from(value).ok().filter(|&half| num == Num::F16 && half < 0xfff0).and_then(inline_half);
     let word = if num == Num::F16 {

@@ -13,10 +13,12 @@ use crate::wait::Waits;
 use std::fmt;
 use std::ops::Deref;
 
-/// A fact about a family, or a group of facts that belong together. The family may leave it open.
+/// A fact about a family, or a group of facts that belong together. A family may leave a fact open: it is
+/// then not known.
 ///
-/// A fact that is open can be asked for only with [`Fact::get`], which returns an error. Code that has asked
-/// once reads the fact like a field from then on, without a test that could fail: `target.arch.waits.max`.
+/// To use a fact, code first asks for it with [`Fact::get`], which returns an error if the fact is open.
+/// After that, the code reads the fact like a field (`target.arch.waits.max`), without a test that could
+/// fail.
 #[derive(Clone, Copy, Debug)]
 pub enum Fact<T> {
     /// The family defines the fact.
@@ -87,8 +89,9 @@ macro_rules! facts {
         }
 
         impl Arch {
-            /// A family that defines no fact and has no instruction: the start of a new family, and the
-            /// family of the processor with which tests prove that open facts are errors.
+            /// A family that leaves every fact open and has no instruction. It has two uses: as the start of
+            /// a new family, and as the family of a processor with which tests prove that open facts are
+            /// errors.
             pub const UNDEFINED: Arch =
                 Arch { id: ArchId::Undefined, $($name: Fact::Unknown(stringify!($name)),)* };
 

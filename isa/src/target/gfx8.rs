@@ -154,8 +154,8 @@ pub(super) const PROCESSORS: [Target; 5] = [
     on_by_default(like(BASE, "gfx810", (8, 1, 0), 0x2b, GFX810, &["stoney"]), XNACK),
 ];
 
-/// Returns a GFX8 processor with the defect in the initialisation of SGPRs: each of its waves always gets 96
-/// SGPRs.
+/// Returns a GFX8 processor that has the SGPR initialisation defect. To avoid the defect, each of its waves
+/// always gets 96 SGPRs.
 const fn initialised_badly(
     name: &'static str,
     version: (u32, u32, u32),

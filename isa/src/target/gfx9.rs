@@ -27,7 +27,7 @@ pub(super) const ARCH: Arch = Arch {
 pub(super) const REGISTERS: Registers =
     Registers { trap_addresses: false, trap: Reg(108), traps: 16, apertures: true, ..gfx8::REGISTERS };
 
-/// Scalar loads could express negative offsets, but these are not used, because an access fails if its base
+/// GFX9 scalar loads can encode negative offsets, but this range leaves them out: an access fails if its base
 /// is 0 and the sum of its offsets is negative.
 pub(super) const ADDRESSING: Addressing = Addressing {
     global: Some(Offsets::signed(13)),

@@ -62,7 +62,8 @@ impl ArchId {
     }
 }
 
-/// A set of families that is open at the end: a new family belongs to it if its base does.
+/// A set of families: a family and all families that start from it, perhaps without some. A new family
+/// belongs to the set if the family from which it starts does.
 #[derive(Clone, Copy, Debug)]
 pub struct ArchSet(u16);
 

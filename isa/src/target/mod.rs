@@ -22,7 +22,8 @@
 //! later got their own number, gfx602). `EF_AMDGPU_MACH`, granules and limits are compared with the output of
 //! LLVM's assembler (`tests/processors.rs`); waves and SIMDs cannot be checked in this way.
 
-// A family names its base even if it changes every fact, because facts will be added.
+// The value of a family names its base (after `..`) even if the family changes every fact. Facts that are
+// added later are then inherited.
 #![allow(clippy::needless_update)]
 
 mod arch;
@@ -143,8 +144,9 @@ pub struct Target {
     pub code_end: Option<CodeEnd>,
 }
 
-/// Padding after the end of all code, so that the processor does not prefetch other code there, which may be
-/// changed later and would then be stale in the instruction cache. LLVM pads its code in the same way.
+/// Padding after the end of all code. A processor that prefetches instructions then does not prefetch other
+/// code there, which may be changed later and would be stale in the instruction cache. LLVM pads its code in
+/// the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodeEnd {
     /// The padding instruction: `s_code_end`, or `s_nop 0` if that does not exist.
@@ -190,8 +192,8 @@ impl Target {
     }
 
     /// Returns the number of numbered SGPRs that code can use in addition to VCC, FLAT_SCRATCH and
-    /// XNACK_MASK. These special registers are among the addressable SGPRs up to GFX7, and on processors
-    /// where every wave gets 96 SGPRs (LLVM refuses SGPRs beyond that).
+    /// XNACK_MASK. On some processors, the addressable SGPRs include these special registers, so there are
+    /// fewer numbered ones: up to GFX7, and where every wave gets 96 SGPRs (LLVM refuses SGPRs beyond that).
     pub const fn allocatable_sgprs(&self) -> u32 {
         let among = self.generation as u8 <= Generation::Gfx7 as u8 || self.has(Feature::SGPR_INIT_BUG);
         if among { self.addressable_sgprs - self.extra_sgprs } else { self.addressable_sgprs }
@@ -223,8 +225,9 @@ const fn like(
     Target { name, version, elf_mach, alternatives, features: base.features.union(features), ..base }
 }
 
-/// Returns a processor on which features of target ids are on unless specified (seed 000, line 31; gfx90a and
-/// gfx90c are newer and are treated like related processors).
+/// Returns a processor on which the given features of target ids are on unless a target id says otherwise
+/// (LLVM's AMDGPU guide, seed 000, line 31). gfx90a and gfx90c are newer than this guide and are treated like
+/// related processors.
 const fn on_by_default(processor: Target, features: Feature) -> Target {
     Target { on_by_default: features, ..processor }
 }
@@ -283,8 +286,8 @@ const fn is_before(one: (u32, u32, u32), other: (u32, u32, u32)) -> bool {
     number(one) < number(other)
 }
 
-/// Changes the processors to wavefronts of 64 lanes and leaves out those that cannot do this. A processor
-/// that supports both sizes has half as many registers per lane with 64 lanes.
+/// Changes the processors to wavefronts of 64 lanes, and leaves out those that have only 32. On a processor
+/// with both sizes, a lane has half as many registers in a wavefront of 64 lanes.
 const fn in_wave64(mut rows: [Target; COUNT]) -> [Target; COUNT] {
     let mut n = 0;
     while n < COUNT {
