@@ -577,8 +577,9 @@ impl Layout {
         self.graphics.image_dims
     }
 
-    /// Returns whether LLVM's assembler lets all short forms omit their lane masks: all masks of an instruction
-    /// or none. If not, only comparisons, selections and some additions may omit a mask.
+    /// Returns whether LLVM's assembler lets every short form omit its lane masks. An instruction with two
+    /// masks then omits both or none. Otherwise only comparisons, selections and some additions may omit a
+    /// mask.
     pub const fn omits_masks_together(&self) -> bool {
         self.omits_masks_together
     }

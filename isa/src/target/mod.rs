@@ -1,26 +1,25 @@
 //! Processors, and the families to which they belong.
 //!
-//! What differs between families is a fact of [`Arch`]. There is one file and one value per family, which starts
-//! from the value of the family before it and changes what is different. Other code asks for facts
-//! (`target.arch.registers.null`). The code that still compares generations is listed in
-//! `tests/data/comparisons.txt`; a test lets no file be added to the list. What differs between the processors of a family is a
-//! [`Feature`] or a field of [`Target`].
-//!
+//! What differs between families is a fact of [`Arch`]. Each family has one file and one value. The value
+//! starts from that of another family, usually the one before it, and changes what is different. Other code
+//! asks for facts (`target.arch.registers.null`). Some code still compares generations; it is listed in
+//! `tests/data/comparisons.txt`, and a test lets no file be added to this list. What differs between the
+//! processors of a family is a [`Feature`] or a field of [`Target`].
 //! # Adding a fact
 //! Facts that belong together are fields of one struct, which is one row of the list of facts in `arch.rs`
-//! (`waits: Waits`). A field is added to the struct, its value to the family in which it appears first
-//! (`gfx6.rs`, unless an instruction or encoding appears later), and to each family file in which the value
-//! changes; the other families inherit it. A new struct is added as a row of the list: `Arch` and
-//! [`Arch::UNDEFINED`] follow from the list.
+//! (`waits: Waits`). A new fact becomes a field of the struct. Its value is added to the family in which it
+//! appears first (`gfx6.rs`, unless an instruction or encoding appears later), and to each family file in
+//! which the value changes. All other families inherit it. A new struct is added as a row of the list; `Arch`
+//! and [`Arch::UNDEFINED`] follow from the list.
 //!
-//! A family may leave a row of the list open: the fact is then [`Fact::Unknown`], and [`Fact::get`] returns an
-//! error. Each consumer asks once with `get`, where it can return the error, before it reads the fields of the
-//! fact directly.
-//!
+//! A family may leave a row of the list open: the fact is then [`Fact::Unknown`], and [`Fact::get`] returns
+//! an error. Before code reads the fields of the fact directly, it asks once with `get`, at a place where it
+//! can return the error.
 //! # Source
-//! Names, alternative names and families: seed 000, line 31 (which still lists hainan and oland as gfx601; they
-//! later got their own number, gfx602). `EF_AMDGPU_MACH`, granules and limits are compared with the output of
-//! LLVM's assembler (`tests/processors.rs`); waves and SIMDs cannot be checked in this way.
+//! Names, alternative names and families: LLVM's AMDGPU guide (seed 000, line 31). The guide still lists
+//! hainan and oland as gfx601; they later got their own number, gfx602. `EF_AMDGPU_MACH`, granules and limits
+//! are compared with the output of LLVM's assembler (`tests/processors.rs`). The numbers of waves and SIMDs
+//! cannot be checked in this way.
 
 // The value of a family names its base (after `..`) even if the family changes every fact. Facts that are
 // added later are then inherited.
@@ -51,7 +50,8 @@ pub use feature::Feature;
 pub use id::{ArchId, ArchSet};
 pub use registers::{Mode, Registers};
 
-/// Generation of the instruction encoding. New code asks for facts of [`Arch`] and does not compare generations.
+/// Generation of the instruction encoding. New code asks for facts of [`Arch`] and does not compare
+/// generations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Generation {
