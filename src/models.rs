@@ -2,8 +2,9 @@
 //! modes and with the wave size that the kernel asks for.
 
 use crate::error::Error;
+use crate::processor::open_fact;
 use isa::Subtarget;
-use memmodel::{MissingTable, Model};
+use memmodel::Model;
 
 /// Returns the target with the wave size that a kernel asks for. If the processor does not have this wave
 /// size, returns the unchanged target. [`Models::ready`] reports the error in this case.
@@ -25,8 +26,8 @@ impl Models {
     /// Creates the memory models that the kernels of a module need.
     ///
     /// # Errors
-    /// A kernel asks for a wave size that the processor does not have, or a table of the memory model has no
-    /// column for the processor.
+    /// A kernel asks for a wave size that the processor does not have, or its family leaves a fact open that
+    /// the memory model needs.
     pub fn ready<'a>(
         &mut self,
         target: &Subtarget,
@@ -64,14 +65,7 @@ impl Models {
 
 fn gather(model: &mut Option<Model>, target: &Subtarget) -> Result<(), Error> {
     if model.is_none() {
-        *model = Some(Model::for_subtarget(target).map_err(|missing| lacking(&missing, target))?);
+        *model = Some(Model::for_subtarget(target).map_err(|open| open_fact(&open, target))?);
     }
     Ok(())
-}
-
-/// Returns the error for a table of the memory model that has no column for the processor's generation.
-#[cold]
-fn lacking(missing: &MissingTable, target: &Subtarget) -> Error {
-    let what = format!("anything, for want of {},", missing.column());
-    Error::Unsupported { what, target: target.to_string(), place: None }
 }

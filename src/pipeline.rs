@@ -13,7 +13,7 @@ use crate::models::Models;
 use crate::options::{DebugInfo, Dwarf, DwarfVersion, OptLevel, Options};
 use crate::parallel;
 use crate::passes::{Form, PassRange};
-use crate::processor::Facts;
+use crate::processor::{Facts, check_facts};
 use crate::program::{Program, read_machine, read_module};
 use crate::shared;
 use crate::warn;
@@ -227,7 +227,7 @@ impl Compiler {
         options: &Options,
         observer: &mut dyn Observer,
     ) -> Result<Program, Error> {
-        let job = self.job(options, range);
+        let job = self.job(options, range)?;
         job.budget.source(text.len())?;
         match range.input() {
             Form::Source => {
@@ -253,9 +253,11 @@ impl Compiler {
         }
     }
 
-    fn job<'a>(&self, options: &'a Options, range: &'a PassRange) -> Job<'a> {
+    /// Starts a compilation.
+    fn job<'a>(&self, options: &'a Options, range: &'a PassRange) -> Result<Job<'a>, Error> {
+        check_facts(&self.target)?;
         let budget = Budget::start(options.limits);
-        Job {
+        Ok(Job {
             options,
             source: None,
             used: None,
@@ -266,7 +268,7 @@ impl Compiler {
             read: None,
             calls: None,
             own: Own::default(),
-        }
+        })
     }
 
     /// Compiles a module of IR that was made by [`ir::build`] or read by [`ir::parse`]. The options of the
@@ -323,7 +325,7 @@ impl Compiler {
         observer: &mut dyn Observer,
     ) -> Result<CodeObject, Error> {
         let range = PassRange::all(options.opt_level);
-        let job = self.job(options, &range);
+        let job = self.job(options, &range)?;
         job.budget.ir(&module)?;
         ir::verify::verify(&module).map_err(Error::invalid)?;
         self.module(module, &job, observer)?.object()

@@ -1,16 +1,53 @@
 //! Answers the questions of programs about the target processor ([`frontend::Processor`]) from the tables of
 //! the crate `isa`.
 
+use crate::error::Error;
 use frontend::Question;
-use isa::{Feature, Generation, PROCESSORS, Subtarget, Target};
+use isa::{Feature, PROCESSORS, Subtarget, Target, UnknownFact};
 
 /// The target processor, as programs see it.
 #[derive(Debug)]
 pub(crate) struct Facts<'a>(pub &'a Subtarget);
 
-/// Returns the name of a generation, such as `gfx9`.
-fn generation_name(generation: Generation) -> String {
-    format!("{generation:?}").to_lowercase()
+/// Checks that the processor's family defines every fact that the passes read, so that no pass meets an open
+/// fact.
+///
+/// # Errors
+/// A fact is open; the error names it.
+pub(crate) fn check_facts(target: &Subtarget) -> Result<(), Error> {
+    needed_facts(target).map_err(|open| open_fact(&open, target))
+}
+
+/// Asks for each fact that the compiler reads.
+fn needed_facts(target: &Target) -> Result<(), UnknownFact> {
+    let arch = target.arch;
+    arch.layout.get(target)?;
+    arch.registers.get(target)?;
+    arch.waits.get(target)?;
+    arch.addressing.get(target)?;
+    arch.memory_model.get(target)?;
+    arch.hazards.get(target)?;
+    arch.descriptor.get(target)?;
+    Ok(())
+}
+
+/// Returns the error for a fact that the processor's family leaves open.
+#[cold]
+pub(crate) fn open_fact(open: &UnknownFact, target: &Subtarget) -> Error {
+    let what = format!("anything that depends on the fact `{}`", open.fact);
+    Error::Unsupported { what, target: target.to_string(), place: None }
+}
+
+/// Returns the name of a processor's generation, such as `gfx9`.
+fn generation_name(target: &Target) -> String {
+    format!("gfx{}", target.version.0)
+}
+
+/// Returns the names of all generations, in order.
+fn generations() -> Vec<String> {
+    let mut names: Vec<String> = PROCESSORS.iter().map(generation_name).collect();
+    names.dedup();
+    names
 }
 
 impl frontend::Processor for Facts<'_> {
@@ -18,8 +55,8 @@ impl frontend::Processor for Facts<'_> {
         match question {
             Question::Processor => Target::by_name(name).map(|target| target.number == self.0.number),
             Question::Generation => {
-                let mut all = Generation::ALL.into_iter();
-                all.find(|&one| generation_name(one) == name).map(|one| one == self.0.generation)
+                let is_there = PROCESSORS.iter().any(|one| generation_name(one) == name);
+                is_there.then(|| generation_name(self.0) == name)
             }
             Question::Feature => {
                 let named = |(text, _): &(&str, Feature)| {
@@ -33,7 +70,7 @@ impl frontend::Processor for Facts<'_> {
     fn names(&self, question: Question) -> Vec<String> {
         match question {
             Question::Processor => PROCESSORS.iter().map(|target| target.name.to_owned()).collect(),
-            Question::Generation => Generation::ALL.into_iter().map(generation_name).collect(),
+            Question::Generation => generations(),
             Question::Feature => Feature::all().iter_names().map(|(name, _)| name.to_lowercase()).collect(),
         }
     }

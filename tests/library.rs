@@ -1,4 +1,5 @@
-//! The library as an embedder meets it: what it pulls in, its errors, limits, threads, and IR instead of a source.
+//! The library as an embedder meets it: what it pulls in, its errors, limits, threads, and IR instead of a
+//! source.
 
 use kernc::ir::build::{Elem, KernelBuilder};
 use kernc::{Arg, Compiler, Error, Limits, OptLevel, Options, Resource, Target};
@@ -62,7 +63,8 @@ fn tree(packages: &[impl AsRef<str>]) -> Vec<String> {
     tree.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
 
-/// Every package can be packaged, and what is published has a description, licenses, and no dependency without a version.
+/// Every package can be packaged, and what is published has a description, licenses, and no dependency
+/// without a version.
 #[test]
 fn packages_can_be_published() {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -222,7 +224,8 @@ fn compilers_go_to_other_threads() {
     assert_eq!(there.join().expect("no panic").expect("compiles"), here);
 }
 
-/// Threads that share a pool get the bytes of a new compiler, whatever the borrowed compiler has compiled before.
+/// Threads that share a pool get the bytes of a new compiler, whatever the borrowed compiler has compiled
+/// before.
 #[test]
 fn pooled_compilers_write_the_same_bytes() {
     let sources: Vec<String> = SHAPES.iter().map(|shape| (shape.source)(12)).collect();
@@ -336,7 +339,8 @@ fn files_of_a_source() {
     assert_eq!(error.code(), "E0092");
 }
 
-/// What a program asks of the processor is answered from the table of processors, also under their other names.
+/// What a program asks of the processor is answered from the table of processors, also under their other
+/// names.
 #[test]
 fn conditions_on_the_processor() {
     let rows = [
@@ -607,7 +611,8 @@ fn memory_operations(source: &str) -> usize {
     lines.iter().enumerate().filter(|(_, line)| is_memory(line)).map(|(at, _)| turns(at)).sum()
 }
 
-/// Parameters that lack `restrict` are told where the optimiser would merge or move something, and then it does.
+/// Parameters that lack `restrict` are told where the optimiser would merge or move something, and then it
+/// does.
 #[test]
 fn promises_that_are_missing() {
     let head = "struct P { a: f32, b: f32, c: f32, d: f32 }
@@ -694,4 +699,31 @@ fn good_programs_are_not_warned_of() {
         }
     }
     assert!(count > 90, "only {count} programs");
+}
+
+/// A fact that the processor's family leaves open is an error that names it, and no pass meets the open fact.
+#[test]
+fn an_open_fact_is_an_error_that_names_the_fact() {
+    use kernc::isa::{Arch, ArchId};
+    let known = Target::by_name("gfx906").expect("a known processor");
+    let arch = || Arch { id: ArchId::Gfx9, ..*known.arch };
+    let phantoms = [
+        ("layout", Arch { layout: Arch::UNDEFINED.layout, ..arch() }),
+        ("registers", Arch { registers: Arch::UNDEFINED.registers, ..arch() }),
+        ("waits", Arch { waits: Arch::UNDEFINED.waits, ..arch() }),
+        ("addressing", Arch { addressing: Arch::UNDEFINED.addressing, ..arch() }),
+        ("memory_model", Arch { memory_model: Arch::UNDEFINED.memory_model, ..arch() }),
+        ("hazards", Arch { hazards: Arch::UNDEFINED.hazards, ..arch() }),
+        ("descriptor", Arch { descriptor: Arch::UNDEFINED.descriptor, ..arch() }),
+        ("layout", Arch::UNDEFINED),
+    ];
+    for (fact, arch) in phantoms {
+        let phantom: &'static Target =
+            Box::leak(Box::new(Target { name: "phantom", arch: Box::leak(Box::new(arch)), ..*known }));
+        let source = "kernel set(x: *global u32) { x[0] = 1; }";
+        let error = Compiler::new(phantom).compile(source, &Options::default()).unwrap_err();
+        let message = format!("anything that depends on the fact `{fact}` is not compiled for phantom");
+        assert!(error.to_string().contains(&message), "{error}");
+        assert_eq!(error.code(), "E0111");
+    }
 }

@@ -1,4 +1,5 @@
-//! The 21 kernels and the programs of `tests/data/run` on every processor that is compiled for, in every mode it has.
+//! The 21 kernels and the programs of `tests/data/run` on every processor that is compiled for, in every mode
+//! it has.
 
 use crate::common::{KERNELS, source};
 use crate::run_file::RunFile;
@@ -46,7 +47,8 @@ fn findings(object: &[u8]) -> Option<String> {
     report.findings.first().map(|finding| format!("{finding:?}"))
 }
 
-/// Runs an object of one of the 21 kernels, or of a program of `tests/data/run`: what is wrong with the results.
+/// Runs an object of one of the 21 kernels, or of a program of `tests/data/run`: what is wrong with the
+/// results.
 fn run(kernel: &str, object: &[u8], mode: Mode) -> Result<(), String> {
     if KERNELS.contains(&kernel) {
         let mut device = Device::with_threads(1);
@@ -78,14 +80,15 @@ fn all_well(cells: &[Subtarget], levels: &[OptLevel], mode: Mode) {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Processors differ in less than their number suggests: code that has run for another one of the generation is not run again.
+/// Processors differ in less than their number suggests: code that has run for another one of the generation
+/// is not run again.
 #[test]
 fn every_processor_in_every_mode() {
     let mut seen = HashSet::new();
     let mut fresh = |cell: &Subtarget| {
         let code: Vec<Vec<u8>> =
             KERNELS.iter().map(|kernel| text(&compile(kernel, *cell, OptLevel::O2))).collect();
-        seen.insert((code, cell.generation, cell.wave_size, cell.name == "gfx90a"))
+        seen.insert((code, cell.version.0, cell.wave_size, cell.name == "gfx90a"))
     };
     let all = cells();
     let (count, cells): (usize, Vec<Subtarget>) = (all.len(), all.into_iter().filter(&mut fresh).collect());
@@ -112,7 +115,8 @@ fn weak() {
     }
 }
 
-/// The programs of `tests/data/run`, which have what the 21 kernels lack: scratch, atomics, exits from loops, lanes' values.
+/// The programs of `tests/data/run`, which have what the 21 kernels lack: scratch, atomics, exits from loops,
+/// lanes' values.
 #[test]
 fn small_programs() {
     let cells: Vec<Subtarget> = kinds().collect();
@@ -137,7 +141,8 @@ fn small_programs() {
 /// Programs that count on a work-group of 64 in one wave.
 const OF_ONE_WAVE: [&str; 2] = ["positions_1d", "restrict_at_calls"];
 
-/// Programs in which a flag in LDS hands on what is in memory: a split group has no LDS, and no such hand-over.
+/// Programs in which a flag in LDS hands on what is in memory: a split group has no LDS, and no such
+/// hand-over.
 const BY_LDS: [&str; 3] = ["handover_group_two_levels", "handover_two_hops", "handover_last_wave_stores"];
 
 fn exists(name: &str, cell: &Subtarget) -> bool {
@@ -146,10 +151,12 @@ fn exists(name: &str, cell: &Subtarget) -> bool {
         && !(cell.tgsplit && BY_LDS.contains(&name))
 }
 
-/// Everything: takes minutes in the fuzz profile, which takes as long to build, and is not run by `cargo test`.
+/// Everything: takes minutes in the fuzz profile, which takes as long to build, and is not run by `cargo
+/// test`.
 ///
 /// `cargo test --profile fuzz --test kernc processors:: -- --ignored --nocapture` prints a row a processor: how many cells of mode, level
-/// and program there are, how many of these have the bytes of a cell that ran before (and are not run again), what failed.
+/// and program there are, how many of these have the bytes of a cell that ran before (and are not run again),
+/// what failed.
 #[test]
 #[ignore = "takes minutes"]
 fn the_whole_table() {
@@ -168,7 +175,7 @@ fn the_whole_table() {
         let wanted: Vec<_> = programs.flat_map(|&name| LEVELS.map(|level| (name, level))).collect();
         let objects: Vec<Vec<u8>> =
             wanted.par_iter().map(|&(name, level)| compile(name, cell, level)).collect();
-        let kind = (cell.generation, cell.wave_size, cell.name == "gfx90a", cell.cumode, cell.tgsplit);
+        let kind = (cell.version.0, cell.wave_size, cell.name == "gfx90a", cell.cumode, cell.tgsplit);
         let fresh: Vec<_> = wanted
             .iter()
             .zip(&objects)

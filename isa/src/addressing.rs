@@ -12,7 +12,7 @@
 //!   Descriptor"; ROCm's code object ABI (seed 002), line 49 (NC is 1); and the value that LLVM uses for APUs
 //!   on GFX8 (CC is 2). GFX6 has neither field.
 
-use crate::target::{Feature, Target};
+use crate::target::{Fact, Feature, Target};
 
 /// Range of byte offsets that the immediate offset of an instruction can express. Both ends are included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,11 +167,14 @@ impl Addressing {
         field as i64 * self.scalar.unit as i64
     }
 
-    /// Returns the addressing properties of a processor.
-    pub const fn for_target(target: &Target) -> Addressing {
-        let family = *target.arch.addressing.known();
-        let shared = target.has(Feature::APU);
-        Addressing { descriptor: if shared { family.shared_descriptor } else { family.descriptor }, ..family }
+    /// Returns the addressing properties of a processor; open if its family leaves them open.
+    pub const fn for_target(target: &Target) -> Fact<Addressing> {
+        match target.arch.addressing {
+            Fact::Known(family) if target.has(Feature::APU) => {
+                Fact::Known(Addressing { descriptor: family.shared_descriptor, ..family })
+            }
+            family => family,
+        }
     }
 }
 

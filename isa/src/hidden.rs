@@ -51,7 +51,7 @@ impl Hidden {
     /// Returns the conditions that are true for every kernel on this processor, because they are properties
     /// of the processor.
     pub const fn of_target(target: &Subtarget) -> Hidden {
-        match target.addressing.apertures {
+        match target.addressing.known().apertures {
             Apertures::Registers => Hidden::empty(),
             Apertures::None | Apertures::Queue => Hidden::APERTURES,
         }

@@ -68,7 +68,7 @@ static MESSAGES: &[Name] = &[
     name("MSG_ORDERED_PS_DONE", 7, since(Gfx9)),
     name("MSG_EARLY_PRIM_DEALLOC", 8, since(Gfx9)),
     name("MSG_GS_ALLOC_REQ", 9, since(Gfx9)),
-    name("MSG_GET_DOORBELL", 10, since(Gfx9)),
+    name("MSG_GET_DOORBELL", MSG_GET_DOORBELL, since(Gfx9)),
     name("MSG_GET_DDID", 11, since(Gfx10)),
     name("MSG_SYSMSG", 15, ALL),
 ];
@@ -93,6 +93,8 @@ static SYSTEM_OPERATIONS: &[Name] = &[
 pub const MSG_GS: u32 = 2;
 /// Number of the message `MSG_GS_DONE`.
 pub const MSG_GS_DONE: u32 = 3;
+/// Number of the message `MSG_GET_DOORBELL`.
+pub const MSG_GET_DOORBELL: u32 = 10;
 /// Number of the message `MSG_SYSMSG`.
 pub const MSG_SYSMSG: u32 = 15;
 

@@ -9,7 +9,7 @@
 //! units of registers and LDS.
 
 use crate::subtarget::Subtarget;
-use crate::target::{Feature, Target};
+use crate::target::{DescriptorFields, Feature, Target};
 use std::fmt;
 
 /// Resource that limits the number of waves.
@@ -86,7 +86,7 @@ impl Subtarget {
     /// Returns the number of compute units whose SIMDs and LDS a work-group can use. It is one, or two if the
     /// group can use both compute units of a work-group processor.
     pub fn units_per_group(&self) -> u32 {
-        if self.has(Feature::WAVE32) && !self.cumode { 2 } else { 1 }
+        if DescriptorFields::WGP_MODE.has(self) && !self.cumode { 2 } else { 1 }
     }
 
     /// Returns the number of SIMDs that hold the waves of a work-group.

@@ -10,7 +10,7 @@
 //! versions: seed 000, line 387.
 
 use crate::addressing::Addressing;
-use crate::target::{Feature, Target};
+use crate::target::{DescriptorFields, Fact, Feature, Target};
 use std::fmt;
 use std::ops::Deref;
 
@@ -156,8 +156,8 @@ pub struct Subtarget {
     pub os: Os,
     /// Version of the code object.
     pub code_object: CodeObjectVersion,
-    /// Immediate offsets and other properties of addressing.
-    pub addressing: Addressing,
+    /// Immediate offsets and other properties of addressing; open if the processor's family leaves them open.
+    pub addressing: Fact<Addressing>,
 }
 
 impl Subtarget {
@@ -169,7 +169,10 @@ impl Subtarget {
             target,
             xnack: Setting::Unsupported,
             sramecc: Setting::Unsupported,
-            cumode: !target.has(Feature::WAVE32),
+            cumode: match target.arch.descriptor {
+                Fact::Known(facts) => !facts.fields.contains(DescriptorFields::WGP_MODE),
+                Fact::Unknown(_) => true,
+            },
             tgsplit: false,
             os: Os::AmdHsa,
             code_object: CodeObjectVersion::USUAL,

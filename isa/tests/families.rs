@@ -1,6 +1,8 @@
 //! Families of processors: other code compares none, and a family that defines no fact is an error, not a default.
 
-use isa::{Addressing, Arch, Decoder, EncodeError, Feature, MachInst, PROCESSORS, Target, encode, op, table};
+use isa::{
+    Addressing, Arch, Decoder, EncodeError, Fact, Feature, MachInst, PROCESSORS, Target, encode, op, table,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -71,7 +73,9 @@ fn open_facts_are_errors_that_name_fact_and_processor() {
     let phantom = phantom();
     let open: Vec<_> = phantom.arch.open_facts().collect();
     assert!(
-        ["layout", "registers", "waits", "addressing"].iter().all(|fact| open.contains(fact)),
+        ["layout", "registers", "waits", "addressing", "memory_model", "hazards", "descriptor"]
+            .iter()
+            .all(|fact| open.contains(fact)),
         "{open:?}"
     );
     let error = phantom.arch.registers.get(&phantom).unwrap_err();
@@ -80,10 +84,13 @@ fn open_facts_are_errors_that_name_fact_and_processor() {
     assert_eq!((error.processor, error.fact), ("phantom", "addressing"));
 }
 
+/// The facts that code reads without asking first are open too: they have no default.
 #[test]
 #[should_panic(expected = "does not define")]
 fn an_open_fact_has_no_default() {
-    Addressing::for_target(&phantom());
+    let addressing = Addressing::for_target(&phantom());
+    assert_eq!(addressing, Fact::Unknown("addressing"));
+    let _ = addressing.global;
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use crate::common::random::Rng;
 use crate::common::{graphics, llvm};
 use isa::table::{Family, Flags};
-use isa::{Generation, Lane, MachInst, ModFlags, Operand, PROCESSORS, Target};
+use isa::{Lane, MachInst, ModFlags, Operand, PROCESSORS, Target};
 
 fn text(target: &Target, inst: &MachInst) -> String {
     let mut out = String::new();
@@ -70,7 +70,7 @@ fn is_slip(inst: &MachInst) -> bool {
 #[test]
 fn llvm_prints_our_words_as_our_text() {
     let Some(mc) = llvm::tool("llvm-mc-19", "disassembly of graphics instructions") else { return };
-    for target in PROCESSORS.iter().filter(|target| target.generation >= Generation::Gfx8) {
+    for target in PROCESSORS.iter().filter(|target| target.version.0 >= 8) {
         let insts = sweep(target, 64);
         let ours: Vec<_> = insts.iter().map(|inst| words(target, inst)).collect();
         let theirs = llvm::disassemble(&mc, target, &ours);
@@ -112,7 +112,7 @@ fn record() -> Option<String> {
     let mut out = String::from("# processor | words | text, as llvm-mc 19 assembles it\n");
     for name in RECORDED_FOR {
         let target = Target::by_name(name)?;
-        let per_row = if target.generation == Generation::Gfx10 { 2 } else { 1 };
+        let per_row = if target.version.0 == 10 { 2 } else { 1 };
         let texts: Vec<_> = sweep(target, per_row).iter().map(|inst| text(target, inst)).collect();
         for (text, words) in texts.iter().zip(llvm::assemble(&mc, target, &texts)) {
             let hex: Vec<String> = words?.iter().map(|word| format!("{word:08x}")).collect();
@@ -155,7 +155,7 @@ fn recorded_vectors_hold() {
 
 /// Words that begin like these encodings, some with the fields that have few good values set to one.
 fn random_words(rng: &mut Rng, target: &Target) -> Vec<u32> {
-    let middle = matches!(target.generation, Generation::Gfx8 | Generation::Gfx9);
+    let middle = matches!(target.version.0, 8 | 9);
     let prefixes = if middle {
         [0xe800_0000, 0xf000_0000, 0xc400_0000, 0xd400_0000]
     } else {
@@ -185,7 +185,7 @@ fn random_words(rng: &mut Rng, target: &Target) -> Vec<u32> {
 #[test]
 fn llvm_agrees_on_random_words() {
     let Some(mc) = llvm::tool("llvm-mc-19", "decoding of random graphics words") else { return };
-    for target in PROCESSORS.iter().filter(|target| target.generation >= Generation::Gfx8) {
+    for target in PROCESSORS.iter().filter(|target| target.version.0 >= 8) {
         let mut rng = Rng::new(u64::from(target.elf_mach));
         // Cut to the size that we read; what we refuse is offered in every size.
         let mut samples = Vec::new();

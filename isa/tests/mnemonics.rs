@@ -6,7 +6,7 @@
 //! about operands.
 
 use crate::common::llvm;
-use isa::{Generation, PROCESSORS, Target, table};
+use isa::{PROCESSORS, Target, table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
@@ -25,7 +25,7 @@ const LEFT_OUT_BEFORE_GFX10: &[(&str, &str)] =
     &[("_g16", "LLVM 14 sets a bit that only GFX10 has (`image_sample_d_g16`); LLVM 19 refuses")];
 
 fn left_out(name: &str, target: &Target) -> bool {
-    let older = if target.generation < Generation::Gfx10 { LEFT_OUT_BEFORE_GFX10 } else { &[] };
+    let older = if target.version.0 < 10 { LEFT_OUT_BEFORE_GFX10 } else { &[] };
     LEFT_OUT.iter().chain(older).any(|(suffix, _)| name.ends_with(suffix))
 }
 

@@ -1,7 +1,7 @@
 //! The facts of the table of processors, as LLVM 19's assembler writes them into objects.
 
 use crate::common::llvm;
-use isa::{Feature, Generation, PROCESSORS, Target};
+use isa::{Feature, PROCESSORS, Target};
 use std::collections::HashSet;
 use std::path::Path;
 use support::Tool;
@@ -19,9 +19,9 @@ fn object(mc: &Path, cpu: &str, extra: &[&str], text: &str) -> Option<Vec<u8>> {
 
 /// `compute_pgm_rsrc1` of a kernel that uses that many registers.
 fn rsrc1(mc: &Path, target: &Target, extra: &[&str], vgprs: u32, sgprs: u32) -> Option<u32> {
-    let accum = if target.has(Feature::GFX90A) { ".amdhsa_accum_offset 4\n" } else { "" };
+    let accum = if target.has(Feature::UNIFIED_VGPRS) { ".amdhsa_accum_offset 4\n" } else { "" };
     // GFX7 takes FLAT_SCRATCH's SGPRs from the numbered ones; GFX8 and GFX9 have others for it.
-    let flat = if target.generation == Generation::Gfx7 { ".amdhsa_reserve_flat_scratch 0\n" } else { "" };
+    let flat = if target.version.0 == 7 { ".amdhsa_reserve_flat_scratch 0\n" } else { "" };
     // A mark finds the descriptor in the object, whatever its layout.
     let text = format!(
         ".rodata\n.p2align 6\n.ascii \"<descriptor>\"\n.p2align 6\n.amdhsa_kernel k\n.amdhsa_next_free_vgpr {vgprs}\n\
@@ -65,10 +65,10 @@ fn register_granules_and_limits() {
             }
             let sgpr_field = |sgprs| rsrc1(&mc, target, extra, 1, sgprs).map(|word| word >> 6 & 15);
             // LLVM reserves four for the FLAT_SCRATCH that GFX6 does not have, and there is no way to tell it.
-            let reserved = if target.generation == Generation::Gfx6 { 4 } else { 0 };
+            let reserved = if target.version.0 == 6 { 4 } else { 0 };
             let numbered = target.addressable_sgprs - reserved;
             let fixed = target.has(Feature::SGPR_INIT_BUG);
-            if target.generation == Generation::Gfx10 {
+            if target.version.0 == 10 {
                 assert_eq!(sgpr_field(numbered), Some(0), "{}", target.name);
             } else if !fixed {
                 assert!(sgpr_field(numbered).is_some(), "{}", target.name);
@@ -105,9 +105,12 @@ fn features_are_those_of_the_assembler() {
         (Feature::MAI, "v_mfma_f32_4x4x1f32 a[0:3], v0, v1, a[0:3]"),
         (Feature::PK_FMAC_F16, "v_pk_fmac_f16 v0, v1, v2"),
         (Feature::ATOMIC_FADD, "global_atomic_add_f32 v[0:1], v2, off"),
-        (Feature::GFX90A, "buffer_wbl2"),
+        (Feature::PACKED_F32, "v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[6:7]"),
+        (Feature::F64_ATOMICS, "global_atomic_add_f64 v[0:1], v[2:3], off"),
+        (Feature::ACC_FROM_SGPR, "v_accvgpr_write_b32 a0, s0"),
+        (Feature::ROW_NEWBCAST, "v_mov_b32_dpp v0, v1 row_newbcast:1"),
         (Feature::MAD_MAC_F32, "v_mac_f32 v0, v1, v2"),
-        (Feature::GFX10_3, "global_atomic_csub v0, v[2:3], v4, off glc"),
+        (Feature::SCRATCH_NO_ADDRESS, "scratch_load_dword v0, off, off"),
         (Feature::RAY_TRACING, "image_bvh_intersect_ray v[4:7], v[9:19], s[4:7]"),
         (Feature::UNPACKED_D16, "buffer_load_format_d16_xy v[0:1], off, s[0:3], 0"),
         (Feature::SCALAR_STORES, "s_store_dword s0, s[0:1], s3"),

@@ -4,17 +4,17 @@
 
 use crate::common::llvm;
 use crate::common::random::{self, Rng};
-use isa::{Form, Generation, MachInst, Opcode, PROCESSORS, Target};
+use isa::{Form, MachInst, Opcode, PROCESSORS, Target};
 use std::collections::HashSet;
 use std::fmt::Write;
 
 /// A file for each generation.
-const RECORDED: [(Generation, &str, &str); 5] = [
-    (Generation::Gfx6, "gfx6.txt", include_str!("vectors/gfx6.txt")),
-    (Generation::Gfx7, "gfx7.txt", include_str!("vectors/gfx7.txt")),
-    (Generation::Gfx8, "gfx8.txt", include_str!("vectors/gfx8.txt")),
-    (Generation::Gfx9, "gfx9.txt", include_str!("vectors/gfx9.txt")),
-    (Generation::Gfx10, "gfx10.txt", include_str!("vectors/gfx10.txt")),
+const RECORDED: [(u32, &str, &str); 5] = [
+    (6, "gfx6.txt", include_str!("vectors/gfx6.txt")),
+    (7, "gfx7.txt", include_str!("vectors/gfx7.txt")),
+    (8, "gfx8.txt", include_str!("vectors/gfx8.txt")),
+    (9, "gfx9.txt", include_str!("vectors/gfx9.txt")),
+    (10, "gfx10.txt", include_str!("vectors/gfx10.txt")),
 ];
 
 fn print(target: &Target, inst: &MachInst) -> String {
@@ -24,16 +24,16 @@ fn print(target: &Target, inst: &MachInst) -> String {
 }
 
 /// Processors of a generation, each with the rows and forms that those before it do not have.
-fn new_forms(generation: Generation) -> Vec<(&'static Target, Vec<(Opcode, Form)>)> {
+fn new_forms(generation: u32) -> Vec<(&'static Target, Vec<(Opcode, Form)>)> {
     let mut earlier = HashSet::new();
-    let targets = PROCESSORS.iter().filter(|target| target.generation == generation);
+    let targets = PROCESSORS.iter().filter(|target| target.version.0 == generation);
     targets
         .map(|target| (target, random::all_forms(target).filter(|&form| earlier.insert(form)).collect()))
         .collect()
 }
 
 /// An instruction per row and form, of which LLVM makes the words that we make, and (it reads GFX8 and later) the text.
-fn record(generation: Generation) -> Option<String> {
+fn record(generation: u32) -> Option<String> {
     const TRIES: usize = 4;
     let mc = llvm::tool("llvm-mc-19", "recording of vectors")?;
     let mut out = String::from("# processor | words | text, as llvm-mc 19 assembles and prints it\n");

@@ -37,7 +37,7 @@ impl Inputs {
             Op::CallIndirect(_) => last_dimension(opts.pointer),
             _ => 0,
         };
-        let packs = target.has(Feature::GFX90A);
+        let packs = target.has(Feature::PACKED_WORK_ITEM_IDS);
         let last = if packs { func.insts.values().map(dimension).max().unwrap_or(0) } else { 0 };
         Inputs { packed: (last > 0).then_some(last), ..Inputs::default() }
     }

@@ -53,8 +53,9 @@ const ROWS: &[Row] = rows! {
 pub fn float_atomics(target: &Subtarget, unsafe_global: bool) -> Native {
     let mut native = Native::default();
     let there = |role: Role| role.candidates().iter().any(|&op| isa::table::available(op, target));
-    // The additions of gfx908 do not return a result.
-    let returns = |op: RmwOp| matches!(op, RmwOp::FMin | RmwOp::FMax) || target.has(Feature::GFX90A);
+    // On gfx908, additions do not return a result.
+    let returns =
+        |op: RmwOp| matches!(op, RmwOp::FMin | RmwOp::FMax) || target.has(Feature::FLOAT_ATOMIC_RESULTS);
     let global = |native: &mut Native, role: Role, op: RmwOp, ty: Type| {
         if unsafe_global && there(role) {
             native.insert(Place::GlobalUnreturned, op, ty);

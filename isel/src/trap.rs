@@ -4,16 +4,15 @@
 //! LLVM's AMDGPU guide (seed 000, line 4041): `s_trap 2` with the address of the queue in SGPR0 and SGPR1
 //! ends the dispatch and puts the queue into the error state; `s_trap 3` calls the debugger, if there is one.
 //! Further details follow LLVM 14 and 19. From code object V4 on, the handler itself finds the queue by its
-//! doorbell on processors that can read the doorbell id (GFX9 on). On the other processors, code object V5
-//! passes the queue as a hidden argument instead of in SGPRs. Systems other than HSA have no handler: lanes
-//! that trap continue to the end of the program, like lanes that reach `unreachable`, and `debug_trap` does
-//! nothing.
+//! doorbell on processors that can read the doorbell id by a message (GFX9 on). On the other processors, code
+//! object V5 passes the queue as a hidden argument instead of in SGPRs. Systems other than HSA have no
+//! handler: lanes that trap continue to the end of the program, like lanes that reach `unreachable`, and
+//! `debug_trap` does nothing.
 
 use crate::lower::Lower;
 use crate::roles::Role;
 use ir::{Function, Inst, Op};
 use isa::abi::AbiInput;
-use isa::target::Generation;
 use isa::{CodeObjectVersion, Operand, Os, Reg, Subtarget};
 
 /// Operands of `s_trap` for the handler of HSA.
@@ -35,7 +34,8 @@ pub(crate) enum TrapWay {
 
 impl TrapWay {
     pub fn for_subtarget(target: &Subtarget) -> TrapWay {
-        let has_doorbell = target.generation >= Generation::Gfx9;
+        let has_doorbell =
+            isa::names::messages(target).any(|message| message.id == isa::names::MSG_GET_DOORBELL);
         match (target.os, target.code_object) {
             (Os::AmdPal | Os::Mesa3d | Os::Unknown, _) => TrapWay::None,
             (Os::AmdHsa, version) if has_doorbell && version >= CodeObjectVersion::V4 => TrapWay::Doorbell,

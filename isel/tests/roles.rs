@@ -70,10 +70,8 @@ fn compiled_processors_play_every_role_but_a_few() {
 /// GFX8, where nobody asks for them.
 fn lacks(target: &isa::Target, role: Role) -> bool {
     match role {
-        Role::SMemrealtime => target.generation < isa::Generation::Gfx8,
-        Role::VShlCountLastB64 | Role::VShrCountLastB64 | Role::VAshrCountLastI64 => {
-            target.generation >= isa::Generation::Gfx8
-        }
+        Role::SMemrealtime => target.version.0 < 8,
+        Role::VShlCountLastB64 | Role::VShrCountLastB64 | Role::VAshrCountLastI64 => target.version.0 >= 8,
         _ if role.candidates()[0].family() == Family::Flat => !target.has(isa::Feature::FLAT),
         _ => false,
     }

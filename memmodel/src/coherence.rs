@@ -104,11 +104,11 @@ impl Pass<'_> {
         if !inst.op.row().is_vmem() {
             return;
         }
-        let hints = &self.model.column().hints;
+        let facts = self.model.facts();
         for (asked, of, bits) in [
-            (mem.volatile, Kind::Load, hints.volatile_load),
-            (mem.nontemporal, Kind::Load, hints.nontemporal_load),
-            (mem.nontemporal, Kind::Store, hints.nontemporal_store),
+            (mem.volatile, Kind::Load, facts.volatile_load),
+            (mem.nontemporal, Kind::Load, facts.nontemporal_load),
+            (mem.nontemporal, Kind::Store, facts.nontemporal_store),
         ] {
             if asked && of == kind {
                 inst.mods.flags |= bits;
@@ -134,8 +134,8 @@ impl Pass<'_> {
         let mut push = |op: Opcode, operands: &[Operand]| {
             out.push(MachInst { note, loc, ..MachInst::new(op, operands) });
         };
-        let caches = &self.model.column().caches;
-        if let (true, Some(op)) = (steps.contains(Steps::WRITE_BACK), caches.write_back) {
+        let facts = self.model.facts();
+        if let (true, Some(op)) = (steps.contains(Steps::WRITE_BACK), facts.write_back) {
             push(op, &[]);
         }
         let counters = [(Steps::VM, Counter::Vm), (Steps::VS, Counter::Vs), (Steps::LGKM, Counter::Lgkm)];
@@ -146,12 +146,12 @@ impl Pass<'_> {
         if mask != 0 {
             push(op::WAIT_POINT, &[Operand::Imm(mask)]);
         }
-        if let (true, Some(op)) = (steps.contains(Steps::INVALIDATE_OUTER), caches.outer) {
+        if let (true, Some(op)) = (steps.contains(Steps::INVALIDATE_OUTER), facts.invalidate_outer) {
             push(op, &[]);
             stats.invalidates += 1;
         }
         if steps.contains(Steps::INVALIDATE) {
-            push(caches.invalidate, &[]);
+            push(facts.invalidate, &[]);
             stats.invalidates += 1;
         }
     }

@@ -1,5 +1,4 @@
-//! Table of the operations that increment each wait counter, and of the order in which they complete. The
-//! table has a column for each generation.
+//! The operations that increment each wait counter, and the order in which they complete.
 //!
 //! The value of a counter is the number of operations that are not complete. A wait means "continue when the
 //! counter is at most n". What n guarantees depends on the order of completion. Operations of the same
@@ -15,7 +14,9 @@
 //! where k is 0 for a class without order. [`crate::waits`] calls k the age of P. The rule needs no special
 //! case for mixed classes: for the sequence LDS, SMEM, LDS, waiting for the first operation is `lgkmcnt(1)`.
 //!
-//! The counters themselves, their widths, and the instructions that wait are defined in [`isa::wait`].
+//! The counters themselves, their widths, and the instructions that wait are defined in [`isa::wait`]. What
+//! differs between processors is in [`MemoryModel`]: the counter of stores, and the order of FLAT
+//! instructions.
 //!
 //! # Source
 //! LLVM's AMDGPU guide, seed 000, lines 3077-3110 (order of vector memory, LDS and flat operations; stores of
@@ -23,11 +24,9 @@
 //! ISA, "Data Dependency Resolution" (SMEM may return out of order, a message is a kind of its own); RDNA ISA
 //! 4.4.
 
-use crate::MissingTable;
 use isa::table::{Family, Flags, Kind, OpSpec};
-use isa::target::Generation;
 pub use isa::{Counter, Counts as Wait};
-use isa::{MachInst, ModFlags, Opcode, Operand, RegRange, Role, Target};
+use isa::{FlatOrder, MachInst, MemoryModel, ModFlags, Opcode, Operand, RegRange, Role, StoreCounter};
 use mir::{MachFunc, SPACE_PRIVATE};
 
 /// What an operation has done when its counter is decremented.
@@ -69,7 +68,7 @@ const fn reading(name: &'static str, in_order: bool, tells: Tells) -> Class {
     Class { counter: Counter::Exp, name, in_order, ordered_by_fences: false, tells }
 }
 
-/// The classes of all generations. [`EVENTS`] says which classes a generation uses.
+/// The classes of all processors. [`events`] says which classes a processor uses.
 pub static CLASSES: [Class; CLASS_COUNT] = [
     // Loads, stores and atomics of the buffer, global and scratch families complete in one common order. On
     // GFX10, only those that return a result are in this class.
@@ -115,8 +114,7 @@ pub const STORE_DATA: ClassSet = 1 << 9;
 /// Vector memory operations of GFX10 that return nothing.
 pub const VECTOR_STORE: ClassSet = 1 << 10;
 
-/// A kind of operation. Two kinds are distinguished if the counters of some generation treat them
-/// differently.
+/// A kind of operation. Two kinds are distinguished if the counters of some processor treat them differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Event {
@@ -148,30 +146,35 @@ pub enum Event {
 }
 
 const EVENT_COUNT: usize = Event::Export as usize + 1;
-/// Classes of each [`Event`] in a generation.
+/// Classes of each [`Event`] on a processor; empty if it has no such instruction.
 pub type Events = [ClassSet; EVENT_COUNT];
 
-/// The generation has no such instruction.
-const NO: ClassSet = 0;
-const BOTH: ClassSet = VECTOR | STORE_DATA;
-const FLAT10: ClassSet = VECTOR | LDS;
-const FLAT10S: ClassSet = VECTOR_STORE | LDS;
-
-/// By generation, the classes of each event.
-#[rustfmt::skip]
-pub static EVENTS: [Option<Events>; Generation::COUNT] = [
-    // The columns are the events in the order of `Event`. The last column is `Event::Export`.
-    //    Load    Store         Exchange FlatLoad FlatStore FlatExchange Lds  Gds  WaveSync  Scalar  Message
-    Some([VECTOR, BOTH,         BOTH,    NO,      NO,       NO,          LDS, GDS, GDS_DATA, SCALAR, MESSAGE, EXPORT]),
-    Some([VECTOR, VECTOR,       VECTOR,  FLAT,    FLAT,     FLAT,        LDS, GDS, GDS_DATA, SCALAR, MESSAGE, EXPORT]),
-    Some([VECTOR, VECTOR,       VECTOR,  FLAT,    FLAT,     FLAT,        LDS, GDS, GDS_DATA, SCALAR, MESSAGE, EXPORT]),
-    Some([VECTOR, VECTOR,       VECTOR,  FLAT,    FLAT,     FLAT,        LDS, GDS, GDS_DATA, SCALAR, MESSAGE, EXPORT]),
-    Some([VECTOR, VECTOR_STORE, VECTOR,  FLAT10,  FLAT10S,  FLAT10,      LDS, GDS, GDS_DATA, SCALAR, MESSAGE, EXPORT]),
-];
-
-/// Returns the column of a processor.
-pub(crate) fn events(target: &Target) -> Result<Events, MissingTable> {
-    EVENTS[target.generation as usize].ok_or(MissingTable::for_target(target, "wait counters"))
+/// Returns the classes of each event, in the order of [`Event`].
+pub const fn events(facts: &MemoryModel) -> Events {
+    let (store, exchange) = match facts.stores {
+        StoreCounter::VmAndExp => (VECTOR | STORE_DATA, VECTOR | STORE_DATA),
+        StoreCounter::Vm => (VECTOR, VECTOR),
+        StoreCounter::Vs => (VECTOR_STORE, VECTOR),
+    };
+    let [flat_load, flat_store, flat_exchange] = match facts.flat {
+        FlatOrder::None => [0; 3],
+        FlatOrder::Unordered => [FLAT; 3],
+        FlatOrder::InOrder => [VECTOR | LDS, store | LDS, exchange | LDS],
+    };
+    [
+        VECTOR,
+        store,
+        exchange,
+        flat_load,
+        flat_store,
+        flat_exchange,
+        LDS,
+        GDS,
+        GDS_DATA,
+        SCALAR,
+        MESSAGE,
+        EXPORT,
+    ]
 }
 
 /// Returns the event of an instruction, or `None` if it is not a memory operation.
@@ -219,8 +222,8 @@ pub fn lds_path(inst: &MachInst) -> Option<LdsPath> {
     }
 }
 
-/// Returns 0 for a load, 1 for a store or another operation that returns nothing, and 2 for an atomic that
-/// returns the old value. This is the order of the events of an instruction family in [`EVENTS`].
+/// Returns the place of an operation among the events of an instruction family: 0 for a load, 1 for a store
+/// or another operation that returns nothing, and 2 for an atomic that returns the old value.
 fn manner(inst: &MachInst) -> usize {
     let flags = inst.op.row().flags;
     match flags.contains(Flags::ATOMIC) {
@@ -284,7 +287,7 @@ pub const fn wait_point_bit(counter: Counter) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use isa::{Operand, op};
+    use isa::{Operand, Target, op};
 
     fn imm(target: &Target, wait: Wait) -> Operand {
         target.wait_instructions()[0].inst(target, wait).unwrap().ops[0]
@@ -308,13 +311,13 @@ mod tests {
         }
     }
 
-    /// Every class must be used by some generation, and no class may use a counter that the processor does
+    /// Every class must be used by some processor, and no class may use a counter that the processor does
     /// not have.
     #[test]
     fn columns_fit_the_processors() {
         let mut used = 0;
         for target in &isa::PROCESSORS {
-            for set in events(target).unwrap() {
+            for set in events(&target.arch.memory_model) {
                 used |= set;
                 for class in indices(set) {
                     assert!(

@@ -14,9 +14,9 @@
 //! builds the function for the proof from decoded code.
 //!
 //! # A new processor
-//! The tables have a column for each generation: [`counters::EVENTS`], [`sequences::COLUMNS`] with a cell in
-//! each of [`sequences::ROWS`], and [`rules::RULES`]. [`Model::for_subtarget`] collects the columns of a
-//! subtarget, and reports the table that lacks a column for it.
+//! What differs between processors is in two facts of the family, [`isa::MemoryModel`] and [`isa::Hazards`].
+//! [`Model::for_subtarget`] returns an error if one of them is open. Caches of a new kind need a cell in each
+//! of [`sequences::ROWS`], and a new hazard needs a row in [`rules::RULES`].
 //!
 //! Every inserted instruction has an [`mir::Note`] that states its purpose.
 //!
@@ -39,7 +39,7 @@ pub mod sequences;
 pub mod waits;
 
 use mir::MachFunc;
-pub use model::{MissingTable, Model};
+pub use model::Model;
 
 /// Options of the passes.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,47 +2,18 @@
 
 use crate::counters::{self, CLASS_COUNT, CLASSES, ClassSet, Events};
 use crate::rules::{self, Rules};
-use crate::sequences::{Around, Column, Row, When};
+use crate::sequences::{Around, Row, When};
 use isa::table::Flags;
-use isa::{MachInst, ModFlags, Subtarget, Target};
-use std::fmt;
-
-/// Error: a table of this crate has no column for the processor, so nothing can be compiled for this
-/// processor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MissingTable {
-    processor: &'static str,
-    generation: isa::Generation,
-    table: &'static str,
-}
-
-impl MissingTable {
-    pub(crate) fn for_target(target: &Target, table: &'static str) -> MissingTable {
-        MissingTable { processor: target.name, generation: target.generation, table }
-    }
-
-    /// Returns a description of the missing column, such as "the GFX11 column of the hazard rules".
-    pub fn column(&self) -> String {
-        format!("the {} column of the {}", format!("{:?}", self.generation).to_uppercase(), self.table)
-    }
-}
-
-impl fmt::Display for MissingTable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: not compiled for yet: lacks {}", self.processor, self.column())
-    }
-}
-
-impl std::error::Error for MissingTable {}
+use isa::{MachInst, MemoryModel, ModFlags, Subtarget, UnknownFact};
 
 /// The memory model of a subtarget: wait counters, the instruction sequences for memory orders, and hazard
-/// rules. Every table has a column for the subtarget.
+/// rules.
 #[derive(Clone, Debug)]
 pub struct Model {
     subtarget: Subtarget,
     events: Events,
     oldest: [u8; CLASS_COUNT],
-    column: &'static Column,
+    facts: &'static MemoryModel,
     /// [`When::SPLIT`] if the waves of a work-group do not share their first-level cache; otherwise empty.
     split: When,
     pub(crate) rules: Rules,
@@ -52,8 +23,11 @@ impl Model {
     /// Returns the model of a subtarget.
     ///
     /// # Errors
-    /// Returns the table that has no column for the subtarget.
-    pub fn for_subtarget(subtarget: &Subtarget) -> Result<Model, MissingTable> {
+    /// The family of the processor leaves open its memory model, its hazards or its wait instructions.
+    pub fn for_subtarget(subtarget: &Subtarget) -> Result<Model, UnknownFact> {
+        let arch = subtarget.arch;
+        arch.waits.get(subtarget)?;
+        let facts = arch.memory_model.get(subtarget)?;
         let mut oldest = [0; CLASS_COUNT];
         for (oldest, class) in oldest.iter_mut().zip(&CLASSES) {
             // The largest count for which a wait instruction has an effect. The maximum value of the
@@ -61,9 +35,9 @@ impl Model {
             *oldest = class.counter.max(subtarget).saturating_sub(1);
         }
         Ok(Model {
-            events: counters::events(subtarget)?,
+            events: counters::events(facts),
             oldest,
-            column: Column::for_target(subtarget)?,
+            facts,
             split: if subtarget.tgsplit || !subtarget.cumode { When::SPLIT } else { When::empty() },
             rules: Rules::for_subtarget(subtarget)?,
             subtarget: *subtarget,
@@ -90,9 +64,9 @@ impl Model {
         self.oldest[class]
     }
 
-    /// Returns the column of order sequences.
-    pub fn column(&self) -> &'static Column {
-        self.column
+    /// Returns the facts about caches and counters.
+    pub fn facts(&self) -> &'static MemoryModel {
+        self.facts
     }
 
     /// Returns the sequence of waits and cache instructions around an access or fence. `row` and `case` are
@@ -101,7 +75,7 @@ impl Model {
         let flags = inst.op.row().flags;
         let returns = flags.contains(Flags::LOAD) || inst.mods.flags.contains(ModFlags::GLC);
         let returns = if returns { When::RETURNS } else { When::empty() };
-        row.cells[self.column.cell].resolve(case | self.split | returns)
+        row.cells[self.facts.caches as usize].resolve(case | self.split | returns)
     }
 
     /// Returns the hazard rules that apply to the processor.

@@ -1,16 +1,11 @@
 //! Hazards as data: pairs of instructions that the hardware does not keep apart, and their mitigations.
 //!
 //! A rule consists of *detection*: the role of the first instruction ([`Producer`]), the role of the second
-//! instruction ([`Consumer`]), and the processors that have the hazard; and of *mitigation* ([`Mitigation`]):
-//! either a number of wait states between the two instructions, with a column per generation, or an
-//! instruction, with the other instructions that mitigate the hazard as well ([`Breaks`]). A wait state is
-//! one issued instruction, or one of the `n + 1` wait states of an `s_nop n`.
-//!
-//! # Source
-//! The chapters "Manually Inserted Wait States (NOPs)" of the manuals: Southern Islands, Sea Islands, GCN3,
-//! Vega ISA. Where the wording is ambiguous, the numbers are those that LLVM uses, as noted in
-//! `docs/memory-model.md`. The hazards of RDNA are in no manual; they are inferred from what LLVM inserts on
-//! gfx1010 to gfx1013.
+//! instruction ([`Consumer`]); and of *mitigation* ([`Mitigation`]): either wait states between the two
+//! instructions, or an instruction, with the other instructions that mitigate the hazard as well
+//! ([`Breaks`]). A wait state is one issued instruction, or one of the `n + 1` wait states of an `s_nop n`.
+//! Which processors have a hazard, and how many wait states it requires, is a fact of the family:
+//! [`isa::Hazards`], which also names the sources.
 //!
 //! # Absent on purpose
 //! * "mixed use of VCC: alias and SGPR number": `vcc` has only one name here, so there is no alias to mix
@@ -24,10 +19,8 @@
 
 mod detect;
 
-use crate::MissingTable;
 use isa::table::Family;
-use isa::target::Generation;
-use isa::{Feature, MachInst, Subtarget};
+use isa::{Feature, Hazard, Hazards, MachInst, Subtarget, UnknownFact};
 
 pub(crate) use detect::{anything, breaks, inserted, label, longest_nop, marked, reads_vccz};
 pub use detect::{consumed, produced, states};
@@ -220,6 +213,8 @@ pub enum Mitigation {
 /// A hazard rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
+    /// The hazard.
+    pub hazard: Hazard,
     /// Name for notes and messages.
     pub name: &'static str,
     /// Role of the first instruction.
@@ -228,11 +223,8 @@ pub struct Rule {
     pub second: Consumer,
     /// Mitigation.
     pub mitigation: Mitigation,
-    /// Number of wait states between the two instructions, by generation; 0 if the generation does not have
-    /// the hazard. If an instruction mitigates the hazard, 1 stands for "has the hazard".
-    columns: [u8; Generation::COUNT],
+    /// Features without which no instruction can cause the hazard.
     requires: Feature,
-    lacks: Feature,
     /// Whether the hazard exists only if memory instructions may be replayed (XNACK).
     replay: bool,
     /// Number of wait states on the processor for which [`Rules`] was created; [`Rules`] fills it in.
@@ -240,47 +232,23 @@ pub struct Rule {
 }
 
 /// Largest number of wait states of any rule.
-pub const MAX_STATES: u8 = 5;
+pub const MAX_STATES: u8 = Hazards::MAX_STATES;
 
-const fn timed(
-    name: &'static str,
-    first: Producer,
-    second: Consumer,
-    columns: [u8; Generation::COUNT],
-) -> Rule {
-    let mut column = 0;
-    while column < columns.len() {
-        assert!(columns[column] <= MAX_STATES);
-        column += 1;
-    }
-    let (requires, lacks) = (Feature::empty(), Feature::empty());
-    Rule {
-        name,
-        first,
-        second,
-        mitigation: Mitigation::States,
-        columns,
-        requires,
-        lacks,
-        replay: false,
-        states: 0,
-    }
+const fn timed(hazard: Hazard, name: &'static str, first: Producer, second: Consumer) -> Rule {
+    let requires = Feature::empty();
+    Rule { hazard, name, first, second, mitigation: Mitigation::States, requires, replay: false, states: 0 }
 }
 
 const fn mitigated_row(
+    hazard: Hazard,
     name: &'static str,
     first: Producer,
     second: Consumer,
     insert: Insert,
     breaks: Breaks,
-    columns: [u8; Generation::COUNT],
 ) -> Rule {
     let mitigation = Mitigation::Instruction { insert, breaks, branch: false };
-    Rule { mitigation, ..timed(name, first, second, columns) }
-}
-
-const fn lacking(rule: Rule, lacks: Feature) -> Rule {
-    Rule { lacks, ..rule }
+    Rule { mitigation, ..timed(hazard, name, first, second) }
 }
 
 const fn across_branch(rule: Rule) -> Rule {
@@ -292,65 +260,58 @@ const fn across_branch(rule: Rule) -> Rule {
     }
 }
 
-/// Creates a rule for moves between VGPRs and accumulation VGPRs on processors where these are separate
-/// register files.
-const fn gfx908(name: &'static str, first: Producer, second: Consumer, states: u8) -> Rule {
-    let rule = timed(name, first, second, [0, 0, 0, states, 0]);
-    Rule { requires: Feature::MAI, lacks: Feature::GFX90A, ..rule }
+/// Creates a rule for moves between VGPRs and accumulation VGPRs.
+const fn acc_move(hazard: Hazard, name: &'static str, first: Producer, second: Consumer) -> Rule {
+    Rule { requires: Feature::MAI, ..timed(hazard, name, first, second) }
 }
 
 /// Creates a rule for two instructions of a clause that may be replayed from its beginning.
-const fn clause(name: &'static str, first: Producer, second: Consumer) -> Rule {
-    Rule {
-        replay: true,
-        ..mitigated_row(name, first, second, Insert::Nop, Breaks::ClauseEnds, [0, 0, 1, 1, 1])
-    }
+const fn clause(hazard: Hazard, name: &'static str, first: Producer, second: Consumer) -> Rule {
+    Rule { replay: true, ..mitigated_row(hazard, name, first, second, Insert::Nop, Breaks::ClauseEnds) }
 }
 
-const RDNA1: [u8; Generation::COUNT] = [0, 0, 0, 0, 1];
-
 use Consumer as C;
-use Feature as F;
+use Hazard as H;
 use Producer as P;
 
-/// All rules. The five numbers of a row are wait states on GFX6, GFX7, GFX8, GFX9 and GFX10.
+/// All rules.
 #[rustfmt::skip]
 pub static RULES: [Rule; 35] = [
-    timed("VALU writes SGPR, VMEM reads it", P::ValuWritesScalar, C::VmemReadsScalar, [5, 5, 5, 5, 0]),
-    timed("VALU writes SGPR, SMEM reads it", P::ValuWritesScalar, C::SmemReadsScalar, [4, 0, 0, 0, 0]),
-    timed("SALU writes SGPR, s_buffer_load reads it", P::SaluWritesScalar, C::BufferSmemReadsScalar, [4, 0, 0, 0, 0]),
-    timed("VALU writes SGPR, lane select reads it", P::ValuWritesScalar, C::LaneSelect, [4, 4, 4, 4, 0]),
-    timed("VALU writes VCC, v_div_fmas reads it", P::ValuWritesScalar, C::DivFmas, [4, 4, 4, 4, 0]),
-    timed("VALU writes VCC or EXEC, VALU reads vccz or execz", P::ValuWritesScalar, C::ZeroFlagAsData, [5, 5, 5, 5, 0]),
-    timed("VALU writes EXEC, DPP", P::ValuWritesScalar, C::Dpp, [0, 0, 5, 5, 0]),
-    timed("VALU writes VGPR, DPP reads it", P::ValuWritesVgpr, C::Dpp, [0, 0, 2, 2, 0]),
-    timed("SALU writes M0, user of M0", P::SaluWritesM0, C::ReadsM0, [1, 1, 1, 1, 0]),
-    timed("wide store, VALU overwrites its data", P::WideStore, C::ValuWrites, [0, 1, 1, 1, 0]),
-    gfx908("VALU writes VGPR, v_accvgpr_write reads it", P::ValuWritesVgpr, C::WritesAgpr, 2),
-    gfx908("VALU writes EXEC, v_accvgpr_write", P::ValuWritesScalar, C::WritesAgpr, 4),
-    gfx908("v_accvgpr_write, v_accvgpr_read of the same register", P::WritesAgpr, C::ReadsAgpr, 3),
-    gfx908("v_accvgpr_read writes VGPR, memory instruction reads it", P::ReadsAgpr, C::MemoryReadsVgpr, 2),
-    gfx908("move from or to an accumulation VGPR, memory instruction reads VGPRs", P::MovesAgpr, C::MemoryReadsAnyVgpr, 1),
-    Rule { requires: F::GFX90A, ..timed("sum of products of gfx90a writes VGPR, anything reads or overwrites it", P::Dot, C::TouchesVgpr, [0, 0, 0, 3, 0]) },
-    timed("s_setreg, s_getreg of the same register", P::SetReg, C::GetReg, [2, 2, 2, 2, 0]),
-    timed("s_setreg, same register again", P::SetReg, C::SetRegAgain, [1, 1, 2, 2, 0]),
-    timed("s_setvskip, s_getreg of MODE", P::SetVskip, C::GetReg, [2, 2, 2, 2, 0]),
-    timed("s_setreg of vskip, vector instruction", P::SetReg, C::Vector, [2, 2, 2, 2, 0]),
-    timed("s_setreg of TRAPSTS, s_rfe", P::SetReg, C::Rfe, [0, 0, 1, 1, 0]),
-    lacking(timed("image of scattered address, buffer access with an odd offset", P::LongImageAddress, C::OddBuffer, RDNA1), F::GFX10_3),
-    timed("float atomic, s_denorm_mode", P::FloatAtomic, C::DenormMode, [0, 0, 0, 0, 3]),
-    mitigated_row("half of VCC is written, vccz is read", P::HalfOfVcc, C::Vccz, Insert::MoveVcc, Breaks::VccWritten, [1, 1, 1, 1, 0]),
-    mitigated_row("SMEM, vccz is read", P::Smem, C::Vccz, Insert::WaitAndMoveVcc, Breaks::VccWrittenInPeace, [1, 1, 0, 0, 0]),
-    clause("clause that may be replayed, its source is overwritten", P::ClauseReads, C::ClauseWrites),
-    clause("load that overwrote its source, clause that may be replayed", P::ClauseOwn, C::ClauseMember),
-    clause("clause that may be replayed, load that overwrites its source", P::ClauseReturns, C::ClauseOwn),
-    clause("load in a clause that may be replayed, store", P::ClauseReturns, C::ClauseStores),
-    lacking(mitigated_row("memory instruction reads SGPR, scalar instruction overwrites it", P::MemoryReadsScalar, C::ScalarWrite, Insert::Depctr(0xffe3), Breaks::MemoryHasRead, RDNA1), F::GFX10_3),
-    lacking(mitigated_row("SMEM reads SGPR, VALU overwrites it", P::SmemReadsScalar, C::ValuWritesScalar, Insert::MoveNull, Breaks::SmemHasRead, RDNA1), F::GFX10_3),
-    lacking(mitigated_row("EXEC is read, VALU overwrites it", P::ReadsExec, C::ValuWritesExec, Insert::Depctr(0xfffe), Breaks::ExecHasBeenRead, RDNA1), F::GFX10_3),
-    lacking(mitigated_row("v_cmpx, v_permlane", P::Cmpx, C::Permlane, Insert::MoveOwn, Breaks::Valu, RDNA1), F::GFX10_3),
-    lacking(across_branch(mitigated_row("LDS, branch, vector memory", P::Lds, C::Vmem, Insert::WaitVs, Breaks::OtherMemory, RDNA1)), F::GFX10_3),
-    lacking(across_branch(mitigated_row("vector memory, branch, LDS", P::Vmem, C::Lds, Insert::WaitVs, Breaks::OtherMemory, RDNA1)), F::GFX10_3),
+    timed(H::ValuSgprThenVmem, "VALU writes SGPR, VMEM reads it", P::ValuWritesScalar, C::VmemReadsScalar),
+    timed(H::ValuSgprThenSmem, "VALU writes SGPR, SMEM reads it", P::ValuWritesScalar, C::SmemReadsScalar),
+    timed(H::SaluSgprThenBufferSmem, "SALU writes SGPR, s_buffer_load reads it", P::SaluWritesScalar, C::BufferSmemReadsScalar),
+    timed(H::ValuSgprThenLaneSelect, "VALU writes SGPR, lane select reads it", P::ValuWritesScalar, C::LaneSelect),
+    timed(H::ValuVccThenDivFmas, "VALU writes VCC, v_div_fmas reads it", P::ValuWritesScalar, C::DivFmas),
+    timed(H::ValuMaskThenZeroFlag, "VALU writes VCC or EXEC, VALU reads vccz or execz", P::ValuWritesScalar, C::ZeroFlagAsData),
+    timed(H::ValuExecThenDpp, "VALU writes EXEC, DPP", P::ValuWritesScalar, C::Dpp),
+    timed(H::ValuVgprThenDpp, "VALU writes VGPR, DPP reads it", P::ValuWritesVgpr, C::Dpp),
+    timed(H::SaluM0ThenReader, "SALU writes M0, user of M0", P::SaluWritesM0, C::ReadsM0),
+    timed(H::WideStoreThenValu, "wide store, VALU overwrites its data", P::WideStore, C::ValuWrites),
+    acc_move(H::ValuVgprThenAccWrite, "VALU writes VGPR, v_accvgpr_write reads it", P::ValuWritesVgpr, C::WritesAgpr),
+    acc_move(H::ValuExecThenAccWrite, "VALU writes EXEC, v_accvgpr_write", P::ValuWritesScalar, C::WritesAgpr),
+    acc_move(H::AccWriteThenAccRead, "v_accvgpr_write, v_accvgpr_read of the same register", P::WritesAgpr, C::ReadsAgpr),
+    acc_move(H::AccReadThenMemory, "v_accvgpr_read writes VGPR, memory instruction reads it", P::ReadsAgpr, C::MemoryReadsVgpr),
+    acc_move(H::AccMoveThenMemory, "move from or to an accumulation VGPR, memory instruction reads VGPRs", P::MovesAgpr, C::MemoryReadsAnyVgpr),
+    timed(H::DotThenVgpr, "sum of products writes VGPR, anything reads or overwrites it", P::Dot, C::TouchesVgpr),
+    timed(H::SetRegThenGetReg, "s_setreg, s_getreg of the same register", P::SetReg, C::GetReg),
+    timed(H::SetRegTwice, "s_setreg, same register again", P::SetReg, C::SetRegAgain),
+    timed(H::SetVskipThenGetReg, "s_setvskip, s_getreg of MODE", P::SetVskip, C::GetReg),
+    timed(H::VskipThenVector, "s_setreg of vskip, vector instruction", P::SetReg, C::Vector),
+    timed(H::TrapStatusThenRfe, "s_setreg of TRAPSTS, s_rfe", P::SetReg, C::Rfe),
+    timed(H::ScatteredImageThenOddBuffer, "image of scattered address, buffer access with an odd offset", P::LongImageAddress, C::OddBuffer),
+    timed(H::FloatAtomicThenDenormMode, "float atomic, s_denorm_mode", P::FloatAtomic, C::DenormMode),
+    mitigated_row(H::HalfOfVccThenVccz, "half of VCC is written, vccz is read", P::HalfOfVcc, C::Vccz, Insert::MoveVcc, Breaks::VccWritten),
+    mitigated_row(H::SmemThenVccz, "SMEM, vccz is read", P::Smem, C::Vccz, Insert::WaitAndMoveVcc, Breaks::VccWrittenInPeace),
+    clause(H::ReplayedClauseOverwritesSource, "clause that may be replayed, its source is overwritten", P::ClauseReads, C::ClauseWrites),
+    clause(H::OwnSourceThenReplayedClause, "load that overwrote its source, clause that may be replayed", P::ClauseOwn, C::ClauseMember),
+    clause(H::ReplayedClauseThenOwnSource, "clause that may be replayed, load that overwrites its source", P::ClauseReturns, C::ClauseOwn),
+    clause(H::ReplayedLoadThenStore, "load in a clause that may be replayed, store", P::ClauseReturns, C::ClauseStores),
+    mitigated_row(H::MemorySgprOverwritten, "memory instruction reads SGPR, scalar instruction overwrites it", P::MemoryReadsScalar, C::ScalarWrite, Insert::Depctr(0xffe3), Breaks::MemoryHasRead),
+    mitigated_row(H::SmemSgprOverwritten, "SMEM reads SGPR, VALU overwrites it", P::SmemReadsScalar, C::ValuWritesScalar, Insert::MoveNull, Breaks::SmemHasRead),
+    mitigated_row(H::ExecOverwritten, "EXEC is read, VALU overwrites it", P::ReadsExec, C::ValuWritesExec, Insert::Depctr(0xfffe), Breaks::ExecHasBeenRead),
+    mitigated_row(H::CmpxThenPermlane, "v_cmpx, v_permlane", P::Cmpx, C::Permlane, Insert::MoveOwn, Breaks::Valu),
+    across_branch(mitigated_row(H::LdsBranchVmem, "LDS, branch, vector memory", P::Lds, C::Vmem, Insert::WaitVs, Breaks::OtherMemory)),
+    across_branch(mitigated_row(H::VmemBranchLds, "vector memory, branch, LDS", P::Vmem, C::Lds, Insert::WaitVs, Breaks::OtherMemory)),
 ];
 
 /// The rules that apply to a processor, with its numbers of wait states.
@@ -365,33 +326,22 @@ pub struct Rules {
     vector_clauses: bool,
 }
 
-/// Generations whose columns of [`RULES`] are filled in.
-const KNOWN: [bool; Generation::COUNT] = [true; Generation::COUNT];
-/// Generations whose vector memory instructions form clauses that may be replayed.
-const VECTOR_CLAUSES: [bool; Generation::COUNT] = [false, false, true, true, false];
-
 impl Rules {
     /// Returns the rules of a subtarget.
-    pub(crate) fn for_subtarget(subtarget: &Subtarget) -> Result<Rules, MissingTable> {
-        let generation = subtarget.generation as usize;
-        if !KNOWN[generation] {
-            return Err(MissingTable::for_target(subtarget, "hazard rules"));
-        }
-        let has = |rule: &&Rule| {
-            rule.columns[generation] > 0
-                && subtarget.has(rule.requires)
-                && !subtarget.features.intersects(rule.lacks)
-                && (!rule.replay || subtarget.xnack.may_be_on())
+    pub(crate) fn for_subtarget(subtarget: &Subtarget) -> Result<Rules, UnknownFact> {
+        let hazards = subtarget.arch.hazards.get(subtarget)?;
+        let own = RULES.iter().map(|rule| Rule { states: hazards.states(rule.hazard), ..*rule });
+        let has = |rule: &Rule| {
+            rule.states > 0 && subtarget.has(rule.requires) && (!rule.replay || subtarget.xnack.may_be_on())
         };
-        let mut rows: Vec<Rule> =
-            RULES.iter().filter(has).map(|rule| Rule { states: rule.columns[generation], ..*rule }).collect();
+        let mut rows: Vec<Rule> = own.filter(has).collect();
         rows.sort_by_key(|rule| rule.mitigation != Mitigation::States);
         let timed = rows.iter().filter(|rule| rule.mitigation == Mitigation::States).count();
         let mut timed_by = [0; Producer::COUNT];
         for (index, rule) in rows[..timed].iter().enumerate() {
             timed_by[rule.first as usize] |= 1 << index;
         }
-        Ok(Rules { rows, timed, timed_by, vector_clauses: VECTOR_CLAUSES[generation] })
+        Ok(Rules { rows, timed, timed_by, vector_clauses: hazards.vector_clauses })
     }
 
     /// Returns all rules.
@@ -436,17 +386,6 @@ impl Rules {
 }
 
 impl Rule {
-    /// Returns by generation the number of wait states between the two instructions; 0 if the generation does
-    /// not have the hazard, and 1 for a rule with an instruction as mitigation.
-    pub fn columns(&self) -> [u8; Generation::COUNT] {
-        self.columns
-    }
-
-    /// Returns the features of processors that do not have the hazard.
-    pub fn lacks(&self) -> Feature {
-        self.lacks
-    }
-
     /// Returns whether the hazard requires a branch between the two instructions.
     pub(crate) fn needs_branch(&self) -> bool {
         matches!(self.mitigation, Mitigation::Instruction { branch: true, .. })

@@ -1,5 +1,5 @@
 //! The memory model as data: the instructions that an order at a scope on an address space requires around an
-//! access, with a cell per column.
+//! access, with a cell for each kind of [`CacheLevels`].
 //!
 //! A cell is a list of words in program order:
 //!
@@ -30,9 +30,7 @@
 //! is what LLVM 19 emits (`tests/llvm_sequences.rs`), and equals the column of GFX10 except for the names of
 //! caches and counters. `docs/memory-model.md` prints [`ROWS`] and lists the deviations from the guide.
 
-use crate::MissingTable;
-use isa::target::Generation;
-use isa::{Feature, ModFlags, Opcode, Target, op};
+use isa::{CacheLevels, ModFlags};
 use mir::{MemRef, SPACE_GLOBAL, SPACE_SHARED, SyncOrder, SyncScope};
 
 /// Kind of memory operation.
@@ -243,8 +241,8 @@ pub struct Row {
     pub scopes: &'static [SyncScope],
     /// Address spaces to which the row applies.
     pub places: &'static [Place],
-    /// Cells, indexed by [`Column::cell`].
-    pub cells: [Sequence; CELLS],
+    /// Cells, indexed by [`CacheLevels`].
+    pub cells: [Sequence; CacheLevels::COUNT],
     /// Line of seed 000 at which the row begins.
     pub line: u32,
 }
@@ -263,117 +261,6 @@ impl Row {
     /// Returns whether the row releases to the agent or the system.
     pub fn releases_beyond_the_group(&self) -> bool {
         self.releases() && self.scopes == WIDE
-    }
-}
-
-/// Instructions that keep caches coherent.
-#[derive(Clone, Copy, Debug)]
-pub struct CacheOps {
-    /// Instruction for [`Steps::INVALIDATE`].
-    pub invalidate: Opcode,
-    /// Instruction that implements [`Steps::INVALIDATE_OUTER`] on the processors of the column, if they need
-    /// it.
-    pub outer: Option<Opcode>,
-    /// Instruction that implements [`Steps::WRITE_BACK`] on the processors of the column, if they need it.
-    pub write_back: Option<Opcode>,
-}
-
-/// Cache bits of plain accesses with hints (seed 000, lines 3147-3187).
-#[derive(Clone, Copy, Debug)]
-pub struct Hints {
-    /// Bits of a volatile load.
-    pub volatile_load: ModFlags,
-    /// Bits of a nontemporal load.
-    pub nontemporal_load: ModFlags,
-    /// Bits of a nontemporal store.
-    pub nontemporal_store: ModFlags,
-}
-
-/// A column of the table: the processors that use it, and the meaning of its words.
-#[derive(Clone, Copy, Debug)]
-pub struct Column {
-    /// Name for messages.
-    pub name: &'static str,
-    generations: &'static [Generation],
-    requires: Feature,
-    lacks: Feature,
-    /// Index of the column's cell in each row.
-    pub cell: usize,
-    /// Cache operations of the column.
-    pub caches: CacheOps,
-    /// Cache bits of the column.
-    pub hints: Hints,
-}
-
-/// Number of cells in a row: GFX6 to GFX9, gfx90a, GFX10.
-pub const CELLS: usize = 3;
-
-const ONLY_L1: CacheOps = CacheOps { invalidate: op::BUFFER_WBINVL1_VOL, outer: None, write_back: None };
-const GCN_HINTS: Hints = Hints {
-    volatile_load: ModFlags::GLC,
-    nontemporal_load: ModFlags::GLC.union(ModFlags::SLC),
-    nontemporal_store: ModFlags::GLC.union(ModFlags::SLC),
-};
-const NO_FEATURE: Feature = Feature::empty();
-
-/// The columns. A processor uses the first column that names its generation and fits its features.
-pub static COLUMNS: [Column; 4] = [
-    Column {
-        name: "GFX6",
-        generations: &[Generation::Gfx6],
-        requires: NO_FEATURE,
-        lacks: NO_FEATURE,
-        cell: 0,
-        // GFX6 has no instruction that invalidates only volatile lines, so the whole cache is invalidated.
-        caches: CacheOps { invalidate: op::BUFFER_WBINVL1, ..ONLY_L1 },
-        hints: GCN_HINTS,
-    },
-    Column {
-        name: "GFX7-GFX9",
-        generations: &[Generation::Gfx7, Generation::Gfx8, Generation::Gfx9],
-        requires: NO_FEATURE,
-        lacks: Feature::GFX90A,
-        cell: 0,
-        caches: ONLY_L1,
-        hints: GCN_HINTS,
-    },
-    Column {
-        name: "gfx90a",
-        generations: &[Generation::Gfx9],
-        requires: Feature::GFX90A,
-        lacks: NO_FEATURE,
-        cell: 1,
-        caches: CacheOps { outer: Some(op::BUFFER_INVL2), write_back: Some(op::BUFFER_WBL2), ..ONLY_L1 },
-        hints: GCN_HINTS,
-    },
-    Column {
-        name: "GFX10",
-        generations: &[Generation::Gfx10],
-        requires: NO_FEATURE,
-        lacks: NO_FEATURE,
-        cell: 2,
-        caches: CacheOps {
-            invalidate: op::BUFFER_GL0_INV,
-            outer: Some(op::BUFFER_GL1_INV),
-            write_back: None,
-        },
-        hints: Hints {
-            volatile_load: ModFlags::GLC.union(ModFlags::DLC),
-            nontemporal_load: ModFlags::SLC,
-            nontemporal_store: ModFlags::SLC,
-        },
-    },
-];
-
-impl Column {
-    /// Returns the column of a processor.
-    pub(crate) fn for_target(target: &Target) -> Result<&'static Column, MissingTable> {
-        let fits = |column: &&Column| {
-            column.generations.contains(&target.generation)
-                && target.has(column.requires)
-                && !target.features.intersects(column.lacks)
-        };
-        COLUMNS.iter().find(fits).ok_or(MissingTable::for_target(target, "order sequences"))
     }
 }
 
@@ -396,7 +283,7 @@ const ANYWHERE: &[Place] = &[Place::Global, Place::Local, Place::Generic];
 const NOWHERE: &[Place] = &[Place::None];
 
 macro_rules! table {
-    ($($kind:ident $order:ident $scopes:ident $places:ident, $name:literal, $gfx6:literal, $gfx90a:literal, $gfx10:literal, $line:literal;)*) => {
+    ($($kind:ident $order:ident $scopes:ident $places:ident, $name:literal, $shared_l2:literal, $own_l2:literal, $gl0_gl1_l2:literal, $line:literal;)*) => {
         /// The table. Rows that the source defines as "same as" another row are written out; a `seq_cst` row
         /// keeps the steps that OpenCL may omit, as the source requires.
         pub static ROWS: &[Row] = &[$(Row {
@@ -405,14 +292,15 @@ macro_rules! table {
             order: SyncOrder::$order,
             scopes: $scopes,
             places: $places,
-            cells: [Sequence::parse($gfx6), Sequence::parse($gfx90a), Sequence::parse($gfx10)],
+            cells: [Sequence::parse($shared_l2), Sequence::parse($own_l2), Sequence::parse($gl0_gl1_l2)],
             line: $line,
         }),*];
     };
 }
 
-// Columns of a row: kind of operation, order, scopes, address spaces, name; the sequences of GFX6-GFX9,
-// gfx90a and GFX10; the line of the AMDGPU guide (seed 000).
+// Columns of a row: kind of operation, order, scopes, address spaces, name; the sequences for
+// `CacheLevels::SharedL2` (GFX6 to GFX9), `OwnL2` (gfx90a) and `Gl0Gl1L2` (GFX10); the line of the AMDGPU guide
+// (seed 000).
 #[rustfmt::skip]
 table! {
     Load Relaxed WAVE MEMORY, "load atomic monotonic wavefront global", "op", "op", "op", 3192;

@@ -1,13 +1,32 @@
 //! The tables of `docs/memory-model.md` are the tables of the code.
 
-use isa::target::Generation;
-use isa::{Counter, ModFlags};
-use memmodel::counters::{CLASSES, EVENTS, Event, Tells, indices};
+use isa::{CacheLevels, Counter, ModFlags, PROCESSORS, Target};
+use memmodel::counters::{CLASSES, Event, Tells, events as classes_of_events, indices};
 use memmodel::rules::{Insert, Mitigation, RULES};
-use memmodel::sequences::{COLUMNS, Place, ROWS, Sequence, Steps, What, When};
+use memmodel::sequences::{Place, ROWS, Sequence, Steps, What, When};
 use std::fmt::Write as _;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/memory-model.md");
+
+/// Returns the families of the table of processors with their names on the page, each with its first processor.
+fn families() -> Vec<(String, &'static Target)> {
+    let mut families: Vec<(String, &Target)> = Vec::new();
+    for target in &PROCESSORS {
+        let name = format!("{:?}", target.arch).to_uppercase().replace('_', ".").replace("GFX90A", "gfx90a");
+        if families.iter().all(|(other, _)| *other != name) {
+            families.push((name, target));
+        }
+    }
+    families
+}
+
+/// Returns the heading of a table with a column for each family.
+fn heading(first: &str, rest: &[&str]) -> String {
+    let families = families();
+    let names = families.iter().map(|(name, _)| name.as_str());
+    let cells: Vec<&str> = [first].into_iter().chain(names).chain(rest.iter().copied()).collect();
+    format!("| {} |\n|{}\n", cells.join(" | "), "---|".repeat(cells.len()))
+}
 
 /// A word as the page has it: `(x)` if address spaces are ordered with each other, `[x]` where a group is split, `{x}` at
 /// system scope.
@@ -63,12 +82,12 @@ fn space_name(place: &Place) -> &'static str {
     }
 }
 
-fn sequences(cell: usize) -> String {
+fn sequences(caches: CacheLevels) -> String {
     let mut text = String::from(
         "| | order | scopes | spaces | before | access | after | line |\n|---|---|---|---|---|---|---|---|\n",
     );
     for row in ROWS {
-        let [before, bits, after] = cells(&row.cells[cell]);
+        let [before, bits, after] = cells(&row.cells[caches as usize]);
         let scopes: Vec<String> =
             row.scopes.iter().map(|scope| format!("{scope:?}").to_lowercase()).collect();
         let scopes = if scopes.len() == 5 { "any".into() } else { scopes.join(", ") };
@@ -86,11 +105,19 @@ fn sequences(cell: usize) -> String {
     text
 }
 
+fn caches_name(caches: CacheLevels) -> &'static str {
+    match caches {
+        CacheLevels::SharedL2 => "L1, coherent L2",
+        CacheLevels::OwnL2 => "L1, own L2",
+        CacheLevels::Gl0Gl1L2 => "GL0, GL1, coherent L2",
+    }
+}
+
 fn caches() -> String {
     let mut text = String::from(
-        "| column | invalidate | invalidate outer | write back | volatile load | nontemporal load | nontemporal store |\n|---|---|---|---|---|---|---|\n",
+        "| family | caches | invalidate | invalidate outer | write back | volatile load | nontemporal load | nontemporal store |\n|---|---|---|---|---|---|---|---|\n",
     );
-    for column in &COLUMNS {
+    for (family, target) in families() {
         let name = |op: Option<isa::Opcode>| op.map_or("-".into(), |op| format!("`{}`", op.row().name));
         let bits = |flags: ModFlags| {
             let bits = [(ModFlags::GLC, "glc"), (ModFlags::SLC, "slc"), (ModFlags::DLC, "dlc")];
@@ -98,17 +125,17 @@ fn caches() -> String {
                 bits.iter().filter(|(bit, _)| flags.contains(*bit)).map(|(_, bit)| *bit).collect();
             bits.join(" ")
         };
-        let (caches, hints) = (column.caches, column.hints);
+        let facts = &target.arch.memory_model;
         writeln!(
             text,
-            "| {} | {} | {} | {} | {} | {} | {} |",
-            column.name,
-            name(Some(caches.invalidate)),
-            name(caches.outer),
-            name(caches.write_back),
-            bits(hints.volatile_load),
-            bits(hints.nontemporal_load),
-            bits(hints.nontemporal_store)
+            "| {family} | {} | {} | {} | {} | {} | {} | {} |",
+            caches_name(facts.caches),
+            name(Some(facts.invalidate)),
+            name(facts.invalidate_outer),
+            name(facts.write_back),
+            bits(facts.volatile_load),
+            bits(facts.nontemporal_load),
+            bits(facts.nontemporal_store)
         )
         .unwrap();
     }
@@ -138,11 +165,10 @@ fn classes() -> String {
     text
 }
 
-/// Events by generation, and how far each counter counts.
+/// Events by family, and how far each counter counts.
 fn events() -> String {
-    let names: Vec<String> =
-        Generation::ALL.iter().map(|generation| format!("{generation:?}").to_uppercase()).collect();
-    let mut text = format!("| | {} |\n|---|---|---|---|---|---|\n", names.join(" | "));
+    let families = families();
+    let mut text = heading("", &[]);
     const ALL: [Event; 12] = [
         Event::Load,
         Event::Store,
@@ -165,10 +191,10 @@ fn events() -> String {
             }
             name.extend(letter.to_lowercase());
         }
-        let cells: Vec<String> = EVENTS
+        let cells: Vec<String> = families
             .iter()
-            .map(|column| {
-                let classes = indices(column.expect("filled in")[event as usize]);
+            .map(|(_, target)| {
+                let classes = indices(classes_of_events(&target.arch.memory_model)[event as usize]);
                 let names: Vec<String> = classes
                     .map(|class| format!("{} ({})", CLASSES[class].counter.name(), CLASSES[class].name))
                     .collect();
@@ -178,34 +204,39 @@ fn events() -> String {
         writeln!(text, "| {name} | {} |", cells.join(" | ")).unwrap();
     }
     for counter in Counter::ALL {
-        let max = Generation::ALL.map(|generation| {
-            let target = isa::PROCESSORS.iter().find(|target| target.generation == generation).unwrap();
-            match counter.max(target) {
-                0 => "-".into(),
-                max => format!("up to {max}"),
-            }
+        let max = families.iter().map(|(_, target)| match counter.max(target) {
+            0 => "-".into(),
+            max => format!("up to {max}"),
         });
+        let max: Vec<String> = max.collect();
         writeln!(text, "| `{}` | {} |", counter.name(), max.join(" | ")).unwrap();
     }
     text
 }
 
 fn hazards() -> String {
-    let mut text = String::from(
-        "| first, then second | GFX6 | GFX7 | GFX8 | GFX9 | GFX10 | but for | mended by |\n|---|---|---|---|---|---|---|---|\n",
-    );
+    let (families, mut text) = (families(), heading("first, then second", &["mitigated by"]));
     for rule in &RULES {
-        let columns = rule.columns().map(|states| if states == 0 { "-".into() } else { states.to_string() });
+        let states = families.iter().map(|(_, target)| match target.arch.hazards.states(rule.hazard) {
+            0 => "-".to_owned(),
+            states => states.to_string(),
+        });
+        let states: Vec<String> = states.collect();
         let mitigation = match rule.mitigation {
             Mitigation::States => "wait states".to_owned(),
             Mitigation::Instruction { insert, .. } => insert_name(insert),
         };
-        let lacks: Vec<String> =
-            rule.lacks().iter_names().map(|(name, _)| name.to_lowercase().replace('_', ".")).collect();
-        let but = if lacks.is_empty() { "-".to_owned() } else { lacks.join(", ") };
-        writeln!(text, "| {} | {} | {but} | {mitigation} |", rule.name, columns.join(" | ")).unwrap();
+        writeln!(text, "| {} | {} | {mitigation} |", rule.name, states.join(" | ")).unwrap();
     }
     text
+}
+
+/// Each hazard that a family can have is detected and mitigated by exactly one rule.
+#[test]
+fn each_hazard_has_one_rule() {
+    let mut hazards: Vec<usize> = RULES.iter().map(|rule| rule.hazard as usize).collect();
+    hazards.sort_unstable();
+    assert!(hazards.into_iter().eq(0..isa::Hazard::COUNT));
 }
 
 fn insert_name(insert: Insert) -> String {
@@ -225,9 +256,9 @@ fn tables_are_up_to_date() {
     let old = std::fs::read_to_string(PATH).unwrap();
     let mut new = old.clone();
     for (name, table) in [
-        ("sequences", sequences(0)),
-        ("sequences of gfx90a", sequences(1)),
-        ("sequences of GFX10", sequences(2)),
+        ("sequences", sequences(CacheLevels::SharedL2)),
+        ("sequences of gfx90a", sequences(CacheLevels::OwnL2)),
+        ("sequences of GFX10", sequences(CacheLevels::Gl0Gl1L2)),
         ("caches", caches()),
         ("classes", classes()),
         ("events", events()),

@@ -77,7 +77,7 @@ impl Recipes {
 
     /// Finds the recipes of a function.
     pub fn find(&mut self, func: &MachFunc, target: &Subtarget) {
-        self.addressing = Some(target.addressing);
+        self.addressing = Some(*target.addressing);
         self.of.clear();
         self.of.resize(func.vregs.len(), Recipe::Unknown);
         self.is_input.clear();

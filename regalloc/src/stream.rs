@@ -267,9 +267,9 @@ pub(crate) fn tuple_align(class: usize, len: u8, even_vgprs: bool) -> u8 {
     }
 }
 
-/// Returns whether tuples of VGPRs must begin at even numbers, as on gfx90a.
+/// Returns whether tuples of VGPRs must begin at even numbers.
 pub(crate) fn even_vgprs(target: &Target) -> bool {
-    target.has(Feature::GFX90A)
+    target.has(Feature::EVEN_VGPRS)
 }
 
 impl Streams {

@@ -4,7 +4,6 @@ use crate::interop::machine::Config;
 use crate::interop::random::Random;
 use callconv::{Convention, How, Kind, Place, Scalar, Signature, Space, TypeId, Types, assign};
 use kernc::Subtarget;
-use kernc::isa::Generation;
 
 /// Work-items of a run.
 pub const LANES: usize = 5;
@@ -26,7 +25,8 @@ pub struct Case {
     pub result: Option<TypeId>,
     /// Whether it is stored at a flat address that the caller gives.
     pub result_is_flat: bool,
-    /// Whether clang that does not optimise takes some argument wrongly (`lanes_on_the_stack` in `isa/callconv/tests/llvm`).
+    /// Whether clang that does not optimise takes some argument wrongly (`lanes_on_the_stack` in
+    /// `isa/callconv/tests/llvm`).
     pub wrong_in_llvm: bool,
     /// By lane, by parameter: its bytes in memory.
     pub args: Vec<Vec<Vec<u8>>>,
@@ -68,8 +68,8 @@ impl Case {
         let signature = Signature { params: &list, result, ..Signature::default() };
         let is_wide = |&ty: &TypeId| types.align(ty) > 16;
         if theirs == Convention::Llvm14 && params.iter().chain(&result).any(is_wide) {
-            // It aligns its frame by the frame pointer, and keeps registers by the stack pointer: the two overlap where that is no multiple
-            // of 32 bytes.
+            // It aligns its frame by the frame pointer, and keeps registers by the stack pointer: the two
+            // overlap where that is no multiple of 32 bytes.
             return None;
         }
         let ours = assign(&types, &signature, target, theirs).ok()?;
@@ -97,9 +97,9 @@ impl Case {
     /// The first signatures from a seed on that have a form in clang's convention, and the seed behind them.
     pub fn list(from: u64, count: usize, config: &Config) -> (Vec<Case>, u64) {
         let theirs = config.convention();
-        // Clang that does not optimise names s100 and s101 where there are many arguments, and refuses kernels that call that: before GFX8 they
-        // are FLAT_SCRATCH.
-        let is_short = config.target.generation == Generation::Gfx7 && config.theirs == "-O0";
+        // Clang that does not optimise names s100 and s101 where there are many arguments, and refuses
+        // kernels that call that: before GFX8 they are FLAT_SCRATCH.
+        let is_short = config.target.version.0 == 7 && config.theirs == "-O0";
         let most_bytes = if is_short { 256 } else { 1000 };
         let (mut list, mut seed) = (Vec::new(), from);
         while list.len() < count {

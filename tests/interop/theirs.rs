@@ -5,8 +5,8 @@ use crate::interop::ctypes::name;
 use kernc::{Subtarget, isa};
 use std::fmt::Write;
 
-/// For each case functions `f_N` and `h_N`, and for the kernels `callBN`, `callQN` and `callEN`, which call our `g_N` and `k_N`: by name, by an
-/// address that is the same in all lanes, by addresses that differ.
+/// For each case functions `f_N` and `h_N`, and for the kernels `callBN`, `callQN` and `callEN`, which call
+/// our `g_N` and `k_N`: by name, by an address that is the same in all lanes, by addresses that differ.
 pub fn source(cases: &[Case], target: &Subtarget) -> String {
     let mut out = String::from(
         "#define GLOBAL __attribute__((address_space(1)))\n\
@@ -97,7 +97,8 @@ fn scramble(out: &mut String, target: &Subtarget) {
         let _ = write!(text, "s_mov_b32 s{reg}, -1\\n");
         names.push(format!("\"s{reg}\""));
     }
-    let kept = ["v40", "v41", "s34", "s35"].iter().chain(target.has(isa::Feature::GFX90A).then_some(&"a40"));
+    let kept =
+        ["v40", "v41", "s34", "s35"].iter().chain(target.has(isa::Feature::UNIFIED_VGPRS).then_some(&"a40"));
     for reg in kept.clone() {
         names.push(format!("\"{reg}\""));
         let _ = match reg.as_bytes()[0] {

@@ -9,7 +9,7 @@
 //! that the guide does not describe (kernarg size and preload, `uses_dynamic_stack`, `compute_pgm_rsrc3`) are
 //! encoded as LLVM 19's assembler does it, which `tools/asm/tests` verifies field by field.
 
-use isa::{Feature, Generation, Target};
+use isa::{DescriptorFields, Feature, Target};
 use std::fmt;
 
 /// Size of a descriptor in bytes.
@@ -56,28 +56,6 @@ pub enum Unit {
     Register,
 }
 
-/// Set of processors that have a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum On {
-    /// All processors.
-    All,
-    /// Processors of this generation and later ones.
-    Since(Generation),
-    /// Processors with the unified register file of gfx90a.
-    Gfx90a,
-}
-
-impl On {
-    /// Returns whether the set contains the processor.
-    pub fn has(self, target: &Target) -> bool {
-        match self {
-            On::All => true,
-            On::Since(generation) => target.generation >= generation,
-            On::Gfx90a => target.has(Feature::GFX90A),
-        }
-    }
-}
-
 /// Value of a field without a directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Default {
@@ -102,8 +80,8 @@ pub struct Field {
     pub low: u8,
     /// Number of bits.
     pub width: u8,
-    /// Processors that have the field.
-    pub on: On,
+    /// The field itself if not every processor has it, else the empty set.
+    pub on: DescriptorFields,
     /// Meaning of the value.
     pub unit: Unit,
     /// Value without a directive.
@@ -114,7 +92,17 @@ pub struct Field {
 
 const fn bits(byte: u8, low: u8, width: u8, name: &'static str, unit: Unit) -> Field {
     let default = Default::Is(0);
-    Field { name, directive: None, byte, low, width, on: On::All, unit, default, user_sgprs: 0 }
+    Field {
+        name,
+        directive: None,
+        byte,
+        low,
+        width,
+        on: DescriptorFields::empty(),
+        unit,
+        default,
+        user_sgprs: 0,
+    }
 }
 
 const fn flag(byte: u8, low: u8, name: &'static str) -> Field {
@@ -131,13 +119,9 @@ impl Field {
         self
     }
 
-    const fn on(mut self, on: On) -> Field {
+    const fn on(mut self, on: DescriptorFields) -> Field {
         self.on = on;
         self
-    }
-
-    const fn gfx10(self) -> Field {
-        self.on(On::Since(Generation::Gfx10))
     }
 
     const fn default(mut self, default: Default) -> Field {
@@ -231,9 +215,9 @@ fields! {
     KERNARG_PRELOAD = word(PRELOAD, 16, "kernarg_preload", Unit::Register);
     /// Number of SGPRs into which the hardware loads the first kernel arguments before the kernel starts, so
     /// that the kernel need not load them.
-    KERNARG_PRELOAD_LENGTH = bits(PRELOAD, 0, 7, "length", Unit::Count).on(On::Gfx90a).directive("user_sgpr_kernarg_preload_length");
-    KERNARG_PRELOAD_OFFSET = bits(PRELOAD, 7, 9, "offset", Unit::Count).on(On::Gfx90a).directive("user_sgpr_kernarg_preload_offset");
-    WAVEFRONT_SIZE32 = flag(PROPERTIES, 10, "enable_wavefront_size32").gfx10().directive("wavefront_size32").default(Default::Wave32);
+    KERNARG_PRELOAD_LENGTH = bits(PRELOAD, 0, 7, "length", Unit::Count).on(DescriptorFields::KERNARG_PRELOAD).directive("user_sgpr_kernarg_preload_length");
+    KERNARG_PRELOAD_OFFSET = bits(PRELOAD, 7, 9, "offset", Unit::Count).on(DescriptorFields::KERNARG_PRELOAD).directive("user_sgpr_kernarg_preload_offset");
+    WAVEFRONT_SIZE32 = flag(PROPERTIES, 10, "enable_wavefront_size32").on(DescriptorFields::WAVEFRONT_SIZE32).directive("wavefront_size32").default(Default::Wave32);
     USES_DYNAMIC_STACK = flag(PROPERTIES, 11, "uses_dynamic_stack").directive("uses_dynamic_stack");
     COMPUTE_PGM_RSRC2 = word(RSRC2, 32, "compute_pgm_rsrc2", Unit::Register);
     PRIVATE_SEGMENT_WAVEFRONT_OFFSET = flag(RSRC2, 0, "enable_sgpr_private_segment_wavefront_offset").directive("system_sgpr_private_segment_wavefront_offset");
@@ -263,10 +247,10 @@ fields! {
     IEEE_MODE = flag(RSRC1, 23, "enable_ieee_mode").directive("ieee_mode").default_one();
     BULKY = flag(RSRC1, 24, "bulky");
     CDBG_USER = flag(RSRC1, 25, "cdbg_user");
-    FP16_OVERFLOW = flag(RSRC1, 26, "fp16_ovfl").on(On::Since(Generation::Gfx9)).directive("fp16_overflow");
-    WGP_MODE = flag(RSRC1, 29, "wgp_mode").gfx10().directive("workgroup_processor_mode").default(Default::WgpMode);
-    MEM_ORDERED = flag(RSRC1, 30, "mem_ordered").gfx10().directive("memory_ordered").default_one();
-    FWD_PROGRESS = flag(RSRC1, 31, "fwd_progress").gfx10().directive("forward_progress");
+    FP16_OVERFLOW = flag(RSRC1, 26, "fp16_ovfl").on(DescriptorFields::FP16_OVERFLOW).directive("fp16_overflow");
+    WGP_MODE = flag(RSRC1, 29, "wgp_mode").on(DescriptorFields::WGP_MODE).directive("workgroup_processor_mode").default(Default::WgpMode);
+    MEM_ORDERED = flag(RSRC1, 30, "mem_ordered").on(DescriptorFields::MEM_ORDERED).directive("memory_ordered").default_one();
+    FWD_PROGRESS = flag(RSRC1, 31, "fwd_progress").on(DescriptorFields::FORWARD_PROGRESS).directive("forward_progress");
     EXCEPTION_INVALID_OP = flag(RSRC2, 24, "enable_exception_ieee_754_fp_invalid_operation").directive("exception_fp_ieee_invalid_op");
     EXCEPTION_DENORM_SRC = flag(RSRC2, 25, "enable_exception_fp_denormal_source").directive("exception_fp_denorm_src");
     EXCEPTION_DIV_ZERO = flag(RSRC2, 26, "enable_exception_ieee_754_fp_division_by_zero").directive("exception_fp_ieee_div_zero");
@@ -277,9 +261,9 @@ fields! {
     COMPUTE_PGM_RSRC3 = word(RSRC3, 32, "compute_pgm_rsrc3", Unit::Register);
     /// Number of the first accumulation VGPR as a number of blocks of four registers, minus one. The
     /// directive `.amdhsa_accum_offset` gives the number of the register itself.
-    ACCUM_OFFSET = bits(RSRC3, 0, 6, "accum_offset", Unit::AccumOffset).on(On::Gfx90a);
-    TG_SPLIT = flag(RSRC3, 16, "tg_split").on(On::Gfx90a).directive("tg_split");
-    SHARED_VGPR_COUNT = bits(RSRC3, 0, 4, "shared_vgpr_count", Unit::SharedVgprs).gfx10().directive("shared_vgpr_count");
+    ACCUM_OFFSET = bits(RSRC3, 0, 6, "accum_offset", Unit::AccumOffset).on(DescriptorFields::ACCUM_OFFSET);
+    TG_SPLIT = flag(RSRC3, 16, "tg_split").on(DescriptorFields::TG_SPLIT).directive("tg_split");
+    SHARED_VGPR_COUNT = bits(RSRC3, 0, 4, "shared_vgpr_count", Unit::SharedVgprs).on(DescriptorFields::SHARED_VGPRS).directive("shared_vgpr_count");
 }
 
 /// Returns the fields that a directive sets on this processor, each with the name of its directive. The order
@@ -313,16 +297,15 @@ pub fn user_sgprs(bytes: &[u8; SIZE], target: &Target) -> u32 {
 pub struct Granules {
     /// VGPRs in a block.
     pub vgpr: u32,
-    /// Number of SGPRs in an allocation block. `None` on GFX10, where every wave has all SGPRs and the
-    /// descriptor's field is 0.
+    /// Number of SGPRs in an allocation block. `None` if every wave has all SGPRs and the descriptor's field
+    /// is 0 (GFX10).
     pub sgpr: Option<u32>,
 }
 
 impl Granules {
     /// Returns the units of a processor with its wave size.
     pub fn for_target(target: &Target) -> Granules {
-        let counts_sgprs = target.generation < Generation::Gfx10;
-        let sgpr = counts_sgprs.then_some(target.sgpr_encoding_granule);
+        let sgpr = target.arch.descriptor.counts_sgprs.then_some(target.sgpr_encoding_granule);
         Granules { vgpr: target.vgpr_encoding_granule, sgpr }
     }
 
@@ -380,14 +363,13 @@ impl std::error::Error for TooMany {}
 
 impl Registers {
     /// Returns the number of SGPRs for VCC, FLAT_SCRATCH and XNACK_MASK, which are allocated after the
-    /// numbered SGPRs. Assemblers count FLAT_SCRATCH even on GFX6, which does not have this register.
+    /// numbered SGPRs.
     pub const fn extra_sgprs(&self, target: &Target) -> u32 {
         let extra = if self.vcc { 2 } else { 0 };
-        match target.generation {
-            Generation::Gfx10 => extra,
-            Generation::Gfx8 | Generation::Gfx9 if self.flat_scratch => 6,
-            Generation::Gfx8 | Generation::Gfx9 if self.xnack_mask => 4,
-            Generation::Gfx6 | Generation::Gfx7 if self.flat_scratch => 4,
+        let facts = target.arch.descriptor.known();
+        match (facts.sgprs_with_flat_scratch, facts.sgprs_with_xnack_mask) {
+            (Some(count), _) if self.flat_scratch => count,
+            (_, Some(count)) if self.xnack_mask => count,
             _ => extra,
         }
     }
@@ -409,12 +391,12 @@ impl Registers {
         }
         VGPR_BLOCKS.set(bytes, vgprs);
         let Some(granule) = granules.sgpr else { return Ok(()) };
-        // Up to GFX7, and on processors with the SGPR initialisation bug, VCC and the other special registers
-        // count towards the limit of addressable SGPRs.
+        // On processors with the SGPR initialisation bug, VCC and the other special registers always count
+        // towards the limit of addressable SGPRs.
         let has_bug = target.has(Feature::SGPR_INIT_BUG);
         let total = self.total_sgprs(target);
         let most = if has_bug { SGPRS_OF_INIT_BUG } else { target.addressable_sgprs };
-        let used = if target.generation < Generation::Gfx8 || has_bug { total } else { self.sgprs };
+        let used = if target.arch.registers.specials_among_numbered || has_bug { total } else { self.sgprs };
         if used > most {
             return Err(TooMany::Addressable(used, most));
         }

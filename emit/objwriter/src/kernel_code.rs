@@ -8,7 +8,7 @@
 //! 4591-4640, for the defaults. The keys, their order and their alternative names are those that LLVM 14
 //! writes and reads.
 
-use isa::{Feature, Target};
+use isa::{DescriptorFields, Target};
 
 /// Size of the structure in bytes.
 pub const SIZE: usize = 256;
@@ -25,10 +25,10 @@ pub enum Default {
     WaveSize,
     /// 1 for wave32, otherwise 0.
     Wave32,
-    /// 1 on GFX10 in work-group-processor mode, otherwise 0.
+    /// 1 in work-group-processor mode on processors that have the mode, otherwise 0.
     WgpMode,
-    /// 1 on GFX10, otherwise 0.
-    Gfx10,
+    /// 1 on processors that have the field, otherwise 0.
+    MemOrdered,
 }
 
 /// Key of the block.
@@ -103,7 +103,6 @@ impl Key {
     /// Returns the default value of the key for a processor. `wgp` says whether code is compiled for
     /// work-group-processor (WGP) mode.
     pub fn default_for(&self, target: &Target, wgp: bool) -> u64 {
-        let is_gfx10 = target.has(Feature::WAVE32);
         match self.default {
             Default::Is(value) => value,
             Default::Version(part) => {
@@ -112,8 +111,8 @@ impl Key {
             }
             Default::WaveSize => u64::from(target.wave_size.trailing_zeros()),
             Default::Wave32 => u64::from(target.wave_size == 32),
-            Default::WgpMode => u64::from(is_gfx10 && wgp),
-            Default::Gfx10 => u64::from(is_gfx10),
+            Default::WgpMode => u64::from(wgp && DescriptorFields::WGP_MODE.has(target)),
+            Default::MemOrdered => u64::from(DescriptorFields::MEM_ORDERED.has(target)),
         }
     }
 
@@ -163,7 +162,7 @@ pub static KEYS: &[Key] = &[
     bits(RSRC1, 22, 1, "debug_mode", "compute_pgm_rsrc1_debug_mode"),
     bits(RSRC1, 23, 1, "enable_ieee_mode", "compute_pgm_rsrc1_ieee_mode"),
     bits(RSRC1, 29, 1, "enable_wgp_mode", "compute_pgm_rsrc1_wgp_mode").default(Default::WgpMode),
-    bits(RSRC1, 30, 1, "enable_mem_ordered", "compute_pgm_rsrc1_mem_ordered").default(Default::Gfx10),
+    bits(RSRC1, 30, 1, "enable_mem_ordered", "compute_pgm_rsrc1_mem_ordered").default(Default::MemOrdered),
     bits(RSRC1, 31, 1, "enable_fwd_progress", "compute_pgm_rsrc1_fwd_progress"),
     bits(RSRC2, 0, 1, "enable_sgpr_private_segment_wave_byte_offset", "compute_pgm_rsrc2_scratch_en"),
     bits(RSRC2, 1, 5, "user_sgpr_count", "compute_pgm_rsrc2_user_sgpr"),

@@ -8,7 +8,7 @@
 //! each fact how it was found.
 
 use crate::state::{self, Stack, State, Waits};
-use isa::{Generation, Subtarget};
+use isa::{Subtarget, op};
 use std::ops::RangeInclusive;
 
 /// Calling convention.
@@ -346,7 +346,7 @@ pub fn column(convention: Convention) -> &'static Column {
 }
 
 /// Returns whether a processor has 16-bit instructions. If so, an `f16` argument is passed in its own format.
-/// On GFX6 and GFX7, which have no such instructions, it is passed as the `f32` with the same value.
+/// On processors without such instructions (GFX6, GFX7) it is passed as the `f32` with the same value.
 pub fn has_16_bit(target: &Subtarget) -> bool {
-    target.generation >= Generation::Gfx8
+    isa::table::available(op::V_ADD_F16, target)
 }

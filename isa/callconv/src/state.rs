@@ -3,7 +3,7 @@
 
 use crate::column::{Convention, RETURN_ADDRESS, column};
 use Source::Guide;
-use isa::{Counter, Feature, Generation, Subtarget};
+use isa::{Counter, Feature, Subtarget};
 use std::ops::RangeInclusive;
 
 /// How a fact is known.
@@ -172,10 +172,10 @@ impl After {
 pub enum On {
     /// All processors.
     All,
-    /// GFX6, GFX7, GFX8, where LDS instructions need M0.
-    UntilGfx8,
-    /// GFX9 and GFX10.
-    FromGfx9,
+    /// Processors on which LDS instructions need a limit in M0: GFX6, GFX7, GFX8.
+    LdsNeedsM0,
+    /// Processors on which LDS instructions do not need M0.
+    LdsWithoutM0,
     /// Processors with FLAT instructions: all except GFX6.
     Flat,
 }
@@ -185,8 +185,8 @@ impl On {
     pub fn has(self, target: &Subtarget) -> bool {
         match self {
             On::All => true,
-            On::UntilGfx8 => target.generation <= Generation::Gfx8,
-            On::FromGfx9 => target.generation > Generation::Gfx8,
+            On::LdsNeedsM0 => target.addressing.lds_needs_m0,
+            On::LdsWithoutM0 => !target.addressing.lds_needs_m0,
             On::Flat => target.has(Feature::FLAT),
         }
     }
@@ -281,7 +281,7 @@ pub fn preserved(convention: Convention, target: &Subtarget) -> Preserved {
     let column = column(convention);
     let last = (target.addressable_sgprs as u16).saturating_sub(1);
     let cut = |&(from, to): &(u16, u16)| (from <= last).then(|| (from, to.min(last)));
-    let agprs = if target.has(Feature::GFX90A) { column.preserved_agprs } else { &[] };
+    let agprs = if target.has(Feature::UNIFIED_VGPRS) { column.preserved_agprs } else { &[] };
     Preserved {
         vgprs: column.preserved_vgprs.to_vec(),
         sgprs: column.preserved_sgprs.iter().filter_map(cut).collect(),
@@ -314,8 +314,8 @@ const fn llvm_states(return_address: After) -> [State; 13] {
         state(Subject::FramePointer, Entry::Callers, After::Same, llvm("frame_pointer")),
         state(Subject::BasePointer, Entry::Callers, After::Same, llvm("base_pointer")),
         on(On::Flat, state(Subject::FlatScratch, Entry::FlatScratch, After::Same, llvm("flat_scratch"))),
-        on(On::UntilGfx8, state(Subject::M0, Entry::Nothing, After::Disputed, llvm("m0"))),
-        on(On::FromGfx9, state(Subject::M0, Entry::Nothing, After::Lost, llvm("m0"))),
+        on(On::LdsNeedsM0, state(Subject::M0, Entry::Nothing, After::Disputed, llvm("m0"))),
+        on(On::LdsWithoutM0, state(Subject::M0, Entry::Nothing, After::Lost, llvm("m0"))),
         state(Subject::Exec, Entry::ActiveLanes, After::Same, llvm("exec")),
         state(Subject::Vcc, Entry::Nothing, After::Lost, llvm("vcc_and_scc")),
         state(Subject::Scc, Entry::Nothing, After::Lost, llvm("vcc_and_scc")),
@@ -337,8 +337,8 @@ pub(crate) static GUIDE: [State; 11] = [
     state(Subject::StackPointer, Entry::StackEnd, After::Same, Guide(4113)),
     state(Subject::FramePointer, Entry::Callers, After::Same, Guide(4151)),
     on(On::Flat, state(Subject::FlatScratch, Entry::FlatScratch, After::Same, Guide(4101))),
-    on(On::UntilGfx8, state(Subject::M0, Entry::LdsSize, After::Same, Guide(4103))),
-    on(On::FromGfx9, state(Subject::M0, Entry::Nothing, After::Lost, Guide(4157))),
+    on(On::LdsNeedsM0, state(Subject::M0, Entry::LdsSize, After::Same, Guide(4103))),
+    on(On::LdsWithoutM0, state(Subject::M0, Entry::Nothing, After::Lost, Guide(4157))),
     state(Subject::Exec, Entry::ActiveLanes, After::Same, Guide(4105)),
     state(Subject::Vcc, Entry::Nothing, After::Lost, Guide(4157)),
     state(Subject::Scc, Entry::Nothing, After::Lost, Guide(4157)),

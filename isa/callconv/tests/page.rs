@@ -2,7 +2,7 @@
 //! writes them. What the page says of its sources is held to the tests that they name.
 
 use callconv::{Convention, Fact, Group, Source, facts};
-use isa::{Generation, PROCESSORS, Subtarget};
+use isa::{PROCESSORS, Subtarget};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -83,24 +83,17 @@ fn usual() -> String {
     out
 }
 
-const GENERATIONS: [(Generation, &str); 5] = [
-    (Generation::Gfx6, "GFX6"),
-    (Generation::Gfx7, "GFX7"),
-    (Generation::Gfx8, "GFX8"),
-    (Generation::Gfx9, "GFX9"),
-    (Generation::Gfx10, "GFX10"),
-];
+const GENERATIONS: [(u32, &str); 5] = [(6, "GFX6"), (7, "GFX7"), (8, "GFX8"), (9, "GFX9"), (10, "GFX10")];
 
 /// Processors in few words: whole generations, whole wave sizes of GFX10, or names.
 fn few_words(list: &[&Subtarget], all: &[Subtarget]) -> String {
     let mut parts = Vec::new();
     for (generation, name) in GENERATIONS {
         for lanes in [64, 32] {
-            let of = |target: &&Subtarget| target.generation == generation && target.wave_size == lanes;
+            let of = |target: &&Subtarget| target.version.0 == generation && target.wave_size == lanes;
             let mine: Vec<&str> = list.iter().copied().filter(of).map(|target| target.name).collect();
             let whole = all.iter().filter(of).count();
-            let suffix =
-                if generation == Generation::Gfx10 { format!(" with {lanes} lanes") } else { String::new() };
+            let suffix = if generation == 10 { format!(" with {lanes} lanes") } else { String::new() };
             match mine.len() {
                 0 => {}
                 count if count == whole => parts.push(format!("{name}{suffix}")),

@@ -3,9 +3,12 @@
 use super::Target;
 use super::buffers::Buffers;
 use super::checks::Checks;
+use super::descriptor::DescriptorFacts;
 use super::device::Device;
 use super::emulation::Emulation;
+use super::hazards::Hazards;
 use super::id::ArchId;
+use super::memory::MemoryModel;
 use super::registers::{Mode, Registers};
 use crate::addressing::Addressing;
 use crate::layout::Layout;
@@ -19,7 +22,7 @@ use std::ops::Deref;
 /// To use a fact, code first asks for it with [`Fact::get`], which returns an error if the fact is open.
 /// After that, the code reads the fact like a field (`target.arch.waits.max`), without a test that could
 /// fail.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact<T> {
     /// The family defines the fact.
     Known(T),
@@ -124,6 +127,12 @@ facts! {
     emulation: Emulation;
     /// What the checker knows about waits and hazards: its own reading of the manuals.
     checks: Checks;
+    /// Caches and counters, as the compiler uses them.
+    memory_model: MemoryModel;
+    /// Hazards, as the compiler mitigates them.
+    hazards: Hazards;
+    /// Fields of kernel descriptors.
+    descriptor: DescriptorFacts;
 }
 
 impl fmt::Debug for Arch {

@@ -2,8 +2,9 @@
 
 use super::buffers::word3;
 use super::{
-    Arch, ArchId, Buffers, Checks, CodeEnd, Device, DeviceSize, Emulation, Fact, Feature, Generation,
-    HalfResults, KnownHazards, Mode, NONE, RangeCheck, Registers, Target, VectorCaches, WavePlace, gfx9,
+    Arch, ArchId, Buffers, CacheLevels, Checks, CodeEnd, DescriptorFacts, DescriptorFields, Device,
+    DeviceSize, Emulation, Fact, Feature, FlatOrder, Generation, HalfResults, Hazard, Hazards, KnownHazards,
+    MemoryModel, Mode, NONE, RangeCheck, Registers, StoreCounter, Target, VectorCaches, WavePlace, gfx9,
     like,
 };
 use crate::addressing::{Addressing, FlatScratch, Offsets};
@@ -11,7 +12,7 @@ use crate::graphics::{image, mtbuf};
 use crate::inst::ModFlags;
 use crate::layout::*;
 use crate::reg::Reg;
-use crate::table::Family;
+use crate::table::{Family, op};
 use crate::wait::{self, Waits};
 
 pub(super) const ARCH: Arch = Arch {
@@ -25,6 +26,9 @@ pub(super) const ARCH: Arch = Arch {
     device: Fact::Known(DEVICE),
     emulation: Fact::Known(EMULATION),
     checks: Fact::Known(CHECKS),
+    memory_model: Fact::Known(MEMORY_MODEL),
+    hazards: Fact::Known(HAZARDS),
+    descriptor: Fact::Known(DESCRIPTOR),
     ..gfx9::ARCH
 };
 
@@ -81,6 +85,47 @@ pub(super) const CHECKS: Checks = Checks {
     flat_in_order: true,
     vector_clauses: false,
     ..gfx9::CHECKS
+};
+
+pub(super) const MEMORY_MODEL: MemoryModel = MemoryModel {
+    caches: CacheLevels::Gl0Gl1L2,
+    invalidate: op::BUFFER_GL0_INV,
+    invalidate_outer: Some(op::BUFFER_GL1_INV),
+    write_back: None,
+    volatile_load: ModFlags::GLC.union(ModFlags::DLC),
+    nontemporal_load: ModFlags::SLC,
+    nontemporal_store: ModFlags::SLC,
+    stores: StoreCounter::Vs,
+    flat: FlatOrder::InOrder,
+};
+
+/// The hazards of GFX9 are gone, except those of clauses that may be replayed.
+pub(super) const HAZARDS: Hazards = Hazards::NONE.with(&[
+    (Hazard::ReplayedClauseOverwritesSource, 1),
+    (Hazard::OwnSourceThenReplayedClause, 1),
+    (Hazard::ReplayedClauseThenOwnSource, 1),
+    (Hazard::ReplayedLoadThenStore, 1),
+    (Hazard::ScatteredImageThenOddBuffer, 1),
+    (Hazard::FloatAtomicThenDenormMode, 3),
+    (Hazard::MemorySgprOverwritten, 1),
+    (Hazard::SmemSgprOverwritten, 1),
+    (Hazard::ExecOverwritten, 1),
+    (Hazard::CmpxThenPermlane, 1),
+    (Hazard::LdsBranchVmem, 1),
+    (Hazard::VmemBranchLds, 1),
+]);
+
+pub(super) const DESCRIPTOR: DescriptorFacts = DescriptorFacts {
+    fields: gfx9::DESCRIPTOR
+        .fields
+        .union(DescriptorFields::WAVEFRONT_SIZE32)
+        .union(DescriptorFields::WGP_MODE)
+        .union(DescriptorFields::MEM_ORDERED)
+        .union(DescriptorFields::FORWARD_PROGRESS)
+        .union(DescriptorFields::SHARED_VGPRS),
+    counts_sgprs: false,
+    sgprs_with_flat_scratch: None,
+    sgprs_with_xnack_mask: None,
 };
 
 /// Patterns of the encodings.

@@ -1,14 +1,30 @@
 //! GFX10.3, RDNA 2 (gfx103x).
 
-use super::{Arch, ArchId, Checks, Fact, Feature, KnownHazards, NONE, Target, gfx10, like};
+use super::{Arch, ArchId, Checks, Fact, Feature, Hazard, Hazards, KnownHazards, NONE, Target, gfx10, like};
 
-pub(super) const ARCH: Arch = Arch { id: ArchId::Gfx10_3, checks: Fact::Known(CHECKS), ..gfx10::ARCH };
+pub(super) const ARCH: Arch =
+    Arch { id: ArchId::Gfx10_3, checks: Fact::Known(CHECKS), hazards: Fact::Known(HAZARDS), ..gfx10::ARCH };
 
 /// RDNA 2 does not have the defects of RDNA 1.
 pub(super) const CHECKS: Checks = Checks {
     hazards: KnownHazards::XNACK_OWN_ADDRESS.union(KnownHazards::FP_ATOMIC_DENORM),
     ..gfx10::CHECKS
 };
+
+/// Nothing is replayed, because there is no XNACK.
+pub(super) const HAZARDS: Hazards = gfx10::HAZARDS.without(&[
+    Hazard::ReplayedClauseOverwritesSource,
+    Hazard::OwnSourceThenReplayedClause,
+    Hazard::ReplayedClauseThenOwnSource,
+    Hazard::ReplayedLoadThenStore,
+    Hazard::ScatteredImageThenOddBuffer,
+    Hazard::MemorySgprOverwritten,
+    Hazard::SmemSgprOverwritten,
+    Hazard::ExecOverwritten,
+    Hazard::CmpxThenPermlane,
+    Hazard::LdsBranchVmem,
+    Hazard::VmemBranchLds,
+]);
 
 pub(super) const FEATURES: Feature = gfx10::FEATURES
     .difference(Feature::BRANCH_63_BUG)

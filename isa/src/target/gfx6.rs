@@ -2,15 +2,16 @@
 
 use super::buffers::word3;
 use super::{
-    Arch, ArchId, Buffers, Checks, Device, DeviceSize, Emulation, Fact, Feature, Generation, HalfResults,
-    KnownHazards, Mode, NONE, RangeCheck, Registers, Target, VectorCaches, WavePlace, like,
+    Arch, ArchId, Buffers, CacheLevels, Checks, DescriptorFacts, DescriptorFields, Device, DeviceSize,
+    Emulation, Fact, Feature, FlatOrder, Generation, HalfResults, Hazard, Hazards, KnownHazards, MemoryModel,
+    Mode, NONE, RangeCheck, Registers, StoreCounter, Target, VectorCaches, WavePlace, like,
 };
 use crate::addressing::{ANY_COMPONENTS, Addressing, Apertures, DWORDS, FlatScratch, Offsets};
 use crate::graphics::{image, mtbuf};
 use crate::inst::ModFlags;
 use crate::layout::*;
 use crate::reg::Reg;
-use crate::table::Family;
+use crate::table::{Family, op};
 use crate::wait::{self, Waits};
 
 pub(super) const ARCH: Arch = Arch {
@@ -24,10 +25,20 @@ pub(super) const ARCH: Arch = Arch {
     device: Fact::Known(DEVICE),
     emulation: Fact::Known(EMULATION),
     checks: Fact::Known(CHECKS),
+    memory_model: Fact::Known(MEMORY_MODEL),
+    hazards: Fact::Known(HAZARDS),
+    descriptor: Fact::Known(DescriptorFacts {
+        fields: DescriptorFields::empty(),
+        counts_sgprs: true,
+        // LLVM's assembler counts FLAT_SCRATCH here although GFX6 does not have it.
+        sgprs_with_flat_scratch: Some(4),
+        sgprs_with_xnack_mask: None,
+    }),
 };
 
 pub(super) const REGISTERS: Registers = Registers {
     numbered: 104,
+    specials_among_numbered: true,
     flat_scratch: None,
     xnack_mask: None,
     trap_addresses: true,
@@ -103,6 +114,35 @@ pub(super) const ADDRESSING: Addressing = Addressing {
     apertures: Apertures::None,
     flat_scratch: FlatScratch::None,
 };
+
+/// No instruction invalidates only volatile lines, so the whole cache is invalidated.
+pub(super) const MEMORY_MODEL: MemoryModel = MemoryModel {
+    caches: CacheLevels::SharedL2,
+    invalidate: op::BUFFER_WBINVL1,
+    invalidate_outer: None,
+    write_back: None,
+    volatile_load: ModFlags::GLC,
+    nontemporal_load: ModFlags::GLC.union(ModFlags::SLC),
+    nontemporal_store: ModFlags::GLC.union(ModFlags::SLC),
+    stores: StoreCounter::VmAndExp,
+    flat: FlatOrder::None,
+};
+
+pub(super) const HAZARDS: Hazards = Hazards { longest_nop: 7, ..Hazards::NONE }.with(&[
+    (Hazard::ValuSgprThenVmem, 5),
+    (Hazard::ValuSgprThenSmem, 4),
+    (Hazard::SaluSgprThenBufferSmem, 4),
+    (Hazard::ValuSgprThenLaneSelect, 4),
+    (Hazard::ValuVccThenDivFmas, 4),
+    (Hazard::ValuMaskThenZeroFlag, 5),
+    (Hazard::SaluM0ThenReader, 1),
+    (Hazard::SetRegThenGetReg, 2),
+    (Hazard::SetRegTwice, 1),
+    (Hazard::SetVskipThenGetReg, 2),
+    (Hazard::VskipThenVector, 2),
+    (Hazard::HalfOfVccThenVccz, 1),
+    (Hazard::SmemThenVccz, 1),
+]);
 
 /// Patterns of the encodings.
 pub(super) const PATTERNS: Patterns = Patterns::COMMON

@@ -1,12 +1,13 @@
 //! GFX7, Sea Islands.
 
 use super::{
-    Arch, ArchId, Checks, Emulation, Fact, Feature, Generation, KnownHazards, NONE, Registers, Target, gfx6,
-    like,
+    Arch, ArchId, Checks, Emulation, Fact, Feature, FlatOrder, Generation, Hazard, Hazards, KnownHazards,
+    MemoryModel, NONE, Registers, StoreCounter, Target, gfx6, like,
 };
 use crate::addressing::{Addressing, Apertures, COHERENT, DWORDS, FlatScratch, NONCOHERENT, Offsets};
 use crate::layout::*;
 use crate::reg::Reg;
+use crate::table::op;
 
 pub(super) const ARCH: Arch = Arch {
     id: ArchId::Gfx7,
@@ -15,6 +16,8 @@ pub(super) const ARCH: Arch = Arch {
     addressing: Fact::Known(ADDRESSING),
     emulation: Fact::Known(EMULATION),
     checks: Fact::Known(CHECKS),
+    memory_model: Fact::Known(MEMORY_MODEL),
+    hazards: Fact::Known(HAZARDS),
     ..gfx6::ARCH
 };
 
@@ -44,6 +47,17 @@ pub(super) const CHECKS: Checks = Checks {
     store_data_counts: false,
     ..gfx6::CHECKS
 };
+
+pub(super) const MEMORY_MODEL: MemoryModel = MemoryModel {
+    invalidate: op::BUFFER_WBINVL1_VOL,
+    stores: StoreCounter::Vm,
+    flat: FlatOrder::Unordered,
+    ..gfx6::MEMORY_MODEL
+};
+
+pub(super) const HAZARDS: Hazards = gfx6::HAZARDS
+    .without(&[Hazard::ValuSgprThenSmem, Hazard::SaluSgprThenBufferSmem])
+    .with(&[(Hazard::WideStoreThenValu, 1)]);
 
 /// Patterns of the encodings.
 pub(super) const PATTERNS: Patterns = gfx6::PATTERNS.with_flat();

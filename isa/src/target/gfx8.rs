@@ -2,8 +2,8 @@
 
 use super::buffers::word3;
 use super::{
-    Arch, ArchId, Buffers, Checks, Emulation, Fact, Feature, Generation, KnownHazards, Mode, RangeCheck,
-    Registers, Target, gfx6, gfx7, like, on_by_default,
+    Arch, ArchId, Buffers, Checks, DescriptorFacts, DescriptorFields, Emulation, Fact, Feature, Generation,
+    Hazard, Hazards, KnownHazards, Mode, RangeCheck, Registers, Target, gfx6, gfx7, like, on_by_default,
 };
 use crate::addressing::{Addressing, Offsets};
 use crate::graphics::{image, mtbuf};
@@ -21,11 +21,14 @@ pub(super) const ARCH: Arch = Arch {
     buffers: Fact::Known(BUFFERS),
     emulation: Fact::Known(EMULATION),
     checks: Fact::Known(CHECKS),
+    hazards: Fact::Known(HAZARDS),
+    descriptor: Fact::Known(DESCRIPTOR),
     ..gfx7::ARCH
 };
 
 pub(super) const REGISTERS: Registers = Registers {
     numbered: 102,
+    specials_among_numbered: false,
     flat_scratch: Some(Reg::FLAT_SCRATCH),
     xnack_mask: Some(Reg(104)),
     ..gfx7::REGISTERS
@@ -61,6 +64,26 @@ pub(super) const CHECKS: Checks = Checks {
         .union(KnownHazards::XNACK_OWN_ADDRESS),
     nop_states: 16,
     ..gfx7::CHECKS
+};
+
+pub(super) const HAZARDS: Hazards = Hazards { vector_clauses: true, longest_nop: 15, ..gfx7::HAZARDS }
+    .without(&[Hazard::SmemThenVccz])
+    .with(&[
+        (Hazard::ValuExecThenDpp, 5),
+        (Hazard::ValuVgprThenDpp, 2),
+        (Hazard::SetRegTwice, 2),
+        (Hazard::TrapStatusThenRfe, 1),
+        (Hazard::ReplayedClauseOverwritesSource, 1),
+        (Hazard::OwnSourceThenReplayedClause, 1),
+        (Hazard::ReplayedClauseThenOwnSource, 1),
+        (Hazard::ReplayedLoadThenStore, 1),
+    ]);
+
+pub(super) const DESCRIPTOR: DescriptorFacts = DescriptorFacts {
+    fields: DescriptorFields::empty(),
+    counts_sgprs: true,
+    sgprs_with_flat_scratch: Some(6),
+    sgprs_with_xnack_mask: Some(4),
 };
 
 /// Patterns of the encodings.

@@ -2,8 +2,9 @@
 
 use super::buffers::word3;
 use super::{
-    Arch, ArchId, Buffers, Checks, Emulation, Fact, Feature, Generation, HalfResults, KnownHazards, Mode,
-    RangeCheck, Registers, Target, gfx8, like, on_by_default,
+    Arch, ArchId, Buffers, Checks, DescriptorFacts, DescriptorFields, Emulation, Fact, Feature, Generation,
+    HalfResults, Hazard, Hazards, KnownHazards, Mode, RangeCheck, Registers, Target, gfx8, like,
+    on_by_default,
 };
 use crate::addressing::{Addressing, Apertures, FlatScratch, Offsets};
 use crate::graphics::image;
@@ -21,6 +22,8 @@ pub(super) const ARCH: Arch = Arch {
     buffers: Fact::Known(BUFFERS),
     emulation: Fact::Known(EMULATION),
     checks: Fact::Known(CHECKS),
+    hazards: Fact::Known(HAZARDS),
+    descriptor: Fact::Known(DESCRIPTOR),
     ..gfx8::ARCH
 };
 
@@ -64,6 +67,18 @@ pub(super) const CHECKS: Checks = Checks {
         .union(KnownHazards::MATRIX_OWN_FILE),
     ..gfx8::CHECKS
 };
+/// The hazards of moves from and to accumulation VGPRs concern only gfx908, because the other processors do
+/// not have these instructions.
+pub(super) const HAZARDS: Hazards = gfx8::HAZARDS.with(&[
+    (Hazard::ValuVgprThenAccWrite, 2),
+    (Hazard::ValuExecThenAccWrite, 4),
+    (Hazard::AccWriteThenAccRead, 3),
+    (Hazard::AccReadThenMemory, 2),
+    (Hazard::AccMoveThenMemory, 1),
+]);
+
+pub(super) const DESCRIPTOR: DescriptorFacts =
+    DescriptorFacts { fields: DescriptorFields::FP16_OVERFLOW, ..gfx8::DESCRIPTOR };
 
 /// Patterns of the encodings.
 pub(super) const PATTERNS: Patterns = gfx8::PATTERNS.with(Family::Vop3p, 0b1_1010_0111, 9, Field::new(16, 7));

@@ -1,12 +1,23 @@
 //! gfx90a, CDNA 2.
 
-use super::{Arch, ArchId, Checks, CodeEnd, Fact, Feature, KnownHazards, Target, gfx9, like, on_by_default};
+use super::{
+    Arch, ArchId, CacheLevels, Checks, CodeEnd, DescriptorFacts, DescriptorFields, Fact, Feature, Hazard,
+    Hazards, KnownHazards, MemoryModel, Target, gfx7, gfx9, like, on_by_default,
+};
 use crate::graphics::{image, mtbuf};
 use crate::inst::ModFlags;
 use crate::layout::*;
+use crate::table::op;
 
-pub(super) const ARCH: Arch =
-    Arch { id: ArchId::Gfx90a, layout: Fact::Known(LAYOUT), checks: Fact::Known(CHECKS), ..gfx9::ARCH };
+pub(super) const ARCH: Arch = Arch {
+    id: ArchId::Gfx90a,
+    layout: Fact::Known(LAYOUT),
+    memory_model: Fact::Known(MEMORY_MODEL),
+    hazards: Fact::Known(HAZARDS),
+    descriptor: Fact::Known(DESCRIPTOR),
+    checks: Fact::Known(CHECKS),
+    ..gfx9::ARCH
+};
 
 pub(super) const CHECKS: Checks = Checks {
     hazards: gfx9::CHECKS
@@ -14,6 +25,33 @@ pub(super) const CHECKS: Checks = Checks {
         .difference(KnownHazards::MATRIX_OWN_FILE)
         .union(KnownHazards::MATRIX_UNIFIED_FILE),
     ..gfx9::CHECKS
+};
+
+pub(super) const MEMORY_MODEL: MemoryModel = MemoryModel {
+    caches: CacheLevels::OwnL2,
+    invalidate_outer: Some(op::BUFFER_INVL2),
+    write_back: Some(op::BUFFER_WBL2),
+    ..gfx7::MEMORY_MODEL
+};
+
+/// The hardware keeps moves from and to accumulation registers apart from other instructions.
+pub(super) const HAZARDS: Hazards = gfx9::HAZARDS
+    .without(&[
+        Hazard::ValuVgprThenAccWrite,
+        Hazard::ValuExecThenAccWrite,
+        Hazard::AccWriteThenAccRead,
+        Hazard::AccReadThenMemory,
+        Hazard::AccMoveThenMemory,
+    ])
+    .with(&[(Hazard::DotThenVgpr, 3)]);
+
+pub(super) const DESCRIPTOR: DescriptorFacts = DescriptorFacts {
+    fields: gfx9::DESCRIPTOR
+        .fields
+        .union(DescriptorFields::KERNARG_PRELOAD)
+        .union(DescriptorFields::ACCUM_OFFSET)
+        .union(DescriptorFields::TG_SPLIT),
+    ..gfx9::DESCRIPTOR
 };
 
 pub(super) const GRAPHICS: Graphics = Graphics {

@@ -28,6 +28,7 @@
 mod arch;
 mod buffers;
 mod checks;
+mod descriptor;
 mod device;
 mod emulation;
 mod feature;
@@ -38,16 +39,21 @@ mod gfx7;
 mod gfx8;
 mod gfx9;
 mod gfx90a;
+mod hazards;
 mod id;
+mod memory;
 mod registers;
 
 pub use arch::{Arch, Fact, UnknownFact};
 pub use buffers::{Buffers, RangeCheck};
 pub use checks::{Checks, KnownHazards};
+pub use descriptor::{DescriptorFacts, DescriptorFields};
 pub use device::{Device, WavePlace};
 pub use emulation::{DeviceSize, Emulation, HalfResults, VectorCaches};
 pub use feature::Feature;
+pub use hazards::{Hazard, Hazards};
 pub use id::{ArchId, ArchSet};
+pub use memory::{CacheLevels, FlatOrder, MemoryModel, StoreCounter};
 pub use registers::{Mode, Registers};
 
 /// Generation of the instruction encoding. New code asks for facts of [`Arch`] and does not compare
@@ -195,7 +201,8 @@ impl Target {
     /// XNACK_MASK. On some processors, the addressable SGPRs include these special registers, so there are
     /// fewer numbered ones: up to GFX7, and where every wave gets 96 SGPRs (LLVM refuses SGPRs beyond that).
     pub const fn allocatable_sgprs(&self) -> u32 {
-        let among = self.generation as u8 <= Generation::Gfx7 as u8 || self.has(Feature::SGPR_INIT_BUG);
+        let registers = self.arch.registers.known();
+        let among = registers.specials_among_numbered || self.has(Feature::SGPR_INIT_BUG);
         if among { self.addressable_sgprs - self.extra_sgprs } else { self.addressable_sgprs }
     }
 

@@ -2,20 +2,25 @@
 
 use super::random::Rng;
 use isa::table::{AddressParts, Caps, Family, Flags, Kind, Num};
-use isa::{Feature, Form, Generation, Lane, MachInst, ModFlags, Opcode, Operand, Reg, Scattered, Target};
+use isa::{Feature, Form, Lane, MachInst, ModFlags, Opcode, Operand, Reg, Scattered, Target};
 
 /// Every instruction and form of these families that the processor has.
 pub fn all_forms(target: &'static Target) -> impl Iterator<Item = (Opcode, Form)> {
     let rows = isa::table::opcodes().filter(|op| is_graphics(op.family()));
     let rows = rows.filter(|op| op.row().code(target).is_some() && !op.row().flags.contains(Flags::ALIAS));
     rows.flat_map(move |op| [Form::Full, Form::E32].map(|form| (op, form))).filter(move |&(op, form)| {
-        let short_only = op.family() == Family::Vintrp && target.generation < Generation::Gfx8;
+        let short_only = op.family() == Family::Vintrp && target.version.0 < 8;
         isa::encode::has_form(target, op, form) && !(short_only && form == Form::Full)
     })
 }
 
 pub fn is_graphics(family: Family) -> bool {
     matches!(family, Family::Mtbuf | Family::Mimg | Family::Exp | Family::Vintrp)
+}
+
+/// Whether memory instructions have the bit `scc`, in the place of `tfe`.
+pub fn has_scc(target: &Target) -> bool {
+    target.name == "gfx90a"
 }
 
 /// One instruction.
@@ -33,7 +38,7 @@ pub fn inst(rng: &mut Rng, target: &Target, op: Opcode, form: Form) -> MachInst 
 /// A group of VGPRs; gfx90a wants them to begin at even registers.
 fn vgprs(rng: &mut Rng, target: &Target, width: u8) -> Operand {
     let mut first = rng.below(257 - u32::from(width)) as u16;
-    if target.has(Feature::GFX90A) && width > 1 {
+    if target.has(Feature::EVEN_VGPRS) && width > 1 {
         first &= !1;
     }
     Operand::regs(Reg::vgpr(first), width)
@@ -42,7 +47,7 @@ fn vgprs(rng: &mut Rng, target: &Target, width: u8) -> Operand {
 /// VGPRs, or on gfx90a perhaps accumulation VGPRs.
 fn data(rng: &mut Rng, target: &Target, width: u8) -> Operand {
     match vgprs(rng, target, width) {
-        Operand::Reg(range) if target.has(Feature::GFX90A) && rng.chance(2) => {
+        Operand::Reg(range) if target.has(Feature::UNIFIED_VGPRS) && rng.chance(2) => {
             Operand::regs(Reg::agpr(range.first.number()), width)
         }
         vgprs => vgprs,
@@ -61,12 +66,10 @@ fn flags(rng: &mut Rng, candidates: &[ModFlags]) -> ModFlags {
 
 fn typed_buffer(rng: &mut Rng, target: &Target, op: Opcode) -> MachInst {
     let mut set = flags(rng, &[ModFlags::OFFEN, ModFlags::IDXEN, ModFlags::GLC, ModFlags::SLC]);
-    match target.generation {
-        Generation::Gfx6 | Generation::Gfx7 if rng.chance(4) => {
-            set = (set - ModFlags::OFFEN - ModFlags::IDXEN) | ModFlags::ADDR64
-        }
-        Generation::Gfx10 => set |= flags(rng, &[ModFlags::DLC]),
-        _ if target.has(Feature::GFX90A) => set |= flags(rng, &[ModFlags::SCC]),
+    match target.version.0 {
+        6 | 7 if rng.chance(4) => set = (set - ModFlags::OFFEN - ModFlags::IDXEN) | ModFlags::ADDR64,
+        10 => set |= flags(rng, &[ModFlags::DLC]),
+        _ if has_scc(target) => set |= flags(rng, &[ModFlags::SCC]),
         _ => {}
     }
     let parts = [(ModFlags::OFFEN, 1), (ModFlags::IDXEN, 1), (ModFlags::ADDR64, 2)];
@@ -89,7 +92,7 @@ fn typed_buffer(rng: &mut Rng, target: &Target, op: Opcode) -> MachInst {
 fn image(rng: &mut Rng, target: &Target, op: Opcode) -> MachInst {
     let row = op.row();
     let Kind::ImageAddress(address) = row.ops[1].kind else { panic!("an image instruction") };
-    let gfx10 = target.generation == Generation::Gfx10;
+    let gfx10 = target.version.0 == 10;
     let ray = address.parts.contains(AddressParts::RAY);
     let mut inst = MachInst::new(op, &[]);
     inst.len = row.ops.len() as u8;
@@ -136,18 +139,18 @@ fn image(rng: &mut Rng, target: &Target, op: Opcode) -> MachInst {
 
 fn image_flags(rng: &mut Rng, target: &Target, op: Opcode) -> ModFlags {
     let row = op.row();
-    let gfx10 = target.generation == Generation::Gfx10;
+    let gfx10 = target.version.0 == 10;
     if row.name.ends_with("intersect_ray") {
         return flags(rng, &[ModFlags::A16]);
     }
     let mut set = flags(rng, &[ModFlags::UNORM, ModFlags::GLC, ModFlags::SLC, ModFlags::LWE]);
-    match target.generation {
-        Generation::Gfx10 => set |= flags(rng, &[ModFlags::R128, ModFlags::A16, ModFlags::DLC]),
-        Generation::Gfx9 => set |= flags(rng, &[ModFlags::A16, ModFlags::DA]),
+    match target.version.0 {
+        10 => set |= flags(rng, &[ModFlags::R128, ModFlags::A16, ModFlags::DLC]),
+        9 => set |= flags(rng, &[ModFlags::A16, ModFlags::DA]),
         _ => set |= flags(rng, &[ModFlags::R128, ModFlags::DA]),
     }
-    set |= flags(rng, &[if target.has(Feature::GFX90A) { ModFlags::SCC } else { ModFlags::TFE }]);
-    if target.generation >= Generation::Gfx8 && row.ops[0].num != Num::B32 {
+    set |= flags(rng, &[if has_scc(target) { ModFlags::SCC } else { ModFlags::TFE }]);
+    if target.version.0 >= 8 && row.ops[0].num != Num::B32 {
         set |= flags(rng, &[ModFlags::D16]);
     }
     let packed = set.contains(ModFlags::D16) && !target.has(Feature::UNPACKED_D16);
@@ -160,7 +163,7 @@ fn image_flags(rng: &mut Rng, target: &Target, op: Opcode) -> ModFlags {
 
 /// What LLVM assembles: known targets, compressed sources in pairs.
 fn export(rng: &mut Rng, target: &Target, op: Opcode) -> MachInst {
-    let more: &[u32] = if target.generation == Generation::Gfx10 { &[16, 20] } else { &[] };
+    let more: &[u32] = if target.version.0 == 10 { &[16, 20] } else { &[] };
     let targets: Vec<u32> = (0..=9).chain(12..=15).chain(32..64).chain(more.iter().copied()).collect();
     let compressed = rng.chance(3);
     let mut ops = [Operand::Imm(rng.pick(&targets) as i32); 5];

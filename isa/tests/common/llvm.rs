@@ -1,6 +1,6 @@
 //! LLVM 19's assembler and disassembler, if they are installed.
 
-use isa::{Feature, Generation, Target};
+use isa::{Feature, Target};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -48,7 +48,7 @@ fn flags(target: &Target) -> (String, &'static str) {
 /// Text of each instruction; `None` where LLVM does not decode it to exactly one.
 pub fn disassemble(tool: &Path, target: &Target, insts: &[Vec<u32>]) -> Vec<Option<String>> {
     // An instruction that tells the output of one input line from that of the next.
-    let mark = if target.generation == Generation::Gfx10 { 0xbf90_000f_u32 } else { 0xbf92_beef };
+    let mark = if target.version.0 == 10 { 0xbf90_000f_u32 } else { 0xbf92_beef };
     let mut input = String::new();
     for words in insts {
         for words in [words, &vec![mark]] {
@@ -152,7 +152,7 @@ fn without_the_rest(tool: &Path, target: &Target, group: &[u32]) -> Option<(Stri
 
 /// The same, of all groups up to what LLVM dies of.
 fn first_instructions(tool: &Path, target: &Target, groups: &[Vec<u32>]) -> Vec<Option<(String, usize)>> {
-    let mark = if target.generation == Generation::Gfx10 { 0xbf90_000f_u32 } else { 0xbf92_beef };
+    let mark = if target.version.0 == 10 { 0xbf90_000f_u32 } else { 0xbf92_beef };
     let mut input = String::new();
     let mut byte_list = |words: &[u32]| {
         for (index, byte) in words.iter().flat_map(|word| word.to_le_bytes()).enumerate() {

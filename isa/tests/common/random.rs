@@ -1,9 +1,9 @@
 //! Random instructions that are right by construction, from a seed.
 
-use super::graphics::is_graphics;
+use super::graphics::{has_scc, is_graphics};
 use isa::encode::has_form;
 use isa::table::{Caps, Family, Flags, Kind, Num, OpSpec, Role};
-use isa::{Feature, Form, Generation, Lane, MachInst, ModFlags, Opcode, Operand, Reg, SdwaSel, Target, op};
+use isa::{Feature, Form, Lane, MachInst, ModFlags, Opcode, Operand, Reg, SdwaSel, Target, op};
 
 /// xorshift64*
 pub struct Rng {
@@ -67,14 +67,14 @@ pub fn inst(rng: &mut Rng, target: &Target, op: Opcode, form: Form) -> MachInst 
     for (index, spec) in row.ops.iter().enumerate() {
         inst.ops[index] = operand(rng, target, &inst, spec, index, &mut sources, &mut literal, based);
     }
-    if target.has(Feature::GFX90A) {
+    if target.has(Feature::EVEN_VGPRS) {
         if rng.chance(2) {
             use_other_file(&mut inst);
         }
         let sync = row.flags.contains(Flags::GDS_ONLY);
         inst.operands_mut().iter_mut().for_each(|operand| *operand = even(*operand, sync));
     }
-    if row.requires.contains(Feature::ATOMIC_FADD) && !target.has(Feature::GFX90A) {
+    if row.requires.contains(Feature::ATOMIC_FADD) && !target.has(Feature::FLOAT_ATOMIC_RESULTS) {
         // gfx908's atomics on floats return nothing.
         inst.mods.flags -= ModFlags::GLC;
         if row.family == Family::Global {
@@ -84,12 +84,15 @@ pub fn inst(rng: &mut Rng, target: &Target, op: Opcode, form: Form) -> MachInst 
     if row.has_no_scope() {
         inst.mods.flags -= ModFlags::SCC;
     }
-    if row.name.starts_with("v_accvgpr_write") && !target.has(Feature::GFX90A) && is_scalar(inst.ops[1]) {
+    if row.name.starts_with("v_accvgpr_write")
+        && !target.has(Feature::ACC_FROM_SGPR)
+        && is_scalar(inst.ops[1])
+    {
         inst.ops[1] = vgprs(rng, 1);
     }
     let has_offset = row.ops.last().is_some_and(|spec| spec.kind == Kind::SmemOffset);
     let beside_register = has_offset && matches!(inst.operands().last(), Some(Operand::Reg(_)));
-    if beside_register && rng.chance(2) && target.generation >= Generation::Gfx9 {
+    if beside_register && rng.chance(2) && target.version.0 >= 9 {
         inst.mods.offset = smem_offset(rng, target, inst.op);
     }
     inst
@@ -116,11 +119,11 @@ fn use_other_file(inst: &mut MachInst) {
 }
 
 fn smem_offset(rng: &mut Rng, target: &Target, op: Opcode) -> i32 {
-    match target.generation {
-        Generation::Gfx6 => return rng.below(256) as i32,
-        Generation::Gfx7 => return rng.next() as i32 & rng.pick(&[0xff, 0x7fff_ffff]),
-        Generation::Gfx8 => return rng.below(1 << 20) as i32 & rng.pick(&[-1, 0xff]),
-        Generation::Gfx9 | Generation::Gfx10 => {}
+    match target.version.0 {
+        6 => return rng.below(256) as i32,
+        7 => return rng.next() as i32 & rng.pick(&[0xff, 0x7fff_ffff]),
+        8 => return rng.below(1 << 20) as i32 & rng.pick(&[-1, 0xff]),
+        _ => {}
     }
     let offset = (rng.next() as i32) >> rng.pick(&[11, 20, 28]);
     // The hardware takes negative offsets from buffers too, assemblers refuse them.
@@ -155,7 +158,7 @@ fn operand(
     let tfe = row.family == Family::Mubuf && index == 0 && !row.flags.contains(Flags::LDS_ONLY);
     let masks = (target.wave_size / 32) as u8;
     let vcc = Operand::regs(Reg::VCC, masks);
-    let old_sdwa = target.generation == Generation::Gfx8;
+    let old_sdwa = target.version.0 == 8;
     match spec.kind {
         _ if tfe && has(ModFlags::LDS) => Operand::None,
         _ if index == 0 && spec.role == Role::Def && !returns => Operand::None,
@@ -184,7 +187,7 @@ fn operand(
         Kind::Avgpr if rng.chance(2) => even(vgprs(rng, spec.width), false),
         Kind::Avgpr => agprs(rng, spec.width),
         // Assemblers refuse constants on gfx908, which has a defect there.
-        Kind::Acc if spec.role == Role::Use && rng.chance(3) && target.has(Feature::GFX90A) => {
+        Kind::Acc if spec.role == Role::Use && rng.chance(3) && target.has(Feature::MATRIX_CONSTANTS) => {
             Operand::Inline(128 + rng.below(65) as u16)
         }
         Kind::Acc if spec.role == Role::Use => other_sum(rng, inst.ops[0]),
@@ -198,7 +201,7 @@ fn operand(
             unreachable!("see common::graphics")
         }
         Kind::Ssrc => {
-            let vop3_room = row.family != Family::Vop3 || target.generation == Generation::Gfx10;
+            let vop3_room = row.family != Family::Vop3 || target.version.0 == 10;
             // LLVM's assembler takes no literal for a lane number.
             let lane_number = matches!(row.name, "v_readlane_b32" | "v_writelane_b32") && vop3_room;
             let room = row.family != Family::Mubuf && vop3_room && !lane_number;
@@ -215,7 +218,7 @@ fn operand(
             }
             // LLVM's assembler refuses literals of mixed precision and of 64 bits there.
             let long_room = inst.form == Form::Full
-                && target.generation == Generation::Gfx10
+                && target.version.0 == 10
                 && !row.caps.contains(Caps::MIX)
                 && spec.width == 1;
             if inst.form == Form::Sdwa {
@@ -272,12 +275,12 @@ fn no_exec(operand: Operand, spec: &OpSpec) -> Operand {
 
 fn sgprs(rng: &mut Rng, target: &Target, width: u8) -> Operand {
     if rng.chance(4) && width <= 2 {
-        let specials: &[u16] = match (target.generation, width) {
-            (Generation::Gfx6 | Generation::Gfx7, 2) => &[102, 106, 126, 108, 122],
-            (Generation::Gfx6 | Generation::Gfx7, _) => &[102, 103, 106, 107, 124, 126, 127, 114],
+        let specials: &[u16] = match (target.version.0, width) {
+            (6 | 7, 2) => &[102, 106, 126, 108, 122],
+            (6 | 7, _) => &[102, 103, 106, 107, 124, 126, 127, 114],
             // No xnack_mask: not every processor has one.
-            (Generation::Gfx8, 2) => &[102, 106, 126, 108, 122],
-            (Generation::Gfx8, _) => &[102, 103, 106, 107, 124, 126, 127, 114],
+            (8, 2) => &[102, 106, 126, 108, 122],
+            (8, _) => &[102, 103, 106, 107, 124, 126, 127, 114],
             (_, 2) => &[102, 104, 106, 126, 108, 122],
             _ => &[102, 105, 106, 107, 124, 126, 127, 110],
         };
@@ -302,7 +305,7 @@ fn source(
     literal: &mut Option<u32>,
 ) -> Operand {
     // LLVM refuses inline constants of its half-precision source there, though not in the 32-bit form.
-    let half_vop3 = op == op::V_CVT_F32_F16 && target.generation < Generation::Gfx8 && !room;
+    let half_vop3 = op == op::V_CVT_F32_F16 && target.version.0 < 8 && !room;
     let wide = spec.width > 2 || half_vop3;
     let room = room && op.row().name != "s_cbranch_g_fork";
     let has_own_literal = op.row().ops.iter().any(|spec| spec.kind == Kind::Lit);
@@ -400,12 +403,12 @@ fn flags(rng: &mut Rng, candidates: &[ModFlags]) -> ModFlags {
 /// The cache hints of a kind of memory access.
 fn hints(target: &Target, family: Family) -> &'static [ModFlags] {
     use ModFlags as M;
-    match (family, target.generation) {
-        (Family::Smem, Generation::Gfx6 | Generation::Gfx7) => &[],
-        (Family::Smem, Generation::Gfx8 | Generation::Gfx9) => &const { [M::GLC] },
-        (Family::Smem, Generation::Gfx10) => &const { [M::GLC, M::DLC] },
-        (_, Generation::Gfx10) => &const { [M::GLC, M::SLC, M::DLC] },
-        _ if target.has(Feature::GFX90A) => &const { [M::GLC, M::SLC, M::SCC] },
+    match (family, target.version.0) {
+        (Family::Smem, 6 | 7) => &[],
+        (Family::Smem, 8 | 9) => &const { [M::GLC] },
+        (Family::Smem, 10) => &const { [M::GLC, M::DLC] },
+        (_, 10) => &const { [M::GLC, M::SLC, M::DLC] },
+        _ if has_scc(target) => &const { [M::GLC, M::SLC, M::SCC] },
         _ => &const { [M::GLC, M::SLC] },
     }
 }
@@ -429,7 +432,7 @@ fn modifiers(rng: &mut Rng, target: &Target, inst: &mut MachInst) {
             } else if !row.ops.is_empty() {
                 mods.offset = rng.pick(&[0, 0, 4, 255, 256, 4660, 65535, 0x80e4, 0x041f, 0x1c1f]);
             }
-            if !row.flags.contains(Flags::NO_GDS) && !target.has(Feature::GFX90A) {
+            if !row.flags.contains(Flags::NO_GDS) && target.has(Feature::GDS) {
                 mods.flags = flags(rng, &[ModFlags::GDS]);
             }
             if row.flags.contains(Flags::GDS_ONLY) {
@@ -445,7 +448,7 @@ fn modifiers(rng: &mut Rng, target: &Target, inst: &mut MachInst) {
             mods.flags =
                 flags(rng, hints(target, Family::Mubuf)) | flags(rng, &[ModFlags::OFFEN, ModFlags::IDXEN]);
             let both = ModFlags::OFFEN | ModFlags::IDXEN;
-            if target.generation < Generation::Gfx8 && rng.chance(4) {
+            if target.version.0 < 8 && rng.chance(4) {
                 mods.flags = (mods.flags - both) | ModFlags::ADDR64;
             }
             mods.flags.set(ModFlags::LDS, lds);
@@ -456,7 +459,7 @@ fn modifiers(rng: &mut Rng, target: &Target, inst: &mut MachInst) {
                 mods.flags.remove(ModFlags::OFFEN | ModFlags::IDXEN);
                 mods.flags |= ModFlags::LDS;
             }
-            let tfe = !lds && !target.has(Feature::GFX90A);
+            let tfe = !lds && !has_scc(target);
             mods.flags.set(ModFlags::TFE, tfe && row.flags.contains(Flags::LOAD) && rng.chance(4));
         }
         (Family::Flat, _) => {
@@ -505,14 +508,14 @@ fn vop(rng: &mut Rng, target: &Target, inst: &mut MachInst, form: Form, floats: 
     let sel = |rng: &mut Rng| SdwaSel::from_code(rng.below(7) as u8).expect("there are seven");
     match form {
         Form::Full => {
-            let room = target.generation >= Generation::Gfx8 || !row.has_mask_out();
+            let room = target.version.0 >= 8 || !row.has_mask_out();
             if row.clamps(target) && room {
                 mods.flags = flags(rng, &[ModFlags::CLAMP]);
             }
             if row.caps.contains(Caps::OMOD) {
                 mods.omod = rng.pick(&[0, 0, 1, 2, 3]);
             }
-            if row.caps.contains(Caps::OP_SEL) && target.generation >= Generation::Gfx9 {
+            if row.caps.contains(Caps::OP_SEL) && target.version.0 >= 9 {
                 mods.op_sel = rng.pick(&[0, rng.state as u8]) & (all | 8);
             }
         }
@@ -520,7 +523,7 @@ fn vop(rng: &mut Rng, target: &Target, inst: &mut MachInst, form: Form, floats: 
             let vopc = row.family == Family::Vopc;
             let dst = if vopc { SdwaSel::Dword } else { sel(rng) };
             // LLVM's assembler refuses GFX8's accumulations into a part.
-            let whole = target.generation == Generation::Gfx8 && row.name.starts_with("v_mac_");
+            let whole = target.version.0 == 8 && row.name.starts_with("v_mac_");
             let dst = if whole { SdwaSel::Dword } else { dst };
             let unused = if vopc || whole { 0 } else { rng.below(3) as u8 };
             let src1 = if all & 2 == 0 { SdwaSel::Dword } else { sel(rng) };
@@ -528,14 +531,14 @@ fn vop(rng: &mut Rng, target: &Target, inst: &mut MachInst, form: Form, floats: 
             mods.lane = Lane::Sdwa { dst, unused, src0: sel(rng), src1, sext };
             if !vopc {
                 mods.flags = flags(rng, &[ModFlags::CLAMP]);
-                if row.ops[0].num.is_float() && target.generation >= Generation::Gfx9 {
+                if row.ops[0].num.is_float() && target.version.0 >= 9 {
                     mods.omod = rng.pick(&[0, 0, 1, 2, 3]);
                 }
             }
         }
         Form::Dpp => {
             let wide = row.flags.contains(Flags::DPP64);
-            if target.generation == Generation::Gfx10 && (wide || rng.chance(4)) {
+            if target.version.0 == 10 && (wide || rng.chance(4)) {
                 (mods.neg, mods.abs) = (0, 0);
                 mods.lane = Lane::Dpp8 { lanes: rng.next() & 0xff_ffff };
                 mods.flags = flags(rng, &[ModFlags::FETCH_INACTIVE]);
@@ -546,11 +549,11 @@ fn vop(rng: &mut Rng, target: &Target, inst: &mut MachInst, form: Form, floats: 
             let ctrl = if wide {
                 0x150 | rng.below(16) as u16
             } else {
-                rng.pick(if target.generation == Generation::Gfx10 { &new } else { &old })
+                rng.pick(if target.version.0 == 10 { &new } else { &old })
             };
             mods.lane = Lane::Dpp { ctrl, row_mask: rng.below(16) as u8, bank_mask: rng.below(16) as u8 };
             mods.flags = flags(rng, &[ModFlags::BOUND_CTRL]);
-            if target.generation == Generation::Gfx10 {
+            if target.version.0 == 10 {
                 mods.flags |= flags(rng, &[ModFlags::FETCH_INACTIVE]);
             }
         }

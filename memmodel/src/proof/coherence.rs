@@ -76,9 +76,9 @@ pub fn coherence(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
             search.follow(&query, visit, faults);
         }
         let Some(own) = row(first) else { continue };
-        let caches = &model.column().caches;
+        let facts = model.facts();
         for (step, op) in
-            [(Steps::INVALIDATE, Some(caches.invalidate)), (Steps::INVALIDATE_OUTER, caches.outer)]
+            [(Steps::INVALIDATE, Some(facts.invalidate)), (Steps::INVALIDATE_OUTER, facts.invalidate_outer)]
         {
             if let (true, Some(op)) = (own.around.after.contains(step), op) {
                 stale(&Query { func, model, class: 0, first }, op, own.row, &mut search, faults);

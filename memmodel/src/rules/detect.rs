@@ -4,7 +4,6 @@
 use super::{Breaks, Consumer, Insert, Producer, Rules};
 use crate::effects;
 use isa::table::{Family, Flags, Implicit, Kind};
-use isa::target::Generation;
 use isa::{Counter, Form, MachInst, ModFlags, Opcode, Operand, Reg, RegRange, Row, Target, op};
 use smallvec::SmallVec;
 
@@ -489,13 +488,9 @@ pub(crate) fn inserted(target: &Target, insert: Insert, before: &MachInst) -> [O
     }
 }
 
-/// Largest operand of `s_nop`, by generation. The field of the instruction has three bits on older
-/// generations and four on newer ones.
-const LONGEST_NOP: [u8; Generation::COUNT] = [7, 7, 15, 15, 15];
-
 /// Returns the largest operand of `s_nop`.
 pub(crate) fn longest_nop(target: &Target) -> u8 {
-    LONGEST_NOP[target.generation as usize]
+    target.arch.hazards.longest_nop
 }
 
 /// Returns the number of wait states that an instruction provides.

@@ -48,7 +48,7 @@ impl Facts {
             varies: vec![false; count],
             counters: Vec::new(),
             pointers: vec![false; count],
-            addressing: target.addressing,
+            addressing: *target.addressing,
         };
         let mut is_input = vec![false; count];
         func.inputs.iter().for_each(|&(vreg, _)| is_input[vreg.index()] = true);

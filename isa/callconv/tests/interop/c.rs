@@ -48,7 +48,7 @@ pub fn source(cases: &[Case], config: &Config) -> String {
         for (k, param) in params.iter().enumerate() {
             let _ = writeln!(out, "  *(GLOBAL {param} *)(o + {}) = a{k};", at[k]);
         }
-        let agprs = if config.target.has(isa::Feature::GFX90A) { ", \"a40\"" } else { "" };
+        let agprs = if config.target.has(isa::Feature::UNIFIED_VGPRS) { ", \"a40\"" } else { "" };
         let _ = writeln!(out, "  __asm__ volatile(\"\" ::: \"v40\", \"v41\", \"s34\", \"s35\"{agprs});");
         if result.is_some() {
             let _ = writeln!(out, "  return *(GLOBAL {r} *)(cio[1] + {lane});");

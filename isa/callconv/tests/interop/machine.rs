@@ -6,7 +6,7 @@ use callconv::{
     Assignment, Convention, Form, How, Kind, Param, Passed, Piece, Place, Prototype, Signature, TypeId,
     Types, assign, preserved,
 };
-use isa::{Generation, Subtarget};
+use isa::Subtarget;
 use sim::{CodeObject, Device, Dispatch};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -260,7 +260,7 @@ impl Asm<'_> {
 
     fn wait(&mut self) {
         self.put(WAIT);
-        if self.config.target.generation == Generation::Gfx10 {
+        if self.config.target.version.0 == 10 {
             self.put("s_waitcnt_vscnt null, 0x0");
             // So that an SGPR of the operation may be written.
             self.put("v_nop");
@@ -283,7 +283,7 @@ impl Asm<'_> {
     pub fn flat(&mut self, store: bool, reg: &str, base: u16, at: usize) {
         self.put(&format!("v_or_b32 v38, {at:#x}, v{base}"));
         self.put(&format!("v_mov_b32 v39, v{}", base + 1));
-        if self.config.target.generation == Generation::Gfx6 {
+        if self.config.target.version.0 == 6 {
             // Without FLAT: a buffer of all memory.
             self.put("s_mov_b32 s24, 0\n  s_mov_b32 s25, 0\n  s_mov_b32 s26, 0\n  s_mov_b32 s27, 0x100f000");
             let name = buffer(store, 4);
@@ -325,11 +325,11 @@ impl Asm<'_> {
 
     /// The upper half of flat addresses of private memory to `s17`.
     fn aperture(&mut self) {
-        match self.config.target.generation {
-            Generation::Gfx6 => panic!("no flat addresses"),
+        match self.config.target.version.0 {
+            6 => panic!("no flat addresses"),
             // In the queue, whose address a kernel of V4 hands over; offsets are dwords before GFX8.
-            Generation::Gfx7 => self.put("s_load_dword s17, s[6:7], 0x11"),
-            Generation::Gfx8 => self.put("s_load_dword s17, s[6:7], 0x44"),
+            7 => self.put("s_load_dword s17, s[6:7], 0x11"),
+            8 => self.put("s_load_dword s17, s[6:7], 0x44"),
             _ => self.put("s_mov_b64 s[16:17], src_private_base"),
         }
         self.wait();
@@ -457,7 +457,7 @@ impl Asm<'_> {
         (0..31).for_each(|reg| self.put(&format!("v_mov_b32 v{reg}, 0")));
         self.put("s_mov_b32 s34, 0x1234\n  s_mov_b32 s35, 0x5678");
         self.put("v_mov_b32 v40, 0x4321\n  v_mov_b32 v41, 0x8765");
-        if self.config.target.has(isa::Feature::GFX90A) {
+        if self.config.target.has(isa::Feature::UNIFIED_VGPRS) {
             self.put("v_accvgpr_write_b32 a40, v41");
         }
         self.addresses(&args, &result, frame, &rooms);
@@ -484,7 +484,7 @@ impl Asm<'_> {
         self.stack(false, "v52", 8);
         self.stack(false, "v53", 12);
         self.results(&result, &rooms);
-        let agpr = if self.config.target.has(isa::Feature::GFX90A) { "a40" } else { "v41" };
+        let agpr = if self.config.target.has(isa::Feature::UNIFIED_VGPRS) { "a40" } else { "v41" };
         for (k, reg) in ["v40", "v41", "s34", "s35", agpr].iter().enumerate() {
             match reg.starts_with('a') {
                 true => self.put(&format!("v_accvgpr_read_b32 v33, {reg}")),

@@ -6,7 +6,7 @@ use callconv::{
     After, Convention, Entry, Implicit, Inreg, Preserved, Stack, Subject, column, preserved, states,
 };
 use code::{Line, for_each_processor};
-use isa::{Counter, Feature, Generation, Subtarget};
+use isa::{Counter, Feature, Subtarget};
 
 const FUNCTIONS: &str = include_str!("functions.ll");
 /// For processors with FLAT instructions.
@@ -181,9 +181,9 @@ fn waits() {
                 list.iter().copied().filter(|counter| Counter::max(*counter, target.target) > 0).collect()
             };
             assert_eq!(code::waited(code.lines_of("leaf")), present(waits.at_entry), "at entry");
-            let gfx6 = target.generation == Generation::Gfx6;
-            let stored: &[Counter] = match target.generation {
-                Generation::Gfx10 => &[Counter::Vs],
+            let gfx6 = target.version.0 == 6;
+            let stored: &[Counter] = match target.version.0 {
+                10 => &[Counter::Vs],
                 _ if gfx6 => &[Counter::Vm, Counter::Exp],
                 _ => &[Counter::Vm],
             };
@@ -408,7 +408,7 @@ fn m0() {
             assert!(!code.lines_of("kernel").any(writes), "a kernel sets it before it calls");
             let (entry, after) = state_of(convention, target, Subject::M0);
             assert_eq!(entry, Entry::Nothing);
-            let needs = target.generation <= Generation::Gfx8;
+            let needs = target.version.0 <= 8;
             assert_eq!(after == After::Disputed, needs);
             assert_eq!(code.lines_of("lds").any(writes), needs, "what needs it sets it");
             if needs {
@@ -540,7 +540,7 @@ fn inreg() {
 
 #[test]
 fn variable_arguments() {
-    let from_gfx9 = |target: &Subtarget| target.generation > Generation::Gfx8;
+    let from_gfx9 = |target: &Subtarget| target.version.0 > 8;
     let [llvm_19, llvm_14] = [Convention::Today, Convention::Llvm14].map(|by| column(by).variadic);
     assert_eq!((llvm_19, llvm_14), (true, false));
     for_each_processor(VARIADIC, from_gfx9, |code, _, target| {
