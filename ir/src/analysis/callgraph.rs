@@ -2,8 +2,8 @@
 //!
 //! A call through an address may reach each function of the module that has the signature of the call and
 //! whose address is taken somewhere. It may also reach code of another object (another file that the linker
-//! adds), if the module may have received an address from that object. Code of other objects may in turn call
-//! exported functions and functions whose address is taken.
+//! adds), if the module may have received an address of a function from that object. Code of other objects
+//! may in turn call the module's exported functions, and its functions whose address is taken.
 //!
 //! # Method
 //! The nodes of the graph are the functions, the signatures, and one node for all code outside of the module.
@@ -74,8 +74,9 @@ impl CallGraph {
         });
     }
 
-    /// Computes the call graph for code that is not in the module's IR, such as machine code. `uses(f, each)`
-    /// calls `each` for every function that `f` calls and for every function whose address `f` takes.
+    /// Computes the call graph for code that is not in the module's IR, such as machine code. The closure
+    /// `uses` describes this code: `uses(f, each)` must call `each` for every function that `f` calls and for
+    /// every function whose address `f` takes.
     pub fn compute_of(&mut self, module: &Module, uses: impl Fn(FuncId, &mut dyn FnMut(Use))) {
         self.find_addresses(module, &uses);
         self.find_edges(module, &uses);
@@ -120,17 +121,18 @@ impl CallGraph {
         data.linkage == Linkage::Local && data.kernel.is_none() && !self.is_address_taken(func)
     }
 
-    /// Returns, for each function, the minimum of `own` over the function itself and all functions that may
-    /// call it, directly or through other functions. `own` returns `None` for a function that has no limit or
-    /// other value of its own.
+    /// Returns, for each function, the smallest value that `own` gives for the function itself or for a
+    /// function that may call it, directly or through other functions. A limit of a kernel, for example, also
+    /// applies to the functions that the kernel calls. `own` returns `None` for a function that has no value
+    /// of its own.
     pub fn least_of_callers<T: Copy + Ord>(&self, own: impl Fn(FuncId) -> Option<T>) -> Vec<Option<T>> {
         let mut roots: Vec<(T, FuncId)> =
             self.bottom_up.iter().filter_map(|&id| Some((own(id)?, id))).collect();
         roots.sort_by_key(|&root| root);
         let mut least = vec![None; self.edges.begin.len() - 1];
         let mut work = Vec::new();
-        // Values are propagated in ascending order, so the first value that reaches a function is the minimum
-        // for this function.
+        // Values are propagated from callers to callees in ascending order. The first value that reaches a
+        // function is therefore the smallest one for this function.
         for (value, root) in roots {
             work.push(root.index());
             while let Some(node) = work.pop() {

@@ -2,9 +2,9 @@
 //!
 //! One depth-first walk finds the order and, for each block, the header of the innermost loop around it (T.
 //! Wei, J. Mao, W. Zou, Y. Chen, "A New Algorithm for Identifying Loops in Decompilation", SAS 2007). The
-//! resulting order is the preorder of the loop nesting tree with siblings in reverse postorder. If the graph
-//! is reducible, this is still a topological order of the forward edges, and the blocks of each loop are one
-//! slice of it, header first.
+//! resulting order visits the tree of nested loops in preorder, with siblings in reverse postorder. The
+//! blocks of each loop are then one slice of the order, header first. If the graph is reducible, every block
+//! still comes before the targets of its forward edges.
 
 use crate::entity::Block;
 use crate::func::Function;
@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Position of a block that cannot be reached from the entry.
 pub const UNREACHABLE: u32 = u32::MAX;
 
-/// The number that the next computed graph gets. A copy of a graph keeps its number, so two graphs with equal
-/// numbers are equal. The empty graph has the number 0.
+/// The number that the next computed graph gets. Each computed graph gets a new number, which a copy of the
+/// graph keeps, so two graphs with equal numbers are equal. The empty graph has the number 0.
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -159,8 +159,8 @@ impl Cfg {
                 self.nodes[succ.index()].is_header = true;
                 put_in_loop(&mut self.nodes, &s.path, block, succ);
             } else {
-                // The walk has already left `succ`. The block is therefore in each loop around `succ` whose
-                // header is still on the current path.
+                // The walk has left `succ` before, so the loops around `succ` are known. The block leads to
+                // `succ`, so it is also in those of these loops whose headers are still on the current path.
                 let mut header = self.nodes[succ.index()].around.expand();
                 while let Some(h) = header {
                     if s.path[h.index()] > 0 {
@@ -306,8 +306,9 @@ impl Cfg {
 }
 
 /// Records that `block` is in the loop with the header `header`, which is on the current path. The headers of
-/// the loops around `block` form a chain, and so do the headers of the loops around `header`. Both chains are
-/// merged by depth, with headers of deeper loops first.
+/// the loops around `block` form a chain, from the innermost loop outwards, and so do the headers of the
+/// loops around `header`. Both chains are merged to one chain, which is again ordered from the innermost loop
+/// outwards.
 fn put_in_loop(nodes: &mut [Node], path: &[u32], block: Block, header: Block) {
     if block == header {
         return;

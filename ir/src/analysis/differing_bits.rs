@@ -3,8 +3,8 @@
 //!
 //! Only values that are computed from the numbers of work-items and lanes have such bits. The lanes of a wave
 //! are consecutive work-items. If each row of the group consists of whole waves, the work-item numbers in a
-//! wave differ only in the low bits: `local_id(0) / 64` is the same for all lanes, and so is `local_id(0) <
-//! 128`.
+//! wave therefore differ only in the low bits. For example, `local_id(0) / 64` is then the same for all
+//! lanes, and so is `local_id(0) < 128`.
 
 use crate::entity::{Inst, Value};
 use crate::func::Function;
@@ -70,8 +70,8 @@ fn binary(func: &Function, op: BinOp, [a, b]: [Value; 2], of: &impl Fn(Value) ->
     let both = x | y;
     let k = func.const_bits(b);
     let width = func.ty(a).bits();
-    // `low` is the mask of the highest bit that may differ and of all bits below it. The bits above are the
-    // same for all work-items.
+    // `low` is the mask of the highest bit in which the operands may differ and of all bits below it. The
+    // bits above are the same for all work-items.
     let low = u64::MAX.checked_shr(both.leading_zeros()).unwrap_or(0);
     match (op, k) {
         (BinOp::And, Some(k)) => x & k,

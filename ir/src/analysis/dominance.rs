@@ -1,10 +1,12 @@
 //! Dominator and post-dominator trees.
 //!
-//! Implements K. D. Cooper, T. J. Harvey, K. Kennedy, "A Simple, Fast Dominance Algorithm" (2001), with
-//! positions in an order instead of blocks. Two nodes are intersected by climbing to their common ancestor;
-//! jump pointers, which skip several levels of the tree, shorten this climb for deep nodes. The
-//! implementation of the crate petgraph is not used because it keeps hash maps. For the small functions of
-//! kernels, hash maps cost more than everything else in this module.
+//! Implements K. D. Cooper, T. J. Harvey, K. Kennedy, "A Simple, Fast Dominance Algorithm" (2001). Nodes are
+//! numbered by their positions in an order of the blocks. The algorithm often climbs from two nodes to their
+//! closest common ancestor. Jump pointers, which skip several levels of the tree, shorten this climb for deep
+//! nodes.
+//!
+//! The implementation of the crate petgraph is not used because it keeps hash maps. For the small functions
+//! of kernels, hash maps cost more than everything else in this module.
 
 use super::cfg::{Cfg, UNREACHABLE};
 use crate::entity::Block;
@@ -22,8 +24,8 @@ pub struct Tree {
     /// `pre[a] <= pre[b] <= last[a]`.
     pre: Vec<u32>,
     last: Vec<u32>,
-    /// For each node, the first preorder number of its subtree that no descendant has received yet. Used only
-    /// while preorder numbers are assigned.
+    /// For each node, the next preorder number to assign in its subtree. Used only while preorder numbers are
+    /// assigned.
     free: Vec<u32>,
 }
 
@@ -43,8 +45,9 @@ impl Tree {
             self.hang(node, best);
         }
         self.number(count);
-        // A back edge can change the dominators of its target only if the target does not dominate the source
-        // of the edge. Such a graph is irreducible and is swept until nothing changes.
+        // The tree was computed without back edges. A back edge can change it only if the target of the edge
+        // does not dominate the source. A graph with an edge of this sort is irreducible, and is swept until
+        // nothing changes.
         let goes_back = |node| preds(node).any(|pred| pred > node && !self.contains(node, pred));
         if (1..count as u32).any(goes_back) {
             self.run_to_fixpoint(count, preds);
@@ -81,8 +84,9 @@ impl Tree {
             if a < b {
                 std::mem::swap(&mut a, &mut b);
             }
-            // A jump must not go past the common ancestor. It does not if the node to which it leads is not
-            // less than `b`, because ancestors have smaller numbers than their descendants.
+            // A jump must not go past the common ancestor. Ancestors have smaller numbers than their
+            // descendants, so the common ancestor is at most `b`. A jump to a node that is not less than `b`
+            // is therefore safe.
             let far = self.jump[a as usize].0;
             a = if far >= b { far } else { self.idom[a as usize] };
         }
@@ -191,9 +195,9 @@ impl DomTree {
 
 /// The post-dominator tree: for each block, the blocks through which every path to the end passes.
 ///
-/// All returns lead to one virtual end. In a region that never ends (an infinite loop), the block that is
-/// latest in the order is treated as if it also led to the virtual end, so that every reachable block is in
-/// the tree.
+/// All returns lead to one virtual end. Every reachable block must be in the tree, even one from which no
+/// path leads to a return, because of an infinite loop. In such a region, the block that comes last in the
+/// order is treated as if it also led to the virtual end.
 #[derive(Clone, Debug, Default)]
 pub struct PostDomTree {
     /// [`Cfg::number`] of the graph from which the tree was computed.

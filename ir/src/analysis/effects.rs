@@ -43,8 +43,8 @@ impl Effects {
         )
     }
 
-    /// Returns whether the caller's accesses may be moved across the call. Only accesses to memory that code
-    /// outside the caller can access matter here.
+    /// Returns whether memory accesses of the caller may be moved across the call. The question does not
+    /// arise for memory that only the caller can access.
     pub const fn keeps_memory(self) -> bool {
         !self.intersects(Effects::WRITES.union(Effects::ORDERS).union(Effects::BARRIER))
     }

@@ -33,7 +33,8 @@ impl Escapes {
         let Escapes { slots, escaped } = self;
         slots.resize(func.values.len(), None);
         escaped.resize(func.slots.len(), false);
-        // Several sweeps may be necessary because a block may precede the block that defines a value it uses.
+        // Several sweeps may be necessary, because a block may come before the block that defines one of the
+        // values that it uses.
         while follow(func, slots) {}
         for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {
             let op = func.insts[inst].op;

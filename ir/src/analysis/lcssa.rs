@@ -2,10 +2,11 @@
 //! of the exit blocks.
 //!
 //! Lanes leave a divergent loop in different iterations. A value in a scalar register, or a lane mask, is
-//! overwritten by the iterations that the remaining lanes still execute, so each lane must copy the value
-//! when it leaves. Every value of the loop that is uniform or a `bool` and that is used outside is therefore
-//! passed over the exit edges to a new (divergent) parameter of the exit block. Other divergent values are in
-//! vector registers, where masked writes do not change the lanes that have left.
+//! overwritten by the iterations that the remaining lanes still execute. Each lane must therefore copy the
+//! value when it leaves. For this purpose, every uniform value and every `bool` of the loop that is used
+//! outside is passed over the exit edges to a new (divergent) parameter of the exit block. Other divergent
+//! values need no copy: they are in vector registers, where masked writes do not change the lanes that have
+//! left.
 //!
 //! # Guarantees
 //! For such a value `v`, [`Uniformity::leaves_divergent_loop`](super::Uniformity::leaves_divergent_loop)
@@ -66,8 +67,8 @@ pub fn lcssa_divergent_exits(func: &mut Function, analyses: &mut Analyses) -> bo
         router.route(func, &list);
     }
     analyses.compute(func);
-    // The routes may have carried values through a loop that no value had left before. Another run of the
-    // pass handles these values.
+    // The new parameters may be in another divergent loop and be used outside of it, although no value had
+    // left this loop before. Another run of the pass handles these parameters.
     if !uses.of.is_empty() {
         lcssa_divergent_exits(func, analyses);
     }
@@ -92,8 +93,8 @@ impl Uses {
             for &inst in func.blocks[block].insts() {
                 for &value in func.args(inst) {
                     let mut l = self.note(func, analyses, value, inst);
-                    // Outside of the inner loop, a lane mask is still a lane mask. It may therefore have to
-                    // leave the outer loop in the same way.
+                    // The parameter that carries a lane mask out of the inner loop is a lane mask, too. It
+                    // may therefore have to leave the outer loop in the same way.
                     while let Some(left) = l.filter(|&l| !analyses.loops.contains(l, block)) {
                         leaving[left.index()] |= analyses.uniformity.is_loop_divergent(left);
                         l = if func.ty(value) == Type::Bool { analyses.loops.parent(left) } else { None };
@@ -185,9 +186,9 @@ impl Router<'_> {
 
     /// Returns the value that the lanes hold for `value` when they enter `block`, which is outside the loop.
     fn at_start(&mut self, func: &mut Function, value: Value, block: Block) -> Value {
-        // If an exit block dominates the block, all paths lead through this exit block, and the parameter
-        // belongs there. Otherwise paths from several exits merge, and the parameter belongs to the closest
-        // block above where paths merge.
+        // Finds the block that gets the parameter. If an exit block dominates `block`, all paths lead through
+        // this exit block, and it gets the parameter. Otherwise paths from several exits merge before
+        // `block`, and the closest block where paths merge gets the parameter.
         let Analyses { cfg, dom, .. } = self.analyses;
         let mut place = self.exits.iter().copied().find(|&exit| dom.dominates(exit, block));
         let mut join = block;

@@ -1,15 +1,17 @@
-//! Finds missing barriers: loads of work-group memory by one work-item that a work-item of another wave may
-//! not have written yet, because there is no barrier between the store and the load.
+//! Finds missing barriers. A barrier is missing if a work-item loads from work-group memory what a work-item
+//! of another wave stores, without a barrier between the store and the load. The load may then come before
+//! the store.
 //!
-//! Like [`PartialExecution`], this analysis reports only certain errors. All work-items of a group of known
-//! size must execute the store, and they must not all store to one address. The load must not be in a region
-//! that only a part of the work-items reaches.
+//! Like [`PartialExecution`], this analysis reports only errors that are certain, so it looks only at some
+//! stores and loads. All work-items of a group of known size must execute the store, and they must not all
+//! store to one address. The load must not be in a region that only a part of the work-items reaches.
 //!
 //! # Method
-//! From each such store, all paths are followed up to the next instruction that orders memory. The addresses
-//! of the store and of each load on these paths are evaluated for every work-item. The pair is reported if a
-//! work-item reads bytes that a work-item of another wave writes. The index of a load may be unknown but the
-//! same for all work-items. Such a pair is reported if the store covers the whole variable.
+//! From each store of this kind, all paths are followed up to the next instruction that orders memory. The
+//! addresses of the store and of each load on these paths are evaluated for every work-item. The pair of
+//! store and load is reported if a work-item reads bytes that a work-item of another wave writes. If the
+//! address of a load is unknown but the same for all work-items, the pair is reported if the store of all
+//! work-items together covers the whole variable.
 
 use super::{DomTree, PartialExecution};
 use crate::constraints::{Class, ordering_constraint};
@@ -159,8 +161,8 @@ impl Items<'_> {
     fn hand_over(&self, dom: &DomTree, store: Inst, load: Inst) -> bool {
         let Some((variable, mut written)) = self.bytes_of_all(store) else { return false };
         written.sort_by_key(|one| one.0);
-        // If all work-items store to one address, the store is not checked. Such a store sets a flag or is an
-        // error of another kind.
+        // A store of all work-items to one address is not checked, because it sets a flag or is an error of
+        // another kind.
         if written.first().map(|one| one.0) == written.last().map(|one| one.0) {
             return false;
         }

@@ -1,11 +1,11 @@
 //! Finds instructions that not all work-items of a group, or not all lanes of a wave, execute, because a
 //! branch before these instructions sends the work-items in different directions.
 //!
-//! Unlike [`Uniformity`](super::Uniformity), which treats as divergent whatever may be divergent, this
-//! analysis reports only certain cases: branches on conditions computed only from the numbers of work-items
-//! and lanes ([`own_bits`](super::own_bits)). Conditions that come from memory are not reported. A branch
-//! with the same source location as the instruction is not reported either, because both implement one
-//! operation of the source, and all work-items that reach the operation execute it.
+//! [`Uniformity`](super::Uniformity) treats as divergent whatever may be divergent. In contrast, this
+//! analysis reports only what is certain: branches on conditions that are computed only from the numbers of
+//! work-items and lanes ([`own_bits`](super::own_bits)). Branches on conditions that come from memory are not
+//! reported. A branch with the same source location as the instruction is not reported either, because both
+//! implement one operation of the source, and all work-items that reach the operation execute it.
 //!
 //! # Method
 //! One sweep over the block order finds the values that differ between work-items. A second sweep finds

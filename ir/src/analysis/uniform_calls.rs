@@ -6,9 +6,9 @@
 //!
 //! # Method
 //! At first, all parameters and results are assumed to be uniform. When a call or return shows that one of
-//! them is not, the functions that depend on it are analysed again. In this way, parameters that recursive
-//! calls pass on unchanged are found to be uniform. A function is analysed once for each time that one of
-//! these facts about it changes.
+//! them is not, the functions that depend on it are analysed again. Because of the optimistic start, a
+//! parameter that recursive calls only pass on unchanged is found to be uniform. A function is analysed again
+//! each time that one of these assumptions about it is dropped.
 
 use super::{Analyses, CallGraph, FunctionWorklist, callers};
 use crate::entity::FuncId;

@@ -21,9 +21,9 @@
 //! with one edge for each exit.
 //!
 //! Because the order keeps loops contiguous, a walk in this order visits every block after all labels that
-//! reach it have arrived. All blocks that a labelled block dominates have the same label. The walk therefore
-//! continues directly at the dominance frontier of the block ([`Frontiers`]), so that a long chain of tests
-//! is not walked to its end from each test.
+//! reach it have arrived. All blocks that a labelled block dominates get the same label, so the walk need not
+//! visit them. It continues directly at the dominance frontier of the block ([`Frontiers`]), where other
+//! labels may arrive. In this way, a long chain of tests is not walked to its end from each test.
 //!
 //! # Requires
 //! The control-flow graph must be reducible, and `InstData::block` must be correct.
@@ -66,8 +66,9 @@ struct Frontiers {
 #[derive(Clone, Copy, Debug, Default)]
 struct Frontier {
     to: [Option<Block>; Frontier::MOST],
-    /// Whether the frontier cannot be used, because it has too many targets or because the program may end or
-    /// loop forever in the dominated region.
+    /// Whether walks cannot use the frontier and must continue at the block's successors instead. The reason
+    /// is that the frontier has too many targets, or that the program may end or loop forever in the
+    /// dominated region.
     open: bool,
 }
 
@@ -128,22 +129,24 @@ struct Labels {
     /// Label of the block at each position of the reverse postorder; 0 means no label. The paths from a
     /// branch carry different labels. A block where two different labels meet is a join.
     at: Vec<u32>,
-    /// Label with which a walk reached the loop header at each position over a back edge.
+    /// For each position of a loop header, the label that has arrived there over a back edge; 0 means no
+    /// label.
     back: Vec<u32>,
     touched: Vec<u32>,
     /// Positions of blocks that have a label and have not been visited yet.
     pending: BinaryHeap<Reverse<u32>>,
     /// Loops around the start of the walk, innermost first.
     around: Vec<Ends>,
-    /// Position in the reverse postorder after which the walk can stop, because no later loop exit or back
-    /// edge can show that a loop is divergent.
+    /// Position in the reverse postorder from which on the walk may stop when only one label is left. Before
+    /// this position, a later exit or back edge of a loop could still show that lanes leave the loop in
+    /// different iterations.
     settled_end: u32,
     /// Loops whose exits must send labels next.
     parted: Vec<Loop>,
 }
 
-/// The labels that arrive at the header of a loop over back edges, and the labels that leave the loop. Kept
-/// for the loops around the branch at which the walk started.
+/// What a walk finds out about a loop around the branch at which it started: the labels that arrive at the
+/// loop header over back edges, and the labels that leave the loop.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     which: Loop,
@@ -191,8 +194,9 @@ impl Uniformity {
         result
     }
 
-    /// Sets what the analysis knows about calls: which parameters and results are uniform, and which function
-    /// will be analysed next. The analysis looks up the parameters of this function.
+    /// Sets what the analysis knows about calls: which parameters and results of functions are uniform. Also
+    /// sets which function will be analysed next, so that the analysis can look up this function's
+    /// parameters.
     pub fn know(&mut self, known: Option<(Arc<UniformCalls>, Option<FuncId>)>) {
         self.known = known;
     }
@@ -285,8 +289,8 @@ impl Uniformity {
 
     /// Returns whether parameter number `n` of `block` is divergent.
     fn param_diverges(&self, func: &Function, cfg: &Cfg, loops: &LoopForest, block: Block, n: usize) -> bool {
-        // Among the edges to a loop header, the edges that enter the loop are one join and the back edges are
-        // another.
+        // At a loop header, the edges that enter the loop count as one join, and the back edges as another
+        // one.
         let mut only: [Option<Value>; 2] = [None; 2];
         let mut differ = [false; 2];
         for &pred in cfg.preds(block) {

@@ -1,4 +1,5 @@
-//! Worklist of functions, callers first, that contains each function at most once.
+//! A worklist that starts with all functions of a module, callers first, and contains each function at most
+//! once.
 
 use super::CallGraph;
 use crate::entity::FuncId;

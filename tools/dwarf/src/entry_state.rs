@@ -1,10 +1,10 @@
 //! Recovers the values that registers had on entry to a function, from the call site entries of its caller
 //! (DWARF 5, 2.5.1.7 and 3.4.2).
 //!
-//! If a function has overwritten an argument, its registers and memory do not contain the argument any more.
-//! But the compiler of the caller may know what the caller passed: a constant, or the contents of a register
-//! that calls preserve. The compiler records this as an expression to be evaluated in the state of the
-//! caller. The registers of that state can be found with call frame information.
+//! After a function has overwritten an argument, the argument is no longer in the function's registers and
+//! memory. But the caller may have passed a constant, or the contents of a register that calls preserve. The
+//! compiler of the caller records this in a call site entry, as an expression to be evaluated in the state of
+//! the caller. The caller's registers can be found with call frame information.
 
 use crate::error::{Need, Reason};
 use crate::eval::{Goal, evaluate};
@@ -32,7 +32,7 @@ pub struct LoadedProgram<'a> {
     pub base: u64,
 }
 
-/// State of a function on entry: the values of the registers for which the function's caller has recorded
+/// State of a function on entry. Only those registers are known for which the function's caller has recorded
 /// what it passed.
 ///
 /// In standard DWARF, a vector register stands for the dword of the current lane, also in the expressions of
@@ -125,16 +125,16 @@ fn single(expression: &[u8], encoding: Encoding) -> Option<crate::op::Op<'_>> {
     ops.next()?.ok().filter(|_| ops.next().is_none())
 }
 
-/// Returns the vector register of an expression that means the contents of this register in the current lane.
-/// `None` for other expressions.
+/// If an expression stands for the contents of a vector register in the current lane, returns this register.
+/// Returns `None` for other expressions.
 fn of_lane(expression: &[u8], encoding: Encoding) -> Option<Register> {
     let op = single(expression, encoding).filter(|op| op.opcode == Opcode::BREGX && op.signed(1) == 0)?;
     let register = Register(op.unsigned(0));
     matches!(register.facts(), Some((Bank::Vgpr | Bank::Agpr, ..))).then_some(register)
 }
 
-/// Returns the register of an expression that means the value of this register on entry to the function.
-/// `None` for other expressions.
+/// If an expression stands for the value of a register on entry to the function, returns this register.
+/// Returns `None` for other expressions.
 fn entry_of_lane(expression: &[u8], encoding: Encoding) -> Option<Register> {
     let op = single(expression, encoding)
         .filter(|op| matches!(op.opcode, Opcode::ENTRY_VALUE | Opcode::GNU_ENTRY_VALUE))?;
@@ -244,7 +244,8 @@ impl CallSites {
     }
 
     /// Returns whether the function around an address may have been entered by a tail call. In that case, the
-    /// function to which it returns is not its caller, so it is unknown what was passed to it.
+    /// function does not return to its caller but to the caller's caller. It is then unknown which call
+    /// entered it and what was passed.
     fn may_jump_to(&self, address: u64) -> bool {
         self.jumps_anywhere || self.jumped_to.iter().any(|&(from, to)| (from..to).contains(&address))
     }

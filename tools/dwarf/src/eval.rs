@@ -666,8 +666,8 @@ impl<'m> Eval<'m> {
         Ok(())
     }
 
-    /// Builds a composite location description from two locations. A mask has one bit for each part, which
-    /// says from which of the two locations the part comes.
+    /// Builds a composite location description from the parts of two locations. A mask has one bit for each
+    /// part, which says from which of the two locations this part is taken.
     fn select(&mut self, op: &Op) -> Result<(), Reason> {
         let mask = self.value()?;
         let (one, zero) = (self.location()?, self.location()?);

@@ -37,8 +37,8 @@ enum Operand {
     Space,
     Expression,
     Address,
-    /// A number of this many bytes, by which the instruction advances the address. It is multiplied by the
-    /// code alignment factor.
+    /// The distance by which the instruction advances the address: a number of this many bytes, to be
+    /// multiplied by the code alignment factor.
     Advance(u8),
 }
 
@@ -46,10 +46,10 @@ use Operand::{
     Address, Advance, Expression, Factored, Offset, Register as Reg, SignedFactored as Signed, Space,
 };
 
-/// Instructions by number. The instructions with an operand in their low six bits come first; only their high
-/// two bits are the number. The source is DWARF 5, table 7.29. The last two instructions are from LLVM's
-/// current guide to the extensions. LLVM's AMDGPU guide in seed 000 (line 1868) has
-/// `DW_CFA_LLVM_def_cfa_aspace` without a number.
+/// Instructions of call frame information by number, from DWARF 5, table 7.29. The instructions with an
+/// operand in their low six bits come first; only their high two bits are the number. The last two
+/// instructions are extensions, with the numbers of LLVM's current guide to the extensions. The older LLVM
+/// guide in seed 000 (line 1868) names `DW_CFA_LLVM_def_cfa_aspace` but gives it no number.
 const INSTRUCTIONS: [(u8, &str, &[Operand]); 28] = [
     (0x40, "DW_CFA_advance_loc", &[]),
     (0x80, "DW_CFA_offset", &[Factored]),
@@ -504,8 +504,8 @@ impl Table<'_> {
         };
     }
 
-    /// Returns the register, offset and address space of the rule for the frame address. Fails if the rule is
-    /// an expression or missing. `name` is the instruction that needs a rule of this form, for the error.
+    /// Returns the register, offset and address space of the current rule for the frame address, which the
+    /// instruction `name` changes. Fails if the rule is an expression or missing.
     fn cfa(&self, name: &'static str) -> Result<(Register, i64, AddressSpace), FrameError> {
         match self.row.cfa {
             Some(Cfa::Register(register, offset, space)) => Ok((register, offset, space)),

@@ -320,8 +320,8 @@ fn attribute_name(name: gimli::DwAt) -> String {
     own.or(name.static_string()).map_or_else(|| format!("{:#x}", name.0), str::to_owned)
 }
 
-/// Returns whether the value of an attribute is an expression. The form of the attribute does not show this
-/// in DWARF 2 and 3, where it only says that the value is bytes.
+/// Returns whether the value of an attribute with this name is an expression. This function is needed for
+/// DWARF 2 and 3, in which the form of an attribute only says that the value is bytes.
 fn holds_expression(name: gimli::DwAt) -> bool {
     matches!(name, gimli::DW_AT_location | gimli::DW_AT_frame_base | gimli::DW_AT_data_member_location)
 }

@@ -1,9 +1,10 @@
 //! Expressions to which LLVM gives another meaning than the DWARF standard.
 //!
 //! LLVM 19 has no operation for address spaces. After the location of a variable outside global memory it
-//! writes `DW_OP_lit<n>; DW_OP_swap; DW_OP_xderef`, where n is 1 for private memory and 2 for local memory.
-//! Debuggers that know this mark take n as the address space of the location. According to the standard,
-//! these operations would read the memory at that address. `tools/dwarf/tests/clang.rs` shows clang's output.
+//! writes the mark `DW_OP_lit<n>; DW_OP_swap; DW_OP_xderef`, where n is 1 for private memory and 2 for local
+//! memory. Debuggers that know this mark take n as the address space of the location. According to the
+//! standard, the operations of the mark would read the memory at the location instead.
+//! `tools/dwarf/tests/clang.rs` shows clang's output.
 
 use crate::names::AddressSpace;
 use crate::op::{Encoding, Op, Opcode, Ops};

@@ -382,8 +382,8 @@ impl Location {
         })
     }
 
-    /// Returns the implicit pointer that the first `bits` bits are, if they are exactly one. Fails if they
-    /// are only a part of an implicit pointer.
+    /// If the first `bits` bits are exactly one implicit pointer, returns this pointer. Fails if they are
+    /// only a part of one.
     pub(crate) fn pointer(&self, bits: u64) -> Result<Option<ImplicitPointer>, Reason> {
         if !matches!(self.storage, Storage::Pointer(_) | Storage::Composite(_)) {
             return self.within(u128::from(bits)).map(|_| None);
@@ -402,8 +402,8 @@ impl Location {
         }
     }
 
-    /// Returns whether the storage of the location `of` is wholly in this location. `of` is a part of this
-    /// location, and its storage is an implicit pointer.
+    /// Returns whether this location contains a whole implicit pointer and not only a part of it. `of` is the
+    /// part of this location whose storage is the implicit pointer.
     fn is_whole(&self, of: &Location) -> bool {
         let Storage::Composite(composite) = &self.storage else { return true };
         composite.parts.iter().any(|part| {

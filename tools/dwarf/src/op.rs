@@ -65,7 +65,7 @@ impl Default for Encoding {
     }
 }
 
-/// Number that [`Opcode`] gives to the first operation after the prefix `DW_OP_LLVM_user`.
+/// First number in [`Opcode`] of the operations that are encoded with the prefix `DW_OP_LLVM_user`.
 const USER: u16 = 0x100;
 /// Number of that prefix.
 const PREFIX: u8 = 0xe9;
@@ -198,8 +198,8 @@ const FIRST: [Opcode; 12] = [
 ];
 const FIRST_NUMBER: u8 = 0xe1;
 
-/// For each opcode, its row in the table; [`u8::MAX`] for none. Expressions may contain loops, so the lookup
-/// must be fast.
+/// For each opcode, its row in the table of operations, or [`u8::MAX`] if it has none. This makes the lookup
+/// fast: expressions may contain loops, and each step looks up an operation.
 static ROW_OF: [u8; 0x200] = {
     assert!(TABLE.len() < u8::MAX as usize);
     let mut rows = [u8::MAX; 0x200];

@@ -133,8 +133,8 @@ impl DebugInfo {
             let is_variable =
                 |die: &&Die| matches!(die.tag.as_str(), "DW_TAG_variable" | "DW_TAG_formal_parameter");
             for variable in self.children(at).filter(is_variable) {
-                // A variable of the unit (one outside of functions) is listed only if it has a location.
-                // Without a location, it is a declaration that may be visible elsewhere only.
+                // A variable outside of functions is listed only if it has a location. Without a location,
+                // the entry is only a declaration, which need not be visible at this address.
                 if die.depth > 0 || variable.get("DW_AT_location").is_some() {
                     self.write_variable(variable, address, &mut out);
                 }

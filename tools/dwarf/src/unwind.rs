@@ -33,8 +33,9 @@ const NOT_IN_FRAMES: [Opcode; 14] = [
     Opcode::GNU_ENTRY_VALUE,
 ];
 
-/// Largest nesting depth of frame rules that use values on entry. A greater depth means that rules depend on
-/// each other in a circle, which LLVM's AMDGPU guide forbids (seed 000, line 1687).
+/// Largest nesting depth of frame rules that use the values of registers on entry, which other rules give. A
+/// greater depth means that rules depend on each other in a circle, which LLVM's AMDGPU guide forbids (seed
+/// 000, line 1687).
 const DEPTH: u32 = 8;
 
 /// Return address of a function.
@@ -49,8 +50,8 @@ pub enum ReturnAddress {
     At(u64),
 }
 
-/// State of the machine as the caller of a function sees it. Registers have the values that the rules of the
-/// row give; memory is the same as in the called function.
+/// State of the machine as the caller of a function sees it. Registers have the values that a row of call
+/// frame information gives by its rules. Memory is the same as in the called function.
 ///
 /// `Caller` implements [`Machine`], so the next frame can be unwound from it.
 pub struct Caller<'m> {
@@ -64,8 +65,8 @@ pub struct Caller<'m> {
     is_plain: bool,
     /// Current nesting depth of rules that use registers on entry.
     depth: Cell<u32>,
-    /// Values of the scalar registers that have been read. They are cached because masks and addresses are
-    /// needed for each vector register and in each outer frame.
+    /// Cache of the scalar registers that have been read, because masks and addresses in them are needed for
+    /// each vector register and in each outer frame.
     known: RefCell<BTreeMap<Register, Result<Vec<u8>, Reason>>>,
     /// The register that was read last, with its location. Kept because consecutive requests often read parts
     /// of the same register.
@@ -163,9 +164,9 @@ impl<'m> Caller<'m> {
         Location::memory(space, number(bytes, self.encoding, &Entered(self), &stack)?)
     }
 
-    /// Reads dwords of a vector register, starting with the dword of `lane`, for code without the
-    /// heterogeneous extensions. In such code, the dword of each lane is at the same address in the lane's
-    /// private memory, or it is lost.
+    /// Reads dwords of a vector register, starting with the dword of `lane`. This is for frame information
+    /// without the heterogeneous extensions, whose rules describe the dword of a single lane. The dword of
+    /// each lane is at the same address in the lane's private memory, or it is lost.
     ///
     /// A rule that is an expression, or that says "undefined", applies only to lanes that were active on
     /// entry to the function. The dwords of other lanes are still in the register.
@@ -245,7 +246,8 @@ impl<'m> Caller<'m> {
         let is_vector = matches!(register.facts(), Some((Bank::Vgpr | Bank::Agpr, ..)));
         let is_meant = match self.row.rule(register) {
             Rule::Undefined => true,
-            // If the frame is in the wave's scratch memory, the rule describes the dwords of all lanes
+            // If the frame is in the private memory of a lane, the rule describes this lane's dword. If the
+            // frame is in the wave's scratch memory instead, the rule describes the dwords of all lanes
             // together, which are contiguous.
             Rule::Offset(_) => {
                 let frame = self.cfa.as_ref().and_then(Location::address);
@@ -274,8 +276,8 @@ impl<'m> Caller<'m> {
     }
 }
 
-/// The machine in the state of the called function, for expressions in frame rules. Requests for values on
-/// entry to the function are answered by the frame rules.
+/// The machine in the state of the called function, for expressions in frame rules. If an expression asks for
+/// the value of a register on entry to the function, the frame rule of this register gives it.
 struct Entered<'a, 'm>(&'a Caller<'m>);
 
 impl Machine for Entered<'_, '_> {
@@ -308,8 +310,9 @@ impl Machine for Entered<'_, '_> {
 }
 
 impl Caller<'_> {
-    /// Returns the value of a scalar register, from the cache if possible. Without the cache, each frame that
-    /// is unwound would multiply the number of requests.
+    /// Returns the value of a scalar register, from the cache if possible. A read of a register in an outer
+    /// frame may need several registers of the inner frame. Without the cache, the number of reads would
+    /// therefore multiply with each frame.
     fn scalar(&self, register: Register, bits: u32) -> Result<Vec<u8>, Reason> {
         if let Some(known) = self.known.borrow().get(&register) {
             return known.clone();

@@ -69,8 +69,9 @@ impl Type {
         self.bits().div_ceil(8) as usize
     }
 
-    /// Returns, for an integer type that operations can compute with, its number of bits, and whether it is
-    /// signed. The second is `None` if the operation decides it. Returns `None` for other types.
+    /// Returns the number of bits of an integer type, and whether the type is signed (`None` if the operation
+    /// decides this). Returns `None` for other types and for integers of more than 128 bits, with which no
+    /// operation can compute.
     fn integer(self) -> Option<(u32, Option<bool>)> {
         match self {
             Type::Generic(bits) => Some((bits, None)),
@@ -238,8 +239,9 @@ impl Value {
     }
 
     fn of_floats(&self, op: Binary, a: f64, b: f64) -> Result<Value, Reason> {
-        // Narrow floats are computed in double precision, and the result is rounded once more. Sums, products
-        // and quotients are still correct, because a double has more than twice as many digits.
+        // Narrow floats are computed in double precision, and the result is then rounded to the narrow type.
+        // In spite of the two roundings, sums, products and quotients are correct, because a double has more
+        // than twice as many digits.
         let value = match op {
             Binary::Plus => a + b,
             Binary::Minus => a - b,

@@ -1,8 +1,9 @@
 //! The control-flow graph of a machine function.
 //!
-//! Both control-flow graphs of the function are in one petgraph graph, in which each edge belongs to the
-//! linear graph (of the program counter) or to the logical graph (of a lane). A logical edge is *divergent*
-//! if some lanes of a block may take this edge while other lanes take the block's other edge.
+//! One graph of the crate petgraph has both control-flow graphs of the function. Each of its edges belongs to
+//! the linear graph (of the program counter) or to the logical graph (of a lane). A logical edge is
+//! *divergent* if some lanes may leave a block along this edge while other lanes leave it along the block's
+//! other edge.
 
 use crate::dot;
 use crate::pressure::{self, Pressure};
@@ -114,9 +115,9 @@ fn node(block: MBlock) -> NodeIndex {
     NodeIndex::new(block.as_u32() as usize)
 }
 
-/// Returns whether lanes of a block may take different logical edges. In such a block, the terminator group
-/// changes or tests EXEC. There is an exception: the code of one side may run without the change of EXEC that
-/// would belong to it.
+/// Returns whether lanes may leave a block along different logical edges. The terminator group of a block
+/// with such lanes changes or tests EXEC. In an exceptional case it does not: the code of one side may run
+/// with the wrong lanes active, if none of its instructions depends on EXEC.
 fn is_divergent(func: &MachFunc, block: &MachBlock) -> bool {
     let mut sides = block.logical.iter().flatten().map(|edge| edge.to);
     let (Some(first), Some(second)) = (sides.next(), sides.next()) else { return false };

@@ -1,9 +1,9 @@
 //! Register pressure of the blocks of final machine code.
 //!
 //! As in the register allocator, SGPRs are live along the linear graph and VGPRs along the logical graph. A
-//! call ends the live ranges of the registers that every call of the function may clobber. Some registers are
-//! not counted as read, because the final code does not name them: those in which a call passes arguments,
-//! and those in which a function returns results.
+//! call ends the live range of a register if every call of the function may clobber this register. The
+//! registers in which a call passes arguments and a function returns results are not counted as read there,
+//! because the final code does not name them.
 
 use isa::table::Role;
 use isa::{MBlock, MachInst, Reg, RegRange, RegSet, Target};

@@ -1,5 +1,5 @@
-//! Reads archives. The members of an ordinary archive are object files. A thin archive contains only the
-//! names of object files.
+//! Reads archives (`.a` files). The members of an ordinary archive are object files. A thin archive contains
+//! only the names of object files.
 
 use object::read::archive::ArchiveFile;
 

@@ -2,14 +2,15 @@
 //!
 //! The stack grows upwards from `s32`. The stack pointer counts bytes. If scratch memory is swizzled
 //! (distributed over the lanes), it counts bytes times the number of lanes in a wave (LLVM's AMDGPU guide:
-//! seed 000, line 4089). The analysis follows the values of scalar registers along all paths: the stack
-//! pointer and its copies, addresses made by `s_getpc_b64`, and the return address. All other values are
+//! seed 000, line 4089). The analysis follows the values of some scalar registers along all paths: the stack
+//! pointer and its copies, addresses made by `s_getpc_b64`, and the return address. All other values count as
 //! unknown.
 //!
-//! A function that moves `s32` owns the memory below the new value: clang moves `s32` by the whole frame in
-//! one step wherever a call follows or a frame pointer is needed. A function that does not move `s32` may
-//! still use memory above it. If all of its accesses there have constant offsets, these determine the size of
-//! the frame. If the function computes addresses there, the code does not determine the size.
+//! If a function moves `s32`, its frame is the memory between the old and the new value. The reason is that
+//! clang moves `s32` by the whole frame in one step wherever a call follows or a frame pointer is needed. A
+//! function that does not move `s32` may still use memory above it. If all of its accesses there have
+//! constant offsets, these determine the size of the frame. If the function computes addresses there, the
+//! code does not determine the size.
 
 use crate::registers::Used;
 use codeobj::elf::Relocation;
@@ -60,8 +61,8 @@ pub struct Stack {
     /// stack pointer on entry. The value is the number of bytes from the base to the end of the farthest
     /// access.
     pub accesses: FxHashMap<i64, u64>,
-    /// Whether the function computes addresses above the stack pointer, so that its accesses there are not
-    /// known.
+    /// Whether the function computes addresses in the memory above the stack pointer, so that it is not known
+    /// how much of this memory it accesses.
     pub escapes: bool,
     /// Whether the function moves the stack pointer by an amount that is not constant.
     pub is_dynamic: bool,
@@ -373,8 +374,8 @@ impl Follow<'_, '_> {
         }
     }
 
-    /// Returns the low half of an address that an instruction computes from a program counter. It is the
-    /// address of a relocation's symbol, or of a place in this section.
+    /// Returns what the low half of an address refers to, if the instruction computes this half from a
+    /// program counter. It refers to a relocation's symbol, or to a place in this section.
     fn site(&mut self, found: &Found, pc: Option<Value>) -> Option<Value> {
         let distance = found.inst.ops[2].const_u32()?;
         let literal =

@@ -234,8 +234,8 @@ impl<'a> Join<'_, 'a> {
     }
 
     /// Adds a symbol that the linker defines. It denotes the beginning of a section, or its end with
-    /// `is_end`. If the output has no such section, the symbol denotes the beginning of the image. The image
-    /// is represented by a section outside of the output, which has no number in a symbol table.
+    /// `is_end`. If the output has no section of this name, the symbol denotes the beginning of the image. It
+    /// then refers to an empty section that is added for this purpose and has no number in a symbol table.
     fn make(&mut self, global: &Global<'a>, section: &str, is_end: bool) -> u32 {
         let found =
             self.object.sections.iter().position(|output| output.name == section && !section.is_empty());
@@ -297,8 +297,8 @@ impl<'a> Join<'_, 'a> {
                     });
                 }
                 // If debug information refers to code that the output does not contain, the reference becomes
-                // the address 0, as with `ld.lld`. Some lists end with two zeros. In such a list, the
-                // reference becomes the address 1, so that the list does not end early.
+                // the address 0, as with `ld.lld`. But the lists in some debug sections end with two zeros.
+                // In these sections, the reference becomes the address 1, so that no list ends early.
                 None if !is_loaded => {
                     let data = &mut self.object.sections[output as usize].data;
                     if is_list && let Some(byte) = data.to_mut().get_mut((start + record.offset) as usize) {
@@ -315,9 +315,10 @@ impl<'a> Join<'_, 'a> {
     /// Orders the global offset table as `ld.lld` does it: first global symbols in the order in which they
     /// appeared, then local symbols.
     ///
-    /// The writer creates the table's entries in the order of the relocations that need them. For each entry,
-    /// one more relocation is therefore inserted before all others. It fills in the field of the first real
-    /// relocation, which overwrites the field later.
+    /// The object writer creates the table's entries in the order of the relocations that need them. To get
+    /// another order, one more relocation for each entry is inserted before all others. It changes the same
+    /// field as the first real relocation for this entry, which overwrites the field later, so it has no
+    /// other effect.
     ///
     /// Returns the entries that are absolute numbers, as pairs of index and value.
     fn order_table(&mut self) -> Vec<(usize, u64)> {

@@ -1,12 +1,14 @@
 //! Computes what kernels need for the code that they reach in other objects: registers, scratch memory and
 //! LDS.
 //!
-//! A compiler counts what it sees, and makes assumptions about functions in other objects. The linker knows
-//! all code that a kernel reaches. If a kernel descriptor allocates less than this code needs, the linker
-//! raises the descriptor's numbers. A kernel reaches the targets of relocations and distances, function by
-//! function, including targets in tables of addresses. A kernel that reaches no code of other objects keeps
-//! the register counts of its compiler. Code of other objects may call functions of the kernel's own object
-//! that the compiler did not count for the kernel. The linker counts the registers of these functions, too.
+//! A compiler counts what a kernel needs in its own object, and makes assumptions about functions in other
+//! objects. The linker knows all code that a kernel reaches. If a kernel descriptor allocates less than this
+//! code needs, the linker raises the descriptor's numbers.
+//!
+//! To find this code, the linker follows relocations and distances in code from function to function, also
+//! through tables of addresses. A kernel that reaches no code of other objects keeps the register counts of
+//! its compiler. Code of other objects may in turn call functions of the kernel's own object that the
+//! compiler did not count for the kernel. The linker counts the registers of these functions, too.
 //!
 //! LDS symbols get consecutive addresses after the LDS that kernels have of their own. Symbols without a
 //! size, whose size a launch determines, come last. Each symbol has the same address in all kernels (LLVM's
@@ -318,8 +320,9 @@ impl<'a> Raise<'_, '_, 'a> {
         let allotted = PRIVATE_SEGMENT_FIXED_SIZE.get(bytes);
         let is_exact = depth.unknown.is_none();
         let known = depth.bytes.next_multiple_of(16).min(PRIVATE_SEGMENT_FIXED_SIZE.max());
-        // A kernel sets the stack pointer to the end of its own frame. If the value of the stack pointer is
-        // known at all calls, the sum therefore includes the kernel's own frame.
+        // A kernel sets the stack pointer to the end of its own frame before it calls functions. If the value
+        // of the stack pointer is known at all calls, the stack size that was computed from the calls
+        // therefore includes the kernel's frame.
         let is_based = self.graph.nodes[root].facts.calls.iter().all(|call| call.stack.is_some());
         let may_lower = is_exact && is_based && self.how.exact_stack;
         let now = if may_lower { known } else { allotted.max(depth.bytes) };

@@ -1,6 +1,7 @@
-//! Joins the note sections of several objects. If several objects have the same note of the vendor AMD, it is
-//! kept once. The metadata of all objects becomes one tree. `ld.lld` writes the metadata records one after
-//! the other instead, but a loader reads only the first record and misses the kernels of the other objects.
+//! Joins the note sections of several objects. The metadata of all objects becomes one tree. (`ld.lld` writes
+//! the metadata of the objects one after the other instead, but a loader reads only the first one and misses
+//! the kernels of the other objects.) If several objects have the same note of the vendor AMD, it is kept
+//! once.
 
 use crate::kernels::Counts;
 use crate::symbols::Symbols;

@@ -9,8 +9,8 @@ pub struct Pool<'a> {
     known: FxHashMap<&'a [u8], u64>,
 }
 
-/// Where the entries of one section are in the pool of merged entries. Each pair has the offset of an entry
-/// in the section, and its offset in the pool.
+/// Where the entries of one input section are in the pool of merged entries. Each pair has the offset of an
+/// entry in the input section, and the offset of the same entry in the pool.
 #[derive(Default)]
 pub struct Moves(Vec<(u64, u64)>);
 

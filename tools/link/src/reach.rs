@@ -266,8 +266,9 @@ impl<'s, 'a> Graph<'s, 'a> {
         Some(Piece { object, section, function })
     }
 
-    /// Returns the nodes to which a relocation may refer. In code, the addend also contains the distance from
-    /// the program counter to the field that the relocation changes, which is 4 or 12 bytes.
+    /// Returns the nodes to which a relocation may refer. In code, the addend usually includes 4 or 12 bytes,
+    /// the distance from the program counter to the field that the relocation changes. This distance is
+    /// subtracted to find the target.
     fn target(&self, object: usize, record: &Relocation, from: From) -> Vec<Piece> {
         let Some((object, symbol)) = self.symbols.definition_of(object, record.symbol as usize) else {
             return Vec::new();
@@ -285,8 +286,8 @@ impl<'s, 'a> Graph<'s, 'a> {
         };
         let mut pieces = Vec::with_capacity(2);
         pieces.extend(self.piece_at(object, section, found.value.wrapping_add_signed(added)));
-        // In hand-written code, the addend may lack the distance from the program counter to the field. The
-        // target for this case is therefore included, too.
+        // In hand-written code, the addend may not include the distance from the program counter to the
+        // field. The target for this case is therefore returned, too.
         let plain = if found.kind == STT_SECTION { record.addend } else { 0 };
         let plain = self.piece_at(object, section, found.value.wrapping_add_signed(plain));
         pieces.extend(plain.filter(|plain| !pieces.contains(plain)));

@@ -96,10 +96,10 @@ impl Used {
         let granules = Granules::for_target(target);
         let allotted = has(VGPR_BLOCKS.get(bytes), granules.vgpr);
         let vgprs = self.all_vgprs(target, allotted, bytes);
-        // Called functions may use VCC and the other special registers, which come after the numbered SGPRs.
-        // These are therefore allocated, too. There is an exception: on some processors the special registers
-        // are among the last numbered SGPRs, and code that uses these SGPRs does not use the special
-        // registers.
+        // Called functions may use VCC and the other special registers, which come after the numbered SGPRs,
+        // so these are allocated, too. On some processors, the special registers are among the last numbered
+        // SGPRs. If the code uses these SGPRs, it does not use the special registers, and they need no
+        // allocation.
         let others = self.sgprs <= target.allocatable_sgprs();
         let needed =
             Registers { vgprs, sgprs: self.sgprs, vcc: others, flat_scratch: others, xnack_mask: others };

@@ -97,7 +97,8 @@ impl<'g, 's, 'a> Depths<'g, 's, 'a> {
         let declared = (self.declared)(node);
         if let Some(Declared { scratch, is_all: true, .. }) = declared {
             self.known.insert(node, Depth { bytes: scratch, own: scratch, ..Depth::default() });
-            // The size that the object declares includes all callees, so the search does not visit them.
+            // The object declares the stack size of this function with all its callees, so the search does
+            // not visit the callees.
             open.push(Open { node, next: usize::MAX, depth: self.known[&node] });
             is_open.insert(node);
             return;

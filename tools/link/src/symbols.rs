@@ -1,8 +1,9 @@
 //! Resolves names to definitions, and selects the archive members that are needed.
 //!
 //! A strong definition takes precedence over a common definition, and a common definition over a weak one. As
-//! in `ld.lld`, the order of archives does not matter: if a name is needed, the member that defines it is
-//! taken at once from any archive. The objects therefore come in the same order as with `ld.lld`.
+//! in `ld.lld`, the order of archives on the command line does not matter: as soon as a name is needed, the
+//! archive member that defines it is linked, from whichever archive. The objects therefore come in the same
+//! order as with `ld.lld`.
 
 use crate::Input;
 use crate::archive;
@@ -382,9 +383,9 @@ impl<'a> Symbols<'a> {
         ));
     }
 
-    /// Links the archive members that define what the objects lack. The undefined names of a member are
-    /// looked up directly after the member, before those of the objects that come later. A recursive search
-    /// would have the same order.
+    /// Links the archive members that define the undefined names of an object. When a member is linked, its
+    /// own undefined names are looked up at once, before the remaining names of the object. The order is that
+    /// of a recursive search, but a list takes the place of recursion.
     fn look_up(&mut self, first: Open) -> Result<(), String> {
         let mut open = vec![first];
         while let Some(Open { object, next }) = open.last_mut() {
