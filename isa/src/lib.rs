@@ -52,7 +52,7 @@ pub use subtarget::{CodeObjectVersion, Os, Setting, Subtarget};
 pub use table::{Opcode, Role, Row, op};
 pub use target::{
     Arch, ArchId, ArchSet, CacheLevels, CodeEnd, DescriptorFacts, DescriptorFields, Fact, Feature, FlatOrder,
-    Generation, Hazard, Hazards, MemoryModel, PROCESSORS, Registers, StoreCounter, Target, UnknownFact,
+    Hazard, Hazards, MemoryModel, PROCESSORS, Registers, StoreCounter, Target, UnknownFact,
 };
 pub use target_id::{ModeError, Modes, Spelling, TargetId, combinations};
 pub use view::FuncView;

@@ -3,9 +3,8 @@
 use super::buffers::word3;
 use super::{
     Arch, ArchId, Buffers, CacheLevels, Checks, CodeEnd, DescriptorFacts, DescriptorFields, Device,
-    DeviceSize, Emulation, Fact, Feature, FlatOrder, Generation, HalfResults, Hazard, Hazards, KnownHazards,
-    MemoryModel, Mode, NONE, RangeCheck, Registers, StoreCounter, Target, VectorCaches, WavePlace, gfx9,
-    like,
+    DeviceSize, Emulation, Fact, Feature, FlatOrder, HalfResults, Hazard, Hazards, KnownHazards, MemoryModel,
+    Mode, NONE, RangeCheck, Registers, StoreCounter, Target, VectorCaches, WavePlace, gfx9, like,
 };
 use crate::addressing::{Addressing, FlatScratch, Offsets};
 use crate::graphics::{image, mtbuf};
@@ -210,7 +209,6 @@ pub(super) const FEATURES: Feature = gfx9::FEATURES
 /// work-group processor.
 pub(super) const BASE: Target = Target {
     arch: &ARCH,
-    generation: Generation::Gfx10,
     features: FEATURES,
     max_lgkmcnt: 63,
     max_vscnt: 63,

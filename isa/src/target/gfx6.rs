@@ -3,8 +3,8 @@
 use super::buffers::word3;
 use super::{
     Arch, ArchId, Buffers, CacheLevels, Checks, DescriptorFacts, DescriptorFields, Device, DeviceSize,
-    Emulation, Fact, Feature, FlatOrder, Generation, HalfResults, Hazard, Hazards, KnownHazards, MemoryModel,
-    Mode, NONE, RangeCheck, Registers, StoreCounter, Target, VectorCaches, WavePlace, like,
+    Emulation, Fact, Feature, FlatOrder, HalfResults, Hazard, Hazards, KnownHazards, MemoryModel, Mode, NONE,
+    RangeCheck, Registers, StoreCounter, Target, VectorCaches, WavePlace, like,
 };
 use crate::addressing::{ANY_COMPONENTS, Addressing, Apertures, DWORDS, FlatScratch, Offsets};
 use crate::graphics::{image, mtbuf};
@@ -214,7 +214,6 @@ pub(super) const BASE: Target = Target {
     alternatives: &[],
     number: 0,
     arch: &ARCH,
-    generation: Generation::Gfx6,
     version: (6, 0, 0),
     elf_mach: 0,
     features: FEATURES,

@@ -1,8 +1,8 @@
 //! GFX7, Sea Islands.
 
 use super::{
-    Arch, ArchId, Checks, Emulation, Fact, Feature, FlatOrder, Generation, Hazard, Hazards, KnownHazards,
-    MemoryModel, NONE, Registers, StoreCounter, Target, gfx6, like,
+    Arch, ArchId, Checks, Emulation, Fact, Feature, FlatOrder, Hazard, Hazards, KnownHazards, MemoryModel,
+    NONE, Registers, StoreCounter, Target, gfx6, like,
 };
 use crate::addressing::{Addressing, Apertures, COHERENT, DWORDS, FlatScratch, NONCOHERENT, Offsets};
 use crate::layout::*;
@@ -74,14 +74,8 @@ pub(super) const FEATURES: Feature = Feature::MAD_MAC_F32
     .union(Feature::FLAT);
 
 /// Properties of the family that single processors may change.
-pub(super) const BASE: Target = Target {
-    arch: &ARCH,
-    generation: Generation::Gfx7,
-    features: FEATURES,
-    lds_granule: 512,
-    max_lds_per_group: 65536,
-    ..gfx6::BASE
-};
+pub(super) const BASE: Target =
+    Target { arch: &ARCH, features: FEATURES, lds_granule: 512, max_lds_per_group: 65536, ..gfx6::BASE };
 
 pub(super) const PROCESSORS: [Target; 6] = [
     like(BASE, "gfx700", (7, 0, 0), 0x22, Feature::APU, &["kaveri"]),

@@ -2,8 +2,8 @@
 
 use super::buffers::word3;
 use super::{
-    Arch, ArchId, Buffers, Checks, DescriptorFacts, DescriptorFields, Emulation, Fact, Feature, Generation,
-    Hazard, Hazards, KnownHazards, Mode, RangeCheck, Registers, Target, gfx6, gfx7, like, on_by_default,
+    Arch, ArchId, Buffers, Checks, DescriptorFacts, DescriptorFields, Emulation, Fact, Feature, Hazard,
+    Hazards, KnownHazards, Mode, RangeCheck, Registers, Target, gfx6, gfx7, like, on_by_default,
 };
 use crate::addressing::{Addressing, Offsets};
 use crate::graphics::{image, mtbuf};
@@ -155,7 +155,6 @@ pub(super) const FEATURES: Feature = gfx7::FEATURES
 /// Properties of the family that single processors may change.
 pub(super) const BASE: Target = Target {
     arch: &ARCH,
-    generation: Generation::Gfx8,
     features: FEATURES,
     addressable_sgprs: 102,
     total_sgprs: 800,

@@ -2,9 +2,8 @@
 
 use super::buffers::word3;
 use super::{
-    Arch, ArchId, Buffers, Checks, DescriptorFacts, DescriptorFields, Emulation, Fact, Feature, Generation,
-    HalfResults, Hazard, Hazards, KnownHazards, Mode, RangeCheck, Registers, Target, gfx8, like,
-    on_by_default,
+    Arch, ArchId, Buffers, Checks, DescriptorFacts, DescriptorFields, Emulation, Fact, Feature, HalfResults,
+    Hazard, Hazards, KnownHazards, Mode, RangeCheck, Registers, Target, gfx8, like, on_by_default,
 };
 use crate::addressing::{Addressing, Apertures, FlatScratch, Offsets};
 use crate::graphics::image;
@@ -137,7 +136,6 @@ pub(super) const FEATURES: Feature = gfx8::FEATURES
 /// Properties of the family that single processors may change.
 pub(super) const BASE: Target = Target {
     arch: &ARCH,
-    generation: Generation::Gfx9,
     features: FEATURES,
     max_vmcnt: 63,
     global_offset_bits: 13,

@@ -2,9 +2,9 @@
 //!
 //! What differs between families is a fact of [`Arch`]. Each family has one file and one value. The value
 //! starts from that of another family, usually the one before it, and changes what is different. Other code
-//! asks for facts (`target.arch.registers.null`). Some code still compares generations; it is listed in
-//! `tests/data/comparisons.txt`, and a test lets no file be added to this list. What differs between the
-//! processors of a family is a [`Feature`] or a field of [`Target`].
+//! asks for facts (`target.arch.registers.null`). What differs between the processors of a family is a
+//! [`Feature`] or a field of [`Target`].
+//!
 //! # Adding a fact
 //! Facts that belong together are fields of one struct, which is one row of the list of facts in `arch.rs`
 //! (`waits: Waits`). A new fact becomes a field of the struct. Its value is added to the family in which it
@@ -56,32 +56,6 @@ pub use id::{ArchId, ArchSet};
 pub use memory::{CacheLevels, FlatOrder, MemoryModel, StoreCounter};
 pub use registers::{Mode, Registers};
 
-/// Generation of the instruction encoding. New code asks for facts of [`Arch`] and does not compare
-/// generations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Generation {
-    /// Southern Islands.
-    Gfx6,
-    /// Sea Islands.
-    Gfx7,
-    /// Volcanic Islands.
-    Gfx8,
-    /// Vega, CDNA.
-    Gfx9,
-    /// RDNA 1 and 2.
-    Gfx10,
-}
-
-impl Generation {
-    /// Number of generations.
-    pub const COUNT: usize = Generation::Gfx10 as usize + 1;
-
-    /// All generations, in order.
-    pub const ALL: [Generation; Generation::COUNT] =
-        [Generation::Gfx6, Generation::Gfx7, Generation::Gfx8, Generation::Gfx9, Generation::Gfx10];
-}
-
 /// A processor. All its properties are data: see [`PROCESSORS`].
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
@@ -93,8 +67,6 @@ pub struct Target {
     pub number: u8,
     /// The family, with its facts.
     pub arch: &'static Arch,
-    /// Generation of the instruction encodings.
-    pub generation: Generation,
     /// Version: major, minor, stepping.
     pub version: (u32, u32, u32),
     /// `EF_AMDGPU_MACH` (low byte of `e_flags`).

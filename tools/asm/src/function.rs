@@ -7,7 +7,7 @@ use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use crate::expr::{Binary, Value};
-use isa::{Feature, Generation};
+use isa::{Feature, PROCESSORS};
 
 /// The functions that expressions may call, each with its number of arguments. 0 stands for one or more
 /// arguments.
@@ -60,12 +60,10 @@ impl Assembler {
     /// number for each of these registers includes those before it, so the result is the largest number for
     /// any register that is used.
     fn extra_sgprs(&mut self, uses: &[Value]) -> std::result::Result<Value, &'static str> {
-        let generation = self.settings.target.map(|target| target.generation);
-        let counts = match generation {
-            None | Some(Generation::Gfx6 | Generation::Gfx7) => [2, 4, 0],
-            Some(Generation::Gfx8 | Generation::Gfx9) => [2, 6, 4],
-            Some(Generation::Gfx10) => [2, 0, 0],
-        };
+        // Without a processor, LLVM counts as for its first processor.
+        let facts = &self.settings.target.unwrap_or(&PROCESSORS[0]).arch.descriptor;
+        let (flat_scratch, xnack_mask) = (facts.sgprs_with_flat_scratch, facts.sgprs_with_xnack_mask);
+        let counts = [2, flat_scratch.unwrap_or(0).into(), xnack_mask.unwrap_or(0).into()];
         let mut most = Value::Abs(0);
         for (&used, count) in uses.iter().zip(counts) {
             let used = self.binary(Binary::LogicalAnd, used, Value::Abs(1))?;

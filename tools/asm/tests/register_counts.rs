@@ -2,7 +2,7 @@
 
 use crate::common::{options, section, tool};
 use isa::target::PROCESSORS;
-use isa::{Feature, Generation, Reg, RegRange, Target};
+use isa::{Feature, Reg, RegRange, Target};
 use std::fmt::Write;
 
 /// The registers and pairs of registers that a scalar move can write.
@@ -25,17 +25,16 @@ fn source(target: &Target) -> String {
         );
         // LLVM reserves four SGPRs for the FLAT_SCRATCH that GFX6 does not have; gfx802 has 96 in all.
         let end = u32::from(range.first.0) + u32::from(range.len);
-        let few = match target.generation {
-            Generation::Gfx6 => target.allocatable_sgprs(),
+        let few = match target.version.0 {
+            6 => target.allocatable_sgprs(),
             _ if target.has(Feature::SGPR_INIT_BUG) => 96,
             _ => u32::MAX,
         };
         if target.is_sgpr(range.first) && end > few {
             continue;
         }
-        let flat =
-            if target.generation == Generation::Gfx7 { ".amdhsa_reserve_flat_scratch 0\n" } else { "" };
-        let accum = if target.has(Feature::GFX90A) { ".amdhsa_accum_offset 4\n" } else { "" };
+        let flat = if target.version.0 == 7 { ".amdhsa_reserve_flat_scratch 0\n" } else { "" };
+        let accum = if target.has(Feature::UNIFIED_VGPRS) { ".amdhsa_accum_offset 4\n" } else { "" };
         let bug = if target.has(Feature::SGPR_INIT_BUG) { ".amdhsa_reserve_flat_scratch 0\n" } else { "" };
         let _ = writeln!(
             text,

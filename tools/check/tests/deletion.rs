@@ -87,7 +87,7 @@ enum Reason {
 /// Looks at the instructions before the wait, on all paths back to where the counter was last at zero.
 fn reason(program: &Program, mutation: &Mutation) -> Option<Reason> {
     let inst = &program.insts[mutation.site as usize].inst;
-    if inst.op == op::S_NOP && program.code.target().generation == isa::target::Generation::Gfx10 {
+    if inst.op == op::S_NOP && program.code.target().version.0 == 10 {
         // The two rules of GFX10 about wait states need one of these.
         let counted = |site| program.code.effects(site).kinds.intersects(Kinds::FP_ATOMIC | Kinds::LONG_NSA);
         return (!(0..program.code.len() as Site).any(counted)).then_some(Reason::Placement);

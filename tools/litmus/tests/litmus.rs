@@ -2,7 +2,6 @@
 
 use crate::common::{full, processors, shapes};
 use crate::excuses::{excuse, excuses};
-use isa::target::Generation;
 use litmus::{Case, Deletion, Machine, Operation, Scope, Shape, Space, Token};
 use litmus::{cases, operations, run, source, tokens};
 use rayon::prelude::*;
@@ -87,7 +86,7 @@ fn words(machine: &Machine) -> BTreeSet<Deletion> {
         }
     };
     // GFX6 has no flat instructions.
-    let flat = machine.target.generation != Generation::Gfx6;
+    let flat = machine.target.version.0 != 6;
     let there = |operation: &Operation| flat || operation.space != Some(Space::Generic);
     let operations = operations().into_iter().filter(there);
     operations.flat_map(|operation| tokens(machine, operation)).flat_map(words).collect()

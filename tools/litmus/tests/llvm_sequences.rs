@@ -2,7 +2,6 @@
 //! the waits and invalidations in. Where the two are not the same, [`Difference`] says how and why, and that is checked too.
 
 use crate::common::processors;
-use isa::target::Generation;
 use litmus::{Machine, Operation, Order, Scope, Space, Token, What, operations, tokens};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -88,7 +87,7 @@ fn function(number: usize, meant: Operation) -> String {
 
 /// LLVM's machine code of a module after the pass.
 fn machine_ir(tool: &Path, machine: &Machine, module: String) -> String {
-    let mode = if machine.cu_mode && machine.target.generation == Generation::Gfx10 { "+cumode" } else { "" };
+    let mode = if machine.cu_mode && machine.target.version.0 == 10 { "+cumode" } else { "" };
     let output = Tool::new(tool)
         .args(["-mtriple=amdgcn-amd-amdhsa", "-stop-after=si-memory-legalizer", "-o", "-"])
         .arg(format!("-mcpu={}", machine.target.name))
@@ -101,7 +100,7 @@ fn machine_ir(tool: &Path, machine: &Machine, module: String) -> String {
 }
 
 /// Adds an instruction of LLVM's to a sequence.
-fn read(sequence: &mut Sequence, generation: Generation, what: What, line: &str) {
+fn read(sequence: &mut Sequence, generation: u32, what: What, line: &str) {
     let line = line.split(" :: ").next().unwrap_or("");
     let line = line.rsplit(" = ").next().unwrap_or("").trim();
     let (name, operands) = line.split_once(' ').unwrap_or((line, ""));
@@ -113,8 +112,8 @@ fn read(sequence: &mut Sequence, generation: Generation, what: What, line: &str)
     match name {
         "S_WAITCNT_soft" => {
             let bits = numbers[0];
-            let lgkm = if generation == Generation::Gfx10 { 0x3f } else { 0xf };
-            if bits & 0xf == 0 && (generation < Generation::Gfx9 || bits >> 14 & 3 == 0) {
+            let lgkm = if generation == 10 { 0x3f } else { 0xf };
+            if bits & 0xf == 0 && (generation < 9 || bits >> 14 & 3 == 0) {
                 sequence.add("vm");
             }
             if bits >> 8 & lgkm == 0 {
@@ -153,7 +152,7 @@ fn theirs(tool: &Path, machine: &Machine, all: &[Operation]) -> Vec<Sequence> {
             current = name.trim().strip_prefix('f').and_then(|digits| digits.parse::<usize>().ok());
         }
         if let (Some(number), true) = (current, line.starts_with("    ")) {
-            read(&mut sequences[number], machine.target.generation, all[number].what, line);
+            read(&mut sequences[number], machine.target.version.0, all[number].what, line);
         }
     }
     sequences
@@ -171,7 +170,7 @@ fn all_operations(machine: &Machine) -> Vec<Operation> {
             all.push(Operation { order: Order::SeqCst, ..operation });
         }
     }
-    let flat = machine.target.generation != Generation::Gfx6;
+    let flat = machine.target.version.0 != 6;
     all.retain(|operation| flat || operation.space != Some(Space::Generic));
     all
 }
@@ -190,7 +189,7 @@ enum Difference {
 /// What LLVM is expected to make of the guide's sequence.
 fn expected(machine: &Machine, meant: Operation, guide: &Sequence) -> (Sequence, Option<Difference>) {
     let mut sequence = guide.clone();
-    let gfx10 = machine.target.generation == Generation::Gfx10;
+    let gfx10 = machine.target.version.0 == 10;
     let local = meant.space == Some(Space::Local) && meant.scope == Scope::Workgroup;
     match (meant.what, meant.order) {
         (What::Load, Order::SeqCst)

@@ -6,7 +6,7 @@
 
 use crate::oracle::model::{LDS, Snippet, State, check};
 use crate::oracle::rows::targets;
-use isa::{Feature, Generation, Target};
+use isa::{Feature, Target};
 use testkit::Rng;
 
 fn first_active(state: &State) -> usize {
@@ -88,7 +88,7 @@ fn swizzled(offset: usize, lane: usize, later: bool) -> usize {
 }
 
 fn swizzles(target: &Target, all: &mut Vec<Snippet>) {
-    let later = target.generation >= Generation::Gfx9;
+    let later = target.version.0 >= 9;
     let mut rng = Rng::new(77);
     let mut offsets = vec![0x8000, 0x80e4, 0x801b, 0x80b1, 0x001f, 0x041f, 0x401f, 0x7c1f, 0x03e0, 0x5555];
     offsets.extend((0..40).map(|_| rng.below(0x8000) as usize));
@@ -109,7 +109,7 @@ fn swizzles(target: &Target, all: &mut Vec<Snippet>) {
 
 /// DS_PERMUTE_B32 and DS_BPERMUTE_B32: bytes over four name the lane, of 64 before GFX10, of the lane's own 32 there.
 fn permutes(target: &Target, all: &mut Vec<Snippet>) {
-    let group = if target.generation == Generation::Gfx10 { 32 } else { 64 };
+    let group = if target.version.0 == 10 { 32 } else { 64 };
     for offset in [0u32, 4, 8, 100, 0xfffc, 0x1234] {
         let named = move |state: &State, lane: usize| {
             let number = state.v[6][lane].wrapping_add(offset) / 4;
@@ -141,7 +141,7 @@ fn two_small(state: &mut State, rng: &mut Rng) {
 }
 
 fn relative_moves(target: &Target, all: &mut Vec<Snippet>) {
-    let moves = target.generation == Generation::Gfx10 || target.generation <= Generation::Gfx8;
+    let moves = target.version.0 == 10 || target.version.0 <= 8;
     let at = |state: &State| state.m0 as usize;
     let two = |state: &State| (state.m0 as usize & 0x3ff, state.m0 as usize >> 16 & 0x3ff);
     if moves {
@@ -152,7 +152,7 @@ fn relative_moves(target: &Target, all: &mut Vec<Snippet>) {
             state.set(5 + at(state), |state, lane| Some(state.v[18][lane]));
         }));
         // M0 takes the constant bus, which only GFX10 has twice.
-        if target.generation == Generation::Gfx10 {
+        if target.version.0 == 10 {
             all.push(Snippet::prepared("v_movreld_b32_e32 v5, s17", small_m0, move |state| {
                 state.set(5 + at(state), |state, _| Some(state.s[17]));
             }));
@@ -161,7 +161,7 @@ fn relative_moves(target: &Target, all: &mut Vec<Snippet>) {
             state.set(5 + at(state), |state, lane| Some(state.v[11 + at(state)][lane]));
         }));
     }
-    if target.generation == Generation::Gfx10 {
+    if target.version.0 == 10 {
         all.push(Snippet::prepared("v_movrelsd_2_b32_e32 v5, v11", two_small, move |state| {
             state.set(5 + two(state).1, |state, lane| Some(state.v[11 + two(state).0][lane]));
         }));
@@ -177,7 +177,7 @@ fn relative_moves(target: &Target, all: &mut Vec<Snippet>) {
             state.s[20 + destination] = state.s[32 + source];
         }));
     }
-    if target.generation >= Generation::Gfx9 {
+    if target.version.0 >= 9 {
         all.push(Snippet::new("v_swap_b32 v5, v11", |state| {
             let before = state.clone();
             state.set(5, |_, lane| Some(before.v[11][lane]));
@@ -203,7 +203,7 @@ fn relative_moves(target: &Target, all: &mut Vec<Snippet>) {
 
 /// GFX8 and GFX9: between `s_set_gpr_idx_on` and `off` M0's low byte is added to the registers that are named there.
 fn indexed(target: &Target, all: &mut Vec<Snippet>) {
-    if !matches!(target.generation, Generation::Gfx8 | Generation::Gfx9) || target.has(Feature::GFX90A) {
+    if !matches!(target.version.0, 8 | 9) || target.has(Feature::UNIFIED_VGPRS) {
         return;
     }
     for (names, bits) in
@@ -226,7 +226,7 @@ fn accumulators(target: &Target, all: &mut Vec<Snippet>) {
         let code = "v_accvgpr_write_b32 a3, v5\ns_nop 7\nv_accvgpr_read_b32 v12, a3";
         all.push(Snippet::new(code, |state| state.set(12, |state, lane| Some(state.v[5][lane]))));
     }
-    if target.has(Feature::GFX90A) {
+    if target.has(Feature::UNIFIED_VGPRS) {
         let code = "v_accvgpr_write_b32 a3, v5\ns_nop 7\nv_accvgpr_mov_b32 a4, a3\ns_nop 7\nv_accvgpr_read_b32 v12, a4";
         all.push(Snippet::new(code, |state| state.set(12, |state, lane| Some(state.v[5][lane]))));
     }
@@ -235,7 +235,7 @@ fn accumulators(target: &Target, all: &mut Vec<Snippet>) {
 /// DS instructions whose operand is in LDS too (Vega ISA, DS_ADD_SRC2_U32): it lies so many dwords behind as 15 bits of the
 /// offset say, or the upper bits of the address. The lanes come one after another.
 fn two_places(target: &Target, all: &mut Vec<Snippet>) {
-    if target.generation == Generation::Gfx10 || target.has(Feature::GFX90A) {
+    if target.version.0 == 10 || target.has(Feature::UNIFIED_VGPRS) {
         return;
     }
     type Change = fn(u32, u32) -> u32;
@@ -287,10 +287,10 @@ fn between_lanes_and_registers() {
         let mut all = Vec::new();
         single_lanes(&mut all);
         swizzles(target, &mut all);
-        if target.generation >= Generation::Gfx8 {
+        if target.version.0 >= 8 {
             permutes(target, &mut all);
         }
-        if target.generation == Generation::Gfx10 {
+        if target.version.0 == 10 {
             permlane(&mut all);
         }
         relative_moves(target, &mut all);

@@ -341,7 +341,7 @@ fn tries(target: &'static Target) -> Vec<Try> {
         for (number, &values) in values.iter().enumerate() {
             let dwords = matrix.dwords();
             // gfx90a takes sums in VGPRs too.
-            let accumulate = !target.has(Feature::GFX90A) || number % 2 == 0;
+            let accumulate = !target.has(Feature::UNIFIED_VGPRS) || number % 2 == 0;
             let range = |letter: char, first: usize, count: usize| match count {
                 1 => format!("{letter}{first}"),
                 _ => format!("{letter}[{first}:{}]", first + count - 1),

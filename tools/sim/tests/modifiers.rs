@@ -14,7 +14,7 @@ use crate::oracle::rows::{forms, targets, vector_rows, wants_all};
 use crate::oracle::shuffle::{Control, Shuffle};
 use crate::oracle::variant::{Constant, Source, Variant, is_pair};
 use isa::table::{Caps, Family, Flags, Kind, Num, Row};
-use isa::{Feature, Form, Generation, SdwaSel, Target};
+use isa::{Feature, Form, SdwaSel, Target};
 use testkit::Rng;
 
 /// Alternate lanes, and others.
@@ -29,7 +29,7 @@ fn has_sdwa(target: &Target, row: &Row) -> bool {
 /// Whether the row has a DPP form there; rows on 64-bit values have one on gfx90a.
 fn has_dpp(target: &Target, row: &Row) -> bool {
     let family = matches!(row.family, Family::Vop1 | Family::Vop2);
-    let wide = row.flags.contains(Flags::DPP64) && !target.has(Feature::GFX90A);
+    let wide = row.flags.contains(Flags::DPP64) && !target.has(Feature::UNIFIED_VGPRS);
     family && target.has(Feature::DPP) && !row.flags.contains(Flags::NO_DPP) && !wide
 }
 
@@ -52,7 +52,7 @@ fn signs(row: &Row, rng: &mut Rng) -> [Source; 3] {
 /// `clamp` and `omod`.
 fn outputs(row: &Row, target: &Target, variant: &mut Variant, rng: &mut Rng) {
     // VOP3 has no room for `clamp` beside a mask before GFX8.
-    let room = target.generation >= Generation::Gfx8 || !row.has_mask_out();
+    let room = target.version.0 >= 8 || !row.has_mask_out();
     variant.clamp = row.clamps(target) && room && rng.below(3) == 0;
     if row.caps.contains(Caps::OMOD) && shape(row).is_float() && coin(rng) {
         variant.omod = rng.below(4) as u8;
@@ -65,7 +65,7 @@ fn long(row: &Row, target: &Target, rng: &mut Rng) -> Option<Variant> {
     }
     let mut variant = Variant { sources: signs(row, rng), ..Variant::plain(Form::Full) };
     outputs(row, target, &mut variant, rng);
-    if row.caps.contains(Caps::OP_SEL) && target.generation >= Generation::Gfx9 {
+    if row.caps.contains(Caps::OP_SEL) && target.version.0 >= 9 {
         let count = sources(row).count();
         let halves = sources(row).enumerate().filter(|(_, spec)| spec.num.is_half());
         let mut bits = halves.fold(0, |bits, (at, _)| bits | 1 << at);
@@ -118,7 +118,7 @@ fn sdwa(row: &Row, target: &Target, rng: &mut Rng) -> Option<Variant> {
     if row.family != Family::Vopc {
         (variant.dst, variant.unused) = (select(rng), rng.below(3) as u8);
         outputs(row, target, &mut variant, rng);
-        if target.generation == Generation::Gfx8 {
+        if target.version.0 == 8 {
             variant.omod = 0;
         }
     }
@@ -129,9 +129,9 @@ fn control(target: &Target, rng: &mut Rng) -> Control {
     use Control::*;
     let n = 1 + rng.below(15) as u8;
     let any = rng.below(16) as u8;
-    let last = match target.generation {
-        Generation::Gfx10 => 9,
-        _ if target.has(Feature::GFX90A) => 13,
+    let last = match target.version.0 {
+        10 => 9,
+        _ if target.has(Feature::UNIFIED_VGPRS) => 13,
         _ => 12,
     };
     match rng.below(last) {
@@ -141,8 +141,8 @@ fn control(target: &Target, rng: &mut Rng) -> Control {
         4 => RowRor(n),
         5 => Mirror,
         6 => HalfMirror,
-        7 if target.generation == Generation::Gfx10 => Share(any),
-        8 if target.generation == Generation::Gfx10 => Xmask(any),
+        7 if target.version.0 == 10 => Share(any),
+        8 if target.version.0 == 10 => Xmask(any),
         7 => [WaveShl, WaveRol][usize::from(coin(rng))],
         8 => [WaveShr, WaveRor][usize::from(coin(rng))],
         9 | 10 => Bcast15,
@@ -158,7 +158,7 @@ fn dpp(row: &Row, target: &Target, rng: &mut Rng) -> Option<Variant> {
     let mut variant = Variant { sources: signs(row, rng), ..Variant::plain(Form::Dpp) };
     let mut mask = || if rng.below(2) == 0 { 15 } else { rng.below(16) as u8 };
     let (row_mask, bank_mask) = (mask(), mask());
-    let (bound, inactive) = (coin(rng), target.generation == Generation::Gfx10 && coin(rng));
+    let (bound, inactive) = (coin(rng), target.version.0 == 10 && coin(rng));
     let mut control = control(target, rng);
     if row.flags.contains(Flags::DPP64) {
         control = Control::NewBcast(rng.below(16) as u8);
@@ -168,7 +168,7 @@ fn dpp(row: &Row, target: &Target, rng: &mut Rng) -> Option<Variant> {
 }
 
 fn dpp8(row: &Row, target: &Target, rng: &mut Rng) -> Option<Variant> {
-    if target.generation != Generation::Gfx10 || !has_dpp(target, row) {
+    if target.version.0 != 10 || !has_dpp(target, row) {
         return None;
     }
     let control = Control::Eight(std::array::from_fn(|_| rng.below(8) as u8));
@@ -234,7 +234,7 @@ fn constants(row: &Row, target: &'static Target, rng: &mut Rng) -> Option<Varian
     let spec = sources.get(source).filter(|spec| spec.kind == Kind::Vsrc)?;
     // A mask that is read takes the constant bus, which only GFX10 has twice.
     let reads_mask = row.ops.iter().any(|spec| spec.kind == Kind::Mask && spec.role == isa::table::Role::Use);
-    let has_room = target.generation == isa::Generation::Gfx10 || !reads_mask;
+    let has_room = target.version.0 == 10 || !reads_mask;
     let all = if short && coin(rng) && has_room { literals(spec.num) } else { inline_constants(spec.num) };
     let &(text, value) = all.get(rng.below(all.len().max(1) as u32) as usize)?;
     let form = if short { Form::E32 } else { Form::Full };

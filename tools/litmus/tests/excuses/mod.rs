@@ -1,7 +1,6 @@
 //! Words of the guide's sequences that no shape can need, each with a proof. An entry is for one word of one operation in one
 //! scope and one space; an entry that some shape turns out to need, or that names no word, is a mistake.
 
-use isa::target::Generation;
 use litmus::{Deletion, Machine};
 
 /// On which machines.
@@ -57,11 +56,11 @@ const EXCUSES: &[(On, &str, &str)] = &[
 
 /// The entries for a machine: words as [`Deletion`] prints them, and reasons.
 pub fn excuses(machine: &Machine) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let (generation, cu_mode) = (machine.target.generation, machine.cu_mode);
-    let gfx10 = generation == Generation::Gfx10;
+    let (generation, cu_mode) = (machine.target.version.0, machine.cu_mode);
+    let gfx10 = generation == 10;
     let applies = move |on: On| match on {
         On::Gfx6To9 => !gfx10,
-        On::Gfx7To9 => !gfx10 && generation != Generation::Gfx6,
+        On::Gfx7To9 => !gfx10 && generation != 6,
         On::Gfx10 => gfx10,
         On::Gfx10Cu => gfx10 && cu_mode,
         On::Gfx10Wgp => gfx10 && !cu_mode,

@@ -2,7 +2,7 @@
 
 use check::object::{Entries, Options};
 use check::{Kinds, solve};
-use isa::{Generation, Target};
+use isa::Target;
 use sim::idle_waits::{Change, Verdict};
 use sim::{CodeObject, Device, Dispatch, Fault, FaultClass, Limits, Mode, Observe};
 
@@ -253,8 +253,7 @@ impl<'a> Subject<'a> {
             // keeps a branch from going over 63 dwords.
             let counted =
                 |site| program.code.effects(site).kinds.intersects(Kinds::FP_ATOMIC | Kinds::LONG_NSA);
-            let placement =
-                self.target.generation == Generation::Gfx10 && !(0..program.code.len() as u32).any(counted);
+            let placement = self.target.version.0 == 10 && !(0..program.code.len() as u32).any(counted);
             // LLVM 14 takes SGPRs that `v_writelane_b32` reads for written by it, and pads scalar loads that read them.
             let after = program.successors(site).next().map(|next| program.code.effects(next).reads);
             let spilled = (1..=5).filter_map(|back| site.checked_sub(back)).any(|before| {

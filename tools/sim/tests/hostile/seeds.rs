@@ -3,7 +3,7 @@
 
 use crate::hostile::mutate::Seed;
 use crate::hostile::stream;
-use isa::target::{Generation, PROCESSORS};
+use isa::target::PROCESSORS;
 use std::path::{Path, PathBuf};
 use support::{Folder, Tool};
 use testkit::Rng;
@@ -37,8 +37,8 @@ fn assembled() -> Vec<Seed> {
     let seed = |(at, target)| {
         let mut rng = Rng::new(at as u64);
         let source = stream::source(target, &stream::random_words(target, &mut rng, 8), &mut rng);
-        let version = match target.generation {
-            Generation::Gfx10 => [4, 5, 6][at % 3],
+        let version = match target.version.0 {
+            10 => [4, 5, 6][at % 3],
             _ => [3, 4, 5, 6][at % 4],
         };
         let kind = if at % 3 == 0 { asm::Kind::Relocatable } else { asm::Kind::Loadable };

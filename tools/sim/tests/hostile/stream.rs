@@ -2,7 +2,7 @@
 
 use crate::hostile::instructions::random::{self, Rng as Source};
 use isa::encode::encode;
-use isa::target::{Generation, PROCESSORS};
+use isa::target::PROCESSORS;
 use isa::{Feature, Target};
 use std::fmt::Write;
 use testkit::Rng;
@@ -87,10 +87,10 @@ pub fn source(target: &'static Target, words: &[u32], rng: &mut Rng) -> String {
 
 fn descriptor(target: &'static Target, rng: &mut Rng, text: &mut String) {
     // As many as every processor of the generation has, beside VCC and its like; sometimes too few.
-    let sgprs = match target.generation {
+    let sgprs = match target.version.0 {
         _ if rng.below(8) == 0 => 48,
-        Generation::Gfx8 => 88,
-        Generation::Gfx10 => 102,
+        8 => 88,
+        10 => 102,
         _ => 96,
     };
     let mut fields = vec![
@@ -104,10 +104,10 @@ fn descriptor(target: &'static Target, rng: &mut Rng, text: &mut String) {
         format!("next_free_sgpr {}", sgprs),
         "float_denorm_mode_32 3".to_owned(),
     ];
-    if target.generation == Generation::Gfx10 {
+    if target.version.0 == 10 {
         fields.push(format!("wavefront_size32 {}", u8::from(target.wave_size == 32)));
     }
-    if target.has(Feature::GFX90A) {
+    if target.has(Feature::UNIFIED_VGPRS) {
         fields.push("accum_offset 24".to_owned());
     }
     text.push_str(".rodata\n.p2align 6\n.amdhsa_kernel k\n");

@@ -4,7 +4,7 @@
 //! s2 the work-group's number; v0 the work-item's.
 
 use super::Mode;
-use isa::{Generation, Target};
+use isa::Target;
 use sim::{CodeObject, Device, Dispatch};
 use std::fmt::Write as _;
 
@@ -34,7 +34,7 @@ impl Harness {
     fn source(&self, body: &str) -> String {
         let Harness { target, mode, vgprs, lds, .. } = self;
         let field = |at: u32| mode.float >> at & 3;
-        let accumulates = target.has(isa::Feature::GFX90A);
+        let accumulates = target.has(isa::Feature::UNIFIED_VGPRS);
         let mut source = format!(
             ".text\n.globl k\n.p2align 8\n.type k,@function\nk:\ns_load_dwordx8 s[4:11], s[0:1], 0x0\ns_waitcnt 0\n{body}\
              s_endpgm\n.rodata\n.p2align 6\n.amdhsa_kernel k\n.amdhsa_group_segment_fixed_size {lds}\n\
@@ -57,7 +57,7 @@ impl Harness {
         if mode.fp16_overflow {
             source.push_str(".amdhsa_fp16_overflow 1\n");
         }
-        if target.generation == Generation::Gfx10 {
+        if target.version.0 == 10 {
             let _ = writeln!(source, ".amdhsa_wavefront_size32 {}", u32::from(target.wave_size == 32));
         }
         source.push_str(".end_amdhsa_kernel\n");
@@ -77,8 +77,8 @@ impl Harness {
 
     /// Words 2 and 3 of the resource hold its size and neither format nor swizzling.
     fn resource(&self, address: u64, bytes: usize) -> [u32; 4] {
-        let format = match self.target.generation {
-            Generation::Gfx10 => 0x3101_6fac,
+        let format = match self.target.version.0 {
+            10 => 0x3101_6fac,
             _ => 0x0002_7fac,
         };
         [address as u32, (address >> 32) as u32 & 0xffff, bytes as u32, format]

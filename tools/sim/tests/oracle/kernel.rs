@@ -5,7 +5,7 @@ use super::harness::Harness;
 use super::variant::{Variant, names_mask, writes_mask};
 use super::{INPUT, Input, Mode, OUTPUT};
 use isa::table::{Family, Flags, Kind, OpSpec, Role, Row};
-use isa::{Form, Generation, Target};
+use isa::{Form, Target};
 use std::fmt::Write as _;
 
 /// An instruction to be tried.
@@ -130,10 +130,10 @@ impl Trial<'_> {
 
 /// Runs the trials in one kernel.
 pub fn run(target: &'static Target, mode: Mode, trials: &[Trial<'_>]) -> Result<Vec<Vec<Found>>, String> {
-    let add = match target.generation {
-        Generation::Gfx6 | Generation::Gfx7 => "v_add_i32_e32 v1, vcc,",
-        Generation::Gfx8 => "v_add_u32_e32 v1, vcc,",
-        Generation::Gfx9 => "v_add_u32_e32 v1,",
+    let add = match target.version.0 {
+        6 | 7 => "v_add_i32_e32 v1, vcc,",
+        8 => "v_add_u32_e32 v1, vcc,",
+        9 => "v_add_u32_e32 v1,",
         _ => "v_add_nc_u32_e32 v1,",
     };
     let mut body = format!(

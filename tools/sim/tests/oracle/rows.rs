@@ -2,7 +2,7 @@
 
 use isa::table::{Family, Flags, Row, available, opcodes};
 use isa::target::PROCESSORS;
-use isa::{Form, Generation, Target};
+use isa::{Form, Target};
 
 /// Processors that together have every instruction of GFX6 and GFX8 to GFX10; lanes of a wave.
 pub const USUAL: [(&str, u32); 6] =
@@ -80,5 +80,5 @@ pub fn forms(row: &Row) -> impl Iterator<Item = Form> {
 
 /// 6 to 10.
 pub fn generation(target: &Target) -> u32 {
-    6 + (target.generation as u32 - Generation::Gfx6 as u32)
+    target.version.0
 }

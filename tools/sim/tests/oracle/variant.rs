@@ -7,7 +7,7 @@ use super::output::{self, Shape, shape};
 use super::shuffle::Shuffle;
 use super::{Input, Mode, OLD, SOURCES};
 use isa::table::{Caps, Family, Kind, Num, OpSpec, Role, Row};
-use isa::{Form, Generation, SdwaSel, Target};
+use isa::{Form, SdwaSel, Target};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -316,7 +316,7 @@ fn placed(result: u32, dst: SdwaSel, unused: u8, old: u32) -> u32 {
 
 /// Whether a target's SDWA instruction writes its comparison to any SGPRs.
 pub fn names_mask(row: &Row, form: Form, target: &Target) -> bool {
-    let sdwa = form == Form::Sdwa && row.family == Family::Vopc && target.generation >= Generation::Gfx9;
+    let sdwa = form == Form::Sdwa && row.family == Family::Vopc && target.version.0 >= 9;
     form == Form::Full || sdwa
 }
 
