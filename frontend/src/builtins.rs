@@ -1,4 +1,4 @@
-//! The built-in functions: their names and the facts about each that the checker needs.
+//! The built-in functions: their names, and what the checker needs to know about each of them.
 
 use crate::scalar::Scalar;
 use ir::{Pos, RmwOp, TernOp, UnOp};

@@ -76,8 +76,8 @@ pub fn dropped(list: Vec<Diagnostic>, read: &Read) -> Vec<Diagnostic> {
     let unclosed = unclosed.filter_map(error_range).map(|at| at.start).min();
     let is_astray = |one: &Diagnostic| {
         let behind = unclosed.is_some_and(|from| error_range(one).is_some_and(|at| from <= at.start));
-        // After a missing brace, the parser reads the next item as a part of the unclosed one. It then finds
-        // the item's keyword where it expects a name, and reports one of these two errors.
+        // After a missing brace, the parser reads the next item as a part of the item that was not closed. It
+        // then finds a keyword such as `fn` where it expects a name, and reports one of the two errors below.
         behind && matches!(one.code, "E0005" | "E0008")
     };
     let mut kept: Vec<Diagnostic> = Vec::new();
@@ -197,7 +197,7 @@ fn is_repeated(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str, skipp
     let name = &source[at];
     let is_unknown = is_unknown(diagnostic);
     // If the parser skipped the declaration of a name, a use of the name may find a different item with the
-    // same name. The use then gets one of these errors instead of an unknown name.
+    // same name. The checker then reports one of the errors below instead of an unknown name.
     let is_other = matches!(diagnostic.code, "E0023" | "E0025" | "E0044")
         || diagnostic.message.contains(" is a function");
     if !is_unknown && !is_other {

@@ -29,11 +29,12 @@ impl Question {
 
 /// The target processor of the compilation.
 pub trait Processor: Debug + Sync {
-    /// Returns the answer for the target processor: whether it is this processor, belongs to this generation
-    /// or has this feature. Returns `None` if the name is unknown.
+    /// Returns the answer to a question about the target processor: whether it is the processor `name`,
+    /// belongs to the generation `name` or has the feature `name`. Returns `None` if there is no processor,
+    /// generation or feature of this name.
     fn answer(&self, question: Question, name: &str) -> Option<bool>;
 
-    /// Returns all names for which there is an answer to such a question, for spelling suggestions.
+    /// Returns all names that the question knows, such as all processors, for spelling suggestions.
     fn names(&self, question: Question) -> Vec<String>;
 }
 

@@ -20,7 +20,7 @@ pub struct File {
 
 /// Source of the files that `use "…";` names.
 ///
-/// Maps from names to texts are such sources. A source that generates its only file:
+/// A map from names to texts can serve as a source. This source generates its only file:
 ///
 /// ```
 /// #[derive(Debug)]

@@ -81,8 +81,8 @@ pub enum Value {
     Hardware(u16),
     /// Contents that the hardware put into a register before the first instruction.
     Input(u16),
-    /// Contents that registers of the original function always have, such as a constant. The number is the
-    /// index of this fact in the module `facts`.
+    /// Contents that registers of the original function always have, such as a constant. This is called a
+    /// fact, and the number is its index in the module `facts`.
     Fact(u32),
     /// The sum of the wave's scratch offset and this number of bytes.
     ScratchBase(u32),
@@ -280,8 +280,8 @@ struct Pending {
     constants: Vec<(Operand, Value)>,
     /// Copies from an SGPR to a VGPR: the value in the VGPR, and the value in the SGPR.
     from_sgprs: Vec<(Value, Value)>,
-    /// Copies of a fact, a value that is always the same: the destination, and the fact. The final code may
-    /// compute the value again in place of the copy, but only at this program point.
+    /// Copies of registers whose contents are always the same (a fact): the destination, and the fact. In
+    /// place of the copy, the final code may compute the contents again, but only at this program point.
     facts: Vec<(Value, Value)>,
 }
 
@@ -665,8 +665,8 @@ impl Checker<'_> {
             if values.len() != usize::from(range.len) || (matches!(from, Operand::Reg(_)) && from != to) {
                 problem = problem.and(Err(Problem::Different));
             }
-            // The registers of a call's operands are those of the calling convention, which is checked below.
-            // No instruction reads them as one tuple, so the rules of alignment do not apply.
+            // The operands of a call are in the registers of the calling convention, which is checked below.
+            // No instruction reads these registers as one tuple, so they need not be aligned like a tuple.
             let is_pinned = matches!(inst.op, op::CALL | op::TAIL_CALL);
             if matches!(from, Operand::Virt(_)) && !is_pinned && !self.valid(range) {
                 problem = problem.and(Err(Problem::Register { reg: range.first, len: range.len }));
@@ -734,8 +734,8 @@ impl Checker<'_> {
                 let moved: SmallVec<[Values; 2]> =
                     (0..dst.len).map(|i| self.moved_values(dst, inst.ops[1], i, state, pending)).collect();
                 for (mut values, code) in moved.into_iter().zip(dst.first.0..) {
-                    // In a kernel, the frame begins at scratch address 0. A constant is then also an offset
-                    // from the beginning of the frame.
+                    // A constant may also be an offset from the beginning of the frame. In a kernel both are
+                    // the same number, because the frame begins at scratch address 0.
                     let base = inst.ops[1].const_u32().filter(|_| self.frame() == Some(Operand::int(0)));
                     values.extend(base.map(Value::ScratchBase));
                     state.set(Place::Reg(code), values);

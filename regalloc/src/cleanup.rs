@@ -144,8 +144,9 @@ impl Effect {
         if inst.op == op::S_ENDPGM {
             effect.keeps = State::default();
         }
-        // A barrier stops the wave whatever EXEC is. But EXEC at a barrier tells readers and checkers which
-        // lanes reached the barrier, so it counts as read.
+        // A barrier stops the wave whatever EXEC is, so it does not really read EXEC. It counts as reading
+        // EXEC nevertheless, because EXEC at a barrier tells readers and checkers which lanes have reached
+        // the barrier.
         effect.needs.exec |= inst.op == op::S_BARRIER;
         // A trap reads EXEC, because the trap handler reports the active lanes.
         effect.needs.exec |= inst.op == op::S_TRAP;

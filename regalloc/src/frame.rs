@@ -228,8 +228,9 @@ fn busy(func: &MachFunc) -> [RegSet; 2] {
     busy
 }
 
-/// Largest number of SGPRs that are stored to memory one by one. For each, this takes four instructions.
-/// Saving an SGPR in a lane of a VGPR takes two instructions, but the VGPR takes six once.
+/// Largest number of SGPRs that are saved in memory one by one. Saving and restoring an SGPR in memory takes
+/// four instructions, and in a lane of a VGPR two. But the VGPR itself takes six instructions once, so for a
+/// few SGPRs memory is cheaper.
 const FEW: usize = 3;
 
 /// Returns a VGPR in whose lanes `count` SGPRs can be saved. Neither this function nor a called function uses

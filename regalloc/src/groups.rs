@@ -15,8 +15,9 @@ use crate::ranges::{Ranges, intersects};
 use crate::stream::{Affinity, ClassStream, Event, EventKind, Op};
 use isa::table::Role;
 
-/// Largest number of hardware registers of a group that is built to avoid copies. A group has registers with
-/// fixed relative positions. The tuple of a single instruction may be wider.
+/// Largest number of hardware registers of a group that is joined to avoid copies. Wide groups are hard to
+/// place, because the registers of a group have fixed relative positions. The tuple of a single instruction
+/// may be wider.
 const MAX_COALESCED_WIDTH: i32 = 16;
 
 /// Value of `align` for a group of registers that must be at one specific hardware register. It exceeds the
@@ -406,8 +407,8 @@ impl Groups {
     }
 
     /// Gives an operand new registers with copies, because its own registers cannot be adjacent. With
-    /// `partly`, only the dwords that could not be joined to the group of the others get new registers.
-    /// Otherwise, all dwords do.
+    /// `partly`, only the dwords get new registers that could not be joined to one group with the other
+    /// dwords of the operand. Otherwise, all dwords get new registers.
     fn fix(
         &mut self,
         stream: &mut ClassStream,

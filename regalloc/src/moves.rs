@@ -101,8 +101,8 @@ impl Order {
         }
     }
 
-    /// Notes that one move which reads a slot is done. When the last such move is done, the move that writes
-    /// the slot becomes ready.
+    /// Notes that one of the moves that read a slot is done. When all moves that read the slot are done, the
+    /// move that writes it becomes ready.
     fn release(&mut self, from: From) {
         let From::Slot(slot) = from else { return };
         let left = &mut self.readers[slot as usize];

@@ -251,8 +251,9 @@ fn scc_needed(inst: &MachInst) -> Option<bool> {
     implicit.contains(Implicit::WRITE_SCC).then_some(false)
 }
 
-/// Finds the instructions of a block before which an address can be computed. SCC must not be live there, and
-/// the place must not be between a read of the program counter and the additions to it.
+/// Finds the instructions of a block before which an address can be computed. SCC must not be live there,
+/// because computing an address overwrites SCC. The code also must not come between a read of the program
+/// counter and the additions to it.
 pub(crate) fn places_for_addresses(insts: &[MachInst], places: &mut Vec<bool>) {
     places.clear();
     places.resize(insts.len() + 1, false);

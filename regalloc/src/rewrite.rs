@@ -187,8 +187,8 @@ impl Plan {
                 }
             }
             let at = u32::from(after);
-            // The points of the copies end before the call, so that registers which the call clobbers are
-            // free for them.
+            // The program points of the copies end before the call. A register that the call clobbers then
+            // counts as free, and can break a cycle of copies.
             let points = (event.pos + 3 * at, 2 + 2 * at);
             if !self.flush(target, packed, event, points, event.index + at, phys_base) {
                 return false;
@@ -240,8 +240,8 @@ impl Plan {
         true
     }
 
-    /// Gives the moves that replace a `COPY` the position and the number for debug information that the
-    /// `COPY` has.
+    /// Gives the moves that replace a `COPY` the field `loc` of the `COPY`: its source location, or with
+    /// debug information the number of its point.
     #[cold]
     fn name_copies(&mut self, func: &MachFunc) {
         for insert in &mut self.inserts {
@@ -338,8 +338,8 @@ fn tuple_registers(
     let Some(&first) = regs.first() else { return Operand::None };
     debug_assert!((first.index() as u32) < streams.phys_base);
     let class = class_index(vregs[first]);
-    // Registers in an unreachable block, or of a pseudo-instruction without use, have no hardware register.
-    // The operand then names any register.
+    // A virtual register in an unreachable block, or of a pseudo-instruction whose result is not used, has no
+    // hardware register. It does not matter which register the operand then names.
     let number = assigned[class][first.index()].unwrap_or(0);
     Operand::regs(hardware(class, number), regs.len() as u8)
 }

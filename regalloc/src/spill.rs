@@ -172,8 +172,9 @@ impl Spiller {
     }
 
     /// Spills as [`Spiller::scan`] does, but for a function with far too high register pressure, whose live
-    /// ranges are outlines. Afterwards, no argument of an edge is reloaded only for the edge. Hundreds of
-    /// such reloaded registers would be needed at the same time, and they cannot be spilled again.
+    /// ranges are outlines (without holes). Also prevents that arguments of an edge are reloaded only for the
+    /// edge. Hundreds of these reloads could be needed at the same time, and their registers cannot be
+    /// spilled again.
     pub fn thin(&mut self, func: &mut MachFunc, scene: Scene, room: u32) -> bool {
         self.fix(func, scene.streams, scene.class);
         self.recipes.find(func, scene.target);
@@ -337,9 +338,9 @@ impl Spiller {
         true
     }
 
-    /// Finds the places where a spilled register must be reloaded. The register is in a hardware register
-    /// from that place on, but no instruction writes it there. Such a place is in the middle of a block, or
-    /// on an edge from a block at whose end the register is not in a hardware register.
+    /// Finds the places where a spilled register must be reloaded: from there on, regalloc2 has it in a
+    /// hardware register, but no instruction writes it there. This can be in the middle of a block. It can
+    /// also be on an edge from a block at whose end the register is not in a hardware register.
     fn find_reloads(
         &mut self,
         func: &MachFunc,

@@ -198,8 +198,8 @@ impl Checker<'_, '_> {
         Ok(out)
     }
 
-    /// Returns the boxes of a tuple, array or struct pattern. A box of the whole pattern consists of one box
-    /// of each sub-pattern, and the result has every such combination.
+    /// Returns the boxes of a tuple, array or struct pattern. A box of the whole pattern is a combination of
+    /// one box of each sub-pattern, and the result has all these combinations.
     fn product(&self, list: List, of: Ty) -> Result<Vec<Shape>, TooMany> {
         let parts = self.s.checked.types.pattern_parts(of).unwrap_or_default();
         let written = patterns_of_parts(self.ast, &self.s.checked.patterns, list, parts.len());

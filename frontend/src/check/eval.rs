@@ -259,8 +259,8 @@ impl Checker<'_, '_> {
                 }
             }
             // The checker turns `has(feature)` into a reference to a `bool` constant with the answer, which
-            // is copied here. A call through a constant of a function type also refers to a constant, but its
-            // result is not constant. The test for `bool` excludes such a call.
+            // is copied here. A call through a constant that holds a function also refers to a constant, but
+            // the result of the call is not constant. The test for `bool` excludes these calls.
             (Res::Const(index), ..) if self.s.checked.consts[index as usize].ty == Ty::BOOL => {
                 out.extend_from_slice(&self.s.checked.consts[index as usize].value);
             }

@@ -424,9 +424,9 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns the type that `node`, a type written in the function's declaration, has for this call: generic
-    /// parameters are replaced by the inferred arguments. Returns `Ty::NONE` if one of these arguments is
-    /// unknown.
+    /// Returns the type that `node` means for this call. `node` is a type written in the declaration of the
+    /// called function, in which generic parameters are replaced by the inferred arguments. Returns
+    /// `Ty::NONE` if one of these arguments is unknown.
     fn as_far_as_known(&mut self, call: &Call, node: TypeId) -> Ty {
         if self.has_unknown(call, node) {
             return Ty::NONE;

@@ -118,8 +118,9 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Explains a mismatch of two types if one of them comes from a literal. Returns a position and the text
-    /// of a label for the diagnostic: where a use decided the literal's type, for example.
+    /// Explains why two types differ, if one of them comes from a literal. Returns a position and the text of
+    /// a label for the diagnostic. The position is that of the use that decided the literal's type, or of the
+    /// literal.
     pub(super) fn why(&self, types: [Ty; 2]) -> Option<(Span, String)> {
         let Checked { types: known, expr_ty, .. } = &self.s.checked;
         types.into_iter().find_map(|ty| {

@@ -618,8 +618,8 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// Computes the layout of the types that pointers point to. This runs after all structs have a layout,
-    /// because such a type may contain any struct.
+    /// Computes the layout of the types that pointers point to and that had no layout before. This runs after
+    /// all structs have a layout, because these types may contain any struct.
     fn lay_out_pointees(&mut self) {
         for (ty, span) in std::mem::take(&mut self.s.early) {
             if self.s.checked.types.lay_out_again(ty).is_err() {
@@ -706,8 +706,9 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns whether an expression without a type of its own is an integer or a float: a literal without a
-    /// suffix, or an operation on such literals only. Returns `None` for an expression that has a type.
+    /// Returns the kind of literal, integer or float, if the expression has no type of its own. This is so
+    /// for a literal without a suffix, and for an operation on literals without a suffix only. Returns `None`
+    /// for any other expression.
     pub(super) fn untyped(&self, mut id: ExprId) -> Option<Literal> {
         let mut kind = Literal::Int;
         loop {

@@ -321,8 +321,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns the type of `p + i`, `p - i` or a comparison of two pointers. Returns `None` if the operands
-    /// do not have such types.
+    /// Returns the type of an operation on pointers: `p + i`, `p - i` or a comparison of two pointers.
+    /// Returns `None` if the types of the operands do not allow one of these.
     fn pointer_binary(&mut self, op: BinaryOp, a: Ty, b: Ty, span: Span) -> Option<Ty> {
         let left = self.s.checked.types.as_pointer(a)?;
         match (op, self.s.checked.types.kind(b)) {

@@ -36,8 +36,7 @@ pub struct WayBack {
     callees: SmallVec<[FuncId; 4]>,
 }
 
-/// Returns whether the result of an operation depends on which lanes are active. A ballot is such an
-/// operation.
+/// Returns whether the result of an operation depends on which lanes are active, as that of a ballot does.
 fn asks(op: Op) -> bool {
     match op {
         Op::Wave(op) => op != WaveOp::Mbcnt,

@@ -29,7 +29,7 @@ pub struct MemPlace {
     flags: MemFlags,
     alias: u16,
     /// Whether the base is a pointer parameter of a kernel with `#[small_buffers]`. This attribute promises
-    /// that byte offsets from such a pointer fit in 32 bits.
+    /// that byte offsets from pointer parameters fit in 32 bits.
     small: bool,
     pub ty: Ty,
 }

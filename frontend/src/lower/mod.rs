@@ -76,7 +76,8 @@ pub fn lower(
     module
 }
 
-/// Attaches each record of debug information to the instruction that follows it in the block.
+/// Completes the debug information of the module's functions: attaches each record of debug information to
+/// the instruction that follows it in its block.
 #[cold]
 fn begin_tracks(module: &mut Module, describer: track::Describer) {
     for func in module.funcs.values_mut() {
@@ -336,8 +337,8 @@ fn border_of(checked: &Checked, abi: Option<&passing::Abi<'_>>, info: &Func) -> 
     let passes = info.kernel.is_none() && (info.taken || info.linkage != Linkage::Local);
     let abi = abi.filter(|_| passes)?;
     let params: Vec<Ty> = checked.locals[info.locals.range()].iter().map(|local| local.ty).collect();
-    // A type that cannot be passed also gives `None`. The checker has already reported functions with such
-    // types.
+    // A function with a type that the convention cannot pass has no plan either. If other object files know
+    // the function, the checker has reported it.
     passing::border(&checked.types, abi, &params, info.result).ok()
 }
 

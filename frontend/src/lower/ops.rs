@@ -181,8 +181,8 @@ impl Lower<'_, '_> {
         value
     }
 
-    /// Returns whether the operator `op` may be fused with a product, as one of its operands, to a fused
-    /// multiply-add, which rounds only once. `left` is the left operand of `op`.
+    /// Returns whether an addition or subtraction `op` of a product may become a fused multiply-add, which
+    /// rounds only once. `left` is the left operand of `op`, whose type is that of the operation.
     fn contracts(&self, op: BinaryOp, left: ExprId) -> bool {
         let is_float =
             self.checked.types.lanes(self.ty_of(left)).is_some_and(|(scalar, _)| scalar.is_float());

@@ -215,8 +215,8 @@ pub fn border(types: &Types, abi: &Abi<'_>, params: &[Ty], result: Ty) -> Result
     Ok(border)
 }
 
-/// State of an iteration over the places (argument registers, then stack slots) in order. `next` is the next
-/// place, and `last` is the number of the last argument register.
+/// Iterates over the places in which the convention passes values: first the argument registers, then the
+/// stack slots. `next` is the next place, and `last` is the number of the last argument register.
 struct Walk {
     next: Place,
     last: u16,

@@ -385,8 +385,8 @@ impl Parser<'_, '_> {
                 self.make(ExprKind::Str(text), span, 0)
             }
             Tok::Ident | Tok::In => self.named(),
-            // These keywords are also words in the arguments of `fence` and `load`. The parser turns them
-            // into names, and the checker reports them where they are not allowed.
+            // Keywords such as `global` and `volatile` are also words in the arguments of `fence` and `load`.
+            // The parser turns them into names, and the checker reports them where they are not allowed.
             Tok::Global | Tok::Shared | Tok::Constant | Tok::Private | Tok::Volatile => {
                 let name = self.bump_name();
                 self.make(ExprKind::Name(name.sym), span, 0)

@@ -23,8 +23,9 @@ impl Parser<'_, '_> {
             let is_none = item.is_err() && self.at == before;
             let fails = item.is_err() || self.sink.count() > self.item_told;
             if std::mem::replace(&mut has_failed, fails) {
-                // The item before had a syntax error, so tokens that begin no item are most likely the rest
-                // of that item. The error "expected an item" would only repeat the earlier one.
+                // If the previous item had a syntax error, tokens that begin no item are most likely the rest
+                // of that item. The error "expected an item" would then only repeat the earlier error, so it
+                // is removed.
                 self.sink.truncate_if(self.item_told, "expected an item");
             }
             let left_out = matches!(item, Ok(LeftOut(true)));

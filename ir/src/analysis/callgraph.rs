@@ -218,8 +218,9 @@ pub fn callers(module: &Module) -> SecondaryMap<FuncId, Vec<FuncId>> {
     callers
 }
 
-/// Returns the functions that contain an operation for which `is` returns true, and the functions that call
-/// such functions directly or through other direct calls. Kernels are not included.
+/// Returns the functions from which direct calls lead to an operation for which `is` returns true: the
+/// functions that contain such an operation, and their direct and indirect callers. Calls through addresses
+/// are not followed. Kernels are not included.
 pub fn reaching(module: &Module, is: impl Fn(Op) -> bool) -> EntitySet<FuncId> {
     let mut found = EntitySet::new();
     if module.funcs.values().all(|func| func.kernel.is_some()) {

@@ -286,8 +286,8 @@ impl Cfg {
         self.position[to] <= self.position[from]
     }
 
-    /// Returns whether some loop has a second entry. The frontend creates no such graph, and passes must not
-    /// create one.
+    /// Returns whether some loop has a second entry. The frontend creates no loops with two entries, and
+    /// passes must not create one.
     pub fn is_irreducible(&self) -> bool {
         self.irreducible
     }

@@ -1,7 +1,7 @@
 //! Finds private variables that only the function's own accesses can reach.
 //!
-//! The address of such a variable is used only in address additions and accesses. It is not stored, passed,
-//! returned, selected, compared or cast, so called functions cannot access the variable.
+//! The address of one of these variables is used only in address additions and accesses. It is not stored,
+//! passed, returned, selected, compared or cast. Called functions therefore cannot access the variable.
 
 use crate::entity::{Slot, Value};
 use crate::func::Function;

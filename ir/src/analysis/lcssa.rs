@@ -9,9 +9,10 @@
 //! left.
 //!
 //! # Guarantees
-//! For such a value `v`, [`Uniformity::leaves_divergent_loop`](super::Uniformity::leaves_divergent_loop)
-//! holds afterwards only for uses as branch arguments on the exit edges themselves. `Analyses` are up to
-//! date.
+//! Afterwards, a uniform value or `bool` of a divergent loop leaves the loop only as a branch argument on an
+//! exit edge. Only for these uses,
+//! [`Uniformity::leaves_divergent_loop`](super::Uniformity::leaves_divergent_loop) returns true. `Analyses`
+//! are up to date.
 
 use super::{Analyses, Loop};
 use crate::entity::{Block, Inst, Value};
@@ -75,8 +76,8 @@ pub fn lcssa_divergent_exits(func: &mut Function, analyses: &mut Analyses) -> bo
     true
 }
 
-/// Uses of uniform values and lane masks outside of a divergent loop that defines them. The key is the header
-/// of the innermost such loop.
+/// Uses of uniform values and lane masks outside of the divergent loop that defines them. The key is the
+/// header of this loop. If several divergent loops contain the definition, it is the innermost one.
 struct Uses {
     /// Number of values of the function when the analyses were computed. Values with higher numbers are
     /// parameters that this pass has added.
@@ -85,8 +86,8 @@ struct Uses {
 }
 
 impl Uses {
-    /// Finds all uses of scalar values outside of the divergent loops that define these values. Returns the
-    /// loops that such values leave, or may leave once inner loops have been closed.
+    /// Finds all uses of uniform values and lane masks outside of the divergent loops that define them.
+    /// Returns the loops that these values leave, or may leave once inner loops have been closed.
     fn find(&mut self, func: &Function, analyses: &Analyses) -> Vec<Loop> {
         let mut leaving = vec![false; analyses.loops.len()];
         for &block in analyses.cfg.rpo() {

@@ -106,8 +106,8 @@ impl Facts {
         }
     }
 
-    /// Returns the fact that dword `n` of an instruction's result always has the same contents, if this is
-    /// so. The result has `len` dwords.
+    /// If dword `n` of an instruction's result always has the same contents, returns these contents as a
+    /// fact. The result has `len` dwords.
     fn fact(&mut self, func: &MachFunc, inst: &MachInst, n: u8, len: u8, is_input: &[bool]) -> Option<Fact> {
         let source = inst.ops[1];
         match (inst.op, inst.ops[2]) {
@@ -153,8 +153,8 @@ impl Facts {
         }
     }
 
-    /// Returns the value of a fact (contents that are always the same), if a register of the program has
-    /// these contents.
+    /// Returns the value that stands for a fact (contents that are always the same), if a register of the
+    /// original program has these contents.
     pub fn value_of_fact(&self, fact: Fact) -> Option<Value> {
         self.numbers.get(&fact).map(|&number| Value::Fact(number))
     }

@@ -34,8 +34,8 @@ pub(crate) struct Frame<'a> {
     entry: Entry<'a>,
 }
 
-/// The kinds of state that the evaluation of a location expression has read so far. The result can depend
-/// only on state of these kinds.
+/// The kinds of state that the evaluation of a location expression has read so far. They tell whether the
+/// location is the same in all lanes, and whether it is the same at all stops.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct StateUse {
     /// Whether state that can differ from lane to lane was read.

@@ -155,9 +155,9 @@ pub(crate) struct State {
     want: Want,
     /// The properties of each instruction that a wave has reached, by the instruction's address.
     instructions: FxHashMap<u64, Instruction>,
-    /// Writes that give the user's new values to variables or registers. Each element has the number of the
-    /// instruction (in the order of execution) before which the user made the writes; the elements are in
-    /// this order. The session makes the same writes again when the dispatch is run again.
+    /// Writes by which the user has changed variables or registers. Each element has the ordinal of the
+    /// instruction before which the user made the writes, and the elements are in the order of these
+    /// ordinals. When the dispatch is run again, the session makes the same writes again.
     set: Vec<(u64, Vec<Write>)>,
     /// `due` has the writes to carry out before the current instruction. `is_setting` says whether the front
     /// end is called after them.

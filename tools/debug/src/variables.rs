@@ -25,7 +25,7 @@ impl std::fmt::Display for Nowhere {
     }
 }
 
-/// What holds a value: a location, or the debug information itself.
+/// Where a value is found: at a location in registers or memory, or as a constant in the debug information.
 #[derive(Clone)]
 pub(crate) enum ValueSource {
     At(Location),
@@ -80,7 +80,8 @@ impl<'a> Variable<'a> {
     }
 }
 
-/// What the debug information says about a variable at an address.
+/// What the debug information says about a variable's value at an address: a location expression or a
+/// constant.
 pub(crate) enum VariableEntry<'a> {
     At(Expression<'a>),
     Constant(Vec<u8>),

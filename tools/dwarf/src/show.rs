@@ -247,8 +247,8 @@ fn marked_location(
     Location::memory(space, u64::try_from(address).ok()?).ok().map(|location| location.to_string())
 }
 
-/// The information that expressions can request from a file when no program is running: called expressions,
-/// base types, and addresses.
+/// The machine for evaluating expressions when no program is running. It knows only what is in the file:
+/// called expressions, base types, and addresses.
 pub struct Known<'a> {
     info: &'a DebugInfo,
     unit: usize,

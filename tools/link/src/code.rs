@@ -211,8 +211,8 @@ impl Follow<'_, '_> {
                 return;
             }
             if let Some(known) = self.leaders.get_mut(&at) {
-                // Where paths join, the state keeps only the facts that hold on all paths. A state can
-                // therefore only lose facts, and the analysis ends.
+                // Where paths join, the state keeps only what is known on all paths. What is known at an
+                // offset can therefore only become less, so the analysis ends.
                 let joined = known.as_ref().map_or_else(|| state.clone(), |known| joined(known, &state));
                 if known.as_ref() == Some(&joined) {
                     return;
@@ -361,8 +361,8 @@ impl Follow<'_, '_> {
             op::S_ADD_I32 | op::S_ADD_U32 => one(sum(value(1), value(2), 1)),
             op::S_SUB_I32 | op::S_SUB_U32 => one(sum(value(1), value(2), -1)),
             op::S_AND_B32 => one(in_frame(value(1)).or(in_frame(value(2))).map(|_| Value::Frame)),
-            // This loads an address from the global offset table. The relocation of the load names the symbol
-            // whose address it is.
+            // A load of an address from the global offset table. The relocation of the load names the symbol
+            // that has this address.
             op::S_LOAD_DWORDX2 => match register(inst.ops[1]).and_then(|pair| address(state, pair)) {
                 Some(Site::Relocation(n)) if is_table(self.function.relocations[n].kind) => {
                     [Some((to, Value::Low(Site::Relocation(n)))), Some((to + 1, Value::High))]

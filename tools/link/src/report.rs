@@ -101,7 +101,7 @@ impl Report {
     /// address and the file offset of each section, by name.
     pub(crate) fn add_addresses(&mut self, file: &[u8]) -> FxHashMap<String, (u64, u64)> {
         let sections = codeobj::CodeObject::parse(file).map(|file| file.sections).unwrap_or_default();
-        // Of several sections with the same name, the address of the first one is reported.
+        // If several sections have the same name, the report has the address of the first one.
         let places: FxHashMap<String, (u64, u64)> = sections
             .iter()
             .rev()
