@@ -4,11 +4,11 @@
 //! `KERNC_PRINTF=2000 cargo test --test kernc printf::` for a long run.
 
 use crate::common::{have, scratch, tool};
-use fuzz::rng::Rng;
 use ir::interp::{Interp, Memory};
 use kernc::sim::{self, Device, Dispatch, Mode};
 use kernc::{CodeObjectVersion, Compiler, KeepIr, OptLevel, Options, Printf, Subtarget};
 use std::fmt::Write as _;
+use support::Random;
 
 /// Calls in one kernel.
 const CALLS: usize = 25;
@@ -59,7 +59,7 @@ const INTEGERS: [Number; 8] = [
 ];
 
 /// Flags that mean something to a conversion, width and precision.
-fn field(rng: &mut Rng, flags: &str, has_precision: bool) -> String {
+fn field(rng: &mut Random, flags: &str, has_precision: bool) -> String {
     let mut out = String::new();
     for flag in flags.chars() {
         if rng.below(4) == 0 {
@@ -75,7 +75,7 @@ fn field(rng: &mut Rng, flags: &str, has_precision: bool) -> String {
     out
 }
 
-fn integer_bits(rng: &mut Rng) -> u64 {
+fn integer_bits(rng: &mut Random) -> u64 {
     match rng.below(4) {
         0 => rng.bits(),
         1 => rng.below(300) as u64,
@@ -85,12 +85,12 @@ fn integer_bits(rng: &mut Rng) -> u64 {
 }
 
 /// Any but a NaN with a sign, which not everybody prints.
-fn float(rng: &mut Rng, single: bool) -> f64 {
+fn float(rng: &mut Random, single: bool) -> f64 {
     let value = match rng.below(4) {
         0 if single => f32::from_bits(rng.bits() as u32).into(),
         0 => f64::from_bits(rng.bits()),
         1 => rng.below(2000) as f64 / 16.0 - 60.0,
-        2 => rng.below(1_000_000) as f64 * 10f64.powi(rng.below(30) as i32 - 15),
+        2 => rng.below(1_000_000) as f64 * 10f64.powi(rng.below(30) - 15),
         _ => *rng.pick(&[
             0.0,
             -0.0,
@@ -112,7 +112,7 @@ fn float(rng: &mut Rng, single: bool) -> f64 {
 }
 
 impl Call {
-    fn text(&mut self, rng: &mut Rng) {
+    fn text(&mut self, rng: &mut Random) {
         let text = *rng.pick(&["", " ", "x = ", "%%", ": ", "\\t", "é|", "\\\"q\\\"", "100%% ", "a:b:c "]);
         self.plain(text);
         if rng.below(12) == 0 {
@@ -133,7 +133,7 @@ impl Call {
         format!("x[{}]", before + self.bits.len() - 1)
     }
 
-    fn conversion(&mut self, rng: &mut Rng, before: usize) {
+    fn conversion(&mut self, rng: &mut Random, before: usize) {
         match rng.below(8) {
             0..=2 => self.integer(rng, before),
             3..=5 => self.real(rng, before),
@@ -142,7 +142,7 @@ impl Call {
         }
     }
 
-    fn integer(&mut self, rng: &mut Rng, before: usize) {
+    fn integer(&mut self, rng: &mut Random, before: usize) {
         let number = rng.pick(&INTEGERS);
         let letter = match (rng.below(3), number.signed) {
             (0, _) => *rng.pick(&["x", "X", "o"]),
@@ -187,7 +187,7 @@ impl Call {
         self.c_args.extend(c_values);
     }
 
-    fn real(&mut self, rng: &mut Rng, before: usize) {
+    fn real(&mut self, rng: &mut Random, before: usize) {
         let single = rng.below(2) == 0;
         let letter = *rng.pick(&["f", "F", "e", "E", "g", "G", "a", "A"]);
         let field = field(rng, "-+ #0", true);
@@ -224,7 +224,7 @@ impl Call {
         self.cl_args.push(format!("({cl}{lanes})({})", cl_values.join(", ")));
     }
 
-    fn words(&mut self, rng: &mut Rng) {
+    fn words(&mut self, rng: &mut Random) {
         let text = *rng.pick(&[
             "\"\"",
             "\"a\"",
@@ -245,7 +245,7 @@ impl Call {
         }
     }
 
-    fn other_conversion(&mut self, rng: &mut Rng, before: usize) {
+    fn other_conversion(&mut self, rng: &mut Random, before: usize) {
         let field = field(rng, "-", false);
         if rng.below(2) == 0 {
             let code = 33 + rng.below(94) as u64;
@@ -264,7 +264,7 @@ impl Call {
     }
 
     /// The whole call.
-    fn new(rng: &mut Rng, number: usize, before: usize) -> Call {
+    fn new(rng: &mut Random, number: usize, before: usize) -> Call {
         let mut call = Call::default();
         call.plain(&format!("#{number} "));
         for _ in 0..1 + rng.below(4) {
@@ -297,7 +297,7 @@ struct Program {
 
 impl Program {
     fn new(seed: u64) -> Program {
-        let mut rng = Rng::new(seed);
+        let mut rng = Random::new(seed);
         let (mut calls, mut before) = (Vec::new(), 0);
         for number in 0..CALLS {
             let call = Call::new(&mut rng, number, before);

@@ -4,6 +4,7 @@ use emit::{branches, code, islands};
 use isa::table::Flags;
 use isa::{MBlock, MachInst, Operand, Reg, Subtarget, op};
 use mir::{Edge, MachBlock, MachFunc};
+use support::Random;
 
 /// Dwords to either side that a branch reaches.
 const REACH: u32 = 0x7fff;
@@ -245,13 +246,8 @@ fn a_table_is_not_torn() {
 /// Random shapes, short and long blocks mixed.
 #[test]
 fn random() {
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    let mut next = |below: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state % below
-    };
+    let mut random = Random::new(1);
+    let mut next = |below: u64| random.below(below);
     for _ in 0..60 {
         let blocks = 2 + next(300) as u32;
         let longest = [10, 300, 4000][next(3) as usize];

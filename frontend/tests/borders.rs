@@ -7,21 +7,9 @@ use ir::passes::inline::Calls;
 use ir::passes::{OptOptions, PassContext, optimize};
 use ir::{Module, Type};
 use std::fmt::Write;
+use support::Random;
 
 const LANES: u32 = 8;
-
-struct Rng(u64);
-
-impl Rng {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        (self.0 >> 33) % n
-    }
-
-    fn pick<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len() as u64) as usize]
-    }
-}
 
 /// A type of the language.
 #[derive(Clone)]
@@ -38,16 +26,16 @@ const SCALARS: [&str; 12] =
 const LANE_TYPES: [&str; 8] = ["u8", "i8", "u16", "u32", "f16", "f32", "f64", "i64"];
 
 impl Shape {
-    fn random(rng: &mut Rng, structs: &mut Vec<Shape>) -> Shape {
+    fn random(rng: &mut Random, structs: &mut Vec<Shape>) -> Shape {
         match rng.below(6) {
-            0 | 1 => Shape::Scalar(rng.pick(&SCALARS)),
-            2 => Shape::Vector(rng.pick(&LANE_TYPES), rng.pick(&[2, 3, 4])),
+            0 | 1 => Shape::Scalar(rng.choose(&SCALARS)),
+            2 => Shape::Vector(rng.choose(&LANE_TYPES), rng.choose(&[2, 3, 4])),
             _ => {
                 let fields = (0..1 + rng.below(5)).map(|_| match rng.below(5) {
-                    0 => Shape::Array(rng.pick(&SCALARS), 1 + rng.below(4) as usize),
-                    1 => Shape::Vector(rng.pick(&LANE_TYPES), rng.pick(&[2, 3, 4])),
+                    0 => Shape::Array(rng.choose(&SCALARS), 1 + rng.below(4) as usize),
+                    1 => Shape::Vector(rng.choose(&LANE_TYPES), rng.choose(&[2, 3, 4])),
                     2 if !structs.is_empty() => structs[rng.below(structs.len() as u64) as usize].clone(),
-                    _ => Shape::Scalar(rng.pick(&SCALARS)),
+                    _ => Shape::Scalar(rng.choose(&SCALARS)),
                 });
                 let fields: Vec<Shape> = fields.collect();
                 let made = Shape::Struct(format!("S{}", structs.len()), fields);
@@ -67,8 +55,8 @@ impl Shape {
     }
 
     /// An expression for some value.
-    fn value(&self, rng: &mut Rng) -> String {
-        let scalar = |name: &str, rng: &mut Rng| {
+    fn value(&self, rng: &mut Random) -> String {
+        let scalar = |name: &str, rng: &mut Random| {
             let (a, b) = (1 + rng.below(900), rng.below(1000));
             match name {
                 "bool" => format!("((i * {a} + {b}) & 4) != 0"),
@@ -77,7 +65,7 @@ impl Shape {
                 name => format!("(i * {a} + {b}) as {name}"),
             }
         };
-        let several = |name: &str, count: usize, rng: &mut Rng| {
+        let several = |name: &str, count: usize, rng: &mut Random| {
             (0..count).map(|_| scalar(name, rng)).collect::<Vec<_>>().join(", ")
         };
         match self {
@@ -116,7 +104,7 @@ impl Shape {
 
 /// A program whose functions hand one of their parameters back, each called by name and through its address.
 fn program(seed: u64) -> String {
-    let mut rng = Rng(seed);
+    let mut rng = Random::new(seed);
     let mut structs = Vec::new();
     let (mut functions, mut kernel) = (String::new(), String::new());
     for n in 0..1 + rng.below(3) {
@@ -323,7 +311,7 @@ fn clang_places_the_same() {
             let _ = writeln!(c, "typedef t_{of} t_{of}x{lanes} __attribute__((ext_vector_type({lanes})));");
         }
     }
-    let (mut source, mut rng, mut structs) = (String::new(), Rng(7), Vec::new());
+    let (mut source, mut rng, mut structs) = (String::new(), Random::new(7), Vec::new());
     let mut functions = String::new();
     for n in 0..200 {
         let params: Vec<Shape> =

@@ -3,6 +3,8 @@
 //!
 //! `KERNC_CALLS=1000000` is the long run.
 
+use support::Random;
+
 /// Values of all kinds of types, and the words that some built-ins take.
 const ARGUMENTS: [&str; 44] = [
     "1",
@@ -63,15 +65,10 @@ kernel k(p: *global u32, q: *global f32, r: *const global f16x2, c: *constant u6
     let (t, a) = (P { a: 1, b: v2 }, [n, n]);
 ";
 
-/// Marsaglia's xorshift64.
+/// Returns a function that returns random numbers below its argument.
 fn random(seed: u64) -> impl FnMut(usize) -> usize {
-    let mut state = 0x9e37_79b9_7f4a_7c15u64.wrapping_mul(2 * seed + 1);
-    move |below| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 16) as usize % below
-    }
+    let mut random = Random::new(seed);
+    move |below| random.below(below)
 }
 
 /// Arguments for a call: any, of which each is half of the time the first one again; or those of a call that was accepted, but for one.

@@ -2,25 +2,10 @@
 //! programs that are right. The generator is seeded, so a failure repeats.
 
 use std::path::Path;
+use support::Random;
 
 /// Cases in all.
 const CASES: u64 = 12_000;
-
-/// xorshift64*.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
-    }
-}
 
 /// Pieces of programs, to get behind the parser more often than plain bytes do.
 const PIECES: &[&str] = &[
@@ -112,7 +97,7 @@ fn case(random: &mut Random, sources: &[String]) -> String {
     let original = &sources[random.below(sources.len())];
     match random.below(5) {
         0 => {
-            let bytes: Vec<u8> = (0..random.below(200)).map(|_| random.next() as u8).collect();
+            let bytes: Vec<u8> = (0..random.below(200)).map(|_| random.bits() as u8).collect();
             String::from_utf8_lossy(&bytes).into_owned()
         }
         1 => {
@@ -147,7 +132,7 @@ fn floor(text: &str, at: usize) -> usize {
 #[test]
 fn nothing_panics() {
     let sources = sources();
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
     let mut valid = 0;
     for n in 0..CASES {
         let source = case(&mut random, &sources);

@@ -5,21 +5,10 @@
 
 use frontend::Severity;
 use std::path::Path;
+use support::Random;
 
 /// Messages that a slip may bring.
 const MOST: usize = 3;
-
-/// xorshift64*.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % n.max(1)
-    }
-}
 
 /// What other languages have.
 const FOREIGN: &[&str] = &[
@@ -146,7 +135,8 @@ fn few_messages_a_slip() {
         seeds().into_iter().map(|(name, text)| (name, pieces(&text))).collect();
     let (mut slips, mut told, mut wrong) = (0, 0, Vec::new());
     for number in 0..count {
-        let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (number + 1).wrapping_mul(0xd134_2543_de82_ef95));
+        let mut random =
+            Random::new(0x9e37_79b9_7f4a_7c15 ^ (number + 1).wrapping_mul(0xd134_2543_de82_ef95));
         let (name, text) = &seeds[random.below(seeds.len())];
         let mut changed = text.clone();
         let made = 1 + random.below(3);

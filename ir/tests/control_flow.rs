@@ -2,6 +2,7 @@
 
 use ir::analysis::{Cfg, DomTree, LoopForest, PostDomTree};
 use ir::{Block, Function, Op, SrcLoc, Type};
+use support::Random;
 
 /// A function whose block `n` goes to `succs[n]` (0, 1 or 2 blocks).
 fn graph(succs: &[&[u32]]) -> Function {
@@ -85,23 +86,14 @@ fn an_endless_loop_has_a_place_in_the_post_dominator_tree() {
     assert!(!post.post_dominates(Block::from_u32(2), Block::from_u32(0)));
 }
 
-struct Rng(u64);
-
-impl Rng {
-    fn below(&mut self, n: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as u32) % n
-    }
-}
-
 /// Successor lists as plain numbers, and what can be said of them by trying all paths.
 struct Plain(Vec<Vec<u32>>);
 
 impl Plain {
     /// Up to two successors a block, none of them the entry.
-    fn random(rng: &mut Rng, max_blocks: u32, least: u32) -> Self {
+    fn random(rng: &mut Random, max_blocks: u32, least: u32) -> Self {
         let count = 2 + rng.below(max_blocks - 1);
-        let list = |rng: &mut Rng| -> Vec<u32> {
+        let list = |rng: &mut Random| -> Vec<u32> {
             (0..least + rng.below(3 - least)).map(|_| 1 + rng.below(count - 1)).collect()
         };
         Plain((0..count).map(|_| list(rng)).collect())
@@ -164,7 +156,7 @@ impl Plain {
 
 #[test]
 fn trees_agree_with_the_definition_of_dominance() {
-    let mut rng = Rng(7);
+    let mut rng = Random::new(7);
     for _ in 0..300 {
         let plain = Plain::random(&mut rng, 13, 0);
         let cfg = Cfg::new(&plain.function());
@@ -189,7 +181,7 @@ fn trees_agree_with_the_definition_of_dominance() {
 
 #[test]
 fn loops_agree_with_back_edges_to_dominators() {
-    let mut rng = Rng(11);
+    let mut rng = Random::new(11);
     let mut reducible = 0;
     for _ in 0..2000 {
         let plain = Plain::random(&mut rng, 10, 1);

@@ -8,6 +8,7 @@ use ir::{
     BinOp, Block, CastOp, FloatCc, Function, IntCc, KernelInfo, Mem, MemFlags, MemTy, Module, Op, Order, Pos,
     Scope, Slot, SlotData, Space, SrcLoc, TernOp, Type, UnOp, UnrollHint, Value,
 };
+use support::Random;
 
 const NOWHERE: SrcLoc = SrcLoc(0);
 /// Variables of a program: integers, then floats.
@@ -15,25 +16,6 @@ const INTS: usize = 4;
 const FLOATS: usize = 2;
 const ITEMS: u32 = 12;
 const OUT_BYTES: u32 = 4 * (INTS + FLOATS + 1) as u32;
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u64) as usize]
-    }
-}
 
 /// Builds one kernel. Mutable variables are passed to every block as parameters, as a naive frontend would.
 struct Gen {
@@ -72,7 +54,7 @@ impl Gen {
 
     fn interesting(&mut self) -> u64 {
         let small = self.r.below(40);
-        self.r.pick(&[
+        self.r.choose(&[
             0,
             1,
             2,
@@ -107,7 +89,7 @@ impl Gen {
             0..=7 => self.int_bin(depth),
             8 => {
                 let a = self.int(depth - 1);
-                let op = self.r.pick(&[
+                let op = self.r.choose(&[
                     UnOp::Not,
                     UnOp::Neg,
                     UnOp::Popcount,
@@ -119,7 +101,7 @@ impl Gen {
             }
             9 => {
                 let (a, b, c) = (self.int(depth - 1), self.int(depth - 1), self.int(depth - 1));
-                let op = self.r.pick(&[TernOp::Fshr, TernOp::Bfi]);
+                let op = self.r.choose(&[TernOp::Fshr, TernOp::Bfi]);
                 self.op(Op::Tern(op), &[a, b, c], Type::I32)
             }
             10 => {
@@ -129,7 +111,7 @@ impl Gen {
             }
             11 => {
                 let a = self.int(depth - 1);
-                let op = self.r.pick(&[CastOp::Zext8, CastOp::Sext8, CastOp::Zext16, CastOp::Sext16]);
+                let op = self.r.choose(&[CastOp::Zext8, CastOp::Sext8, CastOp::Zext16, CastOp::Sext16]);
                 self.op(Op::Cast(op), &[a], Type::I32)
             }
             12 => {
@@ -149,7 +131,7 @@ impl Gen {
         if self.r.below(5) == 0 {
             let d = self.interesting().max(1);
             let d = self.konst(Type::I32, d);
-            let op = self.r.pick(&[BinOp::UDiv, BinOp::SDiv, BinOp::URem, BinOp::SRem]);
+            let op = self.r.choose(&[BinOp::UDiv, BinOp::SDiv, BinOp::URem, BinOp::SRem]);
             return self.op(Op::Bin(op), &[a, d], Type::I32);
         }
         // Patterns the simplifier looks for are rare in uniformly random code.
@@ -157,7 +139,7 @@ impl Gen {
             return self.pattern(a, depth);
         }
         let b = self.int(depth - 1);
-        let op = self.r.pick(&[
+        let op = self.r.choose(&[
             BinOp::Add,
             BinOp::Add,
             BinOp::Sub,
@@ -189,7 +171,7 @@ impl Gen {
                 let (n, m) = (self.konst(i32, n), self.konst(i32, 32 - n));
                 let (x, y) =
                     (self.op(Op::Bin(BinOp::LShr), &[a, n], i32), self.op(Op::Bin(BinOp::Shl), &[b, m], i32));
-                let op = self.r.pick(&[BinOp::Or, BinOp::Xor, BinOp::Add]);
+                let op = self.r.choose(&[BinOp::Or, BinOp::Xor, BinOp::Add]);
                 self.op(Op::Bin(op), &[x, y], i32)
             }
             1 => {
@@ -198,11 +180,11 @@ impl Gen {
                     self.op(Op::Bin(BinOp::And), &[a, b], i32),
                     self.op(Op::Bin(BinOp::And), &[not, c], i32),
                 );
-                let op = self.r.pick(&[BinOp::Or, BinOp::Xor]);
+                let op = self.r.choose(&[BinOp::Or, BinOp::Xor]);
                 self.op(Op::Bin(op), &[x, y], i32)
             }
             2 => {
-                let op = self.r.pick(&[BinOp::Or, BinOp::Xor]);
+                let op = self.r.choose(&[BinOp::Or, BinOp::Xor]);
                 let (x, y) =
                     (self.op(Op::Bin(BinOp::And), &[a, b], i32), self.op(Op::Bin(BinOp::And), &[a, c], i32));
                 let z = self.op(Op::Bin(BinOp::And), &[b, c], i32);
@@ -222,9 +204,9 @@ impl Gen {
     fn through_64_bits(&mut self, depth: u32) -> Value {
         let (a, b) = (self.int(depth - 1), self.int(depth - 1));
         let (ea, eb) =
-            (self.r.pick(&[CastOp::Zext, CastOp::Sext]), self.r.pick(&[CastOp::Zext, CastOp::Sext]));
+            (self.r.choose(&[CastOp::Zext, CastOp::Sext]), self.r.choose(&[CastOp::Zext, CastOp::Sext]));
         let (a, b) = (self.op(Op::Cast(ea), &[a], Type::I64), self.op(Op::Cast(eb), &[b], Type::I64));
-        let op = self.r.pick(&[
+        let op = self.r.choose(&[
             BinOp::Add,
             BinOp::Sub,
             BinOp::Mul,
@@ -242,7 +224,7 @@ impl Gen {
         if depth == 0 || self.r.below(5) == 0 {
             return match self.r.below(3) {
                 0 => {
-                    let k = self.r.pick(&[0.0f32, -0.0, 1.0, -1.0, 2.0, 0.5, 3.25, 1e10]);
+                    let k = self.r.choose(&[0.0f32, -0.0, 1.0, -1.0, 2.0, 0.5, 3.25, 1e10]);
                     self.konst(Type::F32, k.to_bits().into())
                 }
                 _ => self.vars[INTS + self.r.below(FLOATS as u64) as usize],
@@ -251,7 +233,7 @@ impl Gen {
         match self.r.below(8) {
             0..=4 => {
                 let (a, b) = (self.float(depth - 1), self.float(depth - 1));
-                let op = self.r.pick(&[
+                let op = self.r.choose(&[
                     BinOp::FAdd,
                     BinOp::FSub,
                     BinOp::FMul,
@@ -263,7 +245,7 @@ impl Gen {
             }
             5 => {
                 let a = self.float(depth - 1);
-                let op = self.r.pick(&[UnOp::FNeg, UnOp::FAbs, UnOp::FFloor, UnOp::FTrunc]);
+                let op = self.r.choose(&[UnOp::FNeg, UnOp::FAbs, UnOp::FFloor, UnOp::FTrunc]);
                 self.op(Op::Un(op), &[a], Type::F32)
             }
             6 => {
@@ -272,7 +254,7 @@ impl Gen {
             }
             _ => {
                 let a = self.int(depth - 1);
-                let op = self.r.pick(&[CastOp::SToF, CastOp::UToF]);
+                let op = self.r.choose(&[CastOp::SToF, CastOp::UToF]);
                 self.op(Op::Cast(op), &[a], Type::F32)
             }
         }
@@ -282,12 +264,13 @@ impl Gen {
         match self.r.below(6) {
             0 => {
                 let (a, b) = (self.float(depth), self.float(depth));
-                let cc = self.r.pick(&[FloatCc::Oeq, FloatCc::Olt, FloatCc::Ult, FloatCc::Une, FloatCc::Ord]);
+                let cc =
+                    self.r.choose(&[FloatCc::Oeq, FloatCc::Olt, FloatCc::Ult, FloatCc::Une, FloatCc::Ord]);
                 self.op(Op::Fcmp(cc), &[a, b], Type::Bool)
             }
             1 if depth > 0 => {
                 let (a, b) = (self.cond(depth - 1), self.cond(depth - 1));
-                let op = self.r.pick(&[BinOp::And, BinOp::Or, BinOp::Xor]);
+                let op = self.r.choose(&[BinOp::And, BinOp::Or, BinOp::Xor]);
                 self.op(Op::Bin(op), &[a, b], Type::Bool)
             }
             2 if depth > 0 => {
@@ -296,7 +279,7 @@ impl Gen {
             }
             _ => {
                 let (a, b) = (self.int(depth), self.int(depth));
-                let cc = self.r.pick(&[
+                let cc = self.r.choose(&[
                     IntCc::Eq,
                     IntCc::Ne,
                     IntCc::Ult,
@@ -344,20 +327,20 @@ impl Gen {
         let offset = self.op(Op::Bin(BinOp::Shl), &[wide, two], Type::I64);
         let ptr = self.op(Op::PtrAdd, &[self.input, offset], Type::Ptr(Space::Global));
         let mut mem = mem(MemTy::B32, Space::Global, 4);
-        mem.offset = 4 * self.r.below(8) as i32;
+        mem.offset = 4 * self.r.below(8);
         self.op(Op::Load { mem, count: 1 }, &[ptr], Type::I32)
     }
 
     fn load_own(&mut self) -> Value {
         let mut mem = mem(MemTy::B32, Space::Global, 4);
-        mem.offset = 4 * self.r.below(4) as i32;
+        mem.offset = 4 * self.r.below(4);
         self.op(Op::Load { mem, count: 1 }, &[self.own], Type::I32)
     }
 
     fn store_own(&mut self) {
         let value = self.int(1);
         let mut mem = mem(MemTy::B32, Space::Global, 4);
-        mem.offset = 4 * self.r.below(4) as i32;
+        mem.offset = 4 * self.r.below(4);
         self.f.push(self.at, Op::Store { mem, count: 1 }, &[self.own, value], NOWHERE);
     }
 
@@ -437,7 +420,7 @@ impl Gen {
         let (header, params) = self.block_like_vars();
         let counter = self.f.add_param(header, Type::I32);
         let (body, (exit, exit_params)) = (self.f.add_block(), self.block_like_vars());
-        self.f.unroll[header] = self.r.pick(&[
+        self.f.unroll[header] = self.r.choose(&[
             UnrollHint::None,
             UnrollHint::Full,
             UnrollHint::By(2),
@@ -489,7 +472,7 @@ impl Gen {
     fn load_slot_element(&mut self) -> Value {
         let base = self.op(Op::SlotAddr(self.slot), &[], Type::Ptr(Space::Private));
         let mut mem = mem(MemTy::B32, Space::Private, 4);
-        mem.offset = 4 * self.r.below(8) as i32;
+        mem.offset = 4 * self.r.below(8);
         self.op(Op::Load { mem, count: 1 }, &[base], Type::I32)
     }
 }
@@ -512,7 +495,7 @@ fn random_kernel(seed: u64) -> Module {
     };
     let (input, output) = (pointer(0), pointer(8));
     let id = f.push1(at, Op::Pos(Pos::GlobalId(0)), &[], Type::I32, NOWHERE);
-    let r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let r = Random::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut g = Gen { f, r, at, vars: Vec::new(), input, own: output, slot, budget: 40 };
     let stride = g.konst(Type::I32, OUT_BYTES.into());
     let offset = g.op(Op::Bin(BinOp::Mul), &[id, stride], Type::I32);

@@ -6,28 +6,16 @@ use isa::{Form, Lane, MachInst, ModFlags, Operand, op};
 use memmodel::counters::{Counter, Wait};
 use memmodel::{Context, Options, proof};
 use mir::{MachFunc, SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED, SyncOrder, SyncScope};
+use support::Random;
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
-    }
-
-    /// A register of a few, so that instructions meet.
-    fn reg(&mut self) -> u16 {
-        self.below(6) as u16
-    }
+/// A register of a few, so that instructions meet.
+fn register(r: &mut Random) -> u16 {
+    r.below(6)
 }
 
 /// Any instruction that the passes care for.
 fn instruction(r: &mut Random) -> MachInst {
-    let (a, b, c) = (r.reg(), r.reg(), r.reg());
+    let (a, b, c) = (register(r), register(r), register(r));
     match r.below(18) {
         0 | 1 => load(a),
         2 => inst(op::GLOBAL_LOAD_DWORDX4, &[vs(a, 4), v(b), ss(2 * (c / 2), 2)]),
@@ -59,7 +47,7 @@ fn instruction(r: &mut Random) -> MachInst {
 
 /// A function of a few blocks with any edges, or with forward ones only.
 fn random(seed: u64, fences: bool, loops: bool) -> MachFunc {
-    let r = &mut Random(seed);
+    let r = &mut Random::new(seed);
     let count = 1 + r.below(6);
     let mut blocks = Vec::new();
     for block in 0..count {

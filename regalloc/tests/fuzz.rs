@@ -1,9 +1,10 @@
 //! Random functions through the allocator, judged by its checker; and the checker, judged by sabotage.
 
-use crate::generate::{Rng, Shape, generate};
+use crate::generate::{Shape, generate};
 use isa::{Operand, Subtarget};
 use mir::MachFunc;
 use regalloc::{AllocError, Context, Options, Stats};
+use support::Random;
 
 fn target() -> Subtarget {
     named("gfx906")
@@ -163,7 +164,7 @@ fn same_input_same_output() {
 }
 
 /// Changes one register of an allocated function.
-fn sabotage(func: &mut MachFunc, rng: &mut Rng) {
+fn sabotage(func: &mut MachFunc, rng: &mut Random) {
     loop {
         let block = isa::MBlock::from_u32(rng.below(func.blocks.len()) as u32);
         let count = func.blocks[block].insts.len();
@@ -194,7 +195,7 @@ fn checker_notices_sabotage() {
         let original = generate(seed, shape);
         let mut func = original.clone();
         allocate(&mut func, options, &mut Context::default()).expect("fits");
-        sabotage(&mut func, &mut Rng(seed));
+        sabotage(&mut func, &mut Random::new(seed));
         noticed +=
             u32::from(regalloc::check::check(&original, &func, &target(), Default::default()).is_err());
     }

@@ -4,27 +4,7 @@
 use isa::table::{Kind, Role};
 use isa::{Abi, Form, MBlock, MachInst, ModFlags, Opcode, Operand, Reg, RegClass, VReg, op};
 use mir::{Edge, MachBlock, MachFunc};
-
-/// SplitMix64.
-pub struct Rng(pub u64);
-
-impl Rng {
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.bits() % n.max(1) as u64) as usize
-    }
-
-    pub fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-}
+use support::Random;
 
 /// What kind of program.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +58,7 @@ const OPS: &[Opcode] = &[
 ];
 
 pub struct Generator {
-    rng: Rng,
+    rng: Random,
     shape: Shape,
     func: MachFunc,
     /// Tuples that may be read here, by class.
@@ -100,7 +80,7 @@ fn class_of(kind: Kind) -> RegClass {
 /// A random function; the same for the same seed.
 pub fn generate(seed: u64, shape: Shape) -> MachFunc {
     let mut generator = Generator {
-        rng: Rng(seed),
+        rng: Random::new(seed),
         shape,
         func: MachFunc { name: format!("random_{seed}"), ..MachFunc::default() },
         pool: [Vec::new(), Vec::new()],
@@ -158,7 +138,7 @@ impl Generator {
     fn pick(&mut self, class: RegClass, len: usize) -> Vec<VReg> {
         let (rng, pool) = (&mut self.rng, &self.pool[class as usize]);
         let from = pool.len().saturating_sub(self.shape.reach);
-        if rng.chance(70) {
+        if rng.below(100) < 70 {
             let same: Vec<&Vec<VReg>> = pool[from..].iter().filter(|regs| regs.len() >= len).collect();
             if !same.is_empty() {
                 let regs = same[rng.below(same.len())];
@@ -216,10 +196,10 @@ impl Generator {
                     dst
                 }
                 (_, Kind::SmemOffset) => Operand::Imm(16),
-                (_, Kind::Saddr) if self.rng.chance(50) => Operand::None,
-                (_, Kind::Ssrc | Kind::Vsrc) if self.rng.chance(15) => Operand::int(5),
+                (_, Kind::Saddr) if (self.rng.below(100) < 50) => Operand::None,
+                (_, Kind::Ssrc | Kind::Vsrc) if (self.rng.below(100) < 15) => Operand::int(5),
                 _ => {
-                    if spec.kind == Kind::Vsrc && len == 1 && self.rng.chance(10) {
+                    if spec.kind == Kind::Vsrc && len == 1 && (self.rng.below(100) < 10) {
                         class = RegClass::Sgpr;
                     }
                     self.operand(class, len)
@@ -227,13 +207,13 @@ impl Generator {
             });
         }
         let mut inst = MachInst::new(opcode, &ops);
-        if row.ops.iter().any(|spec| spec.kind == Kind::Mask) && self.rng.chance(40) {
+        if row.ops.iter().any(|spec| spec.kind == Kind::Mask) && (self.rng.below(100) < 40) {
             let e32 =
                 matches!(opcode, op::V_CMP_LT_U32 | op::V_CNDMASK_B32 | op::V_ADD_CO_U32 | op::V_ADDC_CO_U32);
             inst.form = if e32 { Form::E32 } else { Form::Full };
         }
         if opcode == op::GLOBAL_ATOMIC_ADD || opcode == op::BUFFER_ATOMIC_ADD {
-            if self.rng.chance(50) {
+            if self.rng.below(100) < 50 {
                 inst.mods.flags |= ModFlags::GLC;
             } else if opcode == op::GLOBAL_ATOMIC_ADD {
                 inst.ops[0] = Operand::None;
@@ -247,12 +227,12 @@ impl Generator {
     }
 
     fn copy(&mut self) {
-        let class = if self.rng.chance(50) { RegClass::Sgpr } else { RegClass::Vgpr };
+        let class = if self.rng.below(100) < 50 { RegClass::Sgpr } else { RegClass::Vgpr };
         let len = 1 + self.rng.below(4);
         let regs = self.fresh(class, len);
         let dst = self.func.tuple(&regs);
         let src = match self.rng.below(4) {
-            0 => Operand::int(self.rng.below(100) as i32 - 20),
+            0 => Operand::int(self.rng.below(100) - 20),
             1 => self.operand(RegClass::Sgpr, len),
             _ => self.operand(class, len),
         };
@@ -261,7 +241,7 @@ impl Generator {
     }
 
     fn undef(&mut self) {
-        let class = if self.rng.chance(50) { RegClass::Sgpr } else { RegClass::Vgpr };
+        let class = if self.rng.below(100) < 50 { RegClass::Sgpr } else { RegClass::Vgpr };
         let regs = self.fresh(class, 2);
         let dst = self.func.tuple(&regs);
         self.push(MachInst::new(op::UNDEF, &[dst]));
@@ -452,14 +432,14 @@ impl Generator {
         let mut around = [self.args(RegClass::Sgpr, counts[0]), self.args(RegClass::Vgpr, counts[1])];
         for (own, around) in own.iter().zip(&mut around) {
             for arg in around.iter_mut() {
-                if self.rng.chance(40) {
+                if self.rng.below(100) < 40 {
                     *arg = own[self.rng.below(own.len())];
                 }
             }
         }
         let latch = self.block;
         self.terminate();
-        if self.rng.chance(50) {
+        if self.rng.below(100) < 50 {
             let mask = self.operand(RegClass::Sgpr, 2);
             self.push(MachInst::new(op::S_ANDN2_B64, &[Operand::EXEC, Operand::EXEC, mask]));
         }

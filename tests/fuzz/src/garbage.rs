@@ -1,9 +1,9 @@
 //! Damaged inputs: truncated, mixed and random bytes as source text, code object or `.npy` file. No input may
 //! cause a panic.
 
-use crate::rng::Rng;
 use kernc::sim::{self, CodeObject, Device};
 use kernc::{Compiler, Options, Target};
+use support::Random;
 
 /// Kind of input that is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ fn good(kind: Kind) -> Vec<u8> {
 
 /// Damages an input by a few random changes: changed bytes, a removed piece, a copied piece, or a truncated
 /// end. One input in ten becomes random bytes.
-fn damage(bytes: &mut Vec<u8>, rng: &mut Rng) {
+fn damage(bytes: &mut Vec<u8>, rng: &mut Random) {
     if rng.one_in(10) {
         *bytes = (0..rng.below(400)).map(|_| rng.bits() as u8).collect();
         return;
@@ -68,7 +68,7 @@ pub fn run(kind: Kind, seed: u64, count: u64) -> u64 {
     let good = good(kind);
     let passed = (seed..seed + count).filter(|&seed| {
         let mut bytes = good.clone();
-        damage(&mut bytes, &mut Rng::new(seed));
+        damage(&mut bytes, &mut Random::new(seed));
         feed(kind, &bytes)
     });
     passed.count() as u64

@@ -10,7 +10,6 @@
 
 use crate::launch::{emulate_watched, interpret_watched};
 use crate::program::Shape;
-use crate::rng::Rng;
 use crate::truth::{Item, Meant, item_of, lanes as bits, line_and_column};
 use debug::{LanesAt, Position};
 use dwarf::DebugInfo as Info;
@@ -22,6 +21,7 @@ use kernc::{Compiler, Convention, DebugInfo, Dialect, Dwarf, DwarfVersion, OptLe
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
+use support::Random;
 
 /// Largest number of statements of a work-item that are compared.
 const MOST: usize = 2000;
@@ -145,7 +145,7 @@ pub fn damage(program: Program<'_>, how: How, times: u64) {
         .map(|section| (section.data.as_ptr() as usize - sound.as_ptr() as usize, section.data.len()))
         .collect();
     for seed in 0..times {
-        let mut rng = Rng::new(seed);
+        let mut rng = Random::new(seed);
         let mut bytes = sound.clone();
         for _ in 0..1 + rng.below(8) {
             let &(start, len) = rng.pick(&ranges);

@@ -1,10 +1,10 @@
 //! Runs a kernel of a generated program in the interpreter or in the emulator.
 
 use crate::program::{COUNTS, INPUTS, OPAQUE_BYTES, OWN, Shape};
-use crate::rng::Rng;
 use ir::interp::{Interp, Memory, Watcher};
 use kernc::sim;
 use std::fmt;
+use support::Random;
 
 const V: [f32; 4] = [0.5, -3.0, 1e6, 7.25];
 const M: u64 = 0x0123_4567_89ab_cdef;
@@ -29,7 +29,7 @@ const DYNAMIC: u32 = 512;
 
 /// Returns the input buffer: small numbers, large numbers and bit patterns.
 fn input() -> Vec<u8> {
-    let mut rng = Rng::new(42);
+    let mut rng = Random::new(42);
     (0..INPUTS)
         .flat_map(|n| {
             let bits = rng.bits() as u32;

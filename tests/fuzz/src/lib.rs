@@ -12,7 +12,6 @@ pub mod generate;
 pub mod lanes;
 pub mod launch;
 pub mod program;
-pub mod rng;
 mod shrink;
 pub mod truth;
 pub mod types;

@@ -1,8 +1,8 @@
 //! Types of the generated variables, their declarations, and the hash of their values that a kernel stores.
 
 use crate::program::{ARRAYS, INPUTS};
-use crate::rng::Rng;
 use std::fmt::Write;
+use support::Random;
 
 /// A number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Ty {
 
     /// Returns random types for a program's variables: `u32`, the float type that is the program's theme,
     /// some of the usual types, and sometimes an arbitrary type.
-    pub fn some(rng: &mut Rng, float: Option<Ty>) -> Vec<Ty> {
+    pub fn some(rng: &mut Random, float: Option<Ty>) -> Vec<Ty> {
         let mut types = vec![Ty::U32];
         if let Some(float) = float {
             types.extend([float, Ty { count: *rng.pick(&LANES[1..4]), ..float }]);
@@ -115,7 +115,7 @@ impl Ty {
     }
 
     /// Returns a random scalar type.
-    pub fn any_scalar(rng: &mut Rng) -> Ty {
+    pub fn any_scalar(rng: &mut Random) -> Ty {
         Ty::vector(rng.pick(&SCALARS).0, 1)
     }
 

@@ -21,8 +21,13 @@ impl Random {
     }
 
     /// Returns a number below `n`, and 0 if `n` is 0.
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.bits() % n.max(1) as u64) as usize
+    ///
+    /// # Panics
+    /// If `n` is negative.
+    pub fn below<N: TryInto<u64> + TryFrom<u64>>(&mut self, n: N) -> N {
+        let Ok(limit) = n.try_into() else { panic!("a negative limit") };
+        let number = self.bits() % limit.max(1);
+        N::try_from(number).unwrap_or_else(|_| unreachable!("a number below the limit fits into its type"))
     }
 
     /// Returns true with a probability of 1 in `n`.
@@ -33,5 +38,10 @@ impl Random {
     /// Returns a random item.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
+    }
+
+    /// Returns a copy of a random item.
+    pub fn choose<T: Copy>(&mut self, items: &[T]) -> T {
+        *self.pick(items)
     }
 }

@@ -157,27 +157,24 @@ pub struct Case {
     pub args: Vec<Arg>,
 }
 
-/// Pseudo-random numbers that are the same on all machines (xorshift64*).
+/// Random data for kernels, the same on all machines.
 #[derive(Clone, Debug)]
-pub struct Rng(u64);
+pub struct Rng(support::Random);
 
 impl Rng {
     /// Creates a generator; each seed gives a different sequence.
     pub fn new(seed: u64) -> Rng {
-        Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+        Rng(support::Random::new(seed))
     }
 
     /// Returns 32 random bits.
     pub fn bits(&mut self) -> u32 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
+        (self.0.bits() >> 32) as u32
     }
 
     /// Returns a number below `limit`.
     pub fn below(&mut self, limit: u32) -> u32 {
-        ((u64::from(self.bits()) * u64::from(limit)) >> 32) as u32
+        self.0.below(limit)
     }
 
     /// Returns an f32 in -1.0..1.0 with 20 random bits.

@@ -1,9 +1,10 @@
 //! Random kernel descriptors on every processor, beside LLVM: the same blocks are taken, and they give the same bytes.
 //! `KERNC_DESCRIPTORS=1000` sets how many blocks each processor gets.
 
-use crate::common::{Rng, options, section, tool};
+use crate::common::{options, section, tool};
 use std::fmt::Write;
 use std::path::Path;
+use support::Random;
 
 /// Directives and the number of bits of what they take, as the guide and LLVM name them; those of later processors too,
 /// which all of ours must refuse.
@@ -76,36 +77,36 @@ const RARE: [&str; 15] = [
 ];
 
 /// A block of random directives.
-fn block(rng: &mut Rng, name: &str, is_90a: bool, xnack: bool) -> String {
+fn block(rng: &mut Random, name: &str, is_90a: bool, xnack: bool) -> String {
     let mut text = format!(".amdhsa_kernel {name}\n");
     // Some blocks have hardly any directive, some most of them.
     let one_in = 2 + rng.below(40);
     for (directive, bits) in DIRECTIVES {
         let rare = if RARE.contains(&directive) { 4 } else { 1 };
-        if !rng.once_in(one_in * rare) {
+        if !rng.one_in(one_in * rare) {
             continue;
         }
-        let over = u64::from(rng.once_in(100));
+        let over = u64::from(rng.one_in(100));
         let value = match directive {
             // LLVM insists on what the target id says; we do not, for the sake of older sources.
             "reserve_xnack_mask" => u64::from(xnack),
-            _ => (rng.next() & ((1 << bits) - 1)) + (over << bits),
+            _ => (rng.bits() & ((1 << bits) - 1)) + (over << bits),
         };
         let _ = writeln!(text, ".amdhsa_{directive} {value}");
     }
-    let limit = if rng.once_in(10) { 600 } else { 257 };
+    let limit = if rng.one_in(10) { 600 } else { 257 };
     let vgprs = rng.below(limit);
-    if !rng.once_in(50) {
+    if !rng.one_in(50) {
         let _ = writeln!(text, ".amdhsa_next_free_vgpr {vgprs}");
     }
-    if !rng.once_in(50) {
+    if !rng.one_in(50) {
         let _ = writeln!(text, ".amdhsa_next_free_sgpr {}", rng.below(110));
     }
-    if is_90a != rng.once_in(20) {
+    if is_90a != rng.one_in(20) {
         let _ = writeln!(
             text,
             ".amdhsa_accum_offset {}",
-            4 * (rng.below(vgprs / 4 + 2)) + usize::from(rng.once_in(20))
+            4 * (rng.below(vgprs / 4 + 2)) + usize::from(rng.one_in(20))
         );
     }
     text.push_str(".end_amdhsa_kernel\n");
@@ -142,11 +143,11 @@ fn complaints(mc: &Path, args: &[&str], blocks: &[&str]) -> Vec<Option<String>> 
 }
 
 /// Target features that a processor's code may be for.
-fn features(target: &isa::Target, rng: &mut Rng) -> (Option<bool>, Vec<String>) {
-    if !target.has(isa::Feature::XNACK) || rng.once_in(3) {
+fn features(target: &isa::Target, rng: &mut Random) -> (Option<bool>, Vec<String>) {
+    if !target.has(isa::Feature::XNACK) || rng.one_in(3) {
         return (None, Vec::new());
     }
-    let on = rng.once_in(2);
+    let on = rng.one_in(2);
     (Some(on), vec![format!("-mattr={}xnack", if on { '+' } else { '-' })])
 }
 
@@ -158,7 +159,7 @@ fn random_descriptors() {
     let (mut same, mut refused, mut wrong) = (0, 0, Vec::new());
     for (n, target) in isa::target::PROCESSORS.iter().enumerate() {
         for round in 0..count.div_ceil(BLOCKS) {
-            let mut rng = Rng::new((n * 1_000_000 + round + 1) as u64);
+            let mut rng = Random::new((n * 1_000_000 + round + 1) as u64);
             let (xnack, mut args) = features(target, &mut rng);
             args.push(format!("-mcpu={}", target.name));
             let args: Vec<&str> = args.iter().map(String::as_str).collect();

@@ -1,8 +1,8 @@
 //! Mutated and random texts: no panic, no hang, memory bounded. `KERNC_FUZZ_COUNT` asks for another number of texts.
 
-use crate::common::Rng;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use support::Random;
 
 fn corpus() -> Vec<Vec<u8>> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
@@ -94,7 +94,7 @@ const WORDS: &[&str] = &[
     ".rept 9999\n.rept 9999\ns_nop 0\n.endr\n.endr\n",
 ];
 
-fn mutate(rng: &mut Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
+fn mutate(rng: &mut Random, corpus: &[Vec<u8>]) -> Vec<u8> {
     let mut text = rng.pick(corpus).clone();
     for _ in 0..=rng.below(6) {
         let at = rng.below(text.len() + 1);
@@ -115,7 +115,7 @@ fn mutate(rng: &mut Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
                 let to = (from + rng.below(200)).min(other.len());
                 text.splice(at..at, other[from..to].iter().copied());
             }
-            4 if at < text.len() => text[at] = rng.next() as u8,
+            4 if at < text.len() => text[at] = rng.bits() as u8,
             _ => {
                 let piece = text[at..end].to_vec();
                 text.splice(at..at, piece);
@@ -129,13 +129,13 @@ fn mutate(rng: &mut Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
 fn mutated_texts() {
     let count = std::env::var("KERNC_FUZZ_COUNT").map_or(1500, |count| count.parse().expect("a number"));
     let corpus = corpus();
-    let mut rng = Rng::new(2026);
+    let mut rng = Random::new(2026);
     let (mut accepted, mut slowest) = (0u32, Duration::ZERO);
     for n in 0..count {
         let bytes = mutate(&mut rng, &corpus);
         let text = String::from_utf8_lossy(&bytes);
         let cpu = *rng.pick(&["gfx600", "gfx700", "gfx803", "gfx906", "gfx90a", "gfx1010", "gfx1030"]);
-        let kind = if rng.once_in(2) { asm::Kind::Loadable } else { asm::Kind::Relocatable };
+        let kind = if rng.one_in(2) { asm::Kind::Loadable } else { asm::Kind::Relocatable };
         let options =
             asm::Options { kind, max_output: 1 << 22, max_expansion: 1 << 18, ..crate::common::options(cpu) };
         let start = Instant::now();

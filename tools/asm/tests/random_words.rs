@@ -2,13 +2,13 @@
 //!
 //! `KERNC_RANDOM_WORDS=1000000 cargo test -p kernc-asm --test asm random_words:: -- --nocapture` is the long run.
 
-use crate::common::Rng;
+use support::Random;
 
 /// Words of one object.
 const BATCH: usize = 20_000;
 
 /// Purely random words, and words that begin as the encodings do.
-fn word(rng: &mut Rng) -> u32 {
+fn word(rng: &mut Random) -> u32 {
     const BEGINNINGS: [u32; 18] = [
         0,
         0x7e00_0000,
@@ -29,7 +29,7 @@ fn word(rng: &mut Rng) -> u32 {
         0xf400_0000,
         0xcc00_0000,
     ];
-    let any = rng.next() as u32;
+    let any = rng.bits() as u32;
     match rng.below(3) {
         0 => any,
         1 => rng.pick(&BEGINNINGS) | any >> [6, 7, 9, 12][rng.below(4)],
@@ -74,7 +74,7 @@ fn any_words_come_back() {
         .unwrap_or_else(|_| "gfx600 gfx700 gfx803 gfx906 gfx908 gfx90a gfx1010 gfx1030".into());
     let mut wrong = Vec::new();
     for cpu in only.split_whitespace() {
-        let mut rng = Rng::new(11);
+        let mut rng = Random::new(11);
         for batch in 0..count.div_ceil(BATCH) {
             let words: Vec<u32> = (0..BATCH.min(count - batch * BATCH)).map(|_| word(&mut rng)).collect();
             if check(cpu, &words).is_ok() {

@@ -3,22 +3,7 @@
 
 use codeobj::CodeObject;
 use isa::{PROCESSORS, Target};
-
-/// xorshift64*.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
-    }
-}
+use support::Random;
 
 const SOURCE: &str = "
     .text
@@ -66,7 +51,7 @@ fn rounds() -> usize {
 
 #[test]
 fn damaged_objects() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
     let mut told = 0;
     for round in 0..rounds() {
         let target = &PROCESSORS[random.below(PROCESSORS.len())];
@@ -78,7 +63,7 @@ fn damaged_objects() {
             let at = random.below(bytes.len());
             match random.below(4) {
                 0 => bytes[at] ^= 1 << random.below(8),
-                1 => bytes[at] = random.next() as u8,
+                1 => bytes[at] = random.bits() as u8,
                 2 if at + 8 <= bytes.len() => {
                     let edge = [0, 1, u64::MAX, u64::MAX - 7, 1 << 63][random.below(5)];
                     bytes[at..at + 8].copy_from_slice(&edge.to_le_bytes());
@@ -94,16 +79,16 @@ fn damaged_objects() {
 /// Words of real instructions in any order, with branches everywhere.
 #[test]
 fn random_code() {
-    let mut random = Random(0x1234_5678_9abc_def1);
+    let mut random = Random::new(0x1234_5678_9abc_def1);
     for target in PROCESSORS.iter().step_by(4) {
         let words: Vec<u32> = (0..rounds().min(4000))
             .map(|_| match random.below(8) {
                 // SOPP, so that there are branches, waits and nops.
-                0 => 0xbf80_0000 | (random.next() as u32 & 0x7f_003f),
-                1 => 0xbf80_0000 | (random.next() as u32 & 0x7f_0000) | 0xffc0,
-                2 => 0xe000_0000 | random.next() as u32 & 0xff_ffff,
-                3 => 0xd800_0000 | random.next() as u32 & 0xff_ffff,
-                _ => random.next() as u32,
+                0 => 0xbf80_0000 | (random.bits() as u32 & 0x7f_003f),
+                1 => 0xbf80_0000 | (random.bits() as u32 & 0x7f_0000) | 0xffc0,
+                2 => 0xe000_0000 | random.bits() as u32 & 0xff_ffff,
+                3 => 0xd800_0000 | random.bits() as u32 & 0xff_ffff,
+                _ => random.bits() as u32,
             })
             .collect();
         let mut roots = vec![check::program::Root { address: 0, is_function: false }];

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
-use support::Tool;
+use support::{Random, Tool};
 
 const GDB: &str = "gdb-multiarch";
 
@@ -300,19 +300,6 @@ impl Client {
     }
 }
 
-/// Numbers from a seed (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, count: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % count as u64) as usize
-    }
-}
-
 /// Each packet that does not move on has an answer, whatever it is.
 #[test]
 fn hostile_packets_are_answered() {
@@ -344,14 +331,14 @@ fn hostile_packets_are_answered() {
         b"0",
         b"\xff",
     ];
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for _ in 0..2000 {
         let mut body = words[random.below(words.len())].to_vec();
         for _ in 0..random.below(5) {
             match random.below(3) {
                 0 => body.extend(words[20 + random.below(4)]),
                 1 => body.push(b"0123456789abcdef,;:-"[random.below(20)]),
-                _ => body.extend(format!("{:x}", random.0 >> random.below(64)).bytes()),
+                _ => body.extend(format!("{:x}", random.bits() >> random.below(64)).bytes()),
             }
         }
         client.send_packet(&body);

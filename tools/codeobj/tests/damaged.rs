@@ -4,22 +4,7 @@
 #![allow(missing_docs)]
 
 use codeobj::{CodeObject, disasm, inspect};
-
-/// xorshift64*.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
-    }
-}
+use support::Random;
 
 /// Numbers at which arithmetic goes wrong.
 const EDGES: [u64; 12] = [
@@ -50,7 +35,7 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
         };
         match random.below(6) {
             0 => bytes[at] ^= 1 << random.below(8),
-            1 => bytes[at] = random.next() as u8,
+            1 => bytes[at] = random.bits() as u8,
             2 | 3 => {
                 let edge = EDGES[random.below(EDGES.len())].to_le_bytes();
                 let size = [1, 2, 4, 8][random.below(4)].min(bytes.len() - at);
@@ -83,7 +68,7 @@ fn read(bytes: &[u8]) -> usize {
 fn mutated_objects() {
     let runs = std::env::var("KERNC_FUZZ").ok().and_then(|runs| runs.parse().ok()).unwrap_or(3000);
     let seed = std::env::var("KERNC_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
-    let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ seed);
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15 ^ seed);
     let mut largest = 0.0f64;
     for n in 0..runs {
         let (_, bytes) = crate::common::RECORDED[random.below(crate::common::RECORDED.len())];
@@ -100,13 +85,13 @@ fn mutated_objects() {
 /// Words of any value, as code.
 #[test]
 fn random_code() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for _ in 0..200 {
         let mut bytes = crate::common::RECORDED[3].1.to_vec();
         let object = CodeObject::parse(&bytes).unwrap();
         let text = object.section(".text").unwrap();
         let range = text.offset as usize..(text.offset + text.size) as usize;
-        bytes[range].iter_mut().for_each(|byte| *byte = random.next() as u8);
+        bytes[range].iter_mut().for_each(|byte| *byte = random.bits() as u8);
         read(&bytes);
     }
 }

@@ -3,7 +3,7 @@
 use codeobj::CodeObject;
 use dwarf::{Cfa, Frames, Row, Rule};
 use gimli::{LittleEndian, UnwindSection};
-use support::Tool;
+use support::{Random, Tool};
 
 /// Functions with most of what the directives can say; `llvm-mc` and `llvm-dwarfdump` are LLVM 19's.
 const SOURCE: &str = "
@@ -111,19 +111,6 @@ fn directives_are_read_as_llvm_reads_them() {
     assert!(ours.len() > 8, "{ours:?}");
 }
 
-/// Numbers from a seed (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, count: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % count
-    }
-}
-
 /// Instructions of the standard that mean something most of the time.
 fn instructions(random: &mut Random, count: u64) -> Vec<u8> {
     let mut out = Vec::new();
@@ -224,7 +211,7 @@ fn comparable(rows: Vec<Row>, to: u64) -> Vec<Row> {
 
 #[test]
 fn random_instructions_are_read_as_gimli_reads_them() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let (mut compared, mut refused) = (0, 0);
     for number in 0..20_000 {
         let common = [vec![0x0c, 7, 8], instructions(&mut random, number % 4)].concat();
@@ -254,7 +241,7 @@ fn random_instructions_are_read_as_gimli_reads_them() {
 /// Damaged sections are read or refused, and never more.
 #[test]
 fn damaged_frames_are_no_panic() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for _ in 0..20_000 {
         let own = instructions(&mut random, 12);
         let mut bytes = section(&[0x0c, 7, 8], &own, 1 << 16);

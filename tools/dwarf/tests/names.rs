@@ -3,7 +3,7 @@
 use codeobj::CodeObject;
 use dwarf::{DebugInfo, Names};
 use std::path::PathBuf;
-use support::Tool;
+use support::{Random, Tool};
 
 const SOURCE: &str = "
 typedef struct { int a; float b[3]; } S;
@@ -82,19 +82,6 @@ fn names_are_read_as_llvm_reads_them() {
     }
 }
 
-/// Numbers from a seed (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, count: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % count as u64) as usize
-    }
-}
-
 /// Damaged indexes are read or refused, and have no more entries than bytes.
 #[test]
 fn damaged_names_are_no_panic() {
@@ -105,7 +92,7 @@ fn damaged_names_are_no_panic() {
     let object = CodeObject::parse(&bytes).expect("an object");
     let section = |name| object.section(name).expect("a section").data;
     let (names, strings) = (section(".debug_names"), section(".debug_str"));
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let (mut read, mut refused) = (0, 0);
     for _ in 0..20_000 {
         let mut names = names.to_vec();

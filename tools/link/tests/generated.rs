@@ -7,26 +7,7 @@
 use crate::common::Case;
 use crate::common::compare::compare;
 use std::fmt::Write;
-
-/// xorshift64*.
-struct Rng(u64);
-
-impl Rng {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % limit.max(1)
-    }
-
-    fn one_in(&mut self, count: usize) -> bool {
-        self.below(count) == 0
-    }
-
-    fn pick<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len())]
-    }
-}
+use support::Random;
 
 /// Processors of each kind of `e_flags`, and what their names say.
 const TARGETS: [&str; 8] =
@@ -60,18 +41,18 @@ impl Name {
 }
 
 struct Writer {
-    rng: Rng,
+    rng: Random,
     names: Vec<Name>,
     files: usize,
 }
 
 impl Writer {
     fn new(seed: u64) -> Writer {
-        let mut rng = Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut rng = Random::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let files = 2 + rng.below(3);
         let mut names = Vec::new();
         for n in 0..4 + rng.below(10) {
-            let what = rng.pick(&[
+            let what = rng.choose(&[
                 What::Function,
                 What::Function,
                 What::Data,
@@ -92,7 +73,7 @@ impl Writer {
             }
             definers.sort_unstable();
             definers.dedup_by_key(|definer| definer.0);
-            let visibility = rng.pick(&["", "", "hidden", "protected", "protected", "internal"]);
+            let visibility = rng.choose(&["", "", "hidden", "protected", "protected", "internal"]);
             names.push(Name { name: format!("n{n}"), what, definers, visibility });
         }
         Writer { rng, names, files }
@@ -100,8 +81,8 @@ impl Writer {
 
     /// The case as text, for one target.
     fn case(mut self) -> String {
-        let processor = self.rng.pick(&TARGETS);
-        let version = self.rng.pick(&VERSIONS);
+        let processor = self.rng.choose(&TARGETS);
+        let version = self.rng.choose(&VERSIONS);
         let mut text = format!("; {processor}, V{version}\n");
         let collects = self.rng.one_in(3);
         if collects {
@@ -143,14 +124,14 @@ impl Writer {
                 let _ = write!(shown, "{}*; ", name.name);
             }
         }
-        let local = self.rng.pick(&["*", "n1*", "n?"]);
+        let local = self.rng.choose(&["*", "n1*", "n?"]);
         format!("; versions: {{ global: k; {shown}local: {local}; }};\n")
             .replace("global: k; ", "global: k*; ")
     }
 
     fn pick_name(&mut self, wanted: impl Fn(&Name) -> bool) -> Option<usize> {
         let fitting: Vec<usize> = (0..self.names.len()).filter(|&n| wanted(&self.names[n])).collect();
-        (!fitting.is_empty()).then(|| self.rng.pick(&fitting))
+        (!fitting.is_empty()).then(|| self.rng.choose(&fitting))
     }
 
     fn source(&mut self, file: usize) -> String {
@@ -272,7 +253,7 @@ impl Writer {
         let Name { name, what, definers, .. } = self.names[n].clone();
         let is_closed = !self.names[n].is_open() && !definers.is_empty();
         let is_number = what == What::Number;
-        let plus = self.rng.pick(&["", "", "+8"]);
+        let plus = self.rng.choose(&["", "", "+8"]);
         match (in_code, self.rng.below(6)) {
             (true, 0 | 1) if is_closed && !is_number => format!(
                 "\ts_getpc_b64 s[4:5]\n\ts_add_u32 s4, s4, {name}@rel32@lo+4\n\ts_addc_u32 s5, s5, {name}@rel32@hi+12\n"
@@ -311,7 +292,7 @@ impl Writer {
                 let texts = ["one", "two", "three", "", "one two"];
                 let mut strings = "\t.section texts,\"aMS\",@progbits,1\n".to_owned();
                 for _ in 0..1 + self.rng.below(4) {
-                    let _ = writeln!(strings, "\t.asciz \"{}\"", self.rng.pick(&texts));
+                    let _ = writeln!(strings, "\t.asciz \"{}\"", self.rng.choose(&texts));
                 }
                 strings
             }

@@ -2,25 +2,14 @@
 //! mutations of each case.
 
 use link::{Kind, Options};
-
-/// xorshift64*.
-struct Rng(u64);
-
-impl Rng {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % limit.max(1)
-    }
-}
+use support::Random;
 
 /// Numbers that are at an end of something.
 const ENDS: [u64; 14] =
     [0, 1, 2, 3, 0xff00, 0xfff1, 0xfff2, 0xffff, 1 << 20, 1 << 31, 1 << 40, 1 << 63, u64::MAX - 7, u64::MAX];
 
 /// Changes some bytes: any, or a field of a header, a symbol or a relocation; sometimes the end goes.
-fn damage(bytes: &mut Vec<u8>, rng: &mut Rng) {
+fn damage(bytes: &mut Vec<u8>, rng: &mut Random) {
     for _ in 0..1 + rng.below(3) {
         let at = rng.below(bytes.len());
         match rng.below(8) {
@@ -162,7 +151,7 @@ fn damaged_files() {
     let cases = crate::common::cases().into_iter().filter(|case| case.name != "far");
     for case in [lds, stack].into_iter().chain(cases) {
         for seed in 0..count {
-            let mut rng = Rng(seed * 2 + 1 + case.name.len() as u64 * 0x1_0001);
+            let mut rng = Random::new(seed * 2 + 1 + case.name.len() as u64 * 0x1_0001);
             let mut inputs = case.inputs.clone();
             let which = rng.below(inputs.len());
             damage(&mut inputs[which].1, &mut rng);

@@ -1,4 +1,4 @@
-//! Random numbers for the choices of a schedule.
+//! Random numbers: for the choices of a schedule, and for the contents of buffers.
 
 /// Generator of random numbers with the algorithm SplitMix64 (Steele, Lea, Flood: "Fast splittable
 /// pseudorandom number generators"). Its state is a single word, so that a schedule can be repeated from its

@@ -347,13 +347,8 @@ mod tests {
 
     /// Returns numbers of all kinds and sizes, from a fixed seed.
     fn samples<F: Format>(count: usize) -> Vec<u64> {
-        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-        let mut next = move || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state
-        };
+        let mut random = support::Random::new(1);
+        let mut next = move || random.bits();
         let mut all =
             vec![0, 1, F::QUIET, F::INFINITY, F::INFINITY - 1, F::INFINITY | F::QUIET, 1 << F::FRACTION];
         all.extend((0..count).map(|_| next() & (F::SIGN | (F::SIGN - 1))));

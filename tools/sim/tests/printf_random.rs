@@ -6,32 +6,13 @@
 use crate::common::{compile, device_libs, link, present, run_c};
 use sim::{CodeObject, Device, Dispatch, Limits, Mode};
 use std::fmt::Write;
+use support::Random;
 
 /// Calls of a kernel.
 const BATCH: usize = 25;
 
 fn wanted() -> usize {
     std::env::var("KERNC_PRINTF").ok().and_then(|count| count.parse().ok()).unwrap_or(2 * BATCH)
-}
-
-/// xorshift64*.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() >> 33) as usize % end
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
 }
 
 /// A call as C has it: the format's text, and the arguments, each with a comma before it.
@@ -88,9 +69,9 @@ fn extent(random: &mut Random, hip: bool, precision: bool, args: &mut String) ->
 fn integer(random: &mut Random, bytes: usize) -> i64 {
     let value = match random.below(4) {
         0 => random.below(20) as i64 - 10,
-        1 => random.pick(&[0, 1, -1, 127, 128, -128, 255, 32767, -32768, 65535, i64::MAX, -i64::MAX]),
-        2 => (random.next() >> 40) as i64,
-        _ => random.next() as i64 >> 1,
+        1 => random.choose(&[0, 1, -1, 127, 128, -128, 255, 32767, -32768, 65535, i64::MAX, -i64::MAX]),
+        2 => (random.bits() >> 40) as i64,
+        _ => random.bits() as i64 >> 1,
     };
     if bytes < 8 { i64::from(value as i32).max(-i64::from(i32::MAX)) } else { value }
 }
@@ -99,14 +80,14 @@ fn float(random: &mut Random) -> String {
     let bits = match random.below(5) {
         0 => {
             return random
-                .pick(&["0.0", "-0.0", "1.0", "0.5", "-2.5", "1e10", "123456.789", "9.995", "0.1", "1e-5"])
+                .choose(&["0.0", "-0.0", "1.0", "0.5", "-2.5", "1e10", "123456.789", "9.995", "0.1", "1e-5"])
                 .into();
         }
-        1 => return random.pick(&["__builtin_inf()", "-__builtin_inf()", "__builtin_nan(\"\")"]).into(),
-        2 => random.next(),
+        1 => return random.choose(&["__builtin_inf()", "-__builtin_inf()", "__builtin_nan(\"\")"]).into(),
+        2 => random.bits(),
         // Near 1, with few digits.
         3 => (1.0 + random.below(1000) as f64 / 64.0).to_bits(),
-        _ => (random.next() >> 12) as f64 as u64 | random.next() & 1 << 63 | 0x3f0 << 52,
+        _ => (random.bits() >> 12) as f64 as u64 | random.bits() & 1 << 63 | 0x3f0 << 52,
     };
     let value = f64::from_bits(bits);
     if value.is_finite() { format!("{value:e}") } else { "2.25".into() }
@@ -114,7 +95,7 @@ fn float(random: &mut Random) -> String {
 
 fn text(random: &mut Random) -> String {
     const CHARS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABC0123456789 :;,.+-*/()[]{}<>_^~!#&|=@'";
-    (0..random.below(21)).map(|_| char::from(random.pick(CHARS))).collect()
+    (0..random.below(21)).map(|_| char::from(random.choose(CHARS))).collect()
 }
 
 /// Appends a conversion. `hip`: with C's lengths, else OpenCL's.
@@ -135,8 +116,8 @@ fn conversion(random: &mut Random, hip: bool, call: &mut Call) {
                 ],
                 false => &[("", 4, ""), ("hh", 4, ""), ("h", 4, ""), ("l", 8, "(long)")],
             };
-            let (length, bytes, cast) = random.pick(lengths);
-            let letter = random.pick(&["d", "i", "u", "o", "x", "X"]);
+            let (length, bytes, cast) = random.choose(lengths);
+            let letter = random.choose(&["d", "i", "u", "o", "x", "X"]);
             spec += &flags(
                 random,
                 if matches!(letter, "d" | "i") {
@@ -157,7 +138,7 @@ fn conversion(random: &mut Random, hip: bool, call: &mut Call) {
             spec += &extent(random, hip, true, &mut args);
             // For OpenCL, clang does not know `%F` and `%A`, and passes constants as floats.
             let letters = ["f", "e", "E", "g", "G", "a", "F", "A"];
-            spec += random.pick(if hip { &letters } else { &letters[..6] });
+            spec += random.choose(if hip { &letters } else { &letters[..6] });
             let _ = write!(args, ", D({})", float(random));
         }
         7 => {
@@ -175,7 +156,7 @@ fn conversion(random: &mut Random, hip: bool, call: &mut Call) {
             spec += &flags(random, "-");
             spec += &extent(random, hip, false, &mut args);
             let (letter, arg) = match random.below(3) {
-                0 => ("p", format!("P({:#x})", random.next() >> (8 + random.below(40)))),
+                0 => ("p", format!("P({:#x})", random.bits() >> (8 + random.below(40)))),
                 _ => ("c", format!("{}", 33 + random.below(90))),
             };
             spec += letter;
@@ -194,19 +175,19 @@ fn call(random: &mut Random, hip: bool) -> Call {
         conversion(random, hip, &mut call);
     }
     call.format += &text(random);
-    call.format += random.pick(&["", "\\n", "\\t"]);
+    call.format += random.choose(&["", "\\n", "\\t"]);
     call
 }
 
 /// A vector's conversion, and C's of its elements.
 fn vector(random: &mut Random) -> Call {
-    let elements = random.pick(&[2usize, 3, 4, 8, 16]);
+    let elements = random.choose(&[2usize, 3, 4, 8, 16]);
     let is_float = random.below(2) == 0;
     let flags = flags(random, if is_float { "-+ 0#" } else { "-0" });
     let extent = extent(random, false, true, &mut String::new());
     let (of, length, letter) = match is_float {
-        true => ("float", "hl", random.pick(&["f", "e", "g", "a"])),
-        false => random.pick(&[
+        true => ("float", "hl", random.choose(&["f", "e", "g", "a"])),
+        false => random.choose(&[
             ("int", "hl", "d"),
             ("uint", "hl", "x"),
             ("short", "h", "d"),
@@ -217,10 +198,10 @@ fn vector(random: &mut Random) -> Call {
     let values: Vec<String> = (0..elements)
         .map(|_| match (is_float, length) {
             (true, _) => format!("{:e}f", (random.below(4000) as f32 - 2000.0) / 64.0),
-            (false, "hl") => format!("{}", random.next() as i32 / 2),
-            (false, "h") => format!("{}", random.next() as i16 / 2),
-            (false, "hh") => format!("{}", random.next() as u8 / 2),
-            _ => format!("{}", random.next() as i64 / 2),
+            (false, "hl") => format!("{}", random.bits() as i32 / 2),
+            (false, "h") => format!("{}", random.bits() as i16 / 2),
+            (false, "hh") => format!("{}", random.bits() as u8 / 2),
+            _ => format!("{}", random.bits() as i64 / 2),
         })
         .collect();
     let cast = if of == "long" { "(long)" } else { "" };
@@ -269,7 +250,7 @@ fn calls_of_the_host() {
     let Some(libs) = device_libs::directory().filter(|_| present("clang-19") && present("ld.lld-19")) else {
         return;
     };
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
     let targets =
         [("gfx906", 4), ("gfx906", 5), ("gfx90a", 5), ("gfx1010", 5), ("gfx803", 4), ("gfx1030", 4)];
     for batch in 0..wanted().div_ceil(BATCH) {
@@ -350,7 +331,7 @@ fn buffers_of_opencl() {
     if !present("clang-19") || !present("ld.lld-19") {
         return;
     }
-    let mut random = Random(0x1234_5678_9abc_def1);
+    let mut random = Random::new(0x1234_5678_9abc_def1);
     let alloc = std::fs::read_to_string(crate::common::test_file("printf.cl")).unwrap();
     let alloc = alloc.split("__kernel").next().unwrap();
     let compilers = [("clang-19", 5), ("clang-19", 4), ("clang-14", 3), ("clang-14", 4)];

@@ -2,27 +2,24 @@
 
 use callconv::{Scalar, Space, TypeId, Types};
 
-/// A generator of random numbers (xorshift).
-pub struct Random(u64);
+/// A generator of random types and values.
+pub struct Random(support::Random);
 
 impl Random {
     pub fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d)
+        Random(support::Random::new(seed))
     }
 
     pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
+        self.0.bits()
     }
 
     pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
+        self.0.below(n)
     }
 
     pub fn choose<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len())]
+        self.0.choose(list)
     }
 
     fn scalar(&mut self, bf16: bool) -> Scalar {

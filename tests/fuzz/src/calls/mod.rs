@@ -25,7 +25,6 @@ pub use writer::generate;
 
 use crate::launch::{emulate_scrambled, emulate_watched, interpret};
 use crate::program::Shape;
-use crate::rng::Rng;
 use crate::{Config, Failure, caught, compare, lacks_flat, read};
 use agreements::Agreements;
 use ir::passes::inline::Calls;
@@ -34,6 +33,7 @@ use kernc::isa;
 use kernc::sim::{Mode, Scramble};
 use kernc::{Compiler, Convention, DebugInfo, Dialect, Dwarf, Options};
 use std::ops::ControlFlow;
+use support::Random;
 
 /// Largest number of functions of a program.
 pub const MOST: usize = 60;
@@ -57,7 +57,7 @@ pub struct Program {
 
 /// Returns the program of a seed. Three of four programs are small.
 pub fn program(seed: u64) -> Program {
-    match Rng::new(!seed).one_in(4) {
+    match Random::new(!seed).one_in(4) {
         true => generate(seed, MOST, STATEMENTS),
         false => small::generate(seed),
     }

@@ -4,13 +4,13 @@
 
 use super::Program;
 use crate::program::{PARAMS, Shape};
-use crate::rng::Rng;
 use kernc::Convention;
 use std::fmt::Write;
+use support::Random;
 
 /// Generates the small program of a seed.
 pub fn generate(seed: u64) -> Program {
-    let mut rng = Rng::new(seed);
+    let mut rng = Random::new(seed);
     let group = [32, 64, 128][rng.below(3)];
     let shape = Shape { grid: [(1 + rng.below(2) as u32) * group, 1, 1], group: [group, 1, 1] };
     let count = 1 + rng.below(5);
@@ -59,7 +59,7 @@ enum Ty {
 
 impl Ty {
     /// Returns a type; every third type takes more than two dwords.
-    fn random(rng: &mut Rng) -> Ty {
+    fn random(rng: &mut Random) -> Ty {
         let scalar = [Ty::Word, Ty::Word, Ty::Long, Ty::Double, Ty::Half, Ty::Byte][rng.below(6)];
         let words = Ty::Words([1, 2, 7, 16, 31, 32, 33, 40][rng.below(8)]);
         match rng.below(12) {
@@ -131,7 +131,7 @@ struct Function {
 impl Function {
     /// Returns a signature with few parameters, with about as many words as there are registers for arguments,
     /// or with anything.
-    fn random(rng: &mut Rng) -> Function {
+    fn random(rng: &mut Random) -> Function {
         let parameters = match rng.below(4) {
             0 => vec![Ty::Word; 28 + rng.below(10)],
             1 => vec![Ty::random(rng), Ty::Words(40)],
@@ -164,7 +164,7 @@ impl Function {
 }
 
 struct Writer {
-    rng: Rng,
+    rng: Random,
     functions: Vec<Function>,
     /// Expressions of type `u32` that can be read in the current function.
     numbers: Vec<String>,

@@ -7,7 +7,6 @@
 //!
 //! [`Agreements`]: super::agreements::Agreements
 
-use crate::rng::Rng;
 use codeobj::CodeObject;
 use dwarf::{
     AddressSpace, Bank, Caller, Common, DebugInfo, EntryState, Frames, LoadedProgram, Machine, Need, Reason,
@@ -18,6 +17,7 @@ use kernc::isa::{Reg, RegRange, RegSet};
 use kernc::sim::{Agreement, Debugger, Go, Stopped};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Mutex, PoisonError};
+use support::Random;
 
 /// A later visit to an instruction is examined with a probability of 1 in this number; the first visits
 /// always are.
@@ -155,7 +155,7 @@ struct Inner {
     /// Number of instructions since the last one that was new.
     idle: u64,
     wrong: Option<String>,
-    rng: Option<Rng>,
+    rng: Option<Random>,
 }
 
 /// Facts about the visits to an instruction.
@@ -220,7 +220,7 @@ impl Judge {
         let mut functions: Vec<Function> = functions.collect::<Result<_, String>>()?;
         functions.sort_by_key(|function| function.from);
         let info = DebugInfo::read(&object).map_err(|error| error.to_string())?;
-        let inner = Inner { rng: Some(Rng::new(seed)), ..Inner::default() };
+        let inner = Inner { rng: Some(Random::new(seed)), ..Inner::default() };
         Ok(Judge { dialect, lanes, effort, functions, frames, info, inner: Mutex::new(inner) })
     }
 

@@ -3,14 +3,14 @@
 use super::Program;
 use super::kinds::{Kind, WORD};
 use crate::program::{PARAMS, Shape};
-use crate::rng::Rng;
 use kernc::Convention;
 use std::fmt::Write;
+use support::Random;
 
 /// Generates the program of a seed with at most `functions` functions of at most `statements` statements
 /// each.
 pub fn generate(seed: u64, functions: usize, statements: usize) -> Program {
-    let mut rng = Rng::new(seed);
+    let mut rng = Random::new(seed);
     let most = functions.min(1 << rng.below(7));
     let count = 1 + rng.below(most);
     // A third of the programs are also compiled as several objects.
@@ -41,7 +41,7 @@ pub fn generate(seed: u64, functions: usize, statements: usize) -> Program {
 
 /// State of the generator.
 pub(super) struct Writer {
-    rng: Rng,
+    rng: Random,
     kinds: Vec<Kind>,
     statements: usize,
     together: usize,

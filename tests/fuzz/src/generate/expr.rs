@@ -10,7 +10,7 @@ impl Generator {
         // called under a divergent condition.
         match self.rng.below(6) {
             0 => format!("(n & {}) != 0", 1 << self.rng.below(8)),
-            1 => format!("s > {}", self.rng.below(100) as i32 - 50),
+            1 => format!("s > {}", self.rng.below(100) - 50),
             2 => format!("m < {}u64", self.rng.bits() >> 8),
             3 => format!("P == {}", 36 + self.rng.below(3)),
             4 => format!("num_groups(0) > {}", self.rng.below(4)),
@@ -153,9 +153,9 @@ impl Generator {
         for _ in 0..1 + self.rng.below(12) {
             let alternatives: Vec<String> = (0..1 + self.rng.below(3))
                 .map(|_| {
-                    let first = (self.rng.below(32) * step) as i32 - if signed { 16 } else { 0 };
+                    let first = (self.rng.below(32) * step) - if signed { 16 } else { 0 };
                     match self.rng.one_in(3) {
-                        true => format!("{first}..={}", first + self.rng.below(8) as i32),
+                        true => format!("{first}..={}", first + self.rng.below(8)),
                         false => first.to_string(),
                     }
                 })
@@ -396,7 +396,7 @@ impl Generator {
             8 => format!("clamp({a} + 0.5, -1000.0, 1000.0)"),
             9 => format!("({a} / {b})"),
             10 => format!("sqrt(abs({a}))"),
-            11 => format!("ldexp({a}, {})", self.rng.below(16) as i32 - 8),
+            11 => format!("ldexp({a}, {})", self.rng.below(16) - 8),
             _ => format!("({a} * {b} + {})", self.leaf_expr(ty)),
         }
     }

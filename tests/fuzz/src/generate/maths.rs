@@ -173,7 +173,7 @@ impl Generator {
                 "i" => ty.with_scalar(Ty::I32).name(),
                 "z" => ty.zero(),
                 "j" => ty.with_scalar(Ty::I32).zero(),
-                "k" => format!("({})", self.rng.below(9) as i32 - 4),
+                "k" => format!("({})", self.rng.below(9) - 4),
                 "a" => self.expr(ty, depth - 1),
                 "p" | "q" => format!("clamp(abs({}) + 0.125, 0.125, 24.0)", self.leaf_expr(ty)),
                 _ => self.leaf_expr(ty),

@@ -27,10 +27,10 @@ mod stmt;
 mod wave;
 
 use crate::program::{Body, Program, SHAPES, Shape};
-use crate::rng::Rng;
 use crate::types::{Ty, Vars};
 use blocks::Open;
 use generics::Generic;
+use support::Random;
 
 /// Features that a program may use.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ struct Features {
 }
 
 impl Features {
-    fn some(rng: &mut Rng) -> Features {
+    fn some(rng: &mut Random) -> Features {
         let barriers = rng.one_in(2);
         let waves = rng.one_in(4);
         // Mathematical functions are slow to compile, so programs with this theme have fewer other themes.
@@ -98,7 +98,7 @@ pub enum Size {
 const LARGE_FUEL: usize = 500;
 
 struct Generator {
-    rng: Rng,
+    rng: Random,
     features: Features,
     shape: Shape,
     types: Vec<Ty>,
@@ -122,7 +122,7 @@ struct Generator {
 
 /// Generates the program of a seed.
 pub fn generate(seed: u64, size: Size) -> Program {
-    let mut rng = Rng::new(seed);
+    let mut rng = Random::new(seed);
     let features = Features::some(&mut rng);
     let types = Ty::some(&mut rng, features.maths);
     let shape = match size {
@@ -152,7 +152,7 @@ pub fn generate(seed: u64, size: Size) -> Program {
         generator.generic_functions();
     }
     let mut bodies = Vec::new();
-    for _ in 0..generator.rng.below(6).saturating_sub(3) {
+    for _ in 0..generator.rng.below(6usize).saturating_sub(3) {
         bodies.push(generator.function());
     }
     let kernels = if size == Size::Small && generator.rng.one_in(8) { 2 } else { 1 };

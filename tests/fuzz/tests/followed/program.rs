@@ -1,7 +1,7 @@
 //! Random programs in two languages, line by line the same, and the lines that each work-item runs.
 
-use fuzz::rng::Rng;
 use std::fmt::Write;
+use support::Random;
 
 /// Most statements that a work-item runs.
 const MOST: usize = 400;
@@ -66,7 +66,7 @@ pub struct Program {
 }
 
 struct Writer<'a> {
-    rng: &'a mut Rng,
+    rng: &'a mut Random,
     texts: [String; 2],
     line: usize,
     loops: usize,
@@ -299,7 +299,7 @@ impl Run<'_> {
 impl Program {
     /// The program of a seed.
     pub fn new(seed: u64) -> Program {
-        let mut rng = Rng::new(seed);
+        let mut rng = Random::new(seed);
         let mut writer =
             Writer { rng: &mut rng, texts: Default::default(), line: 0, loops: 0, simple: Vec::new() };
         let count = 1 + writer.rng.below(2);

@@ -35,33 +35,3 @@ pub fn section<'o>(object: &'o [u8], name: &str) -> &'o [u8] {
     let range = file.section_by_name(name).and_then(|section| section.file_range());
     range.map_or(&[], |(offset, size)| &object[offset as usize..(offset + size) as usize])
 }
-
-/// A generator of test cases (xorshift64*).
-pub struct Rng(u64);
-
-impl Rng {
-    pub fn new(seed: u64) -> Rng {
-        Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    /// Below `limit`.
-    pub fn below(&mut self, limit: usize) -> usize {
-        (self.next() >> 33) as usize % limit.max(1)
-    }
-
-    /// True once in `n` times.
-    pub fn once_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-
-    pub fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len())]
-    }
-}

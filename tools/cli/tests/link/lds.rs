@@ -9,6 +9,7 @@ use kernc::{Compiler, OptLevel, Options, Subtarget};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
+use support::Random;
 
 const LANES: usize = 64;
 /// Elements of dynamic LDS.
@@ -44,11 +45,8 @@ struct Case {
 
 impl Case {
     fn new(seed: u64, has_clang: bool) -> Case {
-        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        let mut below = |n: u64| {
-            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            ((state >> 33) % n) as usize
-        };
+        let mut random = Random::new(seed);
+        let mut below = |n: usize| random.below(n);
         let count = 1 + below(4);
         let mut variables: Vec<Variable> = (0..count)
             .map(|_| match below(4) {
@@ -58,13 +56,13 @@ impl Case {
             })
             .collect();
         for n in 0..count {
-            let other = below(count as u64);
+            let other = below(count);
             if other != n && below(3) == 0 && matches!(variables[other], Variable::Module(_)) {
                 variables[n] = Variable::Extern(other);
             }
         }
         if has_clang && count > 1 && below(3) == 0 {
-            let n = below(count as u64 - 1);
+            let n = below(count - 1);
             let is_named = variables.contains(&Variable::Extern(n));
             variables[n] = if is_named { variables[n].clone() } else { Variable::Clang };
         }

@@ -4,6 +4,7 @@
 use crate::evaluate::machine::State;
 use ::gimli::{EndianSlice, EvaluationResult, LittleEndian, Location, ValueType};
 use dwarf::{BaseType, Encoding, Goal, Kind, Opcode, evaluate};
+use support::Random;
 
 /// Types by their offsets in the unit.
 const TYPES: [(u64, ValueType, Kind, u32); 10] = [
@@ -18,23 +19,6 @@ const TYPES: [(u64, ValueType, Kind, u32); 10] = [
     (9, ValueType::F32, Kind::Float, 32),
     (10, ValueType::F64, Kind::Float, 64),
 ];
-
-/// Numbers from a seed (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, count: u64) -> u64 {
-        self.next() % count
-    }
-}
 
 const BINARY: [Opcode; 17] = [
     Opcode::AND,
@@ -63,7 +47,7 @@ fn constant(random: &mut Random, ty: Option<u64>, text: &mut String) {
         1 => u64::MAX - random.below(3),
         2 => 1 << random.below(64),
         3 => (1.5f64 * random.below(9) as f64).to_bits(),
-        _ => random.next(),
+        _ => random.bits(),
     };
     match ty.and_then(|ty| TYPES.get(ty as usize)) {
         Some(&(offset, _, kind, bits)) => {
@@ -158,7 +142,7 @@ fn values_are_gimlis() {
         TYPES.iter().map(|&(offset, _, kind, bits)| (offset, BaseType { kind, bits, elements: 1 })).collect();
     let (mut compared, mut refused) = (0, 0);
     for seed in 0..100_000 {
-        let text = expression(&mut Random(seed));
+        let text = expression(&mut Random::new(seed));
         let bytes = crate::evaluate::machine::code(&text);
         match (gimli_value(&bytes), our_value(&bytes, &state)) {
             (Some(theirs), ours) => {

@@ -7,6 +7,7 @@ use super::{ArgError, Conversion};
 use crate::buffer::{Buffer, Number, encode, parse_number};
 use crate::metadata::{ArgInfo, Scalar};
 use crate::npy::read_npy;
+use crate::random::Random;
 use std::path::Path;
 
 /// The syntaxes in which a user can describe the contents of a buffer, as text for error messages.
@@ -196,8 +197,9 @@ fn generate(text: &str, elements: &Elements) -> Result<Buffer, String> {
             Buffer::generate(element, parse_count(parts[0])?, |_| value)
         }
         _ => {
-            let (mut state, count) = (parse_count(parts[0])?, parse_count(parts[1])?);
-            Buffer::generate(element, count, |_| random(element, &mut state))
+            let (seed, count) = (parse_count(parts[0])?, parse_count(parts[1])?);
+            let mut generator = Random::new(seed);
+            Buffer::generate(element, count, |_| random(element, &mut generator))
         }
     }
 }
@@ -217,14 +219,9 @@ pub(super) fn parse_count(text: &str) -> Result<u64, String> {
     .ok_or_else(|| format!("`{text}` is not a count"))
 }
 
-/// Returns the next random number of the generator SplitMix64 (Steele, Lea, Flood: Fast splittable
-/// pseudorandom number generators, 2014).
-fn random(element: Scalar, state: &mut u64) -> Number {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut bits = *state;
-    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^= bits >> 31;
+/// Returns a random number of a type: an integer with all its bits, or a float from 0 up to but not including 1.
+fn random(element: Scalar, generator: &mut Random) -> Number {
+    let bits = generator.next();
     match element {
         // Uses only as many random bits as the significand of the float type has, so that the result is
         // exact. Rounding can therefore never give 1.
@@ -251,9 +248,9 @@ mod tests {
 
     #[test]
     fn random_floats_stay_below_one() {
-        let mut state = 7;
+        let mut generator = Random::new(7);
         for _ in 0..10_000 {
-            let Number::Float(value) = random(Scalar::F32, &mut state) else { panic!("not a float") };
+            let Number::Float(value) = random(Scalar::F32, &mut generator) else { panic!("not a float") };
             assert!((0.0..1.0).contains(&value) && f64::from(value as f32) == value);
         }
     }

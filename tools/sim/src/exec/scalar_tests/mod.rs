@@ -182,13 +182,7 @@ fn inputs() -> impl Iterator<Item = (u64, u64, u64, bool)> {
     ];
     let pairs =
         EDGES.into_iter().flat_map(|a| EDGES.map(|b| (a, b, 0xdead_beef_0bad_cafe, (a ^ b) & 1 != 0)));
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    let mut next = move || {
-        // The generator is xorshift64* (Vigna 2016).
-        state ^= state >> 12;
-        state ^= state << 25;
-        state ^= state >> 27;
-        state.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    };
+    let mut random = support::Random::new(1);
+    let mut next = move || random.bits();
     pairs.chain((0..300).map(move |_| (next(), next(), next(), next() >> 63 != 0)))
 }
