@@ -34,14 +34,14 @@ pub(crate) struct Assembler {
     pub nodes: Vec<Node>,
     pub sections: Vec<Section>,
     pub section_names: FxHashMap<Box<str>, u32>,
-    /// Index of the section to which bytes are appended. While a subsection is read, this is a section of its
-    /// own, which is joined with the others at the end.
+    /// Index of the section to which bytes are appended. A subsection is stored like a section of its own
+    /// until the end, when all subsections are joined.
     pub section: u32,
     pub place: Place,
     pub previous: Option<Place>,
     pub section_stack: Vec<(Place, Option<Place>)>,
-    /// The parts of each subsection. Within a section, the order of the keys is the order that the
-    /// subsections will have.
+    /// The parts of each subsection. The keys have the order in which the subsections of a section will
+    /// follow each other.
     pub subsections: BTreeMap<Place, Vec<Part>>,
     pub conditions: Vec<Condition>,
     pub macros: FxHashMap<Box<str>, Macro>,
@@ -65,11 +65,11 @@ pub(crate) struct Assembler {
     /// Loader of included files, if they are allowed.
     pub loader: Option<Box<dyn Loader>>,
     pub texts: Texts,
-    /// Position of the first byte of the current text, in the numbering that all texts (source and included
-    /// files) share; see `files`.
+    /// Position at which the current text begins. The source and all included files share one numbering of
+    /// positions (see `files`).
     base: usize,
-    /// Positions of the statement that was expanded, if the current text is the expansion of a macro or
-    /// repetition.
+    /// If the current text is the expansion of a macro or repetition: the position of the statement that was
+    /// expanded.
     origin: Option<Range<usize>>,
     diagnostics: Vec<Diagnostic>,
     /// Whether the assembler has stopped reading, because of `.end` or because of too many errors.
@@ -81,8 +81,8 @@ pub(crate) struct Assembler {
     /// Branches after which an `s_nop` is inserted, because gfx101x executes branches over exactly 63 dwords
     /// wrongly. A branch is identified by its number in the source.
     pub padded_branches: FxHashSet<u32>,
-    /// Numbers of the branches that turned out to jump over exactly 63 dwords. If there are any, the source
-    /// is read again with these branches in `padded_branches`.
+    /// Numbers of the branches that turned out to jump over exactly 63 dwords in this reading. If there are
+    /// any, they are added to `padded_branches`, and the source is read again.
     pub wrong_branches: Vec<u32>,
     pub late: Late,
 }
@@ -92,8 +92,8 @@ pub(crate) struct RegisterCounts {
     pub vgpr: [SymbolId; 2],
     /// Number of accumulation VGPRs, in V2 only.
     pub agpr: SymbolId,
-    /// Highest number of VGPRs used so far, without accumulation VGPRs. It is kept here because the symbol
-    /// `.kernel.vgpr_count` counts both kinds of VGPRs.
+    /// Highest number of VGPRs used so far, without accumulation VGPRs. No symbol has this number in V2,
+    /// because `.kernel.vgpr_count` includes accumulation VGPRs.
     pub plain_vgprs: u16,
     pub sgpr: [SymbolId; 2],
 }
@@ -107,8 +107,8 @@ impl Assembler {
             symbols[id].definition = Definition::Value { value: Value::Abs(0), fixed: false };
             id
         };
-        // The symbols that count registers. Of each pair, code object V3 and later uses the first, and V2 the
-        // second.
+        // The symbols that count registers. In each pair, the first symbol is for code object V3 and later,
+        // and the second for V2.
         let counts = RegisterCounts {
             vgpr: [counter(".amdgcn.next_free_vgpr"), counter(".kernel.vgpr_count")],
             agpr: counter(".kernel.agpr_count"),
@@ -442,16 +442,16 @@ impl Assembler {
             return Ok(());
         }
         let id = self.symbols.get_or_add(name, self.place_of(span.start));
-        // If the value of the expression is known now, the symbol keeps this number even if symbols in the
-        // expression change later.
+        // If the expression has a known value now, the symbol gets this number. Symbols in the expression may
+        // change later, and the number then stays the same.
         let value = self.known_number(value).map_or(value, Value::Abs);
         let symbol = &mut self.symbols[id];
         if symbol.is_defined() && (fixed || !symbol.is_variable()) {
             return Err(error(span, format!("`{name}` is already defined")).label("second definition"));
         }
         symbol.definition = Definition::Value { value, fixed };
-        // From now on the symbol has the value that the source gives it, so the assembler must not update it
-        // as a built-in symbol.
+        // The source may give a built-in symbol a value. The assembler then must not update the symbol any
+        // more.
         symbol.builtin = false;
         self.symbols.register(id);
         self.register_used(value);
@@ -481,7 +481,7 @@ impl Assembler {
     }
 
     /// Returns the section that `key` identifies. If there is none, adds one with this name, type and flags.
-    /// A key that is not the name is used for sections that share their name with others.
+    /// Usually the key is the name. Sections that share their name with others have other keys.
     pub fn section_known_as(&mut self, key: &str, name: &str, kind: u32, flags: u64) -> u32 {
         if let Some(&id) = self.section_names.get(key) {
             return id;

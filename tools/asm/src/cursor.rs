@@ -26,8 +26,8 @@ pub(crate) const fn continues_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$' | b'?') || byte >= 0x80
 }
 
-/// The program is compiled for small size, for which the compiler inlines little. So functions that are
-/// called for every byte are marked for inlining.
+/// This program is compiled for small size, and the Rust compiler then inlines little. Therefore functions
+/// that are called for every byte have an attribute for inlining.
 impl<'s> Cursor<'s> {
     pub fn new(text: &'s str) -> Cursor<'s> {
         Cursor { text, pos: 0, unclosed: None }
@@ -169,8 +169,8 @@ impl<'s> Cursor<'s> {
             end += 1;
         }
         self.pos = end;
-        // Bytes from 0x80 on can be in names, so a name never begins or ends within a character of several
-        // bytes.
+        // The name ends between two characters: all bytes from 0x80 on belong to names, so no character of
+        // several bytes is cut.
         self.text.get(start..end)
     }
 

@@ -61,8 +61,8 @@ impl Diagnostic {
         notes
     }
 
-    /// Returns the span of the message, shortened so that it is within the text and does not cut through a
-    /// character.
+    /// Returns the span of the message, shortened where necessary: it must end within the text, and must not
+    /// begin or end inside a character.
     fn clamped(&self, source: &str) -> Range<usize> {
         let mut start = self.span.start.min(source.len());
         while !source.is_char_boundary(start) {
@@ -85,8 +85,8 @@ pub fn render(diagnostics: &[Diagnostic], file_name: &str, source: &str, color: 
         let includes = diagnostic.includes(file_name, source);
         let file = diagnostic.file.as_ref();
         let (file_name, source) = file.map_or((file_name, source), |file| (&file.name, &file.text));
-        // The library that renders messages scans the whole text that it gets, for each message. So it gets
-        // only the lines that it shows.
+        // The library that renders messages scans the whole text that it is given, and it does so for each
+        // message. Therefore it is given only the lines that the message shows.
         let (first, text) = lines_around(source, &diagnostic.clamped(source));
         let line = source.as_bytes()[..first].iter().filter(|&&byte| byte == b'\n').count() + 1;
         let span = diagnostic.clamped(source);

@@ -69,7 +69,7 @@ const SPECIFIERS: [(&str, Specifier); 8] = [
 pub(crate) enum Node {
     Const(i64),
     Symbol(SymbolId, Specifier),
-    /// The position for which `.` stood where the expression was read, as a section and an offset.
+    /// The current position (`.`) at the point where the expression was read, as a section and an offset.
     Place(u32, u64),
     Unary(Unary, ExprId),
     Binary(Binary, ExprId, ExprId),
@@ -107,8 +107,8 @@ pub(crate) enum Binary {
     Max,
     /// Next multiple of the right operand.
     AlignTo,
-    /// Computes the total number of VGPRs from the numbers of VGPRs and accumulation VGPRs. Accumulation
-    /// VGPRs follow the other VGPRs at the next multiple of four.
+    /// Computes how many VGPRs are needed if VGPRs and accumulation VGPRs share a register file: the
+    /// accumulation VGPRs follow at the next multiple of four. The operands are the two numbers.
     JoinFiles,
 }
 
@@ -145,16 +145,16 @@ const MAX_DEPTH: u32 = 100;
 const MAX_TREE: u32 = 1000;
 const MAX_STEPS: u32 = 100_000;
 
-/// The result of evaluating an expression: a symbol, plus a number, minus another symbol. Either symbol may
-/// be missing.
+/// The value of an expression in the form `plus + constant - minus`, where `plus` and `minus` are symbols.
+/// Either symbol may be missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Reduced {
     pub plus: Option<Term>,
     pub minus: Option<Term>,
     pub constant: i64,
     pub specifier: Specifier,
-    /// If the expression names a symbol that `.set` made an alias of `plus`: this symbol, and the number that
-    /// the alias adds.
+    /// If the expression names an alias, that is, a symbol that `.set` defines by the symbol `plus`: the
+    /// alias, and the number that is added to `plus` in its definition.
     pub alias: Option<(SymbolId, i64)>,
     /// Whether `plus` is reached through `.weakref`.
     pub weak: bool,
@@ -428,8 +428,8 @@ impl Assembler {
         let mut constant = left.constant.wrapping_add(constant);
         let mut pluses = [left.plus, plus];
         let mut minuses = [left.minus, minus];
-        // The difference of two positions in the same section is a number, so both terms are replaced by this
-        // number.
+        // If one term is added and another subtracted, and both are positions in the same section, the two
+        // are replaced by their difference, which is a number.
         for p in &mut pluses {
             for m in &mut minuses {
                 if let Some(distance) = p.zip(*m).and_then(|(p, m)| self.distance(p, m)) {

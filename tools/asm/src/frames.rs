@@ -85,8 +85,7 @@ enum Table {
 }
 
 impl Frame {
-    /// Returns everything on which the contents of an entry's header depend. Entries with equal results share
-    /// a header.
+    /// Returns everything that the header of an entry contains. Entries with equal results share one header.
     fn header_key(&self) -> (Option<&str>, u8, u8, bool, bool, u32) {
         let encoding = |pointer: &Option<Pointer>| pointer.as_ref().map_or(0, |pointer| pointer.encoding);
         (
@@ -158,8 +157,8 @@ impl Assembler {
                     assembler.report_placed(mistake);
                 }
             }
-            // An empty record ends an `.eh_frame` table. In a relocatable object it is left out, because the
-            // linker adds it.
+            // An `.eh_frame` table ends with an empty record. In a relocatable object, this record is left to
+            // the linker.
             if table == Table::Unwinder
                 && !assembler.settings.relocatable
                 && let Err(mistake) = assembler.emit(&[0; 4], &(0..0))
@@ -211,8 +210,8 @@ impl Assembler {
             }
         }
         self.write_instructions(frame)?;
-        // The last record is padded to the alignment of the section. Otherwise, readers that align sections
-        // would find zeros after it, which would end the table.
+        // The last record is padded to the alignment of the section. Without the padding, a reader that
+        // aligns sections would find zeros after the record and take them for the end of the table.
         let align = if table == Table::Debugger || is_last { ADDRESS_SIZE } else { 4 };
         self.close_record(start, align, &span)
     }

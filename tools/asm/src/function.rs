@@ -56,9 +56,9 @@ impl Assembler {
         values[1..].iter().try_fold(values[0], |all, &value| self.binary(op, all, value))
     }
 
-    /// Returns the number of SGPRs that VCC, FLAT_SCRATCH and XNACK_MASK take after the numbered SGPRs. The
-    /// number for each of these registers includes those before it, so the result is the largest number for
-    /// any register that is used.
+    /// Returns how many SGPRs follow after the numbered SGPRs, for VCC, FLAT_SCRATCH and XNACK_MASK. `uses`
+    /// says which of these are used. For each of them, a number is given that includes the registers before
+    /// it, so the result is the largest of the numbers that apply.
     fn extra_sgprs(&mut self, uses: &[Value]) -> std::result::Result<Value, &'static str> {
         // Without a processor, LLVM counts as for its first processor.
         let facts = &self.settings.target.unwrap_or(&PROCESSORS[0]).arch.descriptor;

@@ -54,8 +54,8 @@ impl Size {
 pub(crate) struct Late {
     /// The sizes that the previous reading of the source found, by the number of the directive in the source.
     sizes: Vec<Size>,
-    /// The directives in the current reading whose size is known only at the end. Each has the expression,
-    /// what its number is used for, and the position for messages.
+    /// The directives of this reading whose size is known only at the end. Each has the expression for a
+    /// number, what the number means (such as a size or a count), and the position for messages.
     asked: Vec<(Value, Use, (u32, u32))>,
     /// Whether a result differs from the assumption.
     pub changed: bool,

@@ -122,9 +122,10 @@ fn run(
 ) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let mut padded = FxHashSet::default();
     let mut late = late_sizes::Late::default();
-    // Inserting a nop after a branch makes other branches longer, which may then need a nop, so the source is
-    // read repeatedly. The loop ends, because each reading finds at least one branch that no reading found
-    // before. Readings for sizes that are known only at the end have a limit of their own.
+    // The source is read repeatedly: a nop that is inserted after a branch makes other branches longer, and
+    // these may then need a nop as well. The loop ends, because each reading finds at least one branch that
+    // no earlier reading has found. Sizes that are known only at the end require further readings, which have
+    // a limit of their own.
     let (assembler, resolved) = loop {
         let mut assembler = assembler::Assembler::new(options);
         assembler.loader = loader.take();
@@ -133,8 +134,8 @@ fn run(
         assembler.assemble(source);
         let resolved = assembler.resolve();
         let diagnostics = assembler.take_diagnostics();
-        // While sizes still change, an error may be the consequence of a wrong size, and disappear in a later
-        // reading.
+        // While sizes still change, errors are ignored: an error may be the consequence of a wrong size, and
+        // disappear in a later reading.
         if !assembler.late.changed {
             if !diagnostics.is_empty() {
                 return Err(diagnostics);
@@ -148,7 +149,7 @@ fn run(
         padded.extend(assembler.wrong_branches);
         late = assembler.late.next_reading();
     };
-    // A text without instructions need not name a processor, but readers of the object need to know it.
+    // Even for a text without instructions the processor must be known, because the object contains it.
     if assembler.settings.target.is_none() {
         return Err(vec![without_place(
             "the processor is not known".to_owned(),

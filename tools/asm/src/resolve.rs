@@ -155,8 +155,8 @@ impl Assembler {
                 }
                 // The linker finds the target.
                 _ => {
-                    // The field gets the value -1 (dword) as the addend: the relocation counts from the start
-                    // of the branch instruction, but the branch counts from its end.
+                    // The linker fills in a distance that counts from the start of the branch, but a branch
+                    // counts from its end. So the field contains -1 (dword), which the linker adds.
                     self.patch(section, fixup.offset, &(-1i16).to_le_bytes());
                     return Ok(Some(self.relocation(fixup, reloc::REL16, term, &reduced)));
                 }
@@ -166,8 +166,8 @@ impl Assembler {
         if distance % 4 != 0 {
             return Err("the branch target is not aligned to a dword".into());
         }
-        // A branch over 63 dwords needs a nop. If the branch has a nop already, an alignment has absorbed it,
-        // and the branch cannot be corrected.
+        // A branch over exactly 63 dwords needs a nop (gfx101x). If it has a nop already, the distance is 63
+        // even so, because an alignment after the nop has become smaller. Such a branch cannot be corrected.
         let is_wrong = distance / 4 == 63 && plus.is_some() && !self.padded_branches.contains(&number);
         if is_wrong && self.settings.target.is_some_and(|target| target.has(isa::Feature::BRANCH_63_BUG)) {
             self.wrong_branches.push(number);
@@ -179,8 +179,9 @@ impl Assembler {
         Ok(None)
     }
 
-    /// Returns the relocation for the entry point in a kernel descriptor. The distance in the field counts
-    /// from the start of the descriptor, which is 16 bytes before the field.
+    /// Returns the relocation for the entry point in a kernel descriptor. The field contains the distance
+    /// from the start of the descriptor to the code. The addend is 16, because a relocation counts from the
+    /// field, which is 16 bytes after that start.
     fn entry(&mut self, fixup: &Fixup, reduced: Reduced) -> Outcome {
         let Some(term @ Term::Symbol(_)) = reduced.plus else {
             return Err("a kernel's name must be a label".into());
@@ -204,8 +205,8 @@ impl Assembler {
         };
         let mut relative = relative;
         if let Some(minus) = minus {
-            // The distance from another position in the same section is converted to the distance from the
-            // field.
+            // A relocation can only express the distance from the field itself. If the expression subtracts
+            // another position in the same section, the constant is changed accordingly.
             match self.locate(minus) {
                 Some((place, offset)) if place == section => {
                     constant = constant.wrapping_add(fixup.offset as i64).wrapping_sub(offset as i64);
@@ -221,8 +222,8 @@ impl Assembler {
             return Ok(None);
         }
         let specifier = match (specifier, self.name_of(plus)) {
-            // The symbols with these names are not addresses but values that the driver fills in. LLVM
-            // recognises the names, too.
+            // Symbols with these names do not stand for addresses: the driver fills in the values. LLVM
+            // recognises them by their names, too.
             (Specifier::None, "SCRATCH_RSRC_DWORD0" | "SCRATCH_RSRC_DWORD1") if size == 4 => {
                 Specifier::Abs32Lo
             }
@@ -248,8 +249,8 @@ impl Assembler {
         here && !weak
     }
 
-    /// Returns whether a branch needs a relocation because its target is an alias whose definition the linker
-    /// may replace.
+    /// Returns whether the linker must resolve a branch, because its target is an alias that another object
+    /// may define differently.
     fn is_for_linker(&self, reduced: &Reduced) -> bool {
         self.settings.relocatable && reduced.alias.is_some_and(|(alias, _)| !self.is_local(alias))
     }
@@ -258,8 +259,8 @@ impl Assembler {
         matches!(self.symbols[id].binding, None | Some(sym::STB_LOCAL))
     }
 
-    /// Returns the relocation for `term` plus the constant in `reduced`. If the term is a local symbol, the
-    /// relocation refers to its section instead.
+    /// Returns the relocation for `term` plus the constant in `reduced`. Usually a relocation names a symbol.
+    /// For a local symbol, it names the section instead, and the addend contains the symbol's offset.
     fn relocation(&self, fixup: &Fixup, kind: u32, term: Term, reduced: &Reduced) -> Relocation {
         let to =
             |target, addend| Relocation { offset: fixup.offset, target, kind, addend, weak: reduced.weak };
@@ -279,8 +280,8 @@ impl Assembler {
         to(Target::Section(section), reduced.constant.wrapping_add(offset as i64))
     }
 
-    /// Returns whether a relocation must name a symbol instead of its section, because the linker moves the
-    /// parts of this section separately.
+    /// Returns whether a relocation must name the symbol even if the symbol is local. This is so in sections
+    /// whose parts the linker moves separately, because the offset in the section then changes.
     fn is_kept_apart(&self, section: u32, name: SymbolId, addend: i64) -> bool {
         let flags = self.sections[section as usize].flags;
         let is_piece = flags & elf::SHF_MERGE != 0 && addend != 0 || flags & elf::SHF_TLS != 0;

@@ -23,8 +23,8 @@ pub(crate) struct Fixup {
 /// Kind of field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FixupKind {
-    /// The distance of a branch (`simm16`), in dwords from the end of the instruction. The number is that of
-    /// the branch in the source.
+    /// The distance of a branch (`simm16`), in dwords from the end of the instruction. The value here
+    /// identifies the branch: branches are numbered in the order of the source.
     Branch(u32),
     /// A 32-bit literal of an instruction. It is absolute, or relative to the literal's own position.
     Literal { relative: bool },
@@ -32,8 +32,8 @@ pub(crate) enum FixupKind {
     Data(u8),
     /// Field of a relocation of this type, given by `.reloc`.
     Given(u32),
-    /// The distance from the start of a kernel descriptor to the kernel's code. The start of the descriptor
-    /// is 16 bytes before the field.
+    /// The field of a kernel descriptor with the distance from the start of the descriptor to the kernel's
+    /// code. The field is 16 bytes after the start of the descriptor.
     Entry,
 }
 

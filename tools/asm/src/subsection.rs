@@ -24,10 +24,10 @@ pub(crate) struct Place {
 pub(crate) struct Part {
     /// Movement between the previous part and this part.
     pub begin: Move,
-    /// Span of the directive that causes the movement, in the numbering that all texts share.
+    /// Span of the directive that moves the position and so begins this part, in the numbering that all texts
+    /// share.
     pub span: (u32, u32),
-    /// Index in `sections` of the entry that holds the bytes of the part, because a part is stored like a
-    /// section.
+    /// A part is stored like a section, and this is its index in `sections`.
     pub section: u32,
 }
 

@@ -6,8 +6,8 @@ use isa::Target;
 pub use objwriter::descriptor::{ENTRY_OFFSET, FIELDS, Field, SIZE, Unit};
 use objwriter::descriptor::{Granules, WAVEFRONT_SIZE32};
 
-/// Returns all fields in the order of their positions in the descriptor. A 32-bit register word comes before
-/// the fields that it contains.
+/// Returns all fields of a kernel descriptor, ordered by their positions. A 32-bit register word comes before
+/// the fields that are in it.
 pub fn fields_by_place() -> Vec<&'static Field> {
     let mut fields: Vec<&Field> = FIELDS.iter().collect();
     fields.sort_by_key(|field| (field.byte, field.unit != Unit::Register, field.low));
@@ -59,14 +59,14 @@ impl Descriptor<'_> {
         WAVEFRONT_SIZE32.get(&self.bytes) != 0
     }
 
-    /// Returns the address of the kernel's first instruction. Only in linked files does the descriptor
-    /// contain its position.
+    /// Returns the address of the kernel's first instruction. The result has a meaning only for a linked
+    /// file, because a linker or assembler fills in the position of the kernel.
     pub fn entry(&self) -> u64 {
         self.address.wrapping_add(self.get("kernel_code_entry_byte_offset"))
     }
 
-    /// Finds set bits that are in no field which the processor has. Returns each byte that contains such
-    /// bits, with its offset.
+    /// Finds bits that are set although they belong to no field of the descriptor on this processor. Returns
+    /// each byte with such bits: its offset, and only these bits.
     pub fn reserved(&self, target: Option<&Target>) -> Vec<(usize, u8)> {
         let mut rest = self.bytes;
         let fields = FIELDS.iter().filter(|field| field.unit != Unit::Register);

@@ -288,8 +288,8 @@ impl<'data> CodeObject<'data> {
         (end > self.file_size as u64).then_some(end)
     }
 
-    /// Returns whether a table of `size` bytes can be read without exceeding the limit for the tables of a
-    /// file, and subtracts its size from the rest of the limit, `budget`.
+    /// Returns whether a table of `size` bytes may be read. `budget` is the number of bytes that the tables
+    /// of the file may still have together; the size of the table is subtracted from it.
     fn afford(&mut self, index: usize, size: u64, budget: &mut u64) -> bool {
         let left = budget.checked_sub(size);
         if left.is_none() {

@@ -81,8 +81,8 @@ const FOREIGN: &[(u32, &str)] = &[
     (0x55, "gfx1152"),
 ];
 
-/// Generic processors, each with a processor of its family as which its code is decoded. Code for a generic
-/// processor runs on all processors of the family.
+/// Generic processors. Code for a generic processor runs on all processors of a family. kernc decodes it as
+/// code for the processor given here, which belongs to the family.
 const GENERIC: &[(&str, &str)] =
     &[("gfx9-generic", "gfx900"), ("gfx10-1-generic", "gfx1010"), ("gfx10-3-generic", "gfx1030")];
 
@@ -107,16 +107,17 @@ pub struct Identity {
     pub unknown_flags: u32,
 }
 
-/// What compilers before LLVM 7 wrote in the low bits of `e_flags` (`EF_AMDGPU_ARCH`), where later ones write
-/// the number of the processor.
+/// A number that compilers before LLVM 7 wrote in the low bits of `e_flags`, as the architecture
+/// (`EF_AMDGPU_ARCH`). Later compilers write the number of the processor there.
 const ARCH_GCN: u32 = 2;
 
-/// Returns the processor with a version from the notes of code object V2, and whether this version means that
-/// XNACK replay is on. Returns `None` for unknown versions.
+/// Returns the processor that a version in the notes of code object V2 means. Also returns whether the
+/// version means that XNACK replay is on. Returns `None` for unknown versions.
 fn of_version(version: (u32, u32, u32)) -> Option<(&'static Target, bool)> {
     let find = |version| isa::PROCESSORS.iter().find(|target| target.version == version);
     let (major, minor, stepping) = version;
-    // Versions such as gfx901 and gfx903 stood for gfx900 and gfx902 with XNACK on.
+    // If a version belongs to no processor, it may be one more than that of a processor with XNACK: gfx901
+    // and gfx903 stood for gfx900 and gfx902 with XNACK on.
     let with_xnack = || find((major, minor, stepping.checked_sub(1)?)).filter(|it| it.has(Feature::XNACK));
     find(version).map(|target| (target, false)).or_else(|| Some((with_xnack()?, true)))
 }
@@ -152,8 +153,8 @@ impl Identity {
         };
         let flags = header.flags;
         let mach = flags & 0xff;
-        // The flags of HSA code objects since V4 have two bits for each setting; all other flags have one
-        // bit.
+        // The flags have two bits for each setting in HSA code objects since V4, and one bit in all other
+        // files.
         let (xnack, sramecc, known) = if version >= Some(4) {
             (Setting::from_bits(flags >> 8), Setting::from_bits(flags >> 10), 0xfff)
         } else {
@@ -187,8 +188,8 @@ impl Identity {
         Some(subtarget)
     }
 
-    /// Returns whether everything in the ELF header of a file follows from assembler directives, that is,
-    /// from a target id or from the directives of V2.
+    /// Returns whether assembler directives can produce everything in the ELF header of a file. In V3 and
+    /// later this is done by a target id, and in V2 by directives of its own.
     pub fn is_said_by_directives(&self, header: &Header) -> bool {
         let Some(target) = Target::by_elf_mach(self.mach) else { return false };
         if self.version == Some(2) {

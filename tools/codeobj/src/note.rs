@@ -135,9 +135,9 @@ fn hsail(desc: &[u8]) -> Option<Meaning<'_>> {
     })
 }
 
-/// Reads the contents of a note with the processor's version: two string sizes (16 bits each), three numbers,
-/// and two zero-terminated strings. The last zero byte may be missing, because AMD's finalizer counted one
-/// byte too few.
+/// Reads the contents of a note with the processor's version. They are two string sizes (16 bits each), three
+/// numbers, and two zero-terminated strings. AMD's finalizer counted one byte too few, so the last zero byte
+/// may be missing.
 fn isa_version(desc: &[u8]) -> Option<Meaning<'_>> {
     let sizes = word(desc, 0)?;
     let (vendor_size, architecture_size) = ((sizes & 0xffff) as usize, (sizes >> 16) as usize);
@@ -153,8 +153,8 @@ fn isa_version(desc: &[u8]) -> Option<Meaning<'_>> {
     })
 }
 
-/// Joins two metadata trees. The items of a sequence that both trees have are concatenated, except those of
-/// the version. For all other keys, the first tree takes precedence.
+/// Joins two metadata trees. If both trees have a sequence under the same key, such as the kernels, the
+/// result has the items of both. For all other keys, and for the version, the value of the first tree counts.
 fn joined(first: Value, second: Value) -> Value {
     let (Value::Map(mut entries), Value::Map(others)) = (first.clone(), second) else { return first };
     for (key, value) in others {

@@ -204,8 +204,8 @@ impl<'t> Parser<'t> {
                 items.push(self.nested(indent, false, depth)?);
                 continue;
             }
-            // The rest of the line after the dash is a node of its own, whose indentation is the column where
-            // it begins.
+            // What follows the dash on the line is the beginning of a node. Its indentation is the column in
+            // which it begins.
             let skipped = line.text.len() - rest.len();
             let inner = Line { indent: indent + skipped, text: rest, at: line.at + skipped };
             self.lines[self.next] = inner;

@@ -278,9 +278,9 @@ impl Assembler {
         let label = format!("{name}.kd");
         self.define_label(&label, span.clone())?;
         let descriptor_symbol = self.symbols.get_or_add(&label, place);
-        // The symbol of the descriptor gets the visibility that the kernel has at this point. If this is the
-        // default visibility, the kernel becomes protected, because another object must not replace the
-        // kernel.
+        // The symbol of the descriptor gets the binding and visibility that the kernel's symbol has at this
+        // point. If the visibility is the default, the kernel's symbol becomes protected afterwards, because
+        // another object must not replace the kernel.
         let (mut binding, visibility) = (self.symbols[kernel].binding, self.symbols[kernel].visibility);
         if !self.symbols[kernel].is_defined() {
             binding.get_or_insert(sym::STB_GLOBAL);

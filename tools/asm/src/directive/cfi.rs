@@ -132,8 +132,9 @@ impl Assembler {
         if encoding == DW_EH_PE_OMIT {
             return Ok(None);
         }
-        // The format of the number (low four bits) may be 0 to 4 or 8 to 12, without those of variable
-        // length. The pointer may be absolute or relative to its position, and it may be indirect.
+        // The low four bits of the encoding are the format of the number. The formats 0 to 4 and 8 to 12 are
+        // accepted, without those of variable length. The other bits say that the pointer is absolute or
+        // relative to its own position, and whether it is indirect.
         let is_known = encoding & !0xff == 0
             && matches!(encoding & 7, 0 | 2 | 3 | 4)
             && matches!(encoding & 0x70, 0 | 0x10);

@@ -10,8 +10,8 @@ use std::ops::Range;
 pub(crate) struct Condition {
     /// Whether the current lines are assembled.
     pub active: bool,
-    /// Whether all later branches (`.elseif`, `.else`) of this `.if` must be skipped, because a branch has
-    /// been taken already or the whole `.if` is skipped.
+    /// Whether the later branches of this `.if` (`.elseif`, `.else`) must be skipped. This is so if a branch
+    /// has been taken already, or if the `.if` is itself in skipped text.
     done: bool,
     seen_else: bool,
     pub span: Range<usize>,

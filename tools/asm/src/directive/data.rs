@@ -266,8 +266,8 @@ impl Assembler {
         }
         // A negative size writes nothing.
         let size = usize::try_from(size).unwrap_or(0);
-        // As in GNU's assembler, a size above 8 is treated as 8, and only the low 4 bytes of the value are
-        // used; the other bytes are zero.
+        // Sizes above 8 count as 8. Of the value, only the low 4 bytes are used, and the other bytes are
+        // zero. GNU's assembler does the same.
         let mut pattern = [0; 8];
         pattern[..4].copy_from_slice(&(value as u32).to_le_bytes());
         match &pattern[..size.min(8)] {

@@ -7,7 +7,7 @@ use crate::files::File;
 use std::ops::Range;
 
 /// Number of bytes that each `.include` takes from the expansion budget, in addition to the length of the
-/// included text. It stops even short files that include each other many times.
+/// included text. It makes sure that the budget also stops short files that include each other many times.
 const COST: usize = 1 << 14;
 
 impl Assembler {

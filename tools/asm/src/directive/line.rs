@@ -72,8 +72,8 @@ impl Assembler {
             lines.root = Some(file);
             return Ok(());
         }
-        // If a file has the name and the MD5 hash of file 0, its number becomes another number for file 0,
-        // and no file is added.
+        // A file with the name and MD5 hash of file 0 is the same file. It is not added again: its number
+        // only becomes a second number of file 0.
         if lines.root.as_ref().is_some_and(|root| (&root.name, root.md5) == (&file.name, file.md5)) {
             return Ok(());
         }
@@ -123,7 +123,8 @@ impl Assembler {
             }
             self.loc_option(cur, &mut location)?;
         }
-        // If two `.loc` directives follow each other, the first one gets a row of the line table, too.
+        // Each `.loc` gets a row of the line table, even if another `.loc` follows it directly. So the row of
+        // the previous `.loc` is added now, if it is still missing.
         self.make_row();
         self.lines.location = location;
         self.lines.is_pending = true;

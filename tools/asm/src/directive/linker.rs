@@ -22,16 +22,16 @@ pub(crate) struct ForLinker {
     versions: Vec<Version>,
     /// Symbols that `.lto_discard` removes.
     discarded: FxHashSet<Box<str>>,
-    /// From `.lto_set_conditional symbol, target`: for each target, the symbols that get the value of the
-    /// target if the source defines it.
+    /// What `.lto_set_conditional symbol, target` has requested: if the source defines `target`, `symbol`
+    /// gets the same value. The key is the target.
     waiting: FxHashMap<SymbolId, Vec<SymbolId>>,
 }
 
 /// Contents of a `.symver` directive.
 struct Version {
     symbol: SymbolId,
-    /// The name with a version. They are separated by `@`, or by `@@` for the default version, or by `@@@`,
-    /// which stands for `@@` if the symbol is defined and for `@` otherwise.
+    /// The name, a separator and the version. The separator is `@`, or `@@` for the default version. `@@@`
+    /// stands for `@@` if the symbol is defined, and for `@` otherwise.
     name: String,
     keeps_old_name: bool,
     span: (u32, u32),
@@ -51,7 +51,7 @@ impl Assembler {
                 let name = cur.expect_name("a symbol")?.to_string();
                 self.for_linker.address_matters.push(name);
             }
-            // The directive only makes the symbols part of the object and has no other effect here.
+            // `.no_dead_strip` only makes the symbols part of the object.
             ".no_dead_strip" => {
                 cur.blank();
                 if !cur.at_end() {
@@ -157,7 +157,8 @@ impl Assembler {
         }
     }
 
-    /// Pushes the symbols that are to become equal to `target` on a stack, so that the first one is on top.
+    /// Pushes on a stack the symbols that get the value of `target` (see `waiting`). The symbol whose
+    /// directive came first is on top afterwards.
     fn take_waiting(&mut self, target: SymbolId, stack: &mut Vec<(SymbolId, SymbolId)>) {
         let waiting = self.for_linker.waiting.remove(&target).unwrap_or_default();
         stack.extend(waiting.into_iter().rev().map(|symbol| (symbol, target)));
@@ -228,8 +229,8 @@ impl Assembler {
         self.for_linker.addrsig.then_some(targets)
     }
 
-    /// Returns the symbol or section that represents a name whose address is significant. Returns `None` if
-    /// the object does not contain it.
+    /// Returns how the object's list of significant addresses refers to a name: by the symbol, or by its
+    /// section if the object does not contain the symbol. Returns `None` if the object contains neither.
     fn address_of(&mut self, name: &str) -> Option<Target> {
         let Some(id) = self.symbols.find(name) else {
             let section = self.section_names.get(name).copied()?;

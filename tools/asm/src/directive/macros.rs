@@ -146,8 +146,8 @@ impl Assembler {
         let text = body(cur, LOOPS, &[".endr"]).ok_or_else(|| no_end(span, ".endr"))?;
         let count =
             usize::try_from(count?).map_err(|_| error(span.clone(), "a negative number of repetitions"))?;
-        // Each repetition costs one byte more than its text, so that the budget also limits repetitions of an
-        // empty body.
+        // Each repetition counts as one byte more than its text has. Otherwise the budget would not limit
+        // repetitions of an empty body.
         if count.saturating_mul(text.len() + 1) > self.expansion_budget {
             return Err(self.too_much(span.clone()));
         }
@@ -258,9 +258,9 @@ fn body<'s>(cur: &mut Cursor<'s>, opening: &[&str], closing: &[&str]) -> Option<
 }
 
 impl Body {
-    /// Returns a macro's body in the syntax without `.altmacro`, which has a backslash before each parameter.
-    /// With `.altmacro` (`alternative`), the source may omit the backslash, and an `&` after a parameter is
-    /// removed.
+    /// Returns a macro's body in the ordinary syntax, in which each parameter has a backslash before it. With
+    /// `.altmacro` (`alternative`), the source may omit the backslash, which is then added, and an `&` after
+    /// a parameter is removed.
     fn plain<'t>(text: &'t str, names: &[&str], alternative: bool) -> Cow<'t, str> {
         if !alternative {
             return Cow::Borrowed(text);
@@ -531,8 +531,8 @@ fn parameter_value<'v>(
     while bytes.get(end).is_some_and(|&byte| continues_name(byte)) {
         end += 1;
     }
-    // A dot after a parameter's name may not belong to the name. So the name is tried with the dot, and then
-    // without it.
+    // Names may contain dots, so a dot after a parameter may belong to its name or not. First the name is
+    // tried with everything up to its end, and then only up to the first dot.
     let whole = &body[start..end];
     let first = whole.split('.').next().unwrap_or(whole);
     for name in [whole, first] {

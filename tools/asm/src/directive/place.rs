@@ -10,8 +10,8 @@ use std::ops::Range;
 /// `s_nop 0`, with which code is padded.
 pub(crate) const S_NOP: [u8; 4] = 0xbf80_0000u32.to_le_bytes();
 
-/// A movement of the current position, by `.org` or by an alignment directive. In a subsection, the distance
-/// of the movement is known only at the end of the source.
+/// A movement of the current position, by `.org` or by an alignment directive. In a subsection, how far it
+/// moves is known only at the end of the source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Move {
     /// No movement: a subsection begins.
@@ -30,7 +30,7 @@ pub(crate) struct Alignment {
     fill: Option<i64>,
     /// Size of `fill` in bytes.
     unit: u64,
-    /// Largest number of padding bytes. If the alignment needs more, it is skipped and no padding is added.
+    /// Largest number of padding bytes. If the alignment would need more, the directive has no effect.
     most: u64,
 }
 
@@ -113,8 +113,8 @@ impl Assembler {
             return Ok(());
         }
         if code {
-            // If the size of the padding is not a multiple of an instruction's size, some zeros come before
-            // the instructions.
+            // Padding in code consists of whole instructions. If its size is not a multiple of their size,
+            // zeros come first.
             self.emit_repeated(&[0], padding % 4, span)?;
             return self.emit_repeated(&S_NOP, padding / 4, span);
         }

@@ -51,8 +51,8 @@ impl Assembler {
         match name {
             ".text" | ".data" | ".bss" | ".rodata" | ".hsatext" | ".tdata" | ".tbss" => {
                 let number = self.subsection_number(cur)?;
-                // Early assemblers had a section of their own for V2 code, `.hsatext`, but loaders look for
-                // `.text`.
+                // Early assemblers had a special section for V2 code, `.hsatext`. It is renamed here, because
+                // loaders look for `.text`.
                 let name = if name == ".hsatext" { ".text" } else { name };
                 let (kind, flags, _) = defaults(name);
                 let section = self.section_named(name, kind, flags);
@@ -167,7 +167,8 @@ impl Assembler {
         Ok(Place { section: id, number })
     }
 
-    /// Reads the operands after a section's type and entry size: group, linked section, and unique number.
+    /// Reads the operands of `.section` that come after the type and entry size: the group, the linked
+    /// section, and the unique number.
     fn kin(&mut self, cur: &mut Cursor, flags: u64, group: Option<(SymbolId, bool)>) -> Result<Kin> {
         let mut kin = Kin { group, ..Kin::default() };
         if flags & elf::SHF_GROUP != 0 && group.is_none() {

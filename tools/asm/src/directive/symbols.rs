@@ -213,8 +213,8 @@ impl Assembler {
         symbol.definition = Definition::Lds { size: size as u64, align: align as u64 };
         symbol.kind = STT_OBJECT;
         symbol.binding.get_or_insert(STB_GLOBAL);
-        // The directive itself does not make the symbol part of the object; that takes a use of the symbol or
-        // `.globl`.
+        // This directive declares the symbol, but does not make it part of the object. Only a use of the
+        // symbol or `.globl` does.
         Ok(())
     }
 

@@ -26,8 +26,8 @@ pub(super) fn operand(value: Constant, num: Num, packed: bool, inv_2pi: bool) ->
     };
     let is_bits = matches!(value, Constant::Int(_));
     match operand {
-        // The processor does not have this inline constant, and a literal has only 32 bits. Here all 64 bits
-        // of the number matter, so the number cannot be an operand.
+        // The number equals an inline constant that the processor does not have. A literal is not possible
+        // either: it has only 32 bits, but here all 64 bits of the number matter.
         Operand::Inline(248) if !inv_2pi && num.is_wide() && (is_bits || num != Num::F64) => Err(TOO_WIDE),
         Operand::Inline(248) if !inv_2pi => Ok(Operand::Literal(match num {
             Num::F16 => 0x3118,
@@ -90,8 +90,7 @@ fn float(value: f64, num: Num) -> Result<Operand, Refusal> {
             let half = half_bits(value)?;
             Ok(inline_half(half).map_or(Operand::Literal(u32::from(half)), Operand::Inline))
         }
-        // Operands that are 16-bit integers get here, too: a float in the source becomes a 32-bit float for
-        // them.
+        // All other operands get a 32-bit float. Operands that are 16-bit integers are among them.
         _ => Ok(Operand::f32(single_bits(value)?)),
     }
 }

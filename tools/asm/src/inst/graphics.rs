@@ -15,8 +15,8 @@ use isa::{Feature, Lane, MachInst, ModFlags, Operand, Scattered, Target};
 pub(super) struct Written {
     pub dmask: Option<u8>,
     pub dim: Option<u8>,
-    /// The format of a buffer access, if the source gives it as one number. If the source gives the two
-    /// halves of the format instead, they are in the next two fields.
+    /// The format of a buffer access. The source can give it as one number, which is here, or as a data
+    /// format and a numeric format, which are in the next two fields.
     pub format: Option<u8>,
     pub data_format: Option<u8>,
     pub numeric_format: Option<u8>,
@@ -202,8 +202,8 @@ fn image(target: &Target, written: &Written) -> std::result::Result<Lane, &'stat
     }
 }
 
-/// Adapts the sources of a compressed export. Two sources are in one register there, and LLVM uses the first
-/// source of each pair.
+/// Adapts the sources of a compressed export, in which two sources share a register. If the source text gives
+/// different registers for the two, the first one is used for both, as LLVM does.
 pub(super) fn pair_sources(inst: &mut MachInst) {
     if inst.op.family() != Family::Exp || !inst.mods.flags.contains(ModFlags::COMPR) {
         return;

@@ -44,8 +44,8 @@ fn add_status_register(row: &Row, line: &mut Line) {
     }
 }
 
-/// Shortens the operand of `s_cbranch_join s[4:5]` to its first register, the saved stack pointer, because
-/// the instruction takes only one register.
+/// Shortens the operand of `s_cbranch_join s[4:5]` to its first register, which holds the saved stack
+/// pointer. The guide's syntax gives two registers, but the instruction takes only one.
 fn shorten_saved_place(row: &Row, line: &mut Line) {
     if row.name == "s_cbranch_join"
         && let ArgValue::Reg(range) = &mut line.args[0].value

@@ -287,7 +287,8 @@ fn dpp_control(asm: &mut Assembler, cur: &mut Cursor, name: &str) -> Result<Opti
     if !known {
         return Ok(None);
     }
-    // The smallest and the largest distance, and the DPP control word that distance 0 would have.
+    // For each DPP modifier with a distance: the smallest and the largest distance, and a base. The DPP
+    // control word is the base plus the distance.
     let (first, last, base) = match name {
         "row_shl" => (1, 15, 0x100),
         "row_shr" => (1, 15, 0x110),

@@ -111,8 +111,8 @@ impl Assembler {
                 cur.pos += 1;
                 let inside = *cur;
                 let mut arg = self.plain_operand(known, cur, depth)?;
-                // Only a single number or symbol may be between the bars of an absolute value. In a longer
-                // expression, it would not be clear whether `|` is an operator or the closing bar.
+                // Between the bars of an absolute value, only a single number or symbol is accepted without
+                // parentheses. In a longer expression, a `|` could be an operator or the closing bar.
                 if matches!(arg.value, ArgValue::Int(_) | ArgValue::Expr(_))
                     && !self.is_primary(inside, cur.pos)
                 {
@@ -360,8 +360,8 @@ impl Assembler {
 /// not access memory.
 fn is_label(cur: &Cursor, mnemonic: &str, comma: bool) -> bool {
     let branches = || ["branch", "call", "subvector"].iter().any(|part| mnemonic.contains(part));
-    // Scalar memory instructions can have a modifier after a comma, so a name after a comma need not be a
-    // symbol there.
+    // In scalar memory instructions, a name after a comma may be a modifier, so the comma does not show that
+    // it is a symbol.
     let reaches_memory = || {
         ["s_load", "s_buffer_", "s_store", "s_scratch_", "s_atomic_", "s_atc_"]
             .iter()
@@ -377,9 +377,9 @@ fn is_label(cur: &Cursor, mnemonic: &str, comma: bool) -> bool {
 /// Returns whether `a16` or `scc` at the cursor is a modifier, and not the register with this name. A
 /// modifier does not follow a comma.
 fn is_flag(known: &Instructions, cur: &Cursor, mnemonic: &str, comma: bool) -> bool {
-    // At the beginning of a line, `scc` is a modifier if the instruction has no operands (`buffer_wbl2 scc`).
-    // `a16` is a register there, because the image instructions that have this modifier begin with other
-    // operands.
+    // At the place of the first operand, `scc` can only be a modifier of an instruction without operands
+    // (`buffer_wbl2 scc`). `a16` is a register there, because the instructions that have it as a modifier
+    // begin with other operands.
     if known.line.len == 0
         && known.target.has(Feature::MAI)
         && cur.text.as_bytes()[cur.pos..].starts_with(b"a16")

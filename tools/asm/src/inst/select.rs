@@ -43,8 +43,8 @@ pub(super) fn select(
         for form in forms(known.target, op, row, asked, &known.line.mods) {
             match attempt(known, op, row, form) {
                 Ok(pending) => return Ok(pending),
-                // SDWA is tried last, even if the source did not request it. Then the errors of the other
-                // forms are more helpful than this error.
+                // SDWA is also tried if nothing in the source requests it. If it does not match, its error is
+                // ignored, because the errors of the other forms help the user more.
                 Err(_) if form == Form::Sdwa && asked.is_none() && known.line.mods.sdwa.is_none() => {}
                 Err(mismatch) => {
                     if best.as_ref().is_none_or(|best| best.rank < mismatch.rank) {
@@ -57,9 +57,9 @@ pub(super) fn select(
     Err(describe(known, best, asked, name, span))
 }
 
-/// Returns the encoding forms to try, shortest first. SDWA comes last, as in LLVM. It matches lines that no
-/// other form matches, such as `v_cndmask_b32 v1, 0, 1` on GFX10, where the mask is not written, and lines
-/// with `sext`.
+/// Returns the encoding forms to try, shortest first. SDWA comes last, as in LLVM. Without any request for it
+/// in the source, SDWA still matches lines that no other form matches: those with `sext`, and on GFX10 lines
+/// such as `v_cndmask_b32 v1, 0, 1`, in which the mask is omitted.
 fn forms(
     target: &'static isa::Target,
     op: Opcode,
@@ -76,7 +76,8 @@ fn forms(
         Some(Form::E32) if !vop && !is_vop3 => ([Form::Full, NONE, NONE], 1),
         Some(Form::Full) if is_vop3 => ([Form::Full, NONE, NONE], 1),
         Some(_) if !vop => ([NONE, NONE, NONE], 0),
-        // If there is no 64-bit encoding, `Full` is the 32-bit encoding.
+        // An instruction without a 64-bit encoding has only one form. It is called `Full`, and it is the
+        // 32-bit encoding.
         Some(Form::E32) if row.flags.contains(Flags::NO_E64) && vop => ([Form::Full, NONE, NONE], 1),
         Some(Form::Full) if row.flags.contains(Flags::NO_E64) => ([NONE, NONE, NONE], 0),
         Some(form) => ([form, NONE, NONE], 1),
@@ -123,7 +124,7 @@ fn attempt(
             return Err(Mismatch::new(1, None, "too few operands"));
         };
         origin[index] = Some(next);
-        // In VOP3 and SDWA, the sign of a float source becomes a bit of the encoding, even if the source is a
+        // In VOP3 and SDWA, the sign before a float source becomes a bit of the encoding, even before a
         // constant. In other forms, the sign changes the constant itself.
         let signed = matches!(form, Form::Full | Form::Sdwa) && row.is_valu() && spec.num.is_float();
         let operand = convert(known, row, spec, &arg, signed, &mut pending)
@@ -198,8 +199,8 @@ impl Sources {
     }
 }
 
-/// Returns the operand for `spec`, an operand of the table's row, if the text omits it but gives operands
-/// after it. Returns `None` if the text does not omit it.
+/// Returns the value of an operand that the text omits although operands follow after it. `spec` describes
+/// the operand in the table's row. Returns `None` if the text does not omit it.
 fn absent(
     known: &Instructions,
     row: &Row,
@@ -341,27 +342,28 @@ const fn takes_accumulators(kind: Kind) -> bool {
     matches!(kind, Kind::Agpr | Kind::Avgpr | Kind::Acc | Kind::Vgpr | Kind::Texels)
 }
 
-/// Adapts a register whose width is not fixed to the width of the operand: `null`, an aperture register or a
-/// status bit.
+/// Gives a register the width that the operand has, if the register may have any width. These are `null`,
+/// apertures and status bits.
 fn widened(target: &Target, row: &Row, spec: &OpSpec, range: isa::RegRange) -> isa::RegRange {
     let is_descriptor = spec.kind == Kind::Sgpr && spec.role == Role::Use && spec.width >= 4;
     let any_width = match range.first.0 {
         _ if target.arch.registers.null == Some(range.first) => !is_descriptor,
         235..=239 => true,
-        // For `s_movrels_b64`, the hardware and the decoder accept the same sources as for `s_movrels_b32`.
-        // LLVM accepts these sources only for the latter.
+        // Status bits. LLVM accepts them in `s_movrels_b32`, but not in `s_movrels_b64`. They are accepted in
+        // both here, because the hardware and the decoder accept the same sources for both.
         251..=253 => matches!(spec.kind, Kind::Ssrc | Kind::Vsrc) || row.name == "s_movrels_b64",
         _ => false,
     };
-    // The addend of a matrix instruction stands for all elements of the matrix, so it is not widened.
+    // The addend of a matrix instruction has the size of a whole matrix. Such a register would be used for
+    // all its elements, so it is not widened.
     if !any_width || spec.kind == Kind::Acc {
         return range;
     }
     isa::RegRange { len: spec.dwords(target).max(1), ..range }
 }
 
-/// Returns whether a 16-bit number must not be negative. This is so for operands of unsigned comparisons, and
-/// for unsigned offsets.
+/// Returns whether a 16-bit number must not be negative. There are two cases: operands of unsigned
+/// comparisons, and offsets on processors whose scalar offsets are unsigned.
 fn is_unsigned(target: &Target, row: &Row, spec: &OpSpec) -> bool {
     match spec.kind {
         Kind::SmemOffset => !target.arch.layout.has_signed_scalar_offsets(),
@@ -493,8 +495,9 @@ fn packed_modifiers(
     if row.caps.contains(Caps::MIX) && (written.neg_lo.is_some() || written.neg_hi.is_some()) {
         return Err("signs of mixed precision stand before the operands");
     }
-    // Instructions with packed halves select the high halves of their sources by default. Mixed-precision
-    // instructions and instructions with accumulation registers do not.
+    // By default, packed instructions select the high halves of their sources for the second result.
+    // Mixed-precision instructions and instructions with accumulation registers do not select halves by
+    // default.
     let halves = !row.caps.intersects(Caps::MIX | Caps::MFMA) && !row.has_kind(Kind::Agpr);
     let default = if halves { all } else { 0 };
     mods.op_sel_hi = written.op_sel_hi.map_or(default, |bits| bits.bits & all);

@@ -12,8 +12,8 @@ const ENTRIES: u64 = 1 << 16;
 struct Row {
     offset: u64,
     size: u64,
-    /// Id of the entry, such as `hipv4-amdgcn-amd-amdhsa--gfx906`. It consists of the kind of offloading and
-    /// the target.
+    /// Id of the entry, such as `hipv4-amdgcn-amd-amdhsa--gfx906`. The first word is the kind of offloading
+    /// (`hipv4`), and the rest is the target.
     id: String,
 }
 

@@ -58,8 +58,7 @@ pub fn unpack(data: &[u8], limit: u64) -> Result<Vec<u8>, String> {
             let decoder = ruzstd::decoding::StreamingDecoder::new(packed);
             let mut decoder = decoder.map_err(|error| damaged(error.to_string()))?;
             let mut unpacked = Vec::new();
-            // Tries to read one byte more than expected, which shows whether the bundle contains more data
-            // than its header says.
+            // If one more byte than expected can be read, the bundle contains more data than its header says.
             let read = decoder.by_ref().take(unpacked_size + 1).read_to_end(&mut unpacked);
             read.map_err(|error| damaged(error.to_string()))?;
             unpacked

@@ -20,11 +20,11 @@ use crate::elf::EM_AMDGPU;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Maximum depth to which containers may be nested. For comparison, an archive of host objects with
-/// compressed bundles has depth four.
+/// How deep containers may be nested. For comparison, an archive of host objects with compressed bundles has
+/// a depth of four.
 const DEPTH: usize = 8;
 
-/// Maximum total size in bytes of the unpacked contents of a file's compressed bundles.
+/// How many bytes the compressed bundles of a file may have together when they are unpacked.
 const UNPACKED: u64 = 8 << 30;
 
 /// Code object in a container.
@@ -53,7 +53,7 @@ impl Entry<'_> {
     }
 }
 
-/// Part of a container that does not contain a readable code object.
+/// A part of a container from which no code object could be read, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
     /// Path to the part.
@@ -155,8 +155,8 @@ fn kind(bytes: &[u8]) -> Kind {
     }
 }
 
-/// Where a part of a container is: the path to the part, and the target id that the nearest enclosing
-/// container gives for it.
+/// Describes a part of a container while the part is opened: the path to the part, and its target id. The
+/// target id is the one that the nearest enclosing container gives.
 #[derive(Clone, Default)]
 struct Way {
     path: Vec<String>,
@@ -282,7 +282,8 @@ struct Part {
     range: Option<std::ops::Range<usize>>,
 }
 
-/// The parts of a container that could be read. `problem` says why the others could not, if there are others.
+/// The parts of a container that could be read. If the container is damaged, `problem` says why other parts
+/// could not be read.
 #[derive(Default)]
 struct Parts {
     parts: Vec<Part>,
@@ -295,8 +296,8 @@ impl Parts {
     }
 }
 
-/// Returns a part of a buffer: a reference to the bytes if the buffer itself is a reference, and otherwise a
-/// copy.
+/// Returns a part of a buffer. If the buffer borrows its bytes, the part borrows them, too; otherwise the
+/// part is a copy.
 fn slice<'data>(data: &Cow<'data, [u8]>, range: std::ops::Range<usize>) -> Cow<'data, [u8]> {
     match data {
         Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[range]),

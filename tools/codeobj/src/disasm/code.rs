@@ -30,15 +30,16 @@ struct Printer<'a, 'b, 'data> {
     section: usize,
     /// Address of the section, for comments.
     base: u64,
-    /// Number that makes the labels of this section differ from those of other sections; 0 for `.text` (see
-    /// [`expr::Names::label`]).
+    /// Number of this section in the names of labels, so that labels of different sections have different
+    /// names. It is 0 for `.text` (see [`expr::Names::label`]).
     label_section: usize,
     /// Branch targets, in words from the beginning of the section.
     targets: Vec<i64>,
     /// Offset in the text at which the section begins.
     begin: usize,
-    /// For each word of code at which an instruction begins, the offset of the instruction's line in the
-    /// section's text, plus 1. For other words 0.
+    /// Where the lines of instructions are in the section's text, so that labels can be inserted before them.
+    /// For each word of code at which an instruction begins, this is the offset of the instruction's line,
+    /// plus 1. For other words it is 0.
     starts: Vec<u32>,
     lines: super::lines::Cursor<'a>,
     /// Registers that the last `s_getpc_b64` wrote, and the address that it wrote there.
@@ -147,8 +148,9 @@ impl Printer<'_, '_, '_> {
                     length
                 }
                 Err(_) => match decoder.decode_tolerant(rest) {
-                    // The hardware and LLVM accept this encoding, but the text of the instruction does not
-                    // express all its bits. So it is written as words.
+                    // The hardware and LLVM accept these words as an instruction, but its text does not
+                    // express all their bits. So the words are written as `.long`, with the instruction as a
+                    // comment.
                     Ok((inst, length)) if relocations.next_place() >= (at + length) as u64 * 4 => {
                         let start = out.len();
                         isa::write_inst(self.listing.target, &inst, None, out);
@@ -172,8 +174,9 @@ impl Printer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Returns whether an instruction would have different texts for the two wave sizes (32 and 64). The
-    /// instruction is in a kernel whose wave size differs from that for which the file is read.
+    /// Returns whether the text of an instruction depends on the wave size. The instruction is in a kernel
+    /// whose wave size differs from the one for which the file is read, and an assembler would read the text
+    /// for that other size.
     fn is_said_otherwise(&self, inst: &MachInst, decoder: &Decoder, words: &[u32]) -> bool {
         let (mut here, mut there) = (String::new(), String::new());
         isa::write_inst(self.target, inst, None, &mut here);
@@ -212,9 +215,9 @@ impl Printer<'_, '_, '_> {
         self.address(inst, at + length, out)
     }
 
-    /// Writes the name of the symbol at an address that code computes relative to the program counter, as a
-    /// comment. The instruction must add a number to the result of `s_getpc_b64`. Linkers leave only this
-    /// number in the code, so the reader could not see the symbol.
+    /// If code computes the address of a symbol relative to the program counter, writes the name of the
+    /// symbol as a comment. A linker leaves only a distance in the code, which a reader does not understand.
+    /// The address is the result of an `s_getpc_b64` plus the distance, which an `s_add_u32` adds.
     fn address(&mut self, inst: &MachInst, next: usize, out: &mut String) -> fmt::Result {
         match *inst.operands() {
             [Operand::Reg(to)] if inst.op == op::S_GETPC_B64 => {
@@ -248,8 +251,8 @@ impl Printer<'_, '_, '_> {
         self.listing.names.label(self.label_section, target * 4, out)
     }
 
-    /// Replaces the text of an instruction by `.long` words, because an assembler would encode the text
-    /// differently.
+    /// Replaces the text of an instruction by `.long` words, with the text as a comment. This is necessary if
+    /// an assembler would encode the text differently.
     fn as_words(&self, start: usize, words: &[u32], out: &mut String) -> fmt::Result {
         let text = out.split_off(start);
         out.push_str(".long ");
@@ -279,8 +282,8 @@ impl Printer<'_, '_, '_> {
             && words[length - 1] == 0
             && relocations.remaining_before(begin + length as u64 * 4).nth(1).is_none()
         {
-            // The printer writes a placeholder for the operand, which is then replaced by the expression of
-            // the relocation.
+            // The instruction is printed with a placeholder as its operand. Then the expression of the
+            // relocation replaces the placeholder.
             let mut inst = *inst;
             inst.ops[literal] = Operand::Reloc(0);
             isa::write_inst(self.target, &inst, None, out);
@@ -303,7 +306,8 @@ impl Printer<'_, '_, '_> {
         expr::relocation(self.listing.object, &self.listing.names, record, table, true, out)
     }
 
-    /// Writes comments for those relocations of an instruction that no assembler expression can produce.
+    /// Writes a comment for each relocation of an instruction that is lost in the text, because no assembler
+    /// expression can produce it.
     fn unsaid(
         &self,
         at: usize,
@@ -373,8 +377,8 @@ impl Printer<'_, '_, '_> {
         self.targets.sort_unstable();
         self.targets.dedup();
         let mut labels = String::new();
-        // The places where labels are inserted. Each has its offset in the text, and the end of its label in
-        // `labels`.
+        // Where the labels are inserted. Each element has the offset in the text at which a label is
+        // inserted, and the end of this label in the string `labels`.
         let mut places = Vec::new();
         for &target in &self.targets {
             let start = usize::try_from(target).ok().and_then(|target| self.starts.get(target).copied());
@@ -398,9 +402,10 @@ impl Printer<'_, '_, '_> {
     }
 }
 
-/// Inserts parts of the string `pieces` into a text. The text is moved in place, because a second copy of a
-/// huge text would cost more. `places` contains for each piece, in ascending order, the offset in the text
-/// where it is inserted and the end of the piece in `pieces`.
+/// Inserts pieces of text into a text. The string `pieces` contains all pieces, one after the other. For each
+/// piece, in ascending order, `places` contains the offset in the text at which it is inserted, and the end
+/// of the piece in `pieces`. The text is moved in place, because a second copy of a huge text would cost
+/// more.
 fn insert(places: &[(usize, usize)], pieces: &str, out: &mut String) {
     let mut bytes = std::mem::take(out).into_bytes();
     let (mut from, mut to) = (bytes.len(), bytes.len() + pieces.len());
@@ -423,8 +428,9 @@ fn insert(places: &[(usize, usize)], pieces: &str, out: &mut String) {
 /// variable's name.
 const PLACEHOLDER: &str = "reloc0";
 
-/// Returns whether an assembler would encode the literal in the text as the same literal. It would not if the
-/// number looks like an inline constant or is truncated to 16 bits.
+/// Returns whether an assembler would encode the number in the text as the literal that the instruction has.
+/// If the number looks like an inline constant, or does not fit in 16 bits where only these are encoded, the
+/// assembler would not.
 fn says_literal(inst: &MachInst, text: &str) -> bool {
     let row = inst.op.row();
     let mut literals = row.ops.iter().zip(inst.operands()).filter_map(|(spec, operand)| match *operand {

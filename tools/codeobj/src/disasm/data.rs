@@ -67,8 +67,8 @@ impl Listing<'_, '_> {
             writeln!(out, "\t; {} is not expressible", names::relocation(record.kind))?;
             numbers(section.data.get(at as usize..end as usize).unwrap_or(&[]), at, out)?;
         }
-        // The field may have further relocations. An expression can represent only one, so the others are
-        // written as comments.
+        // Several relocations may apply to the field. Since an expression can represent only one of them, the
+        // others are written as comments.
         while let Some((_, record, _)) = relocations.take(end) {
             writeln!(out, "\t; {} overlaps", names::relocation(record.kind))?;
         }

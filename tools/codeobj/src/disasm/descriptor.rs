@@ -13,9 +13,9 @@ use std::fmt::{self, Write};
 const R_AMDGPU_REL64: u32 = 5;
 const ENTRY: std::ops::Range<usize> = ENTRY_OFFSET as usize..ENTRY_OFFSET as usize + 8;
 
-/// Operands for the directives `.amdhsa_next_free_sgpr` and `.amdhsa_reserve_*`, from which an assembler
-/// computes the number of SGPR blocks. There is no operand for XNACK_MASK, because assemblers require it to
-/// agree with the target id.
+/// Operands for directives about SGPRs (`.amdhsa_next_free_sgpr` and `.amdhsa_reserve_*`). The descriptor
+/// contains a number of SGPR blocks, which an assembler computes from these operands. Whether XNACK_MASK is
+/// reserved is not an operand here, because assemblers require it to agree with the target id.
 struct Sgprs {
     next_free: u32,
     vcc: bool,
@@ -23,8 +23,8 @@ struct Sgprs {
 }
 
 impl Sgprs {
-    /// Finds operands from which an assembler computes this number of SGPR blocks. Returns `None` if no
-    /// operands give the number.
+    /// Finds operands from which an assembler computes the number `blocks` of SGPR blocks. Returns `None` if
+    /// there are no such operands.
     fn for_blocks(blocks: u32, target: &Target, xnack_mask: bool) -> Option<Sgprs> {
         let major = target.version.0;
         let count = match Granules::for_target(target).sgpr {
@@ -38,8 +38,7 @@ impl Sgprs {
         }
         let reserves = [(false, false), (true, false), (true, true)];
         reserves.into_iter().find_map(|(vcc, flat_scratch)| {
-            // GFX6 has no register FLAT_SCRATCH, but assemblers count it anyway, and no directive prevents
-            // that.
+            // GFX6 has no register FLAT_SCRATCH, but assemblers always count it there.
             let flat_scratch = flat_scratch || major < 7;
             let none = Registers { vgprs: 0, sgprs: 0, vcc, flat_scratch, xnack_mask };
             let next_free = count.checked_sub(none.extra_sgprs(target))?;
@@ -99,8 +98,8 @@ impl Listing<'_, '_> {
         Ok(Some(end))
     }
 
-    /// Returns whether the entry point of a descriptor is the kernel after which the descriptor is named.
-    /// Returns `None` if the descriptor has other relocations as well, which directives cannot express.
+    /// Returns whether the descriptor's field for the entry point refers to the kernel after which the
+    /// descriptor is named. Returns `None` if the descriptor has relocations that directives cannot express.
     fn entry(
         &self,
         descriptor: &Descriptor<'_>,
@@ -109,7 +108,8 @@ impl Listing<'_, '_> {
         relocations: &Relocations,
     ) -> Option<bool> {
         if !self.object.header.is_relocatable() {
-            // In a loadable file, the descriptor must have no relocation at all.
+            // A loadable file has no relocation for the entry point, so directives can express the descriptor
+            // only if it has no relocation at all.
             return (relocations.next_place() >= end)
                 .then(|| self.names.all_at(descriptor.entry()).any(|name| name == descriptor.kernel));
         }
@@ -175,8 +175,8 @@ impl Listing<'_, '_> {
         out.push('\n');
         for (name, field) in directives(target) {
             let value = field.get(bytes);
-            // Assemblers for older code object versions do not know these directives, so they are written
-            // only if the fields are not 0.
+            // These directives are written only if their fields are not 0, because assemblers for older code
+            // object versions do not know them.
             let is_recent = matches!(
                 name,
                 "uses_dynamic_stack"

@@ -9,8 +9,8 @@ use std::fmt::{self, Write};
 /// Names that expressions in the text can use: those of the file's symbols, and the labels that the
 /// disassembler adds.
 pub struct Names<'data> {
-    /// For each name, the number of the first symbol with that name. Only this symbol can be a label in the
-    /// text, even if other symbols have the same name.
+    /// For each name, the number of the first symbol with that name. If several symbols have the name, only
+    /// the first one can be a label in the text.
     first: HashMap<&'data str, usize>,
     /// Prefix of every label that is not from the file.
     prefix: String,
@@ -56,9 +56,9 @@ impl<'data> Names<'data> {
         self.by_address[first..].iter().take_while(move |(at, _)| *at == address).map(|(_, name)| *name)
     }
 
-    /// Inserts a label at the beginning of each section for which [`Names::section`] was called. `begins`
-    /// contains all sections with the offset in the text where their contents begin, in the order of the
-    /// text.
+    /// Inserts labels at the beginnings of sections. A section needs a label if [`Names::section`] was called
+    /// for it, because an expression then refers to the section. `begins` contains all sections in the order
+    /// of the text, each with the offset in the text at which its contents begin.
     pub fn put_section_labels(&self, begins: &[(usize, usize)], out: &mut String) {
         let bases = self.bases.borrow();
         // The last label is inserted first, so that the offsets of the labels before it stay valid.
@@ -80,7 +80,7 @@ impl<'data> Names<'data> {
     /// Writes the label of an offset in a section.
     pub fn label(&self, section: usize, offset: i64, out: &mut String) -> fmt::Result {
         out.push_str(&self.prefix);
-        // Labels of `.text` have no section number, because most labels are in `.text`.
+        // Most labels are in `.text`, so their names are kept short: they have no section number.
         if section != 0 {
             write!(out, "{section}_")?;
         }
@@ -117,9 +117,9 @@ pub fn name(name: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Returns how an assembler expression requests a type of relocation in a field of `bytes` bytes: the suffix
-/// after the symbol, and whether the current position is subtracted. Returns `None` if there is no expression
-/// for it.
+/// Returns the form of the expression from which an assembler makes a relocation of type `kind` in a field of
+/// `bytes` bytes. The string is the suffix of the symbol. The flag says whether the current position is
+/// subtracted from the symbol. Returns `None` if no expression makes such a relocation.
 fn form(kind: u32, bytes: usize) -> Option<(&'static str, bool)> {
     Some(match (kind, bytes) {
         (1, 4) => ("@abs32@lo", false),
@@ -133,8 +133,8 @@ fn form(kind: u32, bytes: usize) -> Option<(&'static str, bool)> {
         (9, 4) => ("@gotpcrel32@hi", false),
         (10, 4) => ("@rel32@lo", false),
         (11, 4) => ("@rel32@hi", false),
-        // For `R_AMDGPU_RELATIVE64`, the loader adds the load address to the addend, so the addend is an
-        // address in the file.
+        // The addend of `R_AMDGPU_RELATIVE64` is an address in the file, to which the loader adds the load
+        // address. So the expression is simply this address.
         (13, 8) => ("", false),
         _ => return None,
     })

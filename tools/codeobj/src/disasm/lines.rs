@@ -66,7 +66,8 @@ impl Lines {
         let line = gimli::DebugLine::from(slice(&line));
         let texts = Texts { str: slice(&strings[0]), line_str: slice(&strings[1]) };
         let mut offset = 0;
-        // Line programs follow one another, and each header gives the length of its program.
+        // `.debug_line` contains line programs one after the other. The header of a program gives its length,
+        // from which the beginning of the next program follows.
         while let Ok(program) = line.program(gimli::DebugLineOffset(offset), 8, None, None) {
             let header = program.header();
             let step = header.unit_length() + if header.format() == gimli::Format::Dwarf64 { 12 } else { 4 };
@@ -199,8 +200,8 @@ impl Lines {
 
     /// Returns a cursor over the rows of one section.
     pub(crate) fn cursor(&self, index: usize, section: &Section<'_>, relocatable: bool) -> Cursor<'_> {
-        // In a relocatable file, all sections begin at 0. So `relocated` has added another base address for
-        // each section.
+        // All sections of a relocatable file begin at address 0. To tell their rows apart, `relocated` has
+        // added a different base address for each section.
         let base = if relocatable { section_base(index) } else { section.address };
         let rest = &self.rows[self.rows.partition_point(|row| row.address < base)..];
         let shift = base.wrapping_sub(section.address);
@@ -263,15 +264,15 @@ impl Cursor<'_> {
     }
 }
 
-/// Returns a base address for a section of a relocatable file. Each section gets another base address,
-/// because all sections of such a file begin at 0.
+/// Returns the base address that is used for a section of a relocatable file. All sections of such a file
+/// begin at 0, so each section gets a different base address.
 fn section_base(index: usize) -> u64 {
     (index as u64) << 40
 }
 
 /// Returns the contents of a debug section, or nothing if there is no such section. In a relocatable file,
-/// its relocations are applied as if each section of code were loaded at the address that `base` returns for
-/// it.
+/// applies the relocations of the debug section, as if each section of code were loaded at the address that
+/// `base` returns for it.
 pub fn relocated<'data>(
     object: &CodeObject<'data>,
     name: &str,

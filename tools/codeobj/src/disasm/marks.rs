@@ -69,8 +69,8 @@ impl Marks {
         rest.iter().find(|(at, mark)| *at > place && matches!(mark, Mark::Start(_))).map(|(at, _)| *at)
     }
 
-    /// Returns the symbol that begins at `place` and ends at `end`. Returns `None` if another symbol begins
-    /// at `place` or between the two.
+    /// Returns the symbol that covers exactly the bytes from `place` to `end`. Returns `None` if there is no
+    /// such symbol, or if another symbol begins at `place` or between the two.
     pub fn only_start(&self, place: u64, end: u64) -> Option<u32> {
         if self.next_place()? != place {
             return None;

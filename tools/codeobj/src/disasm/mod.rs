@@ -131,11 +131,11 @@ impl<'data> Listing<'_, 'data> {
     fn write(&self, processor: &str, out: &mut String) -> fmt::Result {
         self.prologue(processor, out)?;
         let mut left_out = Vec::new();
-        // Limit for the number of bytes that are written, so that a damaged file does not produce a huge
-        // text. Sections of a valid file do not overlap, so together they are not larger than the file.
+        // How many bytes may still be written, so that a damaged file does not produce a huge text. The limit
+        // is the size of the file: sections of a valid file do not overlap, so they are not larger together.
         let mut budget = self.object.file_size;
-        // Code is written first, because the symbol of a kernel descriptor takes its binding from the symbol
-        // of the kernel.
+        // Code comes first in the text: an assembler gives the symbol of a kernel descriptor the binding of
+        // the kernel's symbol, so it must have read this symbol before.
         let (mut shown, mut begins) = (Vec::new(), Vec::new());
         for (index, section) in self.object.sections.iter().enumerate().skip(1) {
             match self.is_shown(section) {

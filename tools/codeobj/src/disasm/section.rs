@@ -9,7 +9,8 @@ use std::fmt::{self, Write};
 const SHN_ABS: u16 = 0xfff1;
 const SHN_COMMON: u16 = 0xfff2;
 
-/// Names of sections that assemblers predefine, with their flags. No directive can change these flags.
+/// Sections that assemblers know by name, each with the flags that it always has. No directive can change
+/// these flags.
 const FLAGS: [(&str, &str); 7] = [
     (".rodata", "a"),
     (".eh_frame", "a"),
@@ -77,8 +78,9 @@ impl Listing<'_, '_> {
         }
     }
 
-    /// Writes the beginnings and ends of symbols up to offset `place`. A beginning before `place` is inside
-    /// an instruction or field that cannot be divided, so an expression defines that symbol.
+    /// Writes labels and sizes for the symbols that begin or end up to offset `place`. If a symbol begins
+    /// before `place`, it begins inside an instruction or field, where no label is possible. In this case an
+    /// expression defines the symbol.
     pub(super) fn marks(&self, index: usize, marks: &mut Marks, place: u64, out: &mut String) -> fmt::Result {
         while let Some((at, mark)) = marks.take(place) {
             let (Mark::Start(number) | Mark::End(number)) = mark else { continue };
@@ -132,8 +134,8 @@ impl Listing<'_, '_> {
             self.names.section(index, out)?;
             writeln!(out, "+{at:#x}")?;
         }
-        // A symbol that ends outside its section has no entry for its end in the list of marks. So its size
-        // is written here.
+        // The size of a symbol is usually written where the symbol ends. A symbol that ends outside its
+        // section has no such place, so its size is written here.
         let section = &self.object.sections[index];
         if symbol.size > 0 && at.checked_add(symbol.size).is_none_or(|end| end > section.size) {
             self.size(symbol, out)?;

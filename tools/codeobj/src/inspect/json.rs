@@ -163,8 +163,8 @@ fn kernel_descriptor(object: &CodeObject<'_>, descriptor: &Descriptor<'_>, targe
         .filter(|field| field.unit == Unit::Register || target.is_none_or(|target| field.on.has(target)));
     let fields = fields.map(|field| {
         let value = field.get(&descriptor.bytes);
-        // Alone, the names of the two fields of the preload word are unclear, so the name of the word is
-        // added to them.
+        // The two fields of the preload word have names that are unclear without the name of the word, so it
+        // is added to them.
         let is_preload = field.byte == 58 && field.unit != Unit::Register;
         let name = format!("{}{}", if is_preload { "kernarg_preload_" } else { "" }, field.name);
         let value = match field.unit {
