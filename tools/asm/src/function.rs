@@ -73,8 +73,8 @@ impl Assembler {
         Ok(most)
     }
 
-    /// Returns the total number of VGPRs, which includes accumulation VGPRs. If both kinds are in one register
-    /// file, their numbers are added; on other processors the larger number counts.
+    /// Returns the total number of VGPRs, which includes accumulation VGPRs. If both kinds are in one
+    /// register file, their numbers are added; on other processors the larger number counts.
     fn total_vgprs(&mut self, counts: &[Value]) -> std::result::Result<Value, &'static str> {
         let (acc, plain) = (counts[0], counts[1]);
         if !self.settings.target.is_some_and(|target| target.has(Feature::UNIFIED_VGPRS)) {
