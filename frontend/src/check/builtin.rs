@@ -267,8 +267,8 @@ impl Checker<'_, '_> {
     }
 
     /// Checks a numeric argument and returns its type, which must be in the class. A literal without a suffix
-    /// gets the type `expect` if the class contains that type. Otherwise, a class of floats makes the literal
-    /// a float.
+    /// gets the type `expect` if the class contains this type. If it does not, and the class consists of
+    /// floats, the literal becomes a float.
     fn of_class(&mut self, arg: ExprId, class: Class, callee: Name, expect: Ty) -> Ty {
         let expect = match class {
             _ if self.is_class(expect, class) => expect,
@@ -315,8 +315,8 @@ impl Checker<'_, '_> {
         } else {
             expect
         };
-        // Operands that are not literals decide the common type. They are therefore checked first, and the
-        // literals get this type.
+        // Operands that are not literals decide the common type, so they are checked first. The literals are
+        // checked afterwards and get this type.
         for literals in [false, true] {
             for (n, &arg) in args.iter().enumerate() {
                 if is_count(lane, n) || self.untyped(arg).is_some() != literals {

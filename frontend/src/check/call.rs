@@ -94,8 +94,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks arguments without an expected type. It is used when the call itself is wrong, so that mistakes
-    /// in its arguments are still reported.
+    /// Checks the arguments of a call that is wrong itself, so that mistakes in its arguments are still
+    /// reported. The arguments have no expected types.
     pub(super) fn check_all(&mut self, args: List) {
         for n in args.range() {
             self.expr(self.ast.exprs_pool[n], Ty::NONE);

@@ -57,10 +57,9 @@ impl Checker<'_, '_> {
         Some(checked.types.function(params, info.result))
     }
 
-    /// Returns the type of a function whose name a constant uses as a value. This is the part of
-    /// [`Checker::function_value`] for constants, which are evaluated before functions have signatures. The
-    /// function's parameter types are therefore read here. Mistakes in these types are reported later, with
-    /// the signature.
+    /// Returns the type of a function whose name a constant uses as a value ([`Checker::function_value`] for
+    /// constants). Constants are evaluated before functions have signatures, so the function's parameter
+    /// types are read here. Mistakes in these types are reported later, with the signature.
     fn early_function_value(&mut self, func: u32) -> Option<Ty> {
         let &item = self.s.item_of_func.get(func as usize)?;
         let ItemKind::Fn { kernel: false, params, result, .. } = self.ast.items[item as usize].kind else {

@@ -622,7 +622,7 @@ impl Lower<'_, '_> {
     }
 
     /// Loads a vector of 16-bit elements, two elements with each 32-bit load. In private memory, each element
-    /// has a load of its own. Otherwise, the optimiser could not replace the variable in memory by SSA
+    /// has a load of its own instead, because the optimiser can then replace the variable in memory by SSA
     /// values.
     fn load_halves(
         &mut self,

@@ -218,8 +218,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Emits a comparison of two tuples. With `equal`, the result is whether all scalars are equal.
-    /// Otherwise, it is whether at least one pair of scalars differs.
+    /// Emits a comparison of two tuples by `==` (with `equal`) or `!=`. For `==`, the result is whether all
+    /// scalars are equal. For `!=`, it is whether at least one pair of scalars differs.
     fn tuple_equality(&mut self, equal: bool, scalars: &[Scalar], a: &Val, b: &Val) -> Value {
         let (op, join) = if equal { (BinaryOp::Eq, BinOp::And) } else { (BinaryOp::Ne, BinOp::Or) };
         let mut all = None;

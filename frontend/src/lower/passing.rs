@@ -45,8 +45,8 @@ impl<'a> Abi<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Bits {
     fragment: usize,
-    /// The part has `count` bits. Its lowest bit is bit `from` of the fragment (scalar) and bit `shift` of
-    /// the dword.
+    /// The part consists of `count` bits: in the fragment (scalar) from bit `from` on, and in the dword from
+    /// bit `shift` on.
     from: u32,
     shift: u32,
     count: u32,

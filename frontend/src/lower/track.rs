@@ -172,8 +172,9 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Records where debuggers find a variable. This is memory, or the SSA variables from number `first` on.
-    /// A variable in SSA variables may also have a home in private memory.
+    /// Records where debuggers find a variable: in memory, or in the SSA variables from number `first` on. A
+    /// variable in SSA variables may also have a home, a place in private memory to which its values are
+    /// stored.
     pub(super) fn track_local(&mut self, local: u32, first: u32, home: Option<Slot>) {
         if self.func.track.is_none() {
             return;
